@@ -1,6 +1,7 @@
 //! Collects keys first and makes the filter afterwards, sized for exactly the distinct keys that came.
 //!
-//! Only hashes are kept: eight bytes a key. Kinds that remove or count need to know how often each key came: sixteen.
+//! A builder keeps only hashes, eight bytes a key. For kinds that remove or count, it also keeps how often each key
+//! came: sixteen bytes a key.
 
 use super::collect::{Collector, CollectorOptions};
 use super::offered::{Offer, Offered};
@@ -22,24 +23,24 @@ use crate::spec::Spec;
 use crate::storage::try_vec;
 use std::path::{Path, PathBuf};
 
-/// How many keys' room a copy of a key takes, where copies lie near each other.
+/// How many keys' room a copy of a key takes, in kinds whose copies of a key lie near each other.
 pub(super) const COPY_PLACES: u64 = 3;
 
 /// How a [`Builder`] works.
 #[derive(Default)]
 pub struct BuilderOptions {
-    /// The most memory, in bytes, that keys take, and sorting them; what there is no room for goes to a file. `None` is
-    /// no limit. At least [`MIN_MEMORY_LIMIT`](crate::MIN_MEMORY_LIMIT). The finished filter and the stacks of threads
-    /// are not counted.
+    /// The most memory, in bytes, for keys and for sorting them; keys that find no room go to a temporary file. `None`
+    /// is no limit; a limit is at least [`MIN_MEMORY_LIMIT`](crate::MIN_MEMORY_LIMIT). The limit does not include the
+    /// finished filter and the stacks of threads.
     pub memory_limit: Option<u64>,
-    /// Where that file is made. It has no name, and goes when the builder does. It has eight bytes for each key, and
-    /// while the filter is made sixteen; twice that for kinds that remove or count. A folder that is given must be
-    /// there and take files.
+    /// The folder of the temporary file. The file has no name and goes with the builder. It takes eight bytes for each
+    /// key, and sixteen while the builder makes the filter; twice that for kinds that remove or count. A folder that is
+    /// given must exist and take files.
     pub temporary_directory: Option<PathBuf>,
-    /// How many threads make the filter, the caller's included; 0 and 1 are none but the caller's. Others run only
-    /// while the filter is made. The filter is the same.
+    /// How many threads make the filter, the caller's included; 0 and 1 mean the caller's only. Other threads run only
+    /// while the builder makes the filter. The filter is the same.
     pub threads: usize,
-    /// Reports progress and can cancel. Called in the thread that makes the filter.
+    /// Learns of progress and can cancel. The thread that makes the filter calls this function.
     pub progress: Option<Box<Progress>>,
 }
 
@@ -47,7 +48,7 @@ pub struct BuilderOptions {
 pub struct Builder {
     spec: Spec,
     hasher: Hasher,
-    /// What hashes pass before they are sorted.
+    /// The function that hashes pass before they are sorted, if the kind has one.
     order: Option<fn(u64) -> u64>,
     hashes: Offered,
     sizes: Sizes,
@@ -61,11 +62,11 @@ impl Builder {
     /// distinct keys that come.
     ///
     /// # Errors
-    /// Those of the spec; [`Status::OutOfRange`] for a memory limit below
-    /// [`MIN_MEMORY_LIMIT`](crate::MIN_MEMORY_LIMIT); [`Status::Contradiction`] for a
-    /// limit without a directory; what the system reports of a directory in which no file can be made.
+    /// The errors of the spec; [`Status::OutOfRange`] for a memory limit below
+    /// [`MIN_MEMORY_LIMIT`](crate::MIN_MEMORY_LIMIT); [`Status::Contradiction`] for a limit without a directory; the
+    /// system's error for a directory in which no file can be made.
     pub fn new(spec: &Spec, options: BuilderOptions) -> Result<Builder> {
-        // Finds what is wrong with the spec now and not when all keys have come.
+        // An error of the spec comes up now and not when all keys have come.
         let row = create::row_of(spec)?;
         if row.is_map() {
             return Err(error!(Unsupported, "{} is a map, not a filter: give its keys to a map builder", row.name));
@@ -99,7 +100,7 @@ impl Builder {
     /// Adds a key.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`] where the spec takes hashes only; as [`Builder::add_hash`].
+    /// [`Status::ExternalHash`] if the spec takes hashes only; the errors of [`Builder::add_hash`].
     pub fn add(&mut self, key: &[u8]) -> Result<()> {
         let hash = self.hasher.hash_key(key)?;
         self.add_hash(hash)
@@ -117,8 +118,7 @@ impl Builder {
     /// Adds a hash.
     ///
     /// # Errors
-    /// [`Status::OutOfMemory`], and what the system reports of the temporary file. The key
-    /// is not added then.
+    /// [`Status::OutOfMemory`], and the system's errors about the temporary file. The key is not added then.
     pub fn add_hash(&mut self, hash: u64) -> Result<()> {
         self.hashes.add(self.order.map_or(hash, |order| order(hash)))
     }
@@ -126,7 +126,7 @@ impl Builder {
     /// Adds a key that came so many times. 0 times add nothing.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind cannot count; as [`Builder::add`].
+    /// [`Status::Unsupported`] if the kind cannot count; the errors of [`Builder::add`].
     pub fn add_times(&mut self, key: &[u8], times: u64) -> Result<()> {
         let hash = self.hasher.hash_key(key)?;
         self.add_hash_times(hash, times)
@@ -144,13 +144,13 @@ impl Builder {
     /// Adds a hash that came so many times; see [`Builder::add_times`].
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind cannot count; as [`Builder::add_hash`].
+    /// [`Status::Unsupported`] if the kind cannot count; the errors of [`Builder::add_hash`].
     pub fn add_hash_times(&mut self, hash: u64, times: u64) -> Result<()> {
         self.check_counts()?;
         self.hashes.add_times(hash, times)
     }
 
-    /// Adds each of many keys as often as `times` says. All are taken, unless there is an error: that of
+    /// Adds each of many keys as often as `times` says. All are added, unless there is an error: one of
     /// [`Builder::add_times`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if there are not as many `times` as
     /// keys.
     pub fn add_times_batch(&mut self, keys: &Keys, times: &[u64]) -> Taken {
@@ -166,7 +166,7 @@ impl Builder {
         })
     }
 
-    /// Refuses counts of a kind that does not count.
+    /// Refuses counts if the kind does not count.
     fn check_counts(&self) -> Result<()> {
         let row = create::row_of(&self.spec)?;
         if row.capabilities.contains(Capabilities::COUNT) {
@@ -175,7 +175,7 @@ impl Builder {
         Err(error!(Unsupported, "{} cannot count, and takes no keys with their counts", row.name))
     }
 
-    /// Adds many keys. All are taken, unless there is an error.
+    /// Adds many keys. All are added, unless there is an error.
     pub fn add_batch(&mut self, keys: &Keys) -> Taken {
         many::change(&self.hasher, simd::best(), keys, None, |batch| {
             let (mut done, mut hashes) = (0, [0; GROUP]);
@@ -200,29 +200,28 @@ impl Builder {
     /// callback cancels, the keys stay.
     ///
     /// # Errors
-    /// As [`create`](crate::create); [`Status::Cancelled`];
-    /// [`Status::Unsupported`] if the kind cannot insert; what the system
-    /// reports of the temporary file.
+    /// The errors of [`create`](crate::create); [`Status::Cancelled`]; [`Status::Unsupported`] if the kind cannot
+    /// insert; the system's errors about the temporary file.
     pub fn finish(&mut self) -> Result<Filter> {
         let filter = self.make()?;
         self.hashes.clear();
         Ok(filter)
     }
 
-    /// Makes the filter straight into a file, which takes the place of what is there at once: the way to make a filter
-    /// anew from its source, in the right size, while others read the old file. They keep it as long as they have it
-    /// open.
+    /// Makes the filter straight into a file, which replaces the file at the path in one step. So a program can make a
+    /// filter anew from its source, in the right size, while others read the old file. They keep the old file as long
+    /// as they have it open.
     ///
     /// # Errors
-    /// As [`Builder::finish`] and [`Image::save`]; the old file and the keys stay.
+    /// The errors of [`Builder::finish`] and [`Image::save`]; the old file and the keys stay.
     pub fn save(&mut self, path: &Path) -> Result<()> {
         self.make()?.save(path)?;
         self.hashes.clear();
         Ok(())
     }
 
-    /// How long the compact form of the filter is at most, if all keys that were added are distinct; of a kind that is
-    /// built from its keys about how long.
+    /// The greatest length of the filter's compact form, if all keys that were added are distinct. For a kind that is
+    /// built from its keys the length is an estimate.
     ///
     /// # Errors
     /// As [`create::geometry`], and [`Status::Unsupported`] for a geometry that has no compact form.
@@ -236,8 +235,8 @@ impl Builder {
         compact_size(create::row_of(&self.spec)?, &geometry)
     }
 
-    /// Makes the filter, writes its compact form to the start of `to`, which is of any alignment, and empties the
-    /// builder; returns the form's length. On an error the keys stay.
+    /// Makes the filter, writes its compact form to the start of `to`, at any alignment, and empties the builder.
+    /// Returns the form's length. On an error the keys stay.
     ///
     /// # Errors
     /// As [`Builder::finish`] and [`Filter::serialize_compact`].
@@ -261,9 +260,10 @@ impl Builder {
             return insert_all(&self.spec, row, &mut self.sizes, hashes, added, progress);
         };
         let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
-        // Half of the memory is for the work.
+        // The other half of the memory is for making the payload.
         let hashes = hashes.finish(self.memory_limit.unwrap_or(0) / 2, &mut steps)?;
-        // Filters that merge have a geometry that was asked for; that of others is as their keys need it.
+        // Filters that merge keep the geometry that the spec asked for. Other filters get the geometry that their keys
+        // need.
         let capacity = match self.spec.capacity {
             asked if asked > 0 && row.capabilities.contains(Capabilities::MERGE) => asked,
             _ => hashes.count().max(1),
@@ -272,7 +272,7 @@ impl Builder {
         let Built { geometry, words } = payload::build(build, spec, &hashes, self.threads, &mut steps)?;
         let mut base = create::base(row, spec, geometry, |_| Ok(words))?;
         if spec.false_positive_rate == 0.0 && spec.bits == 0 {
-            // No rate was asked for; a parameter may have said what it is.
+            // The spec asked for no rate, but a parameter may have given one.
             base.promise((row.false_positive_rate)(&geometry, spec.capacity));
         }
         base.set_count(added);
@@ -280,16 +280,17 @@ impl Builder {
     }
 }
 
-/// Geometries that were computed before: finding one takes as long as inserting hundreds of keys, and a builder that is
-/// used again and again, for the blocks of a table, meets the same few capacities. Of all specs with one capacity only.
+/// Geometries that were computed before, of specs that differ in their capacity only. Computing a geometry takes as
+/// long as inserting hundreds of keys. A builder that is used again and again, for the blocks of a table, meets the
+/// same few capacities.
 #[derive(Default)]
 struct Sizes(Vec<(u64, Geometry)>);
 
-/// How many of them, each in the place that its capacity has modulo this.
+/// How many geometries are kept. Each stands in the place of its capacity modulo this number.
 const SIZES: usize = 256;
 
 impl Sizes {
-    /// What [`create::geometry`] gives.
+    /// The geometry that [`create::geometry`] gives for a spec.
     fn of(&mut self, spec: &Spec) -> Result<Geometry> {
         if let Some((_, geometry)) = self.0.get(spec.capacity as usize % SIZES).filter(|(of, _)| *of == spec.capacity) {
             return Ok(*geometry);
@@ -306,11 +307,11 @@ impl Sizes {
     }
 }
 
-/// How often a hash came, at most, that is inserted as so many hashes of a batch where a kind counts.
+/// If a kind counts, a hash that came at most so often is inserted as so many hashes of a batch.
 const SEVERAL: u64 = 4;
 
-/// A filter that is made empty, with all hashes inserted in order, each as often as it was offered where that matters:
-/// those `added` times in all.
+/// A filter of a kind that is made empty, with all hashes inserted in order. If the kind counts or removes, each hash
+/// is inserted as often as it was offered, `added` times for all hashes together.
 fn insert_all<R: Offer>(
     spec: &Spec,
     row: &'static Row,
@@ -322,11 +323,11 @@ fn insert_all<R: Offer>(
     let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
     let hashes = hashes.finish(0, &mut steps)?;
     let distinct = hashes.count();
-    // Where every copy of a key takes a place near the others, it takes more room than as many keys.
+    // If every copy of a key takes a place near the others, copies take more room than as many distinct keys.
     let copies = if row.copies.is_some() { added.saturating_sub(distinct) } else { 0 };
     let mut places = copies.saturating_mul(COPY_PLACES).saturating_add(distinct);
     if let (Some(places_of), 0, 0) = (row.places, spec.capacity, spec.bits) {
-        // A count takes as many as its digits.
+        // A counter takes as many places as it has digits.
         let geometry = sizes.of(&Spec { capacity: distinct.max(1), ..*spec })?;
         places = 0;
         hashes.for_each(&mut |records| {
@@ -339,14 +340,15 @@ fn insert_all<R: Offer>(
     let spec = &Spec { capacity, ..*spec };
     let mut filter: Filter = create::create_sized(row, spec, sizes.of(spec)?)?;
     let several = match filter.kind().as_count() {
-        // A count of its own, which may be any number.
+        // This kind has a counter for each key, which may hold any number.
         Some(_) if row.places.is_some() => 0,
         Some(_) => SEVERAL,
         None => u64::MAX,
     };
     let (start, mut done) = (steps.done(), 0);
     hashes.for_each(&mut |records| {
-        // In order, which some kinds remember, and which parts there are may not show.
+        // Insertion keeps the order of the records, because some kinds remember it. The parts in which the records come
+        // must not show.
         for records in records.chunk_by(|a, b| (a.times() > several) == (b.times() > several)) {
             R::each(records, several, &mut |hashes| filter.insert_batch(&Keys::Hashes(hashes), None).outcome)?;
             for record in records.iter().filter(|record| record.times() > several) {

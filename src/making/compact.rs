@@ -14,7 +14,7 @@ use crate::spec::Spec;
 use crate::storage::{AnyBytes, Words};
 use core::ptr::NonNull;
 
-/// What a compact form does not say of its keys' hashes, and whether all of it is checked.
+/// The hash function of a compact form, which the form does not name, and whether all of the form is checked.
 #[derive(Clone, Copy)]
 pub struct CompactOptions {
     /// The hash function.
@@ -23,8 +23,8 @@ pub struct CompactOptions {
     pub seed: u64,
     /// The secret key of SipHash-1-3.
     pub key: Option<SecretKey>,
-    /// Whether the whole payload is compared with its checksum, and with what the kind promises of it, however large it
-    /// is. Up to 4096 bytes are always compared.
+    /// Whether the whole payload is checked, however large it is, against its checksum and against what the kind
+    /// promises of it. Payloads of up to 4096 bytes are always checked.
     pub verify: bool,
 }
 
@@ -34,7 +34,7 @@ impl Default for CompactOptions {
     }
 }
 
-/// The kind of a trailer, if it is one that has compact forms.
+/// The kind that a trailer names, if the kind has compact forms.
 #[inline(always)]
 fn row_of(trailer: &Trailer) -> Option<&'static Row> {
     registry::find(trailer.kind).filter(|row| {
@@ -42,7 +42,7 @@ fn row_of(trailer: &Trailer) -> Option<&'static Row> {
     })
 }
 
-/// What a compact form is of, found without a look at its payload.
+/// The filter that a compact form holds, as the trailer describes it.
 struct Form {
     row: &'static Row,
     trailer: Trailer,
@@ -66,7 +66,8 @@ impl Form {
         }
     }
 
-    /// Compares trailer and payload with their checksums, the payload where it is small or that is asked for.
+    /// Checks trailer and payload against their checksums. The payload is checked if it is small or `verify` asks for
+    /// it.
     fn check(&self, whole: &[u8], verify: bool) -> Result<()> {
         if verify { check_digest(whole) } else { check_short(whole) }
     }
@@ -96,17 +97,17 @@ impl Form {
     }
 }
 
-/// Opens the compact form in a caller's buffer, in place and for reading. Constant time for payloads of more than 4096
-/// bytes, unless all of it is to be verified; the handle is the only memory that is taken.
+/// Opens the compact form in a caller's buffer, in place and for reading. Takes constant time for payloads of more than
+/// 4096 bytes, unless all of the payload is to be verified. Takes no memory but the handle's.
 ///
-/// The hash function and its seed or key must be those of the filter that was written: nothing tells if they are not.
-/// Count, capacity and rate are not known: 0.
+/// The hash function and its seed or key must be those of the filter that was written: nothing tells if they are not. A
+/// compact form does not say count, capacity and rate, so these are 0.
 ///
 /// # Errors
 /// [`Status::Truncated`](crate::Status::Truncated) and [`Status::Foreign`](crate::Status::Foreign) for lengths that no
 /// compact form has; [`Status::Corrupt`](crate::Status::Corrupt);
 /// [`Status::NewerVersion`](crate::Status::NewerVersion); [`Status::Misaligned`](crate::Status::Misaligned) unless
-/// `start` is a multiple of 8; those of [`Hasher::new`](crate::Hasher::new).
+/// `start` is a multiple of 8; the errors of [`Hasher::new`](crate::Hasher::new).
 ///
 /// # Safety
 /// `length` bytes from `start` are readable, and nobody writes to them, until the filter is dropped.
@@ -125,7 +126,7 @@ pub unsafe fn open_compact(start: NonNull<u8>, length: usize, options: &CompactO
 /// Copies a filter out of its compact form, of any alignment, into memory of its own, and verifies all of it.
 ///
 /// # Errors
-/// As [`open_compact`], but for the alignment; [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+/// The errors of [`open_compact`] without the one about alignment; [`Status::OutOfMemory`](crate::Status::OutOfMemory).
 pub fn load_compact(whole: &[u8], options: &CompactOptions) -> Result<Filter> {
     let form = Form::read(whole)?;
     form.check(whole, true)?;
@@ -136,19 +137,19 @@ pub fn load_compact(whole: &[u8], options: &CompactOptions) -> Result<Filter> {
     form.over(words, &CompactOptions { verify: true, ..*options })
 }
 
-/// Compares all of a compact form, of any alignment, with its checksum. Reads it once.
+/// Checks all of a compact form, of any alignment, against its checksum. Reads the form once.
 ///
 /// # Errors
-/// As [`open_compact`], but for the alignment.
+/// The errors of [`open_compact`] without the one about alignment.
 pub fn check_compact(whole: &[u8]) -> Result<()> {
     Form::read(whole)?.check(whole, true)
 }
 
-/// Looks a hash up in a compact form, of any alignment, without opening it. The trailer is held to its part of the
-/// checksum each time; for the payload see [`check_compact`].
+/// Looks a hash up in a compact form, of any alignment, without opening it. Each call checks the trailer against the
+/// trailer's part of the checksum; [`check_compact`] checks the payload.
 ///
-/// Takes no memory for kinds that say how ([`Row::in_bytes`]); of others a handle is made for the call. Kinds that
-/// have to have whole words in place, such as `fuse`, want the form at a multiple of 8.
+/// Takes no memory for kinds that can be asked in bytes ([`Row::in_bytes`]). For other kinds the call makes a handle.
+/// Kinds that need whole words in place, such as `fuse`, need the form at a multiple of 8.
 ///
 /// # Errors
 /// As [`open_compact`].
@@ -165,12 +166,13 @@ pub fn compact_contains_hash(whole: AnyBytes, hash: u64) -> Result<bool> {
     }
 }
 
-/// Apart, for kinds that cannot be asked otherwise, and to say what is wrong.
+/// Answers with a handle, for kinds that cannot be asked in bytes. Also finds out what is wrong with a form. Kept out
+/// of line, because it is rarely called.
 #[cold]
 #[inline(never)]
 fn by_a_handle(whole: AnyBytes, hash: u64) -> Result<bool> {
     let form = Form::read(whole.bytes())?;
-    // The hash function of filters that take hashes, or integers.
+    // This is the hash function of filters that take hashes, or of filters that take integers.
     let function = form.row.hash_functions().last().copied().unwrap_or(HashFunction::External);
     let options = CompactOptions { hash: function, ..CompactOptions::default() };
     // SAFETY: the words are dropped with the filter, before this returns.
@@ -178,12 +180,13 @@ fn by_a_handle(whole: AnyBytes, hash: u64) -> Result<bool> {
     Ok(form.over(words, &options)?.contains_hash(hash))
 }
 
-/// Looks one hash up in many compact forms, whose number is `count` and of which `form` gives the i-th. Lines are
-/// fetched before the first form is asked, and then ahead of those that are: first the trailers', then the payloads'.
+/// Looks one hash up in many compact forms. `count` is their number, and `form` gives the i-th form. Lines are fetched
+/// before the first form is asked, and then ahead of the forms that are asked: first the trailers' lines, then the
+/// payloads'.
 ///
 /// # Errors
-/// As [`compact_contains_hash`], naming the form, and [`Status::BufferTooSmall`](crate::Status::BufferTooSmall). All
-/// answers then say true.
+/// The errors of [`compact_contains_hash`], naming the form, and
+/// [`Status::BufferTooSmall`](crate::Status::BufferTooSmall). After an error all answers say true.
 pub fn compacts_contain_hash<'a>(
     count: usize,
     form: impl Fn(usize) -> AnyBytes<'a>,

@@ -1,4 +1,4 @@
-//! Making empty filters of any kind, and what a spec says before anything is made.
+//! Makes empty filters of any kind, and says what a spec asks for before anything is made.
 
 use crate::contract::{Base, Overfill, Row, Sizes};
 use crate::error::{Result, error};
@@ -12,7 +12,7 @@ use crate::simd;
 use crate::spec::{List, Number, Size, Spec};
 use crate::storage::{Access, ImageBytes, Words};
 
-/// The row that a spec asks for, once all parameters of the spec are found to be among those of the kind, each once.
+/// The row that a spec asks for. All parameters of the spec have to be among those of the kind, each once.
 ///
 /// # Errors
 /// [`Status::UnknownValue`](crate::Status::UnknownValue), [`Status::Contradiction`](crate::Status::Contradiction).
@@ -70,7 +70,7 @@ fn foreign_parameter(row: &Row, name: &str) -> crate::Error {
     }
 }
 
-/// The geometry that a spec asks for; of a kind that is built from its keys the one to expect.
+/// The geometry that a spec asks for. For a kind that is built from its keys this is the geometry to expect.
 ///
 /// # Errors
 /// The errors of the spec, each of which names what is allowed.
@@ -78,7 +78,7 @@ pub fn geometry(spec: &Spec) -> Result<Geometry> {
     row_of(spec)?.geometry_of(spec)
 }
 
-/// The exact false-positive rate of what a spec describes with so many distinct keys.
+/// The exact false-positive rate, with so many distinct keys, of the filter that a spec describes.
 ///
 /// # Errors
 /// As [`geometry`].
@@ -87,18 +87,18 @@ pub fn expected_false_positive_rate(spec: &Spec, keys: u64) -> Result<f64> {
     Ok(row.expected_false_positive_rate(&row.geometry_of(spec)?, spec.capacity, keys))
 }
 
-/// How many of `keys` distinct keys the filter that a spec describes takes for known on average when they are inserted
-/// one after the other, or refuses: [`Row::expected_omissions`].
+/// How many of `keys` distinct keys a filter is expected to take for known, or to refuse, if they are inserted one
+/// after the other. The spec describes the filter: [`Row::expected_omissions`].
 ///
 /// # Errors
-/// As [`geometry`], and [`Status::Unsupported`](crate::Status::Unsupported) for a kind that cannot insert.
+/// The errors of [`geometry`], and [`Status::Unsupported`](crate::Status::Unsupported) for a kind that cannot insert.
 pub fn expected_omissions(spec: &Spec, keys: u64) -> Result<f64> {
     let row = row_of(spec)?;
     row.check_omits()?;
     Ok(row.expected_omissions(&row.geometry_of(spec)?, spec.capacity, keys))
 }
 
-/// What lies beneath a handle of this kind that a spec describes, over words with this geometry that `words` gives.
+/// The base of a handle of this kind, which a spec describes, over words with this geometry, which `words` gives.
 pub(crate) fn base(
     row: &'static Row,
     spec: &Spec,
@@ -108,11 +108,11 @@ pub(crate) fn base(
     let hasher = row.hasher(spec)?;
     let instructions = simd::choose(spec.kernel)?;
     let (capacity, false_positive_rate) = match spec.size()? {
-        // No rate was asked for; a parameter may have said what it is.
+        // The spec asked for no rate, but a parameter may have given one.
         Size::Rate { capacity, false_positive_rate }
             if spec.false_positive_rate == 0.0 && row.sizes == Sizes::ByKeys && row.is_made_empty() =>
         {
-            // What grows has its highest rate when it has grown as far as it goes.
+            // A filter that grows has its highest rate when it has grown as far as it can.
             let most = if row.overfill == Overfill::Grows { u64::MAX } else { capacity };
             (capacity, false_positive_rate.max((row.false_positive_rate)(&geometry, most)))
         }
@@ -134,7 +134,7 @@ pub(crate) fn base(
     Ok(Base::new(row, header, hasher, words).with_instructions(instructions))
 }
 
-/// The row of a filter that a spec wants empty, and its geometry.
+/// The row and the geometry of a filter that a spec asks to make empty.
 fn empty(spec: &Spec) -> Result<(&'static Row, Geometry)> {
     let row = row_of(spec)?;
     let geometry = row.geometry_of(spec)?;
@@ -156,16 +156,16 @@ pub fn create(spec: &Spec) -> Result<Filter> {
 /// An empty filter or map in memory of its own. Maps need a spec that names their kind.
 ///
 /// # Errors
-/// Those of the spec, each naming what is allowed; [`Status::Unsupported`](crate::Status::Unsupported) for a kind of
-/// the other handle, or one that is built from its keys; [`Status::TooLarge`](crate::Status::TooLarge) and
+/// The errors of the spec, each naming what is allowed; [`Status::Unsupported`](crate::Status::Unsupported) for a kind
+/// of another handle, or for one that is built from its keys; [`Status::TooLarge`](crate::Status::TooLarge) and
 /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
 pub fn create_as<H: Image>(spec: &Spec) -> Result<H> {
     let (row, geometry) = empty(spec)?;
     create_sized(row, spec, geometry)
 }
 
-/// An empty map in memory of its own, whose default kind is [`DEFAULT_MAP_KIND`](registry::DEFAULT_MAP_KIND), which is
-/// built and not made empty.
+/// An empty map in memory of its own. The default kind is [`DEFAULT_MAP_KIND`](registry::DEFAULT_MAP_KIND), which is
+/// built from its entries and cannot be made empty.
 ///
 /// # Errors
 /// As [`create_as`].
@@ -173,9 +173,9 @@ pub fn create_map(spec: &Spec) -> Result<Map> {
     create_as(&Spec { kind: Some(spec.kind.unwrap_or(registry::DEFAULT_MAP_KIND)), ..*spec })
 }
 
-/// An empty sketch in memory of its own, whose default kind is
-/// [`DEFAULT_SKETCH_KIND`](registry::DEFAULT_SKETCH_KIND). Its capacity is the number of differences that it is to
-/// list, and its rate the probability that it cannot.
+/// An empty sketch in memory of its own. The default kind is [`DEFAULT_SKETCH_KIND`](registry::DEFAULT_SKETCH_KIND).
+/// The spec's capacity is the number of differences that the sketch has to list, and its rate is the probability that
+/// the sketch cannot list them.
 ///
 /// # Errors
 /// As [`create_as`].
@@ -183,8 +183,8 @@ pub fn create_sketch(spec: &Spec) -> Result<Sketch> {
     create_as(&Spec { kind: Some(spec.kind.unwrap_or(registry::DEFAULT_SKETCH_KIND)), ..*spec })
 }
 
-/// An empty filter or map in memory of its own, of this kind, which is made empty, and of the geometry that its spec
-/// asks for.
+/// An empty filter or map in memory of its own. Its kind is one that is made empty, and `geometry` is what `spec` asks
+/// for.
 pub(super) fn create_sized<H: Image>(row: &'static Row, spec: &Spec, geometry: Geometry) -> Result<H> {
     H::over(base(row, spec, geometry, |header| Words::zeroed(header.geometry.payload_bytes))?)
 }
@@ -192,19 +192,19 @@ pub(super) fn create_sized<H: Image>(row: &'static Row, spec: &Spec, geometry: G
 /// The length of the image of the filter that a spec describes.
 ///
 /// # Errors
-/// As [`create`], without a lack of memory.
+/// The errors of [`create`] without a lack of memory.
 pub fn image_size(spec: &Spec) -> Result<u64> {
     let (row, geometry) = empty(spec)?;
     row.hasher(spec)?;
     Ok(crate::format::image_bytes(geometry.payload_bytes).unwrap_or(u64::MAX))
 }
 
-/// An empty filter in a caller's buffer, which becomes a complete image: header, payload, and whatever follows as it
-/// was.
+/// An empty filter in a caller's buffer, which becomes a complete image: header and payload. The bytes after the image
+/// stay as they were.
 ///
 /// # Errors
-/// As [`create`]; [`Status::BufferTooSmall`](crate::Status::BufferTooSmall),
-/// [`Status::Misaligned`](crate::Status::Misaligned). The buffer is then as it was.
+/// The errors of [`create`]; [`Status::BufferTooSmall`](crate::Status::BufferTooSmall),
+/// [`Status::Misaligned`](crate::Status::Misaligned). The buffer then stays as it was.
 ///
 /// # Safety
 /// `length` bytes from `base` are writable until the filter is dropped, and meanwhile no other handle of this process
@@ -222,7 +222,7 @@ pub unsafe fn create_in(spec: &Spec, start: core::ptr::NonNull<u8>, length: usiz
         let image = unsafe { ImageBytes::from_buffer(start, needed as usize, Access::Write)? };
         image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)
     })?;
-    // Everything that can fail comes before the first byte is written.
+    // Every step that can fail comes before the first byte is written.
     row.check_in_place()?;
     let mut filter = Filter::over(base)?;
     filter.base_mut().initialise()?;

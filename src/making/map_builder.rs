@@ -1,6 +1,6 @@
 //! Collects keys with their values first and makes the map afterwards.
 //!
-//! Keys are kept by their 128-bit identities: 24 bytes a key, its value included.
+//! A builder keeps the 128-bit identity of each key, which takes 24 bytes a key, its value included.
 
 use super::collect::{Collector, CollectorOptions, Several};
 use super::progress::Steps;
@@ -28,15 +28,15 @@ pub struct MapBuilder {
 }
 
 impl MapBuilder {
-    /// A builder of the map that `spec` describes, whose default kind is [`DEFAULT_MAP_KIND`]. The map is sized for the
-    /// keys that come, unless its kind is one that is made empty and the spec says how large it is.
+    /// A builder of the map that `spec` describes. The default kind is [`DEFAULT_MAP_KIND`]. The map is sized for the
+    /// keys that come, unless its kind is made empty and the spec says how large the map is.
     ///
     /// # Errors
-    /// Those of the spec; [`Status::Unsupported`](crate::Status::Unsupported) for a kind of filter; those of the
-    /// options as of [`Builder::new`](crate::Builder::new).
+    /// The errors of the spec; [`Status::Unsupported`](crate::Status::Unsupported) for a kind of filter; the errors of
+    /// [`Builder::new`](crate::Builder::new) about options.
     pub fn new(spec: &Spec, options: BuilderOptions) -> Result<MapBuilder> {
         let spec = Spec { kind: Some(spec.kind.unwrap_or(DEFAULT_MAP_KIND)), ..*spec };
-        // Finds what is wrong with the spec now and not when all keys have come.
+        // An error of the spec comes up now and not when all keys have come.
         let row = create::row_of(&spec)?;
         if !row.is_map() {
             return Err(error!(Unsupported, "{} is a filter, not a map: give its keys to a builder", row.name));
@@ -57,15 +57,15 @@ impl MapBuilder {
         self.entries.added()
     }
 
-    /// Gives a key a value. To give it the same value again changes nothing. Of several values a kind that is made
-    /// empty has their join; any other kind refuses two.
+    /// Gives a key a value. Giving the key the same value again changes nothing. If a key gets several values, a kind
+    /// that is made empty keeps their join, and any other kind refuses two.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) where
+    /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) if
     /// the key cannot be hashed; [`Status::OutOfRange`](crate::Status::OutOfRange) for a value that `value_bits` cannot
-    /// hold; [`Status::OutOfMemory`](crate::Status::OutOfMemory), and what the system reports of the temporary file;
-    /// and [`Status::Contradiction`](crate::Status::Contradiction) as of [`MapBuilder::finish`], if that is found
-    /// already. The key is not added then.
+    /// hold; [`Status::OutOfMemory`](crate::Status::OutOfMemory), and the system's errors about the temporary file. The
+    /// [`Status::Contradiction`](crate::Status::Contradiction) of [`MapBuilder::finish`] may come up already here. The
+    /// key is not added then.
     pub fn put(&mut self, key: &[u8], value: u64) -> Result<()> {
         self.put_id(self.hasher.identify(key)?, value)
     }
@@ -78,16 +78,16 @@ impl MapBuilder {
         self.put_id(self.hasher.identify_u64(key)?, value)
     }
 
-    /// Gives a key that is known by a 64-bit hash from elsewhere a value; see [`MapBuilder::put`].
+    /// Gives a value to a key that is known by a 64-bit hash from elsewhere; see [`MapBuilder::put`].
     ///
     /// # Errors
-    /// As [`MapBuilder::put`]; [`Status::Unsupported`](crate::Status::Unsupported) unless the hash function is an
-    /// external one.
+    /// The errors of [`MapBuilder::put`]; [`Status::Unsupported`](crate::Status::Unsupported) if the hash function is
+    /// not the external one.
     pub fn put_hash(&mut self, hash: u64, value: u64) -> Result<()> {
         self.put_id(self.hasher.identify_hash(hash)?, value)
     }
 
-    /// Gives a key that is known by its 128-bit identity a value, as a hasher finds it
+    /// Gives a value to a key that is known by its 128-bit identity, as a hasher finds it
     /// ([`Hasher::identify`](crate::Hasher::identify)); see [`MapBuilder::put`].
     ///
     /// # Errors
@@ -97,8 +97,8 @@ impl MapBuilder {
         self.entries.add(Entry { id, value })
     }
 
-    /// Gives many keys their values, in order; `values` is as long. All are taken, unless there is an error: that of
-    /// [`MapBuilder::put`], or [`Status::Offsets`](crate::Status::Offsets).
+    /// Gives many keys their values, in order. `values` has as many elements as there are keys. All keys are taken,
+    /// unless there is an error: one of [`MapBuilder::put`], or [`Status::Offsets`](crate::Status::Offsets).
     pub fn put_batch(&mut self, keys: &Keys, values: &[u64]) -> Taken {
         let length = keys.len();
         if values.len() != length {
@@ -134,7 +134,7 @@ impl MapBuilder {
     /// # Errors
     /// [`Status::Contradiction`](crate::Status::Contradiction) if a key was given two values, naming them;
     /// [`Status::Cancelled`](crate::Status::Cancelled); [`Status::OutOfMemory`](crate::Status::OutOfMemory);
-    /// [`Status::TooLarge`](crate::Status::TooLarge) and what else the kind refuses; what the system reports of the
+    /// [`Status::TooLarge`](crate::Status::TooLarge) and the other refusals of the kind; the system's errors about the
     /// temporary file.
     pub fn finish(&mut self) -> Result<Map> {
         let map = self.make()?;
@@ -142,10 +142,10 @@ impl MapBuilder {
         Ok(map)
     }
 
-    /// Makes the map straight into a file, which takes the place of what is there at once.
+    /// Makes the map straight into a file, which replaces the file at the path in one step.
     ///
     /// # Errors
-    /// As [`MapBuilder::finish`] and [`Image::save`]; the old file and the keys stay.
+    /// The errors of [`MapBuilder::finish`] and [`Image::save`]; the old file and the keys stay.
     pub fn save(&mut self, path: &Path) -> Result<()> {
         self.make()?.save(path)?;
         self.entries.clear();
@@ -165,7 +165,7 @@ impl MapBuilder {
     }
 }
 
-/// What a builder was given.
+/// The entries that a builder was given.
 enum Entries {
     /// The one value of each key, for a kind that is built.
     One(Collector<Entry>),
@@ -174,7 +174,7 @@ enum Entries {
 }
 
 impl Entries {
-    /// An empty collection of what a kind needs to know.
+    /// An empty collection that keeps what a kind needs to know.
     ///
     /// # Errors
     /// As [`Collector::new`].
@@ -192,7 +192,7 @@ impl Entries {
         }
     }
 
-    /// How much work it is to sort them, and to make a map of them.
+    /// How much work it is to sort the entries, and to make a map of them.
     fn work(&self) -> u64 {
         match self {
             Entries::One(entries) => entries.work() + entries.kept(),
@@ -207,7 +207,7 @@ impl Entries {
         }
     }
 
-    /// Adds entries. All are taken, unless there is an error as of [`Collector::add`].
+    /// Adds entries. All are added, unless there is an error of [`Collector::add`].
     fn add_all(&mut self, all: &[Entry]) -> Taken {
         let entries = match self {
             Entries::One(entries) => return entries.add_all(all),
@@ -245,7 +245,7 @@ fn solve(
     let mut base = create::base(row, &spec, built.geometry, |_| Ok(built.words))?;
     let rate = (row.false_positive_rate)(&built.geometry, entries.count());
     if rate > base.header().false_positive_rate {
-        // The spec said how many check bits there are, and so the rate.
+        // The spec said how many check bits there are, and these give the rate.
         base.promise(0.0);
     }
     base.add_count(added);
@@ -280,5 +280,5 @@ fn put_all(spec: &Spec, row: &'static Row, entries: &mut Collector<Several>, ste
     Ok(map)
 }
 
-/// Bytes of a memory limit that are kept for building, and not for keys in memory.
+/// How many bytes of a memory limit are kept for building, so that keys in memory do not take them.
 const LEFT_FOR_BUILDING: u64 = 48 << 20;

@@ -1,4 +1,4 @@
-//! From a spec, an image or many keys to a filter or a map, of whatever kind.
+//! Makes a filter or a map, of any kind, from a spec, an image or many keys.
 
 mod builder;
 mod collect;
@@ -32,7 +32,7 @@ use crate::error::Result;
 use crate::handle::filter::Filter;
 use std::path::Path;
 
-/// Opens the image that a file is as a filter; [`open_as`] has what may go wrong.
+/// Opens a file that is an image, as a filter; [`open_as`] has the errors.
 ///
 /// # Errors
 /// As [`open_as`].
@@ -60,8 +60,8 @@ pub unsafe fn open_buffer(base: core::ptr::NonNull<u8>, length: usize, options: 
     unsafe { open_buffer_as(base, length, options) }
 }
 
-/// Opens the image of a filter at `offset`, a multiple of 8, of an open file, which stays the caller's. Other things
-/// may follow it.
+/// Opens the image of a filter at `offset`, a multiple of 8, of an open file, which stays the caller's. The file may go
+/// on after the image.
 ///
 /// # Errors
 /// As [`open_descriptor_as`].

@@ -1,4 +1,4 @@
-//! The hashes that a builder was offered: which there are, and, for kinds that remove or count, how often each came.
+//! The hashes that a builder was offered and, for kinds that remove or count, how often each came.
 
 use super::collect::{Collector, CollectorOptions, Record};
 use crate::batch::ring::Taken;
@@ -10,19 +10,19 @@ use crate::storage::try_vec;
 
 /// A collection of hashes.
 pub enum Offered {
-    /// Each hash, once.
+    /// Every hash once.
     Once(Collector<u64>),
-    /// Each hash, and how often it came.
+    /// Every hash, and how often it came.
     Counted {
-        /// The hashes, each with a number.
+        /// The hashes, each with the number of times that it came.
         hashes: Collector<Counted>,
-        /// How much these numbers are above 1, all together.
+        /// The sum of what these numbers exceed 1 by.
         more: u64,
     },
 }
 
 impl Offered {
-    /// An empty collection of what a kind needs to know.
+    /// An empty collection that keeps what a kind needs to know.
     ///
     /// # Errors
     /// As [`Collector::new`].
@@ -69,7 +69,7 @@ impl Offered {
         }
     }
 
-    /// Makes room for hashes that will come: [`Collector::expect`].
+    /// Makes room for hashes that are expected: [`Collector::expect`].
     ///
     /// # Errors
     /// As [`Collector::expect`].
@@ -80,7 +80,7 @@ impl Offered {
         }
     }
 
-    /// Adds hashes. All are taken, unless there is an error as of [`Collector::add`].
+    /// Adds hashes. All are added, unless there is an error of [`Collector::add`].
     pub fn add_all(&mut self, hashes: &[u64]) -> Taken {
         let collector = match self {
             Offered::Once(collector) => return collector.add_all(hashes),
@@ -94,7 +94,7 @@ impl Offered {
         Taken::all(hashes.len())
     }
 
-    /// Gives all hashes up, and their memory and files back.
+    /// Gives up all hashes, and returns their memory and files to the system.
     pub fn clear(&mut self) {
         match self {
             Offered::Once(hashes) => hashes.clear(),
@@ -111,10 +111,11 @@ pub trait Offer: Record {
     /// The hash.
     fn hash(&self) -> u64;
 
-    /// How often it was offered, as far as that is known: at least once.
+    /// How often the hash was offered, as far as that is known: at least once.
     fn times(&self) -> u64;
 
-    /// Gives the hashes of records to `take`, each as often as it came, but none that came more than `most` times.
+    /// Gives the hashes of records to `take`, each as often as it came. Hashes that came more than `most` times are
+    /// left out.
     ///
     /// # Errors
     /// The errors of `take`; [`Status::OutOfMemory`].

@@ -1,4 +1,4 @@
-//! Opening images of any kind, each as the handle that its kind has: a [`crate::Filter`] or a [`crate::Map`].
+//! Opens images of any kind, each as the handle that its kind has, such as a [`crate::Filter`] or a [`crate::Map`].
 
 use crate::contract::{Base, Capabilities, Handle, Row};
 use crate::error::{Error, Result, error};
@@ -10,23 +10,23 @@ use crate::storage::{Access, FileRange, ImageBytes, Mapping, PathBytes, RawFile,
 use core::sync::atomic::Ordering;
 use std::path::Path;
 
-/// How an image is opened.
+/// The ways to open an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// In place, for reading: O(1), touches only the header.
+    /// In place, for reading. Takes O(1), and touches only the header.
     #[default]
     Read,
     /// In place, for reading and writing, as the only writer.
     Write,
-    /// In place, for reading and lock-free insertion, together with other handles, threads and processes that do the
-    /// same.
+    /// In place, for reading and lock-free insertion, together with other handles, threads and processes that open the
+    /// image in this mode too.
     Share,
-    /// Copied into memory of its own; the payload's checksum is checked on the way.
+    /// Copied into memory of its own, with the payload's checksum checked on the way.
     Load,
 }
 
 impl Mode {
-    /// How the image's bytes are then used.
+    /// The access to the image's bytes that a mode needs.
     fn access(self) -> Access {
         match self {
             Mode::Read | Mode::Load => Access::Read,
@@ -41,7 +41,7 @@ impl Mode {
 pub struct OpenOptions {
     /// How the image is used.
     pub mode: Mode,
-    /// The secret key of a keyed filter. Without it keys cannot be hashed, but all else works.
+    /// The secret key of a keyed filter. Without the key no keys can be hashed, but everything else works.
     pub key: Option<SecretKey>,
 }
 
@@ -58,7 +58,7 @@ pub struct OpenOptions {
 /// writable, and no handle uses them but with [`Mode::Share`] or [`Mode::Read`]. Meanwhile nobody writes to them but
 /// Petal, through a handle in this or another process.
 pub unsafe fn open_buffer<H: Image>(base: core::ptr::NonNull<u8>, length: usize, options: &OpenOptions) -> Result<H> {
-    // Less than a header is no image; loading says what it is.
+    // A buffer shorter than a header is no image, and loading says why.
     if options.mode == Mode::Load || length < HEADER_LENGTH {
         // SAFETY: the caller's promise; the bytes are used only until this returns.
         return load(unsafe { core::slice::from_raw_parts(base.as_ptr(), length) }, options);
@@ -85,19 +85,20 @@ pub fn load<H: Image>(bytes: &[u8], options: &OpenOptions) -> Result<H> {
     load_from(read, options)
 }
 
-/// Opens the image that a file is.
+/// Opens a file that is an image.
 ///
 /// # Errors
-/// As [`open_buffer`], and what the system reports; [`Status::Corrupt`](crate::Status::Corrupt) if bytes follow the
-/// image; [`Status::Locked`](crate::Status::Locked) if there is another writer. To be written, a file with holes must
-/// have room on its disk: [`Status::NoSpace`](crate::Status::NoSpace).
+/// The errors of [`open_buffer`], and the system's; [`Status::Corrupt`](crate::Status::Corrupt) if bytes follow the
+/// image; [`Status::Locked`](crate::Status::Locked) if there is another writer. A file with holes that is opened for
+/// writing must have room on its disk: [`Status::NoSpace`](crate::Status::NoSpace).
 pub fn open<H: Image>(path: &Path, options: &OpenOptions) -> Result<H> {
     let failed = |code| Error::from_os(code, format_args!("opening {}", Shown(path)));
     let file = RawFile::open(&PathBytes::new(path)?, options.mode.access().is_writing()).map_err(failed)?;
     open_file(file, 0, true, options).map_err(|error| error.about(format_args!("{}", Shown(path))))
 }
 
-/// Opens the image at `offset`, a multiple of 8, of an open file, which stays the caller's. Other things may follow it.
+/// Opens the image at `offset`, a multiple of 8, of an open file, which stays the caller's. The file may go on after
+/// the image.
 ///
 /// # Errors
 /// As [`open`].
@@ -124,7 +125,7 @@ fn open_file<H: Image>(file: RawFile, offset: u64, whole: bool, options: &OpenOp
     if whole && available > needed {
         return Err(error!(Corrupt, "{} bytes follow the image of {needed} bytes", available - needed));
     }
-    // Where addresses have 32 bits a file may be larger than all of memory.
+    // With addresses of 32 bits a file may be larger than all of memory.
     let length = usize::try_from(needed)
         .map_err(|_| error!(TooLarge, "the image has {needed} bytes, more than the address space holds"))?;
     if options.mode == Mode::Load {
@@ -134,8 +135,8 @@ fn open_file<H: Image>(file: RawFile, offset: u64, whole: bool, options: &OpenOp
     open_image(ImageBytes::from_mapping(mapping), options)
 }
 
-/// Opens an image in place. Of a mapped file the header is read again: the lock is held only now, and another writer
-/// may have changed count and state since it was read first.
+/// Opens an image in place. The header of a mapped file is read again: the lock is held only now, and another writer
+/// may have changed count and state since the first time.
 fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
     let read = |start: &mut [u8; HEADER_LENGTH]| {
         image.read(start);
@@ -170,11 +171,11 @@ fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
     Ok(handle)
 }
 
-/// How often an image is read again that was sealed while it was read.
+/// How often an image that is sealed while it is read is read again.
 const ATTEMPTS: u32 = 4;
 
-/// A handle over a copy of the image that `read` copies from an offset on, which is as long as its header says. A dirty
-/// image is taken as it is, and stays dirty; so is one that a writer changed whenever it was read.
+/// A handle over a copy of the image that `read` copies from an offset on, as long as the image's header says. A dirty
+/// image is copied as it is, and stays dirty. So is an image that a writer changed during every attempt.
 fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: &OpenOptions) -> Result<H> {
     let mut attempts = ATTEMPTS;
     loop {
@@ -182,7 +183,7 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
         let (mut header, checksum) = Header::read(|start| read(start, 0))?;
         let (row, hasher) = reopen(&header, options)?;
         let payload_bytes = header.geometry.payload_bytes;
-        // The table's checksum tells two sealed images apart. It is the last word.
+        // Two sealed images differ in the table's checksum, which is the last word.
         let witness = || {
             let mut word = [0; 8];
             read(&mut word, header.image_bytes() - 8).map(|_| word)
@@ -195,7 +196,8 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
             let table = read_table()?;
             let checked = Table::new(table.shared(), payload_bytes).check(&payload, checksum, HEADER_LENGTH);
             if let Err(error) = checked {
-                // The table too: sealing what came to the same bytes gives the same checksum.
+                // The tables are compared too, because an image that changed and came back to the same bytes has the
+                // same checksum.
                 let unchanged = !Header::read(|start| read(start, 0))?.0.dirty && witness()? == before;
                 let again = read_table()?;
                 let mut pairs = again.shared().iter().zip(table.shared());

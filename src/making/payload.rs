@@ -1,4 +1,4 @@
-//! Has a kind make its payload of all records.
+//! Makes a kind's payload from all records.
 
 use super::collect::{Record, Sorted};
 use super::progress::Steps;
@@ -7,8 +7,8 @@ use crate::error::{Result, Status};
 use crate::spec::Spec;
 use std::sync::Mutex;
 
-/// Makes the payload of the records by `make`, with the memory that the records leave and `threads` threads. The
-/// capacity of the spec is the number of records. `steps` is told of all the work that is left.
+/// Makes the payload of the records with `make`, with the memory that the records leave and `threads` threads. The
+/// capacity of the spec is the number of records. `steps` learns of all the work that is left.
 ///
 /// # Errors
 /// The errors of `make`; [`Status::Cancelled`] if `steps` says so.
@@ -32,7 +32,7 @@ pub fn build<R: Record>(
     Ok(built)
 }
 
-/// Records that report each pass to `steps`, so that a kind need not report while it goes over them.
+/// Records that report each pass to `steps`, so that a kind need not report while it reads them.
 struct Reporting<'a, 'b, 'c, R> {
     records: &'a Sorted<'a, R>,
     steps: &'a Mutex<&'b mut Steps<'c>>,
@@ -55,8 +55,8 @@ impl<R: Record> Records<R> for Reporting<'_, '_, '_, R> {
     }
 }
 
-/// Calls `what` with the steps. Kinds report in the thread that they were called in, so that the lock is free; it is
-/// for kinds that report in another thread.
+/// Calls `what` with the steps. The lock serves kinds that report in another thread. Kinds that report in the thread
+/// that called them find it free.
 fn with_steps(steps: &Mutex<&mut Steps>, what: impl FnOnce(&mut Steps) -> Result<()>) -> Result<()> {
     let mut steps = steps.lock().map_err(|_| Status::Internal)?;
     what(&mut steps)

@@ -1,4 +1,4 @@
-//! Which kind, and how large? Every kind is asked, and each either fits or says why not.
+//! Which kind should a filter have, and which size? Every kind is asked, and each either fits or says why it does not.
 
 use crate::contract::{Capabilities, Row};
 use crate::error::{Error, Result, error};
@@ -8,26 +8,27 @@ use crate::making::create::create;
 use crate::spec::{KindId, Spec, check_rate};
 use core::cmp::Ordering;
 
-/// What is wanted: keys, and a false-positive rate or a memory.
+/// What the caller wants: keys, and a false-positive rate or a memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// Distinct keys; 0 is taken for 1.
+    /// The number of distinct keys; 0 counts as 1.
     pub keys: u64,
-    /// What the filter is to keep to.
+    /// The bound that the filter has to keep.
     pub goal: Goal,
-    /// What it must be able to do; with [`Capabilities::MAY_LOSE_KEYS`] kinds are proposed too that may lose keys.
+    /// The capabilities that the filter must have. With [`Capabilities::MAY_LOSE_KEYS`] kinds that may lose keys are
+    /// proposed too.
     pub capabilities: Capabilities,
-    /// Whether all keys are known before the first lookup, so that kinds which cannot insert will do.
+    /// Whether all keys are known before the first lookup, so that kinds which cannot insert are proposed too.
     pub is_static: bool,
-    /// Where keys are integers: the bound below which all of them are, at least `keys`. Kinds that have a bit for each
-    /// of these are proposed then. 0 is unknown.
+    /// The number below which all keys are, if keys are integers, at least `keys`. Then kinds that have a bit for each
+    /// such integer are proposed. 0 is unknown.
     pub universe: u64,
-    /// How often each key comes at most, where it is counted: kinds that count have room for that, or say why not. 0 is
-    /// taken for 1.
+    /// How often each key comes at most, if keys are counted. Kinds that count have room for that, or say why not. 0
+    /// counts as 1.
     pub times: u64,
 }
 
-/// A rate or a memory.
+/// The bound on a rate or on memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// At most this false-positive rate, in as few bytes as the kind can.
@@ -36,7 +37,7 @@ pub enum Goal {
     Memory(u64),
 }
 
-/// What one kind would be.
+/// What one kind offers.
 #[derive(Debug)]
 pub struct Proposal {
     /// The kind.
@@ -52,26 +53,26 @@ pub struct Proposal {
 pub struct Fit {
     /// Bits for each key.
     pub bits_per_key: f64,
-    /// Bytes of the image: as many as it has, or, of a kind whose size hangs on the hashes of its keys
-    /// ([`Row::most_bytes`]), as many as it has at most.
+    /// Bytes of the image. The size of some kinds depends on the hashes of their keys ([`Row::most_bytes`]); for these
+    /// kinds it is the greatest size.
     pub bytes: u64,
-    /// The exact false-positive rate with all keys in the filter. Where it has to grow, the rate that it keeps to
-    /// however many keys come; where it has to age, the greatest rate with `keys` keys in the window.
+    /// The exact false-positive rate with all keys in the filter. A filter that has to grow keeps this rate however
+    /// many keys come. A filter that has to age has at most this rate with `keys` keys in the window.
     pub false_positive_rate: f64,
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: f64,
     /// Bytes that a builder takes beside the filter, without a memory limit and on one thread, for kinds that are built
-    /// from all of their keys: eight for each key, and what the work needs. 0 for kinds that are made empty.
+    /// from all of their keys: eight for each key, and the memory of the work. 0 for kinds that are made empty.
     pub build_memory: u64,
 }
 
-/// One proposal for each kind. Those that fit come first, the smallest at the top (or the most accurate, where a memory
-/// is given); of equals the one that touches fewer lines.
+/// One proposal for each kind. The kinds that fit come first: the smallest at the top, or the most accurate if the
+/// request gives a memory. Among equal kinds the one that touches fewer lines comes first.
 ///
 /// # Errors
 /// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate) for a rate outside (0, 1);
 /// [`Status::OutOfRange`](crate::Status::OutOfRange) for no memory at all, and for more keys than the universe has.
-/// What one kind cannot do is said in its proposal.
+/// What a single kind cannot do stands in its proposal.
 pub fn plan(request: &Request) -> Result<[Proposal; FILTERS_COUNT]> {
     match request.goal {
         Goal::FalsePositiveRate(rate) => check_rate(rate)?,
@@ -138,7 +139,7 @@ fn fit(row: &Row, request: &Request, keys: u64, false_positive_rate: f64) -> Res
     fit_of(row, request, keys, &Spec { capacity, ..spec })
 }
 
-/// The capacity of a filter of as many keys as a spec says, each so often.
+/// The capacity of a filter that holds the spec's number of keys, each so often.
 fn places(row: &Row, spec: &Spec, times: u64) -> Result<u64> {
     let keys = spec.capacity;
     if !row.capabilities.contains(Capabilities::COUNT) {
@@ -152,7 +153,7 @@ fn places(row: &Row, spec: &Spec, times: u64) -> Result<u64> {
     }
     Ok(match (row.places, row.copies) {
         (Some(places), _) => keys.saturating_mul(places(&row.geometry_of(spec)?, times)),
-        // As builders make room for copies.
+        // Builders make room for copies in the same way.
         (None, Some(_)) => keys.saturating_mul(COPY_PLACES.saturating_mul(times - 1).saturating_add(1)),
         (None, None) => keys,
     })
@@ -166,7 +167,7 @@ fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {
         bytes: crate::format::image_bytes(payload_bytes).unwrap_or(u64::MAX),
         false_positive_rate: match request.capabilities {
             wanted if wanted.contains(Capabilities::GROW) => spec.false_positive_rate,
-            // The greatest rate of a filter that forgets, however many keys came before.
+            // A filter that forgets has this rate at most, however many keys came before.
             wanted if wanted.contains(Capabilities::AGE) => (row.false_positive_rate)(&geometry, u64::MAX),
             _ => (row.false_positive_rate)(&geometry, keys),
         },
@@ -178,7 +179,7 @@ fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {
     })
 }
 
-/// A kind whose keys are integers, if they are: it has one size.
+/// A kind whose keys are integers, if the request's keys are. Such a kind has one size.
 fn in_universe(row: &Row, request: &Request, keys: u64) -> Result<Fit> {
     if request.universe == 0 {
         return Err(error!(Unsupported, "{} is for keys that are integers below a known bound, a universe", row.name));
@@ -197,10 +198,11 @@ fn in_universe(row: &Row, request: &Request, keys: u64) -> Result<Fit> {
     }
 }
 
-/// The lowest rate whose filter fits into `bytes`: bisection over its logarithm, since a lower rate is never smaller.
+/// The lowest rate whose filter fits into `bytes`, by bisection over the rate's logarithm: a filter with a lower rate
+/// is never smaller.
 fn in_memory(row: &Row, request: &Request, keys: u64, bytes: u64) -> Result<Fit> {
     let fits = |exponent: f64| fit(row, request, keys, exponent.exp2()).ok().filter(|fit| fit.bytes <= bytes);
-    // From a rate of nearly one, the smallest filter that there is, down to 2^-64.
+    // The search goes from a rate of nearly one, which takes the smallest filter, down to 2^-64.
     let (mut worse, mut better) = (-1e-9, -64.0);
     let mut best = fits(worse).ok_or_else(|| too_small(row, keys, bytes))?;
     while worse - better > 1e-9 {

@@ -1,38 +1,39 @@
-//! Progress that is reported, and answered by a wish to go on or to stop.
+//! Reports progress to a callback, which answers whether to go on or to stop.
 
 use crate::contract::{PROGRESS_INTERVAL, Progress};
 use crate::error::{Result, Status};
 
-/// Units of work between two reports that say different things.
+/// How many units of work are done between two reports that say different things.
 const INTERVAL: u64 = 1 << 12;
 
-/// Keys that are looked at between two reports that say the same, where no unit of work is done: seldom enough not to
-/// be felt where the callback is another language's, and often enough to leave room for what follows.
+/// How many keys are looked at between two reports that say the same, while no unit of work is done. Reports are rare
+/// enough to cost little even if the callback is in another language, and frequent enough to leave room for what
+/// follows.
 const SILENCE: u64 = PROGRESS_INTERVAL >> 5;
 
 /// The work of one call, over all its phases.
 pub struct Steps<'a> {
     progress: Option<&'a mut Progress>,
     done: u64,
-    /// What was said last, if anything was.
+    /// The work that was reported last, if any was.
     reported: Option<u64>,
     total: u64,
-    /// Keys that were looked at since, without anything being done.
+    /// How many keys were looked at since, with no work done.
     silent: u64,
 }
 
 impl<'a> Steps<'a> {
-    /// So much work is to be done, of which `progress` is told.
+    /// Steps over `total` units of work, of which `progress` learns.
     pub fn new(progress: Option<&'a mut Progress>, total: u64) -> Steps<'a> {
         Steps { progress, done: 0, reported: None, total, silent: 0 }
     }
 
-    /// Work of which nobody is told.
+    /// Steps of which nobody learns.
     pub fn silent() -> Steps<'static> {
         Steps::new(None, 0)
     }
 
-    /// So much more was done.
+    /// Notes that so much more work was done.
     ///
     /// # Errors
     /// [`Status::Cancelled`] if the callback says so.
@@ -41,12 +42,12 @@ impl<'a> Steps<'a> {
         self.advance_to(self.done.saturating_add(work))
     }
 
-    /// How much was done.
+    /// How much work was done.
     pub fn done(&self) -> u64 {
         self.done
     }
 
-    /// So much was done in all.
+    /// Notes how much work was done in all.
     ///
     /// # Errors
     /// As [`Steps::advance`].
@@ -57,7 +58,7 @@ impl<'a> Steps<'a> {
         if is_last || self.done - before >= INTERVAL { self.report() } else { Ok(()) }
     }
 
-    /// So many keys were looked at, and nothing is done yet that counts.
+    /// Notes that so many keys were looked at, with no work done that counts.
     ///
     /// # Errors
     /// As [`Steps::advance`].
@@ -66,9 +67,9 @@ impl<'a> Steps<'a> {
         if self.silent >= SILENCE { self.report() } else { Ok(()) }
     }
 
-    /// What was left when so much was done (`start`) is a task that counts to a total of its own, and of that so much
-    /// is done. It is told in any case: whoever calls this knows how long nothing was said.
-    ///
+    /// Notes a part of the work. The work that was left at `start` is a task that counts to a total of its own, and
+    /// `done` of that total is done. The callback always learns of this call, because only the caller knows how long
+    /// there was no report.
     /// # Errors
     /// As [`Steps::advance`].
     pub fn advance_part(&mut self, start: u64, done: u64, total: u64) -> Result<()> {
@@ -78,7 +79,7 @@ impl<'a> Steps<'a> {
         self.report()
     }
 
-    /// All was done: says so, unless it was said.
+    /// Notes that all work was done, and reports that unless it was reported.
     ///
     /// # Errors
     /// As [`Steps::advance`].

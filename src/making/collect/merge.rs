@@ -1,8 +1,8 @@
 //! Merging sorted runs.
 //!
-//! A block of each run is in memory. All records up to the least of the blocks' last ones are there; they are put side
-//! by side and sorted by radix, which costs uniform hashes less than a heap of the runs does. The blocks are then
-//! filled up and it goes on.
+//! A block of each run is in memory. All records up to the least of the blocks' last records are then in memory too.
+//! These records are put side by side and sorted by radix, which costs uniform hashes less than a heap of the runs
+//! does. Then the blocks are filled up, and merging goes on.
 
 use super::record::{Record, combine};
 use super::runs::{Append, Run, RunFile};
@@ -12,16 +12,16 @@ use crate::making::progress::Steps;
 use crate::storage::try_vec;
 use std::path::Path;
 
-/// The least bytes that are read of a run at once.
+/// The least bytes that are read from a run at once.
 const LEAST_BLOCK: usize = 1 << 12;
 
-/// The most: more gains nothing.
+/// The most bytes that are read from a run at once; more gains nothing.
 const MOST_BLOCK: usize = 1 << 18;
 
-/// Memory for merging, of which more gains nothing either.
+/// The most memory that merging uses; more gains nothing either.
 const MOST_MEMORY: usize = 1 << 26;
 
-/// How many records are written when so many runs with so many records are merged to one in so much memory.
+/// How many records are written when runs with so many records in all are merged to one run in so much memory.
 pub fn work(runs: usize, records: u64, memory: usize) -> u64 {
     let (mut runs, mut passes) = (runs, 0);
     while runs > 1 {
@@ -31,9 +31,9 @@ pub fn work(runs: usize, records: u64, memory: usize) -> u64 {
     passes * records
 }
 
-/// Merges all runs to one, in a file of its own that takes the place of theirs. Uses `memory` bytes at most; where it
-/// does not hold a block of each run, some runs are merged first. On an error the files stay as they were. Needs as
-/// much room on the disk as the runs have, in addition to it.
+/// Merges all runs to one, in a new file that takes the place of their files. Uses at most `memory` bytes. If these do
+/// not hold a block of each run, some runs are merged first. On an error the files stay as they were. Merging needs as
+/// much room on the disk as the runs already take.
 pub fn merge<R: Record>(
     files: &mut Vec<RunFile>,
     folder: &Path,
@@ -58,7 +58,8 @@ pub fn merge<R: Record>(
     }
 }
 
-/// What the blocks have of the memory; what is being sorted has as much, and the rest is for all else.
+/// How much of the memory the blocks have. The records that are being sorted have as much, and everything else has the
+/// rest.
 fn memory_of_blocks(memory: usize) -> usize {
     memory.min(MOST_MEMORY) / 8 * 3
 }
@@ -72,12 +73,12 @@ fn fan_in(memory: usize) -> usize {
 struct Head<'a, R> {
     run: Run<'a>,
     block: Vec<R>,
-    /// The first record of the block that was not taken.
+    /// The place in the block of the first record that was not taken.
     next: usize,
 }
 
 impl<R: Record> Head<'_, R> {
-    /// Fills the block up if it is half empty.
+    /// Fills the block up if at most half of it is left.
     fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
         let room = bytes.len() / R::BYTES;
         let left = self.block.len() - self.next;
@@ -91,12 +92,12 @@ impl<R: Record> Head<'_, R> {
         Ok(())
     }
 
-    /// The last record in memory, if more follow that are not.
+    /// The last record in memory, if more records of the run follow on the disk.
     fn last(&self) -> Option<R::Key> {
         if self.run.left() > 0 { self.block.last().map(R::key) } else { None }
     }
 
-    /// Moves the records up to `bound` behind those in `to`.
+    /// Moves the records up to `bound` to the end of `to`.
     fn take(&mut self, bound: Option<R::Key>, to: &mut Vec<R>) {
         let rest = &self.block[self.next..];
         let count = match bound {
@@ -109,7 +110,7 @@ impl<R: Record> Head<'_, R> {
     }
 }
 
-/// Merges runs, of each of which there is room for a block, to one.
+/// Merges runs to one. There is room for a block of each run.
 fn merge_some<R: Record>(
     runs: &[Run],
     memory: usize,

@@ -1,8 +1,8 @@
-//! Collects records, sorts them and makes one of those that are equal: in memory, or with a memory limit in a temporary
+//! Collects records, sorts them and combines those with equal keys: in memory, or with a memory limit in a temporary
 //! file.
 //!
-//! With a limit, what memory does not hold goes to the file in sorted runs, and at the end they are merged to one run,
-//! once; every pass reads that one.
+//! With a limit, records that find no room in memory go to the file in sorted runs. At the end the runs are merged to
+//! one, once, and every pass reads that run.
 
 mod merge;
 mod record;
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 /// The least memory limit: 1 MiB.
 pub const MIN_MEMORY_LIMIT: u64 = 1 << 20;
 
-/// So many bytes of memory are kept when all records are given up.
+/// A collector keeps so many bytes of memory when it gives all records up.
 const KEPT: usize = 1 << 16;
 
 /// The most bytes that a pass reads at once.
@@ -33,14 +33,14 @@ const READ: usize = 1 << 18;
 /// How a [`Collector`] works.
 #[derive(Clone, Debug, Default)]
 pub struct CollectorOptions {
-    /// The most memory, in bytes, that collecting, sorting and reading take: all but the stacks of threads. `None` is
-    /// no limit. At least [`MIN_MEMORY_LIMIT`].
+    /// The most memory, in bytes, that collecting, sorting and reading take, without the stacks of threads. `None` is
+    /// no limit; a limit is at least [`MIN_MEMORY_LIMIT`].
     pub memory_limit: Option<u64>,
-    /// Where the file is made to which records go that memory does not hold. It has no name, and goes when the
-    /// collector does. It has the bytes of the records (8 a hash, 16 a counted hash, 24 a map's entry), and twice these
-    /// while they are merged. A folder that is given must be there and take files; a limit needs one.
+    /// The folder of the temporary file, which takes records that find no room in memory. The file has no name and goes
+    /// with the collector. It takes the bytes of the records (8 a hash, 16 a counted hash, 24 a map's entry), and twice
+    /// these while runs are merged. A folder that is given must exist and take files; a limit needs one.
     pub temporary_directory: Option<PathBuf>,
-    /// How many threads sort, the caller's included; 0 and 1 are none but the caller's.
+    /// How many threads sort, the caller's included; 0 and 1 mean the caller's only.
     pub threads: usize,
 }
 
@@ -50,7 +50,8 @@ pub struct Collector<R> {
     /// The most records that are kept in memory.
     limit: usize,
     records: Vec<R>,
-    /// The records that went to files. There is one file, and one more in a process that was forked after it was made.
+    /// The records that went to files. There is one file, and one more in a process that was forked after the first was
+    /// made.
     files: Vec<RunFile>,
     added: u64,
 }
@@ -60,7 +61,7 @@ impl<R: Record> Collector<R> {
     ///
     /// # Errors
     /// [`Status::OutOfRange`] for a memory limit below [`MIN_MEMORY_LIMIT`]; [`Status::Contradiction`] for a limit
-    /// without a directory; what the system reports of a directory in which no file can be made.
+    /// without a directory; the system's error for a directory in which no file can be made.
     pub fn new(options: CollectorOptions) -> Result<Collector<R>> {
         let limit = match options.memory_limit {
             None => usize::MAX,
@@ -70,11 +71,11 @@ impl<R: Record> Collector<R> {
             Some(_) if options.temporary_directory.is_none() => {
                 return Err(error!(Contradiction, "memory_limit needs a temporary_directory"));
             }
-            // The rest is for what records come from when they get more room, for sorting and for writing.
+            // The rest of the memory is for the old place of records that get more room, for sorting and for writing.
             Some(limit) => usize::try_from(limit / 4 * 3 / size_of::<R>() as u64).unwrap_or(usize::MAX),
         };
         if let Some(folder) = &options.temporary_directory {
-            // It is made when it is needed; whether it can be is known now.
+            // The file is made when it is needed, but the caller should learn now whether it can be made.
             RunFile::new(folder)?;
         }
         Ok(Collector { options, limit, records: Vec::new(), files: Vec::new(), added: 0 })
@@ -85,7 +86,7 @@ impl<R: Record> Collector<R> {
         self.added
     }
 
-    /// An upper bound of the distinct records: those that are kept.
+    /// An upper bound of the number of distinct records: the number that is kept.
     pub fn kept(&self) -> u64 {
         self.records.len() as u64 + self.files.iter().map(RunFile::records).sum::<u64>()
     }
@@ -93,9 +94,9 @@ impl<R: Record> Collector<R> {
     /// Adds a record. Amortised O(1) without a limit, O(log n) with one.
     ///
     /// # Errors
-    /// [`Status::OutOfMemory`], and what the system reports of the temporary file;
-    /// [`Status::Contradiction`] if two records that came before have one key and contradict each other, which is found
-    /// when records go to the file, or at the end. The record is not added then.
+    /// [`Status::OutOfMemory`], and the system's errors about the temporary file. [`Status::Contradiction`] if two
+    /// earlier records have one key and contradict each other, which comes up when records go to the file, or at the
+    /// end. The record is not added then.
     #[inline]
     pub fn add(&mut self, record: R) -> Result<()> {
         if self.records.len() == self.records.capacity() {
@@ -106,7 +107,7 @@ impl<R: Record> Collector<R> {
         Ok(())
     }
 
-    /// Adds records. All are taken, unless there is an error as of [`Collector::add`].
+    /// Adds records. All are added, unless there is an error of [`Collector::add`].
     pub fn add_all(&mut self, records: &[R]) -> Taken {
         let mut rest = records;
         while !rest.is_empty() {
@@ -124,10 +125,10 @@ impl<R: Record> Collector<R> {
         Taken::all(records.len())
     }
 
-    /// Makes room for so many records that will come, as far as there is memory for them. They need not come.
+    /// Makes room for so many expected records, as far as there is memory for them. The records need not come.
     ///
     /// # Errors
-    /// [`Status::OutOfMemory`], where nothing has changed.
+    /// [`Status::OutOfMemory`], with nothing changed.
     pub fn expect(&mut self, records: usize) -> Result<()> {
         let wanted = self.records.len().saturating_add(records);
         if self.records.len() < self.limit && wanted > self.records.capacity() {
@@ -136,12 +137,12 @@ impl<R: Record> Collector<R> {
         Ok(())
     }
 
-    /// Makes room for another record at least, and for so many in all if memory holds them.
+    /// Makes room for at least one more record, and for `wanted` in all if memory holds so many.
     #[cold]
     fn make_room(&mut self, wanted: usize) -> Result<()> {
         let held = self.records.len();
         if held < self.limit {
-            // Doubles, but for the last step, for which the smaller room must be small enough beside the larger one.
+            // The room doubles, except in the last step: the old room must still fit beside the new one.
             let doubled = held.saturating_mul(2).max(64).max(wanted);
             let room = if doubled > self.limit / 3 { self.limit } else { doubled };
             let failed = |_| error!(OutOfMemory, "{} keys more could not be kept", room - held);
@@ -149,7 +150,7 @@ impl<R: Record> Collector<R> {
         }
         let steps = &mut Steps::silent();
         self.sort(steps)?;
-        // Where most are there more than once, they need not go to the file.
+        // If most records were there more than once, the distinct ones stay in memory.
         if self.records.len() > self.limit / 2 { self.spill(steps) } else { Ok(()) }
     }
 
@@ -176,7 +177,7 @@ impl<R: Record> Collector<R> {
         Ok(())
     }
 
-    /// How much work [`Collector::finish`] has: what its steps advance by.
+    /// How much work [`Collector::finish`] has, in the unit by which its steps advance.
     pub fn work(&self) -> u64 {
         let records = self.records.len() as u64;
         match self.runs() {
@@ -190,14 +191,14 @@ impl<R: Record> Collector<R> {
         self.files.iter().map(|file| file.ends.len()).sum()
     }
 
-    /// The memory limit, as far as the address space goes.
+    /// The memory limit, or as much of it as the address space holds.
     fn memory(&self) -> usize {
         self.options.memory_limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
     }
 
-    /// Sorts all records, combines those that are equal, and lends them out. More can be added, and this called again,
-    /// afterwards; also after an error, when all records are still there. Records in memory that would leave less than
-    /// `leave` bytes of the memory limit go to the file. O(n) for uniform keys, O(n log n) for any.
+    /// Sorts all records, combines those with equal keys, and lends them out. Afterwards, and after an error, which
+    /// loses no record, more records can be added and this can be called again. Records in memory go to the file if
+    /// they would leave less than `leave` bytes of the memory limit. O(n) for uniform keys, O(n log n) for any.
     ///
     /// # Errors
     /// [`Status::Cancelled`] if `steps` says so; [`Status::OutOfMemory`]; [`Status::Contradiction`] if two records have
@@ -249,7 +250,7 @@ pub struct Sorted<'a, R> {
 
 enum Place<'a, R> {
     Memory(&'a [R]),
-    /// Read by so many bytes.
+    /// A pass reads `room` bytes at once.
     File {
         run: Run<'a>,
         room: usize,
@@ -257,8 +258,8 @@ enum Place<'a, R> {
 }
 
 impl<R> Sorted<'_, R> {
-    /// What is left of the memory limit, in bytes, beside the records, where they are in memory, and what a pass needs.
-    /// `u64::MAX` without a limit.
+    /// The bytes of the memory limit that are left beside the records in memory and the memory of a pass. `u64::MAX`
+    /// without a limit.
     pub fn memory_left(&self) -> u64 {
         self.memory_left
     }

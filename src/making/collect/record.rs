@@ -1,15 +1,16 @@
-//! The records that can be collected: what they are sorted by, what becomes of equal ones, and their bytes in a file.
+//! The records that can be collected: the keys they are sorted by, how records with equal keys combine, and their bytes
+//! in a file.
 
 use crate::contract::{Counted, Entry};
 use crate::error::{Result, error};
 use crate::making::progress::Steps;
 
-/// So many records are passed over before that is told.
+/// After so many records that are passed over, the caller learns of it.
 pub const STRETCH: usize = 1 << 16;
 
 /// A record of a collection.
 pub trait Record: Copy + Default + Send + Sync + 'static {
-    /// What records are sorted by; two with one key become one.
+    /// The key that records are sorted by. Two records with one key become one.
     type Key: Copy + Ord;
 
     /// The bytes of a record in a file.
@@ -21,14 +22,14 @@ pub trait Record: Copy + Default + Send + Sync + 'static {
     /// The key.
     fn key(&self) -> Self::Key;
 
-    /// The first 64 bits of the key, in whose order the keys are.
+    /// The first 64 bits of the key. Keys are in the order of their prefixes.
     fn prefix(&self) -> u64;
 
-    /// Takes up another record with the same key.
+    /// Takes up another record that has the same key.
     ///
     /// # Errors
     /// [`Status::Contradiction`](crate::Status::Contradiction) if the two say different things of their key. This
-    /// record is then as it was.
+    /// record then stays as it was.
     fn absorb(&mut self, other: &Self) -> Result<()>;
 
     /// Writes the record into its [`Record::BYTES`] bytes.
@@ -155,7 +156,7 @@ impl Record for Entry {
     }
 }
 
-/// An entry of a key that may have several values, each of which is kept once.
+/// An entry of a key that may have several values. Each value is kept once.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Several(pub Entry);
 
@@ -190,11 +191,11 @@ impl Record for Several {
     }
 }
 
-/// Makes one record of those with one key, which stand side by side. `steps` hears of it.
+/// Makes one record of all records with one key, which stand side by side. `steps` learns of the work.
 ///
 /// # Errors
-/// Of the first two that contradict each other; both stay then. [`Status::Cancelled`](crate::Status::Cancelled), with
-/// no record lost.
+/// The error of the first two records that contradict each other, both of which stay.
+/// [`Status::Cancelled`](crate::Status::Cancelled), with no record lost.
 pub fn combine<R: Record>(records: &mut Vec<R>, steps: &mut Steps) -> Result<()> {
     let (mut last, mut outcome) = (0, Ok(()));
     for start in (1..records.len()).step_by(STRETCH) {

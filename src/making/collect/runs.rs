@@ -7,16 +7,16 @@ use crate::storage::{Folder, PathBytes, Process, RawFile, Shown, try_vec};
 use core::marker::PhantomData;
 use std::path::Path;
 
-/// Bytes that are written at once.
+/// How many bytes are written at once.
 const WRITE: usize = 1 << 16;
 
 /// A temporary file of records.
 pub struct RunFile {
     file: RawFile,
-    /// The process that writes it. A child reads what its parent wrote before the fork, which stays as it is, and goes
-    /// on in a file of its own.
+    /// The process that writes the file. After a fork a child reads what its parent wrote before, which stays as it is,
+    /// and writes to a file of its own.
     process: Process,
-    /// Where the runs end, which stand one after the other, counted in records.
+    /// The end of each run, counted in records. Runs stand one after the other.
     pub ends: Vec<u64>,
 }
 
@@ -29,12 +29,12 @@ impl RunFile {
         Ok(RunFile { file, process: Process::current(), ends: Vec::new() })
     }
 
-    /// Whether this process may write to it.
+    /// Whether this process may write to the file.
     pub fn is_own(&self) -> bool {
         self.process.is_current()
     }
 
-    /// How many records its runs have.
+    /// How many records the file's runs have.
     pub fn records(&self) -> u64 {
         self.ends.last().copied().unwrap_or(0)
     }
@@ -45,8 +45,8 @@ impl RunFile {
         starts.zip(&self.ends).map(|(position, end)| Run { file: &self.file, position, end: *end })
     }
 
-    /// A run that is written after the others, and becomes one of them when it is done. One that was not is written
-    /// over by the next. `folder` is where the file is.
+    /// Begins a run after the others, which becomes one of them when it is done. A run that is never done is
+    /// overwritten by the next one. `folder` is where the file is.
     pub fn append<'a, R: Record>(&'a mut self, folder: &'a Path) -> Result<Append<'a, R>> {
         self.ends.try_reserve(1).map_err(|_| error!(OutOfMemory, "the table of runs could not grow"))?;
         let position = self.records();
@@ -58,14 +58,14 @@ impl RunFile {
 pub struct Append<'a, R> {
     to: &'a mut RunFile,
     folder: &'a Path,
-    /// How many records are before what `bytes` holds.
+    /// How many records come before those in `bytes`.
     position: u64,
     bytes: Vec<u8>,
     records: PhantomData<R>,
 }
 
 impl<R: Record> Append<'_, R> {
-    /// Writes records, which are greater than those before. `steps` hears of it.
+    /// Writes records, which are greater than all records before. `steps` learns of the work.
     pub fn write(&mut self, records: &[R], steps: &mut Steps) -> Result<()> {
         let room = WRITE / R::BYTES;
         for records in records.chunks(room) {
@@ -88,11 +88,11 @@ impl<R: Record> Append<'_, R> {
     }
 }
 
-/// A run, or what is left of it.
+/// A run, or the rest of it.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
     file: &'a RawFile,
-    /// The next record.
+    /// The number of the next record.
     position: u64,
     end: u64,
 }

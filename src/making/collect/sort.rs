@@ -1,10 +1,10 @@
 //! Sorting records by radix, in place.
 //!
-//! Hashes are uniform, so their leading bits tell about where they go. Records are moved to one of up to 512 places
-//! by the first bits in which any two differ (American flag sort: McIlroy, Bostic and McIlroy, "Engineering radix
-//! sort", 1993). The same is done within each place until a place fits the first cache. There records are counted out
-//! by as many bits as leave about one record a place. Keys that are not uniform cost at most a pass for each eight
-//! bits: bits that all records share are skipped, and where too many records of the last pass have one place, a
+//! Hashes are uniform, so their leading bits tell about where they go. Records are moved to one of up to 512 places by
+//! the first bits in which any two differ (American flag sort: McIlroy, Bostic and McIlroy, "Engineering radix sort",
+//! 1993). The same is done within each place until a place fits into the first-level cache. There records are counted
+//! out by as many bits as leave about one record a place. Keys that are not uniform cost at most a pass for each eight
+//! bits, because bits that all records share are skipped. If too many records of the last pass have one place, a
 //! comparison sort takes over.
 
 use super::record::{Record, STRETCH};
@@ -14,25 +14,25 @@ use crate::storage::try_vec;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-/// Bits by which records are moved at once, at most.
+/// The most bits by which records are moved at once.
 const BITS: u32 = 9;
 
-/// The bytes of the records that are counted out at once. With more the second cache was no faster.
+/// The bytes of the records that are counted out at once. More, up to the second-level cache, was no faster.
 const SCRATCH: usize = 1 << 14;
 
-/// Records that a comparison sort sorts as fast.
+/// How many records a comparison sort sorts as fast.
 const FEW: usize = 32;
 
-/// Records with one place in the last pass that are left to insertion.
+/// In the last pass, up to so many records with one place are left to insertion sort.
 const CROWD: u16 = 24;
 
-/// A thread for fewer records does not pay.
+/// A thread for fewer records than these does not pay.
 const FEWEST_OF_A_THREAD: usize = 1 << 15;
 
-/// Sorts records by their keys, in place, on so many threads; 0 and 1 are none but this one. Returns whether any two
-/// have one key. `steps` advances by one for each record, and hears of passes over many that put none in its last
-/// place; only records that all have one key are passed over in silence. O(n) for uniform keys, O(n log n) for any.
-/// Takes 24 KiB a thread. When it is stopped, all records are there in some order.
+/// Sorts records by their keys, in place, on so many threads; 0 and 1 mean this thread only. Returns whether any two
+/// records have one key. `steps` advances by one for each record, and learns of passes over many records that put none
+/// in its last place. Only records that all have one key are passed over in silence. O(n) for uniform keys, O(n log n)
+/// for any. Takes 24 KiB a thread. A sort that is stopped leaves all records there, in some order.
 ///
 /// # Errors
 /// [`Status::Cancelled`], [`Status::OutOfMemory`].
@@ -56,18 +56,18 @@ pub fn sort<R: Record>(records: &mut [R], threads: usize, steps: &mut Steps) -> 
     Ok(equal)
 }
 
-/// So few records are not worth the room and the preparations of sorting by digits.
+/// So few records are not worth the memory and the preparations of a radix sort.
 const AT_ONCE: usize = 64;
 
-/// What the other threads tell the caller's, which reports it, and are told by it.
+/// What the other threads and the caller's thread tell each other. The caller's thread reports what the others did.
 #[derive(Default)]
 struct Others {
-    /// Records that they sorted since the last report.
+    /// How many records the other threads sorted since the last report.
     sorted: AtomicU64,
     stop: AtomicBool,
 }
 
-/// What was done to so many records.
+/// What was done to some records.
 #[derive(Clone, Copy)]
 enum Did {
     /// So many records are where they belong.
@@ -76,7 +76,7 @@ enum Did {
     Move(u64),
 }
 
-/// Told what was done to records; an error ends the sort.
+/// A function that learns what was done to records. An error ends the sort.
 type Advance<'a> = dyn FnMut(Did) -> Result<()> + 'a;
 
 /// Sorts records on so many threads, this one included.
@@ -86,7 +86,8 @@ fn sort_on<R: Record>(records: &mut [R], threads: usize, others: &Others, advanc
         sorter.sort(records, u64::BITS)?;
         return Ok(sorter.equal);
     }
-    // Each half has about as many records for each of its threads, whatever the keys are, unless most are the same.
+    // Each half has about as many records for each of its threads, whatever the keys are, unless most keys are the
+    // same.
     let half = threads / 2;
     let middle = part(records, half, threads, advance)?;
     let (low, high) = records.split_at_mut(middle);
@@ -104,7 +105,7 @@ fn sort_on<R: Record>(records: &mut [R], threads: usize, others: &Others, advanc
         let here = sort_on(high, threads - half, others, advance);
         match other {
             Ok(other) => (here, Some(other.join().unwrap_or(Err(Status::Internal.into())))),
-            // The system has no thread more.
+            // The system gives no further thread.
             Err(_) => (here, None),
         }
     });
@@ -116,10 +117,11 @@ fn sort_on<R: Record>(records: &mut [R], threads: usize, others: &Others, advanc
     Ok(above || below)
 }
 
-/// Records of which the middle one is taken to part all: enough for parts that differ by a few hundredths.
+/// How many records are sampled to find one that parts all records: enough for parts that differ by a few hundredths.
 const SAMPLE: usize = 1 << 10;
 
-/// Moves some `half / threads` of the records, those with the least keys, before the others; how many they are.
+/// Moves about `half / threads` of the records, those with the least keys, before the others. Returns how many they
+/// are.
 fn part<R: Record>(records: &mut [R], half: usize, threads: usize, advance: &mut Advance) -> Result<usize> {
     let mut sample: Vec<R> = try_vec(SAMPLE)?;
     sample.extend(records.iter().step_by(records.len().div_ceil(SAMPLE)));
@@ -128,7 +130,7 @@ fn part<R: Record>(records: &mut [R], half: usize, threads: usize, advance: &mut
     let mut low = 0;
     for start in (0..records.len()).step_by(STRETCH) {
         let end = records.len().min(start + STRETCH);
-        // Without a branch, which would be wrong every other time.
+        // This has no branch, because the processor would guess it wrongly every other time.
         for i in start..end {
             let is_low = records[i].key() < bound;
             records.swap(low, i);
@@ -139,11 +141,11 @@ fn part<R: Record>(records: &mut [R], half: usize, threads: usize, advance: &mut
     Ok(low)
 }
 
-/// Sorts on one thread.
+/// The state of sorting on one thread.
 struct Sorter<'a, R> {
-    /// Where records are counted out.
+    /// The memory in which records are counted out.
     scratch: Vec<R>,
-    /// Their places, of which there are two for each record of the scratch memory at least.
+    /// A counter for each place. The scratch memory has at least as many places as records.
     places: Vec<u16>,
     advance: &'a mut Advance<'a>,
     /// Whether two records had one key.
@@ -151,7 +153,7 @@ struct Sorter<'a, R> {
 }
 
 impl<'a, R: Record> Sorter<'a, R> {
-    /// For so many records.
+    /// A sorter for at most so many records at once, which it counts out.
     fn new(count: usize, advance: &'a mut Advance<'a>) -> Result<Sorter<'a, R>> {
         let room = (SCRATCH / size_of::<R>()).min(count);
         let (mut scratch, mut places) = (try_vec(room)?, try_vec((room + 1).next_power_of_two())?);
@@ -189,8 +191,8 @@ impl<'a, R: Record> Sorter<'a, R> {
         (self.advance)(Did::Sort(records.len() as u64))
     }
 
-    /// Sorts as many records as there is scratch memory for by the highest of the lowest `top` bits; false, and nothing
-    /// done, if too many have one place.
+    /// Sorts records, as many as fit into the scratch memory, by the highest of the lowest `top` bits. Returns false,
+    /// with nothing done, if too many records have one place.
     fn count_out(&mut self, records: &mut [R], top: u32) -> bool {
         let bits = (records.len().ilog2() + 1).min(self.places.len().ilog2()).min(top);
         let (shift, mask) = (top - bits, (1 << bits) - 1);
@@ -213,7 +215,7 @@ impl<'a, R: Record> Sorter<'a, R> {
             self.scratch[usize::from(*next)] = *record;
             *next += 1;
         }
-        // Back, each before those of its place that are greater.
+        // The records go back, each before the greater ones of its place.
         for (i, record) in self.scratch[..records.len()].iter().enumerate() {
             let mut to = i;
             while to > 0 && records[to - 1].key() > record.key() {
@@ -227,7 +229,7 @@ impl<'a, R: Record> Sorter<'a, R> {
     }
 
     /// Moves records to their places by the highest of the lowest `top` bits. Returns where each place ends, and how
-    /// many bits may differ within one; `None`, and nothing done, if all have one place.
+    /// many bits may differ within one place. `None`, with nothing done, if all records have one place.
     fn distribute(&mut self, records: &mut [R], top: u32) -> Result<Option<([usize; 1 << BITS], u32)>> {
         let bits = ((records.len() / self.scratch.len()).ilog2() + 1).min(BITS).min(top);
         let (shift, mask) = (top - bits, (1 << bits) - 1);
@@ -246,8 +248,8 @@ impl<'a, R: Record> Sorter<'a, R> {
             start += *end;
             *end = start;
         }
-        // Each exchange puts one record where it belongs. Those of a round do not wait for each other, as they would if
-        // what came back were asked at once where it belongs.
+        // Each exchange puts one record where it belongs. The exchanges of a round do not wait for each other. They
+        // would wait if the record that came back were the next one to be moved.
         let mut unfinished = true;
         while unfinished {
             unfinished = false;
@@ -266,7 +268,7 @@ impl<'a, R: Record> Sorter<'a, R> {
     }
 }
 
-/// How many of the lowest bits hold all that the records' prefixes differ in.
+/// How many of the lowest bits hold all differences between the records' prefixes.
 fn differing<R: Record>(records: &[R]) -> u32 {
     let (any, all) = records.iter().fold((0, u64::MAX), |(any, all), record| {
         let prefix = record.prefix();

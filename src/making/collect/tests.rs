@@ -1,4 +1,4 @@
-//! The collector against a map of the standard library.
+//! Compares the collector with a map of the standard library.
 
 use super::*;
 use crate::bits::mix;
@@ -11,7 +11,7 @@ trait Sample: Record + PartialEq {
     /// A record with this key, offered for the `i`-th time.
     fn of(key: u64, i: u64) -> Self;
 
-    /// The records that are left of these.
+    /// The records that a collector keeps of these.
     fn distinct(records: &[Self]) -> Vec<Self>;
 }
 
@@ -41,7 +41,7 @@ impl Sample for Counted {
 }
 
 impl Sample for Entry {
-    /// Keys that share their first half as well as keys that do not.
+    /// Some keys share their first half, and others do not.
     fn of(key: u64, _: u64) -> Entry {
         Entry { id: u128::from(mix(key / 3)) << 64 | u128::from(mix(key)), value: key }
     }
@@ -52,7 +52,7 @@ impl Sample for Entry {
     }
 }
 
-/// Keys as they may come: uniform, in order, all alike, in clusters, alike but for their last bits, each a power of
+/// Keys as they may come: uniform, in order, all alike, in clusters, alike in all but their last bits, each a power of
 /// two.
 const SHAPES: [fn(u64) -> u64; 9] = [
     mix,
@@ -70,7 +70,7 @@ fn options(limit: Option<u64>, folder: &Path, threads: usize) -> CollectorOption
     CollectorOptions { memory_limit: limit, temporary_directory: Some(folder.to_owned()), threads }
 }
 
-/// All records of two passes, which are the same.
+/// All records, read in two passes, which give the same.
 fn read<R: Sample>(sorted: &Sorted<R>) -> Vec<R> {
     let mut passes = [Vec::new(), Vec::new()];
     for pass in &mut passes {
@@ -131,7 +131,7 @@ fn entries_of_every_shape() {
     collect_every_shape::<Entry>();
 }
 
-/// However many runs there are, also more than can be merged at once.
+/// Runs are merged however many there are, even more than can be merged at once.
 #[test]
 fn runs_are_merged_in_passes_where_memory_is_short() {
     let folder = tempfile::tempdir().unwrap();
@@ -139,7 +139,7 @@ fn runs_are_merged_in_passes_where_memory_is_short() {
         let mut file = RunFile::new(folder.path()).unwrap();
         let mut all = Vec::new();
         for run in 0..runs {
-            // Half of them in other runs too.
+            // Half of these hashes are in other runs too.
             let mut hashes: Vec<u64> =
                 (0..records).map(|i| mix(if i % 2 == 0 { i } else { i + run * records })).collect();
             hashes.sort_unstable();
@@ -161,7 +161,7 @@ fn runs_are_merged_in_passes_where_memory_is_short() {
     }
 }
 
-/// What is asked to be left is left, and a collector can be gone on with and finished again.
+/// A collector leaves as much memory as the caller asks for, and can go on and be finished again.
 #[test]
 fn memory_is_left_and_more_can_come() {
     let folder = tempfile::tempdir().unwrap();
@@ -182,7 +182,7 @@ fn memory_is_left_and_more_can_come() {
     assert_eq!(collector.finish(0, &mut Steps::silent()).unwrap().count(), 0);
 }
 
-/// A key with two values is found, in memory and in files, and nothing is lost by it.
+/// A key with two values is found, in memory and in files, and no record is lost by that.
 #[test]
 fn two_values_of_a_key_are_a_contradiction() {
     let folder = tempfile::tempdir().unwrap();
@@ -230,7 +230,7 @@ fn progress_rises_and_cancelling_loses_nothing() {
         let mut seen = Vec::new();
         let mut collector = fresh();
         let total = collector.work();
-        // The log comes back out of the callback through a channel, as it must own what it uses.
+        // The callback must own what it uses, so the log comes back through a channel.
         let (tell, told) = std::sync::mpsc::channel();
         let mut progress: Box<Progress> = Box::new(move |done, total| tell.send((done, total)).is_ok());
         collector.finish(0, &mut Steps::new(Some(&mut *progress), total)).unwrap();
@@ -258,7 +258,7 @@ fn progress_rises_and_cancelling_loses_nothing() {
     }
 }
 
-/// An error of whoever takes the records ends the pass.
+/// An error of the function that takes the records ends the pass.
 #[test]
 fn a_pass_ends_with_an_error() {
     let folder = tempfile::tempdir().unwrap();
