@@ -1,17 +1,17 @@
 //! The kind `counting`, the counting Bloom filter: keys can be removed, and counted up to what a counter holds.
 //! [`layout`] has the structure.
 //!
-//! A removal of an absent key changes nothing where the filter says that the key is absent. Where the filter says
-//! "maybe", at the false-positive rate, the removal subtracts 1 from counters of other keys. With k counters a key, w
-//! such removals lose at most k w keys, and make counts at most w too low. Keys are lost with a counter that becomes
-//! 0. A counter from which 1 was wrongly taken x times becomes 0 only if it counts at most x keys.
+//! The filter refuses the removal of an absent key if a lookup says that the key is absent; then nothing changes. If a
+//! lookup says "maybe", at the false-positive rate, the removal subtracts 1 from counters of other keys. With k
+//! counters a key, w such removals lose at most k w keys, and make counts at most w too low. A key is lost when one of
+//! its counters becomes 0. A counter from which 1 was wrongly taken x times becomes 0 only if it counts at most x keys.
 //!
-//! There is no lock-free insertion. It would need a compare-exchange at every counter, also for known keys, so that
-//! threads which insert the same keys wait for each other's lines; in a bit array they only read these lines. And a
-//! removal would have to exclude all others. There is no folding either. Two counters of a key that become one would
-//! count the key twice, where an insertion counts it once and a removal takes it away once.
+//! The kind has no lock-free insertion. Such an insertion would need a compare-exchange at every counter, even for
+//! known keys, so that threads which insert the same keys wait for each other's lines; in a bit array they only read
+//! these lines. And a removal would have to exclude all other calls. The kind cannot fold either. Two counters of a key
+//! that become one would count the key twice, where an insertion counts it once and a removal takes it away once.
 //!
-//! Header: word 0 is the number of bits of a counter, word 1 where the counters of a key are.
+//! Header: word 0 is the number of bits of a counter, and word 1 says where the counters of a key are.
 
 pub mod layout;
 pub mod sizing;
@@ -33,7 +33,7 @@ use crate::storage::try_box;
 use core::sync::atomic::AtomicU64;
 use layout::{BLOCK_BITS, Blocked, CounterLayout, Scattered, WIDTHS};
 
-/// How wide counters are.
+/// The parameter for the width of counters.
 pub const COUNTER_BITS: Parameter = Parameter {
     name: "counter_bits",
     summary: "bits of a counter; one that has come to 2^counter_bits - 1 stays there",
@@ -42,7 +42,7 @@ pub const COUNTER_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// Where the counters of a key are.
+/// The parameter that says where the counters of a key are.
 pub const LAYOUT: Parameter = Parameter {
     name: "layout",
     summary: "where the counters of a key are: anywhere, or all in one cache line (counter_bits 2, 4, 8 or 16)",
@@ -77,7 +77,7 @@ pub const ROW: Row = Row {
     },
     compact: |packing, geometry| {
         packing.bits(geometry, 0);
-        // Counters of four bits, anywhere, need no word.
+        // The default is left out: counters of four bits, anywhere, need no word.
         let [mut width, layout] = [geometry.words[0] ^ COUNTER_BITS.default as u64, geometry.words[1]];
         packing.field(&mut width, 5);
         geometry.words[0] = width ^ COUNTER_BITS.default as u64;
@@ -104,7 +104,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// What exact sizes are multiples of: a counter of the default width. Bits that fill no counter, and no block, stay 0.
+/// The unit of exact sizes: a counter of the default width. Bits that fill no counter and no block stay 0.
 const UNIT: u64 = COUNTER_BITS.default as u64;
 
 /// Whether all counters of a key are in one line.
@@ -123,7 +123,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     Geometry::of_bits(bits, hashes, words)
 }
 
-/// Bits and counters a key of counters that are anywhere.
+/// Bits, and counters a key, for counters that are anywhere.
 fn classic(width: u64, size: Size) -> Result<(u64, u32)> {
     let (bits, hashes) = match size {
         Size::Rate { capacity, false_positive_rate: rate } => {
@@ -142,7 +142,7 @@ fn classic(width: u64, size: Size) -> Result<(u64, u32)> {
     Ok((bits, hashes))
 }
 
-/// Bits and counters a key of counters in blocks.
+/// Bits, and counters a key, for counters in blocks.
 fn blocked(width: u64, size: Size) -> Result<(u64, u32)> {
     const LANES: u32 = crate::kinds::blocked::sizing::MAX_HASHES;
     if !width.is_power_of_two() {
@@ -176,11 +176,11 @@ fn blocked(width: u64, size: Size) -> Result<(u64, u32)> {
         }
         Size::Exact { bits, hashes, .. } => return Ok((bits, hashes)),
     };
-    // Saturated, it is refused for what it is.
+    // A saturated product is refused later as too large.
     Ok((blocks.saturating_mul(BLOCK_BITS), hashes))
 }
 
-/// What `work` says of the counters of a payload with this geometry, if it is one of this kind.
+/// The result of `work` for the counters of a payload with this geometry, if the geometry is one of this kind.
 fn with_layout<R>(geometry: &Geometry, work: impl FnOnce(&dyn CounterLayout) -> R) -> Option<R> {
     match is_blocked(geometry) {
         true => Some(work(&layout_of::<Blocked>(geometry, simd::best())?)),
@@ -188,7 +188,7 @@ fn with_layout<R>(geometry: &Geometry, work: impl FnOnce(&dyn CounterLayout) -> 
     }
 }
 
-/// The counters of a payload with this geometry, if it is one of this kind with this layout.
+/// The layout that a geometry describes, if the geometry is one of this kind with this layout.
 fn layout_of<L: CounterLayout>(geometry: &Geometry, instructions: Instructions) -> Option<L> {
     L::of(geometry, instructions).filter(|_| geometry.is_of_bits() && geometry.bits.is_multiple_of(UNIT))
 }
@@ -219,14 +219,14 @@ impl<L: CounterLayout> Counting<L> {
         &self.base.words().shared()[..self.words]
     }
 
-    /// Counters and words, for a change.
+    /// Counters and words, if the words may be changed at once.
     #[inline]
     fn parts(&mut self) -> Option<(&L, &mut [u64])> {
         let words = &mut self.base.writable_at_once()?[..self.words];
         Some((&self.counters, words))
     }
 
-    /// Inserts a hash where [`Base::writable_at_once`] allows it.
+    /// Inserts a hash if [`Base::writable_at_once`] allows it.
     #[inline]
     fn insert(&mut self, hash: u64) -> Option<bool> {
         let (counters, words) = self.parts()?;
@@ -235,7 +235,7 @@ impl<L: CounterLayout> Counting<L> {
         Some(new)
     }
 
-    /// Removes a hash where [`Base::writable_at_once`] allows it.
+    /// Removes a hash if [`Base::writable_at_once`] allows it.
     #[inline]
     fn remove(&mut self, hash: u64) -> Option<bool> {
         let (counters, words) = self.parts()?;

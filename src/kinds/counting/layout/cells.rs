@@ -1,7 +1,8 @@
-//! Counters of 2 to 32 bits, one after the other, the first in the lowest bits: what is done to all of them at once.
+//! Operations on all counters of an array. Counters have 2 to 32 bits and stand one after the other, the first in the
+//! lowest bits.
 //!
-//! Where their width divides 64, a word is a vector of counters and is worked on as one; counters of other widths may
-//! lie in two words and are taken one by one.
+//! If the width of counters divides 64, a word is a vector of counters and is worked on as one. Counters of other
+//! widths may lie in two words, and are taken one by one.
 
 use crate::bits::PIECE_WORDS;
 use crate::blocks::slots::Slots;
@@ -24,9 +25,9 @@ struct Lanes {
     width: u32,
     /// The lowest bit of each counter.
     lowest: u64,
-    /// Every second counter, which so has as much room above it.
+    /// A mask of every second counter, so that each has as much room above it.
     even: u64,
-    /// The bit above each of these.
+    /// The bit above each of these counters.
     above: u64,
 }
 
@@ -51,7 +52,7 @@ impl Lanes {
         self.folded(word, |word, shifted| word & shifted)
     }
 
-    /// Folds all bits of each counter into its lowest.
+    /// Folds all bits of each counter into the counter's lowest bit.
     #[inline]
     fn folded(self, mut word: u64, fold: impl Fn(u64, u64) -> u64) -> u64 {
         let mut step = 1;
@@ -62,7 +63,7 @@ impl Lanes {
         word & self.lowest
     }
 
-    /// The sums of the counters, at most their greatest value.
+    /// The sum of each two counters, at most the greatest value of a counter.
     #[inline]
     fn sums(self, a: u64, b: u64) -> u64 {
         self.of_halves(a, b, |a, b| {
@@ -75,20 +76,20 @@ impl Lanes {
     #[inline]
     fn minima(self, a: u64, b: u64) -> u64 {
         self.of_halves(a, b, |a, b| {
-            // Nothing is borrowed from the counter above.
+            // The bit above keeps a counter from borrowing from the next one.
             let b_is_smaller = self.ones_below(((a | self.above) - b) & self.above);
             b & b_is_smaller | a & !b_is_smaller
         })
     }
 
-    /// Works on every second counter at once, and then on the others.
+    /// Works on every second counter at once, and then on the other half.
     #[inline]
     fn of_halves(self, a: u64, b: u64, work: impl Fn(u64, u64) -> u64) -> u64 {
         let Lanes { width, even, .. } = self;
         work(a & even, b & even) & even | (work(a >> width & even, b >> width & even) & even) << width
     }
 
-    /// All bits of the counters below these bits of `above`.
+    /// All bits of the counters below the set bits, which are bits of `above`.
     #[inline]
     fn ones_below(self, above: u64) -> u64 {
         above - (above >> self.width)
@@ -112,8 +113,8 @@ impl Cells {
         self.slots.greatest()
     }
 
-    /// How many counters are not 0, and how many have their greatest value. Reads all of them, once, and says to
-    /// `progress` after every piece how many bytes that was.
+    /// How many counters are above 0, and how many have their greatest value. Reads all counters once, and tells
+    /// `progress` after every piece how many bytes it had.
     pub fn tally(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> (u64, u64) {
         let (mut taken, mut saturated) = (0, 0);
         let Some(lanes) = Lanes::of(self.slots.width) else {
@@ -134,13 +135,13 @@ impl Cells {
         (taken, saturated)
     }
 
-    /// The lowest bit of each counter of a word that is not 0, where the width divides 64.
+    /// The lowest bit of each counter of a word that is above 0. The width has to divide 64.
     #[inline]
     pub fn taken_of_word(&self, word: u64) -> u64 {
         Lanes::of(self.slots.width).map_or(0, |lanes| lanes.taken(word))
     }
 
-    /// How many counters are not 0 in either of two arrays.
+    /// How many counters are above 0 in at least one of two arrays.
     pub fn taken_of_union(&self, words: &[AtomicU64], others: &[AtomicU64]) -> u64 {
         let mut taken = 0;
         match Lanes::of(self.slots.width) {
@@ -155,15 +156,14 @@ impl Cells {
         taken
     }
 
-    /// Adds the counters of another array of the same layout. What was inserted into both is then counted as often as
-    /// into both together.
+    /// Adds the counters of another array of the same layout. A key then counts as often as in both arrays together.
     pub fn add_all(&self, words: &mut [u64], others: &[AtomicU64]) {
         self.combine(words, others, Lanes::sums, |a, b| (a + b).min(self.greatest()));
     }
 
-    /// Keeps the smaller of each two counters. The result is at least the counters of what both arrays hold, where each
-    /// key counts as often as in the array that has it less often. No counter can be less in either array. So a key
-    /// that both hold stays, and can be removed as often as both hold it.
+    /// Keeps the smaller of each two counters. A key that both arrays hold stays. Its count is at least the smaller of
+    /// its counts in the two arrays, because neither array has a counter below that. So it can be removed as often as
+    /// both arrays hold it.
     pub fn keep_smaller(&self, words: &mut [u64], others: &[AtomicU64]) {
         self.combine(words, others, Lanes::minima, u64::min);
     }
@@ -204,8 +204,8 @@ impl Cells {
         debug_assert_eq!(told, 8 * words as u64);
     }
 
-    /// Some of the words, from the `start`-th on. What follows the last counter in its word reads as 0: a payload that
-    /// was not verified may hold anything there.
+    /// The words from the `start`-th on. Bits after the last counter read as 0, because a payload that nobody verified
+    /// may hold anything there.
     fn without_padding(&self, start: usize, words: &[AtomicU64]) -> impl Iterator<Item = u64> {
         let used = self.slots.count * u64::from(self.slots.width) % 64;
         let last = if used == 0 { usize::MAX } else { self.words() - 1 - start };

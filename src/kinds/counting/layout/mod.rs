@@ -1,4 +1,4 @@
-//! Counters in the places of a Bloom filter's bits: keys can be removed and counted.
+//! Counters in the places of a Bloom filter's bits, so that keys can be removed and counted.
 //!
 //! Fan, Cao, Almeida and Broder, "Summary cache: a scalable wide-area web cache sharing protocol", 2000. Each
 //! *distinct* counter of a key counts it once, so that a key which meets one counter twice counts there as once. A
@@ -22,8 +22,8 @@ use crate::simd::Instructions;
 use crate::storage::AnyBytes;
 use core::sync::atomic::AtomicU64;
 
-/// An array of counters: where those of a key are, and what is done with them. `words` are those of
-/// [`Cells::words`], without what may follow.
+/// An array of counters, and where the counters of a key are. `words` must be as many as [`Cells::words`] says, without
+/// words that may follow.
 pub trait CounterLayout: Send + Sync + 'static {
     /// The layout that a geometry describes, if it is one of these.
     fn of(geometry: &Geometry, instructions: Instructions) -> Option<Self>
@@ -33,43 +33,43 @@ pub trait CounterLayout: Send + Sync + 'static {
     /// How many counters there are, and how wide.
     fn cells(&self) -> Cells;
 
-    /// Whether none of the counters of a hash is 0.
+    /// Whether all counters of a hash are above 0.
     fn contains(&self, words: &[AtomicU64], hash: u64) -> bool;
 
-    /// Whether none of the counters of a hash is 0, in an array at any address. Counters that are not there are 0.
+    /// Whether all counters of a hash are above 0, in an array at any address. Missing counters are 0.
     fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool;
 
     /// The least of the counters of a hash.
     fn least(&self, words: &[AtomicU64], hash: u64) -> u64;
 
-    /// Adds one to the counters of a hash, but for those that have reached their greatest value; whether any was 0.
+    /// Adds one to each counter of a hash that is below its greatest value. Returns whether a counter was 0.
     fn add(&self, words: &mut [u64], hash: u64) -> bool;
 
-    /// Takes one from the counters of a hash, but for those that have reached their greatest value. False, having
-    /// changed nothing, if one of them is 0.
+    /// Takes one from each counter of a hash that is below its greatest value. Returns false, with nothing changed, if
+    /// a counter is 0.
     fn subtract(&self, words: &mut [u64], hash: u64) -> bool;
 
-    /// Whether none of the counters of each key of a batch is 0.
+    /// Whether all counters of each key of a batch are above 0.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch);
 
     /// The least of the counters of each of many hashes.
     fn least_of_many(&self, words: &[AtomicU64], hashes: &[u64], least: &mut [u64]);
 
-    /// Adds the keys of a batch, in order, and says of each, if it is asked, whether any of its counters was 0.
+    /// Adds the keys of a batch, in order. Says of each key, if the batch asks, whether one of its counters was 0.
     fn add_many(&self, words: &mut [u64], batch: &mut dyn Batch);
 
-    /// Subtracts the keys of a batch, in order, and says of each whether it was done. Returns of how many it was.
+    /// Subtracts the keys of a batch, in order, and says of each key whether that could be done. Returns for how many
+    /// it could.
     fn subtract_many(&self, words: &mut [u64], batch: &mut dyn Batch) -> u64;
 
-    /// Visits the places of the words in which a hash has counters, until `visit` says false. A line has one, its
-    /// first.
+    /// Visits the places of the words that have counters of a hash, until `visit` returns false. In [`Blocked`] only
+    /// the first word of the line is visited.
     fn visit_words(&self, hash: u64, visit: &mut dyn FnMut(usize) -> bool);
 
-    /// What the counters tell. Reads all of them, once, and says to `progress` after every piece how many bytes that
-    /// was.
+    /// Measures the counters. Reads all counters once, and tells `progress` after every piece how many bytes it had.
     fn measure(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Measure;
 
-    /// The distinct keys that have left so many counters that are not 0.
+    /// How many distinct keys leave so many counters above 0.
     fn keys_of(&self, taken: u64) -> Option<f64>;
 
     /// The standard error of an estimate of so many keys.

@@ -1,5 +1,5 @@
-//! The counters of a key lie anywhere: its positions are those of [`bloom::layout`] in an array of as many bits as
-//! there are counters.
+//! The layout with the counters of a key anywhere. Their positions are those of [`bloom::layout`] in an array of as
+//! many bits as there are counters.
 
 use super::{Cells, CounterLayout, WIDTHS};
 use crate::batch::ring::{self, Batch};
@@ -11,13 +11,13 @@ use crate::simd::Instructions;
 use crate::storage::AnyBytes;
 use core::sync::atomic::AtomicU64;
 
-/// Positions of a key whose counters are fetched before any is looked at.
+/// How many counters of a key are fetched before any is looked at.
 const FIRST_POSITIONS: u32 = 2;
 
 /// How many words of a key are fetched before its counters are looked at.
 const FETCHED_WORDS: u32 = 4;
 
-/// Where the counters of a key are.
+/// The layout with the counters of a key anywhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Scattered {
     cells: Cells,
@@ -26,7 +26,7 @@ pub struct Scattered {
 }
 
 impl Scattered {
-    /// So many counters of so many bits, of which a key has `hashes`; `None` if there are none.
+    /// A layout of so many counters of so many bits, of which a key has `hashes`. `None` if there is no such layout.
     pub fn new(count: u64, width: u32, hashes: u32) -> Option<Scattered> {
         let geometry = Geometry { bits: count, hashes, words: [0; 8], payload_bytes: 0 };
         Some(Scattered {
@@ -36,7 +36,7 @@ impl Scattered {
         })
     }
 
-    /// Adds so many to the counters of a hash, up to their greatest value; whether any was 0.
+    /// Adds so many to each counter of a hash, up to the greatest value. Returns whether a counter was 0.
     #[inline]
     pub fn add_times(&self, words: &mut [u64], hash: u64, times: u64) -> bool {
         let (mut new, greatest) = (false, self.cells.greatest());
@@ -47,15 +47,16 @@ impl Scattered {
         new
     }
 
-    /// Takes so many from the counters of a hash, but for those that have reached their greatest value. It is there
-    /// that often: none of its counters is less.
+    /// Takes so many from each counter of a hash that is below its greatest value. The hash has to be there that often,
+    /// so that no counter is less.
     #[inline]
     pub fn subtract_times(&self, words: &mut [u64], hash: u64, times: u64) {
         self.change(words, hash, |counter| counter.saturating_sub(times));
     }
 
-    /// Raises the counters of a hash, so many above the least of them, to that, up to their greatest value; whether the
-    /// least was 0. Others are as they were: that is the minimal increase after which all of them count the hash.
+    /// Raises the counters of a hash that are below a target: the least of them and `times` more, up to the greatest
+    /// value. Returns whether the least was 0. Counters at the target or above stay. That is the minimal increase after
+    /// which all counters of the hash count it.
     #[inline]
     pub fn raise(&self, words: &mut [u64], hash: u64, times: u64) -> bool {
         let (slots, greatest) = (self.cells.slots, self.cells.greatest());
@@ -74,8 +75,8 @@ impl Scattered {
         least == 0
     }
 
-    /// The least of the counters of a hash that `word` gives by their places, and whether two or more of these, which
-    /// are different ones, have that value: whether the minimum recurs.
+    /// The least counter of a hash, and whether the minimum recurs: whether two or more different counters have that
+    /// value. `word` gives the words by their places.
     #[inline]
     pub fn minimum(&self, hash: u64, word: impl Fn(usize) -> u64) -> (u64, bool) {
         let (mut least, mut recurs) = (u64::MAX, false);
@@ -101,11 +102,11 @@ impl Scattered {
         });
     }
 
-    /// Visits the distinct positions of a hash, each with its number among all of them, until `visit` says false;
-    /// whether it never did.
+    /// Visits the distinct positions of a hash, each with its number among all positions, until `visit` returns false.
+    /// Returns whether `visit` never did.
     #[inline]
     pub fn all_distinct(&self, hash: u64, mut visit: impl FnMut(u32, u64) -> bool) -> bool {
-        // Positions that differ here differ; of others it takes a closer look.
+        // Two positions that differ in their lowest six bits differ. Only other pairs need a closer look.
         let (mut seen, mut before) = (0_u64, 0);
         self.positions.all(hash, |position| {
             let mark = 1 << (position % 64);
@@ -122,7 +123,7 @@ impl Scattered {
         self.hashes
     }
 
-    /// Whether a position is among the first so many of a hash.
+    /// Whether a position is among the first `count` positions of a hash.
     #[inline(never)]
     fn is_among_first(&self, mut count: u32, hash: u64, position: u64) -> bool {
         let mut found = false;
@@ -134,8 +135,8 @@ impl Scattered {
         found
     }
 
-    /// Changes the distinct counters of a hash that have not reached their greatest value by what `change` says of
-    /// them.
+    /// Changes each distinct counter of a hash that is below its greatest value: `change` gives the new value for the
+    /// old.
     #[inline]
     fn change(&self, words: &mut [u64], hash: u64, mut change: impl FnMut(u64) -> u64) {
         let (slots, greatest) = (self.cells.slots, self.cells.greatest());
@@ -147,7 +148,7 @@ impl Scattered {
         });
     }
 
-    /// Gives the places of the words of the first positions of a hash, which a lookup looks at first.
+    /// Gives the places of the words with the first positions of a hash, which a lookup looks at first.
     pub fn visit_first_words(&self, hash: u64, visit: &mut dyn FnMut(usize)) {
         let mut left = FETCHED_WORDS;
         self.visit_words(hash, &mut |word| {
@@ -157,7 +158,7 @@ impl Scattered {
         });
     }
 
-    /// Fetches the lines of the first so many positions of a hash.
+    /// Fetches the lines of the first `positions` positions of a hash.
     pub fn fetch<T>(&self, words: &[T], hash: u64, mut positions: u32) {
         self.positions.all(hash, |position| {
             prefetch(&words[self.cells.slots.words_of(position)[0]]);
@@ -166,7 +167,7 @@ impl Scattered {
         });
     }
 
-    /// How far ahead of a change, or a count, all lines of its hash are fetched.
+    /// How many keys ahead of its change, or count, all lines of a hash are fetched.
     pub fn ahead(&self, words: usize) -> usize {
         ring::ahead(words, self.hashes as usize)
     }
@@ -224,8 +225,8 @@ impl CounterLayout for Scattered {
         is_there
     }
 
-    /// As with the layout of bits, the first lines of a key are fetched far ahead, and the others only where these do
-    /// not say already that it is not there.
+    /// The first lines of a key are fetched far ahead, as in the layout of bits. The other lines are fetched only if
+    /// the first do not say already that the key is absent.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
         let far = match self.ahead(words.len()) {
             0 => 0,

@@ -1,5 +1,5 @@
-//! Counters of one line for AVX2: the halves of a block are two vectors, and so are the lowest bits of a key's
-//! counters, with 0 in the lanes that are not the key's.
+//! Counters of one line for AVX2. The halves of a block are two vectors. The lowest bits of a key's counters are two
+//! vectors as well, with 0 in the lanes that the key does not use.
 
 use super::{LineKernel, Lines, one_key_at_a_time};
 use crate::batch::ring::{self, Batch};
@@ -16,7 +16,7 @@ pub static KERNEL: LineKernel =
 
 /// The counters of a key in half of a block.
 struct Half {
-    /// Where the counter of each lane starts, also of those that are not the key's.
+    /// Where the counter of each lane starts, even in lanes that the key does not use.
     starts: __m256i,
     /// The lowest bits of the key's counters.
     lowest: __m256i,
@@ -34,11 +34,12 @@ fn halves(lines: Lines, key: u64) -> [Half; 2] {
     let (start_bits, width) = (_mm256_set1_epi32(lines.start_bits() as i32), _mm_cvtsi32_si128(lines.width as i32));
     core::array::from_fn(|half| {
         let product = _mm256_mul_epu32(key, salts[half]);
-        // The even lanes take bits 27 to 31 of the products, the odd ones bits 32 to 36.
+        // Even lanes take bits 27 to 31 of the products, and odd lanes take bits 32 to 36.
         let starts = _mm256_and_si256(_mm256_srlv_epi32(product, _mm256_set1_epi64x(27)), start_bits);
         let ones = BYTES_OF_BITS[usize::from(mask.to_le_bytes()[half])];
         let lowest = _mm256_sllv_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(ones as i64)), starts);
-        // The bit above a counter less its lowest bit is all of it, also where that bit falls out of the lane.
+        // The bit above a counter, less its lowest bit, gives all bits of the counter, even if that bit falls out of
+        // the lane.
         Half { starts, lowest, counters: _mm256_sub_epi32(_mm256_sll_epi32(lowest, width), lowest) }
     })
 }
@@ -53,7 +54,8 @@ impl Half {
         _mm256_andnot_si256(not_the_keys, _mm256_cmpeq_epi32(_mm256_and_si256(block, self.counters), zero))
     }
 
-    /// What is added to or taken from each lane of the key whose counter has not reached its greatest value.
+    /// A one in each lane of the key whose counter has not reached its greatest value: the number to add or to
+    /// subtract.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn ones(&self, block: __m256i) -> __m256i {
@@ -61,7 +63,7 @@ impl Half {
         _mm256_andnot_si256(saturated, self.lowest)
     }
 
-    /// The counters, and the greatest number in the lanes that are not the key's.
+    /// The counters, with the greatest number in the lanes that the key does not use.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn values(&self, block: __m256i) -> __m256i {
@@ -100,7 +102,7 @@ fn least_one(words: &[AtomicU64], lines: Lines, key: u64) -> u64 {
 fn add_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast::<__m256i>();
     let [of_low, of_high] = halves(lines, key);
-    // SAFETY: a block is 64 bytes, which are ours alone.
+    // SAFETY: a block is 64 bytes, which this call alone uses.
     unsafe {
         let (low, high) = (_mm256_loadu_si256(block), _mm256_loadu_si256(block.add(1)));
         _mm256_storeu_si256(block, _mm256_add_epi32(low, of_low.ones(low)));
@@ -115,7 +117,7 @@ fn add_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
 fn subtract_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast::<__m256i>();
     let [of_low, of_high] = halves(lines, key);
-    // SAFETY: a block is 64 bytes, which are ours alone.
+    // SAFETY: a block is 64 bytes, which this call alone uses.
     unsafe {
         let (low, high) = (_mm256_loadu_si256(block), _mm256_loadu_si256(block.add(1)));
         let zeros = _mm256_or_si256(of_low.zeros(low), of_high.zeros(high));

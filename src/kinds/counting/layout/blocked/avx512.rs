@@ -1,4 +1,4 @@
-//! Counters of one line for AVX-512: a block is one vector of sixteen lanes, and a mask says which of them are a key's.
+//! Counters of one line for AVX-512. A block is one vector of sixteen lanes, and a mask says which lanes a key uses.
 
 use super::{LineKernel, Lines, one_key_at_a_time};
 use crate::batch::ring::{self, Batch};
@@ -18,8 +18,8 @@ pub static KERNEL: LineKernel =
 fn starts(lines: Lines, key: u64) -> __m512i {
     let [a, b, c, d, e, f, g, h] = SALTS.map(i64::from);
     let product = _mm512_mul_epu32(_mm512_set1_epi64(key as i64), _mm512_setr_epi64(a, b, c, d, e, f, g, h));
-    // The even lanes take bits 27 to 31 of the products, the odd ones bits 32 to 36; the low ones of these are within
-    // the counter.
+    // Even lanes take bits 27 to 31 of the products, and odd lanes take bits 32 to 36. The lowest of these bits only
+    // say a place within the counter.
     let numbers = _mm512_srlv_epi32(product, _mm512_set1_epi64(27));
     _mm512_and_si512(numbers, _mm512_set1_epi32(lines.start_bits() as i32))
 }
@@ -31,7 +31,7 @@ fn counters(lines: Lines, starts: __m512i) -> __m512i {
     _mm512_sllv_epi32(_mm512_set1_epi32(lines.greatest() as i32), starts)
 }
 
-/// What is added to or taken from each lane of the key whose counter has not reached its greatest value.
+/// A one in each lane of the key whose counter has not reached its greatest value: the number to add or to subtract.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn ones(mask: u16, block: __m512i, starts: __m512i, counters: __m512i) -> __m512i {
@@ -63,7 +63,7 @@ fn add_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
     let address = block_mut(words, key).as_mut_ptr().cast();
     let (mask, starts) = (lanes(lines.masks, key), starts(lines, key));
     let counters = counters(lines, starts);
-    // SAFETY: a block is 64 bytes, which are ours alone.
+    // SAFETY: a block is 64 bytes, which this call alone uses.
     unsafe {
         let block = _mm512_loadu_si512(address);
         _mm512_storeu_si512(address, _mm512_add_epi32(block, ones(mask, block, starts, counters)));
@@ -77,7 +77,7 @@ fn subtract_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
     let address = block_mut(words, key).as_mut_ptr().cast();
     let (mask, starts) = (lanes(lines.masks, key), starts(lines, key));
     let counters = counters(lines, starts);
-    // SAFETY: a block is 64 bytes, which are ours alone.
+    // SAFETY: a block is 64 bytes, which this call alone uses.
     unsafe {
         let block = _mm512_loadu_si512(address);
         let is_there = _mm512_mask_testn_epi32_mask(mask, counters, block) == 0;

@@ -1,9 +1,9 @@
-//! All counters of a key lie in one cache line: the layout [`blocked`] with a counter where that has a bit.
+//! The layout with all counters of a key in one cache line: as [`blocked`], with a counter in the place of each bit.
 //!
-//! A block of 512 bits has sixteen 32-bit lanes. A key chooses k of these and has one counter in each, so the counters
-//! of a key always differ. Counters have 2, 4, 8 or 16 bits, and a lane holds 16, 8, 4 or 2 of them. Block, lanes, and
-//! the bit of a lane are those of a bit array ([`blocked::layout::bit_of_lane`]); the counter of a lane is the one in
-//! which that bit lies.
+//! A block of 512 bits has sixteen 32-bit lanes. A key chooses k lanes and has one counter in each, so the counters of
+//! a key always differ. Counters have 2, 4, 8 or 16 bits, and a lane holds 16, 8, 4 or 2 counters. A key has the block,
+//! the lanes and the bit of each lane that it would have in a bit array ([`blocked::layout::bit_of_lane`]). The counter
+//! of a lane is the one in which that bit lies.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -28,7 +28,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 pub use crate::kinds::blocked::sizing::BLOCK_BITS;
 
-/// Which counters of a block are a key's.
+/// What says which counters of a block a key uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines {
     /// The sets of lanes that keys choose from ([`blocked::layout::masks`]).
@@ -51,11 +51,11 @@ impl Lines {
     }
 }
 
-/// The inner loops for one instruction set. `words` are those of the blocks and nothing else, and at least one block.
-/// The keys of a batch are taken in order, and their lines are fetched ahead where that pays.
+/// The inner loops for one instruction set. `words` must be the words of the blocks and nothing else, with at least one
+/// block. The keys of a batch are taken in order, and their lines are fetched ahead if that pays.
 ///
-/// The functions need the instructions of their kernel: [`kernel`] gives one out for [`Instructions`], which say that
-/// the processor has them.
+/// The functions need the instructions of their kernel. [`kernel`] gives a kernel out for [`Instructions`], which say
+/// that the processor has these instructions.
 pub struct LineKernel {
     contains_one: unsafe fn(words: &[AtomicU64], lines: Lines, key: u64) -> bool,
     least_one: unsafe fn(words: &[AtomicU64], lines: Lines, key: u64) -> u64,
@@ -68,7 +68,7 @@ pub struct LineKernel {
 }
 
 impl LineKernel {
-    /// Whether none of the counters of a key is 0.
+    /// Whether all counters of a key are above 0.
     #[inline]
     pub fn contains_one(&self, words: &[AtomicU64], lines: Lines, key: u64) -> bool {
         // SAFETY: kernels are given out only where the processor has their instructions.
@@ -134,8 +134,8 @@ pub fn kernel(instructions: Instructions) -> &'static LineKernel {
     }
 }
 
-/// The functions of a [`LineKernel`] for many keys, made of those for one key that are in scope. They get the
-/// attributes that are given.
+/// Makes the functions of a [`LineKernel`] for many keys from the functions for one key that are in scope. The made
+/// functions get the given attributes.
 macro_rules! one_key_at_a_time {
     ($(#[$attribute:meta])*) => {
         $(#[$attribute])*
@@ -179,25 +179,25 @@ macro_rules! one_key_at_a_time {
 }
 use one_key_at_a_time;
 
-/// Where the counters of a key are.
+/// The layout with the counters of a key in one block.
 #[derive(Clone, Copy)]
 pub struct Blocked {
     blocks: u64,
     hashes: u32,
     lines: Lines,
     kernel: &'static LineKernel,
-    /// Tells what the bits of blocks say.
+    /// The kernel that measures how full blocks are.
     fills: &'static BlockKernel,
 }
 
 impl Blocked {
-    /// Counters in a lane.
+    /// How many counters a lane has.
     fn places(&self) -> u32 {
         32 / self.lines.width
     }
 
-    /// The sum, over blocks and sets of lanes, that [`fills::Fills::products`] is: a counter that is not 0 is a bit
-    /// that is set.
+    /// The sum [`fills::Fills::products`] over blocks and sets of lanes, where a counter above 0 stands for a bit that
+    /// is set.
     fn products(&self, words: &[AtomicU64]) -> f64 {
         let cells = self.cells();
         let mut products = 0.0;
@@ -233,7 +233,7 @@ impl CounterLayout for Blocked {
 
     #[inline]
     fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool {
-        // In an array of a single block every key goes to that.
+        // In an array of a single block every key goes to that block.
         let block = bytes.copy::<BLOCK_WORDS>(reduce(hash, self.blocks) as usize * BLOCK_WORDS);
         self.kernel.contains_one(&block, self.lines, hash)
     }

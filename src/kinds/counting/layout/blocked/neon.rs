@@ -1,5 +1,5 @@
-//! Counters of one line for NEON: a block is four vectors, and so are the lowest bits of a key's counters, with 0 in
-//! the lanes that are not the key's.
+//! Counters of one line for NEON. A block is four vectors. The lowest bits of a key's counters are four vectors as
+//! well, with 0 in the lanes that the key does not use.
 
 use super::{LineKernel, Lines, one_key_at_a_time};
 use crate::batch::ring::{self, Batch};
@@ -24,7 +24,7 @@ pub static KERNEL: LineKernel = LineKernel {
 /// The counters of a key in four lanes.
 #[derive(Clone, Copy)]
 struct Quarter {
-    /// Where the counter of each lane starts, also of those that are not the key's.
+    /// Where the counter of each lane starts, even in lanes that the key does not use.
     starts: uint32x4_t,
     /// The lowest bits of the key's counters.
     lowest: uint32x4_t,
@@ -40,12 +40,13 @@ fn quarters(lines: Lines, key: u64) -> [Quarter; 4] {
         // SAFETY: two numbers are read; the rest is arithmetic on registers.
         unsafe {
             let product = vmull_u32(vdup_n_u32(key as u32), vld1_u32(SALTS[2 * quarter..2 * quarter + 2].as_ptr()));
-            // The even lanes take bits 27 to 31 of the products, the odd ones bits 32 to 36.
+            // Even lanes take bits 27 to 31 of the products, and odd lanes take bits 32 to 36.
             let numbers = vshlq_u32(vreinterpretq_u32_u64(product), shifts([-27, 0, -27, 0]));
             let starts = vandq_u32(numbers, vdupq_n_u32(lines.start_bits()));
             let chosen = vtstq_u32(vdupq_n_u32(u32::from(mask >> (4 * quarter))), vector([1, 2, 4, 8]));
             let lowest = vshlq_u32(vshrq_n_u32::<31>(chosen), vreinterpretq_s32_u32(starts));
-            // The bit above a counter less its lowest bit is all of it, also where that bit falls out of the lane.
+            // The bit above a counter, less its lowest bit, gives all bits of the counter, even if that bit falls out
+            // of the lane.
             let above = vshlq_u32(lowest, vdupq_n_s32(lines.width as i32));
             Quarter { starts, lowest, counters: vsubq_u32(above, lowest) }
         }
@@ -60,14 +61,15 @@ impl Quarter {
         unsafe { vbicq_u32(vtstq_u32(self.counters, self.counters), vtstq_u32(block, self.counters)) }
     }
 
-    /// What is added to or taken from each lane of the key whose counter has not reached its greatest value.
+    /// A one in each lane of the key whose counter has not reached its greatest value: the number to add or to
+    /// subtract.
     #[inline]
     fn ones(self, block: uint32x4_t) -> uint32x4_t {
         // SAFETY: arithmetic on registers, with instructions of every aarch64 processor.
         unsafe { vbicq_u32(self.lowest, vceqq_u32(vandq_u32(block, self.counters), self.counters)) }
     }
 
-    /// The counters, and the greatest number in the lanes that are not the key's.
+    /// The counters, with the greatest number in the lanes that the key does not use.
     #[inline]
     fn values(self, block: uint32x4_t) -> uint32x4_t {
         // SAFETY: arithmetic on registers, with instructions of every aarch64 processor.
@@ -101,7 +103,7 @@ fn least_one(words: &[AtomicU64], lines: Lines, key: u64) -> u64 {
 fn add_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast::<u32>();
     let quarters = quarters(lines, key);
-    // SAFETY: a block is 64 bytes, which are ours alone.
+    // SAFETY: a block is 64 bytes, which this call alone uses.
     let old: [uint32x4_t; 4] = core::array::from_fn(|i| unsafe { vld1q_u32(block.add(4 * i)) });
     for (i, (quarter, old)) in quarters.iter().zip(old).enumerate() {
         // SAFETY: as above.
@@ -114,7 +116,7 @@ fn add_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
 fn subtract_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast::<u32>();
     let quarters = quarters(lines, key);
-    // SAFETY: a block is 64 bytes, which are ours alone.
+    // SAFETY: a block is 64 bytes, which this call alone uses.
     let old: [uint32x4_t; 4] = core::array::from_fn(|i| unsafe { vld1q_u32(block.add(4 * i)) });
     let is_there = are_zero((0..4).map(|i| quarters[i].zeros(old[i])));
     if is_there {

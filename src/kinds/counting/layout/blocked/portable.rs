@@ -1,4 +1,4 @@
-//! Counters of one line in plain Rust: what the other kernels are compared with.
+//! Counters of one line in plain Rust, with which tests compare the other kernels.
 
 use super::{LineKernel, Lines, one_key_at_a_time};
 use crate::batch::ring::{self, Batch};
@@ -17,7 +17,8 @@ pub static KERNEL: LineKernel = LineKernel {
     subtract,
 };
 
-/// Visits the counters of a key: the place of the word in the block, and the lowest bit in it.
+/// Visits the counters of a key. `visit` gets the place of a counter's word in the block, and the counter's lowest bit
+/// in that word.
 #[inline]
 fn each(lines: Lines, key: u64, mut visit: impl FnMut(usize, u32)) {
     let mut rest = lanes(lines.masks, key);
@@ -28,7 +29,7 @@ fn each(lines: Lines, key: u64, mut visit: impl FnMut(usize, u32)) {
     }
 }
 
-/// The least of the counters of a key in its block, of which `word` gives the words.
+/// The least counter of a key in its block. `word` gives the words of the block.
 #[inline]
 fn least_in(lines: Lines, key: u64, word: impl Fn(usize) -> u64) -> u64 {
     let greatest = u64::from(lines.greatest());
