@@ -1,9 +1,9 @@
 //! The kind `cuckoo`, a cuckoo filter: keys can be removed and counted in a fraction of the bits of counters.
 //! [`layout`] has the structure, [`sizing`] rates and sizes.
 //!
-//! The filter holds a multiset. Each insertion takes a slot, also that of a key which is there, and a removal gives a
+//! The filter holds a multiset. Each insertion takes a slot, even if the key is there already, and a removal gives a
 //! slot back. The two buckets of a key hold at most 2b copies of it together, b being the slots of a bucket. One more
-//! copy is refused, as is every insertion for which there is no place. A refused insertion changes nothing.
+//! copy is refused, as is every insertion that finds no place. A refused insertion changes nothing.
 //!
 //! A key whose lookup says no is not removed, and the caller is told. A key that was never inserted may be found, at
 //! the false-positive rate, because it has the fingerprint and the buckets of another key. Its removal takes that
@@ -14,11 +14,11 @@
 //! choose keys whose fingerprints and buckets are the same. Without one, anybody can compute the hash function, and
 //! 2b + 1 chosen keys fill a pair of buckets.
 //!
-//! Insertions move entries, so that a reader of an image in place would miss entries meanwhile: images are read in
-//! place, and changed in memory.
+//! Insertions move entries, so that a reader of an image in place could miss an entry on its way. Therefore images are
+//! read in place, but changed in memory only.
 //!
-//! Header: word 0 is the number of bits of a fingerprint, word 1 that of slots of a bucket, word 2 is 1 if buckets are
-//! semi-sorted.
+//! Header: word 0 is the number of bits of a fingerprint, and word 1 the number of slots of a bucket. Word 2 is 1 if
+//! buckets are semi-sorted.
 
 pub mod layout;
 pub mod sizing;
@@ -30,7 +30,7 @@ use crate::generic::fingerprint_filter::{self, TableKind};
 use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 use layout::{Buckets, Cuckoo};
 
-/// How long fingerprints are.
+/// The parameter for the length of fingerprints.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
     summary: "bits of a fingerprint, from 4 on; 0 is the best for the rate, or for exact bits and a capacity",
@@ -39,7 +39,7 @@ pub const FINGERPRINT_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// How many slots a bucket has.
+/// The parameter for the number of slots of a bucket.
 pub const BUCKET_SLOTS: Parameter = Parameter {
     name: "bucket_slots",
     summary: "slots of a bucket: more fill a larger share of the table, and cost a higher rate or longer fingerprints",
@@ -48,7 +48,7 @@ pub const BUCKET_SLOTS: Parameter = Parameter {
     word: Some(1),
 };
 
-/// Whether buckets are semi-sorted.
+/// The parameter that says whether buckets are semi-sorted.
 pub const SEMI_SORT: Parameter = Parameter {
     name: "semi_sort",
     summary: "1 keeps buckets of four slots sorted, which saves a bit for each slot and costs time",
@@ -72,7 +72,7 @@ pub const ROW: Row = Row {
     structure: Structure::Filter { open: fingerprint_filter::open::<Cuckoo> },
     sizes: Sizes::Multiples(1),
     geometry,
-    // A bucket begins where the one before it ends, in a line or across two.
+    // A bucket begins where the bucket before it ends, so it lies in one line or across two.
     lines_per_lookup: |geometry| {
         let [width, slots, semi_sort, ..] = geometry.words;
         let bits = (slots * (width - semi_sort)) as f64;

@@ -1,18 +1,20 @@
-//! Cuckoo filters: `m` buckets of `b` slots, an even number of them, and fingerprints of `f` bits that are not 0.
+//! Cuckoo filters: an even number `m` of buckets of `b` slots, and fingerprints of `f` bits that are not 0.
 //!
 //! Fan, Andersen, Kaminsky and Mitzenmacher, "Cuckoo Filter: Practically Better Than Bloom", 2014. An absent key has
 //! the fingerprint of a given key with probability `1 / (2^f - 1)`, and the given key's pair of buckets with `2 / m`,
 //! because either bucket of a fingerprint tells the other. So with n keys the rate is `1 - (1 - 2 / (m (2^f - 1)))^n`.
 //! That is the `1 - (1 - 1 / (2^f - 1))^(2 b a)` of the literature at load `a`, and below `2 b a / (2^f - 1)`.
 //!
-//! How many keys fit is measured. The share of the slots that a large table fills is below the threshold up to which
-//! keys with two buckets at random have places (.897, .980 and .9988 for 2, 4 and 8 slots; Fernholz and Ramachandran,
-//! 2007; Cain, Sanders and Wormald, 2007), by what a search of two thousand buckets misses; a small one varies more,
-//! and has some slots besides. And no more than `2 b` keys can have one pair of buckets, nor more than `3 b` two pairs
-//! with a bucket in common. The sums of buckets are those of the fingerprints ([`sum_of`]), and several fingerprints
-//! may have the same sum. If `c` fingerprints have a sum, a key has one of its `m / 2` pairs with the probability `2 c
-//! / (m (2^f - 1))`. [`crowding`] adds up the binomial tails, and a table has so many buckets that this is below
-//! [`most_crowding`]. Where a capacity's keys did not fit they were always too many for two or three buckets.
+//! How many keys fit is measured. Keys with two random buckets have places up to a threshold: .897, .980 and .9988 of
+//! the slots for 2, 4 and 8 slots (Fernholz and Ramachandran, 2007; Cain, Sanders and Wormald, 2007). A large table
+//! fills a share below that threshold, by as much as a search of two thousand buckets misses. A small table varies
+//! more, and has some slots besides.
+//!
+//! No more than `2 b` keys can have one pair of buckets, nor more than `3 b` keys two pairs with a bucket in common.
+//! The sums of buckets come from the fingerprints ([`sum_of`]), and several fingerprints may have the same sum. If `c`
+//! fingerprints have a sum, a key has one of that sum's `m / 2` pairs with probability `2 c / (m (2^f - 1))`.
+//! [`crowding`] adds up the binomial tails, and a table has so many buckets that the total is below [`most_crowding`].
+//! Whenever a capacity's keys did not fit, too many of them had two or three buckets in common.
 
 use crate::bits::{mix, reduce};
 use crate::sizing::{exp, hash_floor, hit_at_least_once, is_rate, ln, ln_1p_minus, search};
@@ -23,18 +25,19 @@ pub const FINGERPRINT_BITS: (u32, u32) = (4, 32);
 /// The most bits of a table.
 const MAX_BITS: u64 = 1 << 62;
 
-/// How many times as many buckets as the keys need a low rate may ask for.
+/// A low rate may ask for so many times as many buckets as the keys need.
 const SPARSE: u64 = 4;
 
-/// Up to so many bits of a fingerprint it is counted how many have each sum. Longer ones have them about as often each.
+/// Up to so many bits of a fingerprint, it is counted how many fingerprints have each sum. Among longer fingerprints
+/// the sums are about equally frequent.
 const COUNTED_BITS: u32 = 10;
 
-/// The bound on the probability that a filter refuses a key among as many distinct ones as its capacity.
+/// The bound on the probability that a filter refuses one of as many distinct keys as its capacity.
 pub const fn most_crowding(slots: u32) -> f64 {
     if slots == 2 { 1e-6 } else { 1e-8 }
 }
 
-/// How large a table is.
+/// The size of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Buckets, an even number.
@@ -43,12 +46,13 @@ pub struct Size {
     pub fingerprint_bits: u32,
 }
 
-/// Bits of a bucket of `slots` slots; a semi-sorted one has a bit less for each.
+/// Bits of a bucket of `slots` slots. A semi-sorted bucket has one bit less for each slot.
 pub const fn bucket_bits(slots: u32, fingerprint_bits: u32, is_semi_sorted: bool) -> u64 {
     slots as u64 * (fingerprint_bits - is_semi_sorted as u32) as u64
 }
 
-/// The share of its slots that a large table fills. Short fingerprints know few other buckets, and fill less.
+/// The share of its slots that a large table fills. Entries with short fingerprints have few other buckets to go to,
+/// and fill less.
 pub fn load(slots: u32, fingerprint_bits: u32) -> f64 {
     let all = match slots {
         2 => 0.84,
@@ -63,7 +67,7 @@ pub fn load(slots: u32, fingerprint_bits: u32) -> f64 {
     }
 }
 
-/// Slots that a table has besides.
+/// How many slots a table has in addition.
 fn spare_slots(slots: u32) -> f64 {
     match slots {
         2 => 40.0,
@@ -72,12 +76,12 @@ fn spare_slots(slots: u32) -> f64 {
     }
 }
 
-/// How many fingerprints with pairs of buckets there are.
+/// How many classes there are: fingerprints, each with a pair of buckets.
 pub fn classes(buckets: u64, fingerprint_bits: u32) -> f64 {
     0.5 * buckets as f64 * ((1_u64 << fingerprint_bits.clamp(1, 63)) - 1) as f64
 }
 
-/// The false-positive rate with `keys` distinct keys; with more than there are slots that of a full table.
+/// The false-positive rate with `keys` distinct keys. With more keys than slots this is the rate of a full table.
 pub fn false_positive_rate(buckets: u64, slots: u32, fingerprint_bits: u32, keys: u64) -> f64 {
     let keys = keys.min(buckets.saturating_mul(slots.into()));
     if keys == 0 {
@@ -91,7 +95,7 @@ pub fn false_positive_rate(buckets: u64, slots: u32, fingerprint_bits: u32, keys
 pub fn buckets_for(keys: u64, slots: u32, fingerprint_bits: u32) -> Option<u64> {
     let keys = keys.max(1);
     let all = 2 * u64::from(slots);
-    // One pair of buckets takes any keys.
+    // One pair of buckets takes any keys, because every key has that pair.
     if keys <= all {
         return Some(2);
     }
@@ -101,7 +105,7 @@ pub fn buckets_for(keys: u64, slots: u32, fingerprint_bits: u32) -> Option<u64> 
     uncrowded(2 * pairs, keys, slots, fingerprint_bits)
 }
 
-/// The least number of buckets from this one on, in small steps, in which crowding is rare enough.
+/// The least number of buckets, from `buckets` on and in small steps, in which crowding is rare enough.
 fn uncrowded(mut buckets: u64, keys: u64, slots: u32, fingerprint_bits: u32) -> Option<u64> {
     while crowding(buckets, keys, slots, fingerprint_bits) > most_crowding(slots) {
         buckets += 2 * (buckets / 64).max(1);
@@ -112,19 +116,19 @@ fn uncrowded(mut buckets: u64, keys: u64, slots: u32, fingerprint_bits: u32) -> 
     Some(buckets)
 }
 
-/// What a bucket and the other one of a fingerprint have for a sum, less 1, half of it.
+/// The sum of a fingerprint's two buckets, less 1 and halved.
 #[inline(always)]
 pub fn sum_of(fingerprint: u64, buckets: u64) -> u64 {
     reduce(mix(fingerprint), buckets / 2)
 }
 
-/// A bound on the probability that of so many keys more have one pair of buckets, or two with a bucket in common, than
-/// these have slots.
+/// A bound on the probability that too many of the keys have one pair of buckets, or two pairs with a bucket in common:
+/// more keys than these buckets have slots.
 pub fn crowding(buckets: u64, keys: u64, slots: u32, fingerprint_bits: u32) -> f64 {
     let (keys, half) = (keys as f64, buckets as f64 / 2.0);
     let fingerprints = classes(2, fingerprint_bits);
-    // How often sums are, and how many are so often. Different numbers of times that come to all fingerprints are few:
-    // 1 + 2 + ... + 45 is more than 2^10.
+    // For each number of fingerprints with the same sum: how many sums have that number. There are few different
+    // numbers, because they add up to all fingerprints and 1 + 2 + ... + 45 is more than 2^10.
     let mut sums = [(0.0, 0.0); 45];
     if fingerprint_bits <= COUNTED_BITS {
         let mut all = [0; 1 << COUNTED_BITS];
@@ -139,7 +143,7 @@ pub fn crowding(buckets: u64, keys: u64, slots: u32, fingerprint_bits: u32) -> f
         }
     } else {
         let often = (fingerprints / half).max(1.0);
-        // Chance gives the most frequent sums so many more fingerprints.
+        // By chance the most frequent sums have so many more fingerprints.
         sums[0] = (often + if often > 1.0 { 3.0 * often.sqrt() } else { 1.0 }, half.min(fingerprints));
     }
     let sums = &sums[..sums.iter().position(|(often, _)| *often == 0.0).unwrap_or(sums.len())];
@@ -157,8 +161,8 @@ pub fn crowding(buckets: u64, keys: u64, slots: u32, fingerprint_bits: u32) -> f
     crowded.min(1.0)
 }
 
-/// The probability of `least` successes or more, each of so many trials being one with this probability; 1 where so
-/// many are expected.
+/// The probability of at least `least` successes in so many trials, each of which succeeds with `probability`. The
+/// result is 1 if so many successes are expected.
 fn tail(trials: f64, probability: f64, least: f64) -> f64 {
     if least > trials || probability <= 0.0 {
         return 0.0;
@@ -177,8 +181,9 @@ fn tail(trials: f64, probability: f64, least: f64) -> f64 {
     sum
 }
 
-/// The smallest table that holds `keys` keys and whose rate is then at most `rate`. `fingerprint_bits` = 0 leaves these
-/// open. `None` for a rate outside (0, 1) or too low for the fingerprints or for 64-bit hashes, and past 2^62 bits.
+/// The smallest table that holds `keys` keys at a rate of at most `rate`. `fingerprint_bits` = 0 leaves the length of
+/// fingerprints open. `None` for a rate outside (0, 1), for a rate too low for the fingerprints or for 64-bit hashes,
+/// and past 2^62 bits.
 pub fn size_for(keys: u64, rate: f64, slots: u32, fingerprint_bits: u32, is_semi_sorted: bool) -> Option<Size> {
     if !is_rate(rate) || hash_floor(keys, 64) > rate {
         return None;
@@ -187,7 +192,7 @@ pub fn size_for(keys: u64, rate: f64, slots: u32, fingerprint_bits: u32, is_semi
         let rate_of = |buckets| false_positive_rate(buckets, slots, fingerprint_bits, keys);
         let mut buckets = buckets_for(keys, slots, fingerprint_bits)?;
         if rate_of(buckets) > rate {
-            // A shorter fingerprint in more slots may be smaller.
+            // Shorter fingerprints in more slots may take fewer bits.
             let pairs = search::least(buckets, buckets.saturating_mul(SPARSE / 2), |pairs| rate_of(2 * pairs) <= rate)?;
             buckets = uncrowded(2 * pairs, keys, slots, fingerprint_bits)?;
         }
@@ -199,7 +204,7 @@ pub fn size_for(keys: u64, rate: f64, slots: u32, fingerprint_bits: u32, is_semi
         .min_by_key(|size| (bits(size), size.fingerprint_bits))
 }
 
-/// The longest fingerprints with which a table of `bits` bits holds `keys` keys; the shortest if none does.
+/// The longest fingerprints with which a table of `bits` bits holds `keys` keys, or the shortest if none does.
 pub fn best_fingerprint_bits(bits: u64, keys: u64, slots: u32, is_semi_sorted: bool) -> u32 {
     let fits = |width: &u32| {
         let buckets = bits / bucket_bits(slots, *width, is_semi_sorted);

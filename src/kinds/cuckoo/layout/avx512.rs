@@ -1,6 +1,6 @@
-//! For processors with AVX-512. Of batches that are looked up eight keys are one vector, from their hashes to their
-//! answers, for buckets that eight bytes hold wherever they begin. The places of a group of keys are found when its
-//! hashes come, and its lines are fetched while the group before it is answered.
+//! The inner loops for processors with AVX-512. In lookups of batches eight keys are one vector, from their hashes to
+//! their answers. That needs buckets that lie within eight bytes wherever they begin. The places of a group of keys are
+//! found when its hashes come, and the group's lines are fetched while the group before it is answered.
 
 use super::kernel::{self, Any, Four, Kernel, Shape};
 use super::{Buckets, Search, portable};
@@ -47,7 +47,7 @@ fn insert_many<S: Shape>(buckets: &Buckets, words: &mut [u64], batch: &mut dyn B
     kernel::insert_many::<S>(buckets, words, batch, search)
 }
 
-/// Where the keys of a group are.
+/// Where to look for the keys of a group.
 struct Group {
     fingerprints: [Eight; EIGHTS],
     /// The first bits of both buckets.
@@ -58,8 +58,8 @@ impl Group {
     const NONE: Group = Group { fingerprints: [[0; WIDTH]; EIGHTS], buckets: [[[0; WIDTH]; 2]; EIGHTS] };
 }
 
-/// Whether numbers of buckets are of 32 bits, and all of a bucket is in the eight bytes from the one in which it
-/// begins.
+/// Whether the kernel can read these buckets: a bucket's number has 32 bits, and all of a bucket lies in the eight
+/// bytes from the byte in which it begins.
 fn suits(buckets: &Buckets, words: &[AtomicU64]) -> bool {
     buckets.is_narrow && buckets.count < 1 << 32 && buckets.bits() <= words.len() as u64 * 64
 }
@@ -150,7 +150,7 @@ unsafe fn answer(buckets: &Buckets, words: &[AtomicU64], asked: &Group, i: usize
     for bit in &asked.buckets[i] {
         let bit = load(bit);
         let byte = _mm512_min_epu64(_mm512_srli_epi64::<3>(bit), last);
-        // SAFETY: from `last` on there are eight bytes, as the buckets suit: the words are not empty.
+        // SAFETY: the buckets suit, so the words are not empty. Eight bytes are readable from any byte up to `last`.
         let eight = unsafe { read_each(start, &numbers(byte)) };
         let window = _mm512_srlv_epi64(eight, _mm512_sub_epi64(bit, _mm512_slli_epi64::<3>(byte)));
         // `Buckets::zeros`

@@ -8,14 +8,14 @@ use crate::blocks::fingerprint_table::Inserted;
 use crate::simd::Instructions;
 use core::sync::atomic::AtomicU64;
 
-/// The inner loops for buckets of one shape: those that [`kernel`](super::kernel) gives for them.
+/// The inner loops for buckets of one shape, which [`kernel`](super::kernel) gives out for these buckets.
 pub struct Kernel {
     /// Whether a hash may be there.
     pub contains: fn(&Buckets, &[AtomicU64], u64) -> bool,
     /// Whether each key of a batch may be there.
     pub contains_many: fn(&Buckets, &[AtomicU64], &mut dyn Batch),
-    /// Whether each of few keys, at most [`GROUP`], may be there: bit i is that of the i-th, and bits after the last
-    /// mean nothing.
+    /// Whether each of few keys, at most [`GROUP`], may be there. Bit i answers for the i-th key, and bits after the
+    /// last key mean nothing.
     pub contains_few: fn(&Buckets, &[AtomicU64], Instructions, &Few) -> u64,
     /// Inserts a hash: [`Buckets::insert`].
     pub insert: fn(&Buckets, &mut [u64], u64, &mut Search) -> Option<bool>,
@@ -23,9 +23,9 @@ pub struct Kernel {
     pub insert_many: fn(&Buckets, &mut [u64], &mut dyn Batch, &mut Search) -> Inserted,
 }
 
-/// A shape of buckets, as far as the compiler knows it.
+/// As much of a shape of buckets as the compiler knows.
 pub(super) trait Shape {
-    /// Buckets of this shape, as many as these.
+    /// As many buckets as these, of this shape.
     fn of(buckets: &Buckets) -> Buckets;
 }
 
@@ -59,7 +59,7 @@ pub(super) fn insert<S: Shape>(buckets: &Buckets, words: &mut [u64], hash: u64, 
     buckets.insert_as::<S>(words, hash, search)
 }
 
-/// Some keys of a batch: how many, their hashes, and where they may be.
+/// Some keys of a batch: how many they are, their hashes, and where they may be.
 struct Group {
     keys: usize,
     hashes: [u64; GROUP],
@@ -79,7 +79,7 @@ impl Group {
 }
 
 /// While the keys of a group are inserted, the lines of the next group's keys are fetched, even in a small table.
-/// Waiting for a line that is not in the second-level cache takes longer than all the rest.
+/// Waiting for a line that is not in the second-level cache takes longer than all other steps.
 #[inline(always)]
 pub(super) fn insert_many<S: Shape>(
     buckets: &Buckets,

@@ -5,10 +5,11 @@ use crate::batch::ring;
 use crate::blocks::fingerprint_table::Held;
 use core::sync::atomic::AtomicU64;
 
-/// Buckets that are read before the others of their entries are looked at, which are fetched meanwhile.
+/// How many buckets are read before the other buckets of their entries are looked at, which are fetched meanwhile.
 const PIECE: u64 = 16;
 
-/// What is in the slots. Reads all of them, and says to `progress` after every piece how many bytes that was.
+/// Counts the entries and classes of a table. Reads all slots, and tells `progress` after every piece how many bytes it
+/// had.
 pub(super) fn held(buckets: &Buckets, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Held {
     let (mut held, mut twice, mut told) = (Held::default(), 0, 0);
     for_each_piece(buckets, words, |piece, end| {
@@ -47,11 +48,11 @@ pub(super) fn classes_of_union(buckets: &Buckets, words: &[AtomicU64], others: &
     twice / 2
 }
 
-/// A bucket and its entries, 0 where there is none.
+/// A bucket's number and its entries. A 0 stands for an empty slot.
 type Bucket = (u64, [u64; MAX_SLOTS]);
 
-/// Gives all buckets to `visit`, some at a time with the number of the bucket after them, when the other buckets of
-/// their entries are on their way.
+/// Gives all buckets to `visit`, a piece at a time, with the number of the bucket after the piece. The other buckets of
+/// the piece's entries are being fetched by then.
 fn for_each_piece(buckets: &Buckets, words: &[AtomicU64], mut visit: impl FnMut(&[Bucket], u64)) {
     let is_large = words.len() >= ring::FETCH_FROM;
     let mut piece = [(0, [0; MAX_SLOTS]); PIECE as usize];

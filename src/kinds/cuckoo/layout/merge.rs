@@ -1,10 +1,10 @@
-//! The entries of one table in another.
+//! Inserts the entries of one table into another.
 
 use super::{Buckets, Search};
 use core::sync::atomic::AtomicU64;
 
-/// Puts all entries of another table of this shape into this one. False if one of the fingerprints finds no place; some
-/// others are in the table then.
+/// Puts all entries of another table of this shape into this one. Returns false if a fingerprint finds no place; other
+/// fingerprints may be in the table then.
 pub(super) fn insert_all(buckets: &Buckets, words: &mut [u64], others: &[AtomicU64], search: &mut Search) -> bool {
     (0..buckets.count()).all(|bucket| {
         let entries = buckets.entries(others, bucket);

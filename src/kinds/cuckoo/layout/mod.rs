@@ -1,19 +1,19 @@
-//! Buckets of fingerprints, two for each key: keys can be removed and counted.
+//! Buckets of fingerprints, two buckets for each key, so that keys can be removed and counted.
 //!
 //! Fan, Andersen, Kaminsky and Mitzenmacher, "Cuckoo Filter: Practically Better Than Bloom", 2014. A key leaves its
 //! fingerprint, which is not 0, in a slot of one of its two buckets. Either bucket is known from the other and the
-//! fingerprint, so that entries can be moved without their keys. Here the two have the sum s of the fingerprint,
-//! modulo the number of buckets: that is an involution for any number of them, where the exclusive or of the
-//! literature needs a power of two. The number of buckets is even and s is odd, so that the two buckets of a key
-//! always differ. An involution of an odd number of buckets would map some bucket to itself, and keys there would
-//! have half of the room.
+//! fingerprint, so that entries can be moved without their keys. Here the two buckets add up to a sum s of the
+//! fingerprint, modulo the number of buckets. That is an involution for any number of buckets, whereas the exclusive or
+//! of the literature needs a power of two. The number of buckets is even and s is odd, so that the two buckets of a key
+//! always differ. An involution of an odd number of buckets would map some bucket to itself, and keys there would have
+//! half of the room.
 //!
-//! An insertion puts the fingerprint into the emptier of its buckets. Where both are full, `search` finds the shortest
-//! way to an empty slot before anything is moved, so that a refused insertion changes nothing and there is never an
-//! entry without a slot, the "victim" of the literature.
+//! An insertion puts the fingerprint into the emptier of its buckets. If both are full, `search` finds the shortest way
+//! to an empty slot before anything is moved. So a refused insertion changes nothing, and no entry is ever without a
+//! slot, like the "victim" of the literature.
 //!
-//! Bucket i is bits `i size` to `i size + size - 1` of little-endian words, and slot j of it, of `width` bits, its bits
-//! from `j width` on; 0 is an empty slot. `semi_sort` has the other form of buckets.
+//! Bucket i is bits `i size` to `i size + size - 1` of little-endian words. Slot j of a bucket is its `width` bits from
+//! bit `j width` on; 0 is an empty slot. `semi_sort` has the other form of buckets.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -58,30 +58,30 @@ pub const MAX_SLOTS: usize = 8;
 pub struct Buckets {
     /// How many buckets there are: an even number.
     count: u64,
-    /// Slots of one: 2, 4 or 8.
+    /// How many slots a bucket has: 2, 4 or 8.
     slots: u32,
     /// Bits of a fingerprint.
     width: u32,
     /// Whether buckets are semi-sorted.
     is_sorted: bool,
-    /// Whether all of a bucket is in the eight bytes from the one in which it begins: then [`narrow`] has the short
-    /// ways.
+    /// Whether all of a bucket lies in the eight bytes from the byte in which it begins. For such buckets [`narrow`]
+    /// has faster code.
     is_narrow: bool,
     /// Bits of a bucket.
     size: u64,
-    /// Slots that one window holds.
+    /// How many slots one window holds.
     together: u32,
-    /// Windows that hold a bucket.
+    /// How many windows hold a bucket.
     windows: u64,
     /// The lowest bit of each slot of a window.
     ones: u64,
-    /// The bits of each slot of a window but the highest one.
+    /// All bits of each slot of a window except the highest.
     lows: u64,
     /// The highest bit of each slot of a window.
     highs: u64,
     /// The greatest fingerprint.
     greatest: u64,
-    /// What [`narrow`] counts highest bits with.
+    /// The factor with which [`narrow`] counts highest bits.
     counter: u64,
 }
 
@@ -92,7 +92,7 @@ pub struct Place {
     pub fingerprint: u64,
     /// The bucket that the hash says.
     pub bucket: u64,
-    /// The bucket that the key has beside the one that its hash says.
+    /// The key's other bucket.
     pub other: u64,
 }
 
@@ -100,7 +100,7 @@ impl Place {
     const NONE: Place = Place { fingerprint: 0, bucket: 0, other: 0 };
 }
 
-/// What a bucket says of a fingerprint.
+/// What a bucket tells about a fingerprint.
 #[derive(Clone, Copy)]
 struct Look {
     copies: u32,
@@ -108,8 +108,8 @@ struct Look {
 }
 
 impl Buckets {
-    /// So many buckets of 2, 4 or 8 slots for fingerprints of 4 to 32 bits; semi-sorted ones have four. `None` for
-    /// others, and for a number of buckets that is odd or 0.
+    /// So many buckets of 2, 4 or 8 slots for fingerprints of 4 to 32 bits; semi-sorted buckets have four slots. `None`
+    /// for other shapes, and for a number of buckets that is odd or 0.
     pub const fn new(count: u64, slots: u32, width: u32, is_sorted: bool) -> Option<Buckets> {
         if !matches!(slots, 2 | 4 | 8) || width < 4 || width > 32 || is_sorted && slots != 4 {
             return None;
@@ -148,7 +148,7 @@ impl Buckets {
         })
     }
 
-    /// So many buckets, as many as some have, of four fingerprints of so many bits.
+    /// Buckets of four fingerprints of so many bits, with `count` buckets.
     const fn of_four(count: u64, width: u32) -> Buckets {
         match Buckets::new(count, 4, width, false) {
             Some(buckets) => buckets,
@@ -156,13 +156,13 @@ impl Buckets {
         }
     }
 
-    /// These buckets with the code for buckets of any size: what the faster code for those of at most 64 bits has to
-    /// agree with, in tests.
+    /// These buckets with the code for buckets of any size. In tests the faster code for buckets of at most 64 bits has
+    /// to agree with that code.
     pub fn plain(self) -> Buckets {
         Buckets { is_narrow: false, ..self }
     }
 
-    /// The buckets that a geometry describes, if it is one of theirs.
+    /// The buckets that a geometry describes, if the geometry is one of this kind.
     pub fn of_geometry(geometry: &Geometry) -> Option<Buckets> {
         let [width, slots, is_sorted @ (0 | 1), 0, 0, 0, 0, 0] = geometry.words else { return None };
         let [width, slots] = [width, slots].map(|word| u32::try_from(word).unwrap_or(0));
@@ -176,22 +176,23 @@ impl Buckets {
         self.count
     }
 
-    /// Slots of all of them.
+    /// How many slots all buckets have together.
     pub fn all_slots(&self) -> u64 {
         self.count * u64::from(self.slots)
     }
 
-    /// Slots of one.
+    /// How many slots a bucket has.
     pub fn slots(&self) -> u32 {
         self.slots
     }
 
-    /// The bits of all of them.
+    /// How many bits all buckets have together.
     pub fn bits(&self) -> u64 {
         self.count * self.size
     }
 
-    /// How many classes of keys it tells apart: those of one class have their fingerprint and both buckets in common.
+    /// How many classes of keys the table tells apart. Keys of one class have the same fingerprint and the same two
+    /// buckets.
     pub fn classes(&self) -> u64 {
         (self.count / 2).saturating_mul(self.greatest)
     }
@@ -251,7 +252,7 @@ impl Buckets {
         (0..self.windows).map(move |i| start + i * step)
     }
 
-    /// The fingerprints of a bucket, in the order of its slots; 0 after them.
+    /// The fingerprints of a bucket, in the order of its slots, filled up with 0.
     #[inline]
     fn entries(&self, words: &(impl Source + ?Sized), bucket: u64) -> [u64; MAX_SLOTS] {
         if self.is_sorted {
@@ -270,7 +271,7 @@ impl Buckets {
         entries
     }
 
-    /// What a bucket says of a fingerprint.
+    /// What a bucket tells about a fingerprint.
     #[inline]
     fn look(&self, words: &(impl Source + ?Sized), bucket: u64, fingerprint: u64) -> Look {
         let mut look = Look { copies: 0, empty: 0 };
@@ -313,7 +314,7 @@ impl Buckets {
         self.contains_as::<Any>(words, hash)
     }
 
-    /// [`Buckets::contains`] of buckets of a shape that the compiler knows.
+    /// [`Buckets::contains`] for buckets of a shape that the compiler knows.
     #[inline(always)]
     fn contains_as<S: Shape>(&self, words: &(impl Source + ?Sized), hash: u64) -> bool {
         let shape = S::of(self);
@@ -321,7 +322,7 @@ impl Buckets {
         at_once.unwrap_or_else(|| self.plain_contains(words, hash))
     }
 
-    /// Looks a hash up in the plain way. Out of line, for the sake of those that are looked up at once.
+    /// Looks a hash up with the code for buckets of any size. Kept out of line, so that the faster code stays short.
     #[inline(never)]
     fn plain_contains(&self, words: &(impl Source + ?Sized), hash: u64) -> bool {
         self.either_has(words, hash)
@@ -331,7 +332,7 @@ impl Buckets {
     #[inline(always)]
     fn either_has(&self, words: &(impl Source + ?Sized), hash: u64) -> bool {
         let Place { fingerprint, bucket, other } = self.place(hash);
-        // Not one after the other: the two may be waited for together.
+        // Both buckets are looked at in any case, so that the processor can wait for both at once.
         self.has(words, bucket, fingerprint) | self.has(words, other, fingerprint)
     }
 
@@ -343,13 +344,13 @@ impl Buckets {
         u64::from(copies(bucket) + copies(other))
     }
 
-    /// How many copies of one fingerprint its two buckets hold at most.
+    /// How many copies of one fingerprint its two buckets hold together at most.
     pub fn most_copies(&self) -> u64 {
         2 * u64::from(self.slots)
     }
 
-    /// Puts a fingerprint in the place of another of a bucket, where 0 stands for an empty slot. False, having changed
-    /// nothing, if that is not there.
+    /// Replaces a fingerprint of a bucket by another, where 0 stands for an empty slot. Returns false, with nothing
+    /// changed, if the bucket does not have the old one.
     #[inline]
     fn replace(&self, words: &mut [u64], bucket: u64, old: u64, new: u64) -> bool {
         if self.is_sorted {
@@ -367,7 +368,8 @@ impl Buckets {
         true
     }
 
-    /// Inserts a hash; whether it certainly was not there. `None`, having changed nothing, if there is no place for it.
+    /// Inserts a hash. Returns whether the hash certainly was absent before, or `None`, with nothing changed, if it
+    /// finds no place.
     pub fn insert(&self, words: &mut [u64], hash: u64, search: &mut Search) -> Option<bool> {
         self.insert_as::<Any>(words, hash, search)
     }
@@ -380,7 +382,7 @@ impl Buckets {
         at_once.or_else(|| self.insert_crowded::<S>(words, hash, search))
     }
 
-    /// Inserts a hash that was not inserted at once. Out of line, for the sake of those that are.
+    /// Inserts a hash that the faster code could not insert. Kept out of line, so that the faster code stays short.
     #[inline(never)]
     fn insert_crowded<S: Shape>(&self, words: &mut [u64], hash: u64, search: &mut Search) -> Option<bool> {
         let shape = S::of(self);
@@ -388,7 +390,7 @@ impl Buckets {
         moved.or_else(|| self.plain_insert(words, hash, search))
     }
 
-    /// Inserts a hash window by window, and moves entries where its buckets are full.
+    /// Inserts a hash window by window, and moves entries if both of its buckets are full.
     #[inline(never)]
     fn plain_insert(&self, words: &mut [u64], hash: u64, search: &mut Search) -> Option<bool> {
         let Place { fingerprint, bucket, other } = self.place(hash);
@@ -403,8 +405,8 @@ impl Buckets {
         is_placed.then_some(copies == 0)
     }
 
-    /// Puts a fingerprint into one of the buckets that another table of this shape has it in. False, having changed
-    /// nothing, if there is no place for it.
+    /// Puts a fingerprint into one of its two buckets, given the bucket that another table of this shape has it in.
+    /// Returns false, with nothing changed, if it finds no place.
     pub fn insert_entry(&self, words: &mut [u64], bucket: u64, fingerprint: u64, search: &mut Search) -> bool {
         let other = self.other(bucket, fingerprint);
         let [here, there] = [bucket, other].map(|bucket| self.look(words, bucket, fingerprint).empty);
@@ -414,7 +416,7 @@ impl Buckets {
         }
     }
 
-    /// Takes one copy of a hash away. False, having changed nothing, if none is there.
+    /// Removes one copy of a hash. Returns false, with nothing changed, if there is none.
     #[inline]
     pub fn remove(&self, words: &mut [u64], hash: u64) -> bool {
         let at_once = if self.is_narrow { self.narrow_remove(words, self.place(hash)) } else { None };
@@ -427,7 +429,7 @@ impl Buckets {
         self.replace(words, bucket, fingerprint, 0) || self.replace(words, other, fingerprint, 0)
     }
 
-    /// Whether semi-sorted buckets have codes that are some.
+    /// Whether all codes of semi-sorted buckets are valid.
     pub fn is_clean(&self, words: &[AtomicU64]) -> bool {
         !self.is_sorted || (0..self.count).all(|bucket| semi_sort::is_clean(words, bucket * self.size, self.width))
     }

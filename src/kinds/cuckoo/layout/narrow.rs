@@ -1,15 +1,15 @@
-//! Buckets that are in the eight bytes from the one in which they begin, as most are: each is one read, and what both
-//! of a key say of it is worked out without a branch. Which of them holds it, and where there is room, is a matter of
-//! chance, and a processor that has to guess is wrong half of the time.
+//! Buckets that lie in the eight bytes from the byte in which they begin, as most do. Each bucket is one read, and the
+//! answer of a key's two buckets is computed without a branch. Chance decides which bucket holds a key and where there
+//! is room, and a processor that guesses is wrong half of the time.
 //!
-//! The plain way, which is held to do the same, is that of buckets of any size in `mod.rs`.
+//! Tests hold this code to the plain code of `mod.rs` for buckets of any size.
 
 use super::{Buckets, Look, MAX_SLOTS, Place};
 use crate::bits::{read_own_unaligned, write_unaligned};
 use crate::blocks::source::{Source, window};
 use core::hint::select_unpredictable;
 
-/// Whether all bits of buckets of so many are in the eight bytes from the one in which they begin, wherever that is.
+/// Whether buckets of so many bits lie in the eight bytes from the byte in which they begin, wherever they begin.
 pub(super) const fn suits(size: u64) -> bool {
     let before = match size.trailing_zeros() {
         zeros @ 0..3 => 8 - (1 << zeros),
@@ -18,7 +18,7 @@ pub(super) const fn suits(size: u64) -> bool {
     size + before <= 64
 }
 
-/// What the highest bits of slots are multiplied with to be counted: [`Buckets::count_highs`].
+/// The factor with which the highest bits of slots are multiplied to be counted: [`Buckets::count_highs`].
 pub(super) const fn counter(slots: u32, width: u32) -> u64 {
     let (mut counter, mut slot) = (0, 1);
     while slot <= slots {
@@ -29,27 +29,27 @@ pub(super) const fn counter(slots: u32, width: u32) -> u64 {
 }
 
 impl Buckets {
-    /// A bucket; above its bits there may be others.
+    /// The bits of a bucket. The bits above it may belong to other buckets.
     #[inline(always)]
     fn eight(&self, words: &(impl Source + ?Sized), bucket: u64) -> u64 {
         let bit = bucket * self.size;
         words.eight(bit).unwrap_or_else(|| window(words, bit))
     }
 
-    /// Both buckets of a place, if none of them is the last few bytes of the words.
+    /// Both buckets of a place, if neither lies in the last few bytes of the words.
     #[inline(always)]
     fn pair(&self, words: &(impl Source + ?Sized), place: Place) -> Option<[u64; 2]> {
         Some([words.eight(place.bucket * self.size)?, words.eight(place.other * self.size)?])
     }
 
-    /// The highest bits of those slots that are not 0, among other bits.
+    /// The highest bits of the slots that are not 0, among other bits.
     #[inline(always)]
     fn taken(&self, eight: u64) -> u64 {
         (eight & self.lows).wrapping_add(self.lows) | eight
     }
 
-    /// How many of the highest bits of slots are set. Of their numbers that are multiplied, those of a slot with itself
-    /// meet at bit 60; those of others come below or fall out at the top.
+    /// How many of the highest bits of slots are set. In the product the terms of each slot with itself add up at bit
+    /// 60. The other terms come below or fall out at the top.
     #[inline(always)]
     fn count_highs(&self, highs: u64) -> u64 {
         (highs >> 3).wrapping_mul(self.counter) >> 60
@@ -62,7 +62,8 @@ impl Buckets {
         pair.map(|eight| self.zeros(eight ^ pattern))
     }
 
-    /// Changes the slot with the lowest of some highest bits, of a bucket that is not the last few bytes of the words.
+    /// Changes one slot of a bucket: the slot of the lowest bit of `highs`. The bucket must not lie in the last few
+    /// bytes of the words.
     #[inline(always)]
     fn change_slot(&self, words: &mut [u64], bucket: u64, highs: u64, change: u64) {
         let bit = bucket * self.size;
@@ -87,7 +88,7 @@ impl Buckets {
         self.zeros(self.eight(words, bucket) ^ (fingerprint * self.ones)) != 0
     }
 
-    /// [`Buckets::contains`]; `None` where it takes the plain way.
+    /// [`Buckets::contains`]; `None` if the plain code has to answer.
     #[inline(always)]
     pub(super) fn narrow_contains(&self, words: &(impl Source + ?Sized), place: Place) -> Option<bool> {
         let pattern = place.fingerprint * self.ones;
@@ -102,8 +103,8 @@ impl Buckets {
         Look { copies: count(eight ^ (fingerprint * self.ones)), empty: count(eight) }
     }
 
-    /// [`Buckets::insert`] where one of the buckets is not full; `None`, having changed nothing, where it is or where
-    /// it takes the plain way.
+    /// [`Buckets::insert`] if one of the buckets has room. `None`, with nothing changed, if both are full or the plain
+    /// code has to do it.
     #[inline(always)]
     pub(super) fn narrow_insert(&self, words: &mut [u64], place: Place) -> Option<bool> {
         let Place { fingerprint, bucket, other } = place;
@@ -119,9 +120,9 @@ impl Buckets {
         Some(here | there == 0)
     }
 
-    /// [`Buckets::insert`] where both buckets are full and an entry of theirs has room in its other one, as `search`
-    /// would find it; `None`, having changed nothing, where none has or it takes the plain way. The other buckets of
-    /// all entries are looked at together.
+    /// [`Buckets::insert`] if both buckets are full and one of their entries has room in its other bucket, as `search`
+    /// would find it. `None`, with nothing changed, if no entry has, or if the plain code has to do it. The other
+    /// buckets of all entries are looked at together.
     #[inline(always)]
     pub(super) fn narrow_move(&self, words: &mut [u64], place: Place) -> Option<bool> {
         let Place { fingerprint, bucket, other } = place;
@@ -152,8 +153,8 @@ impl Buckets {
         Some(here | there == 0)
     }
 
-    /// Puts a fingerprint in the place of another of a bucket, where 0 stands for an empty slot; `None` where that
-    /// takes the plain way.
+    /// Replaces a fingerprint of a bucket by another, where 0 stands for an empty slot. `None` if the plain code has to
+    /// do it.
     #[inline(always)]
     pub(super) fn narrow_replace(&self, words: &mut [u64], bucket: u64, old: u64, new: u64) -> Option<bool> {
         let found = self.zeros(words.eight(bucket * self.size)? ^ (old * self.ones));
@@ -163,7 +164,7 @@ impl Buckets {
         Some(found != 0)
     }
 
-    /// [`Buckets::remove`]; `None` where it takes the plain way.
+    /// [`Buckets::remove`]; `None` if the plain code has to do it.
     #[inline(always)]
     pub(super) fn narrow_remove(&self, words: &mut [u64], place: Place) -> Option<bool> {
         let Place { fingerprint, bucket, other } = place;

@@ -1,10 +1,10 @@
-//! The way to an empty slot: entries that have to be moved, each to its other bucket, so that the last of them frees a
-//! slot where it is wanted.
+//! The search for a way to an empty slot. A way is entries that have to be moved, each to its other bucket, so that the
+//! last move frees a slot in a wanted bucket.
 //!
-//! The search is breadth first, so that the way is a shortest one, and the lines of buckets are fetched before the
-//! search comes to them. A walk that moves one entry at a time, as in the literature, waits for each line. On a
-//! shortest way no bucket comes twice. So it is right to move the entries one after the other from the way's end. There
-//! is no chance in it: the same operations leave the same bytes.
+//! The search is breadth first. So it finds a shortest way, and the lines of buckets are fetched before the search
+//! comes to them. A walk that moves one entry at a time, as in the literature, waits for each line. On a shortest way
+//! no bucket comes twice, so the entries can be moved one after the other from the way's end. The search uses no random
+//! numbers: the same operations leave the same bytes.
 
 use super::Buckets;
 use crate::error::Result;
@@ -14,22 +14,22 @@ use core::ops::Range;
 /// How many buckets are looked at before an insertion is refused.
 pub const SEARCHED: usize = 2048;
 
-/// A bucket on the way.
+/// A bucket that a search has reached.
 struct Node {
     bucket: u64,
-    /// The entry of the bucket before it that would move here.
+    /// The entry, of the bucket before this one, that would move to this bucket.
     fingerprint: u32,
-    /// The number of the bucket before it; its own for one of the two that it began with.
+    /// The number of the node before this one. One of the two buckets where the search began has its own number here.
     before: u32,
 }
 
-/// The memory of searches.
+/// The memory that searches use.
 pub struct Search {
     nodes: Vec<Node>,
 }
 
 impl Search {
-    /// Room for a search.
+    /// Allocates the memory of searches.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -37,8 +37,8 @@ impl Search {
         Ok(Search { nodes: try_vec(SEARCHED)? })
     }
 
-    /// Both buckets of the fingerprint are full. Moves entries until one of the two has a slot, and puts the
-    /// fingerprint there. False, having changed nothing, if no way was found.
+    /// Moves entries until one of the two full buckets of a fingerprint has a slot, and puts the fingerprint there.
+    /// Returns false, with nothing changed, if no way was found.
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&mut self, buckets: &Buckets, words: &mut [u64], full: [u64; 2], fingerprint: u64) -> bool {
@@ -49,7 +49,7 @@ impl Search {
         end.is_some()
     }
 
-    /// Gives the buckets to `visit` that [`Search::make_room`] would change.
+    /// Gives `visit` the buckets that [`Search::make_room`] would change.
     pub(super) fn visit_way(
         &mut self,
         buckets: &Buckets,
@@ -66,13 +66,13 @@ impl Search {
         }
     }
 
-    /// The end of the way to an empty slot, if one was found.
+    /// The node at the end of a way to an empty slot, if one was found.
     fn find(&mut self, buckets: &Buckets, words: &[u64], full: [u64; 2], fingerprint: u64) -> Option<usize> {
         self.nodes.clear();
         for (i, bucket) in full.into_iter().enumerate() {
             self.nodes.push(Node { bucket, fingerprint: fingerprint as u32, before: i as u32 });
         }
-        // The nearest buckets come first, and are looked at when those after the next one were fetched.
+        // The nearest buckets come first. They are looked at when the buckets after the next one have been fetched.
         let mut looked = full.len();
         for at in 0..SEARCHED {
             let known = self.nodes.len();
@@ -90,7 +90,7 @@ impl Search {
         None
     }
 
-    /// Adds the other buckets of the entries of a bucket on the way, and asks for their lines.
+    /// Adds the other buckets of a reached bucket's entries, and asks for their lines.
     #[inline(always)]
     fn add_next(&mut self, buckets: &Buckets, words: &[u64], at: usize) {
         let bucket = self.nodes[at].bucket;
@@ -102,8 +102,8 @@ impl Search {
         }));
     }
 
-    /// The first bucket with an empty slot among some. All are looked at, at most as many as a bucket has slots: which
-    /// one it is nobody can guess.
+    /// The first bucket with an empty slot among some, at most as many as a bucket has slots. All of them are looked
+    /// at, because the processor cannot guess which one it is.
     #[inline(always)]
     fn first_with_room(&self, buckets: &Buckets, words: &[u64], some: Range<usize>) -> Option<usize> {
         let start = some.start;
@@ -112,7 +112,7 @@ impl Search {
         (with_room != 0).then(|| start + with_room.trailing_zeros() as usize)
     }
 
-    /// Moves the entries of the way to a bucket with an empty slot, the last one first.
+    /// Moves the entries on the way to a bucket with an empty slot, beginning with the last one.
     fn move_along(&self, buckets: &Buckets, words: &mut [u64], mut at: usize) {
         loop {
             let Node { bucket, fingerprint, before } = self.nodes[at];

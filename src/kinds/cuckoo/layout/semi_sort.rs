@@ -1,18 +1,18 @@
-//! Semi-sorted buckets of four slots, which take one bit less for each.
+//! Semi-sorted buckets of four slots, which take one bit less for each slot.
 //!
-//! The order of entries in a bucket says nothing, so they are kept ascending. Of their highest four bits there are then
-//! only 3876 combinations, which are numbered in 12 bits instead of 16. The entries `a <= b <= c <= d` of these
-//! bits have the number `C(a, 1) + C(b + 1, 2) + C(c + 2, 3) + C(d + 3, 4)`; empty slots are zeros, as ever, and come
-//! first. The lower bits of the entries follow in their order.
+//! The order of entries in a bucket says nothing, so entries are kept ascending. Then the highest four bits of the
+//! entries have only 3876 combinations, which are numbered in 12 bits instead of 16. Four-bit numbers `a <= b <= c <=
+//! d` have the number `C(a, 1) + C(b + 1, 2) + C(c + 2, 3) + C(d + 3, 4)`. Empty slots are zeros, and so come first.
+//! The lower bits of the entries follow in the order of the entries.
 
 use super::MAX_SLOTS;
 use crate::blocks::source::{Source, flip, window};
 
-/// Slots of a bucket.
+/// How many slots a bucket has.
 const SLOTS: usize = 4;
-/// The bits of an entry that are numbered.
+/// How many bits of an entry the number covers.
 const HIGH_BITS: u32 = 4;
-/// The bits of the number.
+/// How many bits the number has.
 const CODE_BITS: u32 = 12;
 /// How many numbers there are.
 const CODES: usize = 3876;
@@ -51,7 +51,7 @@ fn code_at(words: &(impl Source + ?Sized), bit: u64) -> u64 {
     window(words, bit) & ((1 << CODE_BITS) - 1)
 }
 
-/// The entries of the bucket that begins at a bit. A code that is none stands for empty slots.
+/// The entries of the bucket that begins at a bit. An invalid code stands for empty slots.
 #[inline]
 pub(super) fn entries(words: &(impl Source + ?Sized), bit: u64, width: u32) -> [u64; MAX_SLOTS] {
     let highs = SEQUENCES.get(code_at(words, bit) as usize).map_or(0, |highs| u64::from(*highs));
@@ -71,7 +71,7 @@ pub(super) fn has(words: &(impl Source + ?Sized), bit: u64, width: u32, entry: u
     entries(words, bit, width)[..SLOTS].contains(&entry)
 }
 
-/// Puts `new` in the place of one `old` of the bucket that begins at a bit. False if there is none.
+/// Replaces one entry `old`, of the bucket that begins at a bit, by `new`. Returns false if there is no `old`.
 #[inline]
 pub(super) fn replace(words: &mut [u64], bit: u64, width: u32, old: u64, new: u64) -> bool {
     let before = entries(words, bit, width);
@@ -88,7 +88,7 @@ pub(super) fn replace(words: &mut [u64], bit: u64, width: u32, old: u64, new: u6
     true
 }
 
-/// Whether the bucket that begins at a bit has a code that is one, and its entries ascend.
+/// Whether the bucket that begins at a bit has a valid code, and its entries ascend.
 pub(super) fn is_clean(words: &(impl Source + ?Sized), bit: u64, width: u32) -> bool {
     (code_at(words, bit) as usize) < CODES && entries(words, bit, width)[..SLOTS].is_sorted()
 }

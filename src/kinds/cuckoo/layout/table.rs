@@ -10,7 +10,7 @@ use crate::simd::Instructions;
 use core::ops::Range;
 use core::sync::atomic::AtomicU64;
 
-/// Buckets with their inner loops, and with memory to search for empty slots in.
+/// Buckets with their inner loops, and with the memory that searches for empty slots use.
 pub struct Cuckoo {
     buckets: Buckets,
     kernel: &'static Kernel,
