@@ -1,20 +1,21 @@
-//! The kind `quotient`, the rank-and-select quotient filter with counters: keys can be removed and counted, without a
-//! limit to counts; filters are merged, resized and listed without their keys, in the order of hashes.
-//! [`layout`] has the structure, [`sizing`] sizes and rates.
+//! The kind `quotient`, the rank-and-select quotient filter with counters. Keys can be removed and counted, without a
+//! limit to counts. Filters are merged, resized and listed without their keys, in the order of hashes. [`layout`] has
+//! the structure, and [`sizing`] has sizes and rates.
 //!
-//! The kind stands for the space-optimal replacement of Bloom filters by Pagh, Pagh and Rao (2005), a dictionary of
-//! the multiset of fingerprints by quotienting, in `n lg(1/e) + O(n)` bits. Here a key takes `(lg(1/e) + 2.25) /
-//! 0.95` bits where the rate is `0.95 2^-r`.
+//! The kind stands for the space-optimal replacement of Bloom filters by Pagh, Pagh and Rao (2005), a dictionary of the
+//! multiset of fingerprints by quotienting, in `n lg(1/e) + O(n)` bits. Here a key takes `(lg(1/e) + 2.25) / 0.95` bits
+//! at a rate of `0.95 2^-r`.
 //!
 //! The filter holds the multiset of fingerprints exactly. So a removal of an inserted key never touches another key's
 //! count. A count is that of all keys with the same fingerprint: never too low, and too high with the probability of a
-//! false positive. A removal of an absent key is refused where the filter says that the key is absent. Where the filter
-//! says "maybe", at the false-positive rate, the removal takes 1 from the key that has the same fingerprint.
+//! false positive. A removal of an absent key is refused if a lookup says that the key is absent. If a lookup says
+//! "maybe", at the false-positive rate, the removal takes 1 from the key that has the same fingerprint.
 //!
 //! A key takes a slot when it is inserted, and each further copy takes at most one more slot: a key that is there c
-//! times takes about `lg(c) / r + 2` slots. Where no more slots may be taken, insertions are refused; nothing is lost.
+//! times takes about `lg(c) / r + 2` slots. When no more slots may be taken, insertions are refused, and nothing is
+//! lost.
 //!
-//! Header: word 0 is the number of bits of a remainder, word 1 that of slots.
+//! Header: word 0 is the number of bits of a remainder, and word 1 is the number of slots.
 
 pub mod layout;
 pub mod sizing;
@@ -33,7 +34,7 @@ use crate::storage::{Words, try_box};
 use core::sync::atomic::AtomicU64;
 use layout::{Combine, Editor, Entries, Full, Kernel, LINES, Reader, Table, Writer, code, combined, kernel, needs};
 
-/// How long remainders are.
+/// The parameter for the length of remainders.
 pub const REMAINDER_BITS: Parameter = Parameter {
     name: "remainder_bits",
     summary: "bits of a remainder, from 2 on; 0 is what the rate needs, or exact bits allow",
@@ -65,14 +66,15 @@ pub const ROW: Row = Row {
         let range = table_of(geometry).map_or(0, |table| table.range());
         Geometry { words: [0, range, 0, 0, 0, 0, 0, 0], ..Geometry::default() }
     },
-    // The metadata of a block, and remainders that are a little further on; both may lie across two lines.
+    // A lookup reads the metadata of a block and, a little further on, remainders; both may lie across two lines.
     lines_per_lookup: |geometry| (geometry.payload_bytes as f64 / 64.0 - 1.0).clamp(1.0, 2.5),
     false_positive_rate: |geometry, keys| {
         table_of(geometry).map_or(1.0, |table| sizing::false_positive_rate(table.slots(), table.remainder_bits(), keys))
     },
     overfill: Overfill::Refuses,
     places: Some(|geometry, times| {
-        // The remainder decides whether it takes a slot more: that of most does.
+        // The remainder decides whether a count takes one slot more. With most remainders it does, so remainder 1
+        // stands for all.
         table_of(geometry).map_or(times, |table| code::length(1, times, table.remainder_bits()))
     }),
     compact: |packing, geometry| {
@@ -142,7 +144,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
                          bits, or a greater range than there can be"
                     )
                 })?,
-                // The default rate is no wish.
+                // The default rate is not a wish of the caller, so nothing is refused for it.
                 _ if spec.false_positive_rate != 0.0 && needed.is_none_or(|needed| asked < needed) => {
                     let rate = Number(rate);
                     return Err(error!(
@@ -192,13 +194,13 @@ impl Quotient {
         Reader::new(self.table, self.base.words().shared())
     }
 
-    /// A reader of another filter of the same range.
+    /// A reader of another filter, which has to have the same range.
     fn reader_of(base: &Base) -> Result<Reader<'_, [AtomicU64]>> {
         let table = table_of(base.geometry()).ok_or_else(|| base.foreign_geometry())?;
         Ok(Reader::new(table, base.words().shared()))
     }
 
-    /// Inserts a hash where [`Base::writable_at_once`] allows it, if there is room.
+    /// Inserts a hash if [`Base::writable_at_once`] allows it and there is room.
     #[inline]
     fn insert(&mut self, hash: u64, times: u64) -> Option<core::result::Result<bool, Full>> {
         let (table, kernel) = (self.table, self.kernel);
@@ -209,7 +211,7 @@ impl Quotient {
         Some(new)
     }
 
-    /// Removes a hash where [`Base::writable_at_once`] allows it: how often it was there, up to so many times.
+    /// Removes a hash up to `times` times if [`Base::writable_at_once`] allows it. Returns how often it was removed.
     #[inline]
     fn remove(&mut self, hash: u64, times: u64) -> Option<u64> {
         let table = self.table;
@@ -218,20 +220,20 @@ impl Quotient {
         Some(removed)
     }
 
-    /// No room.
+    /// The error for a filter without room.
     #[cold]
     fn full(&self) -> Error {
         let ([taken, _], limit) = (self.reader().state(), self.table.limit());
         error!(Full, "the quotient filter is full: {taken} of {limit} slots that may be taken are")
     }
 
-    /// Why nothing may be written: images in place are only read.
+    /// The reason why nothing may be written: images in place are only read.
     #[cold]
     fn refuse(&mut self) -> Error {
         self.base.writable().err().unwrap_or_else(|| crate::Status::Internal.into())
     }
 
-    /// Becomes the multiset that `combine` makes of what both hold.
+    /// Replaces the filter's multiset by what `combine` makes of this multiset and another.
     fn become_of(&mut self, other: &dyn Kind, combine: Combine) -> Result<()> {
         self.base.writable()?;
         let both = [self.reader(), Quotient::reader_of(other.base())?].map(|reader| Entries::new(reader, 0));
@@ -242,7 +244,7 @@ impl Quotient {
     }
 }
 
-/// The words of a table that `write` writes; `None` if it has no room for that.
+/// The words of a table that `write` writes. `None` if the table has too little room.
 fn written(table: Table, write: impl FnOnce(&mut Writer) -> core::result::Result<(), Full>) -> Result<Option<Words>> {
     let mut words = Words::zeroed(table.payload_bytes())?;
     let mut writer = Writer::new(table, words.exclusive().unwrap_or_default());
@@ -280,8 +282,8 @@ impl Kind for Quotient {
         Some((self.kernel.contains_few)(self.table, self.base.words().shared(), self.base.instructions(), few))
     }
 
-    /// Places are slots. How many are taken, and how many fingerprints there are, stands in the payload, which may say
-    /// more.
+    /// The places that the measure counts are slots. The payload itself says how many are taken and how many
+    /// fingerprints there are, and a forged one may say more.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         progress(self.base.words().bytes());
         let [taken, fingerprints] = self.reader().state();
@@ -371,7 +373,7 @@ impl Intersect for Quotient {
 }
 
 impl Resize for Quotient {
-    /// By moving bits between quotients and remainders: the number of slots is doubled or halved.
+    /// Resizes by moving bits between quotients and remainders: the number of slots is doubled or halved.
     fn resize_for(&mut self, capacity: u64) -> Result<u64> {
         self.base.writable()?;
         let none = |what: &str| error!(OutOfRange, "capacity = {capacity} is more than {what}");
@@ -383,7 +385,7 @@ impl Resize for Quotient {
         while slots.is_multiple_of(2 * sizing::BLOCK) && slots / 2 >= needed {
             slots /= 2;
         }
-        // The least of these sizes that there is, and that holds what is there.
+        // Takes the least of the possible sizes that holds the entries.
         let (least, most) = sizing::REMAINDER_BITS;
         while self.table.with_slots(slots).is_none() && slots < self.table.slots() {
             slots *= 2;
@@ -408,7 +410,8 @@ impl Resize for Quotient {
     }
 }
 
-/// Of the fingerprints, which are as many as the keys but for those that two keys share.
+/// Estimates the number of keys from the fingerprints. They are as many as the keys, except that two keys may share
+/// one.
 impl Cardinality for Quotient {
     fn of_payload(&self) -> Option<f64> {
         let [_, fingerprints] = self.reader().state();
@@ -428,7 +431,7 @@ impl Overlap for Quotient {
     fn of_union(&self, other: &dyn Kind) -> Option<f64> {
         let both = [self.reader(), Quotient::reader_of(other.base()).ok()?].map(|reader| Entries::new(reader, 0));
         let mut fingerprints = 0;
-        // Neither a union nor what is done with it refuses anything.
+        // Neither the union nor the closure refuses anything.
         let _ = combined(both, Combine::Union, |_| {
             fingerprints += 1;
             Ok(())

@@ -1,27 +1,27 @@
-//! Quotient filters: slots, remainders, rates.
+//! The slots, remainders and false-positive rates of quotient filters.
 //!
 //! Bender et al., "Don't Thrash: How to Cache Your Hash on Flash", 2012; Pandey, Bender, Johnson and Patro, "A
 //! General-Purpose Counting Filter: Making Every Bit Count", 2017.
 //!
 //! **Fingerprints.** A table of S slots with remainders of r bits stores a 64-bit hash h as one number below the range
 //! `F = S 2^r`, its fingerprint `f = floor(h F / 2^64)`. The quotient `f >> r` is the slot in which the fingerprint
-//! would like to lie. It is `floor(h S / 2^64)`, because a floor of a floor of a division by whole numbers is the floor
-//! of both. So S need not be a power of two. The remainder is `f mod 2^r`. A greater hash never has a smaller
-//! fingerprint, so that hashes in ascending order are fingerprints in ascending order.
+//! would like to lie. The quotient is `floor(h S / 2^64)`, because dividing and rounding down twice by whole numbers is
+//! the same as once by their product. So S need not be a power of two. The remainder is `f mod 2^r`. A greater hash
+//! never has a smaller fingerprint, so that hashes in ascending order are fingerprints in ascending order.
 //!
 //! **Moving a bit.** `F = S 2^r = (2 S) 2^(r-1)`: a table of twice the slots, with remainders of a bit less, has the
 //! same range, and so the same fingerprint of every hash. Its quotients are the old ones with the highest bit of the
 //! old remainder after them. That is how a table is resized without its keys, and why tables of one range can be merged
-//! whatever their numbers of slots are.
+//! whatever their numbers of slots.
 //!
 //! **Rate.** A lookup of a hash that was not inserted says true if its fingerprint is there. With m different
-//! fingerprints that is `m / F`, and with n keys `1 - (1 - 1/F)^n` on average: with `a = n / S`, about
-//! `1 - e^(-a 2^-r)`, and at most `a 2^-r`.
+//! fingerprints the probability is `m / F`. With n keys it is `1 - (1 - 1/F)^n` on average: with `a = n / S`, about `1
+//! - e^(-a 2^-r)`, and at most `a 2^-r`.
 //!
 //! **Bits.** A slot has r bits of remainder, 2 bits of metadata, and the 64th part of a block's offset of 16 bits: `r +
-//! 2.25`. A table holds what takes 19 of 20 slots. So a key of rate e takes `(lg(1/e) + 2.25) / 0.95` bits where r is
-//! `lg(1/e)`. Of these bits any filter needs `lg(1/e)`, and any filter that forgets needs `n lg(1/e) + O(n)` in all:
-//! the space of Pagh, Pagh and Rao, "An Optimal Bloom Filter Replacement", 2005.
+//! 2.25`. At most 19 of 20 slots are taken. So a key of rate e takes `(lg(1/e) + 2.25) / 0.95` bits if r is `lg(1/e)`.
+//! Of these bits any filter needs `lg(1/e)`, and any filter that forgets needs `n lg(1/e) + O(n)` in all: the space of
+//! Pagh, Pagh and Rao, "An Optimal Bloom Filter Replacement", 2005.
 
 use crate::kinds::golomb;
 use crate::sizing::is_rate;
@@ -29,42 +29,43 @@ use crate::sizing::is_rate;
 /// The least and the greatest number of bits of a remainder. With one bit a counter would have no digits.
 pub const REMAINDER_BITS: (u32, u32) = (2, 32);
 
-/// The greatest range: hashes have 64 bits, and a range well below keeps reduction even.
+/// The greatest range. Hashes have 64 bits, so reduction to a range well below 2^64 is even.
 pub const MAX_RANGE: u64 = 1 << 62;
 
-/// Slots of a block; a table has whole blocks.
+/// How many slots a block has. A table has whole blocks.
 pub const BLOCK: u64 = 64;
 
-/// How many slots of a table may be taken: 19 of 20. Where more are, what has to be moved becomes long.
+/// How many slots of a table may be taken: 19 of 20. In a fuller table insertions move many slots.
 pub fn limit(slots: u64) -> u64 {
     (u128::from(slots) * 19 / 20) as u64
 }
 
-/// The fewest slots of which so many may be taken; `None` past the greatest range.
+/// The fewest slots of which `keys` may be taken; `None` past the greatest range.
 pub fn slots_for(keys: u64) -> Option<u64> {
     let blocks = (u128::from(keys.max(1)) * 20).div_ceil(19 * u128::from(BLOCK));
     let slots = u64::try_from(blocks).ok()?.checked_mul(BLOCK)?;
     (slots <= MAX_RANGE >> REMAINDER_BITS.0).then_some(slots)
 }
 
-/// The bits of a block with remainders of so many.
+/// The bits of a block, for remainders of so many bits.
 pub fn block_bits(remainder_bits: u32) -> u64 {
     BLOCK * (u64::from(remainder_bits) + 2) + 16
 }
 
-/// The false-positive rate once `keys` distinct keys were offered, of which no more than [`limit`] are there.
+/// The false-positive rate after `keys` distinct keys were offered, of which at most [`limit`] are there.
 pub fn false_positive_rate(slots: u64, remainder_bits: u32, keys: u64) -> f64 {
     golomb::sizing::false_positive_rate(slots << remainder_bits, keys.min(limit(slots)))
 }
 
-/// The fewest bits of a remainder with which `keys` keys in so many slots keep the rate; `None` for a rate outside
-/// (0, 1), and where it takes more than there can be.
+/// The fewest bits of a remainder with which `keys` keys in so many slots keep the rate. `None` for a rate outside (0,
+/// 1), and if no number of bits suffices.
 pub fn remainder_bits_for(slots: u64, keys: u64, rate: f64) -> Option<u32> {
     let mut all = REMAINDER_BITS.0..=REMAINDER_BITS.1;
     all.find(|bits| is_rate(rate) && slots <= MAX_RANGE >> bits && false_positive_rate(slots, *bits, keys) <= rate)
 }
 
-/// The most bits of a remainder with which so many slots take no more than `bits` bits; `None` where they do not fit.
+/// The most bits of a remainder with which so many slots take at most `bits` bits. `None` if the slots do not fit at
+/// all.
 pub fn remainder_bits_in(slots: u64, bits: u64) -> Option<u32> {
     let fits = |width: &u32| slots / BLOCK * block_bits(*width) <= bits && slots <= MAX_RANGE >> width;
     (REMAINDER_BITS.0..=REMAINDER_BITS.1).rev().find(fits)
@@ -74,7 +75,8 @@ pub fn remainder_bits_in(slots: u64, bits: u64) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// The table of algorithms for this structure: bits a key at a load of 95 %, for 2.25 bits of metadata a slot.
+    /// The sizes agree with the table of algorithms for this structure: bits a key at a load of 95 %, with 2.25 bits of
+    /// metadata a slot.
     #[test]
     fn sizes_are_those_of_the_formula() {
         for (bits, rate) in [(8, 0.95 / 256.0), (9, 0.95 / 512.0)] {
@@ -90,7 +92,7 @@ mod tests {
         }
         assert_eq!(remainder_bits_in(64, 64 * 4), None);
         assert_eq!(slots_for(u64::MAX), None);
-        // A limit names its slots again.
+        // A limit leads back to its number of slots.
         for slots in (64..100_000).step_by(64) {
             assert_eq!(slots_for(limit(slots)), Some(slots));
             assert!(slots_for(limit(slots) + 1) > Some(slots));

@@ -1,11 +1,10 @@
-//! Lookups on processors with AVX-512, which also count bits, and find one by its rank, in an instruction each: PDEP
-//! puts a single bit where the bit of that rank is. (Older processors have PDEP too, but for some of them it is dozens
-//! of steps.)
+//! The inner loops for processors with AVX-512. These processors also count bits in one instruction, and find a bit by
+//! its rank in another: PDEP puts a single bit where the bit of that rank is. (Older processors have PDEP too, but for
+//! some of them it is dozens of steps.)
 //!
-//! Of a batch eight keys are one vector. The kernel computes all of a key's way, whether the key's quotient has a run
-//! or not, and whatever the run is. Chance decides on both, and a processor that guesses guesses wrong every other
-//! time. The few keys whose run does not lie as runs mostly do, in the eight bytes from its start on, are answered one
-//! by one.
+//! Eight keys of a batch are one vector. The kernel computes the whole way of a key, whether the key's quotient has a
+//! run or not, and whatever the run is. Chance decides on both, and a processor that guesses is wrong every other time.
+//! Most runs lie in the eight bytes from their start on. The few keys whose run does not are answered one by one.
 
 use super::kernel::{self, AFTER, Kernel};
 use super::select::{Broadword, Select};
@@ -30,11 +29,12 @@ pub(super) static KERNEL: Kernel = Kernel {
     insert: |table, words, hash, times| unsafe { insert(table, words, hash, times) },
 };
 
-/// From so many words on (32 KiB) lines are fetched: one after the other they are found out and read, and nothing else
-/// is done meanwhile, even if they come from the second-level cache.
+/// From so many words on (32 KiB) lines are fetched ahead. Otherwise a lookup computes the place of one line, waits for
+/// the line, and does nothing meanwhile, even if the lines come from the second-level cache.
 const FETCH_FROM: usize = 1 << 12;
 
-/// By PDEP. Only for what is called where the processor has it: in this file.
+/// Selection of a bit by PDEP. Only this file uses it, because only this file's kernel knows that the processor has
+/// PDEP.
 #[derive(Clone, Copy)]
 struct Pdep;
 
@@ -77,7 +77,8 @@ fn contains_few(table: Table, words: &[AtomicU64], instructions: Instructions, f
     }
 }
 
-/// Whether numbers of slots are of 32 bits, and the words hold the table, after whose blocks there is a line of state.
+/// Whether the kernel can read this table: slots have numbers of 32 bits, and the words hold the table and a line of
+/// state after its blocks.
 fn suits(table: Table, words: &[AtomicU64]) -> bool {
     table.slots < 1 << 32 && table.payload_bytes() <= words.len() as u64 * 8
 }
@@ -114,16 +115,16 @@ unsafe fn one_turn(table: Table, words: &[AtomicU64], (hashes, count): &([u64; G
     at_once(Group::NONE, hashes, *count, find, fetch, answer, alone)
 }
 
-/// Where the keys of a group are.
+/// Where to look for the keys of a group.
 #[derive(Clone, Copy)]
 struct Group {
     hashes: [Eight; EIGHTS],
     quotients: [Eight; EIGHTS],
-    /// The remainder in every lane of eight bytes.
+    /// The remainder of each key, repeated in every lane of the eight bytes.
     patterns: [Eight; EIGHTS],
     /// The first bytes of the quotients' blocks.
     blocks: [Eight; EIGHTS],
-    /// A byte about where the run is ([`Table::fetch`]), and one of the block after it if it may end there.
+    /// A byte near which the run lies ([`Table::fetch`]), and a byte of the next block if the run may end there.
     slots: [Eight; EIGHTS],
     nexts: [Eight; EIGHTS],
 }
@@ -135,7 +136,7 @@ impl Group {
     };
 }
 
-/// A table with what is known of it in advance.
+/// A table, with numbers that are computed once.
 struct Wide<'a> {
     table: Table,
     words: &'a [AtomicU64],
@@ -145,20 +146,20 @@ struct Wide<'a> {
     last: u64,
 }
 
-/// The offsets of eight blocks, their occupieds and their runends.
+/// The offset, the occupieds and the runends of eight blocks.
 ///
 /// # Safety
-/// From each of these places after the start on a block is readable.
+/// A whole block is readable from each of these places after the start on.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn heads(start: *const u8, blocks: &Eight) -> (__m512i, [__m512i; 2]) {
-    // SAFETY: the caller promises that from each of these places after the start on a block is readable: a block is its
-    // offset, two times eight bytes, and more than six after that.
+    // SAFETY: the caller promises that a whole block is readable from each of these places after the start on. A block
+    // is its offset, two times eight bytes, and more than six bytes after that.
     let (offset, after) = unsafe { (read_each(start, blocks), read_pairs(start.add(2), blocks)) };
     (_mm512_and_si512(offset, all(0xffff)), after)
 }
 
-/// The set bits of each of eight numbers.
+/// How many bits are set in each of eight numbers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn count_ones(x: __m512i) -> __m512i {
@@ -169,8 +170,9 @@ fn count_ones(x: __m512i) -> __m512i {
     _mm512_sad_epu8(_mm512_add_epi8(low, high), _mm512_setzero_si512())
 }
 
-/// For each of eight numbers, how many bits there are up to the highest set one, inclusive. That is the number's
-/// exponent, if the bit below the highest is cleared so that nothing rounds the number up.
+/// For each of eight numbers, how many bits there are up to the highest set one, inclusive. The exponent of the number
+/// as a floating-point number gives that. The bit below the highest is cleared first, so that nothing rounds the number
+/// up.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn length(x: __m512i) -> __m512i {
@@ -229,7 +231,8 @@ impl<'a> Wide<'a> {
         Reader::new(self.table, self.words).contains_far(quotient, remainder)
     }
 
-    /// Whether each of eight keys of a group, the `i`-th eight, is there; and which of them are to be looked at alone.
+    /// Whether each of eight keys of a group, the `i`-th eight, is there, and which of the keys have to be looked at
+    /// one by one.
     ///
     /// # Safety
     /// The table suits.
@@ -241,8 +244,8 @@ impl<'a> Wide<'a> {
         let next_block = _mm512_maskz_add_epi64(!is_last, load(blocks), all(self.stride));
         let widths = Widths { bits: all(self.bits), ones: all(self.table.ones), lanes: all(self.table.lanes.into()) };
         let bytes = self.words.as_ptr().cast::<u8>();
-        // SAFETY: as the table suits, blocks of quotients below its slots, and eight bytes from wherever in a block,
-        // are among the words.
+        // SAFETY: as the table suits, the blocks of quotients below its slots are among the words, with eight readable
+        // bytes from any byte of a block on.
         let runs = unsafe { Runs::find(bytes, load(&group.quotients[i]), blocks, next_block, &widths) };
         // `Reader::among_few`
         let differ = _mm512_xor_si512(runs.window, load(&group.patterns[i]));
@@ -250,13 +253,13 @@ impl<'a> Wide<'a> {
     }
 }
 
-/// How remainders of eight tables lie in eight bytes.
+/// How the remainders of eight tables lie in windows of eight bytes.
 pub(crate) struct Widths {
-    /// The bits of one.
+    /// The bits of a remainder.
     pub bits: __m512i,
-    /// The lowest bit of each.
+    /// The lowest bit of each remainder.
     pub ones: __m512i,
-    /// How many eight bytes have.
+    /// How many remainders a window has.
     pub lanes: __m512i,
 }
 
@@ -268,7 +271,7 @@ impl Widths {
         _mm512_sllv_epi64(self.ones, _mm512_sub_epi64(self.bits, all(1)))
     }
 
-    /// The highest bit of each of the first so many remainders.
+    /// The highest bit of each of the first `slots` remainders.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     fn among(&self, slots: __m512i) -> __m512i {
@@ -279,20 +282,20 @@ impl Widths {
 
 /// The runs of eight quotients.
 pub(crate) struct Runs {
-    /// Which quotients have a run, and which of these runs lie in eight bytes from their start on.
+    /// Which quotients have a run, and which of these runs lie in the eight bytes from their start on.
     is_occupied: u8,
     is_here: u8,
-    /// The eight bytes from the start on.
+    /// The eight bytes from the start of each run on.
     pub window: __m512i,
-    /// How many slots a run has after its first.
+    /// How many slots a run has after its first slot.
     more: __m512i,
 }
 
 impl Runs {
-    /// Finds the runs of quotients whose blocks begin at these bytes, and the blocks after them at `next_block`.
+    /// Finds the runs of quotients whose blocks begin at `blocks`, and whose next blocks begin at `next_block`.
     ///
     /// # Safety
-    /// From each byte of these blocks on eight are readable.
+    /// Eight bytes are readable from each byte of these blocks on.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     pub unsafe fn find(
@@ -302,18 +305,19 @@ impl Runs {
         next_block: __m512i,
         widths: &Widths,
     ) -> Runs {
-        // SAFETY: the caller promises that from each byte of these blocks on eight are readable.
+        // SAFETY: the caller promises that eight bytes are readable from each byte of these blocks on.
         let at = |byte: __m512i| unsafe { read_each(bytes, &numbers(byte)) };
         let add = |x: __m512i, y: u64| _mm512_add_epi64(x, all(y));
         let pick = |others: u8, mine, other| _mm512_mask_mov_epi64(mine, others, other);
         let block = load(blocks);
         let (in_block, one) = (all(63), all(1));
-        // SAFETY: the caller promises that from each byte of these blocks on eight are readable.
+        // SAFETY: the caller promises that eight bytes are readable from each byte of these blocks on.
         let (offset, [occupieds, own]) = unsafe { heads(bytes, blocks) };
-        // The runs up to the quotient's own; whether that has one is the highest bit.
+        // The occupied quotients up to the key's own. The highest bit says whether the key's quotient has a run.
         let upto = _mm512_sllv_epi64(occupieds, _mm512_andnot_si512(quotient, in_block));
         let (is_occupied, rank) = (_mm512_movepi64_mask(upto), count_ones(upto));
-        // `Reader::near_run`, but for runs that end anywhere in the next block too: that is read where it is needed.
+        // This is `Reader::near_run`, but also finds runs that end anywhere in the next block, which is read if it is
+        // needed.
         let is_near = _mm512_mask_cmplt_epu64_mask(is_occupied, offset, all(64));
         let own = _mm512_srlv_epi64(own, offset);
         let owns = count_ones(own);
@@ -323,7 +327,7 @@ impl Runs {
         let first = _mm512_andnot_si512(in_block, quotient);
         let from = _mm512_add_epi64(first, offset);
         let base = pick(is_further, from, add(first, 64));
-        // The run's end, a bit of these words, and the end before it.
+        // The end of the run, as a bit of these words, and the end of the run before it.
         let words = numbers(ends);
         let mut selected = numbers(_mm512_sllv_epi64(one, _mm512_sub_epi64(rank, one)));
         for (selected, word) in selected.iter_mut().zip(words) {
@@ -344,21 +348,21 @@ impl Runs {
         let is_next = _mm512_cmpneq_epu64_mask(_mm512_srli_epi64::<6>(start), _mm512_srli_epi64::<6>(quotient));
         let bit = _mm512_mul_epu32(place, widths.bits);
         let byte = _mm512_add_epi64(pick(is_next, block, next_block), _mm512_srli_epi64::<3>(bit));
-        // What is not looked at is no line that has to be waited for.
+        // A window that nobody looks at is read from the block's line, so that no other line is waited for.
         let byte = pick(is_here, block, add(byte, HEAD as u64));
         let window = _mm512_srlv_epi64(at(byte), _mm512_and_si512(bit, all(7)));
         Runs { is_occupied, is_here, window, more }
     }
 
-    /// Which keys are there, by the highest bits of those slots of the windows that say so; and which are to be looked
-    /// at alone.
+    /// Which keys are there, and which keys have to be looked at one by one. `found` has the highest bits of the
+    /// window's slots that agree.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     pub fn answer(&self, widths: &Widths, found: __m512i) -> [u8; 2] {
         let Runs { is_occupied, is_here, window, more } = *self;
         let highs = widths.highs();
         let is_there = _mm512_mask_test_epi64_mask(is_here, found, widths.among(_mm512_add_epi64(more, all(1))));
-        // `Table::ascend`: x is each slot, and y the one after it.
+        // This is `Table::ascend`: x is each slot, and y is the slot after it.
         let is_long = _mm512_mask_cmpgt_epu64_mask(is_there, more, all(1));
         let (x, y) = (window, _mm512_srlv_epi64(window, widths.bits));
         let low = _mm512_sub_epi64(_mm512_or_si512(x, highs), _mm512_andnot_si512(highs, y));

@@ -7,7 +7,7 @@ use super::{FAR, HEAD, Reader, Table};
 use crate::kinds::quotient::sizing::BLOCK;
 use core::marker::PhantomData;
 
-/// There is no room: nothing has changed.
+/// The error for a table without room. Nothing has changed.
 #[derive(Debug)]
 pub struct Full;
 
@@ -26,7 +26,7 @@ impl<'a> Editor<'a> {
 }
 
 impl<'a, S: Select> Editor<'a, S> {
-    /// An editor of a table that finds bits by their ranks in this way.
+    /// An editor of a table that finds bits by their ranks with `S`.
     #[inline(always)]
     pub fn selecting(table: Table, words: &'a mut [u64]) -> Editor<'a, S> {
         Editor { table, words, select: PhantomData }
@@ -37,10 +37,10 @@ impl<'a, S: Select> Editor<'a, S> {
         Reader::selecting(self.table, &*self.words)
     }
 
-    /// Inserts a fingerprint so many times, at least once; whether it was not there.
+    /// Inserts a fingerprint so many times, at least once. Returns whether the fingerprint was absent before.
     ///
     /// # Errors
-    /// [`Full`] where that takes more slots than are left, or comes to a count of 2^64 or more.
+    /// [`Full`] if that takes more slots than are left, or a count of 2^64 or more.
     #[inline(always)]
     pub fn insert(&mut self, fingerprint: u64, times: u64) -> Result<bool, Full> {
         let (quotient, remainder) = self.table.split(fingerprint);
@@ -54,7 +54,7 @@ impl<'a, S: Select> Editor<'a, S> {
             (reader.after(quotient).ok_or(Full)?.max(quotient), None, None)
         };
         if before.is_none() && times == 1 {
-            // Most are new, and there once.
+            // Most insertions bring a new fingerprint once.
             if taken >= self.table.limit() {
                 return Err(Full);
             }
@@ -63,12 +63,12 @@ impl<'a, S: Select> Editor<'a, S> {
             self.set_state([taken + 1, fingerprints.saturating_add(1)]);
             return Ok(true);
         }
-        // Plain code: this is not inlined into the functions of a kernel.
+        // The editor uses plain code, because this function is not inlined into the functions of a kernel.
         let mut plain = Editor::new(self.table, self.words);
         plain.insert_counted(quotient, at, Entry { remainder, count: times, length: 0 }, before, run)
     }
 
-    /// Adds the count of an entry to that which is at a position of a run, or would be.
+    /// Adds the count of an entry to the entry at a position of a run, or inserts the entry there.
     #[inline(never)]
     fn insert_counted(
         &mut self,
@@ -97,7 +97,7 @@ impl<'a, S: Select> Editor<'a, S> {
         Ok(before.is_none())
     }
 
-    /// Removes a fingerprint as often as it is there, but no more than so many times; how often that was.
+    /// Removes a fingerprint up to `times` times. Returns how often it was removed.
     pub fn remove(&mut self, fingerprint: u64, times: u64) -> u64 {
         let (quotient, remainder) = self.table.split(fingerprint);
         let reader = self.reader();
@@ -122,7 +122,7 @@ impl<'a, S: Select> Editor<'a, S> {
         removed
     }
 
-    /// Makes room for one slot at a position of a quotient's run, or right after it, or where it will begin.
+    /// Makes room for one slot of a quotient's run: inside the run, right after it, or where it will begin.
     #[inline(always)]
     fn open_slot(&mut self, quotient: u64, at: u64, run: Option<Run>) -> Result<(), Full> {
         let after = run.map_or(at, |run| run.end + 1);
@@ -144,10 +144,10 @@ impl<'a, S: Select> Editor<'a, S> {
         Ok(())
     }
 
-    /// Takes a slot at a position out of a quotient's run.
+    /// Takes the slot at a position out of a quotient's run.
     fn close_slot(&mut self, quotient: u64, at: u64, run: Run) {
         let reader = self.reader();
-        // The first slot after it that the runs before do not reach.
+        // Finds the first slot after the position that runs of earlier quotients do not reach.
         let (mut end, most) = (at + 1, at + self.table.slots());
         while let Some(after) = reader.after(end - 1)
             && after > end
@@ -164,7 +164,7 @@ impl<'a, S: Select> Editor<'a, S> {
         }
         let mut is_counted = None;
         for block in quotient / BLOCK + 1..=(end - 1) / BLOCK {
-            // Where the offset was too great to be stored it is counted, from that of the block before.
+            // An offset that was too great to be stored is counted anew from the block before.
             let offset = self.reader().stored_offset(block * BLOCK);
             let offset = match is_counted {
                 None if offset < FAR => offset.saturating_sub(1),
@@ -179,8 +179,8 @@ impl<'a, S: Select> Editor<'a, S> {
         }
     }
 
-    /// Moves the slots of `from..to` to the next ones, and with them what runs end there; that of `from` becomes zero.
-    /// Slot `to` is free.
+    /// Moves the slots of `from..to` up by one, with the ends of runs in these slots. Slot `from` becomes zero. Slot
+    /// `to` has to be free.
     fn move_up(&mut self, from: u64, to: u64) {
         for block in (from / BLOCK..=to / BLOCK).rev() {
             let start = block * BLOCK;
@@ -191,7 +191,7 @@ impl<'a, S: Select> Editor<'a, S> {
             if low > 0 || start == from {
                 self.set_remainder(from, 0);
             } else {
-                // The last one of the block before.
+                // Takes the last slot of the block before.
                 let reader = self.reader();
                 let (remainder, is_end) = (reader.remainder(start - 1), reader.runends(start - 1) >> 63 == 1);
                 self.set_remainder(start, remainder);
@@ -200,7 +200,8 @@ impl<'a, S: Select> Editor<'a, S> {
         }
     }
 
-    /// Moves the slots of `at + 1..end` to those before them, and with them what runs end there; the last becomes zero.
+    /// Moves the slots of `at + 1..end` down by one, with the ends of runs in these slots. The last of them becomes
+    /// zero.
     fn move_down(&mut self, at: u64, end: u64) {
         let last = end - 1;
         for block in at / BLOCK..=last / BLOCK {
@@ -211,7 +212,7 @@ impl<'a, S: Select> Editor<'a, S> {
             self.move_remainders_down(start, low, high);
             let (mut remainder, mut is_end) = (0, false);
             if start + high < last {
-                // The first one of the block after.
+                // Takes the first slot of the block after.
                 let reader = self.reader();
                 (remainder, is_end) = (reader.remainder(start + BLOCK), reader.runends(start + BLOCK) & 1 == 1);
             }
@@ -220,14 +221,14 @@ impl<'a, S: Select> Editor<'a, S> {
         }
     }
 
-    /// Moves the run ends of slots `low` to `high` of a block among these; those that are moved out are gone.
+    /// Moves the ends of runs among slots `low` to `high` of a block. Ends that leave this range are lost.
     fn move_runends(&mut self, start: u64, low: u64, high: u64, to: impl Fn(u64) -> u64) {
         let ends = self.reader().runends(start);
         let mask = (u64::MAX << low) & (u64::MAX >> (63 - high));
         self.put(self.table.block(start) * 8 + 80, 64, ends & !mask | to(ends & mask) & mask);
     }
 
-    /// Moves the remainders of slots `low` to `high - 1` of a block to the next ones.
+    /// Moves the remainders of slots `low` to `high - 1` of a block up by one slot.
     fn move_remainders_up(&mut self, start: u64, low: u64, high: u64) {
         let width = self.table.remainder_bits() as usize;
         let first = (self.table.block(start) + HEAD) * 8 + low as usize * width;
@@ -240,7 +241,7 @@ impl<'a, S: Select> Editor<'a, S> {
         }
     }
 
-    /// Moves the remainders of slots `low + 1` to `high` of a block to those before them.
+    /// Moves the remainders of slots `low + 1` to `high` of a block down by one slot.
     fn move_remainders_down(&mut self, start: u64, low: u64, high: u64) {
         let width = self.table.remainder_bits() as usize;
         let first = (self.table.block(start) + HEAD) * 8 + low as usize * width;
@@ -263,7 +264,7 @@ impl<'a, S: Select> Editor<'a, S> {
         all & (u64::MAX >> (64 - bits))
     }
 
-    /// Puts a number into so many bits from one on.
+    /// Writes a number into `bits` bits from bit `bit` on.
     #[inline]
     fn put(&mut self, bit: usize, bits: usize, number: u64) {
         let (shift, mask) = (bit % 64, u64::MAX >> (64 - bits));
@@ -282,12 +283,12 @@ impl<'a, S: Select> Editor<'a, S> {
         self.put(bit, width, remainder);
     }
 
-    /// Sets those bits from one on that are set in `bits`.
+    /// Sets the bits from bit `bit` on that are set in `bits`.
     #[inline(always)]
     pub(super) fn fill(&mut self, bit: usize, bits: u64) {
         let (at, shift) = (bit / 64, bit % 64);
         self.words[at] |= bits << shift;
-        // There are words after all blocks.
+        // The blocks are followed by further words, so this word exists.
         self.words[at + 1] |= bits >> 1 >> (63 - shift);
     }
 

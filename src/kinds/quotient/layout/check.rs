@@ -1,4 +1,4 @@
-//! Whether a table is one.
+//! Checks whether words are a table.
 
 use super::code::Code;
 use super::{Bytes, FAR, Reader};
@@ -6,7 +6,7 @@ use crate::error::{Result, error};
 use crate::kinds::quotient::sizing::BLOCK;
 
 impl<B: Bytes + ?Sized> Reader<'_, B> {
-    /// Holds a table to all that it promises.
+    /// Checks everything that a table promises.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).
@@ -53,7 +53,7 @@ impl<B: Bytes + ?Sized> Reader<'_, B> {
                 }
             }
         }
-        // The last run goes on as far as the first block says.
+        // The last run goes on at the beginning of the table as far as the first block says.
         let free = after..(table.slots() + first).max(after);
         let is_free = |slot: u64| self.remainder(slot) == 0 && self.runends(slot) >> (slot % BLOCK) & 1 == 0;
         if after.saturating_sub(table.slots()) != first || !free.clone().all(is_free) {

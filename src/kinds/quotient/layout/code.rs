@@ -1,10 +1,10 @@
-//! How a remainder and its count are written into slots of a run.
+//! How a remainder and its count are written into the slots of a run.
 //!
-//! A run ascends, so a slot that is smaller than the one before it begins a counter. Remainder x that is there once
-//! is `x`, twice `x x`. From three times on a counter stands between two x: digits that are neither 0 nor x, the most
-//! significant first. A 0 stands before the digits where the first digit is greater than x, because that digit would
-//! look like the next remainder. The remainder 0 has nothing below it: its counter stands between one 0 and two.
-//!
+//! A run ascends, so a slot that is smaller than the slot before it begins a counter. A remainder x that is there once
+//! is `x`, and twice is `x x`. From three times on a counter stands between two x. Its digits are neither 0 nor x, and
+//! the most significant digit comes first. If the first digit is greater than x, a 0 stands before the digits, because
+//! the digit would look like the next remainder. No remainder is below 0, so the counter of remainder 0 stands between
+//! one 0 and two.
 //! | x | count | slots |
 //! |---|---|---|
 //! | any | 1, 2 | `x`; `x x` |
@@ -13,10 +13,10 @@
 //! | x > 0 | 3 | `x 0 x` |
 //! | x > 0 | c > 3 | `x`, `0` if the first digit is greater than x, digits of c - 3 in base 2^r - 2, `x` |
 //!
-//! A digit d is stored as d + 1, and as d + 2 where x > 0 and d + 1 is x or more. So one more of a fingerprint takes
-//! one more slot at most.
+//! A digit d is stored as d + 1, or as d + 2 if x > 0 and d + 1 is at least x. So one more copy of a fingerprint takes
+//! at most one more slot.
 
-/// The most slots of a code: three and 64 digits of base 2, and a 0.
+/// The most slots of a code: three slots, 64 digits of base 2, and a 0.
 pub const MOST: usize = 68;
 
 /// The slots of one code.
@@ -27,7 +27,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// The code of a remainder of so many bits, at least 2, with its count. None of count 0.
+    /// The code of a remainder of so many bits, at least 2, with its count. Count 0 has an empty code.
     pub fn of(remainder: u64, count: u64, remainder_bits: u32) -> Code {
         let mut code = Code { slots: [remainder; MOST], length: count.min(2) as usize };
         if count < 3 {
@@ -37,7 +37,7 @@ impl Code {
         let greatest = (1 << remainder_bits) - 1;
         let (base, mut rest) = if is_zero { (greatest, count - 3) } else { (greatest - 1, count - 3) };
         if rest == 0 {
-            // x 0 x, and of the remainder 0 three slots of 0.
+            // The code is `x 0 x`, or three slots of 0 for remainder 0.
             code.slots[1] = 0;
             code.length = 3;
             return code;
@@ -46,7 +46,7 @@ impl Code {
             rest -= 1;
         }
         let digit = |digit: u64| if !is_zero && digit + 1 >= remainder { digit + 2 } else { digit + 1 };
-        // From the last one on, backwards.
+        // The code is written backwards, from its last slot on.
         let mut first = MOST;
         loop {
             first -= 1;
@@ -79,19 +79,19 @@ pub fn length(remainder: u64, count: u64, remainder_bits: u32) -> u64 {
     if count < 3 { count } else { Code::of(remainder, count, remainder_bits).length as u64 }
 }
 
-/// A remainder with its count, and how many slots these have.
+/// A remainder with its count, and the length of their code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The remainder.
     pub remainder: u64,
     /// How often it is there, at least once.
     pub count: u64,
-    /// The slots of its code.
+    /// How many slots the code has.
     pub length: u64,
 }
 
-/// Reads the code at the front of the last `left` slots of a run, of which `slot(i)` is the i-th; `left` is at least 1.
-/// What is no code gives some entry, of at least 1 slot and at most `left`.
+/// Reads the code at the front of the last `left` slots of a run, at least 1. `slot(i)` gives the i-th slot. Slots that
+/// are no code give some entry of at least 1 slot and at most `left`.
 #[inline]
 pub fn read(left: u64, remainder_bits: u32, slot: impl Fn(u64) -> u64) -> Entry {
     let remainder = slot(0);
@@ -106,7 +106,7 @@ pub fn read(left: u64, remainder_bits: u32, slot: impl Fn(u64) -> u64) -> Entry 
     read_more(left, remainder_bits, remainder, second, slot)
 }
 
-/// [`read`] where the second slot does not say that it is another remainder.
+/// [`read`] if the second slot may belong to this remainder's code.
 #[inline(never)]
 fn read_more(left: u64, remainder_bits: u32, remainder: u64, second: u64, slot: impl Fn(u64) -> u64) -> Entry {
     let entry = |count, length| Entry { remainder, count, length };
@@ -121,7 +121,7 @@ fn read_more(left: u64, remainder_bits: u32, remainder: u64, second: u64, slot: 
     while at < left {
         let next = slot(at);
         if next == remainder {
-            // A run of the remainder 0 ends with another 0. Otherwise the slots in between were remainders.
+            // A counter of remainder 0 ends with another 0. Without that 0 the slots in between were remainders.
             return match (is_zero, digits) {
                 (true, _) if at + 1 == left || slot(at + 1) != 0 => entry(1, 1),
                 (true, _) => entry(value.saturating_add(4), at + 2),
@@ -151,7 +151,7 @@ mod tests {
         entries
     }
 
-    /// The published examples.
+    /// The codes are those of the published examples.
     #[test]
     fn codes_are_the_published_ones() {
         let code = |x, count, bits| Code::of(x, count, bits).slots().to_vec();
@@ -165,12 +165,12 @@ mod tests {
         assert_eq!(code(200, 1000, 8), [200, 4, 237, 200]);
     }
 
-    /// Every count comes back, alone and among neighbours, and one more never takes more than one more slot.
+    /// Every count comes back, alone and among neighbours, and one more copy never takes more than one more slot.
     #[test]
     fn codes_are_read_back() {
         for bits in 2..=8_u32 {
             let greatest = (1 << bits) - 1;
-            // All remainders with few counts; some with many.
+            // Tries all remainders with small counts, and some with great counts.
             for x in 0..=greatest {
                 let is_some = x < 4 || x >= greatest - 3 || x == greatest / 2;
                 let most = if is_some { 100_000 } else { 600 };
@@ -188,7 +188,7 @@ mod tests {
                     }
                 }
             }
-            // Two remainders after one another, with counts that are small and great.
+            // Tries two remainders after one another, with counts that are small and great.
             for (x, y) in (0..=greatest.min(17)).flat_map(|x| (x + 1..=greatest.min(18)).map(move |y| (x, y))) {
                 for (first, second) in
                     [1, 2, 3, 4, 5, 9, 100, 1000].iter().flat_map(|a| [1, 2, 3, 4, 7, 500].map(|b| (*a, b)))

@@ -10,7 +10,7 @@ use crate::kinds::quotient::sizing::BLOCK;
 use crate::simd::Instructions;
 use core::sync::atomic::AtomicU64;
 
-/// Lookups with one instruction set.
+/// The inner loops for one instruction set.
 pub struct Kernel {
     /// Whether a hash is there.
     pub contains: fn(Table, &[AtomicU64], u64) -> bool,
@@ -20,7 +20,7 @@ pub struct Kernel {
     pub contains_few: fn(Table, &[AtomicU64], Instructions, &Few) -> u64,
     /// How often each of many hashes is there.
     pub count_many: fn(Table, &[AtomicU64], &[u64], &mut [u64]),
-    /// Inserts a hash so many times: whether it was not there.
+    /// Inserts a hash so many times. Returns whether the hash was absent before.
     pub insert: fn(Table, &mut [u64], u64, u64) -> Result<bool, Full>,
 }
 
@@ -73,23 +73,23 @@ pub(super) fn insert<S: Select>(table: Table, words: &mut [u64], hash: u64, time
     Editor::<S>::selecting(table, words).insert(table.fingerprint(hash), times)
 }
 
-/// How far after the slot of a quotient its run is looked for, before it is known where it is.
+/// How many slots after the slot of a quotient the run is fetched, before it is known where the run is.
 pub(super) const AFTER: u64 = 8;
 
-/// Lines that a lookup touches.
+/// How many lines a lookup touches.
 pub const LINES: usize = 2;
 
 impl Table {
-    /// Fetches the line with the metadata of a hash's block, and the one with its slot, or with one a little further
-    /// on, where its run more often lies.
+    /// Fetches the line with the metadata of a hash's block, and the line a few slots after the hash's slot, where the
+    /// run most often lies.
     #[inline(always)]
     pub fn fetch(&self, words: &[AtomicU64], hash: u64) {
         let quotient = self.fingerprint(hash) >> self.remainder_bits;
         self.words_of(quotient).into_iter().for_each(|word| ring::fetch_word(words, word));
     }
 
-    /// The words that a lookup of a quotient reads first: of the metadata of its block, and of its slot, or one a
-    /// little further on.
+    /// The words that a lookup of a quotient reads first: one of the metadata of its block, and one a few slots after
+    /// its slot.
     #[inline(always)]
     pub fn words_of(&self, quotient: u64) -> [usize; 2] {
         let block = self.block(quotient);

@@ -1,26 +1,28 @@
-//! The rank-and-select quotient filter with counters: a hash table of remainders with linear probing, in sorted order,
-//! whose metadata are two bits a slot.
+//! The rank-and-select quotient filter with counters. It is a hash table of remainders with linear probing, in sorted
+//! order, with two bits of metadata a slot.
 //!
-//! Pandey, Bender, Johnson and Patro, "A General-Purpose Counting Filter: Making Every Bit Count", 2017. How a hash
-//! becomes a fingerprint, and a fingerprint a quotient and a remainder, is in [`super::sizing`].
+//! Pandey, Bender, Johnson and Patro, "A General-Purpose Counting Filter: Making Every Bit Count", 2017.
+//! [`super::sizing`] says how a hash becomes a fingerprint, and a fingerprint becomes a quotient and a remainder.
 //!
 //! **Runs.** The remainders of one quotient are a run: slots one after the other, ascending. Runs lie in the order of
-//! their quotients, each in the slot of its quotient or, where that is taken, right after the run before it. After the
-//! last slot comes the first one: positions are counted on past it, so that an order remains an order.
+//! their quotients. Each begins in the slot of its quotient or, if that slot is taken, right after the run before it.
+//! After the last slot comes the first one. Positions are counted on past the last slot, so that their order remains an
+//! order.
 //!
-//! **Metadata.** Bit q of *occupieds* says that quotient q has a run, bit p of *runends* that a run ends in slot p. So
-//! the j-th run end is that of the j-th occupied quotient, and rank and select find one from the other. Each block of
-//! 64 slots has an *offset*, so that ranks are counted from the block on. The offset says how many slots, from the
-//! block's first on, runs of earlier quotients take. An offset of [`FAR`] stands for that many or more, and is counted
-//! when it is needed.
+//! **Metadata.** Bit q of *occupieds* says that quotient q has a run, and bit p of *runends* says that a run ends in
+//! slot p. So the j-th run end is that of the j-th occupied quotient, and rank and select find one from the other. Each
+//! block of 64 slots has an *offset*, so that ranks are counted from the block on. The offset says how many slots, from
+//! the block's first on, runs of earlier quotients take. An offset of [`FAR`] stands for that many or more, and is
+//! counted when it is needed.
 //!
 //! **Bytes.** A block is its offset, 2 bytes; its occupieds and its runends, 8 bytes each; and 64 remainders of r bits,
-//! the first in the lowest bits: 18 + 8 r bytes, one block after the other. After zeros up to whole lines comes a line
-//! of state: its first word is how many slots are taken, its second how many fingerprints there are.
+//! the first in the lowest bits. That is 18 + 8 r bytes, one block after the other. Zeros fill the last line. Then
+//! comes a line of state: its first word is how many slots are taken, and its second word how many fingerprints there
+//! are.
 //!
 //! **Counts.** In a run each fingerprint has one code of its remainder and its count ([`code`]).
 //!
-//! All of it follows from which fingerprints there are and how often. A slot that is not taken is zero.
+//! The bytes follow from which fingerprints there are and how often. A slot that is not taken is zero.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
@@ -51,13 +53,13 @@ pub fn kernel(instructions: Instructions) -> &'static Kernel {
     }
 }
 
-/// An offset that stands for this one and all greater ones.
+/// The offset that stands for itself and for all greater ones.
 pub const FAR: u64 = 0xffff;
 
-/// The bits that eight bytes have from any bit of the first on.
+/// How many bits eight bytes have from any bit of their first byte on.
 const WINDOW: u32 = 57;
 
-/// Bytes of a block before its remainders.
+/// How many bytes of a block come before its remainders.
 pub(crate) const HEAD: usize = 18;
 
 /// The shape of a table.
@@ -65,13 +67,14 @@ pub(crate) const HEAD: usize = 18;
 pub struct Table {
     slots: u64,
     remainder_bits: u32,
-    /// How many remainders eight bytes have from any bit of the first on, and a number with the lowest bit of each.
+    /// How many remainders eight bytes have from any bit of their first byte on, and a number with the lowest bit of
+    /// each.
     pub(crate) lanes: u32,
     pub(crate) ones: u64,
 }
 
 impl Table {
-    /// A table of so many slots, a multiple of 64, with remainders of so many bits; `None` if there is none.
+    /// A table of so many slots, a multiple of 64, with remainders of so many bits. `None` if there is no such table.
     pub fn new(slots: u64, remainder_bits: u32) -> Option<Table> {
         let (least, most) = sizing::REMAINDER_BITS;
         let is_one = (least..=most).contains(&remainder_bits)
@@ -101,7 +104,7 @@ impl Table {
         sizing::limit(self.slots)
     }
 
-    /// Fingerprints are below this.
+    /// The range of fingerprints: all are below this number.
     #[inline]
     pub fn range(&self) -> u64 {
         self.slots << self.remainder_bits
@@ -158,16 +161,16 @@ impl Table {
         HEAD + 8 * self.remainder_bits as usize
     }
 
-    /// Where the block of a position begins: its first byte. Positions past the last slot are those from the first on.
+    /// The first byte of a position's block. Positions past the last slot go on at the first slot.
     #[inline]
     fn block(&self, position: u64) -> usize {
         let block = position / sizing::BLOCK;
-        // Division is for those that are past the last slot, which few are.
+        // Only positions past the last slot need the division, and few are.
         let block = if block < self.blocks() { block } else { block % self.blocks() };
         block as usize * self.stride()
     }
 
-    /// Whether the first so many slots of a window, two or more, are each less than the one after it.
+    /// Whether each of the first `slots` slots of a window, two or more, is less than the slot after it.
     ///
     /// Take a slot x and the next slot y, lane by lane. `x | high` less the low bits of y keeps its high bit unless the
     /// subtraction borrows. So the high bit is lost exactly if the low bits of x are less than those of y.
@@ -185,7 +188,7 @@ impl Table {
         (self.block(position) + HEAD) * 8
     }
 
-    /// The table of the same range with so many slots, for a resize; `None` if there is none.
+    /// The table of the same range with so many slots, for a resize. `None` if there is no such table.
     pub fn with_slots(&self, slots: u64) -> Option<Table> {
         let all = sizing::REMAINDER_BITS.0..=sizing::REMAINDER_BITS.1;
         let mut same = all.filter_map(|bits| Table::new(slots, bits)).filter(|table| table.range() == self.range());

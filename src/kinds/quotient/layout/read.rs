@@ -1,4 +1,4 @@
-//! Finding runs, and reading what is in them.
+//! Finds runs, and reads their slots.
 
 use super::code::{self, Entry};
 use super::select::{Broadword, Select};
@@ -11,7 +11,7 @@ use core::sync::atomic::AtomicU64;
 
 /// Bytes that hold a table.
 pub trait Bytes {
-    /// The eight bytes from one on as a little-endian number; zeros for those that are not there.
+    /// The eight bytes from a byte on, as a little-endian number. Missing bytes are zeros.
     fn at(&self, byte: usize) -> u64;
 }
 
@@ -40,14 +40,14 @@ impl Bytes for AnyBytes<'_> {
 /// A run: the positions of its first and its last slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The first.
+    /// The position of the first slot.
     pub start: u64,
-    /// The last.
+    /// The position of the last slot.
     pub end: u64,
 }
 
 impl Run {
-    /// How many slots it has from a position on that it has.
+    /// How many slots the run has from one of its positions on.
     #[inline(always)]
     pub fn left(&self, from: u64) -> u64 {
         self.end + 1 - from
@@ -79,38 +79,38 @@ impl<'a, B: Bytes + ?Sized> Reader<'a, B> {
 }
 
 impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
-    /// A reader of a table that finds bits by their ranks in this way.
+    /// A reader of a table that finds bits by their ranks with `S`.
     #[inline(always)]
     pub fn selecting(table: Table, bytes: &'a B) -> Reader<'a, B, S> {
         Reader { table, bytes, select: PhantomData }
     }
 
-    /// A reader with plain code, for what is seldom and not inlined into the functions of a kernel: what is called
-    /// there must not have the kernel's instructions, which it is not compiled for.
+    /// A reader with plain code, for functions that are rarely called and not inlined into the functions of a kernel.
+    /// Such functions are not compiled for the kernel's instructions, and must not use them.
     #[inline(always)]
     pub fn plainly(self) -> Reader<'a, B> {
         Reader::new(self.table, self.bytes)
     }
 
-    /// The eight bytes from one on.
+    /// The eight bytes from a byte on.
     #[inline(always)]
     pub(super) fn bytes_at(&self, byte: usize) -> u64 {
         self.bytes.at(byte)
     }
 
-    /// How many slots are taken, and how many fingerprints there are, as the state says.
+    /// How many slots are taken, and how many fingerprints there are, as the line of state says.
     pub fn state(&self) -> [u64; 2] {
         let start = self.table.state();
         [start, start + 1].map(|word| self.bytes.at(8 * word))
     }
 
-    /// Whether quotients have runs: those of a position's block.
+    /// A bit for each quotient of a position's block: whether the quotient has a run.
     #[inline(always)]
     pub fn occupieds(&self, position: u64) -> u64 {
         self.bytes.at(self.table.block(position) + 2)
     }
 
-    /// Which slots of a position's block are ends of runs.
+    /// A bit for each slot of a position's block: whether a run ends there.
     #[inline(always)]
     pub fn runends(&self, position: u64) -> u64 {
         self.bytes.at(self.table.block(position) + 10)
@@ -120,7 +120,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
     #[inline(always)]
     pub fn remainder(&self, position: u64) -> u64 {
         let bit = (position % BLOCK) as usize * self.table.remainder_bits as usize;
-        // A remainder has no more than 32 bits, so that it is in eight bytes from any bit of the first on.
+        // A remainder has at most 32 bits, so eight bytes hold it whichever bit of the first byte it begins at.
         self.bytes.at(self.table.block(position) + HEAD + bit / 8) >> (bit % 8) & self.table.mask()
     }
 
@@ -137,12 +137,12 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         if offset < FAR { Some(offset) } else { self.plainly().far_offset(position) }
     }
 
-    /// An offset that is too great to be stored: counted from the last block whose own is not. There is one, because a
-    /// slot is free, and a block with a free slot has an offset of less than 64.
+    /// An offset that is too great to be stored, counted from the last block before it whose offset is stored. There is
+    /// such a block, because a slot is free, and a block with a free slot has an offset below 64.
     #[cold]
     #[inline(never)]
     fn far_offset(&self, position: u64) -> Option<u64> {
-        // Positions that count on past the last slot are those of the same slots, and can be counted back.
+        // Positions past the last slot are the same slots again, so counting back cannot fall below zero.
         let last = position / BLOCK % self.table.blocks() + self.table.blocks();
         let first =
             (1..=self.table.blocks()).map(|back| last - back).find(|block| self.stored_offset(block * BLOCK) < FAR)?;
@@ -153,12 +153,12 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         Some(offset)
     }
 
-    /// The offset of the block after that of a position, whose own is given; `None` if the table is damaged.
+    /// The offset of the block after a position's block, whose own offset is given. `None` if the table is damaged.
     pub fn next_offset(&self, position: u64, offset: u64) -> Option<u64> {
         let start = position / BLOCK * BLOCK;
         let runs = self.occupieds(position).count_ones();
         let after = if runs == 0 { start + offset } else { self.run_end(start + offset, runs)? + 1 };
-        // No run reaches further than once around, and so the work of counting is that of the table at most.
+        // No run reaches further than once around. So counting takes at most as much work as the table is long.
         Some(after.saturating_sub(start + BLOCK)).filter(|offset| *offset <= self.table.slots())
     }
 
@@ -182,8 +182,8 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         }
     }
 
-    /// The position after the runs of all quotients up to this one: the slot of a quotient is free exactly if this is
-    /// no greater. `None` if the table is damaged.
+    /// The position after the runs of all quotients up to this one. The slot of the quotient is free exactly if this
+    /// position is not after it. `None` if the table is damaged.
     #[inline(always)]
     pub fn after(&self, quotient: u64) -> Option<u64> {
         if let Some((ends, first)) = self.near_ends(quotient) {
@@ -199,7 +199,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         self.plainly().far_after(quotient)
     }
 
-    /// [`Reader::after`], wherever that is.
+    /// [`Reader::after`] without the shortcut for near positions.
     #[inline(never)]
     fn far_after(&self, quotient: u64) -> Option<u64> {
         let start = quotient / BLOCK * BLOCK + self.offset(quotient)?;
@@ -216,8 +216,8 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         self.occupieds(quotient) >> (quotient % BLOCK) & 1 == 1
     }
 
-    /// The ends of runs among the 64 slots from the offset of a quotient's block on, and the first of these slots;
-    /// `None` where the offset is 64 or more.
+    /// The ends of runs among the 64 slots from the offset of a quotient's block on, and the first of these slots.
+    /// `None` if the offset is 64 or more.
     #[inline(always)]
     fn near_ends(&self, quotient: u64) -> Option<(u64, u64)> {
         let (first, offset) = (quotient / BLOCK * BLOCK, self.stored_offset(quotient));
@@ -237,11 +237,11 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         if end >= 64 {
             return None;
         }
-        // Right after the end before it, if there is one.
+        // The run begins right after the end before it, if there is one.
         let before = ends & ((1 << end) - 1);
         let start = (first + u64::from(64 - before.leading_zeros())).max(quotient);
         let end = first + u64::from(end);
-        // A table in which it is not so is none.
+        // In a damaged table the end may come first.
         (start <= end).then_some(Run { start, end })
     }
 
@@ -254,7 +254,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         }
     }
 
-    /// The run of a quotient that has one, wherever it ends.
+    /// The run of a quotient that has one, without the shortcut for near runs.
     #[inline(never)]
     fn far_run(&self, quotient: u64) -> Option<Run> {
         let from = quotient / BLOCK * BLOCK + self.offset(quotient)?;
@@ -276,7 +276,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         Some(Run { start, end: self.run_end(start, 1)? })
     }
 
-    /// The first free slot from one on; `None` if the table is damaged.
+    /// The first free slot from a position on; `None` if the table is damaged.
     #[inline(always)]
     pub fn first_free(&self, from: u64) -> Option<u64> {
         let (mut slot, most) = (from, from + self.table.slots());
@@ -298,7 +298,8 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         code::read(run.left(at), self.table.remainder_bits, |i| self.remainder(at + i))
     }
 
-    /// The place of a remainder in a run, and its entry if it is there; where it would be if it is not.
+    /// The position of a remainder in a run, and its entry if the remainder is there. Otherwise the position where it
+    /// would be inserted.
     #[inline(always)]
     pub fn find(&self, run: Run, remainder: u64) -> (u64, Option<Entry>) {
         let mut at = run.start;
@@ -312,7 +313,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         (at, None)
     }
 
-    /// Whether a fingerprint is there; true where the table is damaged.
+    /// Whether a fingerprint is there. True if the table is damaged.
     #[inline(always)]
     pub fn contains(&self, fingerprint: u64) -> bool {
         let (quotient, remainder) = self.table.split(fingerprint);
@@ -326,12 +327,12 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         }
     }
 
-    /// Whether a remainder is in a run of so few slots that eight bytes hold them; `None` where it takes a closer look.
+    /// Whether a remainder is in a run that lies in eight bytes. `None` if the run takes a closer look.
     ///
     /// The function compares all slots at once (Knuth, "The Art of Computer Programming" 4A, section 7.1.3). An
     /// exclusive or with the remainder makes a lane zero where the remainder is. A subtraction of 1 from each lane then
-    /// borrows first from the lowest zero lane. In a run of three slots or more it may be a digit of another's counter,
-    /// unless the run ascends: counters fall, or stay.
+    /// borrows first from the lowest zero lane. In a run of three slots or more the found slot may be a digit of
+    /// another remainder's counter, unless the run ascends: where a counter begins, slots fall or stay the same.
     #[inline(always)]
     fn among_few(&self, run: Run, remainder: u64) -> Option<bool> {
         let Table { remainder_bits: bits, lanes, ones, .. } = self.table;
@@ -350,13 +351,13 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         }
     }
 
-    /// [`Reader::contains`] of a quotient that has a run, slot by slot.
+    /// [`Reader::contains`] for a quotient that has a run, slot by slot.
     #[inline(never)]
     pub(super) fn contains_far(&self, quotient: u64, remainder: u64) -> bool {
         let Some(run) = self.run(quotient) else { return true };
         let mut at = run.start;
         while at <= run.end {
-            // The count of what is looked for is of no interest.
+            // The count of the wanted remainder does not matter here.
             let found = self.remainder(at);
             if found >= remainder {
                 return found == remainder;
@@ -366,7 +367,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         false
     }
 
-    /// How often a fingerprint is there; as often as can be where the table is damaged.
+    /// How often a fingerprint is there. In a damaged table this is the greatest possible count.
     #[inline(always)]
     pub fn count(&self, fingerprint: u64) -> u64 {
         let (quotient, remainder) = self.table.split(fingerprint);

@@ -1,13 +1,13 @@
-//! Select within a word, by plain code; processors that have an instruction for it have kernels of their own.
+//! Select within a word, by plain code. Processors that have an instruction for it have kernels of their own.
 
 /// Finds bits of words by their ranks.
 pub trait Select: Copy {
-    /// The place of the set bit with this rank, counted from 0: the `rank`-th lowest, `rank` below 64. 64 if there are
-    /// not so many.
+    /// The place of the set bit with this rank, which counts lower set bits from 0 and is below 64. The result is 64 if
+    /// there are not so many set bits.
     fn select(word: u64, rank: u32) -> u32;
 }
 
-/// By sums of bits within the word: [`select`].
+/// Selection of a bit by sums of bits within the word: [`select`].
 #[derive(Clone, Copy)]
 pub struct Broadword;
 
@@ -18,23 +18,24 @@ impl Select for Broadword {
     }
 }
 
-/// The place of the set bit with this rank, counted from 0: the `rank`-th lowest. 64 if there are not so many.
+/// The place of the set bit with this rank, which counts lower set bits from 0. The result is 64 if there are not so
+/// many set bits.
 ///
-/// Sums of bits are added up byte by byte, the byte is found by comparing all sums at once, and then the bit within it
+/// Sums of bits are added up byte by byte. A comparison of all sums at once finds the byte, and then the bit within it
 /// (Vigna, "Broadword Implementation of Rank/Select Queries", 2008).
 #[inline]
 pub fn select(word: u64, rank: u32) -> u32 {
     let pairs = word - ((word >> 1) & 0x5555_5555_5555_5555);
     let fours = (pairs & 0x3333_3333_3333_3333) + ((pairs >> 2) & 0x3333_3333_3333_3333);
-    // Byte i: how many bits are set in bytes 0 to i.
+    // Byte i says how many bits are set in bytes 0 to i.
     let sums = ((fours + (fours >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(ONES);
     if rank >= (sums >> 56) as u32 {
         return 64;
     }
-    // How many of these sums are no greater than the rank: the bytes before that of the bit.
+    // The number of sums that do not exceed the rank is the number of bytes before the bit's byte.
     let shift = no_greater(sums, rank) * 8;
     let before = ((sums << 8) >> shift) as u32 & 0xff;
-    // Each bit of that in a byte of its own, as 0 or 1, which are added up in the same way.
+    // Each bit of that byte gets a byte of its own, as 0 or 1, and these are added up in the same way.
     let spread = ((word >> shift) & 0xff).wrapping_mul(ONES) & 0x8040_2010_0804_0201;
     let sums = ((spread + !HIGHS) >> 7 & ONES).wrapping_mul(ONES);
     shift + no_greater(sums, rank - before)
@@ -43,7 +44,7 @@ pub fn select(word: u64, rank: u32) -> u32 {
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
-/// How many bytes, each less than 128, are no greater than a number below 128.
+/// How many bytes, each below 128, do not exceed a number below 128.
 #[inline(always)]
 fn no_greater(bytes: u64, number: u32) -> u32 {
     let highs = ((u64::from(number) * ONES) | HIGHS).wrapping_sub(bytes) & HIGHS;

@@ -1,4 +1,5 @@
-//! Fingerprints with their counts in ascending order: out of a table, out of two, and into one.
+//! Fingerprints with their counts in ascending order: read from a table, combined from two tables, and written into
+//! one.
 
 use super::code::{Code, length};
 use super::{Bytes, Editor, FAR, Full, HEAD, Reader, Table};
@@ -7,30 +8,31 @@ use crate::kinds::quotient::sizing::BLOCK;
 /// A fingerprint, and how often it is there.
 pub type Item = (u64, u64);
 
-/// Fingerprints that are read at once.
+/// How many fingerprints are read at once.
 const ROOM: usize = 64;
 
-/// The fingerprints of a table with their counts, ascending. They are read some at a time.
+/// The fingerprints of a table with their counts, ascending. They are read a few at a time.
 pub struct Entries<'a, B: ?Sized> {
     reader: Reader<'a, B>,
-    /// What was read: those from `next` to `filled` are still to come.
+    /// The fingerprints that were read. Those from `next` to `filled` are still to come.
     items: [Item; ROOM],
     next: usize,
     filled: usize,
-    /// The next block, the quotients of the one before it that have runs and are still to come, and where it begins.
+    /// The next block, which quotients of the block before it have runs that are still to come, and where that block
+    /// begins.
     next_block: u64,
     occupieds: u64,
     first: u64,
-    /// The quotient of the run that is being read, and the next slot of it.
+    /// The quotient of the run that is being read, and the position of the run's next slot.
     quotient: u64,
     at: u64,
     is_in_run: bool,
-    /// How many slots runs may still have: of all of them no more than the table.
+    /// How many slots the remaining runs may have: all runs together have at most as many as the table.
     left: u64,
 }
 
 impl<'a, B: Bytes + ?Sized> Entries<'a, B> {
-    /// All of them from a fingerprint on. A table that is none gives what there seems to be.
+    /// All fingerprints from one on. A damaged table gives whatever can be read.
     pub fn new(reader: Reader<'a, B>, from: u64) -> Entries<'a, B> {
         let mut entries = Entries {
             reader,
@@ -53,14 +55,14 @@ impl<'a, B: Bytes + ?Sized> Entries<'a, B> {
         let Some(offset) = reader.offset(quotient) else { return entries };
         entries.next_block = block;
         entries.at = block * BLOCK + offset;
-        // What comes before is passed by: less than a block's runs, and part of one.
+        // Earlier fingerprints of the block are passed over: less than a block's runs, and part of one.
         while entries.peek().is_some_and(|(number, _)| number < from) {
             entries.next += 1;
         }
         entries
     }
 
-    /// The next one, which stays.
+    /// The next fingerprint, which stays the next one.
     #[inline(always)]
     pub fn peek(&mut self) -> Option<Item> {
         if self.next == self.filled {
@@ -69,7 +71,7 @@ impl<'a, B: Bytes + ?Sized> Entries<'a, B> {
         (self.next < self.filled).then(|| self.items[self.next % ROOM])
     }
 
-    /// Reads those that come next; none after the last.
+    /// Reads the next fingerprints; none after the last.
     #[inline(never)]
     fn fill(&mut self) {
         (self.next, self.filled) = (0, 0);
@@ -81,7 +83,7 @@ impl<'a, B: Bytes + ?Sized> Entries<'a, B> {
         }
     }
 
-    /// Finds the next run, unless there is one; whether there is.
+    /// Finds the next run, unless the reader is in one. Returns whether there is a run.
     #[inline]
     fn enter_run(&mut self) -> bool {
         if self.left == 0 {
@@ -104,12 +106,12 @@ impl<'a, B: Bytes + ?Sized> Entries<'a, B> {
         true
     }
 
-    /// Reads slots whose code is a remainder that is there once, run after run, up to the last run of the quotients of
-    /// a block.
+    /// Reads slots whose code is a remainder that is there once, run after run, up to the last run of a block's
+    /// quotients.
     ///
-    /// Most slots are so: the last slot of a run, or one before a greater remainder. The exception is a remainder of 0,
-    /// with which one form of counter begins. Whether a run ends is a matter of chance, and so it is computed what then
-    /// changes, without a branch that a processor would have to guess.
+    /// Most slots are like that: the last slot of a run, or a slot before a greater remainder. The exception is a
+    /// remainder of 0, with which one form of counter begins. Chance decides whether a run ends in a slot. So the
+    /// changes at the end of a run are computed in any case, without a branch that a processor would have to guess.
     #[inline]
     fn read_single(&mut self) {
         let table = self.reader.table;
@@ -119,7 +121,7 @@ impl<'a, B: Bytes + ?Sized> Entries<'a, B> {
         let items = &mut self.items[self.filled..][..most];
         let (mut block, mut ends, mut remainders) = (u64::MAX, 0, 0);
         let mut read = 0;
-        // With two lanes the next slot is in the same eight bytes.
+        // If a window has two lanes, it also has the next slot.
         while table.lanes >= 2 && read < most {
             if at / BLOCK != block {
                 (block, ends, remainders) = (at / BLOCK, self.reader.runends(at), table.block(at) + HEAD);
@@ -149,7 +151,7 @@ impl<'a, B: Bytes + ?Sized> Entries<'a, B> {
         self.left -= read as u64;
     }
 
-    /// Reads one code of a run, whatever it is.
+    /// Reads one code of a run, of any form.
     fn read_any(&mut self) {
         let run = self.reader.run_from(self.at).filter(|run| run.left(run.start) <= self.left);
         let Some(run) = run else {
@@ -179,25 +181,25 @@ impl<B: Bytes + ?Sized> Iterator for Entries<'_, B> {
 /// How to combine two multisets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Combine {
-    /// Each as often as in both together.
+    /// Each fingerprint as often as in both tables together.
     Sum,
-    /// Each as often as in one of them at least.
+    /// Each fingerprint as often as in the table that has it more often.
     Union,
-    /// Each as often as in both of them.
+    /// Each fingerprint as often as in the table that has it less often.
     Intersection,
 }
 
-/// Gives the fingerprints of two tables together to `take`, ascending, until it refuses one.
+/// Gives the fingerprints of two tables, combined and ascending, to `take`, until it refuses one.
 ///
 /// # Errors
-/// [`Full`] where one is refused, or a sum is a count of 2^64 or more.
+/// [`Full`] if `take` refuses a fingerprint, or a sum is a count of 2^64 or more.
 #[inline(always)]
 pub fn combined<B: Bytes + ?Sized>(
     [mut a, mut b]: [Entries<B>; 2],
     combine: Combine,
     mut take: impl FnMut(Item) -> core::result::Result<(), Full>,
 ) -> core::result::Result<(), Full> {
-    // No fingerprint is so great.
+    // No fingerprint is so great as this number.
     const NONE: Item = (u64::MAX, 0);
     loop {
         let (x, y) = (a.peek().unwrap_or(NONE), b.peek().unwrap_or(NONE));
@@ -205,7 +207,7 @@ pub fn combined<B: Bytes + ?Sized>(
         if number == NONE.0 {
             return Ok(());
         }
-        // Which of them it is, is a matter of chance: computed, without a branch.
+        // Chance decides which table has the smaller fingerprint, so that is computed without a branch.
         let (is_x, is_y) = (x.0 == number, y.0 == number);
         a.next += usize::from(is_x);
         b.next += usize::from(is_y);
@@ -219,7 +221,7 @@ pub fn combined<B: Bytes + ?Sized>(
     }
 }
 
-/// How many slots a stream needs.
+/// How many slots the fingerprints of a stream need.
 pub fn needs(table: Table, items: impl Iterator<Item = Item>) -> u64 {
     let slots = items.map(|(number, count)| length(table.split(number).1, count, table.remainder_bits()));
     slots.fold(0, u64::saturating_add)
@@ -234,16 +236,17 @@ pub struct Writer<'a> {
     /// [`Table::limit`]
     limit: u64,
     editor: Editor<'a>,
-    /// The position after the last slot.
+    /// The position after the slot that was written last.
     after: u64,
-    /// The quotient of the last fingerprint; past all of them before the first.
+    /// The quotient of the last fingerprint; before the first one a number above all quotients.
     quotient: u64,
-    /// The block of that, and which of its quotients have runs.
+    /// The block of that quotient, and which of the block's quotients have runs.
     occupieds: (u64, u64),
-    /// The block of the last slot, which of its slots are ends of runs, and its first remainder: a bit among the words.
+    /// The block of the last slot, which of its slots are ends of runs, and where its first remainder begins among the
+    /// bits of the words.
     ends: (u64, u64, usize),
     state: [u64; 2],
-    /// Whether what comes does not lie before the end of the table any more.
+    /// Whether the next slots lie past the end of the table, and so go on at its beginning.
     is_past: bool,
 }
 
@@ -265,7 +268,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a fingerprint, which is greater than those before, with its count, which is at least 1.
+    /// Writes a fingerprint and its count, at least 1. The fingerprint has to be greater than those before.
     ///
     /// # Errors
     /// [`Full`].
@@ -281,7 +284,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// [`Writer::push`], whatever it is.
+    /// [`Writer::push`] for any count and any place.
     #[inline(never)]
     fn push_any(&mut self, (number, count): Item, start: u64) -> core::result::Result<(), Full> {
         if self.is_past {
@@ -294,7 +297,7 @@ impl<'a> Writer<'a> {
             return Err(Full);
         }
         if start + slots > self.table.slots() {
-            // What goes on at the beginning of the table moves what is there.
+            // Slots that go on at the beginning of the table move those that are there, which is the editor's work.
             self.finish_blocks();
             self.is_past = true;
             return self.editor.insert(number, count).map(|_| ());
@@ -306,7 +309,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes a slot, the next one of its quotient's run or the first one.
+    /// Writes a slot, which is the next one of its quotient's run or the first one.
     #[inline(always)]
     fn put(&mut self, quotient: u64, at: u64, remainder: u64) {
         if quotient / BLOCK != self.occupieds.0 {
@@ -323,8 +326,8 @@ impl<'a> Writer<'a> {
         (self.after, self.quotient) = (at + 1, quotient);
     }
 
-    /// Goes on to the quotients of a later block, and writes what is known of the blocks up to it: the runs of all
-    /// quotients before it are there.
+    /// Goes on to the quotients of a later block, and writes the occupieds and offsets of the blocks up to it. They are
+    /// known, because the runs of all earlier quotients are written.
     #[inline(never)]
     fn leave_quotients(&mut self, to: u64) {
         let (from, occupieds) = self.occupieds;
@@ -335,7 +338,7 @@ impl<'a> Writer<'a> {
         self.occupieds = (to, 0);
     }
 
-    /// Goes on to the slots of a later block.
+    /// Goes on to the slots of a later block, and writes the ends of runs of the block before.
     #[inline(never)]
     fn leave_slots(&mut self, to: u64) {
         self.editor.set_runends(self.ends.0 * BLOCK, self.ends.1);
@@ -348,7 +351,7 @@ impl<'a> Writer<'a> {
         self.editor.set_state(self.state);
     }
 
-    /// Ends the table.
+    /// Writes the blocks that are not complete, and the state.
     pub fn finish(mut self) {
         if !self.is_past {
             self.finish_blocks();
