@@ -1,23 +1,21 @@
-//! The kind `vector_quotient`: a vector quotient filter, from which keys can be removed, and whose insertions take as
-//! long when it is nearly full as when it is empty. [`layout`] has the blocks,
-//! [`sizing`] sizes and rates.
+//! The kind `vector_quotient`, a vector quotient filter. Keys can be removed, and insertions take as long in a nearly
+//! full filter as in an empty one. [`layout`] has the blocks, and [`sizing`] has sizes and rates.
 //!
-//! An insertion puts one tag into one of two blocks. Where both are full, one entry whose other block has room moves
-//! there. If there is no such entry, the key is refused, with nothing changed. So every inserted key is found until
-//! it is removed. As many distinct keys as the capacity fit for certain. Copies of one key are in its two blocks,
-//! which have 96 slots together, or 56 where tags have 16 bits.
+//! An insertion puts one tag into one of two blocks. If both are full, one entry whose other block has room moves
+//! there. If there is no such entry, the key is refused, with nothing changed. So every inserted key is found until it
+//! is removed. As many distinct keys as the capacity fit for certain. Copies of one key are in its two blocks, which
+//! have 96 slots together, or 56 with tags of 16 bits.
 //!
 //! The filter cannot tell keys apart that have bucket, tag and pair of blocks in common. A removal of a key that was
-//! never inserted, or not so often, is refused where the lookup says no. Where the lookup says "maybe", at the
-//! false-positive rate, the removal takes a tag of another key, and that key is lost. Counts are those of all keys
-//! with the same fingerprint and blocks: never too small, as long as no key was removed more often than it was
-//! inserted.
+//! never inserted, or not so often, is refused if a lookup says no. If a lookup says "maybe", at the false-positive
+//! rate, the removal takes a tag of another key, and that key is lost. Counts are those of all keys with the same
+//! fingerprint and blocks: never too small, as long as no key was removed more often than it was inserted.
 //!
 //! Bucket, tag and blocks are all that is known of a key, and all come from its hash. Under a secret key nobody can
 //! choose keys that have these in common. Without one, anybody can compute the hash function and choose such keys.
 //!
-//! Insertions move the entries of other keys, so that a reader of an image in place would miss entries meanwhile:
-//! images are read in place, and changed in memory.
+//! Insertions move the entries of other keys, so that a reader of an image in place could miss an entry on its way.
+//! Therefore images are read in place, but changed in memory only.
 //!
 //! Header: word 0 is the number of bits of a tag.
 
@@ -32,7 +30,7 @@ use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 use layout::block::WORDS;
 use layout::{Blocks, VectorQuotient};
 
-/// How long tags are.
+/// The parameter for the length of tags.
 pub const TAG_BITS: Parameter = Parameter {
     name: "tag_bits",
     summary: "bits of a tag, 8 or 16; 0 is the best for the rate, or for exact bits and a capacity",

@@ -1,5 +1,5 @@
-//! With AVX2: all tags of a block are compared at once. Places of bits by their ranks are found by plain code, because
-//! for some processors of that time the instruction for it is dozens of steps.
+//! The inner loops for AVX2: all tags of a block are compared at once. Plain code finds bits by their ranks, because
+//! for some processors with AVX2 the instruction for it is dozens of steps.
 
 use super::Blocks;
 use super::block::{Instructed, Line, Plain, Run};
@@ -30,7 +30,8 @@ const fn kernel<const BITS: u32>() -> Kernel {
     }
 }
 
-/// By vectors of 32 bytes. Only for what is called where the processor has AVX2: in this file.
+/// Comparison by vectors of 32 bytes. Only this file uses it, because only this file's kernels know that the processor
+/// has AVX2.
 #[derive(Clone, Copy)]
 struct Halves;
 
@@ -48,7 +49,7 @@ impl Instructed for Halves {
     }
 }
 
-/// The slots that have a tag, a bit each.
+/// A bit for each slot: whether it has the tag.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn equal<const BITS: u32>(line: &impl Line, tag: u64) -> u64 {
@@ -61,7 +62,7 @@ fn equal<const BITS: u32>(line: &impl Line, tag: u64) -> u64 {
     }
     let tag = _mm256_set1_epi16(tag as i16);
     let (low, high) = (_mm256_cmpeq_epi16(low, tag), _mm256_cmpeq_epi16(high, tag));
-    // The halves of both come one after the other within the halves of the vector.
+    // The instruction packs the halves of both vectors in turn, and this puts them in order.
     let both = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(low, high));
     u64::from(_mm256_movemask_epi8(both) as u32) >> 4
 }

@@ -1,5 +1,5 @@
-//! With AVX-512: all tags of a block are compared at once, and the place of a bit is found by its rank in an
-//! instruction: PDEP puts a single bit where the bit of that rank is.
+//! The inner loops for AVX-512: all tags of a block are compared at once, and one instruction finds a bit by its rank.
+//! PDEP puts a single bit where the bit of that rank is.
 
 use super::block::{Instructed, Line, Run, WORDS};
 use super::kernel::{self, Kernel};
@@ -33,7 +33,8 @@ const fn kernel<const BITS: u32>() -> Kernel {
     }
 }
 
-/// By vectors of 64 bytes. Only for what is called where the processor has all that: in this file.
+/// Comparison by vectors of 64 bytes. Only this file uses it, because only this file's kernels know that the processor
+/// has the instructions.
 #[derive(Clone, Copy)]
 struct Lines;
 
@@ -52,7 +53,7 @@ impl Instructed for Lines {
     }
 }
 
-/// The slots that have a tag, a bit each.
+/// A bit for each slot: whether it has the tag.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn equal<const BITS: u32>(line: &impl Line, tag: u64) -> u64 {
@@ -69,7 +70,7 @@ fn contains<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], hash: u64) ->
     kernel::contains::<BITS, Lines>(blocks, words, hash)
 }
 
-/// Where the keys of a group are.
+/// Where to look for the keys of a group.
 struct Group {
     fingerprints: [Eight; EIGHTS],
     blocks: [[Eight; 2]; EIGHTS],

@@ -1,10 +1,10 @@
 //! One block: 64 bytes of metadata and tags.
 //!
-//! The metadata are as many bits as the block has buckets and slots together: for each bucket a 1 for each of its
-//! entries, and then a 0; after the last bucket come zeros. The tags are in the order of these ones, and slots after
-//! the last are 0. (The literature has it the other way round, and so empty blocks that are not zeros.)
+//! The metadata are as many bits as the block has buckets and slots together. Each bucket has a 1 for each of its
+//! entries, and then a 0; zeros follow the last bucket. The tags are in the order of these ones, and slots after the
+//! last entry are 0. (The literature exchanges ones and zeros, so that its empty blocks are not zeros.)
 //!
-//! So the entries of bucket b begin after the b-th 0, at a place T of the metadata, and T - b entries are before them.
+//! So the entries of bucket b begin after the b-th 0, at a place T of the metadata, and come after T - b other entries.
 
 use core::hint::select_unpredictable;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -12,12 +12,12 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// Words of a block.
 pub const WORDS: usize = 8;
 
-/// The words of a block, to be read.
+/// The eight words of a block, for reading.
 pub trait Line {
     /// One of the block's eight words.
     fn word(&self, i: usize) -> u64;
 
-    /// Where the first entry is; the others come after it.
+    /// A pointer to the first word; the other words follow it.
     fn start(&self) -> *const u64;
 }
 
@@ -45,46 +45,47 @@ impl Line for [u64; WORDS] {
     }
 }
 
-/// What instruction sets do in their own ways.
+/// The operations that instruction sets do in their own ways.
 pub trait Instructed: Copy {
-    /// The place of the set bit with this rank, counted from 0, `rank` below 64; 64 if there are not so many.
+    /// The place of the set bit with this rank, which counts lower set bits from 0 and is below 64. The result is 64 if
+    /// there are not so many set bits.
     fn select(word: u64, rank: u32) -> u32;
 
-    /// Those of `run.length` slots from `run.start` on that have the tag: bit i is that of slot `run.start + i`.
+    /// Which of `run.length` slots from `run.start` on have the tag: bit i answers for slot `run.start + i`.
     fn matches<const BITS: u32>(line: &impl Line, run: Run, tag: u64) -> u64;
 }
 
-/// Where the entries of a bucket are.
+/// The entries of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The place of the first one's bit in the metadata.
+    /// The place in the metadata of the first entry's bit.
     pub place: u32,
-    /// The slot of the first one.
+    /// The slot of the first entry.
     pub start: u32,
     /// How many entries there are.
     pub length: u32,
 }
 
 impl Run {
-    /// The entries of a bit mask that are in the run, which is given from its first slot on.
+    /// A bit for each entry of the run, beginning with the first.
     #[inline(always)]
     pub fn mask(&self) -> u64 {
-        // No run of a payload that is one has 64.
+        // No run of a sound payload has 64 entries.
         (1 << (self.length & 63)) - 1
     }
 }
 
-/// Slots of a block with tags of so many bits.
+/// How many slots a block has with tags of so many bits.
 pub const fn slots(tag_bits: u32) -> u32 {
     if tag_bits == 8 { 48 } else { 28 }
 }
 
-/// Buckets of a block with tags of so many bits.
+/// How many buckets a block has with tags of so many bits.
 pub const fn buckets(tag_bits: u32) -> u32 {
     if tag_bits == 8 { 80 } else { 36 }
 }
 
-/// Words of metadata.
+/// How many words the metadata have.
 const fn head(tag_bits: u32) -> usize {
     if tag_bits == 8 { 2 } else { 1 }
 }
@@ -102,40 +103,40 @@ pub fn taken<const BITS: u32>(line: &impl Line) -> u32 {
     (0..const { head(BITS) }).map(|i| line.word(i).count_ones()).sum()
 }
 
-/// Where the entries of a bucket are, or would be.
+/// The entries of a bucket, or the place where the first would be.
 #[inline(always)]
 pub fn run<const BITS: u32, I: Instructed>(line: &impl Line, bucket: u32) -> Run {
     let (low, high) = (line.word(0), if const { head(BITS) } == 2 { line.word(1) } else { 0 });
-    // A 1 where a bucket begins.
+    // A 1 stands where a bucket begins.
     let begins = !low << 1 | 1;
     let before = begins.count_ones();
-    // Half of the buckets of large blocks begin in the second word, and a processor that has to guess which guesses
-    // wrong half of the time.
+    // Half of the buckets of large blocks begin in the second word, and a processor that guesses which is wrong half of
+    // the time.
     let is_high = const { head(BITS) } == 2 && bucket >= before;
     let pick = |second: u64, first: u64| select_unpredictable(is_high, second, first);
     let word = pick(!high << 1 | !low >> 63, begins);
     let rank = bucket.wrapping_sub(pick(before.into(), 0) as u32);
     let (first, next) = (pick(high, low), pick(0, high));
-    // 64, or less than the bucket, only where the metadata are damaged.
+    // This is 64, or less than the bucket, only if the metadata are damaged.
     let within = I::select(word, rank & 63);
     let rest = first >> (within & 63) | next << 1 << (63 - (within & 63));
     let place = within + pick(64, 0) as u32;
     Run { place, start: place.saturating_sub(bucket), length: rest.trailing_ones() }
 }
 
-/// The bits of a word below a place, where `from` is that of its lowest.
+/// The bits of a word below a place. `from` is the place of the word's lowest bit.
 #[inline(always)]
 fn below(place: u32, from: u32) -> u64 {
     !u64::MAX.unbounded_shl(place.saturating_sub(from))
 }
 
-/// The bit of a word at a place, where `from` is that of its lowest; 0 if it is of another word.
+/// The bit of a word at a place, or 0 if the place is in another word. `from` is the place of the word's lowest bit.
 #[inline(always)]
 fn bit(place: u32, from: u32) -> u64 {
     1_u64.unbounded_shl(place.wrapping_sub(from))
 }
 
-/// Puts a tag at the end of a run, into a block that has a slot free.
+/// Puts a tag at the end of a run, into a block with a free slot.
 #[inline(always)]
 pub fn insert<const BITS: u32>(line: &mut [u64; WORDS], run: Run, tag: u64) {
     let place = run.place + run.length;
@@ -147,23 +148,23 @@ pub fn insert<const BITS: u32>(line: &mut [u64; WORDS], run: Run, tag: u64) {
         *word = *word & below(place, from) | moved << 1 | from_below | bit(place, from);
         from_below = carried;
     }
-    // The tags from the slot on move up by one.
+    // The tags from this slot on move up by one.
     let (head, bit) = (const { head(BITS) }, (run.start + run.length) * BITS);
     let mut from_below = 0;
     for (i, word) in line[head..].iter_mut().enumerate() {
         let kept = below(bit, 64 * i as u32);
         let moved = (*word << BITS | from_below) & !kept;
         from_below = *word >> (64 - BITS);
-        // What comes from a word whose bits stay is not moved.
+        // The bits that come over from a word that stays as it was are masked out.
         *word = *word & kept | moved;
     }
-    // The word is always there, unless the metadata are damaged.
+    // Only damaged metadata lead to a word that is not there.
     if let Some(word) = line.get_mut(head + (bit / 64) as usize) {
         *word = *word & !(((1 << BITS) - 1) << (bit % 64)) | tag << (bit % 64);
     }
 }
 
-/// Takes the entry of a slot away, which is of this bucket.
+/// Removes the entry in a slot, which belongs to this bucket.
 #[inline(always)]
 pub fn remove<const BITS: u32>(line: &mut [u64; WORDS], bucket: u32, slot: u32) {
     let place = bucket + slot;
@@ -192,7 +193,7 @@ pub fn tag<const BITS: u32>(line: &impl Line, slot: u32) -> u64 {
     line.word(const { head(BITS) } + (bit / 64) as usize) >> (bit % 64) & ((1 << BITS) - 1)
 }
 
-/// All entries, bucket and tag, in the order of the slots.
+/// All entries, as bucket and tag, in the order of the slots.
 pub fn entries<const BITS: u32>(line: &impl Line) -> impl Iterator<Item = (u32, u64)> {
     let mut rest = metadata::<BITS>(line);
     let slots = 0..taken::<BITS>(line).min(slots(BITS));
@@ -203,8 +204,8 @@ pub fn entries<const BITS: u32>(line: &impl Line) -> impl Iterator<Item = (u32, 
     })
 }
 
-/// Whether no more slots are taken than there are, no entry is of a bucket that is not there, and all after the last
-/// is 0.
+/// Whether the block is sound: no more slots are taken than there are, every entry belongs to a bucket that exists, and
+/// all bits after the last entry are 0.
 pub fn is_sound<const BITS: u32>(line: &impl Line) -> bool {
     let (metadata, taken) = (metadata::<BITS>(line), taken::<BITS>(line));
     let last = 128 - metadata.leading_zeros();
@@ -219,8 +220,7 @@ pub fn split<const BITS: u32>(fingerprint: u64) -> (u32, u64) {
     ((fingerprint >> BITS) as u32, fingerprint & ((1 << BITS) - 1))
 }
 
-/// The slots of its bucket that have a fingerprint's tag, counted from the bucket's first one: bit i is that of the
-/// i-th.
+/// Which slots of its bucket have a fingerprint's tag: bit i answers for the bucket's i-th slot.
 #[inline(always)]
 pub fn matches<const BITS: u32, I: Instructed>(line: &impl Line, fingerprint: u64) -> u64 {
     let (bucket, tag) = split::<BITS>(fingerprint);
@@ -233,14 +233,14 @@ pub fn has<const BITS: u32, I: Instructed>(line: &impl Line, fingerprint: u64) -
     matches::<BITS, I>(line, fingerprint) != 0
 }
 
-/// Adds a fingerprint to a block that has a slot free.
+/// Adds a fingerprint to a block with a free slot.
 pub fn add<const BITS: u32>(line: &mut [u64; WORDS], fingerprint: u64) {
     let (bucket, tag) = split::<BITS>(fingerprint);
     let run = run::<BITS, Plain>(line, bucket);
     insert::<BITS>(line, run, tag);
 }
 
-/// Takes the first copy of a fingerprint away. False, having changed nothing, if none is there.
+/// Removes the first copy of a fingerprint. Returns false, with nothing changed, if there is none.
 #[inline(always)]
 pub fn take<const BITS: u32>(line: &mut [u64; WORDS], fingerprint: u64) -> bool {
     let (bucket, tag) = split::<BITS>(fingerprint);
@@ -267,7 +267,7 @@ impl Instructed for Plain {
         let (ones, lanes) = if BITS == 8 { (0x0101_0101_0101_0101, 8) } else { (0x0001_0001_0001_0001, 4) };
         let highs: u64 = ones << (BITS - 1);
         let mut found = 0;
-        // Most runs are shorter than eight bytes.
+        // Most runs are shorter than eight bytes, so mostly this loop runs once.
         for first in (0..run.length).step_by(lanes as usize) {
             let bit = 64 * const { head(BITS) } as u32 + (run.start + first) * BITS;
             let (at, shift) = ((bit / 64) as usize, bit % 64);

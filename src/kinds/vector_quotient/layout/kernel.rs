@@ -1,4 +1,4 @@
-//! The inner loops, by the instruction set of the filter.
+//! The inner loops for each instruction set.
 
 use super::block::{self, Instructed, Plain};
 use super::{Blocks, Place, line};
@@ -7,7 +7,7 @@ use crate::hash::xxh3;
 use crate::simd::Instructions;
 use core::sync::atomic::AtomicU64;
 
-/// What is done to single keys, and lookups of many.
+/// The operations on single keys, and lookups of many.
 pub(super) struct Kernel {
     /// Whether a hash may be there.
     pub contains: fn(&Blocks, &[AtomicU64], u64) -> bool,
@@ -17,7 +17,8 @@ pub(super) struct Kernel {
     pub contains_few: fn(&Blocks, &[AtomicU64], Instructions, &Few) -> u64,
     /// How many copies of a hash there are.
     pub copies: fn(&Blocks, &[AtomicU64], u64) -> u64,
-    /// Inserts a hash; whether it certainly was not there. `None`, having changed nothing, if there is no place for it.
+    /// Inserts a hash. Returns whether the hash certainly was absent before, or `None`, with nothing changed, if it
+    /// finds no place.
     pub insert: fn(&Blocks, &mut [u64], u64) -> Option<bool>,
 }
 
@@ -43,7 +44,7 @@ pub(super) fn contains<const BITS: u32, I: Instructed>(blocks: &Blocks, words: &
 #[inline(always)]
 pub(super) fn contains_at<const BITS: u32, I: Instructed>(words: &[AtomicU64], place: Place) -> bool {
     let Place { fingerprint, block, other } = place;
-    // Not one after the other: the two may be waited for together.
+    // Both blocks are looked at in any case, so that the processor can wait for both at once.
     block::has::<BITS, I>(line(words, block), fingerprint) | block::has::<BITS, I>(line(words, other), fingerprint)
 }
 

@@ -1,4 +1,4 @@
-//! What tables hold in all, and one in another.
+//! Counts what tables hold, and inserts the entries of one table into another.
 
 use super::block::{self, Plain, WORDS};
 use super::{Blocks, Held, Place, line};
@@ -6,13 +6,13 @@ use crate::batch::ring;
 use crate::blocks::fingerprint_table::scattered;
 use core::sync::atomic::AtomicU64;
 
-/// Blocks that are read before the others of their entries are looked at, which are fetched meanwhile.
+/// How many blocks are read before the other blocks of their entries are looked at, which are fetched meanwhile.
 const PIECE: u64 = 4;
 
 /// The most slots of a block.
 const MOST: usize = 48;
 
-/// A block that is read, with the fingerprints in its slots.
+/// A block that was read, with the fingerprints in its slots.
 #[derive(Clone, Copy)]
 struct Entries {
     block: u64,
@@ -23,9 +23,9 @@ struct Entries {
 impl Entries {
     const NONE: Entries = Entries { block: 0, fingerprints: [0; MOST], count: 0 };
 
-    /// The fingerprints that are not in a slot before theirs.
+    /// The different fingerprints of the block, each in the first slot that has it.
     fn distinct<const BITS: u32>(&self) -> impl Iterator<Item = u64> {
-        // Equal ones are in one bucket, a few slots.
+        // Equal fingerprints are in one bucket, within a few slots.
         let all = &self.fingerprints[..self.count];
         let is_first = |slot: &usize| {
             let before = all[..*slot].iter().rev().take_while(|one| **one >> BITS == all[*slot] >> BITS);
@@ -35,7 +35,8 @@ impl Entries {
     }
 }
 
-/// What is in the slots. Reads all of them, and says to `progress` after every piece how many bytes that was.
+/// Counts the entries and classes of a table. Reads all slots, and tells `progress` after every piece how many bytes it
+/// had.
 pub fn held<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Held {
     let (mut held, mut twice) = (Held::default(), 0);
     for_each_piece::<BITS>(blocks, words, |piece| {
@@ -70,10 +71,10 @@ pub fn classes_of_union<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], o
     twice / 2
 }
 
-/// Puts all entries of another table of this shape into this one. False if one of the fingerprints finds no place; some
-/// others are in the table then.
+/// Puts all entries of another table of this shape into this one. Returns false if a fingerprint finds no place; other
+/// fingerprints may be in the table then.
 pub fn insert_all<const BITS: u32>(blocks: &Blocks, words: &mut [u64], others: &[AtomicU64]) -> bool {
-    // In no order: blocks that are filled in theirs do not get even.
+    // The blocks come in a scattered order. Entries that are inserted block after block would not fill blocks evenly.
     scattered(blocks.count()).all(|block| {
         block::entries::<BITS>(line(others, block)).all(|(bucket, tag)| {
             let fingerprint = u64::from(bucket) << BITS | tag;
@@ -83,7 +84,7 @@ pub fn insert_all<const BITS: u32>(blocks: &Blocks, words: &mut [u64], others: &
     })
 }
 
-/// Gives all blocks to `visit`, some at a time, when the other blocks of their entries are on their way.
+/// Gives all blocks to `visit`, a piece at a time. The other blocks of the piece's entries are being fetched by then.
 fn for_each_piece<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], mut visit: impl FnMut(&[Entries])) {
     let is_large = words.len() >= ring::FETCH_FROM;
     let mut piece = [Entries::NONE; PIECE as usize];

@@ -1,22 +1,22 @@
-//! Blocks of one cache line, two for each key: keys can be inserted, removed and counted in time that does not hang on
-//! how full the table is.
+//! Blocks of one cache line, two blocks for each key. Keys can be inserted, removed and counted in a time that does not
+//! depend on how full the table is.
 //!
 //! Pandey, Conway, Durie, Bender, Farach-Colton and Johnson, "Vector Quotient Filters: Overcoming the Time/Space
 //! Trade-Off in Filter Design", 2021. A block has buckets, each with the tags of its entries (`block`). A key leaves
-//! its tag in one of its two blocks, the emptier one, in the same bucket of either: bucket and tag together are its
+//! its tag in the emptier of its two blocks, in the same bucket of either block. Bucket and tag together are the key's
 //! *fingerprint*.
 //!
-//! Either block is known from the other and the fingerprint. Here the two have the sum s of the fingerprint, modulo the
-//! number of blocks, an involution for any number of them, where the exclusive or of the literature needs a power of
-//! two. The number of blocks is even and s is odd, so that the two are never the same one. Hence an entry of a block
-//! says which pair of blocks it is of: whatever has its fingerprint there has the same other block too, and a removal
-//! may take any of the copies in both.
+//! Either block is known from the other and the fingerprint. Here the two blocks add up to a sum s of the fingerprint,
+//! modulo the number of blocks. That is an involution for any number of blocks, whereas the exclusive or of the
+//! literature needs a power of two. The number of blocks is even and s is odd, so that the two blocks always differ.
+//! Hence an entry of a block says which pair of blocks it belongs to. Entries with the same fingerprint in that block
+//! have the same other block too, and a removal may take any of the copies in both.
 //!
-//! Every insertion looks at both blocks, as every lookup and every removal does: it has to say whether the key was
-//! there. (The shortcut of the literature, to take the first block while it is not three quarters full, saves that
-//! look.) Where both are full, an entry whose other block has room moves there. If there is no such entry the key is
-//! refused and nothing has changed. That one move is seldom made, and fills 97 % of the slots where the literature
-//! stops at 91 or 94 %.
+//! Every insertion looks at both blocks, as every lookup and every removal does, because it has to say whether the key
+//! was there. (The literature takes the first block while it is less than three quarters full, which saves that look.)
+//! If both blocks are full, an entry whose other block has room moves there. If there is no such entry, the key is
+//! refused and nothing has changed. That one move is rarely made. With it 97 % of the slots are filled, where the
+//! literature stops at 91 or 94 %.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -68,19 +68,19 @@ pub struct Place {
     pub fingerprint: u64,
     /// The block that the hash says.
     pub block: u64,
-    /// The block that the key has beside the one that its hash says.
+    /// The key's other block.
     pub other: u64,
 }
 
 impl Blocks {
-    /// So many blocks with tags of 8 or 16 bits. `None` for others, and for a number of blocks that is odd or 0.
+    /// So many blocks with tags of 8 or 16 bits. `None` for other tags, and for a number of blocks that is odd or 0.
     pub fn new(count: u64, tag_bits: u32) -> Option<Blocks> {
         let is_known = matches!(tag_bits, 8 | 16) && count > 0 && count.is_multiple_of(2) && count < 1 << 54;
         let fingerprints = if is_known { u64::from(block::buckets(tag_bits)) << tag_bits } else { return None };
         Some(Blocks { count, fingerprints, tag_bits })
     }
 
-    /// The blocks that a geometry describes, if it is one of theirs.
+    /// The blocks that a geometry describes, if the geometry is one of this kind.
     pub fn of_geometry(geometry: &Geometry) -> Option<Blocks> {
         let [tag_bits, 0, 0, 0, 0, 0, 0, 0] = geometry.words else { return None };
         let is_whole =
@@ -99,7 +99,7 @@ impl Blocks {
         self.tag_bits
     }
 
-    /// Slots of all of them.
+    /// How many slots all blocks have together.
     pub fn all_slots(&self) -> u64 {
         self.count * u64::from(block::slots(self.tag_bits))
     }
@@ -107,7 +107,7 @@ impl Blocks {
     /// Where a key with this hash may be.
     #[inline(always)]
     pub fn place(&self, hash: u64) -> Place {
-        // Builders insert in the order of hashes. Blocks that were filled in that order would not get even.
+        // Builders insert in the order of hashes. If the block followed that order, blocks would not fill evenly.
         let fingerprint = reduce(hash, self.fingerprints);
         let block = reduce(hash.wrapping_mul(GOLDEN), self.count);
         Place { fingerprint, block, other: self.other(block, fingerprint) }
@@ -121,7 +121,7 @@ impl Blocks {
         if sum < block { other.wrapping_add(self.count) } else { other }
     }
 
-    /// Whether a key with this hash may be among the words at any address.
+    /// Whether a key with this hash may be in the words, which are at any address.
     pub fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool {
         let Place { fingerprint, block, other } = self.place(hash);
         let has = |block: u64| {
@@ -145,8 +145,8 @@ impl Blocks {
         }
     }
 
-    /// Inserts a fingerprint into one of its two blocks. Returns whether the fingerprint certainly was not there.
-    /// `None`, having changed nothing, if there is no place for it.
+    /// Inserts a fingerprint into one of its two blocks. Returns whether the fingerprint certainly was absent before,
+    /// or `None`, with nothing changed, if it finds no place.
     #[inline(always)]
     fn insert_at<const BITS: u32, I: Instructed>(&self, words: &mut [u64], place: Place) -> Option<bool> {
         let Place { fingerprint, block, other } = place;
@@ -166,8 +166,8 @@ impl Blocks {
         self.make_room::<BITS>(blocks, [block, other], fingerprint).then_some(new)
     }
 
-    /// Moves an entry of two full blocks to its other block and puts a fingerprint there instead. False, having changed
-    /// nothing, if none can move.
+    /// Moves an entry of two full blocks to the entry's other block, and puts a fingerprint into its place. Returns
+    /// false, with nothing changed, if no entry can move.
     #[cold]
     #[inline(never)]
     fn make_room<const BITS: u32>(&self, blocks: &mut [[u64; WORDS]], pair: [u64; 2], fingerprint: u64) -> bool {
@@ -187,7 +187,7 @@ impl Blocks {
         false
     }
 
-    /// Gives the blocks to `visit` that [`Blocks::make_room`] would look at, if both of a pair are full.
+    /// Gives `visit` the blocks that [`Blocks::make_room`] would look at, if both blocks of a pair are full.
     fn visit_others<const BITS: u32>(&self, words: &[u64], pair: [u64; 2], visit: &mut dyn FnMut(u64)) {
         let blocks = words.as_chunks::<WORDS>().0;
         if pair.iter().any(|block| block::taken::<BITS>(&blocks[*block as usize]) < block::slots(BITS)) {
