@@ -228,8 +228,8 @@ impl<R: Record> Collector<R> {
         Ok(Sorted { place: Place::File { run, room }, memory_left })
     }
 
-    /// Gives all records up, and their memory and files back.
-    /// But for a little, which the next records will need at once.
+    /// Gives up all records, and returns their memory and files to the system. A little memory stays, which the next
+    /// records need at once.
     pub fn clear(&mut self) {
         if self.records.capacity() * size_of::<R>() <= KEPT {
             self.records.clear();
