@@ -1,4 +1,4 @@
-//! The counters of a payload, and what each method does to them.
+//! The counters of a payload, and what each method does with them.
 
 use super::{COUNTER_BITS, UNIT};
 use crate::bits::mix;
@@ -7,7 +7,7 @@ use crate::kinds::counting::layout::{Cells, CounterLayout, Scattered};
 use crate::spec::Domain;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// What insertions do to the counters of a key; the numbers are those of images.
+/// What an insertion does with the counters of a key. The numbers are those in images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     MinimumSelection = 0,
@@ -15,7 +15,7 @@ pub(super) enum Method {
     RecurringMinimum = 2,
 }
 
-/// How many of the words have the primary counters: all, or all but a third.
+/// How many words have the primary counters: all of them, or all but a third.
 pub(super) fn primary_words(words: u64, is_recurring: bool) -> u64 {
     if is_recurring { words - words / 3 } else { words }
 }
@@ -27,7 +27,7 @@ impl Method {
     }
 }
 
-/// The arrays of a payload.
+/// The arrays of counters in a payload.
 #[derive(Clone, Copy)]
 pub(super) struct Arrays {
     pub method: Method,
@@ -38,14 +38,14 @@ pub(super) struct Arrays {
     pub words: usize,
 }
 
-/// The hash that the second array goes by: what meets in one array does not in the other.
+/// The hash for the second array. Keys that share counters in one array do not share them in the other.
 #[inline]
 pub(super) fn second(hash: u64) -> u64 {
     mix(hash)
 }
 
 impl Arrays {
-    /// The arrays that a geometry describes, if it is one of this kind.
+    /// The arrays that a geometry describes, if the geometry is one of this kind.
     pub fn of(geometry: &Geometry) -> Option<Arrays> {
         let [width, _, 0, 0, 0, 0, 0, 0] = geometry.words else { return None };
         let method = Method::of(geometry)?;
@@ -61,7 +61,7 @@ impl Arrays {
         Some(Arrays { method, primary: array(split)?, secondary, split: split as usize, words: words as usize })
     }
 
-    /// Inserts a hash so many times; whether it certainly was not there.
+    /// Inserts a hash so many times. Returns whether the hash certainly was absent before.
     #[inline]
     pub fn insert(&self, words: &mut [u64], hash: u64, times: u64) -> bool {
         let (primary, secondary) = words.split_at_mut(self.split);
@@ -80,7 +80,7 @@ impl Arrays {
         new
     }
 
-    /// Removes a hash so many times, or as often as it is there at most; how often that was.
+    /// Removes a hash up to `times` times. Returns how often it was removed.
     #[inline]
     pub fn remove(&self, words: &mut [u64], hash: u64, times: u64) -> u64 {
         let (primary, secondary) = words.split_at_mut(self.split);
@@ -104,7 +104,7 @@ impl Arrays {
         let (minimum, recurs) = self.primary.minimum(hash, |word| primary[word].load(Ordering::Relaxed));
         match minimum {
             0 => 0,
-            // The count is never more than the minimum.
+            // A count never exceeds the minimum.
             _ if !recurs => match array.least(secondary, second(hash)) {
                 0 => minimum,
                 there => there.min(minimum),
@@ -113,7 +113,7 @@ impl Arrays {
         }
     }
 
-    /// All counters, those of the second array after the others.
+    /// All counters: those of the first array, and then those of the second.
     pub fn cells(&self) -> Cells {
         let width = self.primary.cells().slots.width;
         Cells::new(self.words as u64 * UNIT / u64::from(width), width)

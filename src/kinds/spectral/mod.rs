@@ -1,30 +1,30 @@
-//! The kind `spectral`, the spectral Bloom filter: wide counters, for how often keys come, and three methods to keep
-//! them.
+//! The kind `spectral`, the spectral Bloom filter: wide counters that say how often keys came, and three methods to
+//! keep them.
 //!
-//! Cohen and Matias, "Spectral Bloom filters", 2003. A key may be there if none of its counters is 0, whatever the
-//! method.
+//! Cohen and Matias, "Spectral Bloom filters", 2003. With every method a key may be there if all of its counters are
+//! above 0.
 //!
-//! *Minimum selection*: an insertion adds to all counters of the key, and its count is the least of them. That is the
-//! kind `counting` with wider counters: a count is too high exactly where all counters of the key are shared, at about
+//! *Minimum selection*: an insertion adds to all counters of the key, and the key's count is the least of them. That is
+//! the kind `counting` with wider counters. A count is too high exactly if all counters of the key are shared, at about
 //! the false-positive rate, and never too low.
 //!
 //! *Minimal increase*: an insertion raises those counters of the key that are below its new count, and no others.
 //! Counts are never too low either; fewer counts are too high, and by less. But a counter does not tell whose
-//! insertions it counts, so that nothing can be removed. Merging adds counters, as above, and counts stay upper
-//! bounds: each is the sum of two.
+//! insertions it counts, so that nothing can be removed. Merging adds counters, as with minimum selection, and counts
+//! stay upper bounds, because each is the sum of two upper bounds.
 //!
-//! *Recurring minimum*: as minimum selection, and a third of the counters is a second array. If only one counter of a
+//! *Recurring minimum*: as minimum selection, but a third of the counters is a second array. If only one counter of a
 //! key has the least value, another key may share that counter and have raised it. If two counters have the least
 //! value, both would have to be shared. So a key whose minimum is single when it is inserted goes to the second array
-//! with that value, and is counted there from then on, beside few other keys. The count of a key is that of the
-//! second array if the minimum is single and the second array has the key. Such a count may be too low, for a key
-//! that only seems to be in the second array: counts are estimates. There is no union, because a union would have to
-//! know which keys are there.
+//! with that value. From then on it is also counted there, beside few other keys. The count of a key is that of the
+//! second array if the minimum is single and the second array has the key. Such a count may be too low, for a key that
+//! only seems to be in the second array: counts are estimates. There is no union, because a union would have to know
+//! which keys are there.
 //!
-//! A removal of an absent key is refused where the filter says that the key is absent. Otherwise the removal takes
-//! from other keys, as with the kind `counting`.
+//! A removal of an absent key is refused if a lookup says that the key is absent. Otherwise the removal takes from
+//! other keys, as with the kind `counting`.
 //!
-//! Header: word 0 is the number of bits of a counter, word 1 the method.
+//! Header: word 0 is the number of bits of a counter, and word 1 is the method.
 
 mod arrays;
 
@@ -44,7 +44,7 @@ use crate::{bits, sizing};
 use arrays::{Arrays, Method, primary_words, second};
 use core::sync::atomic::AtomicU64;
 
-/// How wide counters are.
+/// The parameter for the width of counters.
 pub const COUNTER_BITS: Parameter = Parameter {
     name: "counter_bits",
     summary: "bits of a counter; one that has come to 2^counter_bits - 1 stays there",
@@ -53,7 +53,7 @@ pub const COUNTER_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// How counters are kept.
+/// The parameter for the method.
 pub const METHOD: Parameter = Parameter {
     name: "method",
     summary: "what insertions do to the counters of a key, and so how right counts are and whether keys can be removed",
@@ -88,11 +88,11 @@ pub const ROW: Row = Row {
     false_positive_rate: |geometry, keys| {
         Arrays::of(geometry).map_or(1.0, |arrays| arrays.primary.false_positive_rate(keys))
     },
-    // The counters depend on the order of keys in two of the methods.
+    // Two of the methods make counters that depend on the order of keys.
     is_canonical: false,
     compact: |packing, geometry| {
         packing.bits(geometry, 0);
-        // Counters of sixteen bits, kept by minimum selection, need no word.
+        // The default is left out: counters of sixteen bits, kept by minimum selection, need no word.
         let [mut width, method] = [geometry.words[0] ^ COUNTER_BITS.default as u64, geometry.words[1]];
         packing.field(&mut width, 6);
         geometry.words[0] = width ^ COUNTER_BITS.default as u64;
@@ -113,7 +113,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// What exact sizes are multiples of: a word, so that no counter lies in two and each array ends with one.
+/// The unit of exact sizes: a word, so that no counter lies in two words and each array ends with a word.
 const UNIT: u64 = 64;
 
 /// The geometry that a spec asks for.
@@ -124,7 +124,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         Size::Rate { capacity, false_positive_rate: rate } => {
             let size = sizing::bloom::size_for(capacity, rate, MAX_HASHES);
             let primary = size.and_then(|size| Some(size.bits.checked_mul(width)?.div_ceil(UNIT)));
-            // The least number of words of which all but a third are so many.
+            // The least number of words whose primary part, all but a third, has so many words.
             let words = primary.map(|words| if is_recurring { (words + words.div_ceil(2) - 1).max(3) } else { words });
             let bits = words.and_then(|words| words.checked_mul(UNIT));
             (crate::generic::bit_filter::units_for(bits, false, capacity, rate)?, size.map_or(1, |size| size.hashes))
@@ -164,13 +164,13 @@ impl Spectral {
         &self.base.words().shared()[..self.arrays.words]
     }
 
-    /// The words of the counters that say which keys there are.
+    /// The words of the primary counters, which say which keys there are.
     #[inline]
     fn primary(&self) -> &[AtomicU64] {
         &self.words()[..self.arrays.split]
     }
 
-    /// Inserts a hash so many times where [`Base::writable_at_once`] allows it.
+    /// Inserts a hash so many times if [`Base::writable_at_once`] allows it.
     #[inline]
     fn insert(&mut self, hash: u64, times: u64) -> Option<bool> {
         let new = self.arrays.insert(&mut self.base.writable_at_once()?[..self.arrays.words], hash, times);
@@ -178,7 +178,7 @@ impl Spectral {
         Some(new)
     }
 
-    /// Removes a hash so many times at most where [`Base::writable_at_once`] allows it; how often that was.
+    /// Removes a hash up to `times` times if [`Base::writable_at_once`] allows it. Returns how often it was removed.
     #[inline]
     fn remove(&mut self, hash: u64, times: u64) -> Option<u64> {
         let removed = self.arrays.remove(&mut self.base.writable_at_once()?[..self.arrays.words], hash, times);
@@ -186,7 +186,7 @@ impl Spectral {
         Some(removed)
     }
 
-    /// What `change` does to each hash of a batch, whose counters are fetched ahead.
+    /// Applies `change` to each hash of a batch, whose counters are fetched ahead.
     fn each(&mut self, batch: &mut dyn Batch, change: impl Fn(&Arrays, &mut [u64], u64) -> bool) -> Taken {
         let arrays = self.arrays;
         let Some(words) = self.base.writable_at_once() else { return Taken::none(Status::Internal.into()) };
