@@ -1,6 +1,6 @@
-//! Cells in planes over the words of a payload: where keys have theirs, and how many at once are counted down.
+//! Cells in planes over the words of a payload: where a key's cells are, and how many cells at once are counted down.
 //!
-//! 64 cells are a group of as many words as a cell has bits: the first has the lowest bits of all of them.
+//! A group is 64 cells in as many words as a cell has bits. The first word has the lowest bits of all 64 cells.
 
 use super::sizing::{self, MAX_HASHES};
 use super::{CELL_BITS, GROUP, LEAST_CELLS, LOSS, STATE_WORDS, of_shape};
@@ -9,7 +9,7 @@ use crate::format::Geometry;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The golden ratio to the power of each slice's number: what a hash is multiplied with there.
+/// The golden ratio to the power of each slice's number, by which a hash is multiplied for that slice.
 const POWERS: [u64; MAX_HASHES as usize] = {
     let (mut powers, mut slice) = ([1_u64; MAX_HASHES as usize], 1);
     while slice < powers.len() {
@@ -22,14 +22,14 @@ const POWERS: [u64; MAX_HASHES as usize] = {
 /// The cells that a geometry describes.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// What the mathematics knows of them.
+    /// The numbers of cells that the sizing computes with.
     pub cells: sizing::Cells,
-    /// The bits of a cell, and so the words of a group.
+    /// How many bits a cell has, which is also how many words a group has.
     pub planes: usize,
 }
 
 impl Shape {
-    /// What a geometry describes, if it is one of this kind.
+    /// The cells that a geometry describes, if the geometry is one of this kind.
     pub fn of(geometry: &Geometry) -> Option<Shape> {
         let [cell_bits, decrements, loss, ..] = geometry.words;
         let hashes = geometry.hashes;
@@ -69,7 +69,7 @@ impl Shape {
         if cells.is_empty() { 0..0 } else { self.word(cells.start)..self.word(cells.end - 1) + self.planes }
     }
 
-    /// The cells that a step decrements: the first part of them up to the last cell, the other from the first one on.
+    /// The cells that a step decrements: up to the last cell, and then from the first one on.
     #[inline]
     pub fn decremented(&self, seed: u64, step: u64) -> [Range<u64>; 2] {
         let random = bits::mix(seed.wrapping_add(step.wrapping_add(1).wrapping_mul(bits::GOLDEN)));
@@ -92,7 +92,7 @@ impl Shape {
         words[first..first + self.planes].iter_mut().for_each(|word| *word |= 1 << (cell % GROUP));
     }
 
-    /// Subtracts 1 from those of some cells that are above 0.
+    /// Subtracts 1 from each cell of a range that is above 0.
     #[inline]
     pub fn count_down(&self, words: &mut [u64], cells: Range<u64>) {
         let mut from = cells.start;
@@ -101,7 +101,7 @@ impl Shape {
             let mask = (u64::MAX >> (GROUP - (to - from))) << (from % GROUP);
             let first = self.word(from);
             let group = &mut words[first..first + self.planes];
-            // Of the cells above 0 those that borrow from the next plane, because this one has a 0 there.
+            // The cells above 0 that borrow from the next plane, because they have a 0 in this one.
             let mut borrow = mask & group.iter().fold(0, |any, word| any | word);
             for word in group {
                 let old = *word;
@@ -138,7 +138,7 @@ mod tests {
         (0..shape.planes).map(|plane| (words[first + plane] >> (cell % GROUP) & 1) << plane).sum()
     }
 
-    /// Cells are counted down one by one, whatever lies beside them.
+    /// Cells are counted down one by one, whatever their neighbours are.
     #[test]
     fn cells_count_down_to_zero() {
         for planes in 1..=4 {

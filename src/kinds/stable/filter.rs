@@ -1,4 +1,4 @@
-//! What is done with the cells of a payload.
+//! The operations of a stable filter on the cells of its payload.
 
 use super::cells::Shape;
 use crate::batch::ring::{self, Batch, Taken};
@@ -9,14 +9,14 @@ use crate::error::{Result, Status, error};
 use crate::storage::try_box;
 use core::sync::atomic::Ordering;
 
-/// Cells. The last line of the payload is their state: how many steps there were, which says what the next one
-/// decrements.
+/// A filter over cells. The last line of the payload is the state: how many steps there were, which says what the next
+/// step decrements.
 struct Stable {
     base: Base,
     shape: Shape,
 }
 
-/// Where in the state is how many steps there were.
+/// The word of the state that says how many steps there were.
 const STEPS: usize = 0;
 
 /// A filter over a payload of this kind.
@@ -31,7 +31,7 @@ pub fn open(base: Base) -> Result<Box<dyn Kind>> {
 }
 
 impl Stable {
-    /// Where the state is.
+    /// The place of the state in the payload.
     fn state(&self) -> usize {
         Shape::state(self.base.words().shared().len())
     }
@@ -42,7 +42,7 @@ impl Stable {
         self.base.words().shared()[self.state() + STEPS].load(Ordering::Relaxed)
     }
 
-    /// What the choice of cells that are decremented begins with.
+    /// The seed of the choice of cells that are decremented.
     #[inline]
     fn seed(&self) -> u64 {
         self.base.header().identifier
@@ -62,7 +62,7 @@ impl Stable {
         self.shape.cells_of(hash).for_each(|cell| ring::fetch_word(words, self.shape.word(cell)));
     }
 
-    /// Fetches the lines that a later step decrements.
+    /// Fetches the lines of the cells that a later step decrements.
     #[inline]
     fn fetch_step(&self, step: u64) {
         let words = self.base.words().shared();
@@ -71,7 +71,7 @@ impl Stable {
         }
     }
 
-    /// Decrements the cells whose turn it is where [`Base::writable_at_once`] allows it.
+    /// Decrements the next cells if [`Base::writable_at_once`] allows it.
     #[inline]
     fn step(&mut self) -> Option<()> {
         let (shape, state, steps) = (self.shape, self.state(), self.steps());
@@ -82,8 +82,8 @@ impl Stable {
         Some(())
     }
 
-    /// Inserts a hash where [`Base::writable_at_once`] allows it: first the cells are decremented, then those of the
-    /// key are set.
+    /// Inserts a hash if [`Base::writable_at_once`] allows it: decrements the next cells, and then sets the key's
+    /// cells.
     #[inline]
     fn insert(&mut self, hash: u64) -> Option<bool> {
         if !self.base.is_at_once() {
@@ -98,7 +98,7 @@ impl Stable {
         Some(new)
     }
 
-    /// Makes so many steps without a key.
+    /// Makes so many steps without inserting a key.
     fn advance(&mut self, steps: u64) -> Option<()> {
         if steps < self.shape.cells.lifetime() {
             return (0..steps).try_for_each(|_| self.step());
@@ -117,7 +117,7 @@ impl Payload for Stable {
     fn check_payload(&self) -> Result<()> {
         self.check_state()?;
         let cells = &self.base.words().shared()[..self.state()];
-        // After the last cell: the rest of its group, and of the last line.
+        // Clears the bits after the last cell: the rest of its group, and of the last line.
         let end = self.shape.cells.count();
         let last = self.shape.words(end - 1..end);
         let beyond = u64::MAX.checked_shl(((end - 1) % 64 + 1) as u32).unwrap_or(0);
@@ -129,7 +129,7 @@ impl Payload for Stable {
         }
     }
 
-    /// There may have been any number of steps.
+    /// Every state is valid, because there may have been any number of steps.
     fn check_state(&self) -> Result<()> {
         let rest = &self.base.words().shared()[self.state() + STEPS + 1..];
         match rest.iter().all(|word| word.load(Ordering::Relaxed) == 0) {
@@ -160,7 +160,7 @@ impl Kind for Stable {
         );
     }
 
-    /// The rate is the product of the shares of cells above 0 in the slices.
+    /// The rate is the product, over the slices, of the share of cells above 0.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let (words, each) = (self.base.words().shared(), self.shape.cells.each);
         let (mut taken, mut rate) = (0, 1.0);
@@ -178,7 +178,7 @@ impl Kind for Stable {
         Measure::of_bits(taken, self.shape.cells.count(), rate)
     }
 
-    /// The state, the cells that are decremented first, and those of the hash.
+    /// Looks through the state, then the cells that are decremented first, and then the cells of the hash.
     fn unmarked(&self, hash: u64) -> Option<usize> {
         let decremented = self.shape.decremented(self.seed(), self.steps());
         let mut cells = self.shape.cells_of(bits::mix(hash)).map(|cell| self.shape.words(cell..cell + 1));
@@ -203,8 +203,8 @@ impl Insert for Stable {
         self.insert(hash)
     }
 
-    /// Into an image in place keys go one after the other. Elsewhere the lines of a key, and of what is decremented
-    /// before it, come while others are inserted.
+    /// Keys go into an image in place one after the other. Elsewhere the lines of a key's cells, and of the cells that
+    /// are decremented before it, come while other keys are inserted.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         if !self.base.is_own() {
             return one_by_one(batch, |hash| self.insert_one(hash));

@@ -1,21 +1,21 @@
-//! The kind `stable`: cells that count down, of which some are decremented before each key sets its own to the maximum.
+//! The kind `stable`: cells that count down. Before each key sets its own cells to the maximum, some cells are
+//! decremented.
 //!
 //! Deng and Rafiei, "Approximately Detecting Duplicates for Streaming Data using Stable Bloom Filters", 2006. However
-//! many keys come, the share of cells above 0 stays below its stable point, and so does the false-positive rate below
-//! the one that was asked for. Old keys fade: a key whose cells were counted down meanwhile is lost, the more likely
-//! the longer ago it came; now and then a recent key is lost too. `rotating` and `age_partitioned` keep the keys of
-//! their window for certain, in less memory. This kind forgets without steps, and is never full.
+//! many keys come, the share of cells above 0 stays below its stable point, and the false-positive rate below the one
+//! that was asked for. Old keys fade: a key is lost when one of its cells was counted down to 0, the more likely the
+//! longer ago it came. Now and then a recent key is lost too. The kinds `rotating` and `age_partitioned` keep the keys
+//! of their window for certain, in less memory. This kind forgets without steps, and is never full.
 //!
-//! `capacity` is an age. The filter is so large that a key which came so many insertions ago is lost with a
-//! probability of `loss` at most ([`sizing`] has that probability at every age). The number of cells that each
-//! insertion decrements is the formula's number rounded up, because rounded down the rate would be exceeded; then it
-//! is raised as far as `loss` allows. So bits, capacity and `loss` determine this number, and a spec with exact bits
-//! makes the same filter.
+//! `capacity` is an age. The filter is so large that a key which came so many insertions ago is lost with a probability
+//! of at most `loss` ([`sizing`] has that probability at every age). Each insertion decrements the formula's number of
+//! cells rounded up, because rounded down the rate would be exceeded; then the number is raised as far as `loss`
+//! allows. So bits, capacity and `loss` determine this number, and a spec with exact bits makes the same filter.
 //!
-//! A key has a cell in each of k slices of equal length, found as in `age_partitioned`. The cells that are
-//! decremented follow each other from a pseudo-random one on, and their bits lie in planes: 64 cells are counted down
-//! by a few operations on whole words (`cells`). Which cells these are depends on the seed and on the number of
-//! insertions: the same operations make the same bytes.
+//! A key has a cell in each of k slices of equal length, found as in `age_partitioned`. The cells that are decremented
+//! follow each other from a pseudo-random one on. Their bits lie in planes, so that a few operations on whole words
+//! count 64 cells down (`cells`). The seed and the number of insertions decide which cells these are, so the same
+//! operations make the same bytes.
 
 pub mod sizing;
 mod cells;
@@ -28,7 +28,7 @@ use crate::spec::{DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, Number, Parameter
 use cells::Shape;
 use sizing::MAX_HASHES;
 
-/// How far a cell counts.
+/// The parameter for the bits of a cell, and so for how far it counts.
 pub const CELL_BITS: Parameter = Parameter {
     name: "cell_bits",
     summary: "bits of a cell: wider ones forget more sharply at a certain age, narrower ones from the first key on",
@@ -37,7 +37,7 @@ pub const CELL_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// How many keys of the age that is the capacity may be lost.
+/// The parameter for the share of keys that may be lost at the age that is the capacity.
 pub const LOSS: Parameter = Parameter {
     name: "loss",
     summary: "the share of the keys that came capacity insertions ago which may be forgotten",
@@ -46,10 +46,10 @@ pub const LOSS: Parameter = Parameter {
     word: Some(2),
 };
 
-/// The 64-bit words of the state, the payload's last line.
+/// How many 64-bit words the state has, which is the payload's last line.
 const STATE_WORDS: usize = 8;
 
-/// The cells whose planes lie beside each other.
+/// How many cells have their planes beside each other.
 const GROUP: u64 = 64;
 
 /// The registry's row.
@@ -86,11 +86,11 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The fewest cells of which a key has one.
+/// The fewest cells of a slice.
 const LEAST_CELLS: u64 = 2;
 
-/// The geometry that a spec asks for. Exact `bits` are those of all cells: as many are decremented as keep `loss` at
-/// `capacity`, or, where none do and where there is no capacity, as the default rate takes.
+/// The geometry that a spec asks for. Exact `bits` are those of all cells. As many cells are decremented as keep `loss`
+/// at `capacity`. If no number does, or there is no capacity, the number is the one that keeps the default rate.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (cell_bits, loss) = (spec.parameter(&CELL_BITS)?, spec.real_parameter(&LOSS)?);
     let greatest = (1 << cell_bits) - 1;
@@ -137,7 +137,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     of_shape(bits, cells.hashes, [cell_bits, cells.decrements, loss.to_bits()])
 }
 
-/// The geometry of cells, with bits that are too few for one more in each slice.
+/// The geometry of cells. Bits that are too few for one more cell in each slice stay unused.
 ///
 /// # Errors
 /// [`Status::TooLarge`](crate::Status::TooLarge) past the address space.

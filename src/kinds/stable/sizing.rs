@@ -1,22 +1,23 @@
-//! Stable Bloom filters: `m` cells that count down, of which some are decremented before each key sets `k` of them to
-//! their maximum.
+//! Stable Bloom filters: `m` cells that count down. Before each key sets `k` cells to their maximum, some cells are
+//! decremented.
 //!
-//! Deng and Rafiei, "Approximately Detecting Duplicates for Streaming Data using Stable Bloom Filters", 2006. With each
-//! insertion a cell is decremented with probability `q = P/m`, where P of them are, and after that set to its maximum M
+//! Deng and Rafiei, "Approximately Detecting Duplicates for Streaming Data using Stable Bloom Filters", 2006. Each
+//! insertion decrements P cells, and so a given cell with probability `q = P/m`. Then it sets the cell to its maximum M
 //! with probability `r = k/m`. (Here a key has one cell in each of k slices of `m/k`, so that this is exact.)
 //!
-//! A cell that was set is 0 after n further insertions if M decrements came before it was set anew. Let T be the
-//! insertion of the M-th of them: it has the negative binomial distribution, and no setting came before it with
-//! probability `(1-r)^T`. So
+//! A cell that was set is 0 after n further insertions if M decrements came before it was set anew. Let T be the number
+//! of the insertion with the M-th decrement. T has the negative binomial distribution, and no setting came before it
+//! with probability `(1-r)^T`. So
 //!
 //! ```text
 //! p0(n) = E[(1-r)^T; T <= n] = (q (1-r) / q')^M  Pr[Binomial(n, q') >= M],   q' = 1 - (1-q)(1-r)
 //! ```
 //!
 //! which is the Markov chain of the cell in closed form ([`Cells::zero_after`]). Its first factor is the stable point,
-//! the paper's `(1 / (1 + 1/(P (1/k - 1/m))))^M`. Of a key that came n insertions ago all cells are above 0 still with
-//! probability `(1 - p0(n))^k`: the rest are false negatives. And of a filter that began with zeros the share of cells
-//! above 0 rises to the stable point, and the false-positive rate is its k-th power: it never exceeds its limit.
+//! the paper's `(1 / (1 + 1/(P (1/k - 1/m))))^M`. A key that came n insertions ago still has all of its cells above 0
+//! with probability `(1 - p0(n))^k`; otherwise a lookup is a false negative. In a filter that began with zeros the
+//! share of cells above 0 rises to the stable point. The false-positive rate is the k-th power of that share, and so
+//! never exceeds its limit.
 
 use crate::sizing::{hash_floor, is_rate, search};
 
@@ -29,9 +30,9 @@ const MAX_CELLS: u64 = 1 << 56;
 /// The shape of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cells {
-    /// k, the slices.
+    /// k, the number of slices.
     pub hashes: u32,
-    /// The cells of a slice.
+    /// How many cells a slice has.
     pub each: u64,
     /// M, the value to which a key sets its cells.
     pub greatest: u32,
@@ -40,12 +41,12 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// m, all of them.
+    /// m, the number of all cells.
     pub fn count(&self) -> u64 {
         self.each.saturating_mul(self.hashes.into())
     }
 
-    /// The probability of a decrement, and of a setting.
+    /// The probabilities that an insertion decrements a cell, and that it sets it.
     fn chances(&self) -> (f64, f64) {
         ((self.decrements as f64 / self.count().max(1) as f64).min(1.0), 1.0 / self.each.max(1) as f64)
     }
@@ -73,7 +74,7 @@ impl Cells {
             return 0.0;
         }
         let (q, r) = self.chances();
-        // Never set yet, or 0 again.
+        // The cell was never set yet, or is 0 again.
         let untouched = (keys as f64 * (-r).ln_1p()).exp() * fewer(keys, q, self.greatest);
         let filled = (1.0 - untouched - self.zero_after(keys)).max(0.0);
         filled.powi(self.hashes as i32).max(hash_floor(keys.min(self.lifetime()), 64))
@@ -84,15 +85,15 @@ impl Cells {
         (1.0 - self.zeros()).powi(self.hashes as i32)
     }
 
-    /// After so many decrements of every cell on average nothing is left, without a doubt.
+    /// After so many insertions no key is left, with certainty.
     pub fn lifetime(&self) -> u64 {
         let cells = u128::from(self.count()) * u128::from(LIFETIMES * u64::from(self.greatest));
         u64::try_from(cells.div_ceil(self.decrements.max(1).into())).unwrap_or(u64::MAX)
     }
 }
 
-/// How often a cell is decremented on average until nothing is left, as a multiple of its maximum: a Poisson variable
-/// of mean 64 M is below M with a probability less than `e^-59`.
+/// How often a cell is decremented on average until no key is left, as a multiple of its maximum: a Poisson variable of
+/// mean 64 M is below M with a probability less than `e^-59`.
 const LIFETIMES: u64 = 64;
 
 /// The probability of at least one of two independent events.
@@ -116,7 +117,7 @@ fn fewer(n: u64, p: f64, most: u32) -> f64 {
     sum.min(1.0)
 }
 
-/// The least P with which the rate never exceeds this one; `None` if the slices are too small for any.
+/// The least P with which the rate never exceeds `rate`. `None` if the slices are too small for any P.
 pub fn decrements(cells: Cells, rate: f64) -> Option<u64> {
     if !is_rate(rate) || cells.each < 2 {
         return None;
@@ -126,8 +127,8 @@ pub fn decrements(cells: Cells, rate: f64) -> Option<u64> {
     search::least(guess.ceil() as u64, cells.count(), |decrements| Cells { decrements, ..cells }.worst() <= rate)
 }
 
-/// The greatest P with which a key that came `keys` insertions ago is lost with a probability of `loss` at most; `None`
-/// if there is none.
+/// The greatest P with which a key that came `keys` insertions ago is lost with a probability of at most `loss`. `None`
+/// if no P does.
 pub fn most_decrements(cells: Cells, keys: u64, loss: f64) -> Option<u64> {
     let is_too_many = |decrements| Cells { decrements, ..cells }.false_negative_rate(keys) > loss;
     match search::least(16, cells.count(), is_too_many) {
@@ -136,8 +137,8 @@ pub fn most_decrements(cells: Cells, keys: u64, loss: f64) -> Option<u64> {
     }
 }
 
-/// The least slices of filters of this rate from which a key that came `keys` insertions ago is lost with a probability
-/// of `loss` at most; `None` if there are none.
+/// The least slices of filters of this rate that lose a key which came `keys` insertions ago with a probability of at
+/// most `loss`. `None` if there are no such slices.
 pub fn cells_for(hashes: u32, greatest: u32, keys: u64, rate: f64, loss: f64) -> Option<Cells> {
     let shape = |each| {
         let cells = Cells { hashes, each, greatest, decrements: 0 };
@@ -154,8 +155,8 @@ pub fn best_hashes(greatest: u32, keys: u64, rate: f64, loss: f64) -> u32 {
     search::valley(5, MAX_HASHES, cost, u64::cmp)
 }
 
-/// The number of slices with which filters of so many cells and this rate lose the fewest of the keys that came `keys`
-/// insertions ago.
+/// The number of slices with which filters of so many cells and this rate lose the fewest of those keys that came
+/// `keys` insertions ago.
 pub fn best_hashes_of_cells(count: u64, greatest: u32, keys: u64, rate: f64) -> u32 {
     let lost = |hashes: u32| {
         let cells = Cells { hashes, each: count / u64::from(hashes), greatest, decrements: 0 };
@@ -199,26 +200,25 @@ mod tests {
         (0.001, 6, 7, 107.5),
     ];
 
-    /// What a filter of a million cells decrements is the table's number rounded up, and keeps the rate; one less does
-    /// not.
+    /// A filter of a million cells decrements the table's number rounded up, and keeps the rate; one less does not.
     #[test]
     fn decrements_are_those_of_the_table() {
         for (rate, hashes, greatest, exact) in TABLE {
             let cells = Cells { hashes, each: 1_000_000 / u64::from(hashes), greatest, decrements: 0 };
             let decrements = decrements(cells, rate).unwrap();
-            // Where a number of the table is a whole one but for the digits that it does not show.
+            // A number that the table shows as whole may have further digits.
             let whole = exact.round() as u64;
             let is_near = (exact - exact.round()).abs() < 1e-9 && (whole..=whole + 1).contains(&decrements);
             assert!(is_near || decrements == exact.ceil() as u64, "{rate} {hashes} {greatest}: {decrements}");
             let worst = |decrements| Cells { decrements, ..cells }.worst();
             assert!(worst(decrements) <= rate && worst(decrements - 1) > rate);
         }
-        // What a truncated P comes to.
+        // A P that was truncated gives these numbers.
         let truncated = Cells { hashes: 3, each: 100_000 / 3, greatest: 1, decrements: 10 };
         assert!((truncated.zeros() - 0.7692).abs() < 1e-4 && (truncated.worst() - 0.01229).abs() < 1e-5);
     }
 
-    /// The closed form against the chain of the cell's values, step by step.
+    /// The closed form agrees with the chain of the cell's values, computed step by step.
     #[test]
     fn cells_are_markov_chains() {
         for (hashes, each, greatest, decrements) in [(3, 1000, 1, 11), (4, 500, 3, 30), (2, 90, 7, 132), (1, 7, 2, 7)] {
