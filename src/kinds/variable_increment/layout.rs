@@ -1,16 +1,16 @@
-//! Counters to which keys add different increments: what is in a cell then tells of some keys that they are not there.
+//! Counters to which keys add different increments, so that a counter's value rules some keys out.
 //!
 //! The cells of a key are those of the layout [`Scattered`]. For each cell the key chooses one of several increments,
-//! by bits of its hash that serve nothing else. If two of the key's cells are the same one, the first choice counts.
-//!
-//! *An interval*: the increments are L to 2 L - 1, and a cell is one counter, their sum. One increment is below 2 L,
-//! and every sum of several is 2 L or above. So a cell with c says "no" to a key with increment v if c is less than
-//! v, or if 0 < c - v < L, because the rest is no sum of increments. A cell that has come to its greatest value says
-//! "maybe" for ever.
+//! by bits of its hash that have no other use. If two of the key's cells are the same one, the first choice counts.
+//! *An interval*: the increments are L to 2 L - 1, and a cell is one counter, the sum of its keys' increments. One
+//! increment is below 2 L, and every sum of several is 2 L or above. So a cell with value c says "no" to a key with
+//! increment v if c is less than v, or if 0 < c - v < L, because the rest is no sum of increments. A cell that has come
+//! to its greatest value says "maybe" for ever.
 //!
 //! *A sequence B_h*: all sums of h increments are different, and a cell is the number of its keys and the sum of their
-//! increments. Of h keys or fewer the sum tells which increments they have. More than 14 keys make it say "maybe" for
-//! ever. The sum is kept modulo a power of two that is above all sums of h increments, which is all it is needed for.
+//! increments. If a cell has h keys or fewer, the sum tells their increments. A cell with more than 14 keys says
+//! "maybe" for ever. The sum is kept modulo a power of two above all sums of h increments, because larger sums tell
+//! nothing.
 
 use super::sizing::{self, Refusals};
 use crate::bits::{GOLDEN, mix};
@@ -19,28 +19,28 @@ use crate::format::Geometry;
 use crate::kinds::counting::layout::{Cells, CounterLayout, Scattered};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The increments of B_2 and B_3: each is the least number with which all sums stay different.
+/// The increments of B_2 and B_3. Each increment is the least number with which all sums stay different.
 const B2: [u64; 8] = [1, 2, 4, 8, 13, 21, 31, 45];
 const B3: [u64; 8] = [1, 2, 5, 14, 33, 72, 125, 219];
 
-/// Bits of the number of keys of a cell, and the number of them from which on it says "maybe" for ever.
+/// How many bits of a cell count its keys, and from which number on the cell says "maybe" for ever.
 const KEY_BITS: u32 = 4;
 const MOST_KEYS: u64 = (1 << KEY_BITS) - 1;
 
-/// Bits of an interval's counter beside those of L: it counts 16 keys and more.
+/// How many more bits an interval's counter has than L, so that it counts at least 16 keys.
 const INTERVAL_BITS: u32 = 5;
 
-/// Which increments there are.
+/// The increments that keys choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sequence {
-    /// L to 2 L - 1, with L a power of two.
+    /// The numbers from L to 2 L - 1, with L a power of two.
     Interval(u64),
-    /// The first so many of B_h, with h 2 or 3.
+    /// The first so many numbers of B_h, with h 2 or 3.
     B(u32, u64),
 }
 
 impl Sequence {
-    /// The sequence with a number, and so many increments: 2, 4 or 8, and for an interval 16 too.
+    /// The sequence with this number, and so many increments: 2, 4 or 8, and for an interval also 16.
     pub fn of(number: u64, increments: u64) -> Option<Sequence> {
         let is_possible = matches!(increments, 2 | 4 | 8) || (number == 0 && increments == 16);
         match number {
@@ -60,7 +60,7 @@ impl Sequence {
         }
     }
 
-    /// The increment with a number.
+    /// The increment with this number.
     #[inline]
     fn increment(self, choice: u64) -> u64 {
         match self {
@@ -70,7 +70,7 @@ impl Sequence {
         }
     }
 
-    /// The bits of a cell.
+    /// How many bits a cell has.
     pub fn width(self) -> u32 {
         match self {
             Sequence::Interval(least) => INTERVAL_BITS + least.ilog2(),
@@ -105,12 +105,12 @@ pub struct Increments {
 }
 
 impl Increments {
-    /// So many cells with these increments, of which a key has `hashes`; `None` if there are none.
+    /// So many cells with these increments, of which a key has `hashes`. `None` if there is no such layout.
     pub fn new(count: u64, hashes: u32, sequence: Sequence) -> Option<Increments> {
         Some(Increments { sequence, places: Scattered::new(count, sequence.width(), hashes)? })
     }
 
-    /// The cells that a geometry describes, if it is of a number of a sequence and one of increments.
+    /// The cells that a geometry describes, if its words name a sequence and a number of increments.
     pub fn of(geometry: &Geometry) -> Option<Increments> {
         let [number, increments, 0, 0, 0, 0, 0, 0] = geometry.words else { return None };
         let sequence = Sequence::of(number, increments)?;
@@ -123,7 +123,7 @@ impl Increments {
         &self.places
     }
 
-    /// All cells.
+    /// The shape of all cells.
     #[inline]
     pub fn cells(&self) -> Cells {
         self.places.cells()
@@ -134,8 +134,8 @@ impl Increments {
         self.sequence.refusals()
     }
 
-    /// Visits the distinct cells of a hash with the increments that it chooses there, until `visit` says false; whether
-    /// it never did.
+    /// Visits the distinct cells of a hash, each with the increment that the hash chooses there, until `visit` returns
+    /// false. Returns whether `visit` never did.
     #[inline]
     fn all(&self, hash: u64, mut visit: impl FnMut(u64, u64) -> bool) -> bool {
         let bits = self.sequence.increments().ilog2();
@@ -165,19 +165,20 @@ impl Increments {
         }
     }
 
-    /// A cell and another together; a key's increment is a cell of its own ([`Increments::alone`]).
+    /// The values of two cells, added. A key's increment is the value of a cell with that key alone
+    /// ([`Increments::alone`]).
     #[inline]
     fn sum(&self, a: u64, b: u64) -> u64 {
         let greatest = self.cells().greatest();
         match self.sequence {
             Sequence::Interval(_) => (a + b).min(greatest),
             Sequence::B(..) if (a & MOST_KEYS) + (b & MOST_KEYS) >= MOST_KEYS => greatest,
-            // Nothing is carried from the number of keys to the sum, and what is carried out of the sum is left out.
+            // The number of keys carries nothing into the sum, and what the sum carries out is dropped.
             Sequence::B(..) => (a + b) & greatest,
         }
     }
 
-    /// A cell that has one key, with this increment.
+    /// The value of a cell that has one key, with this increment.
     #[inline]
     fn alone(&self, increment: u64) -> u64 {
         match self.sequence {
@@ -186,20 +187,20 @@ impl Increments {
         }
     }
 
-    /// A cell without a key with this increment, which it may have.
+    /// The value of a cell after a key with this increment is removed. The cell must say "maybe" to that key.
     #[inline]
     fn without(&self, cell: u64, increment: u64) -> u64 {
         let greatest = self.cells().greatest();
         if cell == greatest { cell } else { cell.wrapping_sub(self.alone(increment)) & greatest }
     }
 
-    /// Whether no cell of a hash, of those that `word` gives by their places, says "no".
+    /// Whether no cell of a hash says "no". `word` gives the words by their places.
     #[inline]
     pub fn contains(&self, hash: u64, word: impl Fn(usize) -> u64) -> bool {
         self.all(hash, |position, increment| self.may_have(self.cells().slots.get_by(position, &word), increment))
     }
 
-    /// Adds the increments of a hash to its cells; whether any said "no" before.
+    /// Adds the increments of a hash to its cells. Returns whether one of the cells said "no" before.
     #[inline]
     pub fn add(&self, words: &mut [u64], hash: u64) -> bool {
         let (slots, mut new) = (self.cells().slots, false);
@@ -212,7 +213,8 @@ impl Increments {
         new
     }
 
-    /// Takes the increments of a hash from its cells. False, having changed nothing, if one of them says "no".
+    /// Takes the increments of a hash from its cells. Returns false, with nothing changed, if one of the cells says
+    /// "no".
     #[inline]
     pub fn subtract(&self, words: &mut [u64], hash: u64) -> bool {
         let slots = self.cells().slots;
@@ -238,12 +240,12 @@ impl Increments {
         }
     }
 
-    /// What the cells tell. A lookup takes an absent key for a present one if all of the key's cells may have the key.
-    /// Each of them is any cell with any increment. The rate is exactly that of these cells.
+    /// Measures the cells. A lookup takes an absent key for a present one if all of the key's cells say "maybe". Each
+    /// of the key's cells is any cell with any increment, so the rate is exactly that of these cells.
     pub fn measure(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Measure {
         let (cells, increments) = (self.cells(), self.sequence.increments());
         let (mut taken, mut saturated) = (0, 0);
-        // How many cells may have a key with so many of the increments.
+        // How many cells say "maybe" to each number of the increments.
         let mut by_choices = [0_u64; sizing::MOST_INCREMENTS + 1];
         cells.each(words.len(), progress, |slot| {
             let cell = cells.slots.get_by(slot, |word| words[word].load(Ordering::Relaxed));
@@ -265,7 +267,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// All sums of h increments are different, and no lesser number could have come next.
+    /// All sums of h increments are different, and no smaller number could have come next.
     #[test]
     fn sequences_are_the_least_ones_with_different_sums() {
         fn has_different_sums(h: u32, sequence: &[u64]) -> bool {
@@ -290,7 +292,7 @@ mod tests {
         }
     }
 
-    /// A cell says "maybe" to every key that it has, whatever comes and goes, and comes back to 0.
+    /// A cell says "maybe" to every key that it has, whichever keys come and go, and returns to 0.
     #[test]
     fn cells_know_their_keys() {
         let sequences = (0..3).flat_map(|number| [2, 4, 8, 16].map(|increments| Sequence::of(number, increments)));
@@ -314,7 +316,7 @@ mod tests {
                         "{sequence:?}: {held:?} in {cell}"
                     );
                     assert!(!held.is_empty() || cell == 0 || cell == cells.cells().greatest());
-                    // With few keys it says exactly what the definition says.
+                    // With few keys the cell says exactly what the definition says.
                     if let Sequence::B(h, _) = sequence
                         && held.len() <= h as usize
                         && cell != cells.cells().greatest()

@@ -1,15 +1,15 @@
-//! The kind `variable_increment`, the counting Bloom filter with variable increments: keys can be removed, and a cell
-//! can tell by its value that many absent keys are not there. [`layout::Increments`] has the structure.
+//! The kind `variable_increment`, the counting Bloom filter with variable increments. Keys can be removed, and the
+//! value of a cell rules many absent keys out. [`layout::Increments`] has the structure.
 //!
 //! The kind takes less memory than `counting` for the same rate, because a cell tells more than that it is not empty.
-//! It does not count, because sums of increments do not tell how often a key is there.
+//! It does not count keys, because sums of increments do not tell how often a key is there.
 //!
-//! A removal of an absent key changes nothing where the filter says that the key is absent. Where the filter says
-//! "maybe", at the false-positive rate, the removal subtracts increments that are not of this key. Keys that share a
-//! cell with it may be lost, and are lost where the cell has few keys. A cell that has reached its greatest value,
-//! after 16 keys and more, says "maybe" for ever, and removals leave it alone.
+//! A removal of an absent key changes nothing if a lookup says that the key is absent. If a lookup says "maybe", at the
+//! false-positive rate, the removal subtracts increments of other keys. Keys that share a cell with the removed key may
+//! be lost, and are lost if the cell has few keys. A cell that has reached its greatest value, after 16 keys and more,
+//! says "maybe" for ever, and removals leave it alone.
 //!
-//! Header: word 0 is the number of the sequence, word 1 how many increments there are.
+//! Header: word 0 is the number of the sequence, and word 1 is the number of increments.
 
 pub mod layout;
 pub mod sizing;
@@ -31,7 +31,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use layout::{Increments, Sequence};
 use sizing::MAX_HASHES;
 
-/// Which increments there are.
+/// The parameter for the sequence of increments.
 pub const SEQUENCE: Parameter = Parameter {
     name: "sequence",
     summary: "the increments: an interval L to 2 L - 1 (d_l), or all sums of two or three of them differ (b_2, b_3)",
@@ -40,7 +40,7 @@ pub const SEQUENCE: Parameter = Parameter {
     word: Some(0),
 };
 
-/// How many increments there are.
+/// The parameter for the number of increments.
 pub const INCREMENTS: Parameter = Parameter {
     name: "increments",
     summary: "how many increments a key chooses from; 16 with sequence d_l only",
@@ -65,7 +65,7 @@ pub const ROW: Row = Row {
     hashes: (1, MAX_HASHES),
     geometry,
     lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
-    // Exact for one key, and nearly so for many.
+    // The formula is exact for one key, and nearly exact for many.
     rate_error: |_| 0.08,
     false_positive_rate: |geometry, keys| {
         Increments::of(geometry).map_or(1.0, |cells| {
@@ -75,7 +75,7 @@ pub const ROW: Row = Row {
     },
     compact: |packing, geometry| {
         packing.bits(geometry, 0);
-        // Eight increments of an interval need no word.
+        // The default is left out: eight increments of an interval need no word.
         let mut increments = geometry.words[1] ^ INCREMENTS.default as u64;
         packing.field(&mut increments, 5);
         geometry.words[1] = increments ^ INCREMENTS.default as u64;
@@ -140,7 +140,7 @@ impl VariableIncrement {
         &self.base.words().shared()[..self.words]
     }
 
-    /// Inserts a hash where [`Base::writable_at_once`] allows it.
+    /// Inserts a hash if [`Base::writable_at_once`] allows it.
     #[inline]
     fn insert(&mut self, hash: u64) -> Option<bool> {
         let new = self.cells.add(&mut self.base.writable_at_once()?[..self.words], hash);
@@ -148,7 +148,7 @@ impl VariableIncrement {
         Some(new)
     }
 
-    /// Removes a hash where [`Base::writable_at_once`] allows it.
+    /// Removes a hash if [`Base::writable_at_once`] allows it.
     #[inline]
     fn remove(&mut self, hash: u64) -> Option<bool> {
         let removed = self.cells.subtract(&mut self.base.writable_at_once()?[..self.words], hash);
@@ -156,7 +156,7 @@ impl VariableIncrement {
         Some(removed)
     }
 
-    /// What `change` does to each hash of a batch, whose cells are fetched ahead.
+    /// Applies `change` to each hash of a batch, whose cells are fetched ahead.
     fn each(&mut self, batch: &mut dyn Batch, change: impl Fn(&Increments, &mut [u64], u64) -> bool) -> Taken {
         let cells = self.cells;
         let Some(words) = self.base.writable_at_once() else { return Taken::none(Status::Internal.into()) };

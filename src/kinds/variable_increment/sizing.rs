@@ -1,43 +1,44 @@
-//! Counting filters with variable increments: a cell tells not only how many keys it has but something of which ones.
+//! Counting filters with variable increments, in which a cell tells how many keys it has and something about which
+//! ones.
 //!
 //! Rottenstreich, Kanizo and Keslassy, "The variable-increment counting Bloom filter", 2012. A key adds to each of its
-//! k cells an increment that it chooses among several. Of an absent key a cell with j keys of others says "no" with
-//! probability r_j, because what it holds cannot contain the key's increment; one with more never does. The paper's
+//! k cells an increment that it chooses among several. A cell with j other keys says "no" to an absent key with
+//! probability r_j, because its value cannot contain the key's increment. A cell with more keys never does. The paper's
 //! formula for n keys in m cells is [`published`],
 //!
 //! ```text
 //! FPR = (1 - sum_j C(nk, j) (1/m)^j (1 - 1/m)^(nk - j) r_j)^k
 //! ```
 //!
-//! With increments L to 2 L - 1 in one counter r is 1, (L-1)/L, (L^2-1)/(6 L^2). With two keys the cell says "no" if
-//! the sum of their increments less the key's own is below L, which three uniform numbers decide. With l increments of
-//! a B_h sequence and a count of keys, every sum of h increments or fewer tells which they are, and r_j is ((l-1)/l)^j
-//! for j up to h.
+//! With increments L to 2 L - 1 in one counter, r_0, r_1 and r_2 are 1, (L-1)/L and (L^2-1)/(6 L^2). With two keys the
+//! cell says "no" if the sum of their increments less the absent key's is below L, which three uniform numbers decide.
+//! With l increments of a B_h sequence and a count of keys, every sum of h increments or fewer tells which they are,
+//! and r_j is ((l-1)/l)^j for j up to h.
 //!
-//! The formula takes the k n choices of cells for independent, and the k cells that are asked. [`false_positive_rate`]
-//! takes neither. A key whose choices meet has one cell less. So a cell has a given key with probability p = 1 - (1 -
-//! 1/m)^k, and j keys with that of Binomial(n, p). A lookup asks d different cells with the probability of d occupied
-//! cells of m after k throws. Two different cells depend on each other, because a key in one is less likely to be in
-//! the other. Of M, the chance that a cell says "maybe", it takes mean and covariance, exactly:
+//! The formula treats two things as independent: the k n choices of cells, and the k cells that a lookup asks.
+//! [`false_positive_rate`] assumes neither. A key whose choices meet has one cell less. So a cell has a given key with
+//! probability p = 1 - (1 - 1/m)^k, and has j keys with the probability of j in Binomial(n, p). A lookup asks d
+//! different cells with the probability that k throws occupy d of m cells. Two different cells depend on each other,
+//! because a key in one is less likely to be in the other. Let M be the chance that a cell says "maybe". Its mean and
+//! covariance are computed exactly:
 //!
 //! ```text
 //! FPR = sum_d P(d) (M^d + C(d, 2) M^(d - 2) Cov)
 //! ```
 //!
-//! What is left out are dependences of three cells and more, a thousandth of the rate with 30 keys or more at 10^-4.
-//! For at most [`FEW`] keys the formula is another one. It counts exactly the keys in any d cells, T in all, and takes
-//! their spread over the d cells for uniform, so that
-//!
+//! This leaves out dependences among three or more cells, which are a thousandth of the rate with 30 keys or more at
+//! 10^-4. For at most [`FEW`] keys there is another formula. It counts exactly the keys in any d cells, T in all, and
+//! takes their spread over the d cells for uniform, so that
 //! ```text
 //! FPR = sum_d P(d) sum_T P(T) [x^T] (sum_j C(n, j) (1 - r_j) x^j)^d / C(n d, T)
 //! ```
 //!
-//! That is exact for one key. For more it is never too low, and too high by 8 % at most: at low rates, of two or three
-//! keys. The published formula errs by a sixth with ten keys, and by a thousandth with 10,000.
+//! That is exact for one key. For more keys it is never too low, and at most 8 % too high: at low rates, of two or
+//! three keys. The published formula errs by a sixth with ten keys, and by a thousandth with 10,000.
 
 use crate::sizing::{hash_floor, is_rate, search};
 
-/// The chances that a cell with so many keys of others says "no" to an absent key: with none, one, two and three.
+/// The chances that a cell says "no" to an absent key, with none, one, two and three other keys in the cell.
 pub type Refusals = [f64; 4];
 
 /// The most cells that a key has.
@@ -49,22 +50,22 @@ pub const MOST_INCREMENTS: usize = 16;
 /// Up to so many keys the rate is that of `of_few`.
 pub const FEW: u64 = 16;
 
-/// The most keys in all of a key's cells.
+/// The most keys that all cells of a key have together.
 const MOST_IN_CELLS: usize = FEW as usize * MAX_HASHES as usize;
 
-/// The chances with increments from `least` to `2 * least - 1` in one counter.
+/// The chances for increments from `least` to `2 * least - 1` in one counter.
 pub fn of_interval(least: u64) -> Refusals {
     let l = least as f64;
     [1.0, (l - 1.0) / l, (l * l - 1.0) / (6.0 * l * l), 0.0]
 }
 
-/// The chances with so many increments of a B_h sequence and a count of keys, `h` at most 3.
+/// The chances for so many increments of a B_h sequence and a count of keys, with `h` at most 3.
 pub fn of_sequence(h: u32, increments: u64) -> Refusals {
     let others = (increments as f64 - 1.0) / increments as f64;
     core::array::from_fn(|keys| if keys as u32 <= h { others.powi(keys as i32) } else { 0.0 })
 }
 
-/// The chance that a cell says "no", where it has each of so many with probability `share`.
+/// The chance that a cell says "no", if it has each of so many keys with probability `share`.
 fn refused(trials: f64, share: f64, ln_rest: f64, refusals: &Refusals) -> f64 {
     let (mut chance, mut refused) = ((trials * ln_rest).exp(), 0.0);
     for (others, refusal) in refusals.iter().enumerate() {
@@ -74,7 +75,7 @@ fn refused(trials: f64, share: f64, ln_rest: f64, refusals: &Refusals) -> f64 {
     refused.min(1.0)
 }
 
-/// The published formula. No cells, and one with keys, give 1; no keys give 0.
+/// The published formula. The rate is 1 without cells or with keys in a single cell; otherwise it is 0 without keys.
 pub fn published(cells: u64, hashes: u32, keys: u64, refusals: &Refusals) -> f64 {
     if cells == 0 || (cells == 1 && keys > 0) {
         return 1.0;
@@ -83,7 +84,7 @@ pub fn published(cells: u64, hashes: u32, keys: u64, refusals: &Refusals) -> f64
     (1.0 - refused(trials, share, (-share).ln_1p(), refusals)).powi(hashes as i32)
 }
 
-/// With how many different cells of `cells` so many throws end, by number: up to `hashes`.
+/// The chances that so many throws occupy each number of `cells`, from none to `hashes`.
 fn occupied(cells: f64, hashes: u32) -> [f64; MAX_HASHES as usize + 1] {
     let mut occupied = [0.0; MAX_HASHES as usize + 1];
     occupied[0] = 1.0;
@@ -97,8 +98,8 @@ fn occupied(cells: f64, hashes: u32) -> [f64; MAX_HASHES as usize + 1] {
     occupied
 }
 
-/// The false-positive rate of so many cells that hold so many keys with `hashes` cells each, at most [`MAX_HASHES`]. No
-/// cells, and one with keys, give 1; no keys give 0.
+/// The false-positive rate of so many cells that hold so many keys. A key has `hashes` cells, at most [`MAX_HASHES`].
+/// The rate is 1 without cells or with keys in a single cell; otherwise it is 0 without keys.
 pub fn false_positive_rate(cells: u64, hashes: u32, keys: u64, refusals: &Refusals) -> f64 {
     if cells == 0 || (cells == 1 && keys > 0) {
         return 1.0;
@@ -111,17 +112,17 @@ pub fn false_positive_rate(cells: u64, hashes: u32, keys: u64, refusals: &Refusa
     rate.min(1.0).max(hash_floor(keys, 64))
 }
 
-/// The rate of many keys, by mean and covariance of single cells.
+/// The rate with many keys, from the mean and the covariance of single cells.
 fn of_many(cells: u64, hashes: u32, keys: u64, refusals: &Refusals) -> f64 {
     let (n, m, k) = (keys as f64, cells as f64, f64::from(hashes));
-    // The logarithms of the chances that a key is not in a cell, and in neither of two.
+    // The logarithms of the chances that a key is not in a cell, and that it is in neither of two cells.
     let (ln_not, ln_neither) = (k * (-1.0 / m).ln_1p(), k * (-2.0 / m).ln_1p());
     let no = refused(n, -ln_not.exp_m1(), ln_not, refusals);
     let maybe = 1.0 - no;
     let covariance = if cells > 2 { both_refuse(n, ln_not, ln_neither, refusals) - no * no } else { 0.0 };
     let (mut power, mut rate) = (maybe.powi(-2), 0.0);
     for (d, chance) in occupied(m, hashes).into_iter().enumerate() {
-        // maybe^(d - 2), which is no number where nothing may be there; then the rate is 0.
+        // This is maybe^(d - 2), which is not a number if no cell can say "maybe". The rate is 0 then.
         let of_two = 0.5 * d as f64 * (d as f64 - 1.0) * covariance;
         rate += chance * (power * (maybe * maybe + of_two)).max(0.0);
         power *= maybe;
@@ -129,7 +130,7 @@ fn of_many(cells: u64, hashes: u32, keys: u64, refusals: &Refusals) -> f64 {
     if maybe > 0.0 { rate } else { 0.0 }
 }
 
-/// The rate of at most [`FEW`] keys; see the module.
+/// The rate with at most [`FEW`] keys, by the second formula of this module.
 fn of_few(cells: u64, hashes: u32, keys: u64, refusals: &Refusals) -> f64 {
     let (m, n) = (cells as f64, keys.min(FEW) as usize);
     let occupied = occupied(m, hashes);
@@ -140,14 +141,14 @@ fn of_few(cells: u64, hashes: u32, keys: u64, refusals: &Refusals) -> f64 {
     let (mut ways, mut rate) = ([0.0; MOST_IN_CELLS + 1], 0.0);
     ways[0] = 1.0;
     for d in 1..=most {
-        // Adds one cell. None of the cells is empty.
+        // Adds one cell, which is not empty.
         for total in (0..=n * d).rev() {
             ways[total] = (1..=n.min(total)).map(|load| ways[total - load] * of_cell[load]).sum();
         }
         if occupied[d] == 0.0 {
             continue;
         }
-        // In how many of the d cells a key is that has i of all.
+        // For a key that has i of all cells, in how many of the d cells the key is.
         let mut of_key = [0.0; MAX_HASHES as usize + 1];
         for (i, chance) in occupied.iter().enumerate().filter(|(_, chance)| **chance > 0.0) {
             for (in_them, to) in of_key.iter_mut().enumerate().take(d.min(i) + 1) {
@@ -174,11 +175,11 @@ fn of_few(cells: u64, hashes: u32, keys: u64, refusals: &Refusals) -> f64 {
 /// A number for each load of a cell.
 type Vec16 = [f64; FEW as usize + 1];
 
-/// The chance that of `drawn` different ones among m just so many are among the first d.
+/// The chance that, of `drawn` different cells among m, exactly `among` are of the first d.
 fn drawn(m: f64, d: usize, drawn: usize, among: usize) -> f64 {
     let (mut chance, d) = (1.0, d as f64);
     for i in 0..drawn {
-        // The first `among` draws are from these, the others are not: each order is as likely.
+        // Each order of draws is equally likely, so the first `among` draws may stand for those from the first d.
         let left = m - i as f64;
         chance *= match i < among {
             true => (d - i as f64) / left * (drawn - i) as f64 / (i + 1) as f64,
@@ -188,12 +189,13 @@ fn drawn(m: f64, d: usize, drawn: usize, among: usize) -> f64 {
     chance
 }
 
-/// The rate of cells of which so many say "maybe" to so many of the increments, by number: exactly that of all the
-/// cells that a key may choose. It chooses d different ones with the probability of d occupied ones after k throws, and
-/// then each set of d cells is as likely.
+/// The rate of cells of which it is known how many say "maybe" to each number of the increments. The rate is exactly
+/// that of all sets of cells that a key may choose. A key has d different cells with the probability that k throws
+/// occupy d cells, and every set of d cells is equally likely.
 pub fn rate_of_cells(cells: u64, hashes: u32, increments: u64, by_choices: &[u64; MOST_INCREMENTS + 1]) -> f64 {
     let m = cells as f64;
-    // The sums of the products of d chances, each over m: a polynomial with a factor for every cell.
+    // The sums of the products of d chances, each divided by m, are the coefficients of a polynomial with a factor for
+    // every cell.
     let (most, mut sums) = (hashes.min(MAX_HASHES) as usize, [0.0; MAX_HASHES as usize + 1]);
     sums[0] = 1.0;
     for (choices, count) in by_choices.iter().enumerate().skip(1).filter(|(_, count)| **count > 0) {
@@ -207,7 +209,7 @@ pub fn rate_of_cells(cells: u64, hashes: u32, increments: u64, by_choices: &[u64
             sums[d] = (0..=d).map(|j| sums[d - j] * powers[j]).sum();
         }
     }
-    // C(m, d) / m^d
+    // The factor is `C(m, d) / m^d`.
     let (mut all, mut rate) = (1.0, 0.0);
     for (d, chance) in occupied(m, hashes).into_iter().enumerate().take(most + 1).skip(1) {
         all *= (m - (d - 1) as f64).max(0.0) / m / d as f64;
@@ -221,7 +223,7 @@ pub fn rate_of_cells(cells: u64, hashes: u32, increments: u64, by_choices: &[u64
 /// The chance that two different cells both say "no".
 fn both_refuse(n: f64, ln_not: f64, ln_neither: f64, refusals: &Refusals) -> f64 {
     let neither = ln_neither.exp();
-    // What a key does, beside being in neither: it is in one of them, or in both.
+    // A key in at least one of the two cells is in exactly one, or in both.
     let (one, both) = (ln_not.exp() - neither, 1.0 - 2.0 * ln_not.exp() + neither);
     let (one, both) = (one / neither, both / neither);
     let none = (n * ln_neither).exp();
@@ -251,10 +253,10 @@ pub fn optimal_hashes(cells: u64, keys: u64, refusals: &Refusals) -> u32 {
     rates.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(1, |(_, hashes)| hashes)
 }
 
-/// The least number of cells that hold so many keys at no more than a rate, and the number of cells a key for which
-/// that is so. `None` if the rate is not inside (0, 1), or would take more than 2^52 cells.
+/// The least number of cells that hold so many keys at a rate of at most `rate`, and the number of cells a key that
+/// makes this possible. `None` if the rate is not inside (0, 1), or would take more than 2^52 cells.
 pub fn size_for(keys: u64, rate: f64, refusals: &Refusals) -> Option<(u64, u32)> {
-    /// More cells a key after so many numbers of them that need more than the best so far are not tried.
+    /// After so many numbers of cells a key that are worse than the best so far, greater numbers are not tried.
     const WORSE: u32 = 5;
     if !is_rate(rate) {
         return None;
@@ -271,7 +273,7 @@ pub fn size_for(keys: u64, rate: f64, refusals: &Refusals) -> Option<(u64, u32)>
         }
     }
     let (mut cells, hashes) = best?;
-    // What few keys need may be more.
+    // Few keys may need more cells than the formula for many says.
     while cells <= 1 << 52 && false_positive_rate(cells, hashes, keys, refusals) > rate {
         cells += 1 + cells / 128;
     }
