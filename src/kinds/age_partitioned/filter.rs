@@ -1,4 +1,4 @@
-//! What is done with the slices of a payload.
+//! The operations of an age-partitioned filter on the slices of its payload.
 
 use super::layout::{GROUPS, Inserted, Kernel, Slices, kernel};
 use super::shape::{Shape, word};
@@ -12,17 +12,17 @@ use crate::storage::try_box;
 use core::ops::Range;
 use core::sync::atomic::Ordering;
 
-/// Slices in a ring. The last line of the payload is their state: which of them is the youngest, counted against the
-/// order of the ring, and how many keys its generation has taken.
+/// A filter over a ring of slices. The last line of the payload is the state: which slice is the youngest, counted
+/// against the order of the ring, and how many keys its generation has taken.
 struct AgePartitioned {
     base: Base,
     shape: Shape,
     kernel: &'static Kernel,
 }
 
-/// Where in the state is how many steps were made, modulo the number of slices.
+/// The word of the state that says how many steps were made, modulo the number of slices.
 const STEPS: usize = 0;
-/// Where in the state is how many keys the generation has taken.
+/// The word of the state that says how many keys the generation has taken.
 const TAKEN: usize = 1;
 
 /// A filter over a payload of this kind.
@@ -37,14 +37,14 @@ pub fn open(base: Base) -> Result<Box<dyn Kind>> {
 }
 
 impl AgePartitioned {
-    /// The steps that were made, modulo the number of slices. A payload that was not verified may hold any number.
+    /// How many steps were made, modulo the number of slices. A payload that nobody verified may hold any number.
     #[inline]
     fn steps(&self) -> u64 {
         let (steps, count) = (word(self.base.words().shared(), STEPS), u64::from(self.shape.count()));
         if steps < count { steps } else { 0 }
     }
 
-    /// The slices as they are now: with every step the one before the youngest becomes that.
+    /// The slices at this moment. With every step the slice before the youngest becomes the youngest.
     #[inline]
     fn slices(&self) -> Slices {
         let (steps, Shape { hashes, old, bits, .. }) = (self.steps() as u32, self.shape);
@@ -52,7 +52,7 @@ impl AgePartitioned {
         Slices { hashes, old, bits, youngest }
     }
 
-    /// How many keys are left of the generation.
+    /// How many more keys the generation takes.
     #[inline]
     fn room(&self) -> u64 {
         match self.shape.clock {
@@ -61,7 +61,7 @@ impl AgePartitioned {
         }
     }
 
-    /// Inserts a hash where [`Base::writable_at_once`] allows it.
+    /// Inserts a hash if [`Base::writable_at_once`] allows it.
     fn insert(&mut self, hash: u64) -> Option<bool> {
         if !self.base.is_at_once() {
             return None;
@@ -81,14 +81,14 @@ impl AgePartitioned {
         Some(new)
     }
 
-    /// Notes that the generation has taken so many keys more.
+    /// Notes that the generation has taken so many more keys.
     fn take(words: &mut [u64], keys: u64) {
         let taken = Shape::state(words.len()) + TAKEN;
         words[taken] = words[taken].saturating_add(keys);
     }
 
     /// Inserts those of at most [`CHUNK`](crate::batch::ring::CHUNK) hashes that come before the next step, and at
-    /// least one; how many these are, and what became of them.
+    /// least one. Returns how many these are, and what became of them.
     fn insert_some(&mut self, hashes: &[u64], is_asked: bool) -> Option<(usize, Inserted)> {
         let keys = self.room().min(hashes.len() as u64) as usize;
         if keys == 0 {
@@ -119,18 +119,18 @@ impl AgePartitioned {
         Some(())
     }
 
-    /// The bits of the slices that so many steps clear.
+    /// The bits of the slices that the next `steps` steps clear.
     fn forgotten(&self, steps: u64) -> [Range<u64>; 2] {
         let count = u64::from(self.shape.count());
         let cleared = steps.min(count);
-        // The youngest is slice -steps of the ring, and those before it are the oldest.
+        // The youngest slice is number -steps of the ring, and the slices before it are the oldest.
         let last = (count - self.steps()) % count;
         let first = (last + count - cleared) % count;
         bits::arc(first, cleared, count).map(|slices| self.shape.bits_of(slices))
     }
 }
 
-/// The words that some bits lie in.
+/// The words in which some bits lie.
 fn words_of(bits: Range<u64>) -> Range<usize> {
     if bits.is_empty() { 0..0 } else { (bits.start / 64) as usize..bits.end.div_ceil(64) as usize }
 }
@@ -191,8 +191,8 @@ impl Kind for AgePartitioned {
         Measure::of_bits(taken, self.base.geometry().bits, rate)
     }
 
-    /// The state, and the words of the hash in the young slices; if a step is due, all of the slice that it clears, in
-    /// which the hash then has its first bit.
+    /// Looks through the state, and the words of the hash in the young slices. If a step is due, looks through all
+    /// words of the slice that the step clears, in which the hash then has its first bit.
     fn unmarked(&self, hash: u64) -> Option<usize> {
         let (hash, slices) = (bits::mix(hash), self.slices());
         let mut found = self.base.unmarked(Shape::state(self.base.words().shared().len()));
@@ -218,7 +218,7 @@ impl Insert for AgePartitioned {
         self.insert(hash)
     }
 
-    /// Into an image in place keys go one after the other.
+    /// Keys go into an image in place one after the other.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         if !self.base.is_own() {
             return one_by_one(batch, |hash| self.insert_one(hash));

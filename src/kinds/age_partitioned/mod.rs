@@ -1,5 +1,5 @@
-//! The kind `age_partitioned`: a ring of slices of bits, of which a key sets a bit in each of the k youngest and is
-//! found in any k that follow each other.
+//! The kind `age_partitioned`: a ring of slices of bits. A key sets a bit in each of the k youngest slices, and is
+//! found in any k slices that follow each other.
 //!
 //! Shtul, Baquero and Almeida, "Age-Partitioned Bloom Filters", 2020. There are k + l slices, each with a hash
 //! function of its own for ever. When g keys have come, or time is moved on, the oldest slice is cleared and becomes
@@ -7,14 +7,14 @@
 //! A key is found until at least l generations have passed, and a window of N keys has g = N / l. That takes (k + l)
 //! k / (l ln 2) bits for each key of the window; the finer the window is divided, the fewer.
 //!
-//! [`sizing`] has the rate, exactly, and holds it to what was asked for at the moment when it
-//! is largest, before each step.
+//! [`sizing`] has the exact rate. The size keeps it at or below the wanted rate even when it is largest, before each
+//! step.
 //!
-//! A generation counts the keys that change something. A key whose bits are in all young slices already is as young
-//! as it can be; any other key that comes again becomes young again.
+//! A generation counts the keys that change something. A key whose bits are in all young slices already is as young as
+//! possible; any other key that comes again becomes young again.
 //!
-//! Hashes pass a bijection first, as in all kinds that divide a hash by its high bits and get it from builders in
-//! ascending order. Where a key has its bits, and how it is found, is in [`layout`].
+//! Hashes pass a bijection first, as in all kinds that divide a hash by its high bits and get hashes from builders in
+//! ascending order. [`layout`] says where a key has its bits, and how it is found.
 
 pub mod layout;
 pub mod sizing;
@@ -28,7 +28,7 @@ use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 use shape::Shape;
 use sizing::{MAX_HASHES, MAX_OLD};
 
-/// How finely the window is divided.
+/// The parameter for how finely the window is divided.
 pub const SLICES: Parameter = Parameter {
     name: "slices",
     summary: "steps of the window, each of which forgets the oldest keys: more take fewer bits and more lines",
@@ -37,10 +37,10 @@ pub const SLICES: Parameter = Parameter {
     word: Some(0),
 };
 
-/// What moves the window on.
+/// The parameter for what moves the window on.
 pub const CLOCK: Parameter = Parameter { word: Some(1), ..super::rotating::CLOCK };
 
-/// The 64-bit words of the state, the payload's last line.
+/// How many 64-bit words the state has, which is the payload's last line.
 const STATE_WORDS: usize = 8;
 
 /// The registry's row.
@@ -54,7 +54,8 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(1),
     hashes: (1, MAX_HASHES),
     geometry,
-    // A scan of l older slices meets half of them, two for each k that it leaves out; then come the k of the key.
+    // A scan of l older slices looks at half of them, two for each k that it leaves out. Then come the k slices of the
+    // key.
     lines_per_lookup: |geometry| {
         f64::from(geometry.hashes) + geometry.words[0] as f64 / f64::from(geometry.hashes.max(1))
     },
@@ -106,13 +107,14 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
                     "bits = {bits} are not one for each slice: hashes = {hashes}, and slices = {old} besides"
                 ));
             }
-            // At half full slices, as many keys as they are for.
+            // So many keys make the slices half full.
             let fitting = (each as f64 * core::f64::consts::LN_2 / f64::from(hashes)) as u64;
             (bits, hashes, if capacity == 0 { fitting.max(1) } else { keys })
         }
     };
     let each = bits / u64::from(slices(hashes, keys).count());
-    // Then there is always a key that sets a bit in the youngest slice, and which makes the next one follow.
+    // With fewer keys than bits there is always a key that sets a bit in the youngest slice, and so brings the next
+    // slice.
     if clock == 0 && keys >= each {
         return Err(error!(
             OutOfRange,
@@ -122,7 +124,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     of_shape(bits, hashes, [old, clock, keys])
 }
 
-/// The geometry of slices, with bits that are too few for one more of each.
+/// The geometry of slices. Bits that are too few for one more bit in each slice stay unused.
 ///
 /// # Errors
 /// [`Status::TooLarge`](crate::Status::TooLarge) past the address space.

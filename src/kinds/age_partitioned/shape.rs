@@ -12,20 +12,20 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// The slices that a geometry describes.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// Slices in which a key sets a bit.
+    /// How many slices a key sets a bit in.
     pub hashes: u32,
-    /// Slices that are older than those.
+    /// How many older slices there are.
     pub old: u32,
     /// 0 if a slice is dropped after so many keys; 1 if only time moves on.
     pub clock: u64,
-    /// The keys of a generation.
+    /// How many keys a generation takes.
     pub keys: u64,
     /// The bits of a slice.
     pub bits: u64,
 }
 
 impl Shape {
-    /// What a geometry describes, if it is one of this kind.
+    /// The slices that a geometry describes, if the geometry is one of this kind.
     pub fn of(geometry: &Geometry) -> Option<Shape> {
         let [old, clock, keys, ..] = geometry.words;
         let has = |parameter: &Parameter, value: u64| parameter.check(parameter.value_of_word(value)).is_ok();
@@ -38,13 +38,13 @@ impl Shape {
         (is_same && bits > 0).then_some(Shape { hashes, old: old as u32, clock, keys, bits })
     }
 
-    /// What the mathematics knows of them.
+    /// The numbers of slices that the sizing computes with.
     pub fn slices(&self) -> sizing::Slices {
         let keys = (self.clock == 0).then_some(self.keys);
         sizing::Slices { hashes: self.hashes, old: self.old, bits: self.bits, keys }
     }
 
-    /// What is remembered.
+    /// The window of keys that the filter remembers.
     pub fn window(&self) -> Window {
         Window { steps: self.old.into(), keys: (self.clock == 0).then_some(self.keys) }
     }
@@ -59,12 +59,12 @@ impl Shape {
         words - STATE_WORDS
     }
 
-    /// The bits of some slices that follow each other.
+    /// The bits of a range of slices.
     pub fn bits_of(&self, slices: Range<u64>) -> Range<u64> {
         self.bits * slices.start..self.bits * slices.end
     }
 
-    /// The set bits of each slice, the youngest first; `progress` hears how many bytes were read.
+    /// The number of set bits of each slice, the youngest first. `progress` learns how many bytes were read.
     pub fn ones(self, words: &[AtomicU64], youngest: u32, progress: &mut dyn FnMut(u64)) -> impl Iterator<Item = u64> {
         (0..u64::from(self.count())).map(move |age| {
             let slice = (u64::from(youngest) + age) % u64::from(self.count());

@@ -1,24 +1,24 @@
-//! Age-partitioned Bloom filters: `k + l` slices of s bits in the order of their age, of which a key sets a bit in each
-//! of the k youngest.
+//! Age-partitioned Bloom filters: `k + l` slices of s bits in the order of their age. A key sets a bit in each of the k
+//! youngest slices.
 //!
 //! Shtul, Baquero and Almeida, "Age-Partitioned Bloom Filters", 2020. After every g keys a slice of zeros becomes the
-//! youngest and the oldest is dropped. A lookup says true if k slices that follow each other have the key's bits. So a
-//! key is found until g keys have come l times more at least.
+//! youngest and the oldest slice is dropped. A lookup says true if k slices that follow each other have the key's bits.
+//! So a key is found until at least l g more keys have come.
 //!
-//! Slices have hash functions of their own: given their fills `r_0, r_1, ...` a lookup of an absent key meets set bits
-//! independently, and the rate is the probability of a run of k: [`run`], one pass over the slices. It is linear in
-//! each fill, and the fills are independent, so that their means give the mean rate: with n keys that had to do with a
-//! slice, `1 - (1 - 1/s)^n`. Of slice i these are the keys of `min(i + 1, k)` generations, less those that the youngest
-//! still misses. The rate is largest when that is complete, by a tenth or more: the pairs (k, l) that the paper lists
-//! keep their rates on average only, and [`slice_bits`] keeps them there.
+//! Slices have hash functions of their own. Given their fills `r_0, r_1, ...`, a lookup of an absent key meets set bits
+//! independently, and the rate is the probability of a run of k: [`run`], one pass over the slices. The rate is linear
+//! in each fill, and the fills are independent, so the mean fills give the mean rate. A slice that n keys set bits in
+//! has the mean fill `1 - (1 - 1/s)^n`. For slice i these are the keys of `min(i + 1, k)` generations, less those that
+//! the youngest generation still lacks. The rate is largest when that generation is complete, by a tenth or more. So
+//! the pairs (k, l) that the paper lists keep their rates on average only, and [`slice_bits`] keeps the largest rate.
 
 use crate::sizing::omissions::sum_of_rates;
 use crate::sizing::{hash_floor, hit_at_least_once, is_rate, search};
 
-/// The most slices in which a key has bits.
+/// The most slices that a key sets a bit in.
 pub const MAX_HASHES: u32 = 64;
 
-/// The most slices that are older than those.
+/// The most older slices.
 pub const MAX_OLD: u32 = 128;
 
 /// The most slices.
@@ -29,7 +29,7 @@ const MAX_BITS: u64 = 1 << 56;
 
 /// The probability of a run of `hashes` set bits in slices of these fills.
 pub fn run(hashes: u32, fills: impl Iterator<Item = f64>) -> f64 {
-    // Of those without such a run yet: how long the run at the end is.
+    // For each length, the probability that there is no such run yet and that a run of that length is at the end.
     let mut ends = [0.0; MAX_HASHES as usize];
     let hashes = (hashes as usize).clamp(1, ends.len());
     ends[0] = 1.0;
@@ -48,13 +48,13 @@ pub fn run(hashes: u32, fills: impl Iterator<Item = f64>) -> f64 {
 /// The shape of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slices {
-    /// k, the slices in which a key has bits.
+    /// k, the number of slices that a key sets a bit in.
     pub hashes: u32,
-    /// l, those that are older.
+    /// l, the number of older slices.
     pub old: u32,
     /// s, the bits of a slice.
     pub bits: u64,
-    /// g, the keys after which a slice is dropped; `None` where they all come at once.
+    /// g, the number of keys after which a slice is dropped; `None` if all keys come at once.
     pub keys: Option<u64>,
 }
 
@@ -64,16 +64,16 @@ impl Slices {
         self.hashes + self.old
     }
 
-    /// Keys that come until the filter is what it then stays.
+    /// After so many keys the filter's fills stay as they are.
     fn ramp(&self) -> u64 {
         self.keys.map_or(u64::MAX, |keys| keys.saturating_mul(self.count().into()))
     }
 
-    /// How many of `keys` distinct keys had to do with the slice of this age.
+    /// How many of `keys` distinct keys set a bit in the slice of this age.
     fn keys_of(&self, age: u32, keys: u64) -> u64 {
         let (age, hashes) = (u64::from(age), u64::from(self.hashes));
         let Some(each) = self.keys else { return if age < hashes { keys } else { 0 } };
-        // The next slice is dropped with the key after a generation, not with its last one.
+        // The first key after a generation drops the next slice, not the generation's last key.
         let generation = keys.saturating_sub(1) / each;
         match age < hashes {
             true => age.min(generation) * each + (keys - generation * each),
@@ -81,7 +81,8 @@ impl Slices {
         }
     }
 
-    /// The rate after so many distinct keys; after more than it takes to forget the first of them, the largest.
+    /// The rate after so many distinct keys. After more keys than it takes to forget the first of them, this is the
+    /// largest rate.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         let keys = keys.min(self.ramp());
         self.rate_after(keys).max(hash_floor(keys, 64))
@@ -92,20 +93,20 @@ impl Slices {
         run(self.hashes, (0..self.count()).map(|age| hit(same, self.keys_of(age, keys))))
     }
 
-    /// The rate when the youngest slice is about to be one no longer, and all others are as full as they become.
+    /// The rate just before a step, when every slice is as full as it becomes at its age.
     pub fn worst(&self) -> f64 {
         self.rate_after(self.ramp())
     }
 
-    /// The probability that a key is not found so many keys after it, wherever in its generation it came. After the
-    /// window some of its bits are there for k steps more, and the others may be set by chance.
+    /// The probability that a key is not found `keys` keys later, wherever in its generation it came. For k steps after
+    /// the window some of the key's bits are still there, and the others may be set by chance.
     pub fn false_negative_rate(&self, keys: u64) -> f64 {
         let Some(each) = self.keys else { return 0.0 };
         if keys <= each.saturating_mul(self.old.into()) {
             return 0.0;
         }
         let (steps, part) = (keys / each, (keys % each) as f64 / each as f64);
-        // The rate comes from a difference, so that a rate which no longer changes is the same number at every age.
+        // The result comes from a difference, so that a rate which no longer changes is the same number at every age.
         let (found, later) = (self.found_after(steps), self.found_after(steps.saturating_add(1)));
         1.0 - (found + part * (later - found))
     }
@@ -133,12 +134,12 @@ impl Slices {
     }
 }
 
-/// The fill after so many keys, of which each sets a bit with this probability.
+/// The fill after so many keys, each of which sets a given bit with probability `same`.
 fn hit(same: f64, keys: u64) -> f64 {
     if keys == 0 { 0.0 } else { hit_at_least_once(same, keys as f64) }
 }
 
-/// The least bits of slices with which `slices` keeps this rate at its worst; `None` if there are none.
+/// The least bits of slices with which `slices` has at most this rate at its worst. `None` if no number of bits does.
 pub fn slice_bits(slices: Slices, rate: f64) -> Option<u64> {
     let keys = slices.keys?;
     if !is_rate(rate) {
@@ -148,7 +149,7 @@ pub fn slice_bits(slices: Slices, rate: f64) -> Option<u64> {
     search::least(guess.min(MAX_BITS as f64) as u64, MAX_BITS, |bits| Slices { bits, ..slices }.worst() <= rate)
 }
 
-/// The number of slices for each key with which filters of this rate, of many keys, take the fewest bits.
+/// The number of slices for each key with which filters of this rate, for many keys, take the fewest bits.
 pub fn best_hashes(old: u32, rate: f64) -> u32 {
     if !is_rate(rate) {
         return 1;
@@ -168,7 +169,7 @@ pub fn best_hashes_of_bits(old: u32, bits: u64, keys: u64) -> u32 {
     search::valley(10, MAX_HASHES, worst, f64::total_cmp)
 }
 
-/// The keys for each bit of a slice at its fullest for which the worst rate, of large filters, is this one.
+/// The number of keys, for each bit of a slice at its fullest, that gives large filters this rate at worst.
 fn load(hashes: u32, old: u32, rate: f64) -> f64 {
     let worst = |load: f64| {
         let share = |age: u32| f64::from((age + 1).min(hashes)) / f64::from(hashes);
@@ -186,8 +187,8 @@ fn load(hashes: u32, old: u32, rate: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Half full slices of the paper's pairs, at the worst phase and on average over a generation, of which three
-    /// digits are known: (k, l, worst, mean).
+    /// The paper's pairs with half full slices: k, l, the rate at the worst moment, and the mean rate over a
+    /// generation. Three digits of the mean are known.
     const PAIRS: [(u32, u32, f64, Option<f64>); 15] = [
         (4, 3, 0.1074, None),
         (5, 7, 0.1058, None),
@@ -221,7 +222,7 @@ mod tests {
                 mean.is_none_or(|mean| (average / mean - 1.0).abs() < 4e-3),
                 "({hashes}, {old}): {average} on average"
             );
-            // A filter of many keys is that.
+            // A filter of many keys stands for large filters.
             let keys = 1_000_000;
             let bits = (f64::from(hashes) * keys as f64 / core::f64::consts::LN_2).round() as u64;
             let slices = Slices { hashes, old, bits, keys: Some(keys) };
@@ -229,7 +230,7 @@ mod tests {
         }
     }
 
-    /// A run of set bits, by trying all patterns.
+    /// Compares the probability of a run with a trial of all patterns.
     #[test]
     fn runs_are_counted_out() {
         let fills = [0.1, 0.25, 0.3, 0.55, 0.5, 0.5, 0.9, 0.4];

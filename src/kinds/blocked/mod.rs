@@ -1,15 +1,15 @@
-//! The kind `blocked`, the blocked Bloom filter: one cache line a key. Blocks of 512 bits, in each of which a key sets
-//! one bit in every of k 32-bit lanes that it chooses among sixteen.
+//! The kind `blocked`, the blocked Bloom filter, in which a key touches one cache line. Blocks have 512 bits in sixteen
+//! 32-bit lanes. A key chooses k lanes of one block, and sets one bit in each.
 //!
-//! After Putze, Sanders and Singler, "Cache-, hash- and space-efficient Bloom filters", 2007, which has k bits anywhere
-//! in the block. Choosing lanes first is as accurate to a thousandth and makes a lookup one multiplication, one shift,
-//! one rotation and one masked test of a vector. The block comes from the hash by multiply-high, the bits of the lanes
-//! from products of its low half, and the lanes from the high bits of that half ([`layout`] is the
-//! definition, `docs/format.md` says it in words).
+//! After Putze, Sanders and Singler, "Cache-, hash- and space-efficient Bloom filters", 2007, where a key has k bits
+//! anywhere in the block. Choosing lanes first is as accurate to a thousandth, and makes a lookup one multiplication,
+//! one shift, one rotation and one masked test of a vector. The block comes from the hash by multiply-high. The bits of
+//! the lanes come from products of the hash's low half, and the lanes from the high bits of that half ([`layout`] is
+//! the definition, and `docs/format.md` says it in words).
 //!
-//! A key has ceil(k/2) lanes of one half of the block and floor(k/2) of the other. All such choices are equally
-//! likely, and there are few enough of them for a table that stays in the first-level cache. [`sizing`] derives the
-//! exact false-positive rate. Given the bits it is the mean over the blocks of the mean, over all choices, of the
+//! A key has ceil(k/2) lanes of one half of the block and floor(k/2) of the other. All such choices are equally likely,
+//! and there are few enough of them for a table that stays in the first-level cache. [`sizing`] derives the exact
+//! false-positive rate. Given the bits, the rate is a mean over the blocks and over all choices: the mean of the
 //! product of the chosen lanes' fills.
 
 pub mod layout;

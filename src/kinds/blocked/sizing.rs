@@ -1,14 +1,15 @@
-//! The blocked filter: blocks of 512 bits, each of two halves of eight 32-bit lanes; a key sets one bit in each of `k`
-//! lanes, which it chooses itself.
+//! The blocked filter: blocks of 512 bits, each of two halves of eight 32-bit lanes. A key chooses `k` lanes itself,
+//! and sets one bit in each.
 //!
-//! A key takes `a = ceil(k/2)` lanes of one half and `b = floor(k/2)` of the other, every choice being as likely as any
-//! other; where `k` is odd, either half has the greater share with probability 1/2. In each chosen lane it sets one of
-//! the 32 bits.
+//! A key takes `a = ceil(k/2)` lanes of one half and `b = floor(k/2)` of the other, every choice being equally likely.
+//! If `k` is odd, either half has the greater share with probability 1/2. In each chosen lane the key sets one of the
+//! 32 bits.
 //!
-//! A lookup is a false positive if each of its own `k` bits was set by some of the `i` keys of its block. By inclusion
-//! and exclusion over the bits that nobody set: take `t` of the bits in one half and `u` in the other. One key misses
-//! all of them with a probability that depends on `t` and `u` only. It has `j` of the `t` lanes with the hypergeometric
-//! probability `H(8, a, t; j) = C(a, j) C(8-a, t-j) / C(8, t)`, and misses the bit of each with 31/32:
+//! A lookup is a false positive if each of its own `k` bits was set by some of the `i` keys of its block. The
+//! probability comes by inclusion and exclusion over the bits that nobody set. Take `t` of the bits in one half and `u`
+//! in the other. One key misses all of them with a probability that depends on `t` and `u` only. The key has `j` of the
+//! `t` lanes with the hypergeometric probability `H(8, a, t; j) = C(a, j) C(8-a, t-j) / C(8, t)`, and misses the bit of
+//! each with 31/32:
 //!
 //! ```text
 //! x(a, t) = sum over j of H(8, a, t; j) (31/32)^j
@@ -16,19 +17,19 @@
 //! rate of a block with i keys = sum over t <= a, u <= b of (-1)^(t+u) C(a, t) C(b, u) z(t, u)^i
 //! ```
 //!
-//! (With `k` even both products are one, and `z(t, u) = z(u, t)` always, so that half of the terms do.)
+//! (With `k` even both products are one. `z(t, u) = z(u, t)` always, so that half of the terms suffice.)
 //!
-//! The number of keys in a block is Binomial(n, 1/B). The mean of `z^i` over it is `(1 - (1-z)/B)^n`, so the rate of
-//! the filter is the same sum with these powers: nothing has to be summed over numbers of keys. In the limit of many
-//! blocks they become `exp(-(512/c)(1 - z))` at `c` bits a key.
+//! The number of keys in a block is Binomial(n, 1/B). Over this distribution the mean of `z^i` is `(1 - (1-z)/B)^n`. So
+//! the rate of the filter is the same sum with these powers, and nothing has to be summed over numbers of keys. In the
+//! limit of many blocks the powers become `exp(-(512/c)(1 - z))` at `c` bits a key.
 //!
-//! The sum takes numbers up to 4900 from each other, so that its absolute error is up to 1e-12. Rates below
-//! [`MIN_RATE`] are not asked of it: there a block of one line needs several times the bits of the classic filter
-//! anyway.
+//! The sum takes numbers up to 4900 from each other, so that its absolute error is up to 1e-12. No filter is sized for
+//! rates below [`MIN_RATE`]: there a block of one line needs several times the bits of the classic filter anyway.
 //!
-//! **Sizes.** Which number of lanes is best depends on the rate alone, or on the bits a key alone: `CHANGES` is the
-//! table of the rates at which it changes. For that number of lanes Newton's method finds the size for which the sum is
-//! the wanted rate, in three steps or four, and the sum itself at the whole number of blocks and at one less decides.
+//! **Sizes.** The best number of lanes depends on the rate alone, or on the bits a key alone. `CHANGES` is the table of
+//! the rates at which that number changes. For that number of lanes Newton's method finds the size for which the sum is
+//! the wanted rate, in three or four steps. The sum itself, at that whole number of blocks and at one less, then
+//! decides.
 
 use crate::sizing::{exp, is_rate, ln, ln_1p_minus, mixture, pow, search};
 
@@ -41,17 +42,17 @@ pub const MAX_HASHES: u32 = 16;
 /// The least rate that a filter is sized for.
 pub const MIN_RATE: f64 = 1e-9;
 
-/// Rates below this, which no filter is sized for, are summed over the number of keys in the block.
+/// The formula sums rates below this one, which no filter is sized for, over the number of keys in the block.
 const LOW: f64 = 1e-10;
 
 /// Lanes in a half.
 const LANES: u32 = 8;
 
-/// Bits in a lane: the places that a key's bit of it may have.
+/// How many bits a lane has: the places that a key's bit in that lane may have.
 pub const LANE_BITS: u32 = 32;
 
-/// Where `k` lanes, `k` = 1, 2, .. 15, stop to be the best and one more begins, in the limit of many blocks: the
-/// false-positive rate that both have there, and the bits a key at which they have it.
+/// For `k` = 1, 2, .. 15, where `k` lanes stop being the best and one more begins, in the limit of many blocks: the
+/// false-positive rate that both numbers of lanes have there, and the bits a key at which they have it.
 const CHANGES: [(f64, f64); MAX_HASHES as usize - 1] = [
     (3.809209828939094e-1, 2.0854084815726313),
     (1.8405626922417906e-1, 3.578213589968071),
@@ -76,9 +77,9 @@ const LAST: (f64, f64) = (MIN_RATE, 86.34326171875098);
 /// A term of the sum.
 #[derive(Clone, Copy)]
 struct Term {
-    /// With its sign.
+    /// The weight of the term, with its sign.
     weight: f64,
-    /// `1 - z`: the probability that a key of the block has one of the bits.
+    /// `1 - z`: the probability that a key of the block has at least one of the bits.
     hit: f64,
 }
 
@@ -102,7 +103,7 @@ const fn choose(n: u32, k: u32) -> f64 {
 }
 
 /// The probability that a key with `a` lanes of a half, of `places` places each, misses `t` given places in different
-/// lanes of it.
+/// lanes of that half.
 const fn miss(a: u32, t: u32, places: u32) -> f64 {
     let (mut sum, mut power, mut j) = (0.0, 1.0, 0);
     while j <= a && j <= t {
@@ -132,7 +133,7 @@ impl Terms {
         let mut t = 0;
         while t <= a {
             let mut u = 0;
-            // (t, u) and (u, t) have the same z and are one term, unless only one of them is there.
+            // (t, u) and (u, t) have the same z and are one term, unless only one of them exists.
             while u <= b && u <= t {
                 let sign = if (t + u) % 2 == 0 { 1.0 } else { -1.0 };
                 let z = 0.5 * (miss(a, t, places) * miss(b, u, places) + miss(b, t, places) * miss(a, u, places));
@@ -154,7 +155,7 @@ impl Terms {
 
     fn sum(&self, power: impl Fn(f64) -> f64) -> f64 {
         let sum: f64 = self.terms[..self.length].iter().map(|term| term.weight * power(term.hit)).sum();
-        // What is left of a difference of numbers near one may be just below zero.
+        // A difference of numbers near one may come out just below zero.
         sum.clamp(0.0, 1.0)
     }
 
@@ -179,11 +180,11 @@ impl Terms {
         }
         let share = 1.0 / blocks as f64;
         let rate = self.sum(|hit| missed(share * hit, keys));
-        // The sum loses more digits of a lower rate than the mixture does, term by term.
+        // The sum loses more digits of a lower rate than the mixture does, which is computed term by term.
         if rate > LOW { rate } else { mixture::binomial(keys, share, |keys| self.block_rate(keys)) }
     }
 
-    /// About the number of blocks for which [`Terms::rate`] is `rate`, by Newton's method on their logarithms.
+    /// An estimate of the number of blocks for which [`Terms::rate`] is `rate`, by Newton's method on their logarithms.
     pub fn blocks_about(&self, keys: u64, rate: f64, start: f64) -> f64 {
         let (wanted, mut blocks) = (ln(rate), start);
         for _ in 0..8 {
@@ -203,7 +204,7 @@ impl Terms {
                 break;
             }
             blocks = (blocks * exp(step.clamp(-0.5, 0.5))).max(1.0);
-            // The error of what was reached is about the square of the last step: far less than a block.
+            // The error of the result is about the square of the last step: far less than a block.
             if step.abs() < 1e-6 || step.abs() * blocks < 0.5 {
                 break;
             }
@@ -212,7 +213,7 @@ impl Terms {
     }
 }
 
-/// `(1 - hit)^keys`, for `hit` in 0..1, by the cheapest way that has all digits.
+/// `(1 - hit)^keys`, for `hit` in 0..1, by the cheapest formula that keeps all digits.
 fn missed(hit: f64, keys: u64) -> f64 {
     if keys <= 32 {
         return (1.0 - hit).powi(keys as i32);
@@ -222,7 +223,7 @@ fn missed(hit: f64, keys: u64) -> f64 {
 
 /// The exact false-positive rate of `blocks` blocks that hold `keys` distinct keys of `hashes` lanes each.
 ///
-/// No blocks give 1; otherwise no keys give 0. At most 45 exponential functions.
+/// The rate is 1 without blocks; otherwise it is 0 without keys. Takes at most 45 exponential functions.
 pub fn false_positive_rate(blocks: u64, hashes: u32, keys: u64) -> f64 {
     Terms::of(hashes).rate(blocks, keys)
 }
@@ -232,8 +233,8 @@ pub fn optimal_hashes(bits_per_key: f64) -> u32 {
     CHANGES.iter().take_while(|(_, change)| bits_per_key > *change).count() as u32 + 1
 }
 
-/// The number of lanes that reaches `rate` with the fewest bits a key, and about how many that are, in the limit of
-/// many blocks.
+/// The number of lanes that reaches `rate` with the fewest bits a key, and about how many bits these are, in the limit
+/// of many blocks.
 fn lanes_for(rate: f64) -> (u32, f64) {
     let lanes = CHANGES.iter().take_while(|(change, _)| rate < *change).count() as u32 + 1;
     // Between two changes the logarithms lie nearly on a line. A single lane needs no table.
@@ -246,19 +247,19 @@ fn lanes_for(rate: f64) -> (u32, f64) {
     (lanes, from * pow(to / from, place))
 }
 
-/// How many blocks and lanes.
+/// The number of blocks, and the number of lanes of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockedSize {
     /// Blocks of 512 bits.
     pub blocks: u64,
-    /// Lanes of a key.
+    /// How many lanes a key has.
     pub hashes: u32,
 }
 
-/// The least number of blocks that hold `keys` keys at no more than `false_positive_rate`, by the exact mixture, with
-/// the number of lanes that is best in the limit of many blocks.
+/// The least number of blocks that hold `keys` keys at no more than `false_positive_rate`, by the exact mixture. The
+/// number of lanes is the best one in the limit of many blocks.
 ///
-/// `None` if the rate is not inside (0, 1), or would take more than 2^52 blocks. No keys need one block.
+/// `None` if the rate is not inside (0, 1), or would take more than 2^52 blocks. Without keys the result is one block.
 pub fn size_for(keys: u64, false_positive_rate: f64) -> Option<BlockedSize> {
     if !is_rate(false_positive_rate) {
         return None;
@@ -275,10 +276,10 @@ pub fn size_for(keys: u64, false_positive_rate: f64) -> Option<BlockedSize> {
     Some(BlockedSize { blocks, hashes })
 }
 
-/// The present rate of a filter whose lanes have `places` places, [`LANE_BITS`] of bits. It comes from the sum over the
-/// filter's blocks of the products that [`crate::blocks::block_kernel::Fills`] defines. The rate is the mean, over the
-/// blocks and over the lanes that a key may choose, of the product of their fills. That is the rate whatever was
-/// inserted.
+/// The present rate of a filter whose lanes have `places` places; bits have [`LANE_BITS`]. It comes from the sum over
+/// the filter's blocks of the products that [`crate::blocks::block_kernel::Fills`] defines. The rate is the mean, over
+/// the blocks and over the lanes that a key may choose, of the product of these lanes' fills. The rate is exact,
+/// whatever was inserted.
 pub fn from_products(products: f64, blocks: u64, places: u32, hashes: u32) -> f64 {
     let hashes = hashes.clamp(1, MAX_HASHES);
     let choices = choose(LANES, hashes.div_ceil(2)) * choose(LANES, hashes / 2);
@@ -287,7 +288,7 @@ pub fn from_products(products: f64, blocks: u64, places: u32, hashes: u32) -> f6
 
 /// The present rate of one block, from its bits.
 pub fn from_fill(block: &[u32; 16], hashes: u32) -> f64 {
-    // The coefficients of the product of `1 + x t` over the numbers of bits in the lanes of each half.
+    // The coefficients of the product of `1 + x t` over the numbers of set bits in the lanes of each half.
     let mut halves = [[0.0; LANES as usize + 1]; 2];
     for (lanes, products) in block.chunks_exact(LANES as usize).zip(&mut halves) {
         products[0] = 1.0;
@@ -303,11 +304,11 @@ pub fn from_fill(block: &[u32; 16], hashes: u32) -> f64 {
     from_products(low[more] * high[fewer] + low[fewer] * high[more], 1, LANE_BITS, hashes)
 }
 
-/// The number of distinct keys that took `taken` places of `blocks` blocks, whose lanes have `places` of them,
-/// [`LANE_BITS`] of bits. A key takes a given place of its block's `m = 16 places` with probability `k/m`, so that
-/// `(1 - k/(m blocks))^n` of all stay free.
+/// The number of distinct keys that took `taken` places of `blocks` blocks, whose lanes have `places` places; bits have
+/// [`LANE_BITS`]. A key takes a given place of its block's `m = 16 places` with probability `k/m`, so that `(1 - k/(m
+/// blocks))^n` of all places stay free.
 ///
-/// `None` if none is free, or there are no blocks.
+/// `None` if no place is free, or there are no blocks.
 pub fn cardinality(blocks: u64, places: u32, hashes: u32, taken: u64) -> Option<f64> {
     let all = blocks.checked_mul(u64::from(2 * LANES * places))?;
     if taken >= all {
@@ -317,12 +318,12 @@ pub fn cardinality(blocks: u64, places: u32, hashes: u32, taken: u64) -> Option<
     Some(((-(taken as f64) / all as f64).ln_1p() / missed).abs())
 }
 
-/// The standard error of [`cardinality`] with `keys` keys: with `p = k/m`, `a = p n/B` and `q(i, j)` the probability
-/// that a key of the block misses two given places,
+/// The standard error of [`cardinality`] with `keys` keys. Let `p = k/m`, `a = p n/B`, and `q(i, j)` be the probability
+/// that a key of the block misses two given places.
 ///
-/// the variance of the number of free places is `B` times that of one block, less what a fixed number of keys takes
-/// from it: `B (sum over pairs of places of e^(-2a) (e^(n/B (q - (1-p)^2)) - 1)` less the square of the slope. The
-/// pairs are of four sorts: a place and itself, two of one lane, two of one half and two of both halves.
+/// The variance of the number of free places is `B` times that of one block, less the part that a fixed number of keys
+/// takes from it: `B (sum over pairs of places of e^(-2a) (e^(n/B (q - (1-p)^2)) - 1)` less the square of the slope.
+/// The pairs are of four sorts: a place and itself, two places of one lane, two of one half and two of both halves.
 pub fn cardinality_standard_error(blocks: u64, places: u32, hashes: u32, keys: u64) -> f64 {
     if blocks == 0 || hashes == 0 {
         return f64::INFINITY;
@@ -334,13 +335,13 @@ pub fn cardinality_standard_error(blocks: u64, places: u32, hashes: u32, keys: u
     // The probability that a key takes both of two different places.
     let one_half = 0.5 * (a * (a - 1.0) + b * (b - 1.0)) / (8.0 * 7.0) / (places * places);
     let both_halves = a * b / 64.0 / (places * places);
-    // Free places of one block: for each pair, e^(-load (2p - both)) less e^(-2 load p), in units of e^(-2 load p).
+    // For each pair of places in one block, e^(-load (2p - both)) less e^(-2 load p), in units of e^(-2 load p).
     let pairs =
         [(all, p), (all * (places - 1.0), 0.0), (all * 7.0 * places, one_half), (all * 8.0 * places, both_halves)];
     let variance: f64 = pairs.iter().map(|(count, both)| count * (load * both).exp_m1()).sum();
-    // The number of keys is given, which takes the part of the variance that it explains.
+    // The number of keys is given, which takes away the part of the variance that it explains.
     let slope = all * p;
     let variance = blocks * (variance - load * slope * slope).max(0.0);
-    // n = -ln(free / m) / p per block: dn = dZ / (p Z / B).
+    // Per block n = -ln(free / m) / p, so dn = dZ / (p Z / B).
     variance.sqrt() / (all * p)
 }

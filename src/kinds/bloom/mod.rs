@@ -1,7 +1,6 @@
-//! The kind `bloom`: the classic Bloom filter, of any size. [`layout`] has the structure and its
-//! mathematics.
+//! The kind `bloom`: the classic Bloom filter, of any size. [`layout`] has the structure and its mathematics.
 //!
-//! A key hashed with MD5 or SHA is inserted as a hash: take the digest's first eight bytes, little-endian, and
+//! A key that was hashed with MD5 or SHA is inserted as a hash. Take the digest's first eight bytes, little-endian, and
 //! [`crate::Filter::insert_hash`] into a filter whose hash function is `external`.
 
 pub mod layout;
@@ -14,7 +13,7 @@ use crate::sizing::{self, dependent};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use layout::{Bloom, Derivation, MAX_HASHES, bits_of, slice_width};
 
-/// Whether each probe has a slice of its own.
+/// The parameter that says whether each probe has a slice of its own.
 pub const PARTITIONED: Parameter = Parameter {
     name: "partitioned",
     summary: "1 gives each of a key's probes a slice of the bits to itself",
@@ -23,7 +22,7 @@ pub const PARTITIONED: Parameter = Parameter {
     word: Some(0),
 };
 
-/// How probes come from a hash.
+/// The parameter for the derivation of probes from a hash.
 pub const DERIVATION: Parameter = Parameter {
     name: "derivation",
     summary: "how a key's probes come from its hash",
@@ -32,7 +31,8 @@ pub const DERIVATION: Parameter = Parameter {
     word: Some(1),
 };
 
-/// How wide the slices of [`Derivation::Slices`] are. Kept through folding, so that the positions scale.
+/// The parameter for the width of the slices of [`Derivation::Slices`]. Folding keeps the width, so that the positions
+/// scale.
 pub const SLICE_WIDTH: Parameter = Parameter {
     name: "slice_width",
     summary: "bits of a slice with derivation = slices; 0 is what the size needs and 16 more",
@@ -70,7 +70,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         Size::Rate { capacity, false_positive_rate: rate } => {
             let scheme = Derivation::from_number(derivation).and_then(Derivation::scheme);
             if scheme.is_some() && foldable {
-                // Schemes need a range without small factors, and such a range cannot be folded.
+                // These schemes need a range without small factors, and such a range cannot be folded.
                 let name = Derivation::NAMES[derivation as usize];
                 return Err(error!(
                     Contradiction,
@@ -78,7 +78,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
                      derivation = remix"
                 ));
             }
-            // Units are what folding divides: all bits, or those of a slice.
+            // Folding divides units: all bits, or the bits of a slice.
             let size = match (scheme, is_partitioned) {
                 (Some(scheme), _) => dependent::size_for(scheme, is_partitioned, capacity, rate, MAX_HASHES),
                 (None, true) => sizing::bloom::partitioned_size_for(capacity, rate, MAX_HASHES)

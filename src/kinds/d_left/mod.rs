@@ -1,18 +1,17 @@
-//! The kind `d_left`: a d-left counting Bloom filter, from which keys are removed, and in which they are counted,
-//! without ever moving what another key left. [`layout`] has the buckets, [`sizing`] sizes and
-//! rates.
+//! The kind `d_left`, a d-left counting Bloom filter. Keys can be removed and counted, and no operation moves what
+//! another key left. [`layout`] has the buckets, and [`sizing`] has sizes and rates.
 //!
 //! The filter holds the multiset of fingerprints exactly. So a removal of an inserted key never touches another key's
-//! count. A count is that of all keys with the same fingerprint: never too low, and too high with the probability of
-//! a false positive. A removal of an absent key is refused where the filter says that the key is absent. Where the
-//! filter says "maybe", at the false-positive rate, the removal takes 1 from the key that has the same fingerprint,
-//! and from no other key.
+//! count. A count is that of all keys with the same fingerprint: never too low, and too high with the probability of a
+//! false positive. A removal of an absent key is refused if a lookup says that the key is absent. If a lookup says
+//! "maybe", at the false-positive rate, the removal takes 1 from the key that has the same fingerprint, and from no
+//! other key.
 //!
-//! A key takes a cell when it is inserted, and another cell for every three copies: up to 96 copies if no other key
-//! is in its four buckets. Where all four buckets are full, insertions are refused, and nothing is lost. That happens
-//! to no key below three quarters of the cells.
+//! A key takes a cell when it is inserted, and another cell for every three copies: up to 96 copies if no other key is
+//! in its four buckets. If all four buckets are full, insertions are refused, and nothing is lost. That happens to no
+//! key below three quarters of the cells.
 //!
-//! Header: word 0 is the number of bits of a remainder, word 1 that of buckets of a subtable.
+//! Header: word 0 is the number of bits of a remainder, and word 1 is the number of buckets of a subtable.
 
 pub mod layout;
 pub mod sizing;
@@ -26,7 +25,7 @@ use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 use crate::storage::Words;
 use layout::{DLeft, Table, list};
 
-/// How long remainders are.
+/// The parameter for the length of remainders.
 pub const REMAINDER_BITS: Parameter = Parameter {
     name: "remainder_bits",
     summary: "bits of a remainder, from 4 on; 0 is what the rate needs, or exact bits allow",
@@ -57,7 +56,7 @@ pub const ROW: Row = Row {
         let range = Table::of_geometry(geometry).map_or(0, |table| table.range());
         Geometry { words: [0, range, 0, 0, 0, 0, 0, 0], ..Geometry::default() }
     },
-    // A bucket begins anywhere in a line.
+    // A bucket may begin anywhere in a line.
     lines_per_lookup: |geometry| {
         let bytes = (geometry.words[0] + 2) as f64;
         (4.0 + 4.0 * (bytes - 1.0) / 64.0).min(geometry.payload_bytes as f64 / 64.0)
@@ -115,7 +114,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
                          bits, or a greater range than there can be"
                     )
                 })?,
-                // The default rate is no wish.
+                // The default rate is not a wish of the caller, so nothing is refused for it.
                 _ if spec.false_positive_rate != 0.0 && needed.is_none_or(|needed| asked < needed) => {
                     return Err(error!(
                         Contradiction,
@@ -174,7 +173,7 @@ impl Enumerate for FingerprintFilter<DLeft> {
 }
 
 impl Resize for FingerprintFilter<DLeft> {
-    /// By moving bits between quotients and remainders: the number of buckets is doubled or halved.
+    /// Resizes by moving bits between quotients and remainders: the number of buckets is doubled or halved.
     fn resize_for(&mut self, capacity: u64) -> Result<u64> {
         self.base.writable()?;
         let table = self.table.table;
@@ -187,7 +186,7 @@ impl Resize for FingerprintFilter<DLeft> {
         while buckets.is_multiple_of(2) && buckets / 2 >= needed && table.with_buckets(buckets / 2).is_some() {
             buckets /= 2;
         }
-        // The least of these sizes that holds what is there.
+        // Takes the least of the possible sizes that holds the entries.
         while buckets < table.buckets() {
             if self.rebuild(buckets)? {
                 return Ok(buckets * sizing::LOAD);
@@ -202,8 +201,8 @@ impl Resize for FingerprintFilter<DLeft> {
 }
 
 impl FingerprintFilter<DLeft> {
-    /// Becomes a table with so many buckets and what this one holds. False, having changed nothing, if that has no room
-    /// there.
+    /// Becomes a table with so many buckets and the same entries. Returns false, with nothing changed, if the entries
+    /// do not fit there.
     fn rebuild(&mut self, buckets: u64) -> Result<bool> {
         let table = self.table.table;
         let Some(larger) = table.with_buckets(buckets) else {

@@ -1,29 +1,29 @@
-//! d-left counting filters: four subtables of B buckets of eight cells, remainders of `r` bits.
+//! d-left counting filters: four subtables of B buckets of eight cells, with remainders of `r` bits.
 //!
 //! Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "An Improved Construction for Counting Bloom Filters", 2006. A
-//! key is known by its fingerprint, one of `B 2^r` numbers, and is found exactly if that is there: with n keys the rate
-//! is `1 - (1 - 1 / (B 2^r))^n`. A capacity is six keys a bucket, three quarters of the cells, so that the rate is then
-//! about `24 2^-r`, and a key takes `4/3 (r + 2)` bits.
+//! key is known by its fingerprint, one of `B 2^r` numbers, and is found exactly if its fingerprint is there. With n
+//! keys the rate is `1 - (1 - 1 / (B 2^r))^n`. A capacity is six keys a bucket, three quarters of the cells. At
+//! capacity the rate is about `24 2^-r`, and a key takes `4/3 (r + 2)` bits.
 //!
-//! If each key goes to the least loaded of its four buckets, only one bucket in 10^10 has all eight cells taken then
-//! (the fluid limit). A large table finds all four full at 89 to 91 % of the cells.
+//! If each key goes to the least loaded of its four buckets, only one bucket in 10^10 then has all eight cells taken
+//! (the fluid limit). A large table finds all four buckets full at 89 to 91 % of the cells.
 
 use crate::kinds::golomb;
 use crate::sizing::is_rate;
 
-/// Subtables.
+/// How many subtables there are.
 pub const TABLES: u64 = 4;
 
-/// Cells of a bucket.
+/// How many cells a bucket has.
 pub const CELLS: u64 = 8;
 
 /// The least and the greatest number of bits of a remainder.
 pub const REMAINDER_BITS: (u32, u32) = (4, 32);
 
-/// Keys for which there is a bucket in each subtable.
+/// How many keys there are for each bucket of a subtable.
 pub const LOAD: u64 = 24;
 
-/// The greatest range of fingerprints: hashes have 64 bits, and a range well below keeps reduction even.
+/// The greatest range of fingerprints. Hashes have 64 bits, so reduction to a range well below 2^64 is even.
 pub const MAX_RANGE: u64 = 1 << 62;
 
 /// How many cells there are.
@@ -31,7 +31,7 @@ pub fn cells(buckets: u64) -> u64 {
     buckets.saturating_mul(TABLES * CELLS)
 }
 
-/// The bits of so many buckets in each subtable: remainders, and counters of two bits. `None` where they are too many.
+/// The bits of so many buckets in each subtable: remainders, and counters of two bits. `None` if the bits are too many.
 pub fn bits(buckets: u64, remainder_bits: u32) -> Option<u64> {
     buckets.checked_mul(TABLES * CELLS)?.checked_mul(u64::from(remainder_bits) + 2)
 }
@@ -42,19 +42,20 @@ pub fn buckets_for(keys: u64) -> Option<u64> {
     (buckets <= MAX_RANGE >> REMAINDER_BITS.0).then_some(buckets)
 }
 
-/// The false-positive rate with `keys` distinct keys; with more than there are cells that of a full table.
+/// The false-positive rate with `keys` distinct keys. With more keys than cells this is the rate of a full table.
 pub fn false_positive_rate(buckets: u64, remainder_bits: u32, keys: u64) -> f64 {
     golomb::sizing::false_positive_rate(buckets << remainder_bits, keys.min(cells(buckets)))
 }
 
-/// The fewest bits of a remainder with which `keys` keys in so many buckets keep the rate; `None` for a rate outside
-/// (0, 1), and where it takes more than there can be.
+/// The fewest bits of a remainder with which `keys` keys in so many buckets keep the rate. `None` for a rate outside
+/// (0, 1), and if no number of bits suffices.
 pub fn remainder_bits_for(buckets: u64, keys: u64, rate: f64) -> Option<u32> {
     let mut all = REMAINDER_BITS.0..=REMAINDER_BITS.1;
     all.find(|bits| is_rate(rate) && buckets <= MAX_RANGE >> bits && false_positive_rate(buckets, *bits, keys) <= rate)
 }
 
-/// The most bits of a remainder with which so many buckets take no more than `most` bits; `None` where they do not fit.
+/// The most bits of a remainder with which so many buckets take at most `most` bits. `None` if the buckets do not fit
+/// at all.
 pub fn remainder_bits_in(buckets: u64, most: u64) -> Option<u32> {
     let fits = |width: &u32| bits(buckets, *width).is_some_and(|bits| bits <= most) && buckets <= MAX_RANGE >> width;
     (REMAINDER_BITS.0..=REMAINDER_BITS.1).rev().find(fits)

@@ -1,4 +1,4 @@
-//! Generations over the words of a payload, and what is done with them.
+//! Generations over the words of a payload, and the operations on them.
 
 use super::shape::{MAX_GENERATIONS, STATE_WORDS, Shape};
 use super::state::{NEWEST, State, TURNED, rounds};
@@ -18,14 +18,14 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
-/// Generations. The last line of the payload is their state: which one is the newest, and how many keys it has taken.
-/// Lookups ask all of them, so that no reader needs the state.
+/// A filter over generations. The last line of the payload is the state: which generation is the newest, and how many
+/// keys it has taken. Lookups ask all generations, so that no reader needs the state.
 pub struct Rotating {
     pub(super) base: Base,
     pub(super) shape: Shape,
     /// The layout of each generation.
     pub(super) layout: Box<dyn BitLayout>,
-    /// Held by the thread of this handle that turns the generations beside others.
+    /// The thread that turns the generations beside others, among the threads of this handle, holds this mutex.
     pub(super) turning: Mutex<()>,
 }
 
@@ -46,7 +46,7 @@ impl Rotating {
         self.shape.generations as usize
     }
 
-    /// The places of a generation's words.
+    /// The range of a generation's words in the payload.
     pub(super) fn place(&self, generation: usize) -> Range<usize> {
         let words = self.layout.words();
         generation * words..(generation + 1) * words
@@ -61,12 +61,12 @@ impl Rotating {
         self.base.words().shared().len() - STATE_WORDS
     }
 
-    /// What the state says now.
+    /// The state at this moment.
     fn state_now(&self) -> State {
         self.state_in(self.base.words().shared(), Ordering::Relaxed)
     }
 
-    /// What the state of a payload of this shape says.
+    /// The state in a payload of this shape.
     pub(super) fn state_in(&self, words: &[AtomicU64], order: Ordering) -> State {
         State::read(&words[self.state()..], order)
     }
@@ -82,12 +82,13 @@ impl Rotating {
         (1..count).map(move |age| (newest + count - age) % count)
     }
 
-    /// How many new keys the newest generation takes before it is the newest no longer.
+    /// How many more new keys the newest generation takes before another one becomes the newest.
     fn room(&self) -> u64 {
         self.room_in(self.state_now())
     }
 
-    /// How many new keys the newest generation of this state takes. None while the oldest one is being dropped.
+    /// How many more new keys the newest generation of a state takes. The result is 0 while the oldest generation is
+    /// being dropped.
     pub(super) fn room_in(&self, state: State) -> u64 {
         match (state.is_turning(), self.shape.counts_keys()) {
             (true, _) => 0,
@@ -96,14 +97,14 @@ impl Rotating {
         }
     }
 
-    /// Whether the generations have to turn before the next key, new or not: somebody began a turn, or the newest
-    /// generation took more keys than its share while others could not turn. A generation with far too many keys seems
-    /// to have every key. If only new keys turned it on, it would stay the newest for ever.
+    /// Whether the generations have to turn before the next key, new or not. That is so if somebody began a turn, or if
+    /// the newest generation took more keys than its share while others could not turn. A generation with far too many
+    /// keys seems to have every key. If only new keys turned it on, that generation would stay the newest for ever.
     pub(super) fn owes_turn(&self, state: State) -> bool {
         state.is_turning() || (self.shape.counts_keys() && state.taken() > self.shape.keys)
     }
 
-    /// How many turns so many steps are: one more where somebody died in the middle of one.
+    /// How many turns so many steps are. A turn in which somebody died is one more.
     fn turns_of(&self, steps: u64) -> u64 {
         steps.saturating_add((steps > 0 && self.state_now().is_turning()).into())
     }
@@ -114,7 +115,7 @@ impl Rotating {
         self.older().any(|generation| self.layout.contains(self.words(generation), hash))
     }
 
-    /// Inserts a hash where [`Base::writable_at_once`] allows it.
+    /// Inserts a hash if [`Base::writable_at_once`] allows it.
     fn insert(&mut self, hash: u64) -> Option<bool> {
         if !self.base.is_at_once() {
             return None;
@@ -153,7 +154,7 @@ impl Rotating {
         Some(())
     }
 
-    /// The places of the generations that so many turns clear.
+    /// The ranges of the generations that the next `turns` turns clear.
     fn forgotten(&self, turns: u64) -> [Range<usize>; 2] {
         let first = (self.newest() + 1) % self.count();
         let place = |generations: Range<u64>| {
@@ -162,8 +163,8 @@ impl Rotating {
         bits::arc(first as u64, turns, self.shape.generations).map(place)
     }
 
-    /// Inserts keys of which the mixed hashes are given, into memory of the filter's own: which of them were new.
-    /// `None`, having done nothing, if they might not all fit into the newest generation.
+    /// Inserts keys, given by their mixed hashes, and returns which of them were new. The filter's words must be its
+    /// own memory. `None`, with nothing done, if the keys might not all fit into the newest generation.
     fn insert_into_newest(&mut self, hashes: &[u64], is_asked: bool) -> Option<[u64; batch::GROUPS]> {
         if self.room() < hashes.len() as u64 {
             return None;
@@ -252,17 +253,18 @@ impl Kind for Rotating {
         Measure::of_bits(taken, self.base.geometry().bits, rate)
     }
 
-    /// The state, and the words of the hash in the newest generation; all of the one that will be.
+    /// Looks through the state, and the words of the hash in the newest generation. If a turn comes first, looks
+    /// through all words of the generation that will be the newest.
     fn unmarked(&self, hash: u64) -> Option<usize> {
         let found = self.base.unmarked(self.state());
-        // A turn that is owed comes first, and so does one for a key without room.
+        // A turn that is owed comes first, and so does a turn for a key without room.
         if found.is_none() && self.room() == 0 {
             return self.base.unmarked_in(&self.place((self.newest() + 1) % self.count()));
         }
         found.or_else(|| self.unmarked_in(self.newest(), bits::mix(hash)))
     }
 
-    /// Only damage keeps a key out.
+    /// Only damage of the payload keeps a key out.
     fn refusal(&self, hash: u64) -> Error {
         mark(self, &[hash]).outcome.err().unwrap_or_else(|| self.base.full())
     }
@@ -290,8 +292,8 @@ impl Insert for Rotating {
         self.insert(hash)
     }
 
-    /// Keys that fit into the newest generation go through its inner loops; where that fills, and into an image in
-    /// place, they go one after the other.
+    /// Keys that fit into the newest generation go through its inner loops. If the generation fills up, and in an image
+    /// in place, keys go one after the other.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         if !self.base.is_own() {
             return one_by_one(batch, |hash| self.insert_one(hash));
@@ -317,7 +319,7 @@ impl Insert for Rotating {
     }
 }
 
-/// Generations of one age are united. The newest generation is taken to have as many keys as that of the filter with
+/// Unites generations of the same age. The newest generation is taken to have as many keys as that of the filter with
 /// fewer keys. So each key stays for as many keys as if the other filter had never been. A filter without any key
 /// changes nothing.
 impl Merge for Rotating {
@@ -331,7 +333,7 @@ impl Merge for Rotating {
             (true, false) => theirs.taken_next(),
             (false, false) => ours.taken_next().min(theirs.taken_next()),
         };
-        // A turn that somebody died in the middle of counts as made: its generation is the newest, and empty.
+        // A turn in which somebody died counts as made: its generation is the newest, and empty.
         let [newest, their_newest] = [ours, theirs].map(|state| state.newest_next(self.shape.generations));
         let of_age = |newest: usize, age: usize| self.place((newest + count - age) % count);
         let pairs: [_; MAX_GENERATIONS] =

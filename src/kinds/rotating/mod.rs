@@ -1,9 +1,9 @@
-//! The kind `rotating`: generations of bit arrays, of which the oldest is dropped as a whole.
+//! The kind `rotating`: generations of bit arrays. The oldest generation is dropped as a whole.
 //!
-//! A window by rotation, as double-buffered Bloom filters have been since the first proxies that cached by second
-//! sight: keys go into the newest generation. When that has taken its share of the window, or when time is moved on,
-//! the oldest generation is cleared and becomes the newest. A lookup asks all of them. With G generations of g keys
-//! each, the last (G - 1) g keys are always found, and no key stays for longer than G g.
+//! The window moves by rotation, as double-buffered Bloom filters have done since the first proxies that cached by
+//! second sight. Keys go into the newest generation. When that has taken its share of the window, or when time is moved
+//! on, the oldest generation is cleared and becomes the newest. A lookup asks all generations. With G generations of g
+//! keys each, the last (G - 1) g keys are always found, and no key stays for longer than G g.
 //!
 //! A generation is a bit array of any kind that [`super::levels`] knows, all of one shape. A key has the same bits in
 //! each of them, so that two filters merge generation by generation, however far each has rotated. A generation that
@@ -21,9 +21,9 @@
 //!
 //! Many threads and processes insert at once, and move time on beside each other (`shared.rs`).
 //!
-//! A generation counts the keys that are new to it: those that it has already, or seems to have, change nothing.
-//! Hashes pass a bijection first: a builder gives them in ascending order, and the first generation would otherwise
-//! fill at one end.
+//! A generation counts the keys that are new to it; keys that it has already, or seems to have, change nothing. Hashes
+//! pass a bijection first. A builder gives hashes in ascending order, and without the bijection the first generation
+//! would fill at one end.
 
 mod filter;
 pub mod shape;
@@ -39,10 +39,10 @@ use crate::format::Geometry;
 use crate::spec::{DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, Parameter, Size, Spec};
 use shape::Shape;
 
-/// What kind the generations are of.
+/// The parameter for the kind of the generations.
 pub const LEVEL: Parameter = Parameter { summary: "the kind of the generations", ..levels::LEVEL };
 
-/// How many generations there are.
+/// The parameter for the number of generations.
 pub const GENERATIONS: Parameter = Parameter {
     name: "generations",
     summary: "generations, of which the oldest is dropped as a whole: more take fewer bits and slower lookups",
@@ -51,7 +51,7 @@ pub const GENERATIONS: Parameter = Parameter {
     word: Some(1),
 };
 
-/// Whether keys that come again are young again.
+/// The parameter that says whether keys that come again become young again.
 pub const TOUCH: Parameter = Parameter {
     name: "touch",
     summary: "1 makes a key that comes again young again; 0 lets it be forgotten in its turn",
@@ -60,7 +60,7 @@ pub const TOUCH: Parameter = Parameter {
     word: Some(2),
 };
 
-/// What moves the window on.
+/// The parameter for what moves the window on.
 pub const CLOCK: Parameter = Parameter {
     name: "clock",
     summary: "what the window is counted in: keys, capacity of them; or steps of time, with capacity keys in each",
@@ -80,8 +80,8 @@ pub const ROW: Row = Row {
         .with(Capabilities::AGE)
         .with(Capabilities::INSERT_SHARED)
         .with(Capabilities::AGE_SHARED),
-    // A turn that is held up lets the newest generation fill. Where it then seems to have every key, and keys that seem
-    // to be there are not inserted, nothing would ever turn again.
+    // While a turn is held up, the newest generation fills. If it then seems to have every key, and keys that seem to
+    // be there are not inserted, no key would ever turn the generations again.
     lacks: |geometry| match Shape::of(geometry) {
         Some(Shape { touch: 0, .. }) => Capabilities::INSERT_SHARED.with(Capabilities::AGE_SHARED),
         _ => Capabilities::NONE,
@@ -96,7 +96,7 @@ pub const ROW: Row = Row {
     hashes: (1, MAX_HASHES),
     geometry,
     lines_per_lookup: |geometry| Shape::of(geometry).map_or(1.0, |shape| shape.lines_per_lookup()),
-    // With `touch` = 0, as in a chain of levels.
+    // With `touch` = 0 the error is that of a chain of levels.
     rate_error: |rate| 0.15 * rate,
     false_positive_rate: |geometry, keys| {
         Shape::of(geometry).map_or(1.0, |shape| shape.rates().false_positive_rate(keys))
@@ -112,7 +112,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The geometry that a spec asks for. Exact `bits` are those of all generations together, each of which has whole
+/// The geometry that a spec asks for. Exact `bits` are those of all generations together. Each generation has whole
 /// lines.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (level, generations) = (spec.parameter(&LEVEL)?, spec.parameter(&GENERATIONS)?);
@@ -122,7 +122,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         0 => capacity.div_ceil(generations - 1).max(1),
         _ => capacity.max(1),
     };
-    // The rate of one generation, so that all generations together have this rate.
+    // The rate of one generation with which all generations together have this rate.
     let rate_of_one = |rate: f64| -((-rate).ln_1p() / generations as f64).exp_m1();
     let (one, keys, bits) = match size {
         Size::Rate { capacity, false_positive_rate } => {
@@ -145,7 +145,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
             (one, keys, bits)
         }
     };
-    // Then there is always a key that is new to a generation, and which makes the next one follow.
+    // With fewer keys than bits there is always a key that is new to a generation, and so brings the next generation.
     if clock == 0 && keys >= one.bits {
         let each = one.bits;
         return Err(error!(OutOfRange, "capacity = {keys} keys for each generation of {each} bits are too many"));

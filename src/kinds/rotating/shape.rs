@@ -1,4 +1,4 @@
-//! What a geometry says of the generations, and how often a lookup in them is wrong.
+//! The generations that a geometry describes, and how often lookups in them are wrong.
 
 use super::state::MOST_KEYS;
 use super::{CLOCK, GENERATIONS, LEVEL, TOUCH};
@@ -11,10 +11,10 @@ use crate::sizing::levels::{either, seen};
 use crate::sizing::omissions::sum_of_rates;
 use crate::spec::Parameter;
 
-/// The 64-bit words of the state, the payload's last line.
+/// How many 64-bit words the state has, which is the payload's last line.
 pub const STATE_WORDS: usize = 8;
 
-/// The geometry in the compact form.
+/// The geometry as the compact form stores it.
 pub fn compact(packing: &mut Packing, geometry: &mut Geometry) {
     packing.bits(geometry, 8 * PAYLOAD_UNIT);
     let [level, generations, touch, clock, keys, ..] = &mut geometry.words;
@@ -28,7 +28,7 @@ pub fn compact(packing: &mut Packing, geometry: &mut Geometry) {
 /// The generations that a geometry describes.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// The place of their kind in the list of kinds that can be levels.
+    /// The index of the generations' kind in the list of kinds that can be levels.
     pub level: u64,
     /// How many generations there are.
     pub generations: u64,
@@ -38,14 +38,14 @@ pub struct Shape {
     pub clock: u64,
     /// How many new keys a generation takes.
     pub keys: u64,
-    /// The geometry of one.
+    /// The geometry of one generation.
     pub one: Geometry,
-    /// The bits of all, and those that are too few for a line more of each.
+    /// The bits of all generations. Bits that are too few for one more line in each generation are included.
     pub bits: u64,
 }
 
 impl Shape {
-    /// What a geometry describes, if it is one of this kind.
+    /// The generations that a geometry describes, if the geometry is one of this kind.
     pub fn of(geometry: &Geometry) -> Option<Shape> {
         let [level, generations, touch, clock, keys, ..] = geometry.words;
         let has = |parameter: &Parameter, value: u64| parameter.check(parameter.value_of_word(value)).is_ok();
@@ -89,7 +89,7 @@ impl Shape {
         self.clock == 0
     }
 
-    /// What is remembered.
+    /// The window of keys that the filter remembers.
     pub fn window(&self) -> Window {
         Window { steps: self.generations - 1, keys: self.counts_keys().then_some(self.keys) }
     }
@@ -97,7 +97,7 @@ impl Shape {
     /// Cache lines that a lookup of a present key touches, with all generations full: the newest is asked first.
     pub fn lines_per_lookup(&self) -> f64 {
         let lines = (self.kind().row.lines_per_lookup)(&self.one);
-        // A key that is not there meets an empty bit of a half full generation after two on average.
+        // An absent key meets an unset bit of a half full generation after two bits on average.
         lines + lines.min(2.0) * (self.generations - 1) as f64 / 2.0
     }
 
@@ -116,7 +116,7 @@ impl Shape {
             let full = if self.counts_keys() { seen(keys, of_one) } else { keys };
             return Rates { shape: *self, full, before: compounds(full) };
         }
-        // Of the keys of a step a generation takes those that the others do not have by chance.
+        // A generation takes those keys of a step that the other generations do not seem to have.
         let mut full = keys;
         for _ in 0..ROUNDS {
             full = 0.5 * (full + keys * (1.0 - compounds(full)[self.generations as usize - 1]));
@@ -131,35 +131,35 @@ impl Shape {
     }
 }
 
-/// So often a guess of how full a generation becomes is made better: each time by half at least.
+/// How many times the guess of a generation's fill is improved. Each time the error falls by at least half.
 const ROUNDS: u32 = 24;
 
 /// The most generations.
 pub const MAX_GENERATIONS: usize = 16;
 
-/// How often lookups are wrong in generations of one shape, into which distinct keys came one after the other.
+/// How often lookups are wrong in generations of one shape, if distinct keys come one after the other.
 pub struct Rates {
     shape: Shape,
     /// How many keys a full generation has seen.
     full: f64,
-    /// The rate of so many full generations together.
+    /// The rate of each number of full generations together.
     before: [f64; MAX_GENERATIONS],
 }
 
 impl Rates {
-    /// How many keys come while so many full generations stand beside the one that fills.
+    /// How many keys come while `others` full generations stand beside the one that fills.
     fn length(&self, others: usize) -> f64 {
         if self.shape.touch == 1 { self.full } else { self.full / (1.0 - self.before[others]) }
     }
 
-    /// The rate with so many full generations, and so many keys come since the last of them was.
+    /// The rate with `others` full generations, after `keys` keys came since the last one was full.
     fn rate(&self, others: usize, keys: f64) -> f64 {
         let compound = self.before[others];
         let reaching = if self.shape.touch == 1 { keys } else { keys * (1.0 - compound) };
         either(compound, self.shape.of_one()(reaching.round() as u64))
     }
 
-    /// The rate with so many distinct keys; where there are more than all generations hold, the largest that it is.
+    /// The rate with so many distinct keys. With more keys than all generations hold this is the largest rate.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         let (mut rest, last) = (keys as f64, self.shape.generations as usize - 1);
         if !self.shape.counts_keys() {
@@ -174,7 +174,7 @@ impl Rates {
         self.rate(last, rest.min(self.length(last)))
     }
 
-    /// The probability that a key is not found so many keys after it, wherever in its generation it came.
+    /// The probability that a key is not found `age` keys later, wherever in its generation it came.
     ///
     /// Let r generations have been dropped since then. A key that came into the newest generation is there until r = G.
     /// With `touch` = 0 a key that an older generation seemed to have is not inserted, and is forgotten with that
@@ -191,7 +191,8 @@ impl Rates {
         let last = generations as usize - 1;
         let steps = age as f64 / if is_by_keys { self.length(last) } else { self.shape.keys as f64 };
         let (whole, part) = (steps.floor(), steps.fract());
-        // Of keys that came early in their generation so many were dropped, of those that came late one more.
+        // A key that came early in its generation has seen `whole` generations dropped, and a key that came late one
+        // more.
         let lost = |dropped: f64| match dropped {
             _ if dropped >= generations as f64 && is_by_keys => 1.0,
             _ if loses_inside => self.before[(dropped as usize).min(last)],
@@ -201,8 +202,8 @@ impl Rates {
         (1.0 - self.before[last]) * (lost(whole) * early + lost(whole + 1.0) * late)
     }
 
-    /// The integral of the chance that the newest generation does not seem to have a key, while it fills from one share
-    /// to another.
+    /// The integral of the chance that the newest generation does not seem to have a key, while that generation fills
+    /// from one share to another.
     fn newest_misses(&self, from: f64, to: f64) -> f64 {
         const PARTS: u32 = 8;
         let step = (to - from) / f64::from(PARTS);
@@ -223,7 +224,7 @@ impl Rates {
             sum += of(others, part);
             rest -= part;
         }
-        // From here on each generation that fills is like the one before.
+        // From here on every generation that fills is like the one before.
         let length = self.length(last);
         let rounds = (rest / length).floor();
         sum + rounds * of(last, length) + of(last, rest - rounds * length)

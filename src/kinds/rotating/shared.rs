@@ -1,41 +1,44 @@
-//! Many threads and processes that insert into the generations at once, and turn them.
+//! Insertions by many threads and processes at once, and the turns of the generations that they make.
 //!
-//! What changes is one word S ([`super::state`]): turns, keys taken, and the bit T, that the oldest generation is being
-//! dropped. The other words are bits of the generations, which insertions only set.
+//! Only one word S ([`super::state`]) changes freely: it has the turns, the keys taken, and the bit T, which says that
+//! the oldest generation is being dropped. The other words are bits of the generations, which insertions only set.
 //!
-//! **An insertion* (1) reads S, which says what the newest generation is, and (2) sets the key's bits there. It (3)
-//! confirms the bits with a compare-and-swap of S that counts the key and succeeds only while S has as many turns as in
-//! (1). If there was a turn meanwhile, the insertion begins again at (1); the bits that it left are those of a key that
-//! the older generation seems to have. Only another thread's turn makes an insertion begin again, so that insertions
-//! are lock-free. A key that the newest generation has already is confirmed by reading S again.
+//! *An insertion* (1) reads S, which says which generation is the newest, and (2) sets the key's bits there. It (3)
+//! confirms the bits with a compare-and-swap of S that counts the key, and that succeeds only while S has as many turns
+//! as in (1). If there was a turn meanwhile, the insertion begins again at (1). The bits that it left belong to a key
+//! that the older generation then seems to have. Only another thread's turn makes an insertion begin again, so that
+//! insertions are lock-free. A key that the newest generation has already is confirmed by reading S again.
 //!
-//! *A turn* is made by one thread at a time: threads of a handle take its mutex, and handles of a file take the gate,
-//! a lock that the system takes back from a process that dies. It (4) sets T, (5) stores zeros in the oldest
-//! generation, and (6) with a compare-and-swap adds a turn to S, sets the count of keys to 0 and clears T. No
-//! insertion waits for a turn: while another thread makes it, insertions that find the newest generation full put
-//! their keys there. That generation then has more keys, by those that come while zeros are stored. Whoever comes next
-//! turns first, whether its key is new or not, because a generation with far too many keys seems to have every key.
-//! Only callers that move time on wait for each other.
+//! *A turn* is made by one thread at a time. Threads of a handle take its mutex. Handles of a file take the gate, a
+//! lock that the system takes back from a process that dies. The turn (4) sets T, (5) stores zeros in the oldest
+//! generation, and (6) with a compare-and-swap adds a turn to S, sets the count of keys to 0 and clears T. No insertion
+//! waits for a turn: while another thread makes it, insertions that find the newest generation full put their keys
+//! there. That generation then has too many keys: those that come while zeros are stored. The next insertion turns
+//! first, whether its key is new or not, because a generation with far too many keys seems to have every key. Only
+//! callers that move time on wait for each other.
 //!
-//! *Why no key of the window is lost.* Zeros are stored in a generation only between (4) and (6). (6) is a release,
-//! (1) an acquire, and each change of S is a read-modify-write, so that it goes on with the release sequence. So
-//! zeros happen before whatever bits are set in that generation as the newest one, and precede them in the order of
-//! each word. A thread that is stopped in the middle of (5) still has the lock, and S has not turned; a thread that
-//! died there stores no more. So zeros after such bits are those of a later turn, which drops the generation when G -
-//! 1 more have followed it. (3) is a release after (2): bits of a key that is confirmed were set while its generation
-//! was the newest. It is dropped after G - 1 whole generations, each of which counted all of its keys by (3), never
-//! more than came. So a key whose insertion returned is found for (G - 1) g new keys more, or G - 1 steps, as in a
-//! filter that one has alone. An insertion that began before a turn and sets its bits after zeros were stored there
-//! leaves bits too many, and none too few: it is not confirmed. S has 23 bits of turns: to be confirmed by mistake,
-//! an insertion has to stand still for exactly some multiple of [`rounds`](super::state::rounds) turns, more than
-//! eight million.
+//! *Why no key of the window is lost.* Zeros are stored in a generation only between (4) and (6). (6) is a release, (1)
+//! an acquire, and each change of S is a read-modify-write, so that it goes on with the release sequence. So zeros
+//! happen before any bits that are set in that generation as the newest one, and precede them in the order of each
+//! word. A thread that is stopped in the middle of (5) still has the lock, and S has not turned; a thread that died
+//! there stores no more. So zeros after such bits are those of a later turn, which drops the generation when G - 1 more
+//! have followed it.
 //!
-//! *Who is told that a key is new.* Whoever sets the bit with which a generation first has all bits of the key had not
-//! found it anywhere before.
+//! (3) is a release after (2): the bits of a confirmed key were set while its generation was the newest. That
+//! generation is dropped after G - 1 whole generations, each of which counted all of its keys by (3), never more than
+//! came. So a key whose insertion returned is found for (G - 1) g more new keys, or G - 1 steps, as in a filter that
+//! one has alone.
 //!
-//! *Somebody dies.* Before (4) nothing has begun. Between (4) and (6) T stays set and the lock is free: whoever next
-//! needs room, or moves time on, or has the filter alone, finds T, stores all zeros again and turns. A turn is
-//! therefore made once it is begun, and meanwhile keys go to the newest generation. In a buffer, which has no locks,
+//! An insertion that began before a turn and sets its bits after zeros were stored there leaves bits too many, and none
+//! too few, because it is not confirmed. S has 23 bits of turns. To be confirmed by mistake, an insertion has to stand
+//! still for exactly some multiple of [`rounds`](super::state::rounds) turns, more than eight million.
+//!
+//! *Who is told that a key is new.* One insertion sets the bit with which a generation first has all bits of the key.
+//! That insertion had not found the key anywhere before, and is told so.
+//!
+//! *Somebody dies.* Before (4) nothing has begun. Between (4) and (6) T stays set and the lock is free. The next caller
+//! that needs room, or moves time on, or has the filter alone, finds T, stores all zeros again and turns. So a turn
+//! that was begun is made in the end, and meanwhile keys go to the newest generation. In a buffer, which has no locks,
 //! T itself says that a turn is being made. So a process that died in a turn keeps others from turning until a handle
 //! opens the buffer for writing. Keys are still taken and found, while the rate rises.
 
@@ -48,14 +51,14 @@ use crate::error::{Result, error};
 use core::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{PoisonError, TryLockError};
 
-/// A moment at which others may do anything.
+/// The moments at which others may do anything, as tests make them do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
-    /// An insertion has read the state, and what the generations have.
+    /// An insertion has read the state, and knows which generations have the key.
     Read,
     /// An insertion has set its bits.
     Set,
-    /// A thread holds the lock of those who turn, and has not looked whether it still has to.
+    /// A thread holds the lock for turning, and has not yet looked whether a turn is still needed.
     Locked,
     /// The oldest generation is about to be dropped.
     Turning,
@@ -72,12 +75,12 @@ impl Rotating {
         &self.base.words().shared()[self.state() + TURNED]
     }
 
-    /// What the state says, and all that happened before it was written.
+    /// The state, with an acquire: everything that happened before it was written is visible.
     fn state_acquired(&self) -> State {
         self.state_in(self.base.words().shared(), Ordering::Acquire)
     }
 
-    /// Of an image in place: a word of a mixed hash in a generation whose region is not marked yet.
+    /// In an image in place, a word of a mixed hash in a generation whose region is not marked yet.
     pub(super) fn unmarked_in(&self, generation: usize, hash: u64) -> Option<usize> {
         let (mut found, start) = (None, self.place(generation).start);
         self.layout.visit_words(hash, &mut |word| {
@@ -87,8 +90,8 @@ impl Rotating {
         found
     }
 
-    /// Marks what an insertion into a generation changes. Its caller marked those of the generation that was the newest
-    /// before: others may have turned since.
+    /// Marks the regions that an insertion into a generation changes. The caller marked those of the generation that
+    /// was the newest before; others may have turned since.
     fn mark_place(&self, generation: usize, hash: u64) -> Result<()> {
         if self.base.is_own() {
             return Ok(());
@@ -111,14 +114,14 @@ impl Rotating {
         Ok(())
     }
 
-    /// Whether a generation that is older than the newest has a mixed hash, and is not being dropped.
+    /// Whether an older generation than the newest, one that is not being dropped, has a mixed hash.
     fn finds_older_than(&self, state: State, hash: u64) -> bool {
         let (newest, count) = (state.newest(self.shape.generations), self.count());
         let kept = count - usize::from(state.is_turning());
         (1..kept).any(|age| self.layout.contains(self.words((newest + count - age) % count), hash))
     }
 
-    /// Inserts a hash beside others.
+    /// Inserts a hash while others insert.
     fn insert_beside(&self, hash: u64) -> Result<bool> {
         let hash = bits::mix(hash);
         let (mut answer, mut touches) = (None, self.shape.touch == 1);
@@ -139,7 +142,7 @@ impl Rotating {
                 }
                 self.mark_place(newest, hash)?;
                 changed = self.layout.insert_shared(self.words(newest), hash);
-                // An older generation that has it now has it from here.
+                // If an older generation has the key from now on, it has it from this insertion.
                 touches = true;
             }
             interrupt(Moment::Set);
@@ -149,9 +152,10 @@ impl Rotating {
         }
     }
 
-    /// Whether there was no turn since this state; then the newest generation has a key more, if one changed it.
+    /// Whether there was no turn since `state`. If the insertion changed bits, this also counts a key for the newest
+    /// generation.
     fn confirm(&self, state: State, changed: bool) -> bool {
-        // What was found in the generation was read before this, or set.
+        // The bits of the generation that were read or set come before this fence.
         fence(Ordering::Acquire);
         let count = |turned: u64| (State::of(turned).turns() == state.turns()).then(|| State::with_keys(turned, 1));
         if !changed {
@@ -160,13 +164,13 @@ impl Rotating {
         self.turned().fetch_update(Ordering::AcqRel, Ordering::Acquire, count).is_ok()
     }
 
-    /// Turns the generations on from this state, unless somebody else is at it: whether somebody has.
+    /// Turns the generations on from `state`, unless somebody else is doing so. Returns whether they have turned.
     fn turns_on_from(&self, state: State) -> Result<bool> {
         self.try_turn(state)?;
         Ok(self.state_acquired().turns() != state.turns())
     }
 
-    /// Turns the generations on from this state, unless somebody else is at it.
+    /// Turns the generations on from `state`, unless somebody else is doing so.
     fn try_turn(&self, state: State) -> Result<()> {
         let _alone = match self.turning.try_lock() {
             Ok(alone) => alone,
@@ -180,8 +184,8 @@ impl Rotating {
         }
     }
 
-    /// Turns the generations on from this state, for whoever may turn them: whether it did. Somebody may have done so
-    /// since, or, in a buffer, be at it.
+    /// Turns the generations on from `state`. The caller must hold what allows turning. Returns whether it turned them:
+    /// somebody may have done so since or, in a buffer, be doing so.
     fn turn(&self, state: State) -> Result<bool> {
         let (generations, word) = (self.shape.generations, self.turned());
         let oldest = (state.newest(generations) + 1) % self.count();
@@ -200,7 +204,7 @@ impl Rotating {
                 word.store(0, Ordering::Relaxed);
             }
         }
-        // Whoever may turn has it alone: nobody else changes more than the count of keys.
+        // The caller alone may turn, so others change nothing but the count of keys.
         let after = state.after(generations);
         word.swap(after, Ordering::AcqRel);
         Ok(true)
@@ -233,7 +237,7 @@ impl SharedAge for Rotating {
                     "somebody who shares the buffer drops its oldest generation, or died while doing so"
                 ));
             }
-            // A turn that somebody died in the middle of is none of these steps.
+            // A turn that somebody began and died in is none of these steps.
             let is_step = self.turn(state)? && !state.is_turning();
             left -= u64::from(is_step);
         }

@@ -1,17 +1,17 @@
-//! The state of the generations, in one word that many change at once.
+//! The state of the generations, in one word that many threads change at once.
 //!
-//! Word [`NEWEST`] says which generation was the newest when somebody last had the filter alone. It stays while many
-//! insert. Word [`TURNED`] says all that changes then, so that one compare-and-swap changes it as a whole. The word
-//! says how often the oldest generation became the newest since, how many keys the newest has taken, and whether
-//! somebody is dropping the oldest. Whoever has the filter alone puts all of that into [`NEWEST`] with its next turn,
-//! and begins [`TURNED`] at 0.
+//! Word [`NEWEST`] says which generation was the newest when somebody last had the filter alone. The word stays as it
+//! is while many insert. Word [`TURNED`] holds everything that changes then, so that one compare-and-swap changes it as
+//! a whole. It says how often the oldest generation became the newest since, how many keys the newest has taken, and
+//! whether somebody is dropping the oldest. Whoever has the filter alone moves all of that into [`NEWEST`] with the
+//! next turn, and begins [`TURNED`] at 0.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Where in the state is which generation was the newest at first.
+/// The word of the state that says which generation was the newest at first.
 pub const NEWEST: usize = 0;
-/// Where in the state is what happened since: 40 bits of keys, a bit that says that the oldest generation is being
-/// dropped, and 23 bits of turns.
+/// The word of the state that says what happened since: 40 bits of keys, a bit that says that the oldest generation is
+/// being dropped, and 23 bits of turns.
 pub const TURNED: usize = 1;
 
 /// The most keys that a generation counts.
@@ -19,12 +19,12 @@ pub const MOST_KEYS: u64 = (1 << 40) - 1;
 const TURNING: u64 = 1 << 40;
 const TURN: u32 = 41;
 
-/// Turns are counted modulo this, a multiple of the number of generations.
+/// Turns are counted modulo this number, which is a multiple of the number of generations.
 pub const fn rounds(generations: u64) -> u64 {
     (1 << (u64::BITS - TURN)) / generations * generations
 }
 
-/// What the state says.
+/// The state, as its words say it.
 #[derive(Clone, Copy)]
 pub struct State {
     first: u64,
@@ -32,17 +32,17 @@ pub struct State {
 }
 
 impl State {
-    /// What these words say. The second one is read in this order.
+    /// The state in these words. The second word is read with this ordering.
     pub fn read(words: &[AtomicU64], order: Ordering) -> State {
         State { first: words[NEWEST].load(Ordering::Relaxed), turned: words[TURNED].load(order) }
     }
 
-    /// What the second word says by itself: all but which generation is the newest.
+    /// The part of the state that the second word has: everything except which generation is the newest.
     pub fn of(turned: u64) -> State {
         State { first: 0, turned }
     }
 
-    /// The newest of so many generations. A payload that was not verified may hold any number.
+    /// The newest of so many generations. A payload that nobody verified may hold any number.
     pub fn newest(self, generations: u64) -> usize {
         ((self.first % generations + self.turns()) % generations) as usize
     }
@@ -62,27 +62,27 @@ impl State {
         self.turned >> TURN
     }
 
-    /// The newest generation, after the turn that is being made.
+    /// The newest generation after the turn that is being made, if there is one.
     pub fn newest_next(self, generations: u64) -> usize {
         ((self.newest(generations) as u64 + u64::from(self.is_turning())) % generations) as usize
     }
 
-    /// How many keys it has taken, after the turn that is being made.
+    /// How many keys that generation has taken then.
     pub fn taken_next(self) -> u64 {
         if self.is_turning() { 0 } else { self.taken() }
     }
 
-    /// The word with so many keys more.
+    /// The second word with so many more keys.
     pub fn with_keys(turned: u64, keys: u64) -> u64 {
         turned & !MOST_KEYS | (turned & MOST_KEYS).saturating_add(keys).min(MOST_KEYS)
     }
 
-    /// The word of a turn that begins.
+    /// The second word with a turn begun.
     pub fn turning(turned: u64) -> u64 {
         turned | TURNING
     }
 
-    /// The word after the turn, of so many generations.
+    /// The second word after the turn is made, with so many generations.
     pub fn after(self, generations: u64) -> u64 {
         ((self.turns() + 1) % rounds(generations)) << TURN
     }

@@ -1,4 +1,4 @@
-//! What others do in the middle of an insertion, and of a turn.
+//! What others do in the middle of an insertion, and in the middle of a turn.
 
 use super::shared::Moment;
 use super::{CLOCK, GENERATIONS, ROW, TOUCH};
@@ -10,7 +10,7 @@ use std::cell::RefCell;
 type Others = Box<dyn FnOnce()>;
 
 thread_local! {
-    /// What happens at the next such moment of this thread.
+    /// What others do when this thread next reaches the given moment.
     static OTHERS: RefCell<Option<(Moment, Others)>> = const { RefCell::new(None) };
 }
 
@@ -21,7 +21,7 @@ pub(super) fn interrupt(moment: Moment) {
     }
 }
 
-/// Keys of a generation.
+/// How many keys a generation takes.
 const KEYS: u64 = 50;
 
 fn filter(generations: u64, touch: u64, clock: u64) -> &'static Filter {
@@ -43,7 +43,7 @@ fn for_each_filter(test: impl Fn(&'static Filter, u64, bool)) {
     }
 }
 
-/// Moves the window on by so many generations, with keys of this number.
+/// Moves the window on by so many generations, with keys that belong to this number.
 fn move_on(filter: &Filter, counts_keys: bool, number: u64, generations: u64) {
     for i in 0..generations {
         if !counts_keys {
@@ -55,14 +55,14 @@ fn move_on(filter: &Filter, counts_keys: bool, number: u64, generations: u64) {
     }
 }
 
-/// However far the generations turn in the middle of an insertion: its key is found for the whole window afterwards.
+/// However far the generations turn in the middle of an insertion, its key is found for the whole window afterwards.
 #[test]
 fn others_turn_in_the_middle_of_an_insertion() {
     for moment in [Moment::Read, Moment::Set] {
         for turns in 1..11 {
             for_each_filter(|filter, generations, counts_keys| {
                 move_on(filter, counts_keys, 1, generations + 1);
-                // The second time the newest generation has it.
+                // The second time the newest generation has the key.
                 for (i, again) in [1, 1, 2].into_iter().zip([false, true, false]) {
                     let key = mix(7 << 32 | i);
                     let act = move |number| move || move_on(filter, counts_keys, 10 * turns + number, turns);
@@ -78,7 +78,7 @@ fn others_turn_in_the_middle_of_an_insertion() {
                     if again && !touches {
                         continue;
                     }
-                    // The generation that it is in may be full but for this key.
+                    // The generation of the key may be full already, except for this key.
                     move_on(filter, counts_keys, 1000 + 10 * turns + number, generations - 1);
                     assert!(filter.contains_hash(key), "{moment:?}, {turns} turns, key {i}");
                 }
@@ -87,7 +87,7 @@ fn others_turn_in_the_middle_of_an_insertion() {
     }
 }
 
-/// What others insert while the oldest generation is dropped is found for the whole window afterwards.
+/// Keys that others insert while the oldest generation is dropped are found for the whole window afterwards.
 #[test]
 fn others_insert_in_the_middle_of_a_turn() {
     for_each_filter(|filter, generations, counts_keys| {
@@ -100,15 +100,15 @@ fn others_insert_in_the_middle_of_a_turn() {
         )));
         move_on(filter, counts_keys, 2, 1);
         assert!(OTHERS.take().is_none(), "there was a turn");
-        // The turn was one of these.
+        // One of these generations came with the turn.
         move_on(filter, counts_keys, 3, generations - 2);
         assert!(during.iter().all(|key| filter.contains_hash(*key)));
     });
 }
 
-/// A thread has the lock of those who turn, and will find that there is nothing to turn. Others put so many keys into
-/// the newest generation meanwhile that it seems to have every key. Its turn comes with the next key all the same,
-/// beside others and alone.
+/// A thread has the lock for turning, and will find that there is nothing to turn. Meanwhile others put so many keys
+/// into the newest generation that it seems to have every key. Its turn comes with the next key all the same, beside
+/// others and alone.
 #[test]
 fn a_generation_that_seems_to_have_every_key_is_turned_on() {
     for alone in [false, true] {

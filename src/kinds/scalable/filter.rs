@@ -1,4 +1,4 @@
-//! Levels over the words of a payload, and what is done with them.
+//! Levels over the words of a payload, and the operations on them.
 
 use super::schedule::{MAX_LEVELS, STATE_WORDS, Schedule};
 use crate::batch::ring::{self, Batch, Chunk, GROUP, Taken};
@@ -18,27 +18,28 @@ pub(super) struct Level {
     layout: Box<dyn BitLayout>,
     start: usize,
     end: usize,
-    /// How many keys it takes, once somebody asked.
+    /// How many keys the level takes, computed when somebody first asks.
     capacity: OnceLock<u64>,
 }
 
-/// A chain of levels, in the order of their sizes. The last line of its payload is its state: how many keys the level
-/// in use has taken, and which one that is. Lookups ask all levels and not the state, so that no key is lost with it.
+/// A filter over a chain of levels, in the order of their sizes. The last line of its payload is the state: how many
+/// keys the level in use has taken, and which level that is. Lookups ask all levels and not the state, so that no key
+/// is lost with it.
 pub struct Scalable {
     base: Base,
     schedule: Schedule,
     levels: Vec<Level>,
-    /// Where all levels are, for kernels that ask one key of every level; `None` if the layout of the levels has no
+    /// Where all levels are, for kernels that ask every level for one key. `None` if the layout of the levels has no
     /// such kernel.
     chain: Option<Chain>,
 }
 
-/// Where in the state is how many keys the level in use has taken.
+/// The word of the state that says how many keys the level in use has taken.
 pub(super) const TAKEN: usize = 0;
-/// Where in the state is which level is in use.
+/// The word of the state that says which level is in use.
 pub(super) const IN_USE: usize = 1;
 
-/// From so many words on (512 KiB) a level is not in the second-level cache when a single key comes.
+/// A level of so many words (512 KiB) is not in the second-level cache when a single key comes.
 const FAR: usize = 1 << 16;
 
 /// A filter over a payload of this kind.
@@ -61,7 +62,7 @@ fn levels(base: &Base, schedule: &Schedule) -> Result<Vec<Level>> {
     Ok(levels)
 }
 
-/// The level in a place of their order.
+/// The level at a place in the order of levels.
 fn level(base: &Base, schedule: &Schedule, place: u32) -> Result<Level> {
     let foreign = |error: Error| if error.status() == Status::OutOfMemory { error } else { base.foreign_geometry() };
     let geometry = schedule.level(schedule.size(place)).map_err(foreign)?;
@@ -88,7 +89,7 @@ impl Scalable {
         self.base.words().shared().len() - STATE_WORDS
     }
 
-    /// The level in use. A payload that was not verified may hold any number.
+    /// The level in use. A payload that nobody verified may hold any number.
     fn in_use(&self) -> usize {
         let number = self.base.words().shared()[self.state() + IN_USE].load(Ordering::Relaxed);
         number.min(self.levels.len() as u64 - 1) as usize
@@ -99,13 +100,13 @@ impl Scalable {
         self.base.words().shared()[self.state() + TAKEN].load(Ordering::Relaxed)
     }
 
-    /// How many keys a level takes. 0 where its kind cannot have so low a rate.
+    /// How many keys a level takes, or 0 if the level's kind cannot have so low a rate.
     fn capacity(&self, level: usize) -> u64 {
         let full = || self.schedule.full(self.schedule.size(level as u32));
         *self.levels[level].capacity.get_or_init(|| full().map_or(0, |full| full.capacity))
     }
 
-    /// The level that the next new key goes to; `None` if all that there are have their capacity.
+    /// The level that the next new key goes to. `None` if all existing levels have their capacity.
     fn next_level(&self) -> Option<usize> {
         let in_use = self.in_use();
         if self.taken() < self.capacity(in_use) {
@@ -114,8 +115,8 @@ impl Scalable {
         (in_use + 1..self.levels.len()).find(|level| self.capacity(*level) > 0)
     }
 
-    /// Asks for the lines of a mixed hash in the levels that are larger than the caches next to the processor, all at
-    /// once: it does not see so many of them ahead by itself.
+    /// Asks at once for the lines of a mixed hash in the levels that are larger than the caches next to the processor.
+    /// By itself the processor does not see so many lines ahead.
     #[inline]
     fn fetch_far(&self, hash: u64) {
         for level in self.levels.iter().rev().take_while(|level| level.end - level.start >= FAR) {
@@ -128,7 +129,8 @@ impl Scalable {
         Some((self.chain.as_ref()?, self.base.words().shared()))
     }
 
-    /// Whether any level has a mixed hash, the newest first. One that is going to be written is not asked, but fetched.
+    /// Whether any level has a mixed hash, asked from the newest on. A level that is going to be written is not asked,
+    /// but its lines are fetched.
     #[inline]
     fn finds(&self, written: Option<usize>, hash: u64) -> bool {
         if let Some((chain, words)) = self.in_one() {
@@ -151,7 +153,7 @@ impl Scalable {
         Ok(new)
     }
 
-    /// Inserts a mixed hash into the level in use; false if it seemed to be there.
+    /// Inserts a mixed hash into the level in use. Returns false if the hash seemed to be there.
     fn insert_into(&mut self, level: usize, hash: u64) -> Result<bool> {
         let place = self.state() + TAKEN;
         let Level { layout, start, end, .. } = &self.levels[level];
@@ -161,7 +163,8 @@ impl Scalable {
         Ok(new)
     }
 
-    /// The level in use, which has room: if need be the next one, or one more. Nothing has changed on an error.
+    /// Finds the level for the next new key, adding a level if need be, and makes it the level in use. An error leaves
+    /// everything as it was.
     fn make_room(&mut self) -> Result<usize> {
         let level = match self.next_level() {
             Some(level) => level,
@@ -173,10 +176,10 @@ impl Scalable {
         Ok(level)
     }
 
-    /// Adds a level, and says which one that is.
+    /// Adds a level, and returns its number.
     ///
     /// # Errors
-    /// [`Status::Full`] for an image in place and where no further level can be; [`Status::OutOfMemory`].
+    /// [`Status::Full`] for an image in place, and if no further level is possible; [`Status::OutOfMemory`].
     #[cold]
     fn grow(&mut self) -> Result<usize> {
         let levels = self.schedule.levels + 1;
@@ -199,7 +202,7 @@ impl Scalable {
         let old = self.state();
         self.base.lengthen(geometry)?;
         let words = self.base.writable_at_once().ok_or(Status::Internal)?;
-        // The state stays the last line; where it was the new level begins, empty.
+        // The state stays in the last line. The words where it was begin the new level, which is empty.
         words.copy_within(old..old + STATE_WORDS, level.end);
         words[old..old + STATE_WORDS].fill(0);
         self.schedule = schedule;
@@ -216,7 +219,7 @@ impl Scalable {
         Ok(())
     }
 
-    /// Takes the bits of a level of the same size into the level in use, which has taken so many keys then.
+    /// Unites the bits of a level of the same size with the level in use, which then has taken `taken` keys.
     pub(super) fn unite_last(&mut self, others: &[AtomicU64], taken: u64) -> Result<()> {
         let Level { start, end, .. } = self.levels[self.in_use()];
         let place = self.state() + TAKEN;
@@ -226,8 +229,8 @@ impl Scalable {
         Ok(())
     }
 
-    /// Inserts keys of which the mixed hashes are given, into memory of the filter's own, and sets the bits in `new` of
-    /// those that were new. `None`, having done nothing, if they might not all fit into the level in use.
+    /// Inserts keys, given by their mixed hashes, and sets the bits in `new` of the keys that were new. The filter's
+    /// words must be its own memory. `None`, with nothing done, if the keys might not all fit into the level in use.
     fn insert_into_one(&mut self, hashes: &[u64], way: &mut batch::Way, new: &mut [u64]) -> Option<()> {
         let level = self.in_use();
         if self.capacity(level).saturating_sub(self.taken()) < hashes.len() as u64 {
@@ -260,7 +263,7 @@ impl Payload for Scalable {
 
     fn check_state(&self) -> Result<()> {
         let state = &self.base.words().shared()[self.state()..];
-        // A writer that clears the filter or goes on to another level sets the number of keys first.
+        // A writer that clears the filter or goes on to another level writes the number of keys first.
         let [in_use, taken] = [IN_USE, TAKEN].map(|place| state[place].load(Ordering::Acquire));
         let Some(level) = usize::try_from(in_use).ok().and_then(|in_use| self.levels.get(in_use)) else {
             return Err(error!(Corrupt, "level {in_use} is in use, of {} levels", self.levels.len()));
@@ -302,7 +305,7 @@ impl Kind for Scalable {
         Measure::of_bits(taken, self.base.geometry().bits, rate)
     }
 
-    /// The state, and the words of the hash in the level that it would go to.
+    /// Looks through the state, and the words of the hash in the level that it would go to.
     fn unmarked(&self, hash: u64) -> Option<usize> {
         let mut found = self.base.unmarked(self.state());
         if let (None, Some(level)) = (found, self.next_level().map(|level| &self.levels[level])) {
@@ -329,8 +332,8 @@ impl Insert for Scalable {
         if self.base.is_own() { self.insert(hash).ok() } else { None }
     }
 
-    /// Keys that fit into the level in use go through its inner loops; where that fills, and into an image in place,
-    /// they go one after the other.
+    /// Keys that fit into the level in use go through its inner loops. If the level fills up, and in an image in place,
+    /// keys go one after the other.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         if !self.base.is_own() {
             return one_by_one(batch, |hash| self.insert_one(hash));
@@ -366,8 +369,8 @@ impl Grow for Scalable {
     }
 }
 
-/// A key is in one level only, and the levels count their keys: the estimate adds those that seemed to be there when
-/// they came, as many as the rates of the full levels make likely.
+/// Estimates the number of keys. A key is in one level only, and the levels count their keys. The estimate adds the
+/// keys that seemed to be there already when they came, as many as the rates of the full levels make likely.
 impl Cardinality for Scalable {
     fn of_payload(&self) -> Option<f64> {
         let level = |place: u32| {
@@ -381,15 +384,15 @@ impl Cardinality for Scalable {
         keys.is_finite().then_some(keys)
     }
 
-    /// The bits that are taken do not say in which level: this reads the full levels too.
+    /// The number of bits does not say which level has them, so this reads the full levels too.
     fn of_taken(&self, _: u64) -> Option<f64> {
         self.of_payload()
     }
 
-    /// Only the keys that were mistaken for others are not counted; they are few and independent. Of chains that were
-    /// merged, one may have the keys of another: so many fewer are within the interval.
+    /// Only the keys that were mistaken for others are not counted, and these are few and independent. Chains that were
+    /// merged may have had keys in common; the interval includes so many fewer keys.
     fn standard_error(&self, keys: f64) -> f64 {
-        // As real numbers: a forged state may say anything.
+        // These are real numbers, because a forged state may say anything.
         let (mut before, mut again) = (0.0, 0.0);
         for level in 0..self.in_use() {
             let capacity = self.capacity(level) as f64;

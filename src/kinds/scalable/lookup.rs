@@ -1,4 +1,4 @@
-//! Looking a hash up without a handle.
+//! Lookups of a hash without a handle.
 
 use super::schedule::{self, Schedule};
 use crate::bits;
@@ -6,7 +6,7 @@ use crate::contract::InBytes;
 use crate::format::compact::Trailer;
 use crate::storage::AnyBytes;
 
-/// How a hash is looked up in a payload at any address: in its levels, the newest first.
+/// A lookup of a hash in a payload at any address, which asks the payload's levels from the newest on.
 pub(super) const IN_BYTES: InBytes = InBytes {
     contains: |trailer, bytes, hash| {
         any_level(trailer, bytes, |in_bytes, level, bytes| (in_bytes.contains)(level, bytes, bits::mix(hash)))
@@ -19,7 +19,8 @@ pub(super) const IN_BYTES: InBytes = InBytes {
     },
 };
 
-/// Whether `ask` says true of any level; `None` if it says so of one before, or the trailer is not one of this kind.
+/// Whether `ask` returns true for any level. `None` if `ask` returns `None` before that, or the trailer is not one of
+/// this kind.
 fn any_level(
     trailer: &Trailer,
     bytes: AnyBytes,
@@ -30,7 +31,7 @@ fn any_level(
     for place in (0..schedule.count()).rev() {
         let level = schedule.level(schedule.size(place)).ok()?;
         let payload_bytes = level.payload_bytes as usize;
-        // Levels are whole lines, and have no words.
+        // A level is whole lines, and its geometry has no words.
         let level = Trailer { hashes: level.hashes.try_into().ok()?, shape: 0, payload_bytes, ..*trailer };
         if ask(&in_bytes, &level, bytes.from_word(schedule.start(place)?).first(payload_bytes))? {
             return Some(true);

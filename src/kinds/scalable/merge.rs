@@ -1,11 +1,11 @@
-//! Uniting chains: their levels side by side.
+//! The union of two chains: their levels side by side.
 //!
-//! Full levels of two chains would be overfull as one, so each stays what it is. The union has the levels of both, and
-//! its rate is that of asking both: at most twice the one that each keeps to. Fewer levels do where
+//! Two full levels would be overfull as one, so each level stays as it is. The union has the levels of both chains, and
+//! its rate is that of asking both: at most twice the rate that each chain keeps to. Fewer levels suffice in two cases.
 //!
-//! - one has no bit that another of its size lacks: a chain that is merged again, or with a copy of itself, brings
-//!   nothing, and of a copy that grew on only what came since;
-//! - the level in use and one of its size hold no more together than one may.
+//! In the first case a level has no bit that another level of its size lacks. So a chain that is merged again, or with
+//! a copy of itself, adds nothing, and a copy that grew on adds only the keys that came since. In the second case the
+//! level in use and a level of its size together hold no more keys than one level may.
 
 use super::filter::{IN_USE, Scalable, TAKEN};
 use super::schedule::{MAX_OF_SIZE, STATE_WORDS, Schedule};
@@ -28,14 +28,14 @@ impl Part<'_> {
         self.words.iter().all(|word| word.load(Ordering::Relaxed) == 0)
     }
 
-    /// Whether this level has no bit that another level of the same size lacks.
+    /// Whether another level of the same size has all bits of this level.
     fn is_within(&self, other: &Part) -> bool {
         let mut both = self.words.iter().zip(other.words);
         self.size == other.size && both.all(|(a, b)| a.load(Ordering::Relaxed) & !b.load(Ordering::Relaxed) == 0)
     }
 }
 
-/// A chain up to the level in use.
+/// A chain, from its first level up to the level in use.
 struct Chain<'a> {
     schedule: Schedule,
     /// The levels before the one in use.
@@ -63,8 +63,8 @@ impl<'a> Chain<'a> {
         Ok(Chain { schedule, full, last, taken })
     }
 
-    /// How many keys the level in use has taken with the bits of another one, the last of `other` or one that is full,
-    /// judging by how many bits these are; `None` if one level may not have so many.
+    /// How many keys the level in use has taken after taking the bits of another level, which is the last of `other` or
+    /// a full one. The number is estimated from the bits of the union. `None` if one level may not have so many keys.
     fn taken_with(&self, part: &Part, other: &Chain, base: &Base) -> Result<Option<u64>> {
         let size = self.last.size;
         if part.size != size {
@@ -80,7 +80,7 @@ impl<'a> Chain<'a> {
         keys.map(|keys| Ok(self.schedule.taken(size, keys)?.max(self.taken).min(full.capacity))).transpose()
     }
 
-    /// The payload of these levels, which are in the order of their sizes, the last with the bits of another one.
+    /// The payload of these levels in the order of their sizes. The last level also gets the bits of `joins`.
     fn whole(&self, joins: Option<Part>) -> Result<(Schedule, Words)> {
         let Chain { full, last, taken, .. } = self;
         let mut schedule = self.schedule.first().with_levels(last.size + 1);
@@ -112,18 +112,18 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// How a filter becomes a union.
+/// What makes a filter the union of two.
 enum Change {
     /// The filter is the union already.
     None,
-    /// Its level in use takes the bits of these words of the other, and has taken so many keys then.
+    /// The filter's level in use takes the bits of these words of the other filter, and then has taken so many keys.
     Last(Range<usize>, u64),
-    /// The filter gets these words, and the levels in them.
+    /// The filter gets these words, with these levels.
     Whole(Schedule, Words),
 }
 
 impl Scalable {
-    /// What has to be done to hold the keys of another chain.
+    /// The change that makes the filter hold the keys of another chain as well.
     fn change_for(&self, other: &Base) -> Result<Change> {
         let (mut into, mut rest) = (Chain::of(self.base())?, Chain::of(other)?);
         let mut is_same = rest.last.size < into.last.size

@@ -1,24 +1,25 @@
 //! The kind `scalable`: a chain of bit arrays that grows and keeps its false-positive rate.
 //!
 //! After Almeida, Baquero, Preguica and Hutchison, "Scalable Bloom filters", 2007. A level is a bit array of any kind
-//! that [`super::levels`] knows. A key that no level seems to have goes into the last one; when that has its capacity,
-//! a level follows that is `growth` times as large and `tightening` times as often wrong. [`crate::sizing::levels`]
-//! says why the rate that was asked for then holds for ever, and [`schedule`] how large each level is.
+//! that [`super::levels`] knows. A key that no level seems to have goes into the last level. When that level has its
+//! capacity, another level follows, which is `growth` times as large and `tightening` times as often wrong.
+//! [`crate::sizing::levels`] says why the chain then keeps the wanted rate for ever, and [`schedule`] says how large
+//! each level is.
 //!
-//! A level that follows needs a larger payload. Where the system can move pages (Linux), large payloads in memory of
-//! the filter's own become longer without being copied, so that no insertion takes long. Elsewhere the insertion that
-//! grows the filter copies the payload. An image in place cannot grow: it refuses keys ([`crate::Status::Full`]) when
-//! its last level has its capacity. A chain also refuses keys if its rate is so low that a further level would hold
-//! hardly more keys than the last level, for many more bits ([`schedule`]).
+//! Another level needs a larger payload. If the system can move pages (Linux), large payloads in memory of the filter's
+//! own become longer without being copied, so that no insertion takes long. Elsewhere the insertion that grows the
+//! filter copies the payload. An image in place cannot grow: it refuses keys ([`crate::Status::Full`]) when its last
+//! level has its capacity. A chain also refuses keys if its rate is so low that a further level would hold hardly more
+//! keys than the last level, for many more bits ([`schedule`]).
 //!
-//! Keys that are found in any level take no room, so a filter does not grow from duplicates. Which level a key is in
-//! depends on when it came: filters of the same keys in another order are as good, but not equal.
+//! A key that is found in any level takes no room, so duplicates do not make a filter grow. A key's level depends on
+//! when the key came. So filters of the same keys in another order are as good, but not equal.
 //!
-//! Chains that were made alike merge, however far each has grown: the union has the levels of both side by side, and
-//! comes to twice the rate that each keeps to at most (`merge`).
+//! Chains that were made alike can be merged, however far each has grown. The union has the levels of both chains side
+//! by side, and its rate is at most twice the rate that each chain keeps to (`merge`).
 //!
-//! Hashes pass a bijection before they go to the levels: keys that come in the order of their hashes, as a builder
-//! gives them, would otherwise fill one end of the first level only.
+//! Hashes pass a bijection before they go to the levels. Without it, keys that come in the order of their hashes, as a
+//! builder gives them, would fill only one end of the first level.
 
 mod filter;
 mod lookup;
@@ -33,7 +34,7 @@ use crate::sizing::omissions::sum_of_rates;
 use crate::spec::{DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, Parameter, Size, Spec};
 use schedule::Schedule;
 
-/// How much lower the rate of each level is.
+/// The parameter for how much lower the rate of each further level is.
 pub const TIGHTENING: Parameter = Parameter {
     name: "tightening",
     summary: "the false-positive rate of a level over that of the one before: less is larger after many growths, more \
@@ -43,7 +44,7 @@ pub const TIGHTENING: Parameter = Parameter {
     word: Some(1),
 };
 
-/// How much larger each level is.
+/// The parameter for how much larger each further level is.
 pub const GROWTH: Parameter = Parameter {
     name: "growth",
     summary: "the bits of a level over those of the one before: more makes fewer levels, and faster lookups",
@@ -72,7 +73,8 @@ pub const ROW: Row = Row {
         first.unwrap_or(*geometry)
     },
     lines_per_lookup: |geometry| Schedule::of(geometry).map_or(1.0, |schedule| schedule.lines_per_lookup()),
-    // A level takes the keys that those before it do not have by chance, whose bits are like theirs.
+    // A level takes those keys that earlier levels do not seem to have, and the bits of such keys are like those of the
+    // earlier levels' keys.
     rate_error: |rate| 0.15 * rate,
     false_positive_rate: |geometry, keys| {
         Schedule::of(geometry).map_or(1.0, |schedule| schedule.false_positive_rate(keys))
@@ -83,14 +85,14 @@ pub const ROW: Row = Row {
     is_canonical: false,
     overfill: Overfill::Grows,
     compact: schedule::compact,
-    // Whole lines may hold more keys than were asked for.
+    // Whole lines may hold more keys than the spec asked for.
     made_for: Some(|geometry| Schedule::of(geometry).map_or(0, |schedule| schedule.first_capacity)),
     in_bytes: Some(lookup::IN_BYTES),
     ..Row::BASE
 };
 
-/// The geometry that a spec asks for: a single level. Exact `bits` and `hashes` are those of this level, whose rate at
-/// `capacity` keys then decides those of the levels that follow.
+/// The geometry that a spec asks for: a single level. Exact `bits` and `hashes` are those of this level. Its rate at
+/// `capacity` keys then decides the rates of the levels that follow.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (level, tightening) = (spec.parameter(&LEVEL)?, spec.real_parameter(&TIGHTENING)?);
     let growth = spec.parameter(&GROWTH)?;
@@ -100,8 +102,8 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
             let rate = (1.0 - tightening) * rate;
             let about = |error: crate::Error| error.about(format_args!("a first level of the kind {}", kind.row.name));
             let first = levels::level_for(kind, capacity, rate).map_err(about)?;
-            // Whole lines may hold far more than few keys. If the level took only those, its rate would be too low for
-            // the levels that follow: they would take a key each, or none.
+            // Whole lines may hold far more than a few keys. If the level took only those few, its rate would be too
+            // low for the levels that follow: they would take a key each, or none.
             let most = levels::capacity_at(kind, &first, rate);
             (first, if most / 2 >= capacity { most } else { capacity })
         }
@@ -118,7 +120,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
             "capacity = {first_capacity} keys of which each sets one of bits = {bits} are too many"
         ));
     }
-    // A rate that is r times as low takes lg(1/r) more bits of a key, where their number may be chosen.
+    // A rate that is r times as low takes lg(1/r) more bits of a key, if the kind leaves that number open.
     let step = if kind.row.hashes.0 < kind.row.hashes.1 { (-64.0 * tightening.log2()).round() as u64 } else { 0 };
     let hashes = first.hashes;
     let first_bits = first.bits;

@@ -1,14 +1,13 @@
-//! What a geometry says of the levels: how large each is, how many bits keys set in it, and how many keys it is for.
+//! The levels that a geometry describes: how large each is, how many bits keys set in it, and how many keys it takes.
 //!
 //! Level i has `first_bits * growth^i` bits and `hashes + i * step / 64` bits a key, rounded down, as far as its kind
-//! allows. These are whole numbers from the header, so that every program finds the same levels. How many keys a level
-//! takes is computed from its rate ([`crate::sizing::levels`]); only insertion asks that.
+//! allows. These are whole numbers from the header, so that every program finds the same levels. The number of keys
+//! that a level takes is computed from its rate ([`crate::sizing::levels`]), which only insertions do.
 //!
-//! Where bits a key may be chosen freely and hashes are as long as need be, each level takes 1.44 lg(1/r) more bits a
-//! key than the one before, for ever. Neither is so. A level of n keys has a rate of at least n/2^64, because other
-//! keys have the same hash. And blocks of one size become more accurate only by being nearly empty. So below some
-//! rate a level that is twice as large holds no more keys, or fewer. There a chain ends
-//! ([`Schedule::is_worth_adding`]).
+//! If bits a key could be chosen freely and hashes had any length, each level would take 1.44 lg(1/r) more bits a key
+//! than the level before, for ever. Neither is so. A level of n keys has a rate of at least n/2^64, because other keys
+//! have the same hash. And blocks of one size become more accurate only by being nearly empty. So below some rate a
+//! level that is twice as large holds no more keys, or fewer. There a chain ends ([`Schedule::is_worth_adding`]).
 
 use super::{GROWTH, TIGHTENING};
 #[cfg(doc)]
@@ -23,16 +22,17 @@ use crate::spec::Parameter;
 /// The most levels.
 pub const MAX_LEVELS: u32 = 64;
 
-/// The 64-bit words of the state, the payload's last line.
+/// How many 64-bit words the state has, which is the payload's last line.
 pub const STATE_WORDS: usize = 8;
 
-/// How many sizes, the smallest ones, may have several levels each.
+/// How many sizes, from the smallest on, may have several levels each.
 const SIZES: u32 = 32;
 
 /// The most levels of one of these sizes.
 pub const MAX_OF_SIZE: u32 = 16;
 
-/// The geometry in the compact form, which has no room for a double: tightening is a whole number of thousandths there.
+/// The geometry as the compact form stores it. The form has no room for a double, so tightening is a whole number of
+/// thousandths.
 pub fn compact(packing: &mut Packing, geometry: &mut Geometry) {
     let [level, tightening, growth, levels, first_capacity, step, ..] = &mut geometry.words;
     let mut thousandths = (f64::from_bits(*tightening) * 1000.0).round() as u64;
@@ -43,36 +43,36 @@ pub fn compact(packing: &mut Packing, geometry: &mut Geometry) {
     packing.field(levels, 7);
     packing.field(step, 7);
     packing.field(first_capacity, 34);
-    // All but the state.
+    // The bits are those of the payload without the state.
     geometry.bits = geometry.payload_bytes.saturating_sub(PAYLOAD_UNIT).saturating_mul(8);
 }
 
 /// The levels that a geometry describes, and those that would follow.
 #[derive(Clone, Copy)]
 pub struct Schedule {
-    /// The place of the kind of the levels in the list of such kinds.
+    /// The index of the levels' kind in the list of kinds that can be levels.
     pub level: u64,
-    /// The rate of a level over that of the one before.
+    /// The factor from one level's rate to the next level's.
     pub tightening: f64,
-    /// The bits of a level over those of the one before.
+    /// The factor from one level's bits to the next level's.
     pub growth: u64,
     /// How many sizes of levels there are.
     pub levels: u32,
-    /// How many levels there are of each of the first 32 sizes beside one: four bits for each, the smallest size in the
-    /// lowest. None but in a chain that others were merged into.
+    /// How many further levels each of the first 32 sizes has beside one: four bits for each size, the smallest size in
+    /// the lowest. Only a chain that others were merged into has any.
     pub more: [u64; 2],
     /// The bits of the first level.
     pub first_bits: u64,
-    /// Bits that a key sets in the first level.
+    /// How many bits a key sets in the first level.
     pub hashes: u32,
-    /// 64ths of a bit that a key sets more in each level.
+    /// How many more bits a key sets in each further level, in 64ths of a bit.
     pub step: u64,
     /// How many keys the first level takes.
     pub first_capacity: u64,
 }
 
 impl Schedule {
-    /// What a geometry describes, if it is one of this kind.
+    /// The levels that a geometry describes, if the geometry is one of this kind.
     pub fn of(geometry: &Geometry) -> Option<Schedule> {
         let [level, tightening, growth, levels, first_capacity, step, ref more @ ..] = geometry.words;
         let has = |parameter: &Parameter, value: u64| parameter.check(parameter.value_of_word(value)).is_ok();
@@ -101,7 +101,7 @@ impl Schedule {
             return None;
         }
         schedule.first_bits = geometry.bits / schedule.sum(schedule.count())?;
-        // The bits of each level, and all the other numbers, follow: the whole has to be the same.
+        // The bits of each level and all other numbers follow from these. So the whole geometry has to be the same.
         let is_same = schedule.geometry().ok()? == *geometry;
         (is_same && first_capacity <= schedule.first_bits).then_some(schedule)
     }
@@ -109,7 +109,7 @@ impl Schedule {
     /// The geometry of the whole payload.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] for a first level that is no whole lines; [`Status::TooLarge`] past the address space.
+    /// [`Status::OutOfRange`] if the first level is not whole lines; [`Status::TooLarge`] past the address space.
     pub fn geometry(&self) -> Result<Geometry> {
         let &Schedule { level, tightening, growth, levels, more, first_bits, hashes, step, first_capacity } = self;
         if first_bits == 0 || !first_bits.is_multiple_of(LEVEL_UNIT) {
@@ -138,13 +138,13 @@ impl Schedule {
         Schedule { levels: 1, more: [0; 2], ..self }
     }
 
-    /// How many levels there are of size i, if there are any.
+    /// How many levels of size i there are.
     pub fn of_size(&self, i: u32) -> u32 {
         let more = self.more.get(i as usize / 16).map_or(0, |more| more >> (4 * (i % 16)) & 15);
         1 + more as u32
     }
 
-    /// This chain with one more level of size i, which it has; `None` if it cannot have so many.
+    /// This chain with one more level of size i, of which it has at least one. `None` if it cannot have so many.
     pub fn with_another(mut self, i: u32) -> Option<Schedule> {
         if self.of_size(i) == MAX_OF_SIZE {
             return None;
@@ -164,7 +164,7 @@ impl Schedule {
         self.levels + (0..self.levels.min(SIZES)).map(|i| self.of_size(i) - 1).sum::<u32>()
     }
 
-    /// The size of the level in a place of their order.
+    /// The size of the level at a place in the order of levels.
     pub fn size(&self, place: u32) -> u32 {
         self.sizes().nth(place as usize).unwrap_or(self.levels)
     }
@@ -177,7 +177,7 @@ impl Schedule {
     /// The geometry of a level of size i.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] and [`Status::TooLarge`] where the kind of the levels cannot have it.
+    /// [`Status::OutOfRange`] and [`Status::TooLarge`] if the kind of the levels cannot have such a level.
     pub fn level(&self, i: u32) -> Result<Geometry> {
         let bits = self.growth.checked_pow(i).and_then(|factor| factor.checked_mul(self.first_bits));
         let bits = bits.ok_or_else(|| error!(TooLarge, "level {i} has more bits than can be"))?;
@@ -186,7 +186,7 @@ impl Schedule {
         self.kind().geometry(0, bits, hashes)
     }
 
-    /// Where the level in a place of their order has its first word.
+    /// Where the words of the level at a place in the order of levels begin.
     pub fn start(&self, place: u32) -> Option<usize> {
         usize::try_from(self.sum(place)?.checked_mul(self.first_bits / 64)?).ok()
     }
@@ -197,7 +197,7 @@ impl Schedule {
         sizes.try_fold(0_u64, |sum, i| sum.checked_add(self.growth.checked_pow(i)?))
     }
 
-    /// A level of size i when it is full.
+    /// A full level of size i.
     ///
     /// # Errors
     /// As [`Schedule::level`].
@@ -206,14 +206,14 @@ impl Schedule {
         if i == 0 { Ok(first) } else { self.full_after(&first, i) }
     }
 
-    /// The first level, whose capacity is given, when it is full.
+    /// The first level, when it is full. Its capacity is given.
     fn full_first(&self) -> Result<Full> {
         let rate = self.rate_of(self.level(0)?);
         let seen = levels::seen(self.first_capacity as f64, rate);
         Ok(Full { seen, capacity: self.first_capacity, false_positive_rate: rate(seen.round() as u64) })
     }
 
-    /// A level after the first one, whose rate decides how many keys it takes.
+    /// A full level after the first one. Its rate decides how many keys it takes.
     fn full_after(&self, first: &Full, i: u32) -> Result<Full> {
         let rate = self.rate_of(self.level(i)?);
         let bound = first.false_positive_rate * self.tightening.powi(i as i32);
@@ -223,16 +223,16 @@ impl Schedule {
         Ok(Full { seen: most as f64, capacity, false_positive_rate: rate(most) })
     }
 
-    /// Whether a level i that takes `next`, after one that takes `last`, is worth its memory. The first level may
-    /// have been given any size and any rate. After the second level, no level is added in which a key would cost
+    /// Whether a level of size i that takes `next`, after one that takes `last`, is worth its memory. The first level
+    /// may have been given any size and any rate. After the second level, no level is added in which a key would cost
     /// more than 1.5 times the bits that it costs in the level before.
     fn is_worth(&self, i: u32, last: &Full, next: &Full) -> bool {
         let [last, capacity] = [last.capacity, next.capacity].map(u128::from);
         capacity > 0 && (i < 2 || 2 * u128::from(self.growth) * last <= 3 * capacity)
     }
 
-    /// Whether level i, which is not the first, can follow the one before, at its rate and for a memory that it is
-    /// worth.
+    /// Whether a level of size i, which is not the first, can follow the level before, with its rate and at a memory
+    /// that it is worth.
     pub fn is_worth_adding(&self, i: u32) -> bool {
         match (self.full(i - 1), self.full(i)) {
             (Ok(last), Ok(next)) => self.is_worth(i, &last, &next),
@@ -240,7 +240,7 @@ impl Schedule {
         }
     }
 
-    /// How many keys a level of size i is expected to have taken when it has seen so many distinct ones.
+    /// How many keys a level of size i is expected to have taken after it has seen so many distinct keys.
     ///
     /// # Errors
     /// As [`Schedule::level`].
@@ -254,8 +254,8 @@ impl Schedule {
         move |keys| rate(&level, keys)
     }
 
-    /// The levels, each when it is full, one after the other: asked for from 0 on, `None` past the last that a chain
-    /// can have.
+    /// The full levels, one after the other. The function is to be called with 0, 1 and so on, and returns `None` past
+    /// the last level that a chain can have.
     fn full_levels(&self) -> impl FnMut(u32) -> Option<(Full, Geometry)> {
         let (first, mut last) = (self.full_first().ok(), None);
         move |i| {
@@ -267,14 +267,14 @@ impl Schedule {
         }
     }
 
-    /// The rate with so many distinct keys, in as many levels as they need; where these are more than a chain can have,
-    /// of those that it takes.
+    /// The rate with so many distinct keys, in as many levels as they need. With more keys than a chain can take this
+    /// is the rate with those that it takes.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         self.rate_in(self.full_levels(), keys)
     }
 
-    /// [`Schedule::false_positive_rate`] of every number of keys up to `most`. What a level holds takes milliseconds to
-    /// find out where levels are large, and is found out once.
+    /// [`Schedule::false_positive_rate`] for every number of keys up to `most`. Finding out what a large level holds
+    /// takes milliseconds, and is done once.
     pub fn rates(&self, most: u64) -> impl Fn(u64) -> f64 {
         let (mut known, mut level) = ([None; MAX_LEVELS as usize], self.full_levels());
         self.rate_in(
@@ -298,7 +298,7 @@ impl Schedule {
                 break;
             };
             for _ in 0..self.of_size(i) {
-                // Of the keys that are left so many do not seem to be there already.
+                // So many of the remaining keys do not seem to be there already.
                 let reaching = rest * (1.0 - compound);
                 if reaching <= full.seen {
                     let last = self.rate_of(geometry)(reaching.round() as u64);
@@ -311,10 +311,10 @@ impl Schedule {
         compound.max(floor)
     }
 
-    /// How many distinct keys there are, judging by how many the level in use has taken, and all before it, of which
-    /// `level` gives the rate: in small levels it is not quite what is expected. One of several levels of a size need
-    /// not be full: `level` then gives how many keys it has seen as well. Chains that were merged are taken to have no
-    /// key in common.
+    /// An estimate of the number of distinct keys, from how many keys the level in use and all levels before it have
+    /// taken. `level` gives the rate of a level, which in small levels is not quite the expected one. If a size has
+    /// several levels, one of them need not be full: `level` then also gives how many keys that level has seen. Merged
+    /// chains are taken to have no key in common.
     ///
     /// # Errors
     /// As [`Schedule::level`].
@@ -340,19 +340,19 @@ impl Schedule {
             let lines = (self.kind().row.lines_per_lookup)(&geometry);
             sum += share * (newer + lines);
             keys += share;
-            // A key that is not there meets an empty bit of a half full level after two on average.
+            // An absent key meets an unset bit of a half full level after two bits on average.
             newer += lines.min(2.0);
         }
         sum / keys
     }
 }
 
-/// A level that takes no more.
+/// A level that takes no more keys.
 #[derive(Clone, Copy)]
 pub struct Full {
-    /// Distinct keys that reached the level.
+    /// How many distinct keys reached the level.
     pub seen: f64,
-    /// Distinct keys that were new to the level.
+    /// How many distinct keys were new to the level.
     pub capacity: u64,
     /// The rate of the level with these keys.
     pub false_positive_rate: f64,

@@ -1,11 +1,11 @@
-//! For processors with AVX-512: eight keys walk side by side, a lane each.
+//! The inner loops for processors with AVX-512: eight keys walk side by side, a lane each.
 //!
-//! All keys of a chunk take a step in turn, and those whose walk goes on move together, so that the vectors of the next
-//! turn are full. What a walk knows of itself are the bytes of one number: both outcomes of a step are made for all
-//! lanes, and the bits that were read choose. The product of a hash for the next slice is the one for this slice times
-//! one of four powers of the golden ratio: a slice up or k back, around the ring's end or not.
+//! All keys of a chunk take a step in turn. The keys whose walk goes on then move together, so that the vectors of the
+//! next turn are full. The state of a walk is the bytes of one number. Both outcomes of a step are computed for all
+//! lanes, and the bits that were read choose. The product of a hash for the next slice is the product for this slice
+//! times one of four powers of the golden ratio: a slice up or k slices back, around the ring's end or not.
 //!
-//! The words are read one by one: relaxed loads, as everywhere, and the instruction that gathers them takes longer.
+//! The words are read one by one with relaxed loads, as everywhere. The instruction that gathers words takes longer.
 
 use super::kernel::{self, Inserted, Kernel};
 use super::{FOUND, GROUPS, POWERS, Slices, powers};
@@ -19,9 +19,9 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// The kernel for AVX-512.
 pub(super) static KERNEL: Kernel = Kernel { contains_many, insert };
 
-/// What undoes the products with [`POWERS`].
+/// The inverses of the products' factors ([`POWERS`]), modulo 2^64.
 const INVERSES: [u64; MAX_SLICES] = {
-    // Each turn doubles the bits that are right.
+    // Each turn doubles how many low bits are right.
     let (mut inverse, mut turn) = (bits::GOLDEN, 0);
     while turn < 6 {
         inverse = inverse.wrapping_mul(2_u64.wrapping_sub(bits::GOLDEN.wrapping_mul(inverse)));
@@ -30,11 +30,11 @@ const INVERSES: [u64; MAX_SLICES] = {
     powers(inverse)
 };
 
-/// From so many words on (1 MiB) lines are fetched ahead for insertions with answers. Walks and insertions take turns
-/// there, and what the ones read drives what the others write out of the second-level cache.
+/// From so many words on (1 MiB) lines are fetched ahead for insertions with answers. There walks and insertions take
+/// turns, and the lines that one reads drive the lines that the other writes out of the second-level cache.
 const ASKED_FETCH_FROM: usize = 1 << 17;
 
-/// Numbers of a chunk, with room for a whole vector after the last.
+/// How many numbers a chunk has, with room for a whole vector after the last.
 const ROOM: usize = CHUNK + WIDTH;
 
 /// The bytes of a walk, from the lowest: the number of the present slice, its age, where the wanted run begins, and
@@ -48,26 +48,26 @@ const BIT: u32 = 48;
 /// All bits of a byte.
 const BYTE: u64 = 0xff;
 
-/// The walks of a chunk that go on.
+/// The walks of a chunk that are not over.
 #[repr(align(64))]
 struct Walks {
-    /// The mixed hash times the power of the slice that is looked at.
+    /// The mixed hash times the power of the slice that the walk looks at.
     products: [u64; ROOM],
     states: [u64; ROOM],
-    /// The word that is looked at: one of the slices' words, of walks that have ended too.
+    /// The word that the walk looks at: a word of the slices, even for walks that have ended.
     words: [u64; ROOM],
 }
 
-/// The walks that ended as was asked for: found, or not.
+/// The walks that ended in the wanted way: found, or not found.
 #[repr(align(64))]
 struct Ended {
     count: usize,
     states: [u64; ROOM],
-    /// The positions that were looked at last.
+    /// The positions that these walks looked at last.
     positions: [u64; ROOM],
 }
 
-/// Whether positions in a slice are of 32 bits, and the words hold all slices.
+/// Whether the kernel can read these slices: positions in a slice have 32 bits, and the words hold all slices.
 fn suits(slices: &Slices, words: usize) -> bool {
     let Slices { hashes, old, bits, youngest } = *slices;
     (1..=MAX_HASHES).contains(&hashes)
@@ -135,14 +135,14 @@ fn insert(slices: &Slices, words: &mut [u64], hashes: &[u64], is_asked: bool) ->
 #[inline(always)]
 fn eight(numbers: &mut [u64; ROOM], i: usize) -> &mut Eight {
     debug_assert!(i <= CHUNK);
-    // SAFETY: `i` is at most the keys of a chunk, after which there is room for eight more.
+    // SAFETY: `i` is at most the number of keys of a chunk, and there is room for eight more numbers after these.
     unsafe { &mut *numbers.as_mut_ptr().add(i).cast() }
 }
 
 /// Asks for the line of a word.
 #[inline(always)]
 fn fetch_one(words: &[AtomicU64], word: u64) {
-    // SAFETY: it changes nothing that a program can see, wherever the address is.
+    // SAFETY: a prefetch changes nothing that a program can see, whatever the address is.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(words.as_ptr().wrapping_add(word as usize).cast()) };
 }
 
@@ -152,7 +152,8 @@ fn fetch(words: &[AtomicU64], at: &Eight) {
     at.iter().for_each(|word| fetch_one(words, *word));
 }
 
-/// Walks at most [`CHUNK`] hashes through the slices. Those that are found have ended, or if `LACKING` the others have.
+/// Walks at most [`CHUNK`] hashes through the slices. `ended` gets the walks that found their keys, or with `LACKING`
+/// the other walks.
 ///
 /// # Safety
 /// The slices suit.
@@ -191,8 +192,9 @@ unsafe fn walk<const FAR: bool, const LACKING: bool>(
     let (up, up_around) = (all(bits::GOLDEN), all(INVERSES[count as usize - 1]));
     let (back, back_around) = (all(INVERSES[k as usize]), all(POWERS[old as usize % MAX_SLICES]));
     let (k, count) = (u64::from(k), u64::from(count));
-    // Of a slice that lacks the bit: where the run began is where the next one is known, and its age, which the step
-    // back is taken from, where that begins.
+    // The state after a slice that lacks the bit. The byte for where the known run begins takes the place where this
+    // run began. The bytes for the age and for the run's beginning take the age, from which the step back is
+    // subtracted.
     let misses = _mm512_broadcast_i32x4(_mm_set_epi8(15, 14, 13, 12, 10, 9, 9, 8, 7, 6, 5, 4, 2, 1, 1, 0));
     while left > 0 {
         let mut kept = 0;
@@ -200,7 +202,7 @@ unsafe fn walk<const FAR: bool, const LACKING: bool>(
             let there = if left - i < WIDTH { (1_u8 << (left - i)) - 1 } else { u8::MAX };
             let (product, state) = (load(eight(&mut walks.products, i)), load(eight(&mut walks.states, i)));
             let at = eight(&mut walks.words, i);
-            // SAFETY: what stands there are words of the slices, which the words hold.
+            // SAFETY: these are numbers of words of the slices, and the words hold all slices.
             let read = |lane: usize| unsafe { words.get_unchecked(at[lane] as usize).load(Ordering::Relaxed) as i64 };
             let word = _mm512_set_epi64(read(7), read(6), read(5), read(4), read(3), read(2), read(1), read(0));
             let bit = _mm512_and_si512(_mm512_srli_epi64::<BIT>(state), all(63));
@@ -214,7 +216,7 @@ unsafe fn walk<const FAR: bool, const LACKING: bool>(
             let missed = _mm512_sub_epi8(_mm512_shuffle_epi8(state, misses), all(k * (SLICE + AGE + START)));
             let mut next = _mm512_mask_add_epi64(missed, hit, state, all(SLICE + AGE));
             next = _mm512_mask_sub_epi64(next, to_start, next, all(count));
-            // The byte alone: what was taken from it has no sign.
+            // Only this byte changes, because the subtraction of bytes borrows nothing from the next one.
             next = _mm512_mask_mov_epi64(next, to_end, _mm512_add_epi8(next, all(count)));
             let mut factor = _mm512_mask_mov_epi64(back, hit, up);
             factor = _mm512_mask_mov_epi64(factor, to_start, up_around);
@@ -231,7 +233,7 @@ unsafe fn walk<const FAR: bool, const LACKING: bool>(
             }
             ended.count += ends.count_ones() as usize;
 
-            // Lanes after the last walk that goes on are zeros: the first slice, at its first bit.
+            // Lanes after the last walk that goes on are zeros, which stand for the first bit of the first slice.
             let goes_on = there & !(found | over);
             let product = _mm512_maskz_compress_epi64(goes_on, product);
             let state = _mm512_maskz_compress_epi64(goes_on, next);
@@ -250,18 +252,18 @@ unsafe fn walk<const FAR: bool, const LACKING: bool>(
     }
 }
 
-/// How many vectors of keys ahead lines are fetched.
+/// How many vectors of keys ahead the lines are fetched.
 const AHEAD: usize = 2;
 
-/// The bits of eight keys in a slice: in which words they are, and where there.
+/// The places of eight keys' bits in a slice: the words, and the bits in these words.
 #[derive(Clone, Copy)]
 struct Places {
     words: Eight,
     masks: Eight,
 }
 
-/// Sets the bits of hashes in the young slices, one hash after the other. If `ASKED`, `ends` is where their walks
-/// ended.
+/// Sets the bits of hashes in the young slices, one hash after the other. With `ASKED`, `ends` says where the walks of
+/// these hashes ended.
 ///
 /// # Safety
 /// The slices suit.
@@ -311,7 +313,7 @@ unsafe fn set<const FAR: bool, const ASKED: bool>(
             let mut missing = 0;
             for place in &places[now][..young] {
                 let mask = place.masks[lane];
-                // SAFETY: it was found as the word of a bit of the slices, which the words hold.
+                // SAFETY: this is the word of a bit of the slices, and the words hold all slices.
                 let word = unsafe { words.get_unchecked_mut(place.words[lane] as usize) };
                 missing |= mask & !*word;
                 *word |= mask;

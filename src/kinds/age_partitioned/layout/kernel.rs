@@ -1,38 +1,38 @@
-//! The inner loops over many keys, for each instruction set. Their hashes are not mixed.
+//! The inner loops over many keys, for each instruction set. The keys' hashes are not mixed.
 
 use super::{FOUND, GROUPS, Slices};
 use crate::batch::ring::{self, Batch, CHUNK, GROUP};
 use crate::bits::{self, mix};
 use core::sync::atomic::AtomicU64;
 
-/// Many keys with one instruction set.
+/// The inner loops over many keys for one instruction set.
 pub struct Kernel {
     /// Whether each hash of a batch may be in the slices of these words.
     pub contains_many: fn(&Slices, &[AtomicU64], &mut dyn Batch),
-    /// Inserts the hashes of a chunk, one after the other, and says of each whether it is new if that is asked.
+    /// Inserts the hashes of a chunk, one after the other. Says of each hash whether it is new, if the caller asks.
     pub insert: fn(&Slices, &mut [u64], &[u64], bool) -> Inserted,
 }
 
-/// What became of keys that were inserted.
+/// What became of the keys that were inserted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inserted {
-    /// How many of the keys set a bit that was not set.
+    /// How many of the keys set at least one bit.
     pub changed: u64,
-    /// Which of them were not there before, if that was asked.
+    /// Which of the keys were new, if the caller asked.
     pub new: [u64; GROUPS],
 }
 
 /// Plain code, which every processor runs.
 pub(super) static PORTABLE: Kernel = Kernel { contains_many, insert };
 
-/// Words that nobody else has, as lookups read them.
+/// Words that nobody else uses, in the form in which lookups read them.
 pub(super) fn as_shared(words: &mut [u64]) -> &[AtomicU64] {
-    // SAFETY: atomics of 64 bits lie in memory as numbers do, with the alignment of these words, and for as long as the
-    // slice is borrowed nobody has them but through it.
+    // SAFETY: atomics of 64 bits lie in memory as numbers do, with the alignment of these words. As long as the slice
+    // is borrowed, nobody has the words except through it.
     unsafe { &*(core::ptr::from_mut(words) as *const [AtomicU64]) }
 }
 
-/// Whether a hash is new at its turn, of which this is where its walk ended before the keys of its chunk came.
+/// Whether a hash is new when its turn comes. `end` is where the hash's walk ended before the keys of its chunk came.
 pub(super) fn is_new(slices: &Slices, words: &mut [u64], end: u64, hash: u64) -> bool {
     if end == FOUND {
         return false;
@@ -41,7 +41,7 @@ pub(super) fn is_new(slices: &Slices, words: &mut [u64], end: u64, hash: u64) ->
     !bits::test(words, end) || !slices.contains(words, mix(hash))
 }
 
-/// Answers a batch by chunks, of which `found` says which keys are there.
+/// Answers a batch chunk by chunk; `found` says which keys of a chunk are there.
 pub(super) fn by_chunks(batch: &mut dyn Batch, found: impl Fn(&[u64]) -> [u64; GROUPS]) {
     let mut hashes = [0; CHUNK];
     loop {
@@ -59,10 +59,10 @@ pub(super) fn by_chunks(batch: &mut dyn Batch, found: impl Fn(&[u64]) -> [u64; G
     }
 }
 
-/// From so many keys on it pays that they take turns in the caches.
+/// From so many keys on it pays in the caches that keys take turns.
 const IN_TURNS_FROM: usize = 16;
 
-/// In turns, but few keys in the caches one after the other.
+/// Looks keys up in turns. A few keys in the caches are looked up one after the other.
 pub(super) fn contains_many(slices: &Slices, words: &[AtomicU64], batch: &mut dyn Batch) {
     if batch.keys() < IN_TURNS_FROM && words.len() < ring::FETCH_FROM {
         return ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| {
@@ -79,7 +79,7 @@ pub(super) fn contains_many(slices: &Slices, words: &[AtomicU64], batch: &mut dy
     });
 }
 
-/// Inserts one key after the other, while the lines of later keys are on their way.
+/// Inserts one key after the other, while the lines of later keys are being fetched.
 pub(super) fn insert(slices: &Slices, words: &mut [u64], hashes: &[u64], is_asked: bool) -> Inserted {
     let mut ends = [FOUND; CHUNK];
     if is_asked {

@@ -1,12 +1,14 @@
-//! Slices of bits by age: a key sets a bit in each of the k youngest and is found in any k that follow each other.
+//! Slices of bits by age. A key sets a bit in each of the k youngest slices, and is found in any k slices that follow
+//! each other.
 //!
-//! Slice j of the ring takes its bit from the product of a mixed hash with the golden ratio to the power of j,
-//! whatever its age is. A lookup begins where a run of slices would be the oldest, and goes up. No run goes over a
-//! slice that lacks the bit. The next possible run is the one that ends before that slice, k slices back. Slices of
-//! that run that are already known to have their bits are not looked at again.
+//! Slice j of the ring takes a key's bit from the product of the mixed hash with the golden ratio to the power of j,
+//! whatever the slice's age is. A lookup begins at the youngest slice of the oldest possible run, and goes up to older
+//! slices. No run goes over a slice that lacks the bit. The next possible run is the one that ends before that slice,
+//! and begins k slices back. Slices of that run that are already known to have their bits are not looked at again.
 //!
-//! So what a key needs next hangs on the slice before, and where keys walk alone the processor guesses it, and guesses
-//! wrong. In batches many keys take each step in turn; the kernel for AVX-512 has eight of them walk side by side.
+//! So the next slice of a key depends on what the slice before says. If keys walk alone, the processor guesses the next
+//! slice, and often guesses wrong. In batches many keys take each step in turn, and the kernel for AVX-512 walks eight
+//! of them side by side.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -29,7 +31,7 @@ pub fn kernel(instructions: Instructions) -> &'static Kernel {
     }
 }
 
-/// The odd number's powers.
+/// The powers of an odd number, modulo 2^64.
 const fn powers(of: u64) -> [u64; MAX_SLICES] {
     let (mut powers, mut slice) = ([1_u64; MAX_SLICES], 1);
     while slice < MAX_SLICES {
@@ -39,25 +41,26 @@ const fn powers(of: u64) -> [u64; MAX_SLICES] {
     powers
 }
 
-/// The golden ratio to the power of each slice's number: what a hash is multiplied with there.
+/// The golden ratio to the power of each slice's number, by which a hash is multiplied for that slice.
 const POWERS: [u64; MAX_SLICES] = powers(bits::GOLDEN);
 
-/// The answers of a chunk in words.
+/// How many words the answers of a chunk take.
 pub const GROUPS: usize = CHUNK / GROUP;
 
-/// Where the walk of a key ends that is found: no position of a bit.
+/// The end of a walk that finds its key. This number is not the position of a bit.
 const FOUND: u64 = u64::MAX;
 
-/// Slices at one moment: which of them is the youngest. Their bits follow each other from the first of some words on.
+/// The slices at one moment, with one of them the youngest. Their bits follow each other from the first bit of some
+/// words on.
 #[derive(Clone, Copy, Debug)]
 pub struct Slices {
-    /// Slices in which a key sets a bit.
+    /// How many slices a key sets a bit in: the young slices.
     pub hashes: u32,
-    /// Slices that are older than those.
+    /// How many older slices there are.
     pub old: u32,
     /// The bits of a slice.
     pub bits: u64,
-    /// The number of the youngest; those after it, around the ring, are older and older.
+    /// The number of the youngest slice. The slices after it, around the ring, are older and older.
     pub youngest: u32,
 }
 
@@ -65,11 +68,11 @@ pub struct Slices {
 #[derive(Clone, Copy, Default)]
 struct Walk {
     hash: u64,
-    /// The age of the slice that is looked at.
+    /// The age of the slice that the walk looks at.
     age: u32,
-    /// The first slice of the run that is looked for. All from there to the one that is looked at have the key's bits.
+    /// The first slice of the run that is looked for. All slices from there to the present one have the key's bits.
     start: u32,
-    /// From here on the run is known to have them.
+    /// The first slice of the rest of the run, which is known to have the key's bits.
     stop: u32,
     /// The key's place in its chunk.
     place: u32,
@@ -112,9 +115,9 @@ impl Slices {
         Walk { hash, age: self.old, start: self.old, stop: self.count(), place: place as u32 }
     }
 
-    /// Looks at one slice. Where the walk ends: [`FOUND`], or the position of a bit that the key lacks. As long as that
-    /// is not set, and no slice is dropped, the key is not there: it is of a young slice, over which all runs go that a
-    /// key which comes can complete.
+    /// Looks at one slice. Returns where the walk ends, if it does: [`FOUND`], or the position of a bit that the key
+    /// lacks. That bit is in a young slice, and every run that a new key can complete goes over that slice. So the key
+    /// stays absent until the bit is set or a slice is dropped.
     #[inline]
     fn step(&self, words: &[AtomicU64], walk: &mut Walk) -> Option<u64> {
         let position = self.position(walk.hash, walk.age);
@@ -152,13 +155,13 @@ impl Slices {
         ring::fetch_word(words, (self.position(hash, age) / 64) as usize);
     }
 
-    /// Fetches the line that a lookup of a mixed hash looks at first.
+    /// Fetches the line that a lookup of a mixed hash reads first.
     pub fn fetch_first(&self, words: &[AtomicU64], hash: u64) {
         self.fetch(words, hash, self.old);
     }
 
-    /// Where the walks of at most [`CHUNK`] hashes end, which are not mixed. All keys take a step in turn, and the line
-    /// of the next one comes while the others take theirs.
+    /// Where the walks of at most [`CHUNK`] hashes end. The hashes are not mixed. All keys take a step in turn, and the
+    /// line of a key's next step is fetched while the other keys take theirs.
     fn ends(&self, words: &[AtomicU64], hashes: &[u64], ends: &mut [u64; CHUNK]) {
         if words.len() < ring::FETCH_FROM {
             return self.near_ends(words, hashes, ends);
@@ -186,8 +189,8 @@ impl Slices {
         }
     }
 
-    /// In the caches it takes longer to guess wrong which slice is next than to read a line. So both outcomes of a step
-    /// are numbers, of which the bit that was read chooses.
+    /// [`Slices::ends`] for slices in the caches. There a wrong guess of the next slice takes longer than reading a
+    /// line. So both outcomes of a step are computed as numbers, and the bit that was read chooses.
     fn near_ends(&self, words: &[AtomicU64], hashes: &[u64], ends: &mut [u64; CHUNK]) {
         let mut walks = [(Walk::default(), 0); CHUNK];
         let mut count = hashes.len().min(CHUNK);
@@ -205,7 +208,7 @@ impl Slices {
                 let (mut walk, position) = walks[i];
                 let hit = u32::from(bits::test(words, position));
                 let missed = hit.wrapping_sub(1);
-                // What is written last is where the walk ends.
+                // The last write of a walk is where the walk ends.
                 ends[walk.place as usize % CHUNK] = position | u64::from(hit).wrapping_neg();
                 let is_young = walk.age < self.hashes;
                 let has_ended = is_young & (hit == 0) | (walk.age + 1 == walk.stop) & (hit == 1);

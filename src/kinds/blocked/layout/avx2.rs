@@ -1,5 +1,5 @@
-//! The blocked layout for AVX2. Block and lanes of a key are scalar arithmetic, for which the processor has other
-//! ports, so keys go one by one; the bits and the block are two vectors.
+//! The blocked layout for AVX2. Keys go one by one: block and lanes of a key are scalar arithmetic, for which the
+//! processor has other ports. The bits and the block are two vectors.
 
 use super::{block, block_mut, fetch, lanes};
 use crate::batch::ring::{self, Batch, Few};
@@ -24,9 +24,9 @@ fn bits_of(mask: u16, key: u64) -> [__m256i; 2] {
     let salts = [_mm256_setr_epi64x(a, b, c, d), _mm256_setr_epi64x(e, f, g, h)];
     core::array::from_fn(|half| {
         let product = _mm256_mul_epu32(key, salts[half]);
-        // The even lanes take bits 27 to 31 of the products, the odd ones bits 32 to 36.
+        // Even lanes take bits 27 to 31 of the products, and odd lanes take bits 32 to 36.
         let numbers = _mm256_and_si256(_mm256_srlv_epi32(product, _mm256_set1_epi64x(27)), _mm256_set1_epi32(31));
-        // What is shifted is 1 in the lanes of the mask and 0 in the others.
+        // The shifted number is 1 in the lanes of the mask and 0 in the others.
         let ones = BYTES_OF_BITS[usize::from(mask.to_le_bytes()[half])];
         _mm256_sllv_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(ones as i64)), numbers)
     })
@@ -44,13 +44,13 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     _mm256_testz_si256(missing, missing) == 1
 }
 
-/// Inserts a key; true if it certainly was not there.
+/// Inserts a key. Returns true if the key certainly was absent before.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast::<__m256i>();
     let [low_bits, high_bits] = bits_of(lanes(masks, key), key);
-    // SAFETY: a block is 64 bytes, which are ours alone.
+    // SAFETY: a block is 64 bytes, which this call alone uses.
     unsafe {
         let (low, high) = (_mm256_loadu_si256(block), _mm256_loadu_si256(block.add(1)));
         _mm256_storeu_si256(block, _mm256_or_si256(low, low_bits));
@@ -60,7 +60,7 @@ fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     }
 }
 
-/// Inserts a key while others insert too; true if it certainly was not there.
+/// Inserts a key while others insert too. Returns true if the key certainly was absent before.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
@@ -72,7 +72,7 @@ fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let [low_bits, high_bits] = bits_of(lanes(masks, key), key);
     let (low, high) = (_mm256_andnot_si256(low, low_bits), _mm256_andnot_si256(high, high_bits));
     let (low_half, high_half) = block.split_at(4);
-    // Set the bits in both halves, whatever was new in the first.
+    // The bits of both halves have to be set, even if the first half already had something new.
     set_lacking(low_half, &words_of(low), not_zero(low)) | set_lacking(high_half, &words_of(high), not_zero(high))
 }
 

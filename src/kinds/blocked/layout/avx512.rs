@@ -15,8 +15,8 @@ use core::sync::atomic::AtomicU64;
 pub static KERNEL: BlockKernel =
     BlockKernel { contains_one, insert_one, insert_one_shared, contains, insert, fills, contains_few, insert_few };
 
-/// The addresses of the blocks of eight keys: the first plus 64 times the high halves of the keys' products with the
-/// number of blocks, which is below 2^32.
+/// The addresses of the blocks of eight keys: the first address, plus 64 times the high half of each key's product with
+/// the number of blocks, which is below 2^32.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub(super) fn places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i {
@@ -26,7 +26,7 @@ pub(super) fn places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i 
     _mm512_add_epi64(first, _mm512_and_si512(sixty_four_times, _mm512_set1_epi64(-64)))
 }
 
-/// The addresses of the masks of eight keys: the first plus twice their places in the list.
+/// The addresses of the masks of eight keys: the first address, plus twice each mask's place in the list.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub(super) fn masks_of(first: __m512i, masks: __m512i, keys: __m512i) -> __m512i {
@@ -35,7 +35,7 @@ pub(super) fn masks_of(first: __m512i, masks: __m512i, keys: __m512i) -> __m512i
     _mm512_add_epi64(first, twice)
 }
 
-/// The multipliers, one a pair of lanes.
+/// The multipliers, one for each pair of lanes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub(super) fn salts() -> __m512i {
@@ -48,7 +48,7 @@ pub(super) fn salts() -> __m512i {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub(super) fn bits_of(key: u64) -> __m512i {
     let product = _mm512_mul_epu32(_mm512_set1_epi64(key as i64), salts());
-    // The even lanes take bits 27 to 31 of the products, the odd ones bits 32 to 36.
+    // Even lanes take bits 27 to 31 of the products, and odd lanes take bits 32 to 36.
     _mm512_srlv_epi32(product, _mm512_set1_epi64(27))
 }
 
@@ -61,25 +61,25 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     _mm512_mask_testn_epi32_mask(lanes(masks, key), bits, block) == 0
 }
 
-/// Inserts a key; true if it certainly was not there.
+/// Inserts a key. Returns true if the key certainly was absent before.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast();
     let bits = _mm512_maskz_rolv_epi32(lanes(masks, key), _mm512_set1_epi32(1), bits_of(key));
-    // SAFETY: a block is 64 bytes, which are ours alone.
+    // SAFETY: a block is 64 bytes, which this call alone uses.
     unsafe {
         let old = _mm512_loadu_si512(block);
         _mm512_storeu_si512(block, _mm512_or_si512(old, bits));
-        // If the block had all of the key's bits, nothing is left of the bits without those of the block.
+        // The key's bits that the block lacks are all zero if the block had all of the key's bits.
         _mm512_test_epi32_mask(bits, _mm512_andnot_si512(old, bits)) != 0
     }
 }
 
-/// Inserts a key while others insert too; true if it certainly was not there.
+/// Inserts a key while others insert too. Returns true if the key certainly was absent before.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key);
-    // A fetch does not wait, as a load does, for the words that the insertion before has locked.
+    // Unlike a load, a fetch does not wait for the words that the insertion before has locked.
     prefetch(block);
     let bits = _mm512_maskz_rolv_epi32(lanes(masks, key), _mm512_set1_epi32(1), bits_of(key));
     // SAFETY: a block is 64 readable bytes.
@@ -90,7 +90,7 @@ fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     set_lacking(block, &lacking_bits, _mm512_test_epi64_mask(lacking, lacking))
 }
 
-/// The numbers of a key's bits, modulo 32.
+/// Assembly that multiplies: the numbers of a key's bits, modulo 32.
 macro_rules! multiply {
     ($bits:expr, $d8:literal, $d2:literal) => {
         concat!("vpmuludq ", $bits, ", {salts}, qword ptr [{keys} + ", $d8, "]{{1to8}}\n")
@@ -103,14 +103,14 @@ macro_rules! shift {
     };
 }
 
-/// A bit in every lane.
+/// Assembly that makes a bit in every lane.
 macro_rules! rotate_all {
     ($bits:expr, $d8:literal, $d2:literal) => {
         concat!("vprolvd ", $bits, ", {ones}, ", $bits, "\n")
     };
 }
 
-/// The key's bits.
+/// Assembly that makes the key's bits.
 macro_rules! rotate_chosen {
     ($bits:expr, $d8:literal, $d2:literal) => {
         concat!(
@@ -121,7 +121,7 @@ macro_rules! rotate_chosen {
     };
 }
 
-/// Which of the key's lanes do not have the bit.
+/// Assembly that finds which of the key's lanes lack their bit.
 macro_rules! test {
     ($bits:expr, $d8:literal, $d2:literal) => {
         concat!(
@@ -134,7 +134,7 @@ macro_rules! test {
     };
 }
 
-/// Sets the bits, and says which lanes that changes.
+/// Assembly that sets the bits, and says which lanes change.
 macro_rules! set_and_tell {
     ($bits:expr, $d8:literal, $d2:literal) => {
         concat!(
@@ -148,7 +148,7 @@ macro_rules! set_and_tell {
     };
 }
 
-/// Sets the bits.
+/// Assembly that sets the bits.
 macro_rules! set {
     ($bits:expr, $d8:literal, $d2:literal) => {
         concat!(
@@ -159,7 +159,7 @@ macro_rules! set {
     };
 }
 
-/// A step of eight keys. Its safety is argued where it is used.
+/// A step of eight keys. Each use of the macro argues its safety.
 macro_rules! step {
     ($rotate:ident, $finish:ident, $step:ident) => {
         core::arch::asm!(
@@ -189,7 +189,7 @@ fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     }
     // SAFETY: the high half of a product with the number of blocks, or masks, is less than that number. So 64 bytes at
     // the first address are a block, and two bytes at the second are a mask. The other addresses are those of arrays
-    // with eight elements more. Another thread may be setting bits in the block: see `load_line`.
+    // with room for eight more elements. Another thread may be setting bits in the block: see `load_line`.
     let step = |step: Step| unsafe { step!(rotate_all, test, step) };
     run(batch, (length >= ring::FETCH_FROM, Answer::Found), preparation(words.as_ptr().cast(), length, masks), step);
 }
@@ -203,11 +203,11 @@ fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     let fetching = length >= ring::FETCH_FROM;
     let preparation = preparation(words.as_mut_ptr(), length, masks);
     if batch.is_asked() {
-        // SAFETY: as in `contains`; the words are ours alone, and nothing else refers to them meanwhile.
+        // SAFETY: as in `contains`; this call alone uses the words, and nothing else refers to them meanwhile.
         let step = |step: Step| unsafe { step!(rotate_chosen, set_and_tell, step) };
         run(batch, (fetching, Answer::New), preparation, step);
     } else {
-        // SAFETY: as in `contains`; the words are ours alone, and nothing else refers to them meanwhile.
+        // SAFETY: as in `contains`; this call alone uses the words, and nothing else refers to them meanwhile.
         let step = |step: Step| unsafe { step!(rotate_chosen, set, step) };
         run(batch, (fetching, Answer::Nothing), preparation, step);
     }
@@ -234,11 +234,11 @@ fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u6
     let fetching = length >= ring::FETCH_FROM;
     let preparation = preparation(words.as_mut_ptr(), length, masks);
     if is_asked {
-        // SAFETY: as in `contains`; the words are ours alone, and nothing else refers to them meanwhile.
+        // SAFETY: as in `contains`; this call alone uses the words, and nothing else refers to them meanwhile.
         let step = |step: Step| unsafe { step!(rotate_chosen, set_and_tell, step) };
         run_few(few, (fetching, Answer::New), preparation, step)
     } else {
-        // SAFETY: as in `contains`; the words are ours alone, and nothing else refers to them meanwhile.
+        // SAFETY: as in `contains`; this call alone uses the words, and nothing else refers to them meanwhile.
         let step = |step: Step| unsafe { step!(rotate_chosen, set, step) };
         run_few(few, (fetching, Answer::Nothing), preparation, step)
     }
@@ -259,7 +259,7 @@ fn fills_counted(words: &[AtomicU64], hashes: u32) -> Fills {
     super::fills::fills(words, hashes)
 }
 
-/// What [`run`] is to prepare.
+/// The preparation of eight keys for [`run`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn preparation(words: *const u64, length: usize, masks: &[u16]) -> impl Fn(__m512i) -> (__m512i, __m512i) {

@@ -1,14 +1,14 @@
-//! What the bits of blocks of 512 bits tell of lookups.
+//! What the bits of 512-bit blocks say about lookups.
 
 use super::BLOCK_WORDS;
 use crate::blocks::block_kernel::fills::{BLOCKS, Each, Fills, lanes};
 use core::sync::atomic::AtomicU64;
 
-/// What blocks tell where a key has `hashes` lanes, from 1 to 16: ceil(hashes/2) of one half and the rest of the
+/// The fills of blocks for keys with `hashes` lanes, from 1 to 16: ceil(hashes/2) lanes of one half and the rest of the
 /// other.
 ///
-/// The sum of the products of `a` of eight numbers, over all sets of them, is their elementary symmetric polynomial of
-/// degree `a`.
+/// The sum, over all sets of `a` of eight numbers, of their products is the elementary symmetric polynomial of degree
+/// `a`.
 #[inline(always)]
 pub fn fills(words: &[AtomicU64], hashes: u32) -> Fills {
     let (more, fewer) = (hashes.div_ceil(2) as usize, hashes as usize / 2);
@@ -25,8 +25,8 @@ pub fn fills(words: &[AtomicU64], hashes: u32) -> Fills {
     Fills { ones, products: sums.iter().sum() }
 }
 
-/// The elementary symmetric polynomials of two degrees of eight numbers: those are the coefficients of the product of
-/// all `1 + x t`, which is that of two products of four.
+/// The elementary symmetric polynomials of two degrees of eight numbers. They are coefficients of the product of all `1
+/// + x t`, which is the product of two such products of four numbers.
 #[inline(always)]
 fn polynomials(lanes: &[Each], more: usize, fewer: usize) -> [Each; 2] {
     let (first, second) = (products_of_four(&lanes[..4]), products_of_four(&lanes[4..]));
@@ -34,7 +34,7 @@ fn polynomials(lanes: &[Each], more: usize, fewer: usize) -> [Each; 2] {
     [of_more, if fewer == more { of_more } else { coefficient(&first, &second, fewer) }]
 }
 
-/// The coefficients, from the constant one on, of the product of `1 + x t` of four numbers.
+/// The coefficients, from the constant one on, of the product of `1 + x t` over four numbers.
 #[inline(always)]
 fn products_of_four(lanes: &[Each]) -> [Each; 5] {
     let mut products = [[1.0; BLOCKS], [0.0; BLOCKS], [0.0; BLOCKS], [0.0; BLOCKS], [0.0; BLOCKS]];

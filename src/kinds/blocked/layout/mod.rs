@@ -1,9 +1,10 @@
-//! The blocked layout: blocks of 512 bits, in each of which a key has one bit in each of some of sixteen 32-bit lanes.
+//! The blocked layout: blocks of 512 bits with sixteen 32-bit lanes. A key has one bit in each of some lanes of one
+//! block.
 //!
 //! A key of k bits has ceil(k/2) lanes in one half of the block and floor(k/2) in the other. The block of a hash comes
-//! from its high bits: block = (hash * blocks) >> 64. The lanes, one of the sets that [`masks`] lists, come from the
-//! high bits of its low half, and the bits in them ([`bit_of_lane`]) from products of that half with the multipliers of
-//! the Parquet format.
+//! from its high bits: block = (hash * blocks) >> 64. The lanes are one of the sets that [`masks`] lists, chosen by the
+//! high bits of the hash's low half. The bits in the lanes ([`bit_of_lane`]) come from products of that half with the
+//! multipliers of the Parquet format.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -20,7 +21,7 @@ use crate::blocks::block_kernel::BlockKernel;
 use crate::blocks::block_kernel::SALTS;
 use crate::simd::Instructions;
 
-/// 64-bit words in a block.
+/// How many 64-bit words a block has.
 pub const BLOCK_WORDS: usize = 8;
 
 /// The inner loops of the layout.
@@ -43,29 +44,30 @@ pub fn block<T>(words: &[T], hash: u64) -> &[T; BLOCK_WORDS] {
     &blocks[reduce(hash, blocks.len() as u64) as usize]
 }
 
-/// The block of a hash, to be written.
+/// The block of a hash, for writing.
 #[inline]
 pub fn block_mut<T>(words: &mut [T], hash: u64) -> &mut [T; BLOCK_WORDS] {
     let (blocks, _) = words.as_chunks_mut();
     &mut blocks[reduce(hash, blocks.len() as u64) as usize]
 }
 
-/// Asks for the line of a hash's block, to be read or written soon.
+/// Asks for the line of a hash's block, which is read or written soon.
 #[inline]
 pub fn fetch<T>(words: &[T], hash: u64) {
     prefetch(block(words, hash));
 }
 
-/// The lanes of a hash among the sixteen, as a mask: one of `masks`, each as likely as any other. The hash's low half
-/// chooses by its high bits; those below still tell the products apart from which the bits of the lanes come.
+/// The lanes of a hash among the sixteen, as a mask: one of `masks`, each as likely as any other. The high bits of the
+/// hash's low half choose the mask. The bits below still distinguish the products from which the bits in the lanes
+/// come.
 #[inline]
 pub fn lanes(masks: &[u16], hash: u64) -> u16 {
     masks[(((hash & 0xffff_ffff) * masks.len() as u64) >> 32) as usize]
 }
 
-/// Which bit a hash has in a lane below 16, as a bit of the word of which the lane is one half. Two neighbouring lanes
-/// take ten bits in the middle of a product of the hash's low half, which depend on all of it: bits 27 to 31 and 32 to
-/// 36.
+/// Which bit a hash has in a lane below 16, as a bit of the word that has the lane in one half. Two neighbouring lanes
+/// take ten bits in the middle of a product of the hash's low half, which depend on the whole half: bits 27 to 31 and
+/// 32 to 36.
 #[inline]
 pub fn bit_of_lane(hash: u64, lane: u32) -> u32 {
     let lane = lane % MAX_HASHES;
@@ -73,8 +75,8 @@ pub fn bit_of_lane(hash: u64, lane: u32) -> u32 {
     (product >> 32) as u32 & 31 | lane << 5 & 32
 }
 
-/// The multipliers of the lanes, those of the even ones times 32, so that all lanes' numbers are bits 32 to 36 of
-/// products.
+/// The multipliers of the lanes. Those of even lanes are times 32, so that the numbers of all lanes are bits 32 to 36
+/// of products.
 const LANE_SALTS: [u64; MAX_HASHES as usize] = {
     let (mut salts, mut lane) = ([0; MAX_HASHES as usize], 0);
     while lane < salts.len() {
@@ -89,7 +91,7 @@ pub const MAX_HASHES: u32 = 16;
 
 /// How many masks there are for each number of lanes, and where their list starts in [`MASKS`].
 const STARTS: [usize; MAX_HASHES as usize + 2] = {
-    // C(8, i), the subsets of a half by size.
+    // C(8, i), how many subsets of each size a half has.
     let subsets = [1, 8, 28, 56, 70, 56, 28, 8, 1];
     let (mut starts, mut hashes) = ([0; MAX_HASHES as usize + 2], 0);
     while hashes <= MAX_HASHES as usize {
@@ -104,7 +106,7 @@ const STARTS: [usize; MAX_HASHES as usize + 2] = {
 /// All masks of 16 bits with ceil(k/2) bits in one byte and floor(k/2) in the other, in increasing order, for k from 0
 /// to 16, one list after the other.
 static MASKS: [u16; STARTS[MAX_HASHES as usize + 1]] = {
-    // Bytes by how many bits they have, each list in increasing order.
+    // Sorts bytes by how many bits they have. Each list is in increasing order.
     let (mut bytes, mut lengths, mut byte) = ([[0_u16; 70]; 9], [0; 9], 0_u16);
     while byte < 256 {
         let ones = byte.count_ones() as usize;

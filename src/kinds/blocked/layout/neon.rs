@@ -21,17 +21,17 @@ pub static KERNEL: BlockKernel = BlockKernel {
     insert_few,
 };
 
-/// The bits of a key in four lanes, zero in those that are not in the low bits of `mask`; `quarter` says which of the
+/// The bits of a key in four lanes, zero in the lanes that the low bits of `mask` leave out. `quarter` says which
 /// products these lanes take.
 #[inline]
 fn bits_in_quarter(key: u64, mask: u16, quarter: usize) -> uint32x4_t {
     // SAFETY: two numbers are read; the rest is arithmetic on registers.
     unsafe {
         let product = vmull_u32(vdup_n_u32(key as u32), vld1_u32(SALTS[2 * quarter..2 * quarter + 2].as_ptr()));
-        // The even lanes take bits 27 to 31 of the products, the odd ones bits 32 to 36.
+        // Even lanes take bits 27 to 31 of the products, and odd lanes take bits 32 to 36.
         let numbers = vshlq_u32(vreinterpretq_u32_u64(product), shifts([-27, 0, -27, 0]));
         let numbers = vandq_u32(numbers, vdupq_n_u32(31));
-        // All ones shifted down to one, where the lane is chosen, and then up.
+        // In chosen lanes all ones are shifted down to a single one, and then up to its place.
         let chosen = vtstq_u32(vdupq_n_u32(mask.into()), vector([1, 2, 4, 8]));
         vshlq_u32(vshrq_n_u32::<31>(chosen), vreinterpretq_s32_u32(numbers))
     }
@@ -53,11 +53,11 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     are_zero((0..4).map(|quarter| unsafe { vbicq_u32(bits[quarter], load(block.add(2 * quarter))) }))
 }
 
-/// Inserts a key; true if it certainly was not there.
+/// Inserts a key. Returns true if the key certainly was absent before.
 #[inline]
 fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast();
-    // SAFETY: a block is 64 bytes, which are ours alone.
+    // SAFETY: a block is 64 bytes, which this call alone uses.
     unsafe { put_in(block, bits_of(key, masks)) }
 }
 

@@ -1,4 +1,4 @@
-//! The blocked layout in plain Rust: what the other kernels are compared with.
+//! The blocked layout in plain Rust, with which tests compare the other kernels.
 
 use super::fills::fills;
 use super::{BLOCK_WORDS, bit_of_lane, block, block_mut, fetch, lanes};
@@ -20,10 +20,11 @@ pub static KERNEL: BlockKernel = BlockKernel {
     insert_few,
 };
 
-/// Visits the lanes of a key in order: the place of the lane's word in the block, and the number of the key's bit in
-/// it. Whether `visit` said true of any.
+/// Visits the lanes of a key in order. `visit` gets the place of the lane's word in the block, and the number of the
+/// key's bit in that word. Returns whether `visit` returned true for any lane.
 ///
-/// As many steps as the key has lanes, whatever it meets: a branch on what is found would be taken wrongly too often.
+/// All lanes of the key are visited, whatever they hold, because a branch on their bits would be guessed wrong too
+/// often.
 #[inline]
 fn any_lane(masks: &[u16], key: u64, mut visit: impl FnMut(usize, u32) -> bool) -> bool {
     let (mut rest, mut any) = (lanes(masks, key), false);
@@ -42,7 +43,7 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     !any_lane(masks, key, |word, bit| block[word].load(Ordering::Relaxed) >> bit & 1 == 0)
 }
 
-/// Inserts a key; true if it certainly was not there.
+/// Inserts a key. Returns true if the key certainly was absent before.
 #[inline]
 fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     let block = block_mut(words, key);
@@ -53,7 +54,7 @@ fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     })
 }
 
-/// Inserts a key while others insert too; true if it certainly was not there.
+/// Inserts a key while others insert too. Returns true if the key certainly was absent before.
 #[inline]
 pub fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key);

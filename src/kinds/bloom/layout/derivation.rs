@@ -1,27 +1,27 @@
-//! From one 64-bit hash to k positions.
+//! The derivation of k positions from one 64-bit hash.
 //!
-//! [`Derivation::Remix`] is the default and has its own loop beside the filter. The literature and other libraries use
-//! the other derivations, which share this path. More than 64 bits come from the hash by mixing: word j of a hash is
-//! mix(hash + j times the golden ratio), and word 0 is the hash itself.
+//! [`Derivation::Remix`] is the default, and has its own loop beside the filter. The literature and other libraries use
+//! the other derivations, which share this code. Mixing makes more than 64 bits of a hash: word j of a hash is mix(hash
+//! + j times the golden ratio), and word 0 is the hash itself.
 
 use crate::bits::{GOLDEN, mix, reduce};
 use crate::sizing::dependent::Scheme;
 
-/// A way to derive the positions. `a`, `b` and `c` are words 0, 1 and 2 of the hash, reduced modulo the range first;
-/// all further arithmetic of the last three is modulo the range.
+/// A way to derive the positions. `a`, `b` and `c` are words 0, 1 and 2 of the hash, reduced modulo the range first.
+/// All further arithmetic of the last three derivations is modulo the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Derivation {
-    /// The hash is multiplied by the golden ratio from probe to probe, and each probe is its high bits, scaled. As good
-    /// as independent hashing at every size.
+    /// The hash is multiplied by the golden ratio from probe to probe, and each probe is the high bits of the product,
+    /// scaled. As good as independent hashing at every size.
     Remix = 0,
-    /// Probe i is word i + 1, scaled: k hash functions for all practical purposes.
+    /// Probe i is word i + 1, scaled. For all practical purposes these are k hash functions.
     Independent = 1,
-    /// Successive slices of the words from 1 on, each sixteen bits wider than the range needs, scaled: how one wide
-    /// digest is cut up.
+    /// Successive slices of the words from 1 on, each sixteen bits wider than the range needs, scaled. One wide digest
+    /// is cut up in this way.
     Slices = 2,
     /// a + i b: Kirsch and Mitzenmacher, "Less hashing, same performance", 2006. Small filters and low rates need more
-    /// bits: see [`crate::sizing::dependent`].
+    /// bits with this derivation: see [`crate::sizing::dependent`].
     Double = 3,
     /// a + i b + (i^3 - i) / 6: Dillinger and Manolios, "Bloom filters in probabilistic verification", 2004.
     EnhancedDouble = 4,
@@ -48,7 +48,7 @@ impl Derivation {
         Derivation::ALL.into_iter().find(|derivation| *derivation as u64 == number)
     }
 
-    /// How the probes depend on each other, where they do.
+    /// How the probes of a key depend on each other, if they do.
     pub fn scheme(self) -> Option<Scheme> {
         match self {
             Derivation::Double => Some(Scheme::Double),
@@ -84,18 +84,18 @@ pub fn bits_of(range: u64) -> u32 {
     u64::BITS - range.saturating_sub(1).leading_zeros()
 }
 
-/// How many bits a slice has for them: sixteen more, so that scaling is even.
+/// How many bits a slice has for such positions: sixteen more, so that scaling is even.
 pub fn slice_width(range: u64) -> u32 {
     (bits_of(range) + 16).min(64)
 }
 
-/// The positions of one hash, one after the other, without end.
+/// The positions of one hash, one after the other, without an end.
 pub enum Probes {
     /// See [`Derivation::Remix`].
     Remix {
-        /// What the next position is scaled from.
+        /// The product from which the next position is scaled.
         hash: u64,
-        /// Positions are below it.
+        /// The bound below which all positions are.
         range: u64,
     },
     /// See [`Derivation::Independent`].
@@ -104,7 +104,7 @@ pub enum Probes {
         hash: u64,
         /// The word for the next position.
         next: u64,
-        /// Positions are below it.
+        /// The bound below which all positions are.
         range: u64,
     },
     /// See [`Derivation::Slices`].
@@ -115,18 +115,18 @@ pub enum Probes {
         next: u64,
         /// Bits of a slice.
         width: u32,
-        /// Positions are below it.
+        /// The bound below which all positions are.
         range: u64,
     },
-    /// Differences: position x, its step y, and the step's step, which is a constant or grows by one.
+    /// The state of differences: position x, its step y, and the step's step, which is a constant or grows by one.
     Remainders {
         /// The next position.
         x: u64,
-        /// Is added to it next.
+        /// The step that is added to `x` next.
         y: u64,
-        /// Is added to `y` next.
+        /// The number that is added to `y` next.
         z: u64,
-        /// Is added to `z` each time: 1 makes the step's step count up.
+        /// The number that is added to `z` each time: 1 makes the step's step count up.
         growth: u64,
         /// The modulus.
         range: u64,
@@ -176,7 +176,7 @@ impl Probes {
     }
 }
 
-/// The sum of two remainders; below 2^63 it does not overflow.
+/// The sum of two remainders. Ranges are below 2^63, so the sum does not overflow.
 fn add(a: u64, b: u64, range: u64) -> u64 {
     let sum = a + b;
     if sum >= range { sum - range } else { sum }
@@ -191,7 +191,7 @@ mod tests {
         core::array::from_fn(|_| probes.next_position())
     }
 
-    /// The definitions, evaluated by hand for a = 12345, b = 6789, c = 424242 and m = 1000.
+    /// The positions follow the definitions, evaluated by hand for a = 12345, b = 6789, c = 424242 and m = 1000.
     #[test]
     fn remainders_follow_their_definitions() {
         let words = [12345, 6789, 424_242];

@@ -1,15 +1,15 @@
-//! The fingerprints of a table in ascending order: those of neighbouring quotients are in buckets that are not far from
-//! each other.
+//! The fingerprints of a table in ascending order. Neighbouring quotients have their fingerprints in buckets that are
+//! not far from each other.
 
 use super::{TABLES, Table, measure};
 use core::sync::atomic::AtomicU64;
 
-/// Fingerprints of a bucket in each subtable, when a table is as full as it is made for.
+/// How many fingerprints a bucket has over all subtables, in a table as full as it is made for.
 const USUAL: u64 = crate::kinds::d_left::sizing::LOAD;
 
-/// Writes the fingerprints that are not less than `from`, in ascending order and each once, to the front of `stored`,
-/// and returns how many these are. `counts`, if it is given, has the same length and gets how often each fingerprint
-/// is there.
+/// Writes the fingerprints that are not less than `from`, in ascending order and each once, to the front of `stored`.
+/// Returns how many these are. `counts`, if it is given, has the same length and gets how often each fingerprint is
+/// there.
 pub fn stored_from(
     table: &Table,
     words: &[AtomicU64],
@@ -27,7 +27,7 @@ pub fn stored_from(
             both.for_each(|(fingerprint, count)| *count = table.count(words, *fingerprint));
         }
         written += found;
-        // Where there are few, look further.
+        // If fingerprints are few here, the search goes over more quotients.
         if (found as u64) < span * USUAL / 2 {
             span = span.saturating_mul(2);
         }
@@ -36,14 +36,14 @@ pub fn stored_from(
     written
 }
 
-/// The least fingerprints that are not less than `from` and have a quotient below `end`, ascending, as many as there is
-/// room for.
+/// The least fingerprints that are not less than `from` and have a quotient below `end`, ascending, as many as `room`
+/// holds.
 fn least(table: &Table, words: &[AtomicU64], from: u64, end: u64, room: &mut [u64]) -> usize {
     let quotient = from >> table.width;
     let quotients = end - quotient;
     let mut found = 0;
     for number in 0..TABLES {
-        // Shifts are below the reach.
+        // A shift is below the reach, so fingerprints of the range lie at most so far beyond its buckets.
         let beyond = if number == 0 { 0 } else { table.reach - 1 };
         for step in 0..table.buckets.min(quotients + beyond) {
             let bucket = (quotient + step) % table.buckets;
@@ -60,7 +60,7 @@ fn least(table: &Table, words: &[AtomicU64], from: u64, end: u64, room: &mut [u6
     found
 }
 
-/// Adds a number to a heap of which the first is the greatest; if there is no room, in place of that.
+/// Adds a number to a heap with the greatest number at its top. Without room the number replaces the top.
 fn push(heap: &mut [u64], length: &mut usize, number: u64) {
     if *length < heap.len() {
         let mut at = *length;

@@ -1,19 +1,20 @@
-//! What tables hold in all, and one in another.
+//! Counts what tables hold, and inserts the entries of one table into another.
 
 use super::{Cell, Held, MOST, TABLES, Table};
 use crate::blocks::fingerprint_table::scattered;
 use core::sync::atomic::AtomicU64;
 
-/// Buckets after which a reading says how far it is.
+/// After so many buckets a measure reports how far it is.
 const PIECE: u64 = 1 << 12;
 
-/// What is in the cells. Reads all of them, and says to `progress` after every piece how many bytes that was.
+/// Counts the cells and fingerprints of a table. Reads all cells, and tells `progress` after every piece how many bytes
+/// it had.
 pub fn held(table: &Table, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Held {
     let (mut held, mut told, mut again) = (Held::default(), 0, 0);
     for bucket in 0..table.buckets {
         for (fingerprint, cell) in (0..TABLES).flat_map(|number| table.bucket_at(words, number, bucket)) {
             held.taken += 1;
-            // A second cell of a fingerprint is there only if the counter of another one is full.
+            // A fingerprint has a second cell only if the counter of another one is full.
             if cell.count == MOST && is_first(table, words, fingerprint, cell, |one| one.count == MOST) {
                 again += table.cells_of(words, fingerprint).count() as u64 - 1;
             }
@@ -28,7 +29,7 @@ pub fn held(table: &Table, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -
     held
 }
 
-/// Whether a cell of a fingerprint is the first of those that `counts`.
+/// Whether a cell is the first of those cells of its fingerprint that satisfy `counts`.
 fn is_first(table: &Table, words: &[AtomicU64], fingerprint: u64, cell: Cell, counts: impl Fn(&Cell) -> bool) -> bool {
     table.cells_of(words, fingerprint).find(counts).is_none_or(|first| first == cell)
 }
@@ -49,10 +50,11 @@ pub fn classes_of_union(table: &Table, words: &[AtomicU64], other: &Table, other
     classes
 }
 
-/// Puts all that another table of one range holds into this one. False if something has no place; others are there
-/// then.
+/// Puts the entries of another table of one range into this one. Returns false if an entry finds no place; other
+/// entries may be in the table then.
 pub fn insert_all(table: &Table, words: &mut [u64], other: &Table, others: &[AtomicU64]) -> bool {
-    // In no order: buckets that are filled in theirs do not get even.
+    // The buckets come in a scattered order. Entries that are inserted bucket after bucket would not fill buckets
+    // evenly.
     scattered(other.buckets).all(|bucket| {
         (0..TABLES).all(|number| {
             let mut cells = other.bucket_at(others, number, bucket);

@@ -1,23 +1,23 @@
-//! Four subtables of buckets, and cells of a remainder and a small counter: keys can be removed and counted, and what
-//! other keys left is never moved.
+//! Four subtables of buckets, with cells of a remainder and a small counter. Keys can be removed and counted, and no
+//! operation moves what other keys left.
 //!
 //! Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "An Improved Construction for Counting Bloom Filters", 2006. A
-//! key has a *fingerprint*, one of B 2^r numbers, and in each of the d subtables a permutation of these says bucket and
-//! remainder. Two fingerprints that agree in one subtable agree in all, so that it is never in doubt whose cell it is.
-//! With independent hashes for each subtable a removal could take another key's cell.
+//! key has a *fingerprint*, one of B 2^r numbers. In each of the d subtables a permutation of these numbers gives
+//! bucket and remainder. Two fingerprints that agree in one subtable are the same, so that a cell belongs to exactly
+//! one fingerprint. With independent hashes for each subtable a removal could take another key's cell.
 //!
 //! Here a fingerprint is a quotient q and a remainder x of r bits. The permutation of subtable i is `(q, x) -> (q +
-//! s_i(x) mod B, x)` with shifts s_i below [`REACH`] that are mixed from x; the first shift is 0. So the fingerprint of
-//! a cell is known, and all with about the same quotient are near each other, which is how they are listed in order.
-//! The number of buckets is any.
+//! s_i(x) mod B, x)`. The shifts s_i are below [`REACH`] and are mixed from x; the first shift is 0. So the fingerprint
+//! of a cell is known. Fingerprints with about the same quotient are near each other, which is how they are listed in
+//! order. The number of buckets is arbitrary.
 //!
-//! An insertion adds to the counter of a cell that the fingerprint has, or takes a cell in the least loaded of the four
-//! buckets, the first such one. A counter holds three at most: after that another cell begins to count. A removal
-//! subtracts from the cell of which the counter is not full, so that a fingerprint has at most one of these.
+//! An insertion adds to the counter of a cell that the fingerprint has, or takes a cell in the least loaded of its four
+//! buckets, the first such bucket. A counter holds three at most; after that another cell begins to count. A removal
+//! subtracts from the cell whose counter is not full, so that a fingerprint has at most one such cell.
 //!
-//! Bucket b of subtable i is the `r + 2` bytes from byte `(4 b + i) (r + 2)` on. Count its bits from the lowest bit of
-//! the first byte. Bits 2 j and 2 j + 1 are the counter of cell j, and bits `16 + j r` to `16 + j r + r - 1` are the
-//! cell's remainder. A cell with counter 0 is free.
+//! Bucket b of subtable i is the `r + 2` bytes from byte `(4 b + i) (r + 2)` on. Its bits are counted from the lowest
+//! bit of the first byte. Bits 2 j and 2 j + 1 are the counter of cell j, and bits `16 + j r` to `16 + j r + r - 1` are
+//! the cell's remainder. A cell with counter 0 is free.
 
 pub mod list;
 mod measure;
@@ -34,13 +34,13 @@ use crate::simd::Instructions;
 use core::ops::Range;
 use core::sync::atomic::AtomicU64;
 
-/// Shifts are below this.
+/// The bound below which shifts are.
 pub const REACH: u64 = 1 << 12;
 
-/// The subtables.
+/// How many subtables there are.
 const TABLES: u64 = sizing::TABLES;
 
-/// Cells of a bucket.
+/// How many cells a bucket has.
 const CELLS: u32 = sizing::CELLS as u32;
 
 /// The greatest number of a counter.
@@ -52,13 +52,13 @@ const LOWS: u64 = 0x5555;
 /// The shape of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// Buckets of a subtable.
+    /// How many buckets a subtable has.
     buckets: u64,
-    /// Bits of a remainder.
+    /// How many bits a remainder has.
     width: u32,
-    /// Shifts are below this: [`REACH`], or less where there are fewer buckets.
+    /// The bound below which shifts are: [`REACH`], or less if there are fewer buckets.
     reach: u64,
-    /// Remainders that one window holds, and the lowest bit of each.
+    /// How many remainders one window holds, and the lowest bit of each.
     together: u32,
     ones: u64,
 }
@@ -66,7 +66,7 @@ pub struct Table {
 /// A cell that is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cell {
-    /// The first bit of its bucket.
+    /// The first bit of the cell's bucket.
     bucket: u64,
     /// The number of the cell in the bucket.
     number: u32,
@@ -75,7 +75,7 @@ struct Cell {
 }
 
 impl Table {
-    /// So many buckets in each subtable, with remainders of so many bits. `None` if there can be no such table.
+    /// A table with so many buckets in each subtable, and remainders of so many bits. `None` if there is no such table.
     pub fn new(buckets: u64, width: u32) -> Option<Table> {
         let (least, most) = sizing::REMAINDER_BITS;
         if !(least..=most).contains(&width) || buckets == 0 || buckets > sizing::MAX_RANGE >> width {
@@ -98,7 +98,7 @@ impl Table {
         (geometry.hashes == 0 && geometry.bits == table.bits() && geometry.is_of_bits()).then_some(table)
     }
 
-    /// A table with so many buckets and as many fingerprints, if there is one.
+    /// A table with so many buckets and the same number of fingerprints, if there is one.
     pub fn with_buckets(&self, buckets: u64) -> Option<Table> {
         let width = (self.range() / buckets.max(1)).checked_ilog2()?;
         Table::new(buckets, width).filter(|table| table.range() == self.range())
@@ -130,8 +130,8 @@ impl Table {
         u64::from(CELLS * (self.width + 2))
     }
 
-    /// The fingerprint of a hash. Builders insert in the order of hashes, and that of fingerprints must be another one:
-    /// buckets that are filled in their order do not get even.
+    /// The fingerprint of a hash. Builders insert in the order of hashes, and the order of fingerprints must differ:
+    /// buckets that are filled in their own order are not filled evenly.
     #[inline(always)]
     pub fn fingerprint(&self, hash: u64) -> u64 {
         reduce(hash.wrapping_mul(GOLDEN), self.range())
@@ -142,7 +142,7 @@ impl Table {
         fingerprint & ((1 << self.width) - 1)
     }
 
-    /// By how much the buckets of a remainder are shifted in each subtable.
+    /// The shift of a remainder's bucket in each subtable.
     #[inline(always)]
     fn shifts(&self, remainder: u64) -> [u64; TABLES as usize] {
         const BITS: u32 = 21;
@@ -184,7 +184,7 @@ impl Table {
         bucket + 16 + u64::from(number * self.width)
     }
 
-    /// The cells of a bucket that have this remainder, a bit each; some of these may be free.
+    /// A bit for each cell of a bucket that has this remainder. Some of these cells may be free.
     #[inline(always)]
     fn equal(&self, words: &(impl Source + ?Sized), bucket: u64, remainder: u64) -> u32 {
         let highs = self.ones << (self.width - 1);
@@ -194,7 +194,7 @@ impl Table {
         while first < CELLS {
             let differs = window(words, self.place(bucket, first)) ^ pattern;
             let mut zeros = !((differs & lows).wrapping_add(lows) | differs) & highs;
-            // Seldom more than one.
+            // There is seldom more than one such cell.
             while zeros != 0 {
                 found |= 1 << (first + zeros.trailing_zeros() / self.width);
                 zeros &= zeros - 1;
@@ -240,7 +240,7 @@ impl Table {
         let remainder = self.remainder(fingerprint);
         let [a, b, c, d] = self.buckets_of(fingerprint);
         let has = |bucket| self.cells_in(words, bucket, remainder).next().is_some();
-        // Not one after the other: they may be waited for together.
+        // All buckets are looked at in any case, so that the processor can wait for them together.
         has(a) | has(b) | has(c) | has(d)
     }
 
@@ -250,8 +250,8 @@ impl Table {
         self.cells_of(words, fingerprint).map(|cell| cell.count).sum()
     }
 
-    /// Inserts a fingerprint; whether it certainly was not there. `None`, having changed nothing, if there is no cell
-    /// for it.
+    /// Inserts a fingerprint. Returns whether the fingerprint certainly was absent before, or `None`, with nothing
+    /// changed, if there is no cell for it.
     #[inline]
     pub fn add(&self, words: &mut [u64], fingerprint: u64) -> Option<bool> {
         let (mut is_there, mut counting) = (false, None);
@@ -269,13 +269,14 @@ impl Table {
             let counters = Table::counters(words, *bucket);
             (counters | counters >> 1) & LOWS
         };
-        // The first of the least loaded.
+        // The first of the least loaded buckets.
         let bucket = self.buckets_of(fingerprint).into_iter().min_by_key(|bucket| taken(bucket).count_ones())?;
         let number = (!taken(&bucket) & LOWS).trailing_zeros() / 2;
         if number >= CELLS {
             return None;
         }
-        // A process that died may have left something in a free cell. What is counted is there before its counter.
+        // A process that died may have left bits in a free cell. The remainder is written before the counter that makes
+        // it count.
         let place = self.place(bucket, number);
         let old = self.remainder(window(words, place));
         flip(words, place, old ^ self.remainder(fingerprint));
@@ -283,7 +284,7 @@ impl Table {
         Some(!is_there)
     }
 
-    /// Takes one copy of a fingerprint away. False, having changed nothing, if none is there.
+    /// Removes one copy of a fingerprint. Returns false, with nothing changed, if there is none.
     #[inline]
     pub fn take(&self, words: &mut [u64], fingerprint: u64) -> bool {
         let Some(cell) = self.cells_of(words, fingerprint).min_by_key(|cell| cell.count) else { return false };
@@ -295,7 +296,7 @@ impl Table {
         true
     }
 
-    /// Visits the places of the words in which a hash has cells, until `visit` says false.
+    /// Visits the places of the words that have cells of a hash, until `visit` returns false.
     pub fn visit_words(&self, hash: u64, visit: &mut dyn FnMut(usize) -> bool) {
         for bucket in self.buckets_of(self.fingerprint(hash)) {
             for word in bucket / 64..=(bucket + self.size() - 1) / 64 {
@@ -311,7 +312,7 @@ impl Table {
         self.buckets_of(self.fingerprint(hash)).map(|bucket| (bucket / 64) as usize)
     }
 
-    /// The cells of bucket `bucket` of a subtable that are taken, and their fingerprints.
+    /// The taken cells of bucket `bucket` of a subtable, with their fingerprints.
     fn bucket_at(&self, words: &(impl Source + ?Sized), table: u64, bucket: u64) -> impl Iterator<Item = (u64, Cell)> {
         let first = (bucket * TABLES + table) * self.size();
         let counters = Table::counters(words, first);
@@ -324,7 +325,7 @@ impl Table {
     }
 }
 
-/// A table with the instruction set that hashes for it.
+/// A table, with the instruction set that hashes for it.
 pub struct DLeft {
     /// The table of the filter.
     pub table: Table,

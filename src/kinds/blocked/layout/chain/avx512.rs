@@ -1,9 +1,9 @@
-//! Chains of arrays in the blocked layout for AVX-512. Which bits a key has in the sixteen lanes does not depend on the
-//! array: they stay in a register while the arrays are gone through.
+//! Chains of arrays in the blocked layout for AVX-512. The bits that a key has in the sixteen lanes do not depend on
+//! the array. So they stay in a register while the key goes through the arrays.
 //!
-//! Many keys go through all arrays in one ring: the places of eight keys in an array are worked out, and their lines
-//! asked for, just before eight keys that came before them are tested in that array. Whether one array has a key
-//! does not decide whether the next is asked, because nobody could guess it.
+//! Many keys go through all arrays in one ring. The places of eight keys in an array are computed, and their lines are
+//! fetched, just before eight earlier keys are tested in that array. Every array is asked, whether an earlier one has
+//! the key or not, because the processor could not guess it.
 
 use super::super::avx512::{bits_of, masks_of, multiply, places, rotate_all, salts, shift};
 use crate::blocks::block_kernel::avx512::eight;
@@ -16,24 +16,24 @@ use core::sync::atomic::AtomicU64;
 /// The kernel for AVX-512.
 pub static KERNEL: ChainKernel = ChainKernel { contains_one, contains };
 
-/// How many eights of keys ahead of their tests lines are fetched.
+/// How many groups of eight keys ahead of their tests the lines are fetched.
 const AHEAD: usize = 2;
 
-/// One array, or two in which keys choose from the same sets of lanes.
+/// One array, or two arrays in which keys choose from the same sets of lanes.
 #[derive(Clone, Copy)]
 struct Pair {
-    /// The addresses of their first blocks.
+    /// The addresses of the arrays' first blocks.
     starts: [u64; 2],
-    /// How many blocks they have; 0 is no second array.
+    /// How many blocks the arrays have. 0 stands for no second array.
     blocks: [u64; 2],
-    /// Whether their lines are fetched.
+    /// Whether the arrays' lines are fetched.
     fetches: [bool; 2],
-    /// The address of the first set, and how many there are.
+    /// The address of the first set of lanes, and how many sets there are.
     masks: u64,
     choices: u64,
 }
 
-/// What a pair needs of eight keys: the addresses of their blocks in both arrays, and of their masks.
+/// The places of eight keys in a pair: the addresses of their blocks in both arrays, and of their masks.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Prepared {
@@ -41,15 +41,15 @@ struct Prepared {
     masks: Eight,
 }
 
-/// For eight keys in both arrays of a pair the masks of the lanes that miss a bit.
+/// For eight keys, in both arrays of a pair, the masks of the lanes that lack their bit.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 struct Missing([[u16; WIDTH]; 2]);
 
-/// What keys have that no array has.
+/// The masks for keys that neither array has.
 const ABSENT: Missing = Missing([[u16::MAX; WIDTH]; 2]);
 
-/// Puts the arrays that are asked into pairs. How many there are.
+/// Puts the arrays that are asked into pairs. Returns how many pairs there are.
 fn pair_up(chain: &Chain, base: u64, written: usize, pairs: &mut [Pair; MAX_ARRAYS]) -> usize {
     let mut count = 0;
     for i in (0..chain.count()).filter(|i| *i != written) {
@@ -74,12 +74,12 @@ fn pair_up(chain: &Chain, base: u64, written: usize, pairs: &mut [Pair; MAX_ARRA
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn fetch(blocks: &Eight) {
     for block in blocks {
-        // A prefetch of an address that is none does nothing.
+        // A prefetch of an invalid address does nothing.
         _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(*block as usize));
     }
 }
 
-/// Works out what a pair needs of eight keys, and asks for their lines.
+/// Computes the places of eight keys in a pair, and asks for their lines.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn prepare(pair: &Pair, keys: __m512i, to: &mut Prepared) {
@@ -96,7 +96,7 @@ fn prepare(pair: &Pair, keys: __m512i, to: &mut Prepared) {
     }
 }
 
-/// Which of the lanes of a key in the first array do not have the bit.
+/// Assembly that finds which lanes of a key lack their bit in the first array.
 macro_rules! test_first {
     ($bits:expr, $d8:literal, $d2:literal) => {
         concat!(
@@ -109,7 +109,7 @@ macro_rules! test_first {
     };
 }
 
-/// Which of the lanes of a key in each of both arrays do not have the bit.
+/// Assembly that finds which lanes of a key lack their bit in each of both arrays.
 macro_rules! test_both {
     ($bits:expr, $d8:literal, $d2:literal) => {
         concat!(
@@ -121,7 +121,7 @@ macro_rules! test_both {
     };
 }
 
-/// Tests eight keys in a pair. Its safety is argued where it is used.
+/// Tests eight keys in a pair. Each use of the macro argues its safety.
 macro_rules! test {
     ($which:ident, $bits:ident, $prepared:ident, $missing:ident) => {
         core::arch::asm!(
@@ -138,7 +138,8 @@ macro_rules! test {
 /// Tests eight keys, whose bits are given, in the arrays of a pair.
 ///
 /// # Safety
-/// What is prepared was so for this pair, in words that are there and in which nobody but other threads sets bits.
+/// `prepared` was made for this pair, whose words still exist. Meanwhile only other threads that set bits may change
+/// the words.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn test(pair: &Pair, bits: &[__m512i; WIDTH], prepared: &Prepared, missing: &mut Missing) {
@@ -175,7 +176,7 @@ fn bits_of_eight(keys: &Eight) -> [__m512i; WIDTH] {
     [a, b, c, d, e, f, g, h]
 }
 
-/// Which of eight keys miss no bit in some array.
+/// Which of eight keys lack no bit in some array.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn any_whole(missing: &[Missing]) -> u8 {
@@ -208,11 +209,11 @@ fn contains(chain: &Chain, words: &[AtomicU64], written: usize, (keys, count): K
         for place in &mut room[..pairs.len()] {
             place.write(Prepared { blocks: [[0; WIDTH]; 2], masks: [0; WIDTH] });
         }
-        // SAFETY: so many were written.
+        // SAFETY: the loop wrote so many elements.
         unsafe { core::slice::from_raw_parts_mut(room.as_mut_ptr().cast::<Prepared>(), pairs.len()) }
     });
-    // What is missing is looked at when the next eight keys were tested: a load across stores that have not reached the
-    // cache waits. The last of an odd number of pairs has a companion that misses everything.
+    // The masks of missing bits are looked at after the next eight keys were tested, because a load waits for stores
+    // that have not reached the cache. The last of an odd number of pairs gets a companion that misses everything.
     let mut room = [[ABSENT; MAX_ARRAYS]; 2];
     let [mut missing, mut before] = room.each_mut().map(|room| &mut room[..pairs.len().next_multiple_of(2)]);
 
@@ -235,12 +236,12 @@ fn contains(chain: &Chain, words: &[AtomicU64], written: usize, (keys, count): K
             let later = load(later);
             for (((pair, to), prepared), missing) in pairs.iter().zip(&mut **next).zip(&**now).zip(&mut *missing) {
                 prepare(pair, later, to);
-                // SAFETY: prepared for the pair, whose arrays are in the words.
+                // SAFETY: the places were prepared for this pair, whose arrays are in the words.
                 unsafe { test(pair, &bits, prepared, missing) };
             }
         } else {
             for ((pair, prepared), missing) in pairs.iter().zip(&**now).zip(&mut *missing) {
-                // SAFETY: prepared for the pair, whose arrays are in the words.
+                // SAFETY: the places were prepared for this pair, whose arrays are in the words.
                 unsafe { test(pair, &bits, prepared, missing) };
             }
         }
@@ -256,8 +257,8 @@ fn contains(chain: &Chain, words: &[AtomicU64], written: usize, (keys, count): K
     answers
 }
 
-/// Eight arrays at a time the places of the key are worked out, and their lines asked for; then they are tested, the
-/// newest first.
+/// For eight arrays at a time the places of the key are computed, and their lines are asked for. Then the arrays are
+/// tested, the newest first.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn contains_one(chain: &Chain, words: &[AtomicU64], written: usize, key: u64) -> bool {
     let (base, keys) = (all(words.as_ptr().addr() as u64), all(key));
@@ -274,11 +275,11 @@ fn contains_one(chain: &Chain, words: &[AtomicU64], written: usize, key: u64) ->
     }
     let bits = _mm512_rolv_epi32(_mm512_set1_epi32(1), bits_of(key));
     let has = |i: usize| {
-        // SAFETY: written above, for all arrays there are.
+        // SAFETY: the loop above wrote an element for every array.
         let [blocks, masks] = unsafe { places_of[i / WIDTH].assume_init_ref() };
         let missing: u32;
-        // SAFETY: 64 bytes at the one address are a block of the array, and two at the other a mask, as in `test`;
-        // nothing is written but registers.
+        // SAFETY: as in `test`, 64 bytes at the one address are a block of the array, and two bytes at the other are a
+        // mask. The assembly writes to registers only.
         unsafe {
             core::arch::asm!(
                 "kmovw {chosen}, word ptr [{mask}]",

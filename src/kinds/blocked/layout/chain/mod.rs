@@ -6,7 +6,7 @@ mod avx512;
 use crate::blocks::block_kernel::chain::ChainKernel;
 use crate::simd::Instructions;
 
-/// The inner loops over chains, where an instruction set has such.
+/// The inner loops over chains, if the instruction set has any.
 pub fn kernel(instructions: Instructions) -> Option<&'static ChainKernel> {
     match instructions.kernel() {
         #[cfg(target_arch = "x86_64")]
