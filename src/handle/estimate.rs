@@ -1,9 +1,9 @@
-//! How many keys filters hold, alone and in common, judged by their bits.
+//! Estimates of how many keys filters hold, alone and in common, from their bits.
 //!
 //! The count from the fill is by Swamidass and Baldi, "Mathematical correction for fingerprint similarity measures",
-//! 2007. The intersection is |A| + |B| - |A or B|. That is algebraically the estimate from the AND by Papapetrou,
+//! 2007. The intersection is |A| + |B| - |A or B|. Algebraically that is the estimate from the AND by Papapetrou,
 //! Siberski and Nejdl, "Cardinality estimation and dynamic length adaptation for Bloom filters", 2010. Duplicates do
-//! not matter: they set no new bits.
+//! not matter, because they set no new bits.
 
 use crate::contract::{INTERVAL_SIGMAS, check_compatible};
 use crate::error::{Result, error};
@@ -13,9 +13,9 @@ use crate::handle::image::Image;
 /// An estimate with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The estimate as it comes out: that of an intersection may be negative.
+    /// The estimated number, not rounded: that of an intersection may be negative.
     pub value: f64,
-    /// The estimate's standard error; where several estimates enter, a bound on the standard error.
+    /// The estimate's standard error, or a bound on it if several estimates enter.
     pub standard_error: f64,
 }
 
@@ -31,18 +31,19 @@ impl Estimate {
     }
 }
 
-/// What two filters have in common. `None` where a filter is saturated: so full that its bits do not tell.
+/// What two filters have in common. A number is `None` if a filter is saturated: so full that its bits do not tell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// Distinct keys of the first.
+    /// The number of distinct keys of the first filter.
     pub first: Option<Estimate>,
-    /// Distinct keys of the second.
+    /// The number of distinct keys of the second filter.
     pub second: Option<Estimate>,
-    /// Distinct keys of both together.
+    /// The number of distinct keys of both filters together.
     pub union: Option<Estimate>,
-    /// Keys in common. Its error does not depend on its size: a small overlap of large sets cannot be told from none.
+    /// The number of keys in common. Its error does not depend on its size: a small overlap of large sets cannot be
+    /// told from none.
     pub intersection: Option<Estimate>,
-    /// Keys in common as a share of all: the Jaccard index.
+    /// The keys in common as a share of all keys: the Jaccard index.
     pub jaccard: Option<Estimate>,
 }
 
@@ -71,7 +72,7 @@ pub fn compare(first: &Filter, second: &Filter) -> Result<Comparison> {
         value: first.value + second.value - union.value,
         standard_error: first.standard_error + second.standard_error + union.standard_error,
     });
-    // J = (|A| + |B|) / |A or B| - 1, and the errors add up at most. Of nothing, nothing is shared.
+    // J = (|A| + |B|) / |A or B| - 1, and the errors at most add up. Two empty filters share nothing.
     let jaccard = all.map(|((first, second), union)| {
         if union.value <= 0.0 {
             return Estimate { value: 0.0, standard_error: 0.0 };

@@ -1,4 +1,4 @@
-//! A call of many keys: pulls their hashes, a group at a time, into a kind, and takes its answers out as bits
+//! Calls for many keys: pull the keys' hashes, a group at a time, into a kind, and take the answers out as bits
 //! ([`crate::batch::ring::Batch`]).
 
 use crate::batch::answers::Answers;
@@ -17,7 +17,7 @@ struct Call<'a, 'b> {
     keys: &'a Keys<'a>,
     hasher: &'a Hasher,
     instructions: Instructions,
-    /// How many keys were hashed, and how many have answers.
+    /// How many keys were hashed, and how many of them have answers.
     hashed: usize,
     answered: usize,
     answers: Option<&'a mut Answers<'b>>,
@@ -76,7 +76,7 @@ pub(crate) fn contains(
     Ok(())
 }
 
-/// The numbers of many filters that are asked for one key, and their answers on the way out.
+/// The numbers of many filters that are asked for one key, and the filters' answers on the way out.
 struct Across<'a, 'b> {
     count: usize,
     numbered: usize,
@@ -107,14 +107,16 @@ impl Batch for Across<'_, '_> {
     }
 }
 
-/// How far ahead of a filter's answer what leads to its payload is fetched, and then the lines of its payload.
+/// How many filters ahead of an answer two things are fetched: the lines that lead to a filter's payload, and then the
+/// payload's lines.
 const ACROSS: Stages = Stages { far: ring::AHEAD, near: ring::AHEAD / 2 };
 
-/// Asks many filters, by their numbers, for one key: `ask` says the answer of each, in order. Well ahead of that
-/// `fetch` asks for the lines of its payload, and before that `touch` for those which it is found by.
+/// Asks many filters, by their numbers, for one key. `ask` gives the answer of each filter, in order. Some filters
+/// ahead of that `fetch` asks for the lines of the payload, and further ahead `touch` asks for the lines that lead to
+/// it.
 ///
 /// # Errors
-/// That the answers have not the room of so many filters. All of them then say true.
+/// An error if the answers have no room for so many filters. All answers then say true.
 pub(crate) fn across(
     count: usize,
     answers: &mut Answers,
@@ -134,7 +136,7 @@ pub(crate) fn across(
     Ok(())
 }
 
-/// Counts keys. On an error every answer is true, and every count the greatest that there is.
+/// Counts keys. After an error every answer is true, and every count is the greatest possible.
 pub(crate) fn count(base: &Base, keys: &Keys, answers: &mut Answers, kind: Result<&dyn Count>) -> Result<()> {
     (answers.true_count, answers.done) = (0, 0);
     let room = answers.check_counts(keys.len()).and_then(|()| keys.check(base.hasher()));
@@ -149,7 +151,7 @@ pub(crate) fn count(base: &Base, keys: &Keys, answers: &mut Answers, kind: Resul
         }
     };
     let mut wanted = answers.counts.take();
-    // As many at once that the lines which a kind fetches ahead seldom run out between them.
+    // So many groups are counted at once that the lines which a kind fetches ahead seldom run out between two calls.
     let (mut start, mut hashes, mut counts) = (0, [[0; GROUP]; GROUPS], [0; GROUPS * GROUP]);
     let mut call = Call {
         keys,
@@ -205,7 +207,7 @@ impl Lookups for MapLookups<'_, '_> {
     }
 }
 
-/// Looks keys up in a map. On an error every answer is false, and every value 0.
+/// Looks keys up in a map. After an error every answer is false, and every value 0.
 pub(crate) fn get(kind: &dyn MapKind, keys: &Keys, answers: &mut Answers) -> Result<()> {
     (answers.true_count, answers.done) = (0, 0);
     let hasher = kind.base().hasher();
@@ -224,7 +226,7 @@ pub(crate) fn get(kind: &dyn MapKind, keys: &Keys, answers: &mut Answers) -> Res
 /// Puts or replaces the value of one key of a map in an image in place.
 ///
 /// # Errors
-/// [`Status::Corrupt`] if a region does not match its checksum; what the system reports. Nothing has changed then.
+/// [`Status::Corrupt`] if a region does not match its checksum; the system's errors. Nothing has changed then.
 pub(crate) fn give_one(kind: &mut dyn MapKind, id: u128, value: u64, verb: Verb) -> Result<bool> {
     kind.base_mut().begin_writing()?;
     mark_entries(kind, &[id]).outcome?;
@@ -234,8 +236,8 @@ pub(crate) fn give_one(kind: &mut dyn MapKind, id: u128, value: u64, verb: Verb)
     answer.ok_or_else(|| Status::Internal.into())
 }
 
-/// Puts or replaces the values of keys of a map, which can do that: how many were taken, the first so many, and what
-/// stopped it there. Only these have answers.
+/// Puts or replaces the values of keys, in a map that can do that. Returns how many keys, from the first on, were
+/// taken, and the error that stopped the call there. Only these keys have answers.
 pub(crate) fn give(
     kind: &mut dyn MapKind,
     keys: &Keys,
@@ -284,8 +286,8 @@ pub(crate) fn give(
     Taken { keys: done, outcome }
 }
 
-/// Inserts or removes keys. Says how many keys, from the first on, were taken, and what stopped the call there. Only
-/// these have answers.
+/// Inserts or removes keys. Returns how many keys, from the first on, were taken, and the error that stopped the call
+/// there. Only these keys have answers.
 pub(crate) fn change(
     hasher: &Hasher,
     instructions: Instructions,

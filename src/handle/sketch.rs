@@ -1,4 +1,4 @@
-//! What callers call on a sketch, whatever its kind.
+//! The calls of a sketch, whatever its kind.
 
 use crate::batch::keys::Keys;
 use crate::batch::ring::{GROUP, Taken};
@@ -9,11 +9,12 @@ use crate::error::Result;
 use crate::error::Status;
 use crate::handle::image::Image;
 
-/// A set of 64-bit numbers in little memory: it can be subtracted from another one, and listed where few are left.
+/// A set of 64-bit numbers in little memory. Another sketch can be subtracted from it, and it can be listed if few
+/// numbers are left.
 ///
-/// A `u64` key is the number itself, and is listed as such. Of a byte key the number is its hash, so that is listed.
-/// Numbers are inserted once each: a sketch does not know which it has. Shared references may be used from many threads
-/// at once. What concerns the bytes (saving, verifying) is in [`Image`].
+/// A `u64` key is the number itself, and is listed as such. The number of a byte key is its hash, so its hash is
+/// listed. A number may be inserted once only, because a sketch does not know which numbers it has. Many threads may
+/// use shared references at once. The calls about the bytes (saving, verifying) are in [`Image`].
 pub struct Sketch {
     kind: Box<dyn SketchKind>,
 }
@@ -42,7 +43,7 @@ impl Image for Sketch {
 }
 
 impl Sketch {
-    /// Inserts a byte key: the number that its hash is.
+    /// Inserts a byte key, whose number is its hash.
     ///
     /// # Errors
     /// As [`Sketch::insert_hash`].
@@ -62,15 +63,15 @@ impl Sketch {
     /// Inserts the hash of a key, which is a number like any other.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the handle is for reading, [`Status::KeyMissing`] where numbers cannot be placed,
-    /// [`Status::Corrupt`] if an image in place does not match its checksums.
+    /// [`Status::Unsupported`] if the handle is for reading; [`Status::KeyMissing`] if numbers cannot be placed without
+    /// the secret key; [`Status::Corrupt`] if an image in place does not match its checksums.
     pub fn insert_hash(&mut self, number: u64) -> Result<()> {
         self.base().check_capability("insert", Capabilities::INSERT)?;
         self.add(number, 1)
     }
 
-    /// Removes a byte key, as [`Sketch::insert`] inserts one. What is removed and was not inserted is there less than
-    /// no time, and listed so.
+    /// Removes a byte key, as [`Sketch::insert`] inserts one. A key that was removed but not inserted is listed as
+    /// there -1 times.
     ///
     /// # Errors
     /// As [`Sketch::insert_hash`].
@@ -96,7 +97,7 @@ impl Sketch {
         self.add(number, -1)
     }
 
-    /// Inserts many keys in order. All are taken, unless there is an error: that of [`Sketch::insert`], or
+    /// Inserts many keys in order. All keys are inserted, unless there is an error: one of [`Sketch::insert`], or
     /// [`Status::Offsets`].
     pub fn insert_batch(&mut self, keys: &Keys) -> Taken {
         match self.base().check_capability("insert", Capabilities::INSERT) {
@@ -147,18 +148,19 @@ impl Sketch {
         Taken::all(done)
     }
 
-    /// Adds all that another sketch holds: of sets that have nothing in common the sketch of both. If the other sketch
-    /// is dirty, this sketch becomes dirty too, until somebody vouches for it. Linear in the payload.
+    /// Adds all numbers of another sketch. If the two sets have nothing in common, the result is the sketch of both
+    /// together. If the other sketch is dirty, this sketch becomes dirty too, until somebody vouches for it. Linear in
+    /// the payload.
     ///
     /// # Errors
     /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Corrupt`] if either
-    /// lies in an image that does not match its checksums. The sketch is then as it was.
+    /// sketch lies in an image that does not match its checksums. The sketch then stays as it was.
     pub fn merge(&mut self, other: &Sketch) -> Result<()> {
         self.combine(other, "merge", Capabilities::MERGE, false)
     }
 
-    /// Subtracts another sketch: what both hold is gone, and what only the other holds is there less than no time, and
-    /// listed so. As [`Sketch::merge`] in all else.
+    /// Subtracts another sketch. Numbers that both hold are gone, and numbers that only the other holds are listed as
+    /// there -1 times. In all else this is as [`Sketch::merge`].
     ///
     /// # Errors
     /// As [`Sketch::merge`].
@@ -180,12 +182,13 @@ impl Sketch {
         Ok(())
     }
 
-    /// The numbers that are there, each with how often: 1, or -1 of those that were removed, or that a subtracted
-    /// sketch had and this one had not. If they are more than the sketch can tell apart, those that it can, and that
-    /// they are not all. In at most as many steps as there are cells, whatever is in them.
+    /// The numbers that are there, each with its count. The count is 1, or -1 for a number that was removed, or that a
+    /// subtracted sketch had and this one had not. If there are more numbers than the sketch can tell apart, the
+    /// listing has those that it can, and says that they are not all. Takes at most as many steps as there are cells,
+    /// whatever they hold.
     ///
     /// # Errors
-    /// [`Status::KeyMissing`] without the secret key that numbers are placed by; [`Status::OutOfMemory`].
+    /// [`Status::KeyMissing`] without the secret key that places numbers; [`Status::OutOfMemory`].
     pub fn list(&self) -> Result<Listing> {
         self.base().check_kind("list", Capabilities::LIST)?;
         self.kind.list()
@@ -202,23 +205,23 @@ impl Sketch {
         Ok(())
     }
 
-    /// Insertions less removals; 0 if those were more.
+    /// Insertions less removals; 0 if there were more removals.
     pub fn offered(&self) -> u64 {
         self.base().count_now()
     }
 
-    /// The probability that so many numbers cannot be listed, rather too high than too low.
+    /// The probability that so many numbers cannot be listed. The result is rather too high than too low.
     pub fn expected_failure_rate(&self, numbers: u64) -> f64 {
         (self.base().row().false_positive_rate)(self.base().geometry(), numbers).min(1.0)
     }
 
-    /// What the payload tells.
+    /// Measures the payload.
     pub fn measure(&self) -> Measure {
         self.measure_with(&mut |_| {})
     }
 
-    /// As [`Sketch::measure`], which reads all of the payload: says to `progress` after every piece how many bytes that
-    /// was.
+    /// [`Sketch::measure`], which reads all of the payload, and tells `progress` after every piece how many bytes it
+    /// had.
     pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         self.kind.measure_with(progress)
     }

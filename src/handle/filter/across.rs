@@ -1,4 +1,4 @@
-//! One key asked of many filters at once.
+//! Lookups of one key in many filters at once.
 
 use super::Filter;
 use crate::batch::answers::Answers;
@@ -8,17 +8,17 @@ use crate::error::{Result, Status};
 use crate::handle::many;
 use crate::hash::Hasher;
 
-/// A filter that can be asked together with others: [`Filter`], and handles that have one.
+/// A filter that can be asked together with others: [`Filter`], and handles that contain one.
 pub trait Asked: Sized {
-    /// The filter's hash function, with seed or key.
+    /// The filter's hasher: the hash function with its seed or key.
     fn hasher(&self) -> &Hasher;
 
-    /// Asks for the cache lines of the handle, which its payload is found by.
+    /// Asks for the cache lines of the handle, which lead to its payload.
     fn touch(&self) {
         prefetch(self);
     }
 
-    /// Asks for the cache lines that [`Asked::contains_hash`] looks at first.
+    /// Asks for the cache lines that [`Asked::contains_hash`] reads first.
     fn fetch(&self, hash: u64);
 
     /// Whether the hash may have been inserted.
@@ -39,22 +39,22 @@ impl Asked for Filter {
     }
 }
 
-/// Asks many filters for one hash: answer i is that of filter i. While one answers the lines of those that come are on
-/// their way, so that the call takes about as long as reading a line of each.
+/// Asks many filters for one hash: answer i is that of filter i. While one filter answers, the lines of the next ones
+/// are being fetched, so that the call takes about as long as reading one line of each.
 ///
 /// # Errors
-/// [`Status::BufferTooSmall`] where `answers` have not the room of so many filters; [`Status::Unsupported`] if they
-/// want more than a yes or no. All of them then say true.
+/// [`Status::BufferTooSmall`] if `answers` have no room for so many filters; [`Status::Unsupported`] if they want more
+/// than a yes or no. All answers then say true.
 pub fn filters_contain_hash<A: Asked>(filters: &[&A], hash: u64, answers: &mut Answers) -> Result<()> {
     ask(filters, |_| hash, answers)
 }
 
-/// Asks many filters for one key: answer i is that of filter i. The key is hashed once if all of them have the same
-/// hash function and seed or key, and otherwise by each; filters that take keys whole are not asked together.
-///
+/// Asks many filters for one key: answer i is that of filter i. The key is hashed once if all filters have the same
+/// hash function and seed or key, and otherwise once for each filter. Filters that take keys whole cannot be asked
+/// together.
 /// # Errors
-/// Those of [`filters_contain_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if a filter cannot hash the
-/// key. All answers then say true.
+/// The errors of [`filters_contain_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if a filter cannot hash
+/// the key. All answers then say true.
 pub fn filters_contain<A: Asked>(filters: &[&A], key: &[u8], answers: &mut Answers) -> Result<()> {
     hash_and_ask(filters, |hasher| hasher.hash_bytes(key), answers)
 }

@@ -1,4 +1,4 @@
-//! What changes a filter as a whole: clearing, uniting, intersecting, folding, resizing, ageing.
+//! The calls that change a filter as a whole: clear, merge, intersect, fold, resize, advance.
 
 use super::Filter;
 use crate::contract::{Capabilities, Kind, check_compatible};
@@ -20,24 +20,24 @@ impl Filter {
         Ok(())
     }
 
-    /// Becomes the union of both filters: it says true of every key of which either did. A kind that is canonical has
-    /// the same bits then as a filter into which the keys of both were inserted; a union of kinds that grow may come to
-    /// twice the rate that each keeps to. If the other filter is dirty, this filter becomes dirty too, until somebody
-    /// vouches for it.
+    /// Becomes the union of both filters, which says true of every key of which either filter did. In a canonical kind
+    /// the union has the same bits as a filter into which the keys of both were inserted. In kinds that grow, the
+    /// union's rate may be twice the rate that each filter keeps to. If the other filter is dirty, this filter becomes
+    /// dirty too, until somebody vouches for it.
     ///
     /// # Errors
-    /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Full`] where there is
-    /// no room for both; [`Status::Corrupt`] if either lies in an image that does not match its checksums. The filter
-    /// is then as it was.
+    /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Full`] if there is no
+    /// room for both; [`Status::Corrupt`] if either filter lies in an image that does not match its checksums. The
+    /// filter then stays as it was.
     pub fn merge(&mut self, other: &Filter) -> Result<()> {
         let count = self.count_now().saturating_add(other.count_now());
         self.check_kind("merge", Capabilities::MERGE)?;
         self.combine(other, count, |kind, other| kind.as_merge().map(|kind| kind.merge_with(other)), "merge")
     }
 
-    /// Becomes a filter that holds every key which both hold, and others at a rate no higher than either's now. The
-    /// count becomes the smaller of both, which bounds the number of keys offered to both. If the other filter is
-    /// dirty, this filter becomes dirty too, until somebody vouches for it.
+    /// Becomes a filter that holds every key that both filters hold, and says true of others at a rate no higher than
+    /// either's now. The count becomes the smaller of both counts, which bounds the number of keys offered to both. If
+    /// the other filter is dirty, this filter becomes dirty too, until somebody vouches for it.
     ///
     /// # Errors
     /// As [`Filter::merge`].
@@ -79,14 +79,14 @@ impl Filter {
         self.base().count_now()
     }
 
-    /// Gives the filter room for `capacity` keys, and for the keys that it holds, without its keys. This is for kinds
-    /// like `quotient`, whose slots are doubled or halved while a bit moves between the numbers of slots and what
-    /// they hold. The rate at the same number of keys stays, and the filter is compatible with the same filters; the
-    /// rate at the new capacity is another one.
+    /// Gives the filter room for `capacity` keys, including those that it holds, without needing these keys. Kinds like
+    /// `quotient` can do so: their slots are doubled or halved while a bit moves between a slot's number and its
+    /// content. The rate at the same number of keys stays, and the filter stays compatible with the same filters. At
+    /// the new capacity the rate is a different one.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] if there is no such size; [`Status::Full`] if it would not hold what is there;
-    /// [`Status::Unsupported`]. The filter is then as it was.
+    /// [`Status::OutOfRange`] if there is no such size; [`Status::Full`] if the new size would not hold the present
+    /// entries; [`Status::Unsupported`]. The filter then stays as it was.
     pub fn resize(&mut self, capacity: u64) -> Result<()> {
         self.check_capability("resize", Capabilities::RESIZE)?;
         let capacity = match self.kind.as_resize() {
@@ -103,15 +103,15 @@ impl Filter {
         Ok(())
     }
 
-    /// Moves time on by so many steps, of a kind that forgets its oldest keys: each step forgets those that are oldest
-    /// then. What a step is, and how many of them a key is found for at least, is for each kind to say. Steps that are
-    /// more than a key is there for do no more than those. The count of keys offered stays.
+    /// Moves time on by so many steps, in a kind that forgets its oldest keys. Each step forgets the keys that are the
+    /// oldest then. Each kind says what a step is, and for how many steps at least a key is found. More steps than a
+    /// key is kept for do no more than that many. The count of keys offered stays.
     ///
-    /// An image in place is changed where keys are forgotten; readers of it go on meanwhile.
+    /// In an image in place the bits of forgotten keys are cleared, while readers go on.
     ///
     /// # Errors
-    /// [`Status::Unsupported`]; [`Status::Corrupt`] if an image in place does not match its checksums. The filter is
-    /// then as it was.
+    /// [`Status::Unsupported`]; [`Status::Corrupt`] if an image in place does not match its checksums. The filter then
+    /// stays as it was.
     pub fn advance(&mut self, steps: u64) -> Result<()> {
         self.check_capability("age", Capabilities::AGE)?;
         match self.kind.as_age() {
@@ -120,11 +120,11 @@ impl Filter {
         }
     }
 
-    /// Moves time on by so many steps while others insert and look up, in this process or another one; see
-    /// [`SharedAge`](crate::contract::SharedAge) for what holds.
+    /// Moves time on by so many steps while others insert and look up, in this process or another one. See
+    /// [`SharedAge`](crate::contract::SharedAge) for the guarantees.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind cannot, or the image was not opened to be shared; those of
+    /// [`Status::Unsupported`] if the kind cannot, or the image was not opened to be shared; the errors of
     /// [`advance_by_shared`](crate::contract::SharedAge::advance_by_shared).
     pub fn advance_shared(&self, steps: u64) -> Result<()> {
         let age = self.kind.as_shared_age().ok_or_else(|| self.unsupported("be moved on while others insert"))?;
@@ -149,7 +149,7 @@ impl Filter {
         }
     }
 
-    /// Makes the filter smaller by `factor`: the same bits as a filter that was made so small at once.
+    /// Makes the filter smaller by `factor`. It then has the same bits as a filter that was made with the smaller size.
     ///
     /// # Errors
     /// [`Status::OutOfRange`] if `factor` does not divide the number of units; [`Status::Unsupported`].
@@ -161,7 +161,7 @@ impl Filter {
         }
         let Header { capacity, false_positive_rate, .. } = *self.base().header();
         if false_positive_rate != 0.0 {
-            // What was promised is now what the smaller geometry gives.
+            // The filter now promises the rate that the smaller geometry gives.
             let expected = self.expected_false_positive_rate(capacity);
             self.base_mut().promise(expected);
         }

@@ -9,16 +9,16 @@ use crate::error::{Error, Result, Status, error};
 use crate::hash::HashFunction;
 
 impl Filter {
-    /// The kind, if it hashes keys itself. What other kinds pay for the question is a comparison.
+    /// The kind, if it hashes keys itself. Other kinds pay a comparison for this question.
     #[inline]
     pub(super) fn keyed(&self) -> Option<&dyn KeyedKind> {
         if self.hasher.function() == HashFunction::Format { self.kind.as_keyed() } else { None }
     }
 
-    /// Whether a key may have been inserted, or why that cannot be told.
+    /// Whether a key may have been inserted, or the reason why that cannot be told.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed.
     pub fn contains_checked(&self, key: &[u8]) -> Result<bool> {
         match self.keyed() {
             Some(kind) => Ok(kind.contains_key(key)),
@@ -26,14 +26,14 @@ impl Filter {
         }
     }
 
-    /// Whether a key may have been inserted that has no 64-bit hash; `None` if only a hash would tell. Out of line, for
-    /// the sake of keys that have one.
+    /// Whether a key that has no 64-bit hash may have been inserted; `None` if only a hash would tell. Kept out of
+    /// line, so that the way of keys with a hash stays short.
     #[inline(never)]
     pub fn contains_whole(&self, key: &[u8]) -> Option<bool> {
         Some(self.keyed()?.contains_key(key))
     }
 
-    /// Inserts a key that has no 64-bit hash, because of `refusal`.
+    /// Inserts a key that has no 64-bit hash; `refusal` says why it has none.
     #[cold]
     #[inline(never)]
     pub(super) fn insert_whole(&mut self, key: &[u8], refusal: Status) -> Result<bool> {
@@ -76,7 +76,7 @@ pub(super) fn insert(kind: &mut dyn Kind, keys: &Keys, mut answers: Option<&mut 
     taken
 }
 
-/// Why a hash is of no use to a filter that takes keys whole.
+/// The error for a hash that is given to a filter that takes keys whole.
 #[cold]
 pub(super) fn needs_keys() -> Error {
     error!(Unsupported, "the filter takes keys whole, as its format hashes them: no hashes")

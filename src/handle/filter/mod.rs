@@ -1,4 +1,4 @@
-//! What callers call on a filter, whatever its kind.
+//! The calls of a filter, whatever its kind.
 
 mod across;
 mod combine;
@@ -24,14 +24,14 @@ use crate::hash::Hasher;
 use crate::storage::Access;
 use core::sync::atomic::Ordering;
 
-/// An approximate-membership filter of any kind. `contains` never says false of a key that was inserted; of other keys
+/// An approximate-membership filter of any kind. `contains` never says false of a key that was inserted. Of other keys
 /// it says true at the false-positive rate.
 ///
-/// Shared references may be used from many threads at once. What concerns the bytes (saving, verifying, bringing up to
-/// date) is in [`Image`].
+/// Many threads may use shared references at once. The calls about the bytes (saving, verifying, bringing up to date)
+/// are in [`Image`].
 pub struct Filter {
     kind: Box<dyn Kind>,
-    /// The kind's own, at hand for single keys.
+    /// A copy of the kind's hasher, at hand for single keys.
     hasher: Hasher,
 }
 
@@ -72,22 +72,23 @@ impl Filter {
         base.row().expected_false_positive_rate(base.geometry(), base.header().capacity, keys)
     }
 
-    /// The probability that a key is not found once `age` other keys were inserted after it: 0 of kinds that lose and
-    /// forget nothing. In a window it is 0 up to its end, and then the average over all places that the key may have in
-    /// a step; it stays 0 where only [`Filter::advance`] moves time on. A key that comes again and again is as old as
-    /// the last time, or the first, as its kind says.
+    /// The probability that a key is not found after `age` other keys were inserted. It is 0 for kinds that lose and
+    /// forget nothing. With a window it is 0 up to the window's end, and then the average over all places that the key
+    /// may have in a step. It stays 0 if only [`Filter::advance`] moves time on. A key that comes several times is as
+    /// old as its last insertion, or as its first, as the kind says.
     ///
-    /// With `touch` = 0 of `rotating` a key that is mistaken for an older one goes with that one, so that the
-    /// probability is not 0 inside the window. Where only time moves the window on, a step is taken to come after as
-    /// many keys as the capacity. For `removed_set`, which loses keys when others are removed, it is the share that
-    /// the filter has lost by now, whatever the age; this reads the part of the payload that knows of removed keys.
+    /// With `touch` = 0 of `rotating` a key that is mistaken for an older one is forgotten with that one, so that the
+    /// probability is not 0 inside the window. If only time moves the window on, a step is taken to come after as many
+    /// keys as the capacity. For `removed_set`, which loses keys when others are removed, the probability is the share
+    /// that the filter has lost by now, whatever the age. Then this reads the part of the payload that knows of removed
+    /// keys.
     pub fn expected_false_negative_rate(&self, age: u64) -> f64 {
         self.kind.false_negative_rate(age)
     }
 
     /// How many of `keys` distinct keys are omitted on average when they are inserted, one after the other, into an
-    /// empty filter of this geometry: [`Filter::insert`] says false of a new key, or the full filter refuses it. A
-    /// model checker that explores only what is new omits so many states.
+    /// empty filter of this geometry. A key is omitted if [`Filter::insert`] says false of it although it is new, or if
+    /// the full filter refuses it. A model checker that explores only new states omits so many states.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind cannot insert.
@@ -96,12 +97,12 @@ impl Filter {
         Ok(self.base().row().expected_omissions(self.base().geometry(), self.base().header().capacity, keys))
     }
 
-    /// What the payload tells. Reads all of it, once.
+    /// Measures the payload. Reads all of it once.
     pub fn measure(&self) -> Measure {
         self.measure_with(&mut |_| {})
     }
 
-    /// What the payload tells. Reads all of it, once, and says to `progress` after every piece how many bytes that was.
+    /// Measures the payload. Reads all of it once, and tells `progress` after every piece how many bytes it had.
     pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         self.kind.measure_with(progress)
     }
@@ -111,8 +112,8 @@ impl Filter {
         self.measure().false_positive_rate
     }
 
-    /// How many distinct keys it holds, judging by the fill; `None` when it is too full to tell, or the kind
-    /// cannot. [`crate::estimate`] also gives the error.
+    /// How many distinct keys the filter holds, estimated from its fill. `None` if the filter is too full to tell, or
+    /// the kind cannot. [`crate::estimate`] also gives the error.
     pub fn cardinality(&self) -> Option<f64> {
         self.kind.as_cardinality()?.of_payload()
     }
@@ -127,7 +128,7 @@ impl Filter {
         &*self.kind
     }
 
-    /// Whether both filters are alike in all that [`Filter::merge`] asks and in every bit.
+    /// Whether [`Filter::merge`] would take the other filter, and all bits of both are the same.
     pub fn equals(&self, other: &Filter) -> bool {
         let (a, b) = (self.base(), other.base());
         let (x, y) = (a.words().shared(), b.words().shared());
@@ -164,7 +165,7 @@ impl Filter {
 
     /// Looks many keys up and fills `answers` as far as it has room for them.
     ///
-    /// # Errors
+    /// Looks many keys up, and fills as much of `answers` as has room.
     /// [`Status::Offsets`], [`Status::ExternalHash`], [`Status::KeyMissing`]. All answers then say true.
     pub fn contains_batch(&self, keys: &Keys, answers: &mut Answers) -> Result<()> {
         let kind = &*self.kind;
@@ -182,10 +183,11 @@ impl Filter {
 
     // ---- Inserting -----------------------------------------------------------------------------------------------
 
-    /// Inserts a key; true if it certainly was not there before.
+    /// Inserts a key. Returns true if the key certainly was absent before.
     ///
     /// # Errors
-    /// As [`Filter::insert_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    /// The errors of [`Filter::insert_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// be hashed.
     #[inline]
     pub fn insert(&mut self, key: &[u8]) -> Result<bool> {
         match self.hasher.hash_bytes(key) {
@@ -194,7 +196,7 @@ impl Filter {
         }
     }
 
-    /// Inserts a `u64` key; true if it certainly was not there before.
+    /// Inserts a `u64` key. Returns true if the key certainly was absent before.
     ///
     /// # Errors
     /// As [`Filter::insert`].
@@ -206,10 +208,11 @@ impl Filter {
         }
     }
 
-    /// Inserts a hash; true if it certainly was not there before.
+    /// Inserts a hash. Returns true if the hash certainly was absent before.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind or the handle cannot insert; [`Status::Full`] if there is no room for it.
+    /// [`Status::Unsupported`] if the kind or the handle cannot insert; [`Status::Full`] if there is no room for the
+    /// hash.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Result<bool> {
         match self.kind.insert_at_once(hash) {
@@ -218,8 +221,8 @@ impl Filter {
         }
     }
 
-    /// An insertion into an image in place, or one that grows the filter or is refused. Out of line, for the sake of
-    /// those that are done at once.
+    /// Inserts into an image in place, or inserts a hash for which the filter grows or which it refuses. Kept out of
+    /// line, so that the way of other insertions stays short.
     #[cold]
     #[inline(never)]
     fn insert_in_place(&mut self, hash: u64) -> Result<bool> {
@@ -231,23 +234,23 @@ impl Filter {
         }
     }
 
-    /// Inserts a hash where that is possible without more ado; see [`crate::contract::Insert::insert_at_once`]. After
-    /// `None` [`Filter::insert_hash`] inserts it, or says why it cannot.
+    /// Inserts a hash if that takes no preparation; see [`crate::contract::Insert::insert_at_once`]. After `None`
+    /// [`Filter::insert_hash`] inserts the hash, or says why it cannot.
     #[inline]
     pub fn insert_hash_at_once(&mut self, hash: u64) -> Option<bool> {
         self.kind.insert_at_once(hash)
     }
 
-    /// Inserts few keys where that is possible without more ado; see [`crate::contract::Insert::insert_few`]. After
-    /// `None` [`Filter::insert_batch`] inserts them, or says why it cannot.
+    /// Inserts a few keys if that takes no preparation; see [`crate::contract::Insert::insert_few`]. After `None`
+    /// [`Filter::insert_batch`] inserts the keys, or says why it cannot.
     #[inline]
     pub fn insert_few_at_once(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
         self.kind.as_insert()?.insert_few(few, is_asked)
     }
 
-    /// Inserts many keys in order; `answers` say of each whether it certainly was not there. Without them nobody finds
-    /// out, which is faster. All are taken, unless there is an error: that of [`Filter::insert`], or
-    /// [`Status::Offsets`].
+    /// Inserts many keys in order. `answers` say of each key whether it certainly was absent before; without them that
+    /// is not found out, which is faster. All keys are inserted, unless there is an error: one of [`Filter::insert`],
+    /// or [`Status::Offsets`].
     pub fn insert_batch(&mut self, keys: &Keys, mut answers: Option<&mut Answers>) -> Taken {
         if let Some(few) = keys.few(&self.hasher) {
             let is_asked = answers.is_some();
@@ -274,9 +277,9 @@ impl Filter {
         }
     }
 
-    /// Adds to the count of keys that were offered, for keys that were inserted in a way that does not count. Threads
-    /// may call it while others use the filter. An image in place has the sum when the handle is synced or dropped; of
-    /// those who share it each adds its own.
+    /// Adds to the count of keys offered, for keys that were inserted in a way that does not count. Threads may call
+    /// this while others use the filter. An image in place has the sum after the handle is synced or dropped. Each
+    /// handle that shares the image adds its own part.
     ///
     /// # Errors
     /// [`Status::UnsupportedByHandle`] if the filter is open for reading only.
@@ -290,22 +293,22 @@ impl Filter {
 
     // ---- Inserting beside others ---------------------------------------------------------------------------------
 
-    /// What inserts through a shared reference, if this filter's kind and memory allow it.
+    /// The facet that inserts through a shared reference, if this filter's kind and memory allow it.
     fn shared(&self) -> Result<&dyn SharedInsert> {
         let insert = self.kind.as_shared_insert().ok_or_else(|| self.unsupported("insert without locks"))?;
         self.base().check_shared()?;
         Ok(insert)
     }
 
-    /// [`Filter::insert_hash_shared`] where that is possible without more ado: `None`, having done nothing, for an
-    /// image in place or where it would refuse.
+    /// [`Filter::insert_hash_shared`] if that takes no preparation. `None`, with nothing done, for an image in place,
+    /// or if the insertion would be refused.
     #[inline]
     pub fn insert_hash_shared_at_once(&self, hash: u64) -> Option<bool> {
         let insert = self.kind.as_shared_insert()?;
         if self.base().is_own() { insert.insert_one_shared(hash) } else { None }
     }
 
-    /// Inserts a hash while others insert and look up; see [`SharedInsert`] for what holds.
+    /// Inserts a hash while others insert and look up. See [`SharedInsert`] for the guarantees.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind cannot, or the image was not opened to be shared; [`Status::Corrupt`] if the
@@ -319,17 +322,17 @@ impl Filter {
         insert.insert_one_shared(hash).ok_or_else(|| self.kind.refusal(hash))
     }
 
-    /// Inserts a key while others insert and look up; see [`SharedInsert`] for what holds.
+    /// Inserts a key while others insert and look up. See [`SharedInsert`] for the guarantees.
     ///
     /// # Errors
-    /// As [`Filter::insert_hash_shared`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be
-    /// hashed.
+    /// The errors of [`Filter::insert_hash_shared`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key
+    /// cannot be hashed.
     #[inline]
     pub fn insert_shared(&self, key: &[u8]) -> Result<bool> {
         self.insert_hash_shared(self.hasher.hash_key(key)?)
     }
 
-    /// Inserts a `u64` key while others insert and look up; see [`SharedInsert`] for what holds.
+    /// Inserts a `u64` key while others insert and look up. See [`SharedInsert`] for the guarantees.
     ///
     /// # Errors
     /// As [`Filter::insert_shared`].
@@ -338,11 +341,11 @@ impl Filter {
         self.insert_hash_shared(self.hasher.hash_u64(key)?)
     }
 
-    /// Inserts many keys in order while others insert and look up; `answers`, if wanted, say of each whether it
-    /// certainly was not there. See [`SharedInsert`] for what holds. The outcome is that of [`Filter::insert_shared`],
-    /// or [`Status::Offsets`]. All keys are taken, or none; only before [`Status::Full`], and before
-    /// [`Status::Corrupt`], when a key met a region of the image that does not match its checksum, those before it
-    /// were.
+    /// Inserts many keys in order while others insert and look up. `answers`, if given, say of each key whether it
+    /// certainly was absent before. See [`SharedInsert`] for the guarantees. The outcome is that of
+    /// [`Filter::insert_shared`], or [`Status::Offsets`]. All keys are inserted, or none, with two exceptions:
+    /// [`Status::Full`], and [`Status::Corrupt`] when a key meets a region of the image that does not match its
+    /// checksum. The keys before such an error were inserted.
     pub fn insert_batch_shared(&self, keys: &Keys, answers: Option<&mut Answers>) -> Taken {
         let base = self.base();
         let shared = match self.shared() {
@@ -365,11 +368,12 @@ impl Filter {
 
     // ---- Removing and counting -----------------------------------------------------------------------------------
 
-    /// Removes one occurrence of a key. False if it certainly was not there: then nothing has changed. What a removal
-    /// of a key that was never inserted may do is said by each kind.
+    /// Removes one occurrence of a key. Returns false, with nothing changed, if the key certainly was absent. Each kind
+    /// says what the removal of a key that was never inserted may do.
     ///
     /// # Errors
-    /// As [`Filter::remove_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    /// The errors of [`Filter::remove_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// be hashed.
     #[inline]
     pub fn remove(&mut self, key: &[u8]) -> Result<bool> {
         let hash = self.hasher.hash_key(key)?;
@@ -398,8 +402,9 @@ impl Filter {
         }
     }
 
-    /// Removes one occurrence of each of many keys, in order; `answers`, if wanted, say of each what [`Filter::remove`]
-    /// says. All are taken, unless there is an error: that of [`Filter::remove`], or [`Status::Offsets`].
+    /// Removes one occurrence of each of many keys, in order. `answers`, if given, say of each key what
+    /// [`Filter::remove`] says. All keys are processed, unless there is an error: one of [`Filter::remove`], or
+    /// [`Status::Offsets`].
     pub fn remove_batch(&mut self, keys: &Keys, answers: Option<&mut Answers>) -> Taken {
         let (hasher, instructions) = (self.base().hasher().clone(), self.base().instructions());
         match self.kind.as_remove() {
@@ -408,11 +413,12 @@ impl Filter {
         }
     }
 
-    /// How often a key was inserted, less how often it was removed: never less than that, up to the greatest count
-    /// that the kind tells; more with the probability of a false positive.
+    /// How often a key was inserted, less how often it was removed, up to the greatest count that the kind tells. The
+    /// answer is never less than that, and is more with the probability of a false positive.
     ///
     /// # Errors
-    /// As [`Filter::count_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    /// The errors of [`Filter::count_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// be hashed.
     #[inline]
     pub fn count(&self, key: &[u8]) -> Result<u64> {
         self.count_hash(self.hasher.hash_key(key)?)
@@ -436,10 +442,11 @@ impl Filter {
         Ok(self.kind.as_count().ok_or_else(|| self.unsupported("count"))?.count_one(hash))
     }
 
-    /// How often each of many keys was inserted, into `answers`, whose yes or no says whether that is more than 0.
+    /// Writes into `answers` how often each of many keys was inserted. A yes or no in `answers` says whether that is
+    /// more than 0.
     ///
     /// # Errors
-    /// Those of [`Filter::count`], and [`Status::Offsets`]. All answers then are true, and all counts `u64::MAX`.
+    /// The errors of [`Filter::count`], and [`Status::Offsets`]. All answers are then true, and all counts `u64::MAX`.
     pub fn count_batch(&self, keys: &Keys, answers: &mut Answers) -> Result<()> {
         let kind = self.kind.as_count().ok_or_else(|| self.unsupported("count"));
         many::count(self.base(), keys, answers, kind)
@@ -458,20 +465,21 @@ impl Filter {
         })
     }
 
-    /// The payload, to be written by a program that computes on it itself, until the next [`Image::sync`] and with
-    /// nobody else meanwhile. Keys that it inserts are not counted. An image in place is marked dirty first, and all of
-    /// its regions, because nobody will say which ones change: that reads the whole payload, and so does the sync.
+    /// The payload, for a program that itself computes on it and writes it, until the next [`Image::sync`]. Nobody else
+    /// may use the filter meanwhile. Keys that the program inserts are not counted. An image in place is first marked
+    /// dirty with all of its regions, because the library does not learn which ones change. That reads the whole
+    /// payload, and so does the sync.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the layout has no name or the handle is not for a single writer; [`Status::Corrupt`]
-    /// if an image does not match its checksums; what the system reports.
+    /// if an image does not match its checksums; the system's errors.
     pub fn writable_view(&mut self) -> Result<View<'_>> {
         self.readable_view()?;
         self.base_mut().writable()?;
         self.readable_view()
     }
 
-    /// What a single key needs of the filter, for the kinds whose keys go through a kernel.
+    /// The kernel and words that a single key needs, for kinds whose keys go through a kernel.
     #[inline]
     pub fn probe(&self) -> Option<Probe<'_>> {
         self.kind.probe()
@@ -479,8 +487,7 @@ impl Filter {
 
     // ---- Refusing ------------------------------------------------------------------------------------------------
 
-    /// Refuses an operation that needs this capability where it is lacking: because of the kind, or of how the image is
-    /// open.
+    /// Refuses an operation whose capability is lacking, because of the kind or of how the image is open.
     fn check_capability(&self, operation: &str, capability: Capabilities) -> Result<()> {
         self.base().check_capability(operation, capability)
     }

@@ -1,4 +1,4 @@
-//! Keys of which a filter that has grown knows little, and is to know more.
+//! Rejuvenation: restores entries of which a filter that has grown knows only few bits.
 
 use super::Filter;
 use crate::batch::answers::Answers;
@@ -21,8 +21,8 @@ impl Filter {
     /// key's entry. The number of keys stays as it is.
     ///
     /// # Errors
-    /// As [`Filter::rejuvenate_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be
-    /// hashed.
+    /// The errors of [`Filter::rejuvenate_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key
+    /// cannot be hashed.
     pub fn rejuvenate(&mut self, key: &[u8]) -> Result<bool> {
         let hash = self.hasher.hash_key(key)?;
         self.rejuvenate_hash(hash)
@@ -40,8 +40,8 @@ impl Filter {
     /// Restores the fingerprint of a stored hash to full length; see [`Filter::rejuvenate`].
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind or the handle cannot; [`Status::Full`] if there is no room for it, and
-    /// [`Status::OutOfMemory`]: then the hash is there as it was.
+    /// [`Status::Unsupported`] if the kind or the handle cannot; [`Status::Full`] if there is no room, and
+    /// [`Status::OutOfMemory`]. The hash's entry then stays as it was.
     pub fn rejuvenate_hash(&mut self, hash: u64) -> Result<bool> {
         match self.kind.as_rejuvenate() {
             Some(kind) => kind.rejuvenate_one(hash),
@@ -49,9 +49,9 @@ impl Filter {
         }
     }
 
-    /// Gives each of many keys that are there what an insertion would give it now, in order; `answers`, if wanted, say
-    /// of each what [`Filter::rejuvenate`] says. All are taken, unless there is an error: that of
-    /// [`Filter::rejuvenate`], or [`Status::Offsets`].
+    /// Restores the entries of many stored keys to full length, in order. `answers`, if given, say of each key what
+    /// [`Filter::rejuvenate`] says. All keys are processed, unless there is an error: one of [`Filter::rejuvenate`], or
+    /// [`Status::Offsets`].
     pub fn rejuvenate_batch(&mut self, keys: &Keys, answers: Option<&mut Answers>) -> Taken {
         let (hasher, instructions) = (self.base().hasher().clone(), self.base().instructions());
         match self.kind.as_rejuvenate() {

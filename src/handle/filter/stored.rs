@@ -1,4 +1,4 @@
-//! What a filter stores of its keys, as a list.
+//! Lists what a filter stores of its keys.
 
 use super::Filter;
 use crate::contract::Enumerate;
@@ -11,8 +11,8 @@ impl Filter {
         self.kind.as_enumerate().ok_or_else(|| self.unsupported("list the hashes that it stores"))
     }
 
-    /// The number that a hash is stored as, and the range that it is below. Keys whose hashes are stored as one number
-    /// are one to the filter, and a hash may have been inserted exactly if its number is stored.
+    /// The number that a hash is stored as, and the range below which it is. The filter cannot tell keys apart whose
+    /// hashes are stored as one number. A hash may have been inserted exactly if its number is stored.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind does not store hashes as numbers.
@@ -22,12 +22,13 @@ impl Filter {
     }
 
     /// Writes the stored numbers that are not less than `from`, in ascending order and each once, to the front of
-    /// `stored`, and returns how many these are: fewer than there is room for if there are no more. To go on, ask from
-    /// the last one plus 1 on. `counts`, where they are wanted, say of each how often it is there: 1 where the kind
-    /// does not count.
+    /// `stored`. Returns how many these are: fewer than there is room for if there are no more. To go on, call again
+    /// from the last number plus 1 on. `counts`, if given, say of each number how often it is there: 1 if the kind does
+    /// not count.
     ///
     /// # Errors
-    /// As [`Filter::stored_hash`]; [`Status::BufferTooSmall`] if there is not as much room for counts.
+    /// The errors of [`Filter::stored_hash`]; [`Status::BufferTooSmall`] if there is not as much room for counts as for
+    /// numbers.
     pub fn stored_hashes(&self, from: u64, stored: &mut [u64], counts: Option<&mut [u64]>) -> Result<usize> {
         let kind = self.enumerate()?;
         let room = counts.as_ref().map_or(stored.len(), |counts| counts.len());

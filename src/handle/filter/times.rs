@@ -1,4 +1,4 @@
-//! Keys with their counts: as often at once as is said.
+//! Calls for keys with counts, which insert or remove a key several times at once.
 
 use super::Filter;
 use crate::batch::answers::Answers;
@@ -12,11 +12,12 @@ use crate::handle::image::Image;
 use crate::handle::many;
 
 impl Filter {
-    /// Inserts a key so many times at once, and says whether it certainly was not there before. 0 times change nothing.
+    /// Inserts a key so many times at once. Returns whether the key certainly was absent before. 0 times change
+    /// nothing.
     ///
     /// # Errors
-    /// As [`Filter::insert_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be
-    /// hashed.
+    /// The errors of [`Filter::insert_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key
+    /// cannot be hashed.
     pub fn insert_times(&mut self, key: &[u8], times: u64) -> Result<bool> {
         let hash = self.hasher.hash_key(key)?;
         self.insert_hash_times(hash, times)
@@ -31,20 +32,20 @@ impl Filter {
         self.insert_hash_times(hash, times)
     }
 
-    /// Inserts a hash so many times at once; see [`Filter::insert_times`]. What is more than the greatest count of the
-    /// kind leaves it there, or is refused where every copy takes a place. The time is that of one insertion where
-    /// counts are numbers, and otherwise that of as many as the kind counts.
+    /// Inserts a hash so many times at once; see [`Filter::insert_times`]. A count beyond the kind's greatest one stays
+    /// at the greatest, or is refused if every copy takes a place. The time is that of one insertion if counts are
+    /// numbers, and otherwise of as many insertions as the kind counts.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind or the handle cannot insert or count; [`Status::Full`] if there is no room
-    /// for all of them: then none was inserted.
+    /// for all copies. None is inserted then.
     pub fn insert_hash_times(&mut self, hash: u64, times: u64) -> Result<bool> {
         self.check_times("insert keys with their counts", Capabilities::INSERT)?;
         let (_, most) = self.counted(hash)?;
         if times == 0 {
             return Ok(!self.contains_hash(hash));
         }
-        // A kind in which every copy takes a place refuses what is too often.
+        // A kind in which every copy takes a place refuses too many copies itself.
         let useful = if self.base().row().copies.is_some() { times } else { times.min(most) };
         let inserted = match self.kind.as_insert() {
             Some(kind) => kind.insert_times(hash, useful),
@@ -56,18 +57,18 @@ impl Filter {
         inserted
     }
 
-    /// Removes a key as often as it is there, but no more than so many times, and says how often that was. A count that
-    /// stands at the greatest one of the kind, which is that or more, stays there if the kind says so.
+    /// Removes a key up to `times` times. Returns how often it was removed. A count at the kind's greatest number
+    /// stands for that many or more, and stays if the kind says so.
     ///
     /// # Errors
-    /// As [`Filter::remove_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be
-    /// hashed.
+    /// The errors of [`Filter::remove_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key
+    /// cannot be hashed.
     pub fn remove_times(&mut self, key: &[u8], times: u64) -> Result<u64> {
         let hash = self.hasher.hash_key(key)?;
         self.remove_hash_times(hash, times)
     }
 
-    /// Removes a `u64` key so many times at most; see [`Filter::remove_times`].
+    /// Removes a `u64` key up to `times` times; see [`Filter::remove_times`].
     ///
     /// # Errors
     /// As [`Filter::remove_times`].
@@ -76,7 +77,7 @@ impl Filter {
         self.remove_hash_times(hash, times)
     }
 
-    /// Removes a hash so many times at most; see [`Filter::remove_times`].
+    /// Removes a hash up to `times` times; see [`Filter::remove_times`].
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind or the handle cannot remove or count.
@@ -90,9 +91,10 @@ impl Filter {
         }
     }
 
-    /// Inserts each of many keys as often as `times` says, in order; `answers`, if wanted, say of each what
-    /// [`Filter::insert_times`] says. All are taken, unless there is an error: that of [`Filter::insert_times`],
-    /// [`Status::Offsets`], or [`Status::BufferTooSmall`] if there are not as many `times` as keys.
+    /// Inserts each of many keys as often as `times` says, in order. `answers`, if given, say of each key what
+    /// [`Filter::insert_times`] says. All keys are processed, unless there is an error: one of
+    /// [`Filter::insert_times`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if there are not as many `times` as
+    /// keys.
     pub fn insert_times_batch(&mut self, keys: &Keys, times: &[u64], answers: Option<&mut Answers>) -> Taken {
         if let Err(error) = self.check_times("insert keys with their counts", Capabilities::INSERT) {
             return Taken::none(error);
@@ -100,9 +102,8 @@ impl Filter {
         self.each_times(keys, times, answers, |filter, hash, times| filter.insert_hash_times(hash, times))
     }
 
-    /// Removes each of many keys as often as it is there, but no more than `times` says, in order; `answers`, if
-    /// wanted, say of each whether it was there at all. All are taken, unless there is an error as of
-    /// [`Filter::insert_times_batch`].
+    /// Removes each of many keys up to as many times as `times` says, in order. `answers`, if given, say of each key
+    /// whether it was there at all. All keys are processed, unless there is an error of [`Filter::insert_times_batch`].
     pub fn remove_times_batch(&mut self, keys: &Keys, times: &[u64], answers: Option<&mut Answers>) -> Taken {
         if let Err(error) = self.check_times("remove keys with their counts", Capabilities::REMOVE) {
             return Taken::none(error);
@@ -135,7 +136,7 @@ impl Filter {
         }
     }
 
-    /// Refuses what needs this capability, and counts, where one of them is lacking.
+    /// Refuses an operation if this capability, or counting, is lacking.
     fn check_times(&self, operation: &str, capability: Capabilities) -> Result<()> {
         let needed = capability | Capabilities::COUNT;
         match self.base().capabilities_in_memory().contains(needed) {

@@ -1,4 +1,4 @@
-//! Giving a filter as its compact form: the payload and a short trailer ([`crate::format::compact`]).
+//! Writes a filter as its compact form: the payload and a short trailer ([`crate::format::compact`]).
 
 use crate::contract::{Base, Row};
 use crate::error::{Result, Status, error};
@@ -6,10 +6,10 @@ use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
 use crate::storage::copy_words;
 
-/// The trailer of the compact form of a filter of this kind, geometry and version of its layout.
+/// The trailer of the compact form of a filter of this kind, geometry and layout version.
 ///
 /// # Errors
-/// [`Status::Unsupported`] for a geometry that a trailer does not say.
+/// [`Status::Unsupported`] for a geometry that a trailer cannot express.
 fn trailer_of(row: &Row, geometry: &Geometry, layout_version: u16) -> Result<Trailer> {
     if row.hashes_keys_itself {
         let name = row.name;
@@ -37,18 +37,18 @@ fn trailer_of(row: &Row, geometry: &Geometry, layout_version: u16) -> Result<Tra
 /// The length of the compact form of a filter of this kind and geometry.
 ///
 /// # Errors
-/// [`Status::Unsupported`] where it has none.
+/// [`Status::Unsupported`] if such a filter has no compact form.
 pub fn compact_size(row: &Row, geometry: &Geometry) -> Result<usize> {
     Ok(trailer_of(row, geometry, row.layout_version)?.length())
 }
 
-/// Writes a filter's compact form to the start of `to`; returns its length. Threads and processes may insert meanwhile:
-/// keys whose insertion happened before are in it.
+/// Writes a filter's compact form to the start of `to`, and returns its length. Threads and processes may insert
+/// meanwhile: the form has all keys whose insertion happened before.
 ///
 /// # Errors
-/// [`Status::Unsupported`] where it has none; [`Status::BufferTooSmall`]; [`Status::Dirty`] if nobody vouches for the
-/// payload, which the form cannot say; [`Status::Corrupt`] where an image in place does not match its checksums;
-/// [`Status::OutOfMemory`].
+/// [`Status::Unsupported`] if the filter has no compact form; [`Status::BufferTooSmall`]; [`Status::Dirty`] if nobody
+/// vouches for the payload, which the form cannot say; [`Status::Corrupt`] if an image in place does not match its
+/// checksums; [`Status::OutOfMemory`].
 pub fn write_compact(base: &Base, to: &mut [u8]) -> Result<usize> {
     let trailer = trailer_of(base.row(), base.geometry(), base.header().layout_version)?;
     let (length, given) = (trailer.length(), to.len());

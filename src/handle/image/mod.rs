@@ -1,4 +1,4 @@
-//! What a handle needs of its bytes, whatever kind they are of: verify, vouch, copy out, save, bring up to date.
+//! The calls of a handle about its bytes, whatever its kind: verify, vouch, copy out, save, bring up to date.
 
 mod compact;
 mod save;
@@ -16,13 +16,13 @@ use std::path::Path;
 
 /// The image behind a [`crate::Filter`] or a [`crate::Map`].
 pub trait Image: Sized {
-    /// The kind that the image is of, as its payload.
+    /// The image's kind, as the trait that all kinds have.
     fn payload(&self) -> &dyn Payload;
 
-    /// The kind that the image is of, to be changed.
+    /// The image's kind, to be changed.
     fn payload_mut(&mut self) -> &mut dyn Payload;
 
-    /// A handle over what lies beneath a kind.
+    /// A handle over the base of a kind.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind has another handle, naming it; [`Status::Corrupt`] for a geometry that the
@@ -39,13 +39,13 @@ pub trait Image: Sized {
         self.payload_mut().base_mut()
     }
 
-    /// What this handle can do: all that its kind can do, less what the memory does not allow.
+    /// The capabilities of this handle: all that its kind has, less those that the memory does not allow.
     fn capabilities(&self) -> Capabilities {
         self.base().capabilities()
     }
 
-    /// A copy in memory of its own. That of an image or a compact form in place is held to its checksums, and to what
-    /// the kind promises of its payload.
+    /// A copy in memory of its own. The copy of an image or a compact form in place is checked against its checksums,
+    /// and against what the kind promises of its payload.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`]; [`Status::Corrupt`].
@@ -58,17 +58,17 @@ pub trait Image: Sized {
     }
 
     /// Reads and checks the bytes as they are now, whatever this handle or another one has done since opening. Checks
-    /// what the kind promises of its payload, and in an image in place every region that has a checksum.
+    /// what the kind promises of its payload and, in an image in place, every region that has a checksum.
     ///
     /// # Errors
-    /// [`Status::Corrupt`], naming the bytes that differ; [`Status::Dirty`] if nothing does, but nobody vouches for the
-    /// payload, or not yet: it is being changed, or was when its process ended.
+    /// [`Status::Corrupt`], naming the bytes that differ. [`Status::Dirty`] if no bytes differ, but nobody vouches for
+    /// the payload: it is being changed, or was being changed when its process ended.
     fn verify(&self) -> Result<()> {
         self.verify_with(&mut |_| {})
     }
 
-    /// [`Image::verify`], which says to `progress` after every region how many bytes it read. They come to the
-    /// payload's, or to more where a writer made it look again.
+    /// [`Image::verify`], which tells `progress` after every region how many bytes it read. In all these are the
+    /// payload's bytes, or more if a writer made it read some again.
     ///
     /// # Errors
     /// As [`Image::verify`].
@@ -77,13 +77,13 @@ pub trait Image: Sized {
         self.base().verify(progress)
     }
 
-    /// Declares the payload as it is now to be right, and makes the image clean: an image in place gets new checksums,
-    /// on its disk too. For whoever knows that all keys are there, say because they were inserted again, or accepts
-    /// that some are not. Reads the whole payload.
+    /// Declares that the payload is right as it is now, and makes the image clean. An image in place gets new
+    /// checksums, on its disk too. This is for callers who know that all keys are there, for instance because they
+    /// inserted them again, or who accept that some are not. Reads the whole payload.
     ///
     /// # Errors
     /// [`Status::UnsupportedByHandle`] if an image is open for reading or to be shared; [`Status::Corrupt`] if the kind
-    /// cannot have such a payload; what the system reports.
+    /// cannot have such a payload; the system's errors.
     fn vouch(&mut self) -> Result<()> {
         self.payload().check_payload()?;
         self.base_mut().vouch()
@@ -94,7 +94,7 @@ pub trait Image: Sized {
         self.base().header().image_bytes()
     }
 
-    /// Gives the image to `sink`, piece by piece and in order; see [`write()`] for what holds while others insert.
+    /// Gives the image to `sink`, piece by piece and in order. See [`write()`] for the guarantees while others insert.
     ///
     /// # Errors
     /// As [`write()`].
@@ -113,7 +113,7 @@ pub trait Image: Sized {
     /// Writes the image to a file, atomically.
     ///
     /// # Errors
-    /// [`Status::MappedPath`] if the image lies in that very file, and what the system reports.
+    /// [`Status::MappedPath`] if the image lies in that very file, and the system's errors.
     fn save(&self, path: &Path) -> Result<()> {
         save(self.base(), path)
     }
@@ -121,7 +121,7 @@ pub trait Image: Sized {
     /// Brings an image in place up to date; see [`Base::sync`].
     ///
     /// # Errors
-    /// What the system reports.
+    /// The system's errors.
     fn sync(&mut self) -> Result<()> {
         self.base_mut().sync()
     }

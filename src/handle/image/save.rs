@@ -1,4 +1,4 @@
-//! Saving an image to a file so that no reader ever sees half of it.
+//! Saves an image to a file so that no reader ever sees half of it.
 
 use super::{Sink, write_at};
 use crate::contract::Base;
@@ -6,21 +6,21 @@ use crate::error::{Error, Result, error};
 use crate::storage::{Folder, PathBytes, RawFile, Shown, Temporary};
 use std::path::Path;
 
-/// Writes the image to a file at `path` in one step: at every moment the path names the old bytes or the new ones.
-/// The bytes go to a file without a name in the same folder, then onto the disk, and then the file takes its place.
-/// Processes that map the old file keep it. The new file has the owner, the group and the permissions of the old one,
-/// as far as that is allowed.
+/// Writes the image to a file at `path` in one step: at every moment the path names the old bytes or the new ones. The
+/// bytes go to a file without a name in the same folder, and then onto the disk. Then that file takes the old one's
+/// place. Processes that map the old file keep it. The new file has the owner, the group and the permissions of the old
+/// one, as far as that is allowed.
 ///
 /// # Errors
-/// [`Status::MappedPath`](crate::Status::MappedPath) if `base` lies in that very file, and what the system reports;
-/// the path is then as it was.
+/// [`Status::MappedPath`](crate::Status::MappedPath) if `base` lies in that very file, and the system's errors. The
+/// path then stays as it was.
 pub fn save(base: &Base, path: &Path) -> Result<()> {
     replace(base, path, |file, failed| {
         write_at(base, &mut |offset, bytes| file.write_all_at(bytes, offset).map_err(failed))
     })
 }
 
-/// Writes what `write` gives to its sink to a file at `path`, in the same way. `base` is what is written of.
+/// Writes what `write` gives to its sink to a file at `path`, in the same way. `base` is the filter that is written.
 ///
 /// # Errors
 /// The errors of [`save`] and of `write`.
@@ -35,7 +35,7 @@ pub fn save_as(base: &Base, path: &Path, write: impl FnOnce(&mut Sink) -> Result
     })
 }
 
-/// Puts a file that `write` writes, in pieces, into the place of the one at `path`.
+/// Replaces the file at `path` by one that `write` writes, in pieces.
 fn replace(base: &Base, path: &Path, write: impl FnOnce(&RawFile, &dyn Fn(i32) -> Error) -> Result<()>) -> Result<()> {
     let failed = |code| Error::from_os(code, format_args!("saving to {}", Shown(path)));
     let (parent, name) = PathBytes::new(path)?.split()?;
@@ -49,12 +49,12 @@ fn replace(base: &Base, path: &Path, write: impl FnOnce(&RawFile, &dyn Fn(i32) -
     let existing = folder.status(&name).ok();
     if let Some(existing) = &existing {
         let mapped = base.words().image().and_then(|image| image.file());
-        // A symbolic link to it is another file, which the new one replaces.
+        // A symbolic link to the file is a file of its own, and the new file replaces the link.
         let named = folder.status_of_name(&name).map_err(failed)?;
         if mapped.is_some_and(|mapped| mapped.identity() == named.identity()) {
             return Err(error!(MappedPath, "{} is the file that the filter maps; use sync", Shown(path)));
         }
-        // A rename would put a file in the place of a device.
+        // A rename would put a file in the place of a device, so only regular files are replaced.
         if !existing.is_regular() {
             return Err(error!(Unsupported, "{} is not a regular file", Shown(path)));
         }

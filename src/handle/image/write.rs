@@ -1,5 +1,5 @@
-//! Giving an image to anything that takes bytes. What was checksummed is what is given, whoever changes the payload
-//! meanwhile: a region is copied, and both its bytes and its entry come from the copy.
+//! Gives an image to anything that takes bytes. The bytes always match their checksums, even if somebody changes the
+//! payload meanwhile: each region is copied, and both its bytes and its table entry come from the copy.
 
 use crate::contract::Base;
 use crate::error::{Result, error};
@@ -7,16 +7,17 @@ use crate::format::{CHECKSUM_OFFSET, HEADER_LENGTH as LENGTH, Header, Table, tab
 use crate::storage::{Words, for_each_chunk};
 use core::sync::atomic::Ordering;
 
-/// Takes the bytes of an image, piece by piece and in order.
+/// A function that takes the bytes of an image, piece by piece and in order.
 pub type Sink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
 
-/// Gives the whole image to `sink`, in order. Threads and processes may insert meanwhile: keys whose insertion happened
-/// before are in it.
+/// Gives the whole image to `sink`, in order. Threads and processes may insert meanwhile: the image has all keys whose
+/// insertion happened before.
 ///
 /// # Errors
-/// Those of the sink; [`Status::OutOfMemory`](crate::Status::OutOfMemory);
-/// [`Status::Corrupt`](crate::Status::Corrupt) where an image in place does not match its checksums;
-/// [`Status::Dirty`](crate::Status::Dirty) if it is open for reading and another process begins to change it meanwhile.
+/// The errors of the sink; [`Status::OutOfMemory`](crate::Status::OutOfMemory);
+/// [`Status::Corrupt`](crate::Status::Corrupt) if an image in place does not match its checksums;
+/// [`Status::Dirty`](crate::Status::Dirty) if an image is open for reading and another process begins to change it
+/// meanwhile.
 pub fn write(base: &Base, sink: &mut Sink) -> Result<()> {
     let header = described(base, base.is_unvouched());
     let bytes = header.encode();
@@ -31,7 +32,7 @@ pub fn write(base: &Base, sink: &mut Sink) -> Result<()> {
 /// Gives the whole image to `put`, piece by piece with the offset of each: payload, table, and then the header.
 ///
 /// # Errors
-/// Those of `put`, and as [`write()`], but that an image which another process begins to change meanwhile is given as a
+/// The errors of `put` and of [`write()`]. But an image that another process begins to change meanwhile is given as a
 /// dirty one.
 pub fn write_at(base: &Base, put: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
     let mut offset = LENGTH as u64;
@@ -47,7 +48,7 @@ pub fn write_at(base: &Base, put: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> R
     put(0, &described(base, unvouched).encode())
 }
 
-/// What the image says of itself now.
+/// The header that describes the image at this moment.
 fn described(base: &Base, dirty: bool) -> Header {
     Header { dirty, count: base.count_now(), ..base.header().clone() }
 }
@@ -57,7 +58,7 @@ fn checksum_of(header: &[u8; LENGTH]) -> u64 {
     u64::from_le_bytes(core::array::from_fn(|i| header[CHECKSUM_OFFSET + i]))
 }
 
-/// Gives the payload to `sink`. Its table, and whether nobody vouches for what was given.
+/// Gives the payload to `sink`. Returns the payload's table, and whether nobody vouches for the bytes that were given.
 fn write_payload(base: &Base, unvouched: bool, header_checksum: u64, sink: &mut Sink) -> Result<(Words, bool)> {
     let payload_bytes = base.geometry().payload_bytes;
     let words = Words::zeroed(table_bytes(payload_bytes))?;

@@ -1,4 +1,4 @@
-//! What changes a map: values that are put or replaced, one by one or many, and maps as a whole.
+//! The calls that change a map: put and replace values, one or many, and change the map as a whole.
 
 use super::Map;
 use crate::batch::answers::Answers;
@@ -12,13 +12,13 @@ use crate::handle::image::Image;
 use crate::handle::many;
 
 impl Map {
-    /// Gives a key a value: joins it to those that the key was given before, as the map's kind says. True if what was
-    /// read of the key was not that much before. Constant time.
+    /// Gives a key a value, which is joined with the values that the key was given before, as the map's kind says.
+    /// Returns true if a lookup of the key did not give as much before. Takes constant time.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind or the handle cannot; [`Status::OutOfRange`] for a value that value_bits
-    /// cannot hold; [`Status::ExternalHash`] or [`Status::KeyMissing`] where the key cannot be hashed; of an image in
-    /// place [`Status::Corrupt`] and what the system reports. The map is then as it was.
+    /// cannot hold; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed. For an image in
+    /// place also [`Status::Corrupt`] and the system's errors. The map then stays as it was.
     pub fn put(&mut self, key: &[u8], value: u64) -> Result<bool> {
         self.change(self.base().hasher().identify(key)?, value, Verb::Put)
     }
@@ -31,10 +31,10 @@ impl Map {
         self.change(self.base().hasher().identify_u64(key)?, value, Verb::Put)
     }
 
-    /// Gives a key that is known by a 64-bit hash from elsewhere a value; see [`Map::put`].
+    /// Gives a value to a key that is known by a 64-bit hash from elsewhere; see [`Map::put`].
     ///
     /// # Errors
-    /// As [`Map::put`]; [`Status::Unsupported`] unless the map's hash function is an external one.
+    /// The errors of [`Map::put`]; [`Status::Unsupported`] if the map's hash function is not the external one.
     pub fn put_hash(&mut self, hash: u64, value: u64) -> Result<bool> {
         self.change(self.base().hasher().identify_hash(hash)?, value, Verb::Put)
     }
@@ -47,15 +47,16 @@ impl Map {
         self.change(id, value, Verb::Put)
     }
 
-    /// Gives many keys their values, in order; `values` is as long. `answers` say of each what [`Map::put`] does. All
-    /// are taken, unless there is an error: that of [`Map::put`], or [`Status::Offsets`].
+    /// Gives many keys their values, in order. `values` has as many elements as there are keys. `answers` say of each
+    /// key what [`Map::put`] says. All keys are processed, unless there is an error: one of [`Map::put`], or
+    /// [`Status::Offsets`].
     pub fn put_batch(&mut self, keys: &Keys, values: &[u64], answers: Option<&mut Answers>) -> Taken {
         self.change_batch(keys, values, answers, Verb::Put)
     }
 
-    /// Gives a key that is there another value, in place of its own. False if the key certainly is not there: then
-    /// nothing has changed. True does not prove that it was: with the probability of a false positive another key's
-    /// value was replaced. Constant time.
+    /// Replaces the value of a key that is there. Returns false, with nothing changed, if the key certainly is absent.
+    /// True does not prove that the key was there: with the probability of a false positive another key's value was
+    /// replaced. Takes constant time.
     ///
     /// # Errors
     /// As [`Map::put`].
@@ -63,7 +64,7 @@ impl Map {
         self.change(self.base().hasher().identify(key)?, value, Verb::Replace)
     }
 
-    /// Gives a `u64` key that is there another value; see [`Map::replace`].
+    /// Replaces the value of a `u64` key that is there; see [`Map::replace`].
     ///
     /// # Errors
     /// As [`Map::put`].
@@ -71,17 +72,17 @@ impl Map {
         self.change(self.base().hasher().identify_u64(key)?, value, Verb::Replace)
     }
 
-    /// Gives a key that is there, and known by a 64-bit hash from elsewhere, another value; see [`Map::replace`].
+    /// Replaces the value of a key that is there, and known by a 64-bit hash from elsewhere; see [`Map::replace`].
     ///
     /// # Errors
-    /// As [`Map::put`]; [`Status::Unsupported`] unless the map's hash function is an external one.
+    /// The errors of [`Map::put`]; [`Status::Unsupported`] if the map's hash function is not the external one.
     pub fn replace_hash(&mut self, hash: u64, value: u64) -> Result<bool> {
         self.change(self.base().hasher().identify_hash(hash)?, value, Verb::Replace)
     }
 
-    /// Gives many keys other values, in order; `values` is as long. `answers` say of each what [`Map::replace`] does;
-    /// a key that is not there is taken and changes nothing. All are taken, unless there is an error: that of
-    /// [`Map::replace`], or [`Status::Offsets`].
+    /// Replaces the values of many keys, in order. `values` has as many elements as there are keys. `answers` say of
+    /// each key what [`Map::replace`] says; an absent key is processed and changes nothing. All keys are processed,
+    /// unless there is an error: one of [`Map::replace`], or [`Status::Offsets`].
     pub fn replace_batch(&mut self, keys: &Keys, values: &[u64], answers: Option<&mut Answers>) -> Taken {
         self.change_batch(keys, values, answers, Verb::Replace)
     }
@@ -102,12 +103,12 @@ impl Map {
         }
     }
 
-    /// Takes in all that another map was given: the same cells as of a map that was given both. If the other map is
-    /// dirty, this map becomes dirty too, until somebody vouches for it. Linear in the payload.
+    /// Takes in all entries of another map. The cells are then those of a map that was given the entries of both. If
+    /// the other map is dirty, this map becomes dirty too, until somebody vouches for it. Linear in the payload.
     ///
     /// # Errors
     /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Corrupt`] if either
-    /// lies in an image that does not match its checksums.
+    /// map lies in an image that does not match its checksums.
     pub fn merge(&mut self, other: &Map) -> Result<()> {
         self.base().check_kind("merge", Capabilities::MERGE)?;
         let count = self.base().count_now().saturating_add(other.base().count_now());

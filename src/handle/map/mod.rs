@@ -1,4 +1,4 @@
-//! What callers call on a map, whatever its kind.
+//! The calls of a map, whatever its kind.
 
 mod change;
 
@@ -15,8 +15,7 @@ use crate::handle::many;
 /// A map from keys to values that keeps no keys. It gives the value of each key that it was built from or given, or
 /// what its kind makes of that value. For other keys it says "absent", except for a stated share of them.
 ///
-/// Shared references may be used from many threads at once. What concerns the bytes (saving, verifying) is in
-/// [`Image`].
+/// Many threads may use shared references at once. The calls about the bytes (saving, verifying) are in [`Image`].
 pub struct Map {
     kind: Box<dyn MapKind>,
 }
@@ -45,11 +44,11 @@ impl Image for Map {
 }
 
 impl Map {
-    /// The value of a key; `None` if it is certainly not there. A key that is not there has a value with the
-    /// probability of a false positive. Constant time.
+    /// The value of a key; `None` if the key certainly is absent. An absent key has a value with the probability of a
+    /// false positive. Takes constant time.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] where it cannot be hashed.
+    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed.
     pub fn get(&self, key: &[u8]) -> Result<Option<u64>> {
         Ok(self.get_id(self.base().hasher().identify(key)?))
     }
@@ -65,7 +64,7 @@ impl Map {
     /// The value of a key that is known by a 64-bit hash from elsewhere; see [`Map::get`].
     ///
     /// # Errors
-    /// [`Status::Unsupported`] unless the map's hash function is an external one.
+    /// [`Status::Unsupported`] if the map's hash function is not the external one.
     pub fn get_hash(&self, hash: u64) -> Result<Option<u64>> {
         Ok(self.get_id(self.base().hasher().identify_hash(hash)?))
     }
@@ -77,36 +76,37 @@ impl Map {
     }
 
     /// Looks many keys up and fills those `answers` that have room: whether each key is there, and its value, which is
-    /// 0 for a key that is not there.
+    /// 0 for an absent key.
     ///
     /// # Errors
-    /// Those of [`Map::get`], and [`Status::Offsets`]. All answers then are false, and all values 0.
+    /// The errors of [`Map::get`], and [`Status::Offsets`]. All answers are then false, and all values 0.
     pub fn get_batch(&self, keys: &Keys, answers: &mut Answers) -> Result<()> {
         many::get(&*self.kind, keys, answers)
     }
 
-    /// How many keys were offered to its builder, or put, duplicates included.
+    /// How many keys were offered to the map's builder, or put, duplicates included.
     pub fn offered(&self) -> u64 {
         self.base().count()
     }
 
-    /// The share of absent keys that are given a value, to expect of a map of this geometry with so many keys.
+    /// The share of absent keys that are expected to get a value, in a map of this geometry with so many keys.
     pub fn expected_false_positive_rate(&self, keys: u64) -> f64 {
         (self.base().row().false_positive_rate)(self.base().geometry(), keys)
     }
 
-    /// How many distinct keys there are, judging by a measure of this map: exactly where it was built, otherwise by its
-    /// fill; `None` if it is too full to tell.
+    /// How many distinct keys there are, by a measure of this map. The number is exact for a map that was built, and
+    /// otherwise an estimate from the fill. `None` if the map is too full to tell.
     pub fn keys_of(&self, measure: &Measure) -> Option<f64> {
         self.kind.keys_of(measure)
     }
 
-    /// What the payload tells; its rate is the share of absent keys that are given a value. Reads all of it, once.
+    /// Measures the payload. The measure's rate is the share of absent keys that get a value. Reads all of the payload
+    /// once.
     pub fn measure(&self) -> Measure {
         self.measure_with(&mut |_| {})
     }
 
-    /// What the payload tells. Reads all of it, once, and says to `progress` after every piece how many bytes that was.
+    /// Measures the payload. Reads all of it once, and tells `progress` after every piece how many bytes it had.
     pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         self.kind.measure_with(progress)
     }
