@@ -30,7 +30,7 @@ impl Capabilities {
     /// Keys can be inserted by many threads at once, without locks.
     pub const INSERT_SHARED: Capabilities = Capabilities(1 << 9);
 
-    /// Keys of a map can be given values one by one, at any time; a key that has one gets the join of both.
+    /// Keys of a map can be given values one by one, at any time. A key that has a value already gets the join of both.
     pub const PUT: Capabilities = Capabilities(1 << 10);
     /// The values of keys that are in a map can be replaced.
     pub const REPLACE: Capabilities = Capabilities(1 << 11);
@@ -38,16 +38,16 @@ impl Capabilities {
     /// Lists what it stores of its keys.
     pub const ENUMERATE: Capabilities = Capabilities(1 << 12);
 
-    /// Can be given another size without its keys, where the rate then is another one too.
+    /// Can be given another size without its keys. The rate is then a different one too.
     pub const RESIZE: Capabilities = Capabilities(1 << 13);
 
     /// Forgets its oldest keys, and its time can be moved on.
     pub const AGE: Capabilities = Capabilities(1 << 14);
-    /// May say of keys that are there that they are not. It is no ability, but what whoever asks for others has to
-    /// know: [`plan`](crate::plan) proposes such kinds to those only who ask for it.
+    /// May say of keys that are there that they are absent. This is not an ability, but a property that callers have to
+    /// know: [`plan`](crate::plan) proposes such kinds only to callers who ask for them.
     pub const MAY_LOSE_KEYS: Capabilities = Capabilities(1 << 15);
 
-    /// What it knows of a key that has been there for long can be made as much as what it knows of a new one.
+    /// The entry of a key that has been there for long can be restored to full length.
     pub const REJUVENATE: Capabilities = Capabilities(1 << 16);
 
     /// Forgets its oldest keys, and its time can be moved on while others insert.

@@ -1,4 +1,4 @@
-//! What only some kinds can do, one trait each. A kind that has a facet gives it out by the method of
+//! The operations that only some kinds have, one trait each. A kind that has a facet gives it out by the method of
 //! [`Kind`] that is named after it, and has the capability in its row.
 
 use super::Kind;
@@ -14,29 +14,29 @@ use crate::format::Geometry;
 
 /// Keys can be inserted one by one.
 pub trait Insert {
-    /// Inserts a hash. True if it certainly was not there; false if it may have been.
+    /// Inserts a hash. Returns true if the hash certainly was absent before, and false if it may have been there.
     ///
     /// # Errors
     /// [`Status::UnsupportedByHandle`] if the filter is open for reading only; [`Status::Full`] if there is no room,
     /// before anything is lost.
     fn insert_one(&mut self, hash: u64) -> Result<bool>;
 
-    /// Inserts a hash where that is possible without more ado: `None`, having done nothing, for an image in place or
-    /// where it would be refused. What single calls try before [`Insert::insert_one`]: an answer of one byte comes back
+    /// Inserts a hash if that takes no preparation. `None`, with nothing done, for an image in place, or if the hash
+    /// would be refused. Single calls try this before [`Insert::insert_one`], because an answer of one byte comes back
     /// in a register.
     fn insert_at_once(&mut self, _hash: u64) -> Option<bool> {
         None
     }
 
-    /// Inserts a few keys in order, where one simple pass can do that. If `_is_asked`, bit i of the result says
-    /// whether key i certainly was not there; bits after the last key mean nothing. `None`, having done nothing,
-    /// where [`Insert::insert_many`] has to.
+    /// Inserts a few keys in order, if one simple pass can do that. If `_is_asked`, bit i of the result says whether
+    /// key i certainly was absent before; bits after the last key mean nothing. `None`, with nothing done, if
+    /// [`Insert::insert_many`] has to insert them.
     fn insert_few(&mut self, _few: &Few, _is_asked: bool) -> Option<u64> {
         None
     }
 
-    /// Inserts a hash so many times, at least once; true if it certainly was not there. Kinds whose counts are numbers
-    /// do it at once; those that may refuse a copy do it themselves.
+    /// Inserts a hash so many times, at least once. Returns true if the hash certainly was absent before. Kinds whose
+    /// counts are numbers override this to do it in one step, and so do kinds that may refuse a copy.
     ///
     /// # Errors
     /// As [`Insert::insert_one`]. Nothing has changed then.
@@ -48,7 +48,8 @@ pub trait Insert {
         Ok(new)
     }
 
-    /// Inserts the keys of a batch in order and says of each, if it is asked, whether it certainly was not there.
+    /// Inserts the keys of a batch in order. Says of each key, if the batch asks, whether it certainly was absent
+    /// before.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         one_by_one(batch, |hash| self.insert_one(hash))
     }
@@ -56,29 +57,30 @@ pub trait Insert {
 
 /// Keys can be inserted by many threads at once, without locks: lookups and insertions run side by side.
 ///
-/// What holds then: a key whose insertion happened before a lookup is found by it. Of several threads that insert the
-/// same new key at the same time at least one is told that it was new; more than one may be. Keys are not counted: a
-/// counter that all threads share would be what they wait for.
+/// The guarantees are: a lookup finds every key whose insertion happened before it. If several threads insert the same
+/// new key at the same time, at least one of them is told that the key was new, and more than one may be. Keys are not
+/// counted, because all threads would wait for a shared counter.
 pub trait SharedInsert {
-    /// Inserts a hash. True if it certainly was not there; false if it may have been; `None`, having changed nothing,
-    /// if there is no room ([`Kind::refusal`]). It was checked before that the words may be written.
+    /// Inserts a hash. Returns true if the hash certainly was absent before, false if it may have been there, and
+    /// `None`, with nothing changed, if there is no room ([`Kind::refusal`]). The caller has checked that the words may
+    /// be written.
     fn insert_one_shared(&self, hash: u64) -> Option<bool>;
 
-    /// Inserts the keys of a batch in order and says of each whether it certainly was not there; ends before the first
-    /// one for which there is no room.
+    /// Inserts the keys of a batch in order, and says of each whether it certainly was absent before. Ends before the
+    /// first key for which there is no room.
     fn insert_many_shared(&self, batch: &mut dyn Batch) -> Taken;
 }
 
 /// Keys can be removed one by one.
 pub trait Remove {
-    /// Removes one occurrence of a hash. False if it certainly was not there: then nothing has changed. True does not
-    /// prove that it was: what a removal of a key that was never inserted does is for each kind to say.
+    /// Removes one occurrence of a hash. Returns false, with nothing changed, if the hash certainly was absent. True
+    /// does not prove that it was there. Each kind says what the removal of a key that was never inserted does.
     ///
     /// # Errors
-    /// As [`Insert::insert_one`], but for [`Status::Full`].
+    /// The errors of [`Insert::insert_one`] without [`Status::Full`].
     fn remove_one(&mut self, hash: u64) -> Result<bool>;
 
-    /// Removes a hash so many times, or until it certainly is not there; how often that was.
+    /// Removes a hash so many times, or until it certainly is absent. Returns how often it was removed.
     ///
     /// # Errors
     /// As [`Remove::remove_one`].
@@ -96,16 +98,16 @@ pub trait Remove {
     }
 }
 
-/// Knows less of keys the longer they are there, and can be told to know as much of one as of a new one.
+/// Knows less and less of a key the longer the key is there, and can restore what it knows of one.
 pub trait Rejuvenate {
-    /// Gives a hash that is there what an insertion would give it now, in place of what one of its insertions left.
-    /// Whether that changed anything: false if that is as much already, or if the hash certainly is not there. True
-    /// does not prove that it was: only what was inserted and not removed may be rejuvenated, and of another hash the
-    /// kind takes from another key what that is found by. No other key is lost, and none is not found meanwhile; how
-    /// often keys are there stays as it is.
+    /// Restores a stored hash to what an insertion would give it now, in place of what one of its insertions left.
+    /// Returns whether that changed anything: false if the hash has as much already, or certainly is absent. True does
+    /// not prove that the hash was there. Only hashes that were inserted and not removed may be rejuvenated; for any
+    /// other hash the kind takes the entry of another key. No other key is lost or missed meanwhile, and all counts
+    /// stay.
     ///
     /// # Errors
-    /// As [`Insert::insert_one`]: the hash is there then as it was.
+    /// The errors of [`Insert::insert_one`]. The hash's entry then stays as it was.
     fn rejuvenate_one(&mut self, hash: u64) -> Result<bool>;
 
     /// Rejuvenates the keys of a batch, in order, and says of each whether [`Rejuvenate::rejuvenate_one`] changed
@@ -117,20 +119,20 @@ pub trait Rejuvenate {
 
 /// Counts how often a key was inserted, less how often it was removed.
 pub trait Count {
-    /// The greatest count that it tells; what is more counts as this.
+    /// The greatest count that the kind tells. Greater counts are told as this one.
     fn greatest_count(&self) -> u64;
 
-    /// Whether counts are never too low, up to [`Count::greatest_count`]; otherwise they are estimates, which err in
+    /// Whether counts up to [`Count::greatest_count`] are never too low. Otherwise counts are estimates, which err in
     /// both directions.
     fn is_upper_bound(&self) -> bool {
         true
     }
 
-    /// At least how often the hash is there ([`Count::is_upper_bound`]), up to [`Count::greatest_count`]; more with the
-    /// probability of a false positive. 0 if it certainly is not there.
+    /// How often the hash is there, or more with the probability of a false positive, up to [`Count::greatest_count`].
+    /// 0 if the hash certainly is absent. The count is never too low if [`Count::is_upper_bound`].
     fn count_one(&self, hash: u64) -> u64;
 
-    /// The counts of hashes, in order; `counts` is as long as `hashes`.
+    /// The counts of hashes, in order. `counts` has as many elements as `hashes`.
     fn count_many(&self, hashes: &[u64], counts: &mut [u64]) {
         for (hash, count) in hashes.iter().zip(counts) {
             *count = self.count_one(*hash);
@@ -146,7 +148,7 @@ pub trait Grow {
 
 /// Becomes the union with a filter that has the same compatibility id.
 pub trait Merge {
-    /// Takes in what the other holds. It was checked that the other is of the same kind and identity.
+    /// Takes in the keys of another filter. The caller has checked that the other is of the same kind and identity.
     ///
     /// # Errors
     /// As [`Insert::insert_one`].
@@ -155,7 +157,7 @@ pub trait Merge {
 
 /// Becomes a superset of the intersection with a filter that has the same compatibility id.
 pub trait Intersect {
-    /// Keeps what both hold. It was checked that the other is of the same kind and identity.
+    /// Keeps the keys that both filters hold. The caller has checked that the other is of the same kind and identity.
     ///
     /// # Errors
     /// As [`Insert::insert_one`].
@@ -176,52 +178,52 @@ pub trait Fold {
     /// Divides the number of units by `factor`.
     ///
     /// # Errors
-    /// As [`Fold::folded_geometry`], and [`Status::OutOfMemory`]; the filter is then as it was.
+    /// The errors of [`Fold::folded_geometry`], and [`Status::OutOfMemory`]. The filter then stays as it was.
     fn fold_units(&mut self, factor: u64) -> Result<()>;
 }
 
 /// Can be given another size, without its keys.
 pub trait Resize {
-    /// Becomes a filter with room for so many keys, and for those that it holds, as large as it has to be; returns the
-    /// capacity that it then has.
+    /// Becomes a filter with room for so many keys, including those that it holds, and no larger than that takes.
+    /// Returns the new capacity.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] if there is no such size; [`Status::Full`] if it would not hold what is there;
-    /// [`Status::OutOfMemory`]. The filter is then as it was.
+    /// [`Status::OutOfRange`] if there is no such size; [`Status::Full`] if it would not hold the present entries;
+    /// [`Status::OutOfMemory`]. The filter then stays as it was.
     fn resize_for(&mut self, capacity: u64) -> Result<u64>;
 }
 
 /// Forgets its oldest keys.
 pub trait Age {
-    /// Moves time on by so many steps, as often as it takes a key to be forgotten at most: more steps do no more.
+    /// Moves time on by so many steps. More steps than it takes to forget every key do no more than these.
     ///
     /// # Errors
-    /// As [`Insert::insert_one`], but for [`Status::Full`].
+    /// The errors of [`Insert::insert_one`] without [`Status::Full`].
     fn advance_by(&mut self, steps: u64) -> Result<()>;
 }
 
 /// Forgets its oldest keys while other threads and processes insert and look up.
 pub trait SharedAge {
-    /// Moves time on as [`Age::advance_by`] does. Waits until others who move it on have done so; nobody who inserts
-    /// waits for it. It was checked before that the words may be written.
+    /// Moves time on as [`Age::advance_by`] does. Waits until other callers that move time on are done; no insertion
+    /// waits for this one. The caller has checked that the words may be written.
     ///
     /// # Errors
-    /// [`Status::Corrupt`] if a region of the image does not match its checksum: nothing has changed then.
-    /// [`Status::Locked`] in a buffer, which has no locks to wait for, if somebody else moves time on: some of the
-    /// steps may be made then. What the system reports.
+    /// [`Status::Corrupt`] if a region of the image does not match its checksum; nothing has changed then.
+    /// [`Status::Locked`] in a buffer, which has no locks to wait for, if somebody else moves time on; some of the
+    /// steps may be made then. The system's errors.
     fn advance_by_shared(&self, steps: u64) -> Result<()>;
 }
 
-/// Standard errors on either side of an estimate's interval: 95 % of a normal distribution.
+/// How many standard errors an estimate's interval extends to either side: 95 % of a normal distribution.
 pub const INTERVAL_SIGMAS: f64 = 1.959_963_984_540_054;
 
 /// Can tell from its payload how many distinct keys it holds.
 pub trait Cardinality {
-    /// The estimate; `None` when the filter is too full to tell. Reads the whole payload.
+    /// The estimate, or `None` if the filter is too full to tell. Reads the whole payload.
     fn of_payload(&self) -> Option<f64>;
 
-    /// The estimate of [`Cardinality::of_payload`] from [`Measure::taken`], without reading the payload again
-    /// where that number tells.
+    /// The estimate of [`Cardinality::of_payload`] from [`Measure::taken`]. The payload is read again only if that
+    /// number does not suffice.
     fn of_taken(&self, taken: u64) -> Option<f64>;
 
     /// The standard error of an estimate of so many keys.
@@ -230,44 +232,45 @@ pub trait Cardinality {
 
 /// Can tell how many distinct keys the union with another filter would hold, without making it.
 pub trait Overlap: Cardinality {
-    /// The estimate for the union with another filter of the same compatibility id; `None` when it is too full to tell.
+    /// The estimate for the union with another filter of the same compatibility id, or `None` if the union is too full
+    /// to tell.
     fn of_union(&self, other: &dyn Kind) -> Option<f64>;
 }
 
-/// Can list what it stores of its keys: numbers, which hashes are reduced to.
+/// Lists what it stores of its keys: numbers, to which hashes are reduced.
 pub trait Enumerate {
-    /// Hashes are stored as numbers below this.
+    /// The bound below which all stored numbers are.
     fn range(&self) -> u64;
 
     /// The number that a hash is stored as.
     fn stored(&self, hash: u64) -> u64;
 
     /// Writes the stored numbers that are not less than `from`, in ascending order and each once, to the front of
-    /// `stored`, and returns how many these are: fewer than there is room for if there are no more. `counts`, which is
-    /// as long where it is wanted, gets how often each is there: 1 where the kind does not count.
+    /// `stored`. Returns how many these are: fewer than there is room for if there are no more. `counts`, if given, has
+    /// the same length and gets how often each number is there: 1 if the kind does not count.
     fn stored_from(&self, from: u64, stored: &mut [u64], counts: Option<&mut [u64]>) -> usize;
 }
 
-/// Takes keys whole: their places come from more of each than a 64-bit hash (`HashFunction::Format`).
+/// Takes keys whole, because a key's places need more of it than a 64-bit hash (`HashFunction::Format`).
 pub trait KeyedKind {
     /// Whether a key may have been inserted.
     fn contains_key(&self, key: &[u8]) -> bool;
 
-    /// Looks keys up; `answers` have room for as many.
+    /// Looks keys up. `answers` have room for as many answers.
     fn contains_keys(&self, keys: &WholeKeys, answers: &mut Answers);
 
-    /// Inserts a key. True if it certainly was not there; false if it may have been.
+    /// Inserts a key. Returns true if the key certainly was absent before, and false if it may have been there.
     ///
     /// # Errors
     /// As [`Insert::insert_one`].
     fn insert_key(&mut self, key: &[u8]) -> Result<bool>;
 
-    /// Inserts keys in order; `answers`, if wanted, have room for as many and say of each whether it certainly was not
-    /// there.
+    /// Inserts keys in order. `answers`, if given, have room for as many answers, and say of each key whether it
+    /// certainly was absent before.
     fn insert_keys(&mut self, keys: &WholeKeys, answers: Option<&mut Answers>) -> Taken;
 }
 
-/// Takes the keys of a batch one after the other, and answers what `take` says of each.
+/// Applies `take` to the keys of a batch one after the other, and answers with what it returns.
 pub(crate) fn one_by_one(batch: &mut dyn Batch, mut take: impl FnMut(u64) -> Result<bool>) -> Taken {
     ring::trying(&mut (), 0, batch, ring::nothing, |(), hash| take(hash))
 }

@@ -7,7 +7,7 @@ use crate::blocks::Measure;
 use crate::error::{Result, Status, error};
 use crate::spec::{Domain, Parameter};
 
-/// The bits of a value.
+/// The parameter for the bits of a value.
 pub const VALUE_BITS: Parameter = Parameter {
     name: "value_bits",
     summary: "bits of a value; 0 takes as many as the largest value needs, which is known when the map is built",
@@ -16,19 +16,19 @@ pub const VALUE_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// A kind of map: values for the keys that it was built from or given, and for others "absent", but for a stated share
-/// of them.
+/// A kind of map. It gives the values of the keys that it was built from or given, and says "absent" of others, except
+/// for a stated share of them.
 ///
-/// Shared references may be used from many threads at once. What changes a value is a default here that does nothing;
-/// a kind that does it says so in the capabilities of its row.
+/// Many threads may use shared references at once. The methods that change a value do nothing by default. A kind that
+/// overrides them says so in the capabilities of its row.
 pub trait MapKind: Payload {
-    /// The value of the key with this identity; `None` if the key is certainly not there.
+    /// The value of the key with this identity; `None` if the key certainly is absent.
     fn get_one(&self, id: u128) -> Option<u64>;
 
-    /// Asks for the cache lines that a lookup or a change of this key needs first, where that pays.
+    /// Asks for the cache lines that a lookup or a change of this key needs first, if that pays.
     fn fetch(&self, _id: u128) {}
 
-    /// The value of each key of a batch. Those of the next group are fetched before this one is answered.
+    /// The value of each key of a batch. The lines of the next group are fetched before this group is answered.
     fn get_many(&self, batch: &mut dyn Lookups) {
         let (mut now, mut later) = ([0; GROUP], [0; GROUP]);
         let mut count = batch.next(&mut now);
@@ -43,38 +43,38 @@ pub trait MapKind: Payload {
     /// The greatest value that a key may be given.
     fn greatest_value(&self) -> u64;
 
-    /// The share of absent keys that are given a value, given exactly this payload. Reads it, and says to `progress`
-    /// after every piece how many bytes that was.
+    /// The share of absent keys that get a value, given exactly this payload. Reads it, and tells `progress` after
+    /// every piece how many bytes it had.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
 
-    /// How many distinct keys there are, judging by a measure: of a map that is built exactly; `None` if it is too full
-    /// to tell.
+    /// How many distinct keys there are, by a measure. The number is exact for a map that was built. `None` if the map
+    /// is too full to tell.
     fn keys_of(&self, measure: &Measure) -> Option<f64> {
         Some(measure.taken as f64)
     }
 
-    /// Of an image in place: the place, in 64-bit words, of one of the words that a change of this key's value changes
-    /// and whose region is not marked yet (`Base::unmarked`); `None` once all are.
+    /// In an image in place, the place (in 64-bit words) of one word that a change of this key's value changes and
+    /// whose region is not marked yet (`Base::unmarked`); `None` once all are marked.
     fn unmarked(&self, _id: u128) -> Option<usize> {
         self.base().first_unmarked()
     }
 
-    /// Joins a value to those of a key. True if what is read of the key was not that much before. `None`, having done
-    /// nothing, where the words may not be written without more ado.
+    /// Joins a value to those of a key. Returns true if a lookup of the key did not give as much before. `None`, with
+    /// nothing done, if the words cannot be written without preparation.
     fn put_at_once(&mut self, _id: u128, _value: u64) -> Option<bool> {
         None
     }
 
-    /// Gives a key that is there another value. False, having done nothing, if it certainly is not there; `None` where
-    /// the words may not be written without more ado.
+    /// Replaces the value of a key that is there. Returns false, with nothing done, if the key certainly is absent;
+    /// `None` if the words cannot be written without preparation.
     fn replace_at_once(&mut self, _id: u128, _value: u64) -> Option<bool> {
         None
     }
 
-    /// Takes in what another map was given. It was checked that the other is of the same kind and identity.
+    /// Takes in the entries of another map. The caller has checked that the other is of the same kind and identity.
     ///
     /// # Errors
-    /// [`Status::Unsupported`], for kinds that cannot; those of the words.
+    /// [`Status::Unsupported`], for kinds that cannot; the errors about the words.
     fn merge_with(&mut self, _other: &dyn MapKind) -> Result<()> {
         Err(Status::Unsupported.into())
     }
@@ -82,20 +82,20 @@ pub trait MapKind: Payload {
     /// Forgets all keys.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] and others if the words may not be written; nothing has changed then.
+    /// [`Status::Unsupported`] and others if the words may not be written. Nothing has changed then.
     fn reset(&mut self) -> Result<()> {
         self.base_mut().writable()?.fill(0);
         Ok(())
     }
 }
 
-/// Marks the regions of an image in place that changes of the values of keys change, in order: how many of the keys may
-/// be changed now, and what keeps the next one from it.
+/// Marks, in order, the regions of an image in place that changes of these keys' values change. Returns how many of the
+/// keys may be changed now, and what keeps the next one from being changed.
 pub(crate) fn mark_entries(kind: &dyn MapKind, ids: &[u128]) -> Taken {
     mark_each(kind.base(), ids, |id| kind.unmarked(*id))
 }
 
-/// What is done with a key and a value.
+/// What a call does with a key and a value.
 #[derive(Clone, Copy)]
 pub(crate) enum Verb {
     /// [`MapKind::put_at_once`].
@@ -119,7 +119,7 @@ impl Verb {
         }
     }
 
-    /// Does it where the words may be written without more ado.
+    /// Does it if the words can be written without preparation.
     #[inline]
     pub(crate) fn at_once(self, kind: &mut dyn MapKind, id: u128, value: u64) -> Option<bool> {
         match self {

@@ -1,4 +1,4 @@
-//! What a kind implements. This room knows no kind; what callers use is [`crate::Filter`] and [`crate::Map`].
+//! The traits that a kind implements. This folder knows no kind; callers use [`crate::Filter`] and [`crate::Map`].
 //!
 //! A kind is a type over a [`Base`] (header, hasher and the words of the payload). It implements [`Kind`] and the
 //! facets that it can do: [`Insert`], [`SharedInsert`], [`Remove`], [`Rejuvenate`], [`Count`], [`Grow`], [`Merge`],
@@ -6,9 +6,9 @@
 //! [`KeyedKind`]. It gives these out with `facets!`. The kind's [`Row`] says the rest: how a filter comes to be, its
 //! sizes, its parameters, its false-positive rate, and the properties that tests ask for.
 //!
-//! There are two rules for payloads. An empty payload is all zeros. What changes with the keys lies in the payload
-//! and not in the header, whose first part never changes: a kind with state of its own has the payload's last line
-//! for it.
+//! There are two rules for payloads. An empty payload is all zeros. What changes with the keys lies in the payload and
+//! not in the header, whose first part never changes. A kind with state of its own has the payload's last line for
+//! that.
 
 mod base;
 mod build;
@@ -49,21 +49,21 @@ use crate::storage::Words;
 use core::sync::atomic::AtomicU64;
 use in_place::Marks;
 
-/// What all filters and maps have beneath their kind: a row, a header, a hasher, and the words of the payload.
+/// The base of every filter, map and sketch, beneath its kind: a row, a header, a hasher, and the words of the payload.
 pub struct Base {
     row: &'static Row,
-    /// Its `dirty` says that nobody vouches for the payload, and its `count` lacks what is in `offered`.
+    /// The header. Its `dirty` says that nobody vouches for the payload, and its `count` lacks the keys in `offered`.
     pub(crate) header: Header,
     hasher: Hasher,
     pub(crate) words: Words,
     /// The instruction set of the inner loops.
     instructions: Instructions,
-    /// Whether the words may be written without asking further: always for memory of the filter's own, and for an image
-    /// in place only while a change is made whose regions are marked.
+    /// Whether the words may be written without asking further. Memory of the filter's own always may. An image in
+    /// place may only while a change is made whose regions are marked.
     at_once: bool,
     /// Whether this handle marked an image in place dirty.
     pub(crate) writing: bool,
-    /// The regions of an image in place that this handle may change; empty before it does, and for other memory.
+    /// The regions of an image in place that this handle may change. Empty before it changes any, and for other memory.
     pub(crate) marks: Marks,
     /// Keys that were counted through a shared reference, or a [`Probe`], and are not in the header yet.
     pub(crate) offered: AtomicU64,
@@ -77,14 +77,15 @@ pub trait Payload: Send + Sync {
     /// Header, hasher and words, to be changed.
     fn base_mut(&mut self) -> &mut Base;
 
-    /// Checks what the kind promises of its payload beyond the checksums; what [`Payload::check_state`] does too.
+    /// Checks what the kind promises of its payload beyond the checksums, including what [`Payload::check_state`]
+    /// checks.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).
     fn check_payload(&self) -> Result<()>;
 
-    /// Holds the words of state beside the places to their bounds, whenever an image is opened: constant time, without
-    /// a look at the places. Another handle may be changing the image meanwhile.
+    /// Checks that the words of state beside the places are within their bounds. Every opening of an image does this,
+    /// in constant time and without a look at the places. Another handle may be changing the image meanwhile.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).
@@ -109,15 +110,15 @@ macro_rules! over_base {
 
 pub(crate) use over_base;
 
-/// A kind of approximate-membership filter. `contains_hash` never says false of a hash that was inserted; of others it
-/// says true at the false-positive rate.
+/// A kind of approximate-membership filter. `contains_hash` never says false of a hash that was inserted. Of other
+/// hashes it says true at the false-positive rate.
 ///
-/// Shared references may be used from many threads at once.
+/// Many threads may use shared references at once.
 pub trait Kind: Payload {
-    /// Whether a hash may have been inserted. Constant time.
+    /// Whether a hash may have been inserted. Takes constant time.
     fn contains_hash(&self, hash: u64) -> bool;
 
-    /// Asks for the cache lines that [`Kind::contains_hash`] looks at first.
+    /// Asks for the cache lines that [`Kind::contains_hash`] reads first.
     fn fetch(&self, _hash: u64) {}
 
     /// Whether each key of a batch may have been inserted (see `batch::ring`).
@@ -125,24 +126,23 @@ pub trait Kind: Payload {
         ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| self.contains_hash(hash));
     }
 
-    /// Whether each of few keys may have been inserted: bit i is that of the i-th, and bits after the last mean
-    /// nothing.
-    /// `None` where [`Kind::contains_many`] has to say it.
+    /// Whether each of few keys may have been inserted. Bit i answers for the i-th key, and bits after the last key
+    /// mean nothing. `None` if [`Kind::contains_many`] has to answer.
     fn contains_few(&self, _few: &Few) -> Option<u64> {
         None
     }
 
-    /// What the payload tells. Reads all of it, once, and says to `progress` after every piece how many bytes that was.
+    /// Measures the payload. Reads all of it once, and tells `progress` after every piece how many bytes it had.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
 
-    /// The probability that a key is not found once so many others came after it.
+    /// The probability that a key is not found after `age` others came.
     fn false_negative_rate(&self, age: u64) -> f64 {
         self.base().row().false_negative_rate.map_or(0.0, |rate| rate(self.base().geometry(), age))
     }
 
-    /// Of an image in place: the place, in 64-bit words, of one of the words that an insertion or removal of the hash
-    /// changes and whose region is not marked yet (`Base::unmarked`); `None` once all are. A kind that does not say
-    /// which words those are has to have all of them marked.
+    /// In an image in place, the place (in 64-bit words) of one word that an insertion or removal of the hash changes
+    /// and whose region is not marked yet (`Base::unmarked`); `None` once all are marked. A kind that does not say
+    /// which words those are needs all regions marked.
     fn unmarked(&self, _hash: u64) -> Option<usize> {
         self.base().first_unmarked()
     }
@@ -150,14 +150,14 @@ pub trait Kind: Payload {
     /// Forgets all keys.
     ///
     /// # Errors
-    /// [`Status::Unsupported`](crate::Status::Unsupported) and others if the words may not be written; nothing has
+    /// [`Status::Unsupported`](crate::Status::Unsupported) and others if the words may not be written. Nothing has
     /// changed then.
     fn reset(&mut self) -> Result<()> {
         self.base_mut().writable()?.fill(0);
         Ok(())
     }
 
-    /// Why there is no place for a hash that was to be inserted.
+    /// The reason why there is no place for a hash that was to be inserted.
     fn refusal(&self, _hash: u64) -> Error {
         self.base().full()
     }
@@ -243,12 +243,12 @@ pub trait Kind: Payload {
         None
     }
 
-    /// Whole keys, for the kinds that hash keys themselves; hashes tell these nothing.
+    /// The facet for whole keys, for kinds that hash keys themselves. Hashes tell such kinds nothing.
     fn as_keyed(&self) -> Option<&dyn KeyedKind> {
         None
     }
 
-    /// As [`Kind::as_keyed`], to insert them.
+    /// [`Kind::as_keyed`] for insertions.
     fn as_keyed_mut(&mut self) -> Option<&mut dyn KeyedKind> {
         None
     }
@@ -258,7 +258,7 @@ pub trait Kind: Payload {
         None
     }
 
-    /// What a single key needs of the filter, for the kinds whose keys go through a kernel.
+    /// The kernel and words that a single key needs, for kinds whose keys go through a kernel.
     fn probe(&self) -> Option<Probe<'_>> {
         None
     }

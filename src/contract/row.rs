@@ -17,24 +17,24 @@ pub struct Row {
     pub name: &'static str,
     /// What the kind is, in a sentence.
     pub summary: &'static str,
-    /// The version of its payload layout; images of a later one are refused.
+    /// The version of the kind's payload layout. Images with a later version are refused.
     pub layout_version: u16,
     /// What a filter of this kind with the default parameters can do in memory of its own.
     pub capabilities: Capabilities,
-    /// What of that a filter of this geometry cannot do, because of its parameters.
+    /// The capabilities among these that a filter of this geometry lacks, because of its parameters.
     pub lacks: fn(&Geometry) -> Capabilities,
     /// Capabilities that a filter of this geometry has in addition, because of its parameters.
     pub gains: fn(&Geometry) -> Capabilities,
-    /// The parameters that this kind takes beyond what every spec holds.
+    /// The parameters that this kind takes beyond those in every spec.
     pub parameters: &'static [&'static Parameter],
-    /// What handle the kind has, and how a filter or map of it comes to be.
+    /// Which handle the kind has, and how a filter or map of it comes to be.
     pub structure: Structure,
-    /// What exact sizes the kind takes.
+    /// Which exact sizes the kind takes.
     pub sizes: Sizes,
-    /// The least and the greatest number of bits that a key sets, or places that it has, where a spec may say it.
+    /// The least and the greatest number of bits that a key sets, or of places that it has, if a spec may say it.
     pub hashes: (u32, u32),
     /// The geometry that a spec asks for; for a kind that is built from its keys, the expected one.
-    /// [`Row::geometry_of`] has refused before what every kind refuses.
+    /// [`Row::geometry_of`] has already refused what every kind refuses.
     pub geometry: fn(&Spec, Size) -> Result<Geometry>,
     /// The part of a geometry that two filters must have in common to combine: all of it, unless a filter's geometry
     /// changes.
@@ -42,63 +42,65 @@ pub struct Row {
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: fn(&Geometry) -> f64,
     /// The exact false-positive rate of a geometry with so many distinct keys; of a map, the share of absent keys that
-    /// are given a value.
+    /// get a value.
     pub false_positive_rate: fn(&Geometry, u64) -> f64,
-    /// The greatest error of a filter's two rates, the expected one and that of its bits, as a share of the true
-    /// rate. 0 where formulas are exact.
+    /// The greatest error of a filter's two rates, the expected one and that of its bits, as a share of the true rate.
+    /// 0 if the formulas are exact.
     pub rate_error: fn(f64) -> f64,
     /// For a kind that is built from all of its keys, the bytes that building so many keys takes on one thread. The
     /// payload and the collected keys, which lie in memory, come in addition.
     pub build_memory: fn(u64) -> u64,
-    /// For a kind whose size depends on the hashes of its keys, and not only on their number: the most bytes of a
-    /// payload with so many keys, where this geometry is expected. One payload in many millions may be larger.
+    /// For a kind whose size depends on its keys' hashes, and not only on their number: the most bytes of a payload
+    /// with so many keys, if this geometry is the expected one. One payload in many millions may be larger.
     pub most_bytes: Option<fn(&Geometry, u64) -> u64>,
-    /// Whether the payload depends only on which keys there are (and, where they are counted, how often), and not on
-    /// their order.
+    /// Whether the payload depends only on which keys there are (and, if they are counted, how often), and not on their
+    /// order.
     pub is_canonical: bool,
     /// What becomes of a filter that is given more keys than its capacity.
     pub overfill: Overfill,
-    /// Whether a filter that was made for a capacity takes no key which it does not find once it holds so many, though
-    /// it has room: so it never passes the rate that it promises.
+    /// Whether a filter that was made for a capacity and holds so many keys refuses every key that it does not find,
+    /// even if it has room. So such a filter never passes the rate that it promises.
     pub keeps_to_capacity: bool,
-    /// How many copies of one key a filter of this geometry holds at most, of a kind in which every copy takes a place:
-    /// one more is refused ([`Status::Full`](crate::Status::Full)). A capacity is one of distinct keys: copies, which
-    /// are near each other, take more room than as many keys.
+    /// For a kind in which every copy of a key takes a place: how many copies of one key a filter of this geometry
+    /// holds at most. One more is refused ([`Status::Full`](crate::Status::Full)). A capacity counts distinct keys.
+    /// Copies of one key are near each other, and take more room than as many keys.
     pub copies: Option<fn(&Geometry) -> u64>,
-    /// How many places of a capacity a key takes in a filter of this geometry that was offered so often, of a kind in
-    /// which that is not always one.
+    /// For a kind in which a key does not always take one place of a capacity: how many places a key takes in a filter
+    /// of this geometry if it was offered so often.
     pub places: Option<fn(&Geometry, u64) -> u64>,
-    /// What the compact form has to say of a geometry beside the payload's length and `hashes`. Nothing but the
-    /// padding, unless the kind has words of its own; a geometry that does not come back from it has no compact form.
+    /// What the compact form has to say of a geometry beside the payload's length and `hashes`. That is only the
+    /// padding, unless the kind has words of its own. A geometry that does not come back from the form has no compact
+    /// form.
     pub compact: fn(&mut Packing, &mut Geometry),
-    /// Of a kind whose geometry may be for more keys than it was made for: how many these are. With them a spec of
-    /// exact bits recreates it.
+    /// For a kind whose geometry may hold more keys than it was asked for: how many keys it is made for. With that
+    /// number a spec of exact bits recreates the geometry.
     pub made_for: Option<fn(&Geometry) -> u64>,
-    /// How a hash is looked up in a payload of this kind without a handle. Kinds without it are opened for that.
+    /// How a hash is looked up in a payload of this kind without a handle. Kinds without this are opened for a lookup.
     pub in_bytes: Option<InBytes>,
-    /// Whether an insertion or removal moves what other keys left. A reader of the same image in place would miss them
-    /// meanwhile, so such a kind is not written in place.
+    /// Whether an insertion or removal moves what other keys left. A reader of the same image in place could miss such
+    /// an entry on its way, so such a kind is not written in place.
     pub moves_entries: bool,
-    /// Whether it has a power of two of places, so that it may fill a given memory by no more than half.
+    /// Whether the kind has a power of two of places, and so may fill only half of a given memory.
     pub is_power_of_two: bool,
-    /// Whether it takes keys whole and hashes them itself, as a foreign format does: its hash function is
+    /// Whether the kind takes keys whole and hashes them itself, as a foreign format does. Its hash function is
     /// [`HashFunction::Format`].
     pub hashes_keys_itself: bool,
-    /// How many of so many distinct keys an empty filter of this geometry takes for known on average, or refuses, where
-    /// that is not the sum of its rates ([`Row::expected_omissions`]).
+    /// How many of so many distinct keys an empty filter of this geometry takes for known on average, or refuses. Given
+    /// for kinds in which that is not the sum of the rates ([`Row::expected_omissions`]).
     pub omissions: Option<fn(&Geometry, u64) -> f64>,
-    /// The probability that a key is not found once so many others came after it, of a kind that forgets keys; on
-    /// average over all phases of a window. Of a kind that loses keys because others are removed, the probability once
-    /// so many were. Other kinds lose none.
+    /// For a kind that forgets keys, the probability that a key is not found after so many others came, averaged over
+    /// all phases of a window. For a kind that loses keys because others are removed, the probability after so many
+    /// were removed. Other kinds lose none.
     pub false_negative_rate: Option<fn(&Geometry, u64) -> f64>,
-    /// Of a kind that forgets its oldest keys, and no other: the window of a geometry.
+    /// The window of a geometry, for kinds that forget their oldest keys.
     pub window: Option<fn(&Geometry) -> Window>,
-    /// Of a kind whose keys are the integers below a bound and are not hashed ([`HashFunction::Identity`]): that bound,
-    /// the universe of a geometry. It refuses to insert others: [`Status::OutOfRange`](crate::Status::OutOfRange).
+    /// For a kind whose keys are the integers below a bound and are not hashed ([`HashFunction::Identity`]): that
+    /// bound, the universe of a geometry. The kind refuses to insert other keys:
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange).
     pub universe: Option<fn(&Geometry) -> u64>,
 }
 
-/// What handle a kind has, and how one comes to be.
+/// Which handle a kind has, and how a filter or map of the kind comes to be.
 pub enum Structure {
     /// A filter that is made empty and takes keys one by one.
     Filter {
@@ -111,8 +113,8 @@ pub enum Structure {
         open: fn(Base) -> Result<Box<dyn Kind>>,
         /// Makes the payload.
         build: fn(&mut Build<u64>) -> Result<Built>,
-        /// A bijection that hashes pass before they are sorted, for kinds whose work is divided by the high bits: those
-        /// of hashes from elsewhere may be weak. What is built is built from its results.
+        /// A bijection that hashes pass before they are sorted, for kinds whose work is divided by the high bits. The
+        /// high bits of hashes from elsewhere may be weak. The records of a build are its results.
         order: fn(u64) -> u64,
     },
     /// A map that is made empty and takes keys with their values one by one.
@@ -146,7 +148,7 @@ pub enum Handle {
 }
 
 impl Handle {
-    /// The word for one of this handle.
+    /// The singular word for this handle.
     pub fn name(self) -> &'static str {
         match self {
             Handle::Filter => "filter",
@@ -155,7 +157,7 @@ impl Handle {
         }
     }
 
-    /// The word for several of this handle.
+    /// The plural word for this handle.
     pub fn plural(self) -> &'static str {
         match self {
             Handle::Filter => "filters",
@@ -164,8 +166,8 @@ impl Handle {
         }
     }
 
-    /// The handle of the kinds in whose range this number is, of those that later versions may have: an older library
-    /// can say what it met.
+    /// The word for the handle of the kind with this number, by the number's range. The kind may be one of a later
+    /// version, so that an older library can say what it met.
     pub fn of_number(kind: u32) -> &'static str {
         match kind {
             0..256 => "filter or map",
@@ -179,30 +181,30 @@ impl Handle {
 /// How a hash is looked up in a payload at any address, without a handle and without taking memory.
 #[derive(Clone, Copy)]
 pub struct InBytes {
-    /// Whether the hash may be in this payload with such a trailer; `None` if the kind cannot have one like it, or has
-    /// to have the payload at a multiple of 8.
+    /// Whether the hash may be in this payload with such a trailer. `None` if the kind cannot have such a trailer, or
+    /// needs the payload at a multiple of 8.
     pub contains: fn(&Trailer, AnyBytes, u64) -> Option<bool>,
-    /// Asks for the cache lines that this looks at first.
+    /// Asks for the cache lines that [`InBytes::contains`] reads first.
     pub fetch: fn(&Trailer, AnyBytes, u64),
 }
 
-/// What the `bits` of a spec mean to a kind.
+/// The meaning of a spec's `bits` for a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sizes {
-    /// The exact size, a multiple of so many bits. It recreates a geometry.
+    /// The exact size, a multiple of so many bits. Such a size recreates a geometry.
     Multiples(u64),
-    /// At most so many, for a capacity that has to be given too: the lowest rate that fits. Capacity, rate and
-    /// parameters recreate a geometry.
+    /// The most bits, for a capacity that has to be given too: the filter gets the lowest rate that fits. Capacity,
+    /// rate and parameters recreate a geometry.
     ByKeys,
 }
 
-/// What a filter that forgets its oldest keys remembers.
+/// The keys that a filter remembers if it forgets its oldest ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// How many steps of time a key is found for: it is forgotten with a later one.
+    /// For how many steps of time a key is found. A later step forgets the key.
     pub steps: u64,
-    /// How many insertions make a step, so that the last `steps * keys` keys are found; `None` where time is only moved
-    /// on by those who ask for it ([`Age`](super::Age)).
+    /// How many insertions make a step, so that the last `steps * keys` keys are found. `None` if time moves on only
+    /// when a caller asks for it ([`Age`](super::Age)).
     pub keys: Option<u64>,
 }
 
@@ -213,11 +215,11 @@ pub enum Overfill {
     RateRises,
     /// The filter refuses further keys: [`Status::Full`](crate::Status::Full).
     Refuses,
-    /// It grows and keeps its rate, but for an image in place, which refuses keys when it is full.
+    /// The filter grows and keeps its rate. An image in place cannot grow, and refuses keys when it is full.
     Grows,
     /// The filter takes no keys after it was built.
     IsBuilt,
-    /// It keeps its rate and forgets the oldest keys: its capacity is the window that it remembers.
+    /// The filter keeps its rate and forgets the oldest keys. Its capacity is the window that it remembers.
     Forgets,
 }
 
@@ -259,12 +261,12 @@ impl Row {
         universe: None,
     };
 
-    /// What a filter of this geometry can do in memory of its own.
+    /// The capabilities of a filter of this geometry in memory of its own.
     pub fn capabilities_of(&self, geometry: &Geometry) -> Capabilities {
         self.capabilities.without((self.lacks)(geometry)).with((self.gains)(geometry))
     }
 
-    /// The hash function that filters of this kind have and no other, if there is one.
+    /// The only hash function that filters of this kind have, if there is just one.
     fn own_hash(&self) -> Option<HashFunction> {
         match self.universe {
             _ if self.hashes_keys_itself => Some(HashFunction::Format),
@@ -290,8 +292,8 @@ impl Row {
         }
     }
 
-    /// The hasher of a filter of this kind that a spec describes. A kind with a hash function of its own takes the
-    /// default one for it.
+    /// The hasher of a filter of this kind that a spec describes. In a kind with a hash function of its own, the
+    /// default of a spec stands for that one.
     ///
     /// # Errors
     /// As [`Hasher::new`], and [`Status::Contradiction`](crate::Status::Contradiction) for a hash function that the
@@ -322,8 +324,8 @@ impl Row {
     /// empty filter of this geometry. A key is omitted if the insertion says that the key may have been there, or if
     /// the filter refuses the key. A search that goes on only from new keys loses these.
     ///
-    /// The sum of the false-positive rates before each key. A filter that keeps to its capacity (0 is none) refuses
-    /// those that come after it.
+    /// The result is the sum of the false-positive rates before each key. A filter that keeps to its capacity also
+    /// refuses all keys that come after it; capacity 0 is none.
     pub fn expected_omissions(&self, geometry: &Geometry, capacity: u64, keys: u64) -> f64 {
         let omissions = match self.omissions {
             Some(omissions) => omissions(geometry, keys),
@@ -333,18 +335,18 @@ impl Row {
         omissions.max(if is_bound { keys.saturating_sub(capacity) as f64 } else { 0.0 })
     }
 
-    /// The false-positive rate of a filter of this geometry that was made for a capacity (0 is none) and offered so
-    /// many distinct keys.
+    /// The false-positive rate of a filter of this geometry that was made for a capacity, or for none if it is 0, and
+    /// that so many distinct keys were offered to.
     pub fn expected_false_positive_rate(&self, geometry: &Geometry, capacity: u64, keys: u64) -> f64 {
         let keys = match self.omissions.filter(|_| self.keeps_to_capacity && capacity > 0) {
-            // So many keys fill a filter of this capacity.
+            // A filter of this capacity is full after so many keys.
             Some(omissions) => keys.min(capacity.saturating_add(omissions(geometry, capacity) as u64)),
             None => keys,
         };
         (self.false_positive_rate)(geometry, keys)
     }
 
-    /// Refuses kinds that say of no key whether it is new.
+    /// Refuses kinds that never say whether a key is new.
     ///
     /// # Errors
     /// [`Status::Unsupported`](crate::Status::Unsupported).
@@ -355,7 +357,7 @@ impl Row {
         }
     }
 
-    /// The handle that it has.
+    /// The handle of the kind.
     pub fn handle(&self) -> Handle {
         match self.structure {
             Structure::Filter { .. } | Structure::StaticFilter { .. } => Handle::Filter,
@@ -364,17 +366,17 @@ impl Row {
         }
     }
 
-    /// Whether it is a map.
+    /// Whether the kind is one of maps.
     pub fn is_map(&self) -> bool {
         self.handle() == Handle::Map
     }
 
-    /// Whether a filter or map of it is made empty; otherwise it is built from all of its keys.
+    /// Whether a filter or map of the kind is made empty. Otherwise it is built from all of its keys.
     pub fn is_made_empty(&self) -> bool {
         matches!(self.structure, Structure::Filter { .. } | Structure::Map { .. } | Structure::Sketch { .. })
     }
 
-    /// Exact sizes are multiples of so many bits.
+    /// The unit of exact sizes, in bits.
     pub fn bits_unit(&self) -> u64 {
         match self.sizes {
             Sizes::Multiples(unit) => unit,
@@ -382,8 +384,8 @@ impl Row {
         }
     }
 
-    /// Refuses a geometry with a choice that this version does not know, a level's kind for one: a later version made
-    /// it.
+    /// Refuses a geometry with a choice that this version does not know, such as the kind of a level. A later version
+    /// made such a geometry.
     ///
     /// # Errors
     /// [`Status::NewerVersion`](crate::Status::NewerVersion).
@@ -404,8 +406,8 @@ impl Row {
         self.parameters.iter().copied().find(|parameter| parameter.name == name)
     }
 
-    /// Refuses to write an image of this kind in place where nothing could change it, or readers of it would be
-    /// answered wrongly meanwhile.
+    /// Refuses to write an image of this kind in place if nothing could change it, or if its readers would meanwhile
+    /// get wrong answers.
     ///
     /// # Errors
     /// [`Status::Unsupported`](crate::Status::Unsupported).
@@ -423,10 +425,10 @@ impl Row {
         Err(error!(Unsupported, "{name} moves entries when it changes: load a copy (mode load), change and save that"))
     }
 
-    /// The geometry that a spec asks for, which is one of this kind.
+    /// The geometry that a spec asks for. It is checked to be one of this kind.
     ///
     /// # Errors
-    /// Those of [`Spec::size`]; [`Status::OutOfRange`](crate::Status::OutOfRange),
+    /// The errors of [`Spec::size`]; [`Status::OutOfRange`](crate::Status::OutOfRange),
     /// [`Status::Contradiction`](crate::Status::Contradiction) and [`Status::TooLarge`](crate::Status::TooLarge), each
     /// naming what is allowed.
     pub fn geometry_of(&self, spec: &Spec) -> Result<Geometry> {

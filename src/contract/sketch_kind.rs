@@ -9,7 +9,7 @@ use crate::storage::try_vec;
 /// A number that a listing found, and how often it is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Listed {
-    /// 1 of a number that was inserted, -1 of one that was removed, or that another sketch had more.
+    /// 1 for a number that was inserted; -1 for a number that was removed, or that a subtracted sketch had in addition.
     pub count: i64,
     /// The number.
     pub number: u64,
@@ -20,49 +20,49 @@ pub struct Listed {
 pub struct Listing {
     /// The numbers in ascending order, those that were removed first.
     pub listed: Vec<Listed>,
-    /// Whether these are all. Otherwise there are more than could be taken apart.
+    /// Whether these are all numbers. Otherwise there are more, which could not be told apart.
     pub is_complete: bool,
 }
 
-/// A kind of sketch: a set of 64-bit numbers, in little memory, that can be subtracted from another one and listed
-/// where few are left.
+/// A kind of sketch: a set of 64-bit numbers in little memory. Another sketch can be subtracted from it, and it can be
+/// listed if few numbers are left.
 ///
-/// Shared references may be used from many threads at once.
+/// Many threads may use shared references at once.
 pub trait SketchKind: Payload {
-    /// Adds a number `count` times. `None`, having done nothing, where the words may not be written without more ado.
+    /// Adds a number `count` times. `None`, with nothing done, if the words cannot be written without preparation.
     fn add_at_once(&mut self, hash: u64, number: u64, count: i64) -> Option<()>;
 
-    /// Of an image in place: the place, in 64-bit words, of one of the words that [`SketchKind::add_at_once`] changes
-    /// and whose region is not marked yet; `None` once all are.
+    /// In an image in place, the place (in 64-bit words) of one word that [`SketchKind::add_at_once`] changes and whose
+    /// region is not marked yet; `None` once all are marked.
     fn unmarked(&self, hash: u64) -> Option<usize>;
 
-    /// Adds each cell of another sketch to the same cell of this one, or subtracts it. It was checked that the other is
-    /// of the same kind and identity.
+    /// Adds each cell of another sketch to the same cell of this one, or subtracts it. The caller has checked that the
+    /// other is of the same kind and identity.
     ///
     /// # Errors
-    /// Those of the words; nothing has changed then.
+    /// The errors about the words. Nothing has changed then.
     fn combine_with(&mut self, other: &dyn SketchKind, subtract: bool) -> Result<()>;
 
-    /// The numbers that are there. The steps are bounded by the number of cells, whatever is in them.
+    /// The numbers that are there. The number of steps is at most about the number of cells, whatever they hold.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`]; [`Status::KeyMissing`].
     fn list(&self) -> Result<Listing>;
 
-    /// What the payload tells. Reads it, and says to `progress` after every piece how many bytes that was.
+    /// Measures the payload. Reads it, and tells `progress` after every piece how many bytes it had.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
 
     /// Forgets all numbers.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] and others if the words may not be written; nothing has changed then.
+    /// [`Status::Unsupported`] and others if the words may not be written. Nothing has changed then.
     fn reset(&mut self) -> Result<()> {
         self.base_mut().writable()?.fill(0);
         Ok(())
     }
 }
 
-/// Adds a number where its words may be written, and in an image in place after their regions are marked.
+/// Adds a number if its words may be written. In an image in place their regions are marked first.
 ///
 /// # Errors
 /// As `change_one`; nothing has changed then.
@@ -78,7 +78,7 @@ pub(crate) fn add_one(kind: &mut dyn SketchKind, hash: u64, number: u64, count: 
     added.ok_or_else(|| Status::Internal.into())
 }
 
-/// What a listing starts with: room for as many numbers as there can be.
+/// An empty listing with room for as many numbers as there can be.
 ///
 /// # Errors
 /// [`Status::OutOfMemory`].

@@ -1,10 +1,11 @@
 //! The compact form of a filter: its payload and a trailer of 8 to 24 bytes, for filters that live inside the files of
-//! other systems. Hash function, seed and key, count, capacity and state are not in it.
+//! other systems. The form has no hash function, seed, key, count, capacity or state.
 //!
 //! A reader must trust the trailer before it looks at the payload, and cannot read a large payload for that. So the
-//! checksum has two parts: a residue of what the trailer says, with the length, which costs three divisions by a
-//! constant and finds every one or two flipped bits; and a digest. That of a small form is of all its bytes. A large
-//! form has eight bytes more for a digest of payload and shape, and the one in the checksum is of the trailer.
+//! checksum has two parts: a residue and a digest. The residue is of what the trailer says, with the length. It costs
+//! three divisions by a constant, and finds every one or two flipped bits. The digest of a small form is of all its
+//! bytes. A large form has eight bytes more for a digest of payload and shape, and the digest in its checksum is of the
+//! trailer.
 
 use super::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::error::{Error, Result, error};
@@ -13,9 +14,9 @@ use crate::spec::KindId;
 
 /// The length of a small form's trailer without a shape.
 const SHORT: usize = 8;
-/// The length of one with a shape.
+/// The length of a small form's trailer with a shape.
 const LONG: usize = 16;
-/// How much longer the trailer of a large form is: its digest.
+/// How much longer the trailer of a large form is, because of its digest.
 const DIGEST: usize = 8;
 /// The length of the checksum, with which a trailer ends.
 const CHECKSUM: usize = 4;
@@ -23,18 +24,18 @@ const CHECKSUM: usize = 4;
 /// A prime of which 2 is a primitive root: no two flipped bits of a number of less than 2046 bits, and no single one,
 /// leave its residue as it was.
 const MODULUS: u64 = 4093;
-/// The bits of the digest in the checksum; the residue has those above.
+/// How many bits of the checksum are the digest. The residue has the bits above.
 const DIGEST_BITS: u32 = 20;
 
 /// Up to so many bytes of payload a form is small, and all of it is checked whenever it is opened.
 pub const DIGESTED: usize = 4096;
 
-/// Where a form of so many bytes has its trailer: payloads are whole units, and trailers are shorter.
+/// Where the trailer of a form of so many bytes begins. Payloads are whole units, and trailers are shorter than a unit.
 const fn payload_of(length: usize) -> usize {
     length - length % PAYLOAD_UNIT as usize
 }
 
-/// The bytes for the digest of a large form, of a payload of so many bytes.
+/// How many bytes the digest of a large form takes: 0 if the payload is that of a small form.
 const fn digest_bytes(payload_bytes: usize) -> usize {
     if payload_bytes > DIGESTED { DIGEST } else { 0 }
 }
@@ -48,30 +49,31 @@ pub struct Trailer {
     pub layout_version: u8,
     /// Bits that a key sets.
     pub hashes: u8,
-    /// What else of the geometry the payload's length does not say; see [`Packing`].
+    /// The rest of the geometry, which the payload's length does not say; see [`Packing`].
     pub shape: u64,
     /// The payload in bytes.
     pub payload_bytes: usize,
 }
 
 impl Trailer {
-    /// The length of the whole: payload and trailer.
+    /// The length of the form: payload and trailer.
     pub fn length(&self) -> usize {
         self.payload_bytes + digest_bytes(self.payload_bytes) + if self.shape == 0 { SHORT } else { LONG }
     }
 
-    /// What a trailer says of the geometry, without its shape.
+    /// The part of the geometry that a trailer says without its shape.
     pub fn plain_geometry(&self) -> Geometry {
         Geometry { bits: 0, hashes: self.hashes.into(), words: [0; 8], payload_bytes: self.payload_bytes as u64 }
     }
 
-    /// The geometry that the trailer says to a kind with this visit of shapes; `None` if it says another one's.
+    /// The geometry that the trailer means for a kind with this visit of shapes. `None` if the shape is not one of the
+    /// kind.
     pub fn geometry(&self, visit: fn(&mut Packing, &mut Geometry)) -> Option<Geometry> {
         Packing::unpack(self.shape, self.plain_geometry(), visit)
     }
 
-    /// The bits of an array that fills the payload but for less than a line, whose shape is how many these are
-    /// ([`Packing::PADDING`]); `None` if it is no such shape.
+    /// The bits of an array that fills the payload except for less than a line. The shape is how many bits that is
+    /// ([`Packing::PADDING`]). `None` if the shape cannot be that number.
     #[inline]
     pub fn bits_of_lines(&self) -> Option<u64> {
         let bits = (self.payload_bytes as u64).checked_mul(8)?;
@@ -94,7 +96,7 @@ impl Trailer {
         whole[covered..].copy_from_slice(&checksum.to_le_bytes());
     }
 
-    /// The trailer of the compact form that `whole` is. Constant time; the payload is not looked at.
+    /// The trailer of a compact form. Takes constant time, and does not look at the payload.
     ///
     /// # Errors
     /// [`Status::Truncated`](crate::Status::Truncated) and [`Status::Foreign`](crate::Status::Foreign) for lengths that
@@ -123,7 +125,7 @@ impl Trailer {
         })
     }
 
-    /// [`Trailer::read`] without a reason where there is none: in registers.
+    /// [`Trailer::read`] without a reason for a failure, so that the trailer comes in registers.
     #[inline(always)]
     pub fn at_once(whole: &[u8]) -> Option<Trailer> {
         let length = whole.len();
@@ -143,7 +145,7 @@ impl Trailer {
             shape,
             payload_bytes,
         };
-        // Without a shape there is the shorter trailer: one geometry has one form.
+        // Without a shape the trailer has to be the shorter one, so that one geometry has one form.
         let is_right = u64::from(checksum >> DIGEST_BITS) == trailer.residue() && trailer.length() == length;
         is_right.then_some(trailer)
     }
@@ -154,7 +156,7 @@ impl Trailer {
         self.kind.0 | u32::from(self.layout_version) << 16 | u32::from(self.hashes) << 24
     }
 
-    /// What the number that the length, the shape and the head are together, n 2^96 + shape 2^32 + head, leaves over.
+    /// The remainder of the number n 2^96 + shape 2^32 + head, for length n.
     #[inline]
     fn residue(&self) -> u64 {
         const fn power(bits: u32) -> u64 {
@@ -172,7 +174,7 @@ impl Trailer {
 pub fn check_digest(whole: &[u8]) -> Result<()> {
     check_short(whole)?;
     let payload_bytes = payload_of(whole.len());
-    // Before the head and the checksum.
+    // The digest stands before the head and the checksum.
     let at = whole.len().saturating_sub(SHORT + DIGEST);
     if digest_bytes(payload_bytes) == 0 || word(whole, at) == Checksum::of(&whole[..at]) {
         return Ok(());
@@ -180,7 +182,7 @@ pub fn check_digest(whole: &[u8]) -> Result<()> {
     Err(mismatch(whole))
 }
 
-/// What [`check_digest`] does of a small form, and of the trailer of a large one: in constant time.
+/// The checks of [`check_digest`] for a small form and for the trailer of a large one, in constant time.
 ///
 /// # Errors
 /// [`Status::Corrupt`](crate::Status::Corrupt).
@@ -194,7 +196,8 @@ fn mismatch(whole: &[u8]) -> Error {
     error!(Corrupt, "the {} bytes of the compact form do not match their checksum", whole.len())
 }
 
-/// The digest in the checksum: the low bits of the XXH3 of what comes before it, but for the payload of a large form.
+/// The digest in the checksum: the low bits of the XXH3 of the bytes before it. The payload of a large form is left
+/// out.
 fn short_digest(whole: &[u8]) -> u32 {
     let payload_bytes = payload_of(whole.len());
     let from = if digest_bytes(payload_bytes) > 0 { payload_bytes } else { 0 };
@@ -202,14 +205,14 @@ fn short_digest(whole: &[u8]) -> u32 {
     Checksum::of(covered) as u32 & ((1 << DIGEST_BITS) - 1)
 }
 
-/// The eight bytes from a place on; zeros for those that are not there.
+/// The eight bytes from a place on. Missing bytes are zeros.
 #[inline]
 fn word(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// What of a geometry neither the payload's length nor `hashes` says, as one number: fields of bits, from the lowest
-/// up. A kind visits them in one function, the same for both directions.
+/// The part of a geometry that neither the payload's length nor `hashes` says, as one number: fields of bits, from the
+/// lowest up. A kind visits the fields in one function, the same for both directions.
 pub struct Packing {
     shape: u64,
     used: u32,
@@ -226,12 +229,13 @@ impl Packing {
         let mut packing = Packing { shape: 0, used: 0, is_packing: true, fits: true };
         visit(&mut packing, &mut geometry.clone());
         let plain = Geometry { bits: 0, words: [0; 8], ..*geometry };
-        // What the kind does not visit must be what reading it would give.
+        // Fields that the kind does not visit must have the values that reading would give.
         let is_whole = packing.fits && Packing::unpack(packing.shape, plain, visit) == Some(*geometry);
         is_whole.then_some(packing.shape)
     }
 
-    /// The geometry that is `plain` but for what the number says; `None` if it says more than the kind asks.
+    /// The geometry that is `plain` with the fields that the number has. `None` if the number has more bits than the
+    /// kind asks for.
     pub fn unpack(shape: u64, plain: Geometry, visit: fn(&mut Packing, &mut Geometry)) -> Option<Geometry> {
         let (mut packing, mut geometry) = (Packing { shape, used: 0, is_packing: false, fits: true }, plain);
         visit(&mut packing, &mut geometry);
@@ -256,7 +260,7 @@ impl Packing {
         self.used += bits;
     }
 
-    /// The geometry's bits, where these fill the payload but for `beside` bits and less than 1024 of padding.
+    /// The geometry's bits, if they fill the payload except for `beside` bits and less than 1024 bits of padding.
     #[inline]
     pub fn bits(&mut self, geometry: &mut Geometry, beside: u64) {
         let room = geometry.payload_bytes.saturating_mul(8).saturating_sub(beside);
@@ -288,7 +292,7 @@ mod tests {
             assert_eq!(Trailer::read(&bytes).unwrap(), trailer);
             check_digest(&bytes).unwrap();
         }
-        // A long one without a shape is none, though its residue is right.
+        // A long trailer without a shape is invalid, even with the right residue.
         let mut bytes = vec![0; 128 + LONG];
         let long = Trailer { shape: 1, ..TRAILER };
         long.write(&mut bytes);

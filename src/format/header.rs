@@ -1,8 +1,8 @@
 //! The header, as a struct and as bytes.
 //!
-//! Its first part never changes once the image exists and has a checksum of its own. The second part (state, count,
-//! sharing) changes when the image is written in place. Its seal is only checked in a clean image. So a process that
-//! dies at any moment leaves an image that still opens, and says that it is dirty.
+//! The header's first part never changes once the image exists, and has a checksum of its own. The second part (state,
+//! count, sharing) changes when the image is written in place. Only in a clean image is the second part's seal checked.
+//! So a process that dies at any moment leaves an image that still opens, and says that it is dirty.
 
 use super::{FORMAT_VERSION, PAYLOAD_UNIT, regions};
 use crate::error::{Result, Status, error};
@@ -12,18 +12,18 @@ use crate::spec::{KindId, Parameter};
 /// The length of the header; the payload follows at once.
 pub const LENGTH: usize = 256;
 
-/// The first byte is no text, and line-ending conversions destroy the last two.
+/// The first byte is not text, and conversions of line endings destroy the last two bytes.
 const MAGIC: [u8; 8] = *b"\x89PETAL\r\n";
 
-/// Where the optional features are.
+/// The offset of the optional features.
 const OPTIONAL_OFFSET: usize = 32;
-/// Where the checksum of the first part is.
+/// The offset of the checksum of the first part.
 pub const CHECKSUM_OFFSET: usize = 208;
-/// Where the state word is: 0, or `DIRTY`.
+/// The offset of the state word: 0, or `DIRTY`.
 pub const STATE_OFFSET: usize = 216;
-/// Where the count of keys is; the second part goes on from here with sharing, a reserved word and the seal.
+/// The offset of the count of keys. The second part goes on from here with sharing, a reserved word and the seal.
 pub const COUNT_OFFSET: usize = 224;
-/// Where those who share the image keep count of themselves: 0 in a clean image.
+/// The offset of the word in which handles that share the image count themselves: 0 in a clean image.
 pub const SHARING_OFFSET: usize = 232;
 const SEAL_OFFSET: usize = 248;
 
@@ -42,7 +42,7 @@ pub struct Geometry {
     pub bits: u64,
     /// Bits that a key sets.
     pub hashes: u32,
-    /// What else the kind needs to read its payload.
+    /// The other numbers that the kind needs to read its payload.
     pub words: [u64; 8],
     /// The payload in bytes: `bits`, padded.
     pub payload_bytes: u64,
@@ -61,7 +61,7 @@ impl Geometry {
         }
     }
 
-    /// Whether the payload is exactly as long as its bits need.
+    /// Whether the payload is exactly as long as its bits require.
     pub fn is_of_bits(&self) -> bool {
         Geometry::of_bits(self.bits, self.hashes, self.words).is_ok_and(|expected| expected == *self)
     }
@@ -91,25 +91,25 @@ pub struct Header {
     pub identifier: u64,
     /// The distinct keys that the filter was sized for; 0 is unknown.
     pub capacity: u64,
-    /// The false-positive rate that was promised at capacity; 0 where a geometry was asked for.
+    /// The false-positive rate that was promised at capacity; 0 if a geometry was asked for.
     pub false_positive_rate: f64,
     /// The shape of the payload.
     pub geometry: Geometry,
     /// Keys offered so far.
     pub count: u64,
-    /// Whether nobody vouches for the payload: the image is, or was when its process ended, open for writing.
+    /// Whether nobody vouches for the payload: the image is open for writing, or was when its process ended.
     pub dirty: bool,
 }
 
 impl Header {
     /// The image's length: header, payload and table.
     pub fn image_bytes(&self) -> u64 {
-        // Decoding and planning refuse what is longer.
+        // Decoding and planning refuse longer images.
         image_bytes(self.geometry.payload_bytes).unwrap_or(u64::MAX)
     }
 
-    /// What two filters must share to combine: kind, layout, this geometry, or what of theirs must agree, hash function
-    /// and its seed or key.
+    /// The identity that two filters must share to combine: kind, layout, this part of the geometry, and hash function
+    /// with its seed or key.
     pub fn compatibility_id(&self, identity: &Geometry) -> [u8; 16] {
         let mut bytes = [0; 96];
         let mut writer = Writer(&mut bytes);
@@ -123,8 +123,8 @@ impl Header {
         hash::digest_128(&bytes)
     }
 
-    /// Refuses to write an image in place that has optional features which this version does not know: a change of its
-    /// payload may break what they promise, and the part of the header that says so never changes.
+    /// Refuses to write an image in place if it has optional features that this version does not know. A change of the
+    /// payload may break what these features promise, and the part of the header that names them never changes.
     ///
     /// # Errors
     /// [`Status::NewerVersion`].
@@ -139,7 +139,7 @@ impl Header {
         }
     }
 
-    /// The header's bytes. Of optional features that an image had they have nothing.
+    /// The header's bytes. Optional features that an image had are left out.
     pub fn encode(&self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         let mut writer = Writer(&mut bytes);
@@ -176,12 +176,12 @@ impl Header {
         core::array::from_fn(|i| bytes[COUNT_OFFSET + i])
     }
 
-    /// The header that `read` copies, which says how many bytes of it there are, and the checksum of its first part. A
-    /// writer may bring the second part up to date meanwhile: what looks damaged is looked at again, and is damaged if
-    /// it did not change.
+    /// The header that `read` copies, and the checksum of its first part. `read` returns how many bytes of the header
+    /// there are. A writer may bring the second part up to date meanwhile. So a header that looks damaged is read
+    /// again, and counts as damaged if it did not change.
     ///
-    /// Why that is enough: words are written and read in the order of their offsets. So of two copies, one after the
-    /// other, the second has all of what the last word of the first belongs to, or more.
+    /// That is enough because words are written and read in the order of their offsets. Of two copies, one after the
+    /// other, the second has everything that belongs to the last word of the first, or more.
     ///
     /// # Errors
     /// As [`Header::decode`], those of `read`, and [`Status::Dirty`] if the header never comes to rest.
@@ -243,7 +243,7 @@ impl Header {
         let words = core::array::from_fn(|_| reader.u64());
         let payload_bytes = reader.u64();
         let reserved = &bytes[144..CHECKSUM_OFFSET];
-        // Optional features of a later version may have put something there.
+        // Optional features of a later version may have used these bytes.
         if optional == 0 && (reserved.iter().any(|byte| *byte != 0) || get(bytes, SEAL_OFFSET - 8) != 0) {
             return Err(error!(Corrupt, "reserved bytes of the header are not zero"));
         }
@@ -332,7 +332,7 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    /// Computed from `docs/format.md` with another implementation of XXH3.
+    /// The expected id was computed from `docs/format.md` with another implementation of XXH3.
     #[test]
     fn a_compatibility_id_is_what_the_specification_says() {
         let header = Header {

@@ -1,18 +1,18 @@
 //! The payload in regions, and the table of their checksums that follows it.
 //!
 //! A writer in place makes a region's entry 0 before it first changes the region. So the cost of sealing depends on
-//! what was changed, not on the size of the image. A region that nobody changed keeps its checksum for as long as the
-//! image lives.
+//! what was changed, and not on the size of the image. A region that nobody changed keeps its checksum for as long as
+//! the image lives.
 
 use crate::error::{Error, Result, error};
 use crate::hash::Checksum;
 use crate::storage::{self, Words};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The bytes of a region; the last one of a payload may be shorter.
+/// How many bytes a region has. The last region of a payload may be shorter.
 pub const REGION_BYTES: usize = 1 << 16;
 
-/// The 64-bit words of a region.
+/// How many 64-bit words a region has.
 pub const REGION_WORDS: usize = REGION_BYTES / 8;
 
 /// The table fills whole cache lines.
@@ -44,12 +44,12 @@ pub fn entry_of_words(words: &[AtomicU64]) -> u64 {
     };
     match storage::for_each_chunk(words, update) {
         Ok(()) => checksum.finish().max(1),
-        // Not possible; and no entry is 0.
+        // This does not happen, and an entry is never 0.
         Err(_) => 0,
     }
 }
 
-/// Says which bytes of the image are not what their checksum says.
+/// The error that names the bytes of the image which differ from their checksum.
 pub fn differs(region: usize, words: usize, header_bytes: usize) -> Error {
     let from = header_bytes + region * REGION_BYTES;
     let to = from + 8 * words - 1;
@@ -69,30 +69,30 @@ impl<'a> Table<'a> {
         Table { words, regions: region_count(payload_bytes) as usize }
     }
 
-    /// The entries, one a region: 0 where the region was touched since somebody vouched for it.
+    /// The entries, one for each region: 0 if the region was touched since somebody vouched for it.
     pub fn entries(&self) -> &'a [AtomicU64] {
         &self.words[..self.regions]
     }
 
-    /// The table's own checksum, as it is there.
+    /// The table's own checksum, as it is stored.
     pub fn own_checksum(&self) -> u64 {
         self.words.last().map_or(0, |last| last.load(Ordering::Acquire))
     }
 
-    /// Makes every entry 0, and the padding, whatever they were.
+    /// Makes every entry and the padding 0, whatever they were.
     pub fn clear(&self) {
         let own = self.words.len() - 1;
         self.words[..own].iter().for_each(|word| word.store(0, Ordering::Relaxed));
     }
 
-    /// Gives the table its own checksum. It is bound to the header that has `header_checksum`.
+    /// Gives the table its own checksum, which is bound to the header with `header_checksum`.
     pub fn seal(&self, header_checksum: u64) {
         if let Some(last) = self.words.last() {
             last.store(self.checksum(header_checksum), Ordering::Release);
         }
     }
 
-    /// Whether the table matches its checksum, and says of every region what it holds.
+    /// Whether the table matches its checksum, and has a checksum for every region.
     pub fn is_sealed(&self, header_checksum: u64) -> bool {
         let load = |word: &AtomicU64| word.load(Ordering::Relaxed);
         let Some((last, before)) = self.words.split_last() else { return false };
@@ -105,7 +105,7 @@ impl<'a> Table<'a> {
     fn checksum(&self, header_checksum: u64) -> u64 {
         let mut checksum = Checksum::default();
         checksum.update(&header_checksum.to_le_bytes());
-        // The sink does not fail.
+        // The sink does not fail, so there is no error to handle.
         let _ = storage::for_each_chunk(&self.words[..self.words.len() - 1], |bytes| {
             checksum.update(bytes);
             Ok(())
@@ -113,7 +113,7 @@ impl<'a> Table<'a> {
         checksum.finish()
     }
 
-    /// Holds every region of a clean image to its entry.
+    /// Checks every region of a clean image against its entry.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).
@@ -136,7 +136,7 @@ pub(crate) mod tests {
     use super::*;
 
     std::thread_local! {
-        /// Bytes that this thread read for checksums.
+        /// How many bytes this thread read for checksums.
         pub static READ: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
     }
 

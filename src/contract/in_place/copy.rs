@@ -1,4 +1,4 @@
-//! The payload, given out a few regions at a time, while others may be changing it: what saving and copying begin with.
+//! Gives out the payload a few regions at a time, while others may be changing it. Saving and copying begin with that.
 
 use super::damaged_table;
 use crate::contract::Base;
@@ -7,14 +7,15 @@ use crate::format::{self, HEADER_LENGTH, REGION_BYTES, REGION_WORDS};
 use crate::storage::{Access, copy_words, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering, fence};
 
-/// How many regions are given out at once. Written at once, pieces of this size cost no more than larger ones, and they
-/// stay in the cache between the copy, the checksum and the system.
+/// How many regions are given out at once. Larger pieces would be written no faster, and pieces of this size stay in
+/// the cache between the copy, the checksum and the system.
 const PIECE: usize = 4;
 
 impl Base {
-    /// Gives a copy of the payload, a few regions at a time, with their entries in the table of checksums. A region of
-    /// an image in place that nobody touched is held to its entry first, unless nobody vouches for the filter anyway
-    /// (`unvouched`), and all of a compact form to its checksum. Whether nobody vouches for what was given.
+    /// Gives a copy of the payload, a few regions at a time, with the regions' entries in the table of checksums.
+    /// Returns whether nobody vouches for the bytes that were given. In an image in place a region that nobody touched
+    /// is checked against its entry first, unless nobody vouches for the filter anyway (`unvouched`). A compact form is
+    /// checked as a whole.
     ///
     /// # Errors
     /// Those of `give`; [`Status::Corrupt`](crate::Status::Corrupt);
@@ -32,7 +33,7 @@ impl Base {
             copy_regions(words, |_, _, _| Ok(()), give)?;
             return Ok(unvouched);
         };
-        // Others may be changing an image that is only read: its table's checksum tells.
+        // Others may be changing an image that is open for reading; the checksum of its table shows that.
         let reading = !unvouched && place.image.access() == Access::Read;
         let before = if reading { place.clean_table()? } else { None };
         let mut changed = unvouched || reading && before.is_none();
@@ -53,7 +54,7 @@ impl Base {
                 return Ok(());
             }
             changed = reading && place.clean_table()? != before;
-            // An entry is 0 only in a dirty image; and if that is sealed, its entry is what it was.
+            // A clean image has no entry 0. If a touched region is sealed meanwhile, its entry is again what it was.
             let touched = expected == 0 && place.is_marked();
             if !touched && !changed && entry.load(Ordering::Acquire) != found {
                 return Err(format::differs(region, words.len(), HEADER_LENGTH));
@@ -65,8 +66,8 @@ impl Base {
     }
 }
 
-/// Gives a copy of the words, a few regions at a time, with what their entries in a table of checksums would be.
-/// `check` sees each region's number, its words, and the entry of the copy before.
+/// Gives a copy of the words, a few regions at a time, with the entries that these copies would have in a table of
+/// checksums. `check` gets each region's number, its words and the copy's entry before that.
 fn copy_regions(
     words: &[AtomicU64],
     mut check: impl FnMut(usize, &[AtomicU64], u64) -> Result<()>,

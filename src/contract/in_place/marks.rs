@@ -1,4 +1,4 @@
-//! The regions of an image in place that a handle may change. Each was held to its checksum before.
+//! The regions of an image in place that a handle may change. Each region was checked against its checksum before.
 
 use crate::contract::Base;
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::storage::try_vec;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering, fence};
 
-/// Which regions a handle has marked: a bit each.
+/// A bit for each region: whether the handle has marked it.
 #[derive(Default)]
 pub(crate) struct Marks {
     bits: Vec<AtomicU64>,
@@ -21,7 +21,7 @@ impl Marks {
         Ok(Marks { bits, regions })
     }
 
-    /// Whether the region may be changed. Memory that is not an image in place has no marks, and no regions to mark.
+    /// Whether the region may be changed. Memory that is not an image in place needs no marks.
     #[inline]
     fn has(&self, region: usize) -> bool {
         self.bits.get(region / 64).is_none_or(|bits| bits.load(Ordering::Acquire) >> (region % 64) & 1 == 1)
@@ -51,13 +51,13 @@ impl Marks {
 }
 
 impl Base {
-    /// A word, if it lies in a region that is not marked: this one.
+    /// `word`, if it lies in a region that is not marked.
     #[inline]
     pub(crate) fn unmarked(&self, word: usize) -> Option<usize> {
         if self.marks.has(word / REGION_WORDS) { None } else { Some(word) }
     }
 
-    /// The first of these words that lies in a region that is not marked, if one does.
+    /// The first of these words that lies in a region that is not marked, if there is one.
     pub(crate) fn unmarked_in(&self, words: &Range<usize>) -> Option<usize> {
         let firsts = (words.start / REGION_WORDS..words.end.div_ceil(REGION_WORDS)).map(|region| region * REGION_WORDS);
         firsts.map(|first| first.max(words.start)).find_map(|word| self.unmarked(word))
@@ -70,13 +70,14 @@ impl Base {
 
     /// Marks the region that a word lies in, so that it may be changed.
     ///
-    /// Among processes that share the image: whoever makes an entry 0, or finds it 0, has a release fence between that
-    /// and the first bit that it sets. Whoever compares a region reads its bits, then passes an acquire fence, and only
-    /// then looks at the entry again. If the reader saw one of those bits, the fences make it see the 0 as well. So an
-    /// entry that is still not 0 belongs to bytes that no writer changed.
+    /// Several processes may share the image. A process that makes an entry 0, or finds it 0, has a release fence
+    /// between that and the first bit that it sets. A process that compares a region reads its bits, then passes an
+    /// acquire fence, and only then looks at the entry again. If the reader saw one of those bits, the fences make it
+    /// see the 0 as well. So an entry that is still not 0 belongs to bytes that no writer changed.
     ///
     /// # Errors
-    /// [`Status::Corrupt`](crate::Status::Corrupt) if the region does not match its entry; it is then as it was.
+    /// [`Status::Corrupt`](crate::Status::Corrupt) if the region does not match its entry. The entry then stays as it
+    /// was.
     #[cold]
     pub(crate) fn mark(&self, word: usize) -> Result<()> {
         let Some(place) = self.place() else { return Ok(()) };

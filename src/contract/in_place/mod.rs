@@ -1,12 +1,12 @@
-//! How an image in place is written, by one handle or by many processes at once, and how it is read meanwhile.
+//! How one handle, or many processes at once, write an image in place, and how it is read meanwhile.
 //!
-//! The words and what they mean. *Clean*: somebody vouched for exactly these bytes, and they match their checksums.
-//! *Dirty*: nobody does. A handle that began from a clean image and changed it vouches for the change when it seals the
-//! image; [`Base::vouch`] does so for whatever there is.
+//! *Clean* means that somebody vouched for exactly these bytes, and that they match their checksums. *Dirty* means that
+//! nobody does. A handle that began from a clean image and changed it vouches for the change when it seals the image.
+//! [`Base::vouch`] does so for whatever bytes there are.
 //!
-//! Before it first changes a region, a handle *marks* it: compares it with its entry in the table of checksums, and
-//! makes the entry 0. A region that does not match is not changed, so that no damage gets a new checksum; and only
-//! regions whose entry is 0 need one when the image is sealed.
+//! Before a handle first changes a region, it *marks* the region: it compares the region with its entry in the table of
+//! checksums, and makes the entry 0. A region that does not match is not changed, so that no damage gets a new
+//! checksum. Only regions whose entry is 0 need a new one when the image is sealed.
 //!
 //! - [`marks`]: the regions that a handle may change.
 //! - [`writing`]: one writer, from the first change to the end of the handle.
@@ -34,7 +34,7 @@ use crate::format::{
 use crate::storage::{Access, ImageBytes};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// What a change in place works on.
+/// The parts of an image that a change in place works on.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     image: &'a ImageBytes,
@@ -69,7 +69,7 @@ impl<'a> Place<'a> {
         self.image.word(COUNT_OFFSET)
     }
 
-    /// What the image says of itself now.
+    /// The image's header at this moment.
     fn header(&self) -> Result<Header> {
         let read = |bytes: &mut [u8; HEADER_LENGTH]| {
             self.image.read(bytes);
@@ -78,19 +78,20 @@ impl<'a> Place<'a> {
         Header::read(read).map(|(header, _)| header)
     }
 
-    /// The checksum of the table of a clean image: two sealed images of one payload differ in it if they differ at all.
-    /// `None` if the image is dirty.
+    /// The checksum of the table of a clean image. Two different sealed images of one payload differ in it. `None` if
+    /// the image is dirty.
     fn clean_table(&self) -> Result<Option<u64>> {
         Ok((!self.header()?.dirty).then(|| self.table.own_checksum()))
     }
 
-    /// Refuses to begin with a clean image whose table is damaged: an entry that became 0 by itself would be sealed.
+    /// Refuses to begin with a clean image whose table is damaged, because sealing would accept an entry that damage
+    /// made 0.
     fn check_table(&self, dirty: bool) -> Result<()> {
         if dirty || self.table.is_sealed(self.checksum()) { Ok(()) } else { Err(damaged_table()) }
     }
 
-    /// Refuses to seal an image whose end was cut off since it was clean, and is zeros now: nobody made its entries 0.
-    /// The table's checksum, which nobody writes while the image is dirty, is its last word.
+    /// Refuses to seal an image whose end was cut off since it was clean, and is zeros now, because no writer made
+    /// these entries 0. The table's last word is its checksum, which nobody writes while the image is dirty.
     fn check_end(&self) -> Result<()> {
         if self.table.own_checksum() != 0 { Ok(()) } else { Err(damaged_table()) }
     }
@@ -100,7 +101,7 @@ impl<'a> Place<'a> {
         let before = self.state().swap(DIRTY, Ordering::Release);
         let written = self.image.flush(STATE_OFFSET, STATE_OFFSET + 8);
         if written.is_err() {
-            // Nothing was changed, so nothing is dirty.
+            // Nothing was changed yet, so nothing is dirty.
             self.state().store(before, Ordering::Release);
         }
         written
@@ -111,7 +112,7 @@ impl<'a> Place<'a> {
         self.image.write(COUNT_OFFSET, &header.second_part(self.checksum()))?;
         let written = self.image.write(STATE_OFFSET, &[0; 8]);
         if written.is_err() {
-            // The disk may have the one or the other. What this process shows is that it did not work.
+            // The disk may have either state. This process shows the state for a failure.
             self.state().store(DIRTY, Ordering::Release);
             let _ = self.image.flush(STATE_OFFSET, STATE_OFFSET + 8);
         }
@@ -134,7 +135,7 @@ impl Base {
     }
 }
 
-/// What is said of an image whose table of checksums does not match the checksum of its own.
+/// The error for an image whose table of checksums does not match the table's own checksum.
 fn damaged_table() -> Error {
     error!(Corrupt, "the table of the payload's checksums is damaged")
 }

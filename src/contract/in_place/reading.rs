@@ -1,5 +1,5 @@
-//! What an image in place says of itself now, and whether its bytes match their checksums, while others may be changing
-//! both.
+//! What an image in place says of itself at this moment, and whether its bytes match their checksums, while others may
+//! be changing both.
 
 use super::{Place, damaged_table};
 use crate::contract::Base;
@@ -12,8 +12,8 @@ use core::sync::atomic::{Ordering, fence};
 const ATTEMPTS: u32 = 4;
 
 impl Base {
-    /// Whether nobody vouches for what this filter holds now: it came from a dirty image, or took in what did, or is
-    /// open for reading while another handle changes the image.
+    /// Whether nobody vouches for what this filter holds now. That is so if the filter came from a dirty image, or took
+    /// in a filter that did, or is open for reading while another handle changes the image.
     pub fn is_unvouched(&self) -> bool {
         match self.place() {
             Some(place) if place.image.access() == Access::Read => place.header().map_or(true, |header| header.dirty),
@@ -21,13 +21,13 @@ impl Base {
         }
     }
 
-    /// Whether an image of these bytes would say that it is dirty: nobody vouches for them, or not yet.
+    /// Whether an image of these bytes would say that it is dirty, because nobody vouches for them, or does not yet.
     pub fn is_dirty(&self) -> bool {
         let marked = self.place().is_some_and(|place| place.is_marked());
         self.header.dirty && self.words.in_place() != Some(Access::Read) || marked
     }
 
-    /// Keys offered as the image says now; of a damaged header what it said before.
+    /// How many keys were offered, as the image says now. If the header is damaged, as it said before.
     pub fn count_now(&self) -> u64 {
         match self.place() {
             Some(place) if place.image.access() == Access::Read => {
@@ -37,12 +37,12 @@ impl Base {
         }
     }
 
-    /// Compares the bytes that are there now, of an image or a compact form in place, with their checksums. Memory of
-    /// the filter's own has none.
+    /// Compares the present bytes, of an image or a compact form in place, with their checksums. Memory of the filter's
+    /// own has no checksums.
     ///
     /// # Errors
-    /// [`Status::Corrupt`], naming the bytes, if a region differs from its checksum, or the header or table does;
-    /// [`Status::Dirty`] if all others match but some were touched, or the image or the filter is dirty.
+    /// [`Status::Corrupt`], naming the bytes, if a region differs from its checksum, or the header or table does.
+    /// [`Status::Dirty`] if all other regions match but some were touched, or the image or the filter is dirty.
     pub(crate) fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let Some(place) = self.place() else {
             if let Some(compact) = self.words.borrowed_from() {
@@ -60,8 +60,8 @@ impl Base {
             if before.is_none() || after.is_none() {
                 return Err(Status::Dirty.into());
             }
-            // Otherwise it was changed and sealed meanwhile; so it was if the table is in order now, or a moment later:
-            // sealing what came to the same bytes gives the same table.
+            // Otherwise the image was changed and sealed meanwhile. That is also so if the table is in order now, or a
+            // moment later: an image that came back to the same bytes has the same table when it is sealed.
             if before == after {
                 if sealed && !touched {
                     return Ok(());
@@ -74,14 +74,14 @@ impl Base {
         Err(error!(Dirty, "the image is changed again and again while it is read"))
     }
 
-    /// Compares all regions that nobody touched; whether there are others.
+    /// Compares all regions that nobody touched. Returns whether there are others.
     fn compare(&self, place: Place, progress: &mut dyn FnMut(u64)) -> Result<bool> {
         let mut touched = false;
         for (region, entry) in place.table.entries().iter().enumerate() {
             let expected = entry.load(Ordering::Acquire);
             let words = place.region(region);
             if expected == 0 || format::entry_of_words(words) != expected {
-                // An entry that stays belongs to bytes that no writer changed, as in `mark`.
+                // An entry that stays belongs to bytes that no writer changed: see `mark`.
                 fence(Ordering::Acquire);
                 if expected != 0 && entry.load(Ordering::Relaxed) == expected {
                     return Err(format::differs(region, words.len(), HEADER_LENGTH));
@@ -93,8 +93,8 @@ impl Base {
         Ok(touched)
     }
 
-    /// Holds an image in place that is clean, or was when this handle began, to its checksums, before its bits go into
-    /// another filter; whether nobody vouches for them.
+    /// Checks an image in place that is clean, or was when this handle began, against its checksums, before its bits go
+    /// into another filter. Returns whether nobody vouches for the bits.
     ///
     /// # Errors
     /// [`Status::Corrupt`].

@@ -1,5 +1,5 @@
-//! New checksums for what was changed, and then a clean image: what a writer does when it syncs or ends, and the last
-//! of those who share an image.
+//! Gives changed regions new checksums and then makes the image clean. A writer does so when it syncs or ends, and so
+//! does the last of several processes that share an image.
 
 use crate::contract::Base;
 use crate::error::Result;
@@ -8,13 +8,13 @@ use crate::storage::{Access, ImageBytes};
 use core::sync::atomic::Ordering;
 
 impl Base {
-    /// Brings an image in place up to date. One that this handle found clean and changed becomes clean again: payload
-    /// and table first, then the count, then the state, each on the disk before the next. One that nobody
-    /// vouches for, or that others share, comes to the disk and stays dirty. Costs what was changed. Of memory of the
-    /// filter's own and of an image that is only read there is nothing to bring.
+    /// Brings an image in place up to date. An image that this handle found clean and changed becomes clean again:
+    /// payload and table first, then the count, then the state, each on the disk before the next. An image that nobody
+    /// vouches for, or that others share, comes to the disk and stays dirty. The cost depends on what was changed.
+    /// Memory of the filter's own and an image that is only read need no update.
     ///
     /// # Errors
-    /// What the system reports; the image then stays dirty, and another call tries again.
+    /// The system's errors; the image then stays dirty, and another call tries again.
     /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) in a child of the process that opened the
     /// image to change it.
     pub fn sync(&mut self) -> Result<()> {
@@ -40,16 +40,17 @@ impl Base {
         }
     }
 
-    /// Has all bytes on the disk, and leaves the image dirty.
+    /// Writes all bytes to the disk, and leaves the image dirty.
     fn flush(&self) -> Result<()> {
         let place = self.place_for(Access::Write)?;
         place.count().store(self.header.count, Ordering::Release);
         place.image.flush(0, place.image.length())
     }
 
-    /// Gives every marked region its checksum and makes the image clean, for whoever has it alone and vouches for it.
+    /// Gives every marked region its checksum and makes the image clean. The caller has the image alone, and vouches
+    /// for it.
     pub(super) fn seal(&mut self) -> Result<()> {
-        // Whatever becomes of this, a region that is changed later is marked again.
+        // Even if sealing fails, a region that is changed later has to be marked again.
         self.marks.clear();
         let Some(place) = self.place() else { return Ok(()) };
         for (region, entry) in place.table.entries().iter().enumerate() {
@@ -64,12 +65,12 @@ impl Base {
         Ok(())
     }
 
-    /// Declares the bytes as they are now to be right, gives them new checksums, and makes the filter clean. Reads the
-    /// whole payload.
+    /// Declares that the present bytes are right, gives them new checksums, and makes the filter clean. Reads the whole
+    /// payload.
     ///
     /// # Errors
     /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) for an image that is open for reading or to
-    /// be shared; what the system reports: the image is then dirty.
+    /// be shared; the system's errors, after which the image is dirty.
     pub(crate) fn vouch(&mut self) -> Result<()> {
         if self.is_own() {
             self.header.dirty = false;

@@ -1,5 +1,5 @@
-//! Many processes that insert into one image at once. These handles count themselves in a word of the image's header,
-//! and the last one that leaves seals the image.
+//! Insertion by many processes into one image at once. Their handles count themselves in a word of the image's header,
+//! and the last handle that leaves seals the image.
 
 use super::Marks;
 use crate::contract::Base;
@@ -7,19 +7,19 @@ use crate::error::Result;
 use crate::storage::{Access, ImageBytes, Mapping};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// In the header's word `sharing`: how many sharers there are.
+/// The bits of the header's word `sharing` that say how many sharers there are.
 const SHARERS: u64 = 0xffff_ffff;
-/// The image was clean when the first sharer came, and no sharer has died since.
+/// The bit that says that the image was clean when the first sharer came, and that no sharer has died since.
 const BEGAN_CLEAN: u64 = 1 << 32;
-/// A sharer that has closed the image changed it.
+/// The bit that says that a sharer changed the image and has closed it.
 const CHANGED: u64 = 1 << 33;
 
 impl Base {
-    /// Joins those who share the image. In a file they keep count of themselves, each at the gate that [`Mapping`]
-    /// holds; in a buffer there are no locks, so nobody knows who is the last, and it stays dirty.
+    /// Joins the handles that share the image. In a file they count themselves, each at the gate that [`Mapping`]
+    /// holds. A buffer has no locks, so nobody knows which handle is the last, and the image stays dirty.
     ///
     /// # Errors
-    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory), and what the system reports.
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory), and the system's errors.
     pub(crate) fn begin_sharing(&mut self) -> Result<()> {
         let place = self.place_for(Access::Share)?;
         let marks = Marks::new(place.table.entries().len())?;
@@ -31,7 +31,7 @@ impl Base {
             }
             Some(file) => {
                 let before = place.sharing().load(Ordering::Relaxed);
-                // Whoever finds nobody alive finds the image clean, or left behind by somebody who died.
+                // A handle that finds no other alive finds the image clean, or left dirty by a process that died.
                 let now = match (file.was_alone(), dirty) {
                     (true, true) => 1,
                     (true, false) => 1 | BEGAN_CLEAN,
@@ -52,7 +52,7 @@ impl Base {
         Ok(())
     }
 
-    /// Leaves those who share the image. The last one seals it, if all who came have left in order.
+    /// Leaves the handles that share the image. The last one seals the image if all of them have left in order.
     pub(super) fn end_sharing(&mut self) -> Result<()> {
         let offered = core::mem::take(self.offered.get_mut());
         let changed = offered > 0 || self.marks.any();
@@ -81,11 +81,11 @@ impl Base {
         self.seal()
     }
 
-    /// Adds this handle's keys to the image's count, and waits until what all who share the image have inserted so far
+    /// Adds this handle's keys to the image's count, and waits until everything that the sharers have inserted so far
     /// is on the disk. The image stays dirty.
     ///
     /// # Errors
-    /// What the system reports.
+    /// The system's errors.
     pub(super) fn sync_shared(&mut self) -> Result<()> {
         let place = self.place_for(Access::Share)?;
         let file = place.image.file();
@@ -98,7 +98,7 @@ impl Base {
     }
 }
 
-/// The gate of a file, while somebody has it to itself; of memory without locks nothing.
+/// The gate of a file, which one handle at a time has to itself. Memory without locks has no gate.
 pub(crate) struct Gate<'a>(Option<&'a Mapping>);
 
 impl Drop for Gate<'_> {
@@ -114,14 +114,15 @@ impl Base {
         self.words.image().and_then(ImageBytes::file)
     }
 
-    /// Whether whoever dies in the middle of a change lets go of it: in a file, whose locks the system takes back. In
-    /// memory of the filter's own nobody dies but together with all who use it. A buffer has no locks.
+    /// Whether a change is released if its process dies in the middle. In a file it is, because the system takes the
+    /// locks back. Memory of the filter's own dies together with all who use it. In a buffer, which has no locks, it is
+    /// not.
     pub(crate) fn outlives_sharers(&self) -> bool {
         self.is_own() || self.gated().is_some()
     }
 
-    /// The gate, if nobody is there. Handles that share a file open, close and sync it at the gate. A change that one
-    /// of them has to make alone happens there too. A handle's threads keep each other out before.
+    /// The gate, if no other handle has it. Handles that share a file open, close and sync it at the gate, and make
+    /// there the changes that only one of them may make at a time. A handle's own threads keep each other out before.
     pub(crate) fn try_gate(&self) -> Option<Gate<'_>> {
         match self.gated() {
             Some(file) if !file.try_gate() => None,
@@ -129,17 +130,17 @@ impl Base {
         }
     }
 
-    /// The gate, as soon as nobody is there.
+    /// Waits for the gate.
     ///
     /// # Errors
-    /// What the system reports.
+    /// The system's errors.
     pub(crate) fn gate(&self) -> Result<Gate<'_>> {
         self.gated().map_or(Ok(()), Mapping::enter_gate)?;
         Ok(Gate(self.gated()))
     }
 }
 
-/// Adds to a count that nobody else changes, or loses a sum to, at the same moment.
+/// Adds to a count, which stays at its greatest value. No sum is lost if others add at the same moment.
 fn add_saturating(count: &AtomicU64, keys: u64) {
     let add = |now: u64| Some(now.saturating_add(keys));
     // The closure always gives a sum.

@@ -1,4 +1,4 @@
-//! What sealing costs, and system calls that fail.
+//! Tests of what sealing costs, and of system calls that fail.
 
 use crate::format::{REGION_BYTES, tests::READ};
 use crate::storage::tests::FLUSHES_LEFT;
@@ -19,7 +19,7 @@ fn opened(path: &Path, mode: Mode) -> Filter {
     open(path, &OpenOptions { mode, key: None }).unwrap()
 }
 
-/// Bytes that `body` reads for checksums of regions.
+/// How many bytes `body` reads for checksums of regions.
 fn read_by(body: impl FnOnce()) -> usize {
     let before = READ.get();
     body();
@@ -50,7 +50,7 @@ fn sealing_costs_what_was_changed() {
     assert_eq!(all, 2 * REGIONS * REGION_BYTES);
 }
 
-/// Whichever flush fails, the file is dirty or as it was, the handle knows, and another sync makes it right.
+/// Whichever flush fails, the file is dirty or as it was, the handle knows that, and another sync makes it right.
 #[test]
 fn a_sync_that_fails_is_tried_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -69,7 +69,7 @@ fn a_sync_that_fails_is_tried_again() {
         let reader = opened(&path, Mode::Read);
         assert!(reader.base().is_dirty() && filter.base().is_dirty());
         assert_eq!(reader.verify().unwrap_err().status(), Status::Dirty);
-        // What is changed between the two is not lost either.
+        // A change between the two syncs is not lost either.
         filter.insert_hash(u64::MAX - flushes).unwrap();
         filter.sync().unwrap();
         reader.verify().unwrap();

@@ -1,4 +1,4 @@
-//! One writer: it marks the image dirty before its first change, and brings it up to date when its handle ends.
+//! A single writer marks the image dirty before its first change, and brings it up to date when its handle ends.
 
 use super::Marks;
 use crate::contract::Base;
@@ -8,12 +8,12 @@ use crate::storage::Access;
 use core::sync::atomic::Ordering;
 
 impl Base {
-    /// Marks the image dirty, on its disk too, where this handle has not done so.
+    /// Marks the image dirty, on its disk too, unless this handle has done so.
     ///
     /// # Errors
-    /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if it is not open for one writer;
+    /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if the image is not open for one writer;
     /// [`Status::Corrupt`](crate::Status::Corrupt) if its table of checksums is damaged;
-    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory); what the system reports.
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory); the system's errors.
     pub(crate) fn begin_writing(&mut self) -> Result<()> {
         match self.words.in_place() {
             None => Ok(()),
@@ -44,7 +44,7 @@ impl Base {
     pub(crate) fn initialise(&mut self) -> Result<()> {
         let header = Header { dirty: true, ..self.header.clone() }.encode();
         let place = self.place_for(Access::Write)?;
-        // What can fail comes before the first byte is written.
+        // Every step that can fail comes before the first byte is written.
         let marks = Marks::new(place.table.entries().len())?;
         place.image.fill_zero();
         place.image.store(0, &header);
@@ -53,7 +53,7 @@ impl Base {
         self.seal()
     }
 
-    /// Leaves an image in place as it is, dirty if it was written: for a handle whose state is not to be trusted.
+    /// Leaves an image in place as it is, dirty if it was written. This is for a handle whose state cannot be trusted.
     pub fn abandon(&mut self) {
         self.writing = false;
         *self.offered.get_mut() = 0;
@@ -76,8 +76,8 @@ impl Base {
 
 impl Drop for Base {
     fn drop(&mut self) {
-        // A failure leaves the image dirty, which its next reader sees; `sync` reports it to whoever asks. In a child
-        // of the process that opened it the image is only read, and nothing is done.
+        // A failure leaves the image dirty, which its next reader sees; `sync` reports the failure to callers who ask.
+        // In a child of the process that opened the image, the image is only read, and nothing is done.
         let _ = self.close();
     }
 }
