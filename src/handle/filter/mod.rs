@@ -139,7 +139,7 @@ impl Filter {
 
     // ---- Looking up ----------------------------------------------------------------------------------------------
 
-    /// Whether a key may have been inserted; true also where the key cannot be hashed.
+    /// Whether a key may have been inserted. True also if the key cannot be hashed.
     #[inline]
     pub fn contains(&self, key: &[u8]) -> bool {
         match self.hasher.hash_bytes_at_once(key) {
@@ -148,7 +148,7 @@ impl Filter {
         }
     }
 
-    /// Whether a `u64` key may have been inserted; true also where it cannot be hashed.
+    /// Whether a `u64` key may have been inserted. True also if the key cannot be hashed.
     #[inline]
     pub fn contains_u64(&self, key: u64) -> bool {
         match self.hasher.hash_u64_at_once(key) {
@@ -157,15 +157,15 @@ impl Filter {
         }
     }
 
-    /// Whether a hash may have been inserted. Constant time.
+    /// Whether a hash may have been inserted. Takes constant time.
     #[inline]
     pub fn contains_hash(&self, hash: u64) -> bool {
         self.kind.contains_hash(hash)
     }
 
-    /// Looks many keys up and fills `answers` as far as it has room for them.
-    ///
     /// Looks many keys up, and fills as much of `answers` as has room.
+    ///
+    /// # Errors
     /// [`Status::Offsets`], [`Status::ExternalHash`], [`Status::KeyMissing`]. All answers then say true.
     pub fn contains_batch(&self, keys: &Keys, answers: &mut Answers) -> Result<()> {
         let kind = &*self.kind;
