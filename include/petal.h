@@ -198,7 +198,7 @@ typedef int32_t petal_status;
 #define PETAL_ERR_FULL (-31)
 /** The kind can do that, but this handle may not: its image is open for reading, shared, or in place. */
 #define PETAL_ERR_UNSUPPORTED_BY_HANDLE (-32)
-/** This build of the library leaves that out. No build of this version leaves anything out. */
+/** This build of the library leaves the function out. No build of this version leaves anything out. */
 #define PETAL_ERR_UNSUPPORTED_BY_BUILD (-33)
 
 /** A sentence, without a full stop, that explains a status. Static, never NULL. */
@@ -642,7 +642,7 @@ typedef struct petal_setting {
   double value;
 } petal_setting;
 
-/** What filter to make. A capacity and a false-positive rate, or exact bits and hashes, give its size. */
+/** Describes the filter to make. A capacity and a false-positive rate, or exact bits and hashes, give its size. */
 typedef struct petal_spec {
   /** sizeof(petal_spec), or 0 for its size in the first release. */
   size_t struct_size;
@@ -673,7 +673,7 @@ typedef struct petal_spec {
    * key in a file.
    */
   uint8_t key[16];
-  /** What only this kind takes. */
+  /** The parameters that only this kind takes. */
   petal_setting parameters[PETAL_MAX_PARAMETERS];
 } petal_spec;
 /** A `petal_spec` of this header's size, all else 0. */
@@ -751,9 +751,9 @@ petal_status petal_filter_new(const petal_spec *spec, petal_filter **filter, pet
  */
 #define PETAL_CAN_AGE (1ull << 14)
 /**
- * This is a warning and no ability: a lookup may say of an inserted key that the key is absent. `petal_plan()`
- * proposes such a kind only if the request has this flag. A parameter may give the flag to a filter whose kind does
- * not have it (`rotating` with `touch` = 0).
+ * This flag is a warning and not an ability: a lookup may say of an inserted key that the key is absent.
+ * `petal_plan()` proposes such a kind only if the request has this flag. A parameter may give the flag to a filter
+ * whose kind does not have it (`rotating` with `touch` = 0).
  */
 #define PETAL_MAY_LOSE_KEYS (1ull << 15)
 /** Restores a stored key's fingerprint to full length: `petal_filter_rejuvenate()`. */
@@ -773,23 +773,23 @@ petal_status petal_filter_new(const petal_spec *spec, petal_filter **filter, pet
 /** What a filter does with more keys than its capacity: one of `PETAL_OVERFILL_*`. */
 typedef uint32_t petal_overfill;
 
-/** Its false-positive rate rises, in the end to 1. */
+/** The filter's false-positive rate rises, in the end to 1. */
 #define PETAL_OVERFILL_RATE_RISES 1
 /**
- * It refuses keys: `PETAL_ERR_FULL`. From its capacity on, `hash_compaction` refuses every key that it does not find,
- * and keeps its rate. If `cuckoo` gets as many distinct keys as its capacity, it refuses one of them with a
+ * The filter refuses keys: `PETAL_ERR_FULL`. From its capacity on, `hash_compaction` refuses every key that it does
+ * not find, and keeps its rate. If `cuckoo` gets as many distinct keys as its capacity, it refuses one of them with a
  * probability below 10^-8. With buckets of two slots the probability is below 10^-6.
  */
 #define PETAL_OVERFILL_REFUSES 2
 /**
- * It grows and keeps its rate. It refuses keys (`PETAL_ERR_FULL`) if its image is in place and full. It also refuses
- * keys if its rate is so low that another level is not worth the memory: at 1e-12, for example, past some hundred
- * thousand keys. `taffy` refuses keys after its last doubling.
+ * The filter grows and keeps its rate. It refuses keys (`PETAL_ERR_FULL`) if its image is in place and full. It also
+ * refuses keys if its rate is so low that another level is not worth the memory: at 1e-12, for example, past some
+ * hundred thousand keys. `taffy` refuses keys after its last doubling.
  */
 #define PETAL_OVERFILL_GROWS 3
-/** It takes no keys. A builder makes the filter from all of its keys, and `petal_filter_new()` refuses the kind. */
+/** The filter takes no keys. A builder makes it from all of its keys, and `petal_filter_new()` refuses the kind. */
 #define PETAL_OVERFILL_IS_BUILT 4
-/** It keeps its rate and forgets the oldest keys: its capacity is the window that it remembers. */
+/** The filter keeps its rate and forgets the oldest keys: its capacity is the window that it remembers. */
 #define PETAL_OVERFILL_FORGETS 5
 
 /** The C type that holds a filter, map or sketch of a kind: one of `PETAL_HANDLE_*`. */
@@ -817,8 +817,8 @@ typedef uint32_t petal_handle;
  */
 #define PETAL_IS_FOREIGN (1 << 2)
 /**
- * Its keys are the integers below the filter's `bits`, and the filter does not hash them. The filter refuses other
- * keys (`PETAL_ERR_OUT_OF_RANGE`).
+ * The kind's keys are the integers below a filter's `bits`, and the filter does not hash them. The filter refuses
+ * other keys (`PETAL_ERR_OUT_OF_RANGE`).
  */
 #define PETAL_TAKES_INTEGERS (1 << 3)
 /**
@@ -856,9 +856,9 @@ typedef struct petal_kind_info {
    * place. The filter refuses one copy more (`PETAL_ERR_FULL`). 0 if copies take no places.
    */
   uint32_t most_copies;
-  /** Its name, the same everywhere. */
+  /** The kind's name, the same everywhere. */
   char name[PETAL_NAME_SIZE];
-  /** What it is, in a sentence. */
+  /** A sentence that says what the kind is. */
   char summary[PETAL_SUMMARY_SIZE];
 } petal_kind_info;
 /** A `petal_kind_info` of this header's size, all else 0. */
@@ -878,9 +878,9 @@ typedef struct petal_parameter_info {
   double maximum;
   /** The value of a parameter that nobody set. */
   double default_value;
-  /** Its name, the same everywhere. */
+  /** The parameter's name, the same everywhere. */
   char name[PETAL_NAME_SIZE];
-  /** What it does, in a sentence. */
+  /** A sentence that says what the parameter does. */
   char summary[PETAL_SUMMARY_SIZE];
 } petal_parameter_info;
 /** A `petal_parameter_info` of this header's size, all else 0. */
@@ -953,8 +953,8 @@ typedef struct petal_plan_request {
 #define PETAL_REASON_SIZE 240
 
 /**
- * What one kind would be. Its size never changes, because it is an element of arrays: later fields take the place of
- * `reserved`. Only the `struct_size` of an array's first element matters.
+ * The offer of one kind. The size of this struct never changes, because it is an element of arrays: later fields take
+ * the place of `reserved`. Only the `struct_size` of an array's first element matters.
  */
 typedef struct petal_proposal {
   /** sizeof(petal_proposal), or 0 for its size in the first release. */

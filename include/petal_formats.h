@@ -52,7 +52,7 @@ typedef struct petal_format_info {
   uint32_t capabilities;
   /** How many variants of the format its owners write; `petal_format_variant()` names each. 0 if there is one. */
   uint32_t variant_count;
-  /** Its name, the same everywhere. */
+  /** The format's name, the same everywhere. */
   char name[PETAL_NAME_SIZE];
   /** Whose format it is and what the format holds, in a sentence. */
   char summary[PETAL_SUMMARY_SIZE];

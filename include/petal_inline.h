@@ -62,8 +62,8 @@ typedef uint32_t petal_layout;
 #define PETAL_LAYOUT_BLOCKED 2
 
 /**
- * A filter's payload and how to find keys in it; `docs/format.md` specifies the layouts. A view of all zeros, which
- * nobody filled in, says true of every key.
+ * A filter's payload and how to find keys in it; `docs/format.md` specifies the layouts. A lookup in a view of all
+ * zeros, which nobody filled in, says true of every key.
  */
 typedef struct petal_view {
   /** sizeof(petal_view), or 0 for its size in the first release. */
@@ -72,9 +72,9 @@ typedef struct petal_view {
   petal_layout layout;
   /** How many bits a key sets. */
   uint32_t hashes;
-  /** The hash function of the keys. The inline functions can hash uint64_t keys if it is `PETAL_HASH_XXH3`. */
+  /** The hash function of the keys. The inline functions hash uint64_t keys only if it is `PETAL_HASH_XXH3`. */
   petal_hash_function hash;
-  /** How many `masks` there are. */
+  /** How many lane masks `masks` points to. */
   uint32_t mask_count;
   /** The number that XXH3 mixes with uint64_t keys, which comes from the seed; otherwise 0. */
   uint64_t hash_flip;
@@ -82,9 +82,11 @@ typedef struct petal_view {
   uint64_t blocks;
   /** The blocks, one after the other, aligned to 8 bytes. */
   const uint64_t *words;
-  /** The same address as `words`, for writing, if the view allows insertions; otherwise NULL. */
+  /** The start of the blocks for insertions, the same address as `words`. NULL if the view is for lookups only. */
   uint64_t *writable_words;
-  /** The sets of lanes, one of which each key uses, for `PETAL_LAYOUT_BLOCKED`; otherwise NULL. Static. */
+  /**
+   * The lane masks of `PETAL_LAYOUT_BLOCKED`: each key uses the lanes of one mask. Static. NULL for other layouts.
+   */
   const uint16_t *masks;
 } petal_view;
 /** A `petal_view` of this header's size, all else 0. */

@@ -30,10 +30,10 @@ macro_rules! boundary {
 }
 pub(crate) use boundary;
 
-/// No error struct.
+/// Stands for the error struct of a call that has none.
 pub(crate) const NO_ERROR: *mut petal_error = ptr::null_mut();
 
-/// A required pointer was NULL.
+/// The error for a required pointer that is NULL.
 #[cold]
 pub(crate) fn null(name: &str) -> Error {
     Error::new(Status::NullPointer, format_args!("{name} is NULL"))
@@ -61,10 +61,10 @@ pub(crate) fn run(error: *mut petal_error, body: impl FnOnce() -> Result<()>) ->
     }
 }
 
-/// Runs what nearly always works in a straight line; `panicked` says what comes of a panic. A caller whom this does
-/// not serve then goes the long way, through [`run`], which also says what is wrong.
+/// Runs the case that nearly always succeeds, in a straight line; `panicked` gives the result after a panic. A call
+/// that `body` cannot serve then goes the long way, through [`run`], which also says what is wrong.
 ///
-/// Only for handles, which come from calls that went through [`run`]: so panics are quiet.
+/// For calls with handles only. A handle comes from a call that went through [`run`], so panics are silenced by then.
 #[inline(always)]
 pub(crate) fn attempt<T>(body: impl FnOnce() -> T, panicked: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
@@ -73,7 +73,7 @@ pub(crate) fn attempt<T>(body: impl FnOnce() -> T, panicked: impl FnOnce() -> T)
     })
 }
 
-/// Frees what a panic carries. Apart, so that no register is kept for it.
+/// Frees the payload of a panic. Kept out of line, so that the caller keeps no register for it.
 #[cold]
 #[inline(never)]
 fn discard(payload: Box<dyn Any + Send>) {
@@ -101,7 +101,7 @@ pub(crate) fn silence_panics() {
 /// Its first field is `struct_size: usize`, all of its bit patterns are valid, it has no padding, and
 /// `FIRST_SIZE <= size_of::<Self>()`.
 pub(crate) unsafe trait SizedStruct: Copy {
-    /// The size that it had in the first release: what the oldest callers send. It never changes.
+    /// The size that the struct had in the first release, which the oldest callers send. It never changes.
     const FIRST_SIZE: usize;
 }
 
@@ -110,10 +110,11 @@ unsafe impl SizedStruct for petal_error {
     const FIRST_SIZE: usize = 256;
 }
 
-/// The most that a struct may claim to be: what is larger is not a size.
+/// The greatest size that a struct may claim; a larger number is not a size.
 const MAX_STRUCT_SIZE: usize = 4096;
 
-/// The size that a struct says it has, where 0 is that of the first release: so `= {0}` is a struct that can be used.
+/// The size that a struct claims. 0 stands for the size in the first release, so that `= {0}` is a struct that can be
+/// used.
 #[inline]
 fn size_of_struct<T: SizedStruct>(size: usize) -> Result<usize> {
     const { assert!(T::FIRST_SIZE <= size_of::<T>(), "structs only grow") };
@@ -124,7 +125,7 @@ fn size_of_struct<T: SizedStruct>(size: usize) -> Result<usize> {
     }
 }
 
-/// Whether a struct says that it is this version's, all of it.
+/// Whether a struct claims the size of this version, with all fields.
 #[inline(always)]
 pub(crate) fn is_whole<T: SizedStruct>(size: usize) -> bool {
     size == size_of::<T>() || (size == 0 && T::FIRST_SIZE == size_of::<T>())
@@ -138,8 +139,8 @@ fn wrong_size<T: SizedStruct>(size: usize) -> Error {
     error(Status::StructSize, message)
 }
 
-/// Reads a struct that the caller filled in, after a look at its size and at what may follow the part that is known.
-/// Fields that the caller's version does not have are zero, which is their default.
+/// Reads a struct that the caller filled in, after checking its size and the bytes after its known part. Fields that
+/// the caller's version does not have are zero, which is their default.
 ///
 /// # Safety
 /// `pointer` points to a `struct_size` and as many bytes as that says.
@@ -170,7 +171,7 @@ pub(crate) unsafe fn read_optional<T: SizedStruct>(pointer: *const T) -> Result<
     if pointer.is_null() { Ok(None) } else { unsafe { read(pointer) }.map(Some) }
 }
 
-/// Looks at the size of a struct that is to be filled in; NULL is none.
+/// Checks the size of a struct that is to be filled in. NULL has none to check.
 ///
 /// # Safety
 /// As [`read_optional`].
@@ -182,8 +183,8 @@ pub(crate) unsafe fn check_out<T: SizedStruct>(pointer: *mut T) -> Result<()> {
     size_of_struct::<T>(unsafe { pointer.cast::<usize>().read_unaligned() }).map(drop)
 }
 
-/// Fills in a struct as far as the caller's version has it, but for its size, and leaves bytes after the known part
-/// alone.
+/// Fills in a struct as far as the caller's version has fields. Its size and the bytes after the known part stay as
+/// they are.
 ///
 /// # Safety
 /// [`check_out`] was asked.
@@ -213,7 +214,7 @@ unsafe fn write_error(pointer: *mut petal_error, failure: &Error) {
     unsafe { write(pointer, petal_error { struct_size: 0, status, os_error: failure.os_error(), message }) };
 }
 
-/// The system's form of a file descriptor, which C gives in a type that holds the handles of other systems too.
+/// The system's file descriptor. C gives it in a type that also holds the handles of other systems.
 pub(crate) fn descriptor(descriptor: isize) -> Result<i32> {
     let message = format_args!("descriptor = {descriptor} is none that this system has: they are of 32 bits");
     i32::try_from(descriptor).map_err(|_| error(Status::OutOfRange, message))
@@ -242,7 +243,7 @@ pub(crate) unsafe fn bytes<'a>(pointer: *const u8, length: usize, name: &str) ->
     })
 }
 
-/// [`bytes`] without a reason where there are none.
+/// [`bytes`] without an error that says what is wrong.
 ///
 /// # Safety
 /// As [`bytes`].
@@ -276,7 +277,7 @@ pub(crate) unsafe fn elements<'a, T>(pointer: *const T, length: usize, name: &st
     })
 }
 
-/// [`elements`] without a reason where there are none.
+/// [`elements`] without an error that says what is wrong.
 ///
 /// # Safety
 /// As [`elements`].
@@ -330,7 +331,7 @@ pub(crate) unsafe fn name<'a>(pointer: *const c_char) -> Result<&'a str> {
 mod tests {
     use super::*;
 
-    /// A struct as it might be after two releases had appended a field each.
+    /// A struct as it might be after two releases appended a field each.
     #[repr(C)]
     #[derive(Clone, Copy)]
     struct Grown {

@@ -1,4 +1,5 @@
-// What a pointer that C holds points to: a value of the core, and whether a panic was caught while it was being
+// The value that a pointer in C's hands points to: a value of the core, and whether a panic was caught while it was
+// being changed.
 // changed.
 
 use crate::boundary::{self, boundary};

@@ -64,8 +64,8 @@ const _: () = {
     assert!(PETAL_LAYOUT_BLOCKED == Layout::Blocked as u32);
 };
 
-/// A filter's payload and how to find keys in it; `docs/format.md` specifies the layouts. A view of all zeros, which
-/// nobody filled in, says true of every key.
+/// A filter's payload and how to find keys in it; `docs/format.md` specifies the layouts. A lookup in a view of all
+/// zeros, which nobody filled in, says true of every key.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_view {
@@ -75,9 +75,9 @@ pub struct petal_view {
     pub layout: petal_layout,
     /// How many bits a key sets.
     pub hashes: u32,
-    /// The hash function of the keys. The inline functions can hash uint64_t keys if it is `PETAL_HASH_XXH3`.
+    /// The hash function of the keys. The inline functions hash uint64_t keys only if it is `PETAL_HASH_XXH3`.
     pub hash: petal_hash_function,
-    /// How many `masks` there are.
+    /// How many lane masks `masks` points to.
     pub mask_count: u32,
     /// The number that XXH3 mixes with uint64_t keys, which comes from the seed; otherwise 0.
     pub hash_flip: u64,
@@ -85,9 +85,9 @@ pub struct petal_view {
     pub blocks: u64,
     /// The blocks, one after the other, aligned to 8 bytes.
     pub words: *const u64,
-    /// The same address as `words`, for writing, if the view allows insertions; otherwise NULL.
+    /// The start of the blocks for insertions, the same address as `words`. NULL if the view is for lookups only.
     pub writable_words: *mut u64,
-    /// The sets of lanes, one of which each key uses, for `PETAL_LAYOUT_BLOCKED`; otherwise NULL. Static.
+    /// The lane masks of `PETAL_LAYOUT_BLOCKED`: each key uses the lanes of one mask. Static. NULL for other layouts.
     pub masks: *const u16,
 }
 

@@ -43,9 +43,9 @@ pub const PETAL_CAN_RESIZE: u64 = 1 << 13;
 /// Forgets its oldest keys, and `petal_filter_advance()` moves its time on. `petal_plan()` proposes such a kind only if
 /// the request asks for this capability.
 pub const PETAL_CAN_AGE: u64 = 1 << 14;
-/// This is a warning and no ability: a lookup may say of an inserted key that the key is absent. `petal_plan()`
-/// proposes such a kind only if the request has this flag. A parameter may give the flag to a filter whose kind does
-/// not have it (`rotating` with `touch` = 0).
+/// This flag is a warning and not an ability: a lookup may say of an inserted key that the key is absent.
+/// `petal_plan()` proposes such a kind only if the request has this flag. A parameter may give the flag to a filter
+/// whose kind does not have it (`rotating` with `touch` = 0).
 pub const PETAL_MAY_LOSE_KEYS: u64 = 1 << 15;
 /// Restores a stored key's fingerprint to full length: `petal_filter_rejuvenate()`.
 pub const PETAL_CAN_REJUVENATE: u64 = 1 << 16;
@@ -103,19 +103,19 @@ pub const PETAL_SUMMARY_SIZE: usize = 160;
 /// What a filter does with more keys than its capacity: one of `PETAL_OVERFILL_*`.
 pub type petal_overfill = u32;
 
-/// Its false-positive rate rises, in the end to 1.
+/// The filter's false-positive rate rises, in the end to 1.
 pub const PETAL_OVERFILL_RATE_RISES: u32 = 1;
-/// It refuses keys: `PETAL_ERR_FULL`. From its capacity on, `hash_compaction` refuses every key that it does not find,
-/// and keeps its rate. If `cuckoo` gets as many distinct keys as its capacity, it refuses one of them with a
+/// The filter refuses keys: `PETAL_ERR_FULL`. From its capacity on, `hash_compaction` refuses every key that it does
+/// not find, and keeps its rate. If `cuckoo` gets as many distinct keys as its capacity, it refuses one of them with a
 /// probability below 10^-8. With buckets of two slots the probability is below 10^-6.
 pub const PETAL_OVERFILL_REFUSES: u32 = 2;
-/// It grows and keeps its rate. It refuses keys (`PETAL_ERR_FULL`) if its image is in place and full. It also refuses
-/// keys if its rate is so low that another level is not worth the memory: at 1e-12, for example, past some hundred
-/// thousand keys. `taffy` refuses keys after its last doubling.
+/// The filter grows and keeps its rate. It refuses keys (`PETAL_ERR_FULL`) if its image is in place and full. It also
+/// refuses keys if its rate is so low that another level is not worth the memory: at 1e-12, for example, past some
+/// hundred thousand keys. `taffy` refuses keys after its last doubling.
 pub const PETAL_OVERFILL_GROWS: u32 = 3;
-/// It takes no keys. A builder makes the filter from all of its keys, and `petal_filter_new()` refuses the kind.
+/// The filter takes no keys. A builder makes it from all of its keys, and `petal_filter_new()` refuses the kind.
 pub const PETAL_OVERFILL_IS_BUILT: u32 = 4;
-/// It keeps its rate and forgets the oldest keys: its capacity is the window that it remembers.
+/// The filter keeps its rate and forgets the oldest keys: its capacity is the window that it remembers.
 pub const PETAL_OVERFILL_FORGETS: u32 = 5;
 
 /// The C type that holds a filter, map or sketch of a kind: one of `PETAL_HANDLE_*`.
@@ -136,8 +136,8 @@ pub const PETAL_IS_DEFAULT: u32 = 1 << 1;
 /// The bits of its filters are another system's. Such filters come from `petal_filter_import()` and
 /// `petal_format_spec()`. Nobody chooses such a kind for its own sake: `petal_plan()` does not propose it.
 pub const PETAL_IS_FOREIGN: u32 = 1 << 2;
-/// Its keys are the integers below the filter's `bits`, and the filter does not hash them. The filter refuses other
-/// keys (`PETAL_ERR_OUT_OF_RANGE`).
+/// The kind's keys are the integers below a filter's `bits`, and the filter does not hash them. The filter refuses
+/// other keys (`PETAL_ERR_OUT_OF_RANGE`).
 pub const PETAL_TAKES_INTEGERS: u32 = 1 << 3;
 /// A change moves entries of other keys, and a reader would miss those keys meanwhile. So such filters do not open for
 /// writing (`PETAL_ERR_UNSUPPORTED`). Load a copy, change the copy and save it.
@@ -168,9 +168,9 @@ pub struct petal_kind_info {
     /// How many copies of one key a filter with the kind's default parameters holds at most, if every copy takes a
     /// place. The filter refuses one copy more (`PETAL_ERR_FULL`). 0 if copies take no places.
     pub most_copies: u32,
-    /// Its name, the same everywhere.
+    /// The kind's name, the same everywhere.
     pub name: [c_char; PETAL_NAME_SIZE],
-    /// What it is, in a sentence.
+    /// A sentence that says what the kind is.
     pub summary: [c_char; PETAL_SUMMARY_SIZE],
 }
 
@@ -195,9 +195,9 @@ pub struct petal_parameter_info {
     pub maximum: f64,
     /// The value of a parameter that nobody set.
     pub default_value: f64,
-    /// Its name, the same everywhere.
+    /// The parameter's name, the same everywhere.
     pub name: [c_char; PETAL_NAME_SIZE],
-    /// What it does, in a sentence.
+    /// A sentence that says what the parameter does.
     pub summary: [c_char; PETAL_SUMMARY_SIZE],
 }
 
@@ -206,7 +206,7 @@ unsafe impl boundary::SizedStruct for petal_parameter_info {
     const FIRST_SIZE: usize = 232;
 }
 
-/// What `most_copies` says of a kind.
+/// The `most_copies` of a kind.
 fn most_copies(row: &Row) -> u32 {
     let spec = Spec { kind: Some(row.kind), ..Spec::default() };
     let copies = row.copies.and_then(|copies| row.geometry_of(&spec).ok().map(|geometry| copies(&geometry)));

@@ -44,8 +44,8 @@ unsafe impl boundary::SizedStruct for petal_plan_request {
 /// The size of a proposal's reason, with its final NUL.
 pub const PETAL_REASON_SIZE: usize = 240;
 
-/// What one kind would be. Its size never changes, because it is an element of arrays: later fields take the place of
-/// `reserved`. Only the `struct_size` of an array's first element matters.
+/// The offer of one kind. The size of this struct never changes, because it is an element of arrays: later fields take
+/// the place of `reserved`. Only the `struct_size` of an array's first element matters.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_proposal {

@@ -37,7 +37,8 @@ pub const PETAL_POLICY_BLOCKED: u32 = 2;
 
 const _: () = assert!(PETAL_POLICY_LEVELDB == Form::LevelDb as u32 && PETAL_POLICY_BLOCKED == Form::Blocked as u32);
 
-/// What is given for a filter that cannot be made: LevelDB's for "more bits than there are", which all keys match.
+/// The filter that stands for one that cannot be made. It is LevelDB's for "more bits than there are", which all keys
+/// match.
 const MATCHES_ALL: [u8; 2] = [0, 31];
 
 /// Makes a policy of `form` whose filters have `bits_per_key` bits for each key; 10 give about one false positive in a
@@ -118,7 +119,7 @@ unsafe fn create(
         return None;
     }
     let length = policy.filter_size(count)?;
-    // SAFETY: any size may be asked for. What is got has that size, and zeros.
+    // SAFETY: any size may be asked for. The memory has that size, and is zeros.
     let filter = unsafe {
         let start = libc::calloc(length, 1).cast::<u8>();
         if start.is_null() {

@@ -104,7 +104,7 @@ impl petal_setting {
             PETAL_SETTING_DOUBLE => self.value,
             PETAL_SETTING_U64 => {
                 let number = self.value.to_bits();
-                // What a double does not hold exactly no parameter allows.
+                // No parameter allows a number that a double does not hold exactly.
                 if number > 1 << 53 {
                     let message = format_args!("value = {number} of parameter {} is more than 2^53", self.id);
                     return Err(boundary::error(Status::OutOfRange, message));
@@ -120,7 +120,7 @@ impl petal_setting {
     }
 }
 
-/// What filter to make. A capacity and a false-positive rate, or exact bits and hashes, give its size.
+/// Describes the filter to make. A capacity and a false-positive rate, or exact bits and hashes, give its size.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_spec {
@@ -147,7 +147,7 @@ pub struct petal_spec {
     /// The secret key of `PETAL_HASH_SIPHASH13` or `PETAL_HASH_SIPHASH24`, not all zeros. The library never stores the
     /// key in a file.
     pub key: [u8; 16],
-    /// What only this kind takes.
+    /// The parameters that only this kind takes.
     pub parameters: [petal_setting; PETAL_MAX_PARAMETERS],
 }
 
@@ -157,8 +157,8 @@ unsafe impl boundary::SizedStruct for petal_spec {
 }
 
 impl petal_spec {
-    /// The seed of a spec that hashes with XXH3; `None` for others, and where there may be something to be refused.
-    /// Looks at one field after the other, and copies none.
+    /// The seed of a spec that hashes with XXH3. `None` for other specs, and for specs that may have to be refused.
+    /// Reads one field after the other, and copies none.
     ///
     /// # Safety
     /// NULL, or a struct with its size set.

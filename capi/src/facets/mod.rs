@@ -1,4 +1,4 @@
-//! What only some kinds can: `PETAL_CAN_*` says which.
+//! The functions that only some kinds have: `PETAL_CAN_*` says which.
 
 pub mod remove;
 pub mod combine;

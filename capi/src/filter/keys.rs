@@ -159,7 +159,7 @@ fn unknown(message: std::fmt::Arguments) -> Error {
     boundary::error(Status::UnknownValue, message)
 }
 
-/// What this version knows of a struct whose size can be right, whatever follows it.
+/// The struct as this version knows it, if its size may be right. Bytes that follow it do not matter.
 ///
 /// # Safety
 /// `pointer` is NULL, or points to a `struct_size` and as many bytes as that says.
@@ -219,7 +219,7 @@ impl petal_answers {
         }
     }
 
-    /// Where a yes or no for each of so many keys goes.
+    /// The place for a yes or no for each of so many keys.
     ///
     /// # Safety
     /// The conventions.
@@ -358,7 +358,8 @@ pub(crate) fn refuse_answers(answers: Option<&mut Answers>) -> Result<()> {
     }
 }
 
-/// Where so many answers go, if they are wanted. More than can be are refused for their keys.
+/// The place for so many answers, if the caller wants them. More answers than memory can hold give no place; the number
+/// of keys is refused elsewhere.
 ///
 /// # Safety
 /// NULL, or aligned and writable for so many.

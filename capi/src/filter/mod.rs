@@ -17,7 +17,7 @@ pub mod batch;
 // What a lookup of a hash needs of the handle is its first cache line.
 #[repr(C, align(64))]
 pub struct petal_filter {
-    /// What single keys go to directly, borrowed from `filter`: see `at_hand`.
+    /// The kernel and words that single keys go to directly, borrowed from `filter`: see `at_hand`.
     pub(crate) probe: Option<Probe<'static>>,
     /// A panic was caught while the filter was being changed.
     poisoned: bool,

@@ -3,8 +3,9 @@
 //! A lookup looks at no more than `hashes` places, however large the filter is. Any failure of
 //! `petal_filter_contains*` returns true.
 
-// Each function tries what nearly always works first, in a straight line: see `boundary::attempt`. What else there is,
-// refusals with their reasons, the first insertion into an image, and panics, goes the long way, out of line.
+// Each function first tries, in a straight line, the case that nearly always succeeds: see `boundary::attempt`.
+// Everything else goes the long way, out of line: refusals with their reasons, the first insertion into an image, and
+// panics.
 
 use super::petal_filter;
 use crate::boundary::{self, NO_ERROR, boundary};

@@ -47,7 +47,7 @@ pub struct petal_format_info {
     pub capabilities: u32,
     /// How many variants of the format its owners write; `petal_format_variant()` names each. 0 if there is one.
     pub variant_count: u32,
-    /// Its name, the same everywhere.
+    /// The format's name, the same everywhere.
     pub name: [c_char; PETAL_NAME_SIZE],
     /// Whose format it is and what the format holds, in a sentence.
     pub summary: [c_char; PETAL_SUMMARY_SIZE],

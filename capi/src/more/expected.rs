@@ -96,8 +96,8 @@ pub unsafe extern "C" fn petal_filter_expected_false_positive_rate(
 /// did not come again meanwhile. The probability is 0 for kinds that neither lose keys (`PETAL_MAY_LOSE_KEYS`) nor
 /// forget them (`PETAL_CAN_AGE`).
 ///
-/// For a window it is 0 up to the window's end, and then the average over all places that the key may have in a step.
-/// It stays 0 if only `petal_filter_advance()` moves time on.
+/// For a window the probability is 0 up to the window's end, and then the average over all places that the key may have
+/// in a step. The probability stays 0 if only `petal_filter_advance()` moves time on.
 ///
 /// A `rotating` filter with `touch` = 0 may lose keys inside its window too: keys that seemed to be in an older
 /// generation go with that one. If `petal_filter_advance()` moves time on, the function takes a step to come after as
