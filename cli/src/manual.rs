@@ -32,9 +32,9 @@ pub const PAGES: &[Page] = &[
                 "petal map build -o m ids.tsv; echo ann | petal map get m",
             ),
         ],
-        status: "0 for success; 1 where `check` and `map get` selected no key, `count` found none, `redis check` missed \
-            one, `plan` found no kind and `fold` nothing to fold; 2 for trouble, with one line on standard error \
-            that says what it was. Output that nobody reads any more (EPIPE, as after `petal check ... | head`) is \
+        status: "0 for success; 1 where `check` and `map get` selected no key, `count` found none, `redis check` \
+            missed one, `plan` found no kind and `fold` nothing to fold; 2 for trouble, with one line on standard \
+            error that says what it was. Output that nobody reads any more (EPIPE, as after `petal check ... | head`) is \
             trouble too, but as quiet as cat and grep are about it.",
     },
     Page {
@@ -100,7 +100,8 @@ pub const PAGES: &[Page] = &[
         examples: &[
             (
                 "The keys that a lookup found and the store behind the filter has",
-                "petal check users.petal asked.txt | sort | comm -12 - stored.txt > found; petal rejuvenate users.petal found",
+                "petal check users.petal asked.txt | sort | comm -12 - stored.txt > found; \
+                 petal rejuvenate users.petal found",
             ),
             (
                 "How many were rejuvenated, for a program",
@@ -248,7 +249,8 @@ pub const PAGES: &[Page] = &[
             ("What a map is", "petal map build -o m.petal ids.tsv; petal info m.petal"),
             (
                 "A map that takes keys later",
-                "petal map build --kind approximator --capacity 1M -o m.petal first.tsv; petal map put m.petal more.tsv",
+                "petal map build --kind approximator --capacity 1M -o m.petal first.tsv; \
+                 petal map put m.petal more.tsv",
             ),
             (
                 "A map whose values change",
@@ -363,7 +365,8 @@ pub const PAGES: &[Page] = &[
             ("For clients of RedisBloom", "petal redis build --type bf --fpr 0.001 seen urls.txt"),
             (
                 "Shards that are to be one filter in a file",
-                "petal redis build --shards 16 --mergeable seen urls.txt; petal redis merge --shards 16 seen -o seen.petal",
+                "petal redis build --shards 16 --mergeable seen urls.txt; \
+                 petal redis merge --shards 16 seen -o seen.petal",
             ),
         ],
         status: SUCCESS,

@@ -212,7 +212,8 @@ fn console_blocks_print_what_they_say() {
 
 #[test]
 fn blocks_are_found_with_their_marks() {
-    let text = "a\n```console\n$ petal kinds | \\\n  wc\n1\n2\n$ x\n```\n<!-- console: no_run it is far -->\n```console\n$ petal kinds\n```\n";
+    let text = "a\n```console\n$ petal kinds | \\\n  wc\n1\n2\n$ x\n```\n\
+                <!-- console: no_run it is far -->\n```console\n$ petal kinds\n```\n";
     let lines: Vec<String> = text.lines().map(String::from).collect();
     let found = blocks("here", &lines);
     assert_eq!(found.len(), 2);
@@ -338,7 +339,8 @@ fn sentences_are_short() {
 
 #[test]
 fn sentences_are_found() {
-    let text = "# a b\n\none two\nthree. four (`a b. c`.) five\n\n    not this\n\n- six\n1. seven\n   eight\n| nine ten | eleven |\n```\nno\n```\n";
+    let text = "# a b\n\none two\nthree. four (`a b. c`.) five\n\n    not this\n\n\
+                - six\n1. seven\n   eight\n| nine ten | eleven |\n```\nno\n```\n";
     let counted: Vec<(usize, usize)> = blocks_of_prose(text)
         .iter()
         .flat_map(|(line, block)| sentences(block).into_iter().map(move |(words, _)| (*line, words)))

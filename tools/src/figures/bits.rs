@@ -238,7 +238,8 @@ fn subject(name: &str) -> Option<Subject> {
         "fuse" => (
             600,
             0,
-            "The exclusive or of three cells of seven bits is the key's fingerprint. The last marks are a seed for all keys.",
+            "The exclusive or of three cells of seven bits is the key's fingerprint. \
+             The last marks are a seed for all keys.",
         ),
         "counting" => {
             (150, 0, "A key adds 1 to k counters of four bits. The marks are the lowest bits of these counters.")
@@ -303,7 +304,8 @@ fn subject(name: &str) -> Option<Subject> {
         "mutable_bloomier" => (
             600,
             0,
-            "Three cells and a seed for all keys find the key's place. The value lies there in clear: the last eight bits.",
+            "Three cells and a seed for all keys find the key's place. \
+             The value lies there in clear: the last eight bits.",
         ),
         _ => return None,
     };
