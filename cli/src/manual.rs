@@ -34,8 +34,8 @@ pub const PAGES: &[Page] = &[
         ],
         status: "0 for success; 1 where `check` and `map get` selected no key, `count` found none, `redis check` \
             missed one, `plan` found no kind and `fold` nothing to fold; 2 for trouble, with one line on standard \
-            error that says what it was. Output that nobody reads any more (EPIPE, as after `petal check ... | head`) is \
-            trouble too, but as quiet as cat and grep are about it.",
+            error that says what it was. Output that nobody reads any more (EPIPE, as after `petal check ... | head`) \
+            is trouble too, but as quiet as cat and grep are about it.",
     },
     Page {
         name: "build",
