@@ -18,8 +18,8 @@ pub const PROGRESS_INTERVAL: u64 = 1 << 21;
 
 /// A payload to be made.
 pub struct Build<'a, R> {
-    /// The spec that was asked for. Its capacity is the number of records, or 1 if there are none. For a kind that
-    /// merges, a capacity that was asked for stays.
+    /// The spec that was asked for. The spec's capacity is the number of records, or 1 if there are none. For a kind
+    /// that merges, a capacity that was asked for stays.
     pub spec: &'a Spec,
     /// The records to build from: distinct hashes for a filter, entries for a map.
     pub records: &'a dyn Records<R>,

@@ -16,8 +16,8 @@ pub const VALUE_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// A kind of map. It gives the values of the keys that it was built from or given, and says "absent" of others, except
-/// for a stated share of them.
+/// A kind of map. A map gives the values of the keys that it was built from or given, and says "absent" of others,
+/// except for a stated share of them.
 ///
 /// Many threads may use shared references at once. The methods that change a value do nothing by default. A kind that
 /// overrides them says so in the capabilities of its row.

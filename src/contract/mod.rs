@@ -1,6 +1,6 @@
 //! The traits that a kind implements. This folder knows no kind; callers use [`crate::Filter`] and [`crate::Map`].
 //!
-//! A kind is a type over a [`Base`] (header, hasher and the words of the payload). It implements [`Kind`] and the
+//! A kind is a type over a [`Base`] (header, hasher and the words of the payload). The type implements [`Kind`] and the
 //! facets that it can do: [`Insert`], [`SharedInsert`], [`Remove`], [`Rejuvenate`], [`Count`], [`Grow`], [`Merge`],
 //! [`Intersect`], [`Fold`], [`Resize`], [`Age`], [`SharedAge`], [`Cardinality`], [`Overlap`], [`Enumerate`],
 //! [`KeyedKind`]. It gives these out with `facets!`. The kind's [`Row`] says the rest: how a filter comes to be, its
@@ -111,7 +111,7 @@ macro_rules! over_base {
 pub(crate) use over_base;
 
 /// A kind of approximate-membership filter. `contains_hash` never says false of a hash that was inserted. Of other
-/// hashes it says true at the false-positive rate.
+/// hashes `contains_hash` says true at the false-positive rate.
 ///
 /// Many threads may use shared references at once.
 pub trait Kind: Payload {

@@ -82,8 +82,8 @@ pub struct Row {
     pub moves_entries: bool,
     /// Whether the kind has a power of two of places, and so may fill only half of a given memory.
     pub is_power_of_two: bool,
-    /// Whether the kind takes keys whole and hashes them itself, as a foreign format does. Its hash function is
-    /// [`HashFunction::Format`].
+    /// Whether the kind takes keys whole and hashes them itself, as a foreign format does. The hash function of such a
+    /// kind is [`HashFunction::Format`].
     pub hashes_keys_itself: bool,
     /// How many of so many distinct keys an empty filter of this geometry takes for known on average, or refuses. Given
     /// for kinds in which that is not the sum of the rates ([`Row::expected_omissions`]).
@@ -219,7 +219,7 @@ pub enum Overfill {
     Grows,
     /// The filter takes no keys after it was built.
     IsBuilt,
-    /// The filter keeps its rate and forgets the oldest keys. Its capacity is the window that it remembers.
+    /// The filter keeps its rate and forgets the oldest keys. The filter's capacity is the window that it remembers.
     Forgets,
 }
 
@@ -425,7 +425,7 @@ impl Row {
         Err(error!(Unsupported, "{name} moves entries when it changes: load a copy (mode load), change and save that"))
     }
 
-    /// The geometry that a spec asks for. It is checked to be one of this kind.
+    /// The geometry that a spec asks for, after a check that the geometry is one of this kind.
     ///
     /// # Errors
     /// The errors of [`Spec::size`]; [`Status::OutOfRange`](crate::Status::OutOfRange),

@@ -2,10 +2,10 @@
 //! other systems. The form has no hash function, seed, key, count, capacity or state.
 //!
 //! A reader must trust the trailer before it looks at the payload, and cannot read a large payload for that. So the
-//! checksum has two parts: a residue and a digest. The residue is of what the trailer says, with the length. It costs
-//! three divisions by a constant, and finds every one or two flipped bits. The digest of a small form is of all its
-//! bytes. A large form has eight bytes more for a digest of payload and shape, and the digest in its checksum is of the
-//! trailer.
+//! checksum has two parts: a residue and a digest. The residue is of what the trailer says, with the length. The
+//! residue costs three divisions by a constant, and finds every one or two flipped bits. The digest of a small form is
+//! of all its bytes. A large form has eight bytes more for a digest of payload and shape, and the digest in its
+//! checksum is of the trailer.
 
 use super::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::error::{Error, Result, error};

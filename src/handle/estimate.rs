@@ -40,8 +40,8 @@ pub struct Comparison {
     pub second: Option<Estimate>,
     /// The number of distinct keys of both filters together.
     pub union: Option<Estimate>,
-    /// The number of keys in common. Its error does not depend on its size: a small overlap of large sets cannot be
-    /// told from none.
+    /// The number of keys in common. The estimate's error does not depend on its size: a small overlap of large sets
+    /// cannot be told from none.
     pub intersection: Option<Estimate>,
     /// The keys in common as a share of all keys: the Jaccard index.
     pub jaccard: Option<Estimate>,

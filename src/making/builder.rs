@@ -33,9 +33,9 @@ pub struct BuilderOptions {
     /// is no limit; a limit is at least [`MIN_MEMORY_LIMIT`](crate::MIN_MEMORY_LIMIT). The limit does not include the
     /// finished filter and the stacks of threads.
     pub memory_limit: Option<u64>,
-    /// The folder of the temporary file. The file has no name and goes with the builder. It takes eight bytes for each
-    /// key, and sixteen while the builder makes the filter; twice that for kinds that remove or count. A folder that is
-    /// given must exist and take files.
+    /// The folder of the temporary file. The file has no name and goes with the builder. The file takes eight bytes for
+    /// each key, and sixteen while the builder makes the filter; twice that for kinds that remove or count. A folder
+    /// that is given must exist and take files.
     pub temporary_directory: Option<PathBuf>,
     /// How many threads make the filter, the caller's included; 0 and 1 mean the caller's only. Other threads run only
     /// while the builder makes the filter. The filter is the same.
@@ -209,8 +209,8 @@ impl Builder {
     }
 
     /// Makes the filter straight into a file, which replaces the file at the path in one step. So a program can make a
-    /// filter anew from its source, in the right size, while others read the old file. They keep the old file as long
-    /// as they have it open.
+    /// filter anew from its source, in the right size, while others read the old file. These readers keep the old file
+    /// as long as they have it open.
     ///
     /// # Errors
     /// The errors of [`Builder::finish`] and [`Image::save`]; the old file and the keys stay.

@@ -183,8 +183,8 @@ pub fn create_sketch(spec: &Spec) -> Result<Sketch> {
     create_as(&Spec { kind: Some(spec.kind.unwrap_or(registry::DEFAULT_SKETCH_KIND)), ..*spec })
 }
 
-/// An empty filter or map in memory of its own. Its kind is one that is made empty, and `geometry` is what `spec` asks
-/// for.
+/// An empty filter or map in memory of its own. The kind has to be one that is made empty, and `geometry` is what
+/// `spec` asks for.
 pub(super) fn create_sized<H: Image>(row: &'static Row, spec: &Spec, geometry: Geometry) -> Result<H> {
     H::over(base(row, spec, geometry, |header| Words::zeroed(header.geometry.payload_bytes))?)
 }

@@ -149,7 +149,8 @@ impl Filter {
         }
     }
 
-    /// Makes the filter smaller by `factor`. It then has the same bits as a filter that was made with the smaller size.
+    /// Makes the filter smaller by `factor`. The filter then has the same bits as one that was made with the smaller
+    /// size.
     ///
     /// # Errors
     /// [`Status::OutOfRange`] if `factor` does not divide the number of units; [`Status::Unsupported`].

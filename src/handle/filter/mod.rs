@@ -25,7 +25,7 @@ use crate::storage::Access;
 use core::sync::atomic::Ordering;
 
 /// An approximate-membership filter of any kind. `contains` never says false of a key that was inserted. Of other keys
-/// it says true at the false-positive rate.
+/// `contains` says true at the false-positive rate.
 ///
 /// Many threads may use shared references at once. The calls about the bytes (saving, verifying, bringing up to date)
 /// are in [`Image`].
@@ -72,10 +72,10 @@ impl Filter {
         base.row().expected_false_positive_rate(base.geometry(), base.header().capacity, keys)
     }
 
-    /// The probability that a key is not found after `age` other keys were inserted. It is 0 for kinds that lose and
-    /// forget nothing. With a window it is 0 up to the window's end, and then the average over all places that the key
-    /// may have in a step. It stays 0 if only [`Filter::advance`] moves time on. A key that comes several times is as
-    /// old as its last insertion, or as its first, as the kind says.
+    /// The probability that a key is not found after `age` other keys were inserted. The probability is 0 for kinds
+    /// that lose and forget nothing. With a window the probability is 0 up to the window's end, and then the average
+    /// over all places that the key may have in a step. The probability stays 0 if only [`Filter::advance`] moves time
+    /// on. A key that comes several times is as old as its last insertion, or as its first, as the kind says.
     ///
     /// With `touch` = 0 of `rotating` a key that is mistaken for an older one is forgotten with that one, so that the
     /// probability is not 0 inside the window. If only time moves the window on, a step is taken to come after as many

@@ -12,8 +12,8 @@ use crate::error::Status;
 use crate::handle::image::Image;
 use crate::handle::many;
 
-/// A map from keys to values that keeps no keys. It gives the value of each key that it was built from or given, or
-/// what its kind makes of that value. For other keys it says "absent", except for a stated share of them.
+/// A map from keys to values that keeps no keys. A map gives the value of each key that it was built from or given, or
+/// what its kind makes of that value. For other keys a map says "absent", except for a stated share of them.
 ///
 /// Many threads may use shared references at once. The calls about the bytes (saving, verifying) are in [`Image`].
 pub struct Map {

@@ -105,7 +105,7 @@ pub fn is_one(words: &[impl Word], mothers: u64, (least, most): (u32, u32)) -> b
         return false;
     }
     // A cluster can go on from the last place at the first one. So only the second round knows how many taken places
-    // are before each mother. It ends, because at least a quarter of the places is free.
+    // are before each mother. Each cluster ends, because at least a quarter of the places is free.
     let mut taken = 0;
     let mut rounds = (0..2).flat_map(|round| pairs.iter().enumerate().map(move |(at, pair)| (round, at, pair)));
     let is_right = rounds.all(|(round, at, [mother, count])| {

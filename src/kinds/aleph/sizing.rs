@@ -30,11 +30,11 @@ use crate::sizing::elementary::{exp, ln_1p_minus};
 /// How long fingerprints are after more growths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
-    /// As long as at first.
+    /// Fingerprints stay as long as at first.
     Fixed,
-    /// Longer, so that the rate is kept for ever.
+    /// Fingerprints become longer, so that the rate is kept for ever.
     Widening,
-    /// Shorter up to the growth that is expected to be the last, and longer after it.
+    /// Fingerprints become shorter up to the growth that is expected to be the last, and longer after it.
     Predictive,
 }
 

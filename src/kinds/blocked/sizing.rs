@@ -276,9 +276,9 @@ pub fn size_for(keys: u64, false_positive_rate: f64) -> Option<BlockedSize> {
     Some(BlockedSize { blocks, hashes })
 }
 
-/// The present rate of a filter whose lanes have `places` places; bits have [`LANE_BITS`]. It comes from the sum over
-/// the filter's blocks of the products that [`crate::blocks::block_kernel::Fills`] defines. The rate is the mean, over
-/// the blocks and over the lanes that a key may choose, of the product of these lanes' fills. The rate is exact,
+/// The present rate of a filter whose lanes have `places` places; bits have [`LANE_BITS`]. The rate comes from the sum
+/// over the filter's blocks of the products that [`crate::blocks::block_kernel::Fills`] defines. The rate is the mean,
+/// over the blocks and over the lanes that a key may choose, of the product of these lanes' fills. The rate is exact,
 /// whatever was inserted.
 pub fn from_products(products: f64, blocks: u64, places: u32, hashes: u32) -> f64 {
     let hashes = hashes.clamp(1, MAX_HASHES);

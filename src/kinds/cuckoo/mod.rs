@@ -6,9 +6,9 @@
 //! copy is refused, as is every insertion that finds no place. A refused insertion changes nothing.
 //!
 //! A key whose lookup says no is not removed, and the caller is told. A key that was never inserted may be found, at
-//! the false-positive rate, because it has the fingerprint and the buckets of another key. Its removal takes that
-//! key's entry: at most one key is lost by each such removal. Counts are those of all keys with the same fingerprint
-//! and buckets: never too small, as long as no key was removed more often than it was inserted.
+//! the false-positive rate, because it has the fingerprint and the buckets of another key. The removal of such a key
+//! takes the other key's entry: at most one key is lost by each such removal. Counts are those of all keys with the
+//! same fingerprint and buckets: never too small, as long as no key was removed more often than it was inserted.
 //!
 //! Bucket and fingerprint are all that is known of a key, and both come from its hash. Under a secret key nobody can
 //! choose keys whose fingerprints and buckets are the same. Without one, anybody can compute the hash function, and

@@ -1,5 +1,5 @@
-//! The kind `fuse`, the binary fuse filter. It is static: built from all of its keys, and smaller than any filter that
-//! takes keys one by one at the same rate.
+//! The kind `fuse`, the binary fuse filter. The kind is static: a filter is built from all of its keys, and is smaller
+//! than any filter that takes keys one by one at the same rate.
 //!
 //! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. Every key has three or four cells,
 //! whose exclusive or is the key's fingerprint ([`layout`]). Fingerprints of r bits give a false-positive rate of 2^-r,

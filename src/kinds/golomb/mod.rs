@@ -1,5 +1,5 @@
-//! The kind `golomb`, a Golomb-coded set with a sampled index. It is static: built from all of its keys, and near the
-//! bound of information for any rate. A lookup reads an index and part of a bucket.
+//! The kind `golomb`, a Golomb-coded set with a sampled index. The kind is static: a filter is built from all of its
+//! keys, and is near the bound of information for any rate. A lookup reads an index and part of a bucket.
 //!
 //! Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2009. A key is stored as one number:
 //! its hash, reduced to the numbers below a range F ([`layout`]). With n keys a lookup of another key says true with

@@ -410,8 +410,8 @@ impl Resize for Quotient {
     }
 }
 
-/// Estimates the number of keys from the fingerprints. They are as many as the keys, except that two keys may share
-/// one.
+/// Estimates the number of keys from the fingerprints. There are as many fingerprints as keys, except that two keys may
+/// share one.
 impl Cardinality for Quotient {
     fn of_payload(&self) -> Option<f64> {
         let [_, fingerprints] = self.reader().state();

@@ -10,9 +10,9 @@
 //! never has a smaller fingerprint, so that hashes in ascending order are fingerprints in ascending order.
 //!
 //! **Moving a bit.** `F = S 2^r = (2 S) 2^(r-1)`: a table of twice the slots, with remainders of a bit less, has the
-//! same range, and so the same fingerprint of every hash. Its quotients are the old ones with the highest bit of the
-//! old remainder after them. That is how a table is resized without its keys, and why tables of one range can be merged
-//! whatever their numbers of slots.
+//! same range, and so the same fingerprint of every hash. The new quotients are the old ones with the highest bit of
+//! the old remainder after them. That is how a table is resized without its keys, and why tables of one range can be
+//! merged whatever their numbers of slots.
 //!
 //! **Rate.** A lookup of a hash that was not inserted says true if its fingerprint is there. With m different
 //! fingerprints the probability is `m / F`. With n keys it is `1 - (1 - 1/F)^n` on average: with `a = n / S`, about `1

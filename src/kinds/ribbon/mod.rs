@@ -1,5 +1,5 @@
-//! The kind `ribbon`, the bumped ribbon filter. It is static: built from all of its keys, and within half a per cent of
-//! the fewest bits that any filter of its rate can have.
+//! The kind `ribbon`, the bumped ribbon filter. The kind is static: a filter is built from all of its keys, within half
+//! a per cent of the fewest bits that any filter of its rate can have.
 //!
 //! Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast Succinct Retrieval and Approximate Membership Using
 //! Ribbon", 2022. Every key has a run of coefficients, which say the slots whose exclusive or is the key's fingerprint

@@ -3,11 +3,12 @@
 //! Only one word S ([`super::state`]) changes freely: it has the turns, the keys taken, and the bit T, which says that
 //! the oldest generation is being dropped. The other words are bits of the generations, which insertions only set.
 //!
-//! *An insertion* (1) reads S, which says which generation is the newest, and (2) sets the key's bits there. It (3)
-//! confirms the bits with a compare-and-swap of S that counts the key, and that succeeds only while S has as many turns
-//! as in (1). If there was a turn meanwhile, the insertion begins again at (1). The bits that it left belong to a key
-//! that the older generation then seems to have. Only another thread's turn makes an insertion begin again, so that
-//! insertions are lock-free. A key that the newest generation has already is confirmed by reading S again.
+//! *An insertion* (1) reads S, which says which generation is the newest, and (2) sets the key's bits there. The
+//! insertion (3) confirms the bits with a compare-and-swap of S that counts the key, and that succeeds only while S has
+//! as many turns as in (1). If there was a turn meanwhile, the insertion begins again at (1). The bits that it left
+//! belong to a key that the older generation then seems to have. Only another thread's turn makes an insertion begin
+//! again, so that insertions are lock-free. A key that the newest generation has already is confirmed by reading S
+//! again.
 //!
 //! *A turn* is made by one thread at a time. Threads of a handle take its mutex. Handles of a file take the gate, a
 //! lock that the system takes back from a process that dies. The turn (4) sets T, (5) stores zeros in the oldest

@@ -2,8 +2,8 @@
 //!
 //! Word [`NEWEST`] says which generation was the newest when somebody last had the filter alone. The word stays as it
 //! is while many insert. Word [`TURNED`] holds everything that changes then, so that one compare-and-swap changes it as
-//! a whole. It says how often the oldest generation became the newest since, how many keys the newest has taken, and
-//! whether somebody is dropping the oldest. Whoever has the filter alone moves all of that into [`NEWEST`] with the
+//! a whole. This word says how often the oldest generation became the newest since, how many keys the newest has taken,
+//! and whether somebody is dropping the oldest. Whoever has the filter alone moves all of that into [`NEWEST`] with the
 //! next turn, and begins [`TURNED`] at 0.
 
 use core::sync::atomic::{AtomicU64, Ordering};

@@ -107,8 +107,8 @@ fn others_insert_in_the_middle_of_a_turn() {
 }
 
 /// A thread has the lock for turning, and will find that there is nothing to turn. Meanwhile others put so many keys
-/// into the newest generation that it seems to have every key. Its turn comes with the next key all the same, beside
-/// others and alone.
+/// into the newest generation that it seems to have every key. That generation is turned on with the next key all the
+/// same, beside others and alone.
 #[test]
 fn a_generation_that_seems_to_have_every_key_is_turned_on() {
     for alone in [false, true] {

@@ -91,8 +91,8 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The geometry that a spec asks for: a single level. Exact `bits` and `hashes` are those of this level. Its rate at
-/// `capacity` keys then decides the rates of the levels that follow.
+/// The geometry that a spec asks for: a single level. Exact `bits` and `hashes` are those of this level. The rate of
+/// this level at `capacity` keys then decides the rates of the levels that follow.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (level, tightening) = (spec.parameter(&LEVEL)?, spec.real_parameter(&TIGHTENING)?);
     let growth = spec.parameter(&GROWTH)?;

@@ -206,14 +206,14 @@ impl Schedule {
         if i == 0 { Ok(first) } else { self.full_after(&first, i) }
     }
 
-    /// The first level, when it is full. Its capacity is given.
+    /// The first level, whose capacity is given, when it is full.
     fn full_first(&self) -> Result<Full> {
         let rate = self.rate_of(self.level(0)?);
         let seen = levels::seen(self.first_capacity as f64, rate);
         Ok(Full { seen, capacity: self.first_capacity, false_positive_rate: rate(seen.round() as u64) })
     }
 
-    /// A full level after the first one. Its rate decides how many keys it takes.
+    /// A full level after the first one. The level's rate decides how many keys it takes.
     fn full_after(&self, first: &Full, i: u32) -> Result<Full> {
         let rate = self.rate_of(self.level(i)?);
         let bound = first.false_positive_rate * self.tightening.powi(i as i32);

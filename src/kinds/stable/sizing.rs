@@ -13,7 +13,7 @@
 //! p0(n) = E[(1-r)^T; T <= n] = (q (1-r) / q')^M  Pr[Binomial(n, q') >= M],   q' = 1 - (1-q)(1-r)
 //! ```
 //!
-//! which is the Markov chain of the cell in closed form ([`Cells::zero_after`]). Its first factor is the stable point,
+//! which is the Markov chain of the cell in closed form ([`Cells::zero_after`]). The first factor is the stable point,
 //! the paper's `(1 / (1 + 1/(P (1/k - 1/m))))^M`. A key that came n insertions ago still has all of its cells above 0
 //! with probability `(1 - p0(n))^k`; otherwise a lookup is a false negative. In a filter that began with zeros the
 //! share of cells above 0 rises to the stable point. The false-positive rate is the k-th power of that share, and so

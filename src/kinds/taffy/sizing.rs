@@ -13,7 +13,7 @@
 //! Without Knowing Its Size In Advance", 2013).
 //!
 //! Once an entry has no bits left for a longer prefix, it becomes two in each growth. The entries of growth i begin to
-//! do so T growths later, when they are a `2^-(T+1)`-th part of all entries, and they remain that part. They cost
+//! do so T growths later, when they are a `2^-(T+1)`-th part of all entries, and they remain that part. The copies cost
 //! space, but add nothing to the rate.
 
 /// Bits of fingerprint and tail together.

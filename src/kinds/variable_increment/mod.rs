@@ -2,7 +2,7 @@
 //! value of a cell rules many absent keys out. [`layout::Increments`] has the structure.
 //!
 //! The kind takes less memory than `counting` for the same rate, because a cell tells more than that it is not empty.
-//! It does not count keys, because sums of increments do not tell how often a key is there.
+//! The kind does not count keys, because sums of increments do not tell how often a key is there.
 //!
 //! A removal of an absent key changes nothing if a lookup says that the key is absent. If a lookup says "maybe", at the
 //! false-positive rate, the removal subtracts increments of other keys. Keys that share a cell with the removed key may

@@ -27,14 +27,12 @@
 //! ```
 //!
 //! This leaves out dependences among three or more cells, which are a thousandth of the rate with 30 keys or more at
-//! 10^-4. For at most [`FEW`] keys there is another formula. It counts exactly the keys in any d cells, T in all, and
-//! takes their spread over the d cells for uniform, so that
-//! ```text
-//! FPR = sum_d P(d) sum_T P(T) [x^T] (sum_j C(n, j) (1 - r_j) x^j)^d / C(n d, T)
-//! ```
+//! 10^-4. For at most [`FEW`] keys there is another formula. That formula counts exactly the keys in any d cells, T in
+//! all, and takes their spread over the d cells for uniform, so that ```text FPR = sum_d P(d) sum_T P(T) [x^T] (sum_j
+//! C(n, j) (1 - r_j) x^j)^d / C(n d, T) ```
 //!
-//! That is exact for one key. For more keys it is never too low, and at most 8 % too high: at low rates, of two or
-//! three keys. The published formula errs by a sixth with ten keys, and by a thousandth with 10,000.
+//! That formula is exact for one key. For more keys it is never too low, and at most 8 % too high: at low rates, of two
+//! or three keys. The published formula errs by a sixth with ten keys, and by a thousandth with 10,000.
 
 use crate::sizing::{hash_floor, is_rate, search};
 

@@ -37,8 +37,8 @@ pub struct CollectorOptions {
     /// no limit; a limit is at least [`MIN_MEMORY_LIMIT`].
     pub memory_limit: Option<u64>,
     /// The folder of the temporary file, which takes records that find no room in memory. The file has no name and goes
-    /// with the collector. It takes the bytes of the records (8 a hash, 16 a counted hash, 24 a map's entry), and twice
-    /// these while runs are merged. A folder that is given must exist and take files; a limit needs one.
+    /// with the collector. The file takes the bytes of the records (8 a hash, 16 a counted hash, 24 a map's entry), and
+    /// twice these while runs are merged. A folder that is given must exist and take files; a limit needs one.
     pub temporary_directory: Option<PathBuf>,
     /// How many threads sort, the caller's included; 0 and 1 mean the caller's only.
     pub threads: usize,

@@ -248,8 +248,8 @@ impl<'a, R: Record> Sorter<'a, R> {
             start += *end;
             *end = start;
         }
-        // Each exchange puts one record where it belongs. The exchanges of a round do not wait for each other. They
-        // would wait if the record that came back were the next one to be moved.
+        // Each exchange puts one record where it belongs. The exchanges of a round do not wait for each other.
+        // Exchanges would wait if the record that came back were the next one to be moved.
         let mut unfinished = true;
         while unfinished {
             unfinished = false;

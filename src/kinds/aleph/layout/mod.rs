@@ -3,9 +3,9 @@
 //! Dayan, Bercea and Pagh, "Aleph Filter: To Infinity in Constant Time", 2024. A hash is a string of bits, the lowest
 //! bit first. The first bits of a hash say the slot, the next bits the segment, and the bits after these are the
 //! fingerprint. An entry has as many fingerprint bits as it was inserted with, less one for each growth since. A
-//! remainder has one bit more than the longest fingerprint. It holds, from the top, a one for each bit that the entry's
-//! fingerprint is shorter, a zero, and the fingerprint with its first bit lowest. An entry that is there more than once
-//! has a counter, as in any table of [`crate::kinds::quotient::layout`].
+//! remainder has one bit more than the longest fingerprint. From the top, a remainder holds a one for each bit that the
+//! entry's fingerprint is shorter, a zero, and the fingerprint with its first bit lowest. An entry that is there more
+//! than once has a counter, as in any table of [`crate::kinds::quotient::layout`].
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;

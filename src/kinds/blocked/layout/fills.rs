@@ -25,8 +25,8 @@ pub fn fills(words: &[AtomicU64], hashes: u32) -> Fills {
     Fills { ones, products: sums.iter().sum() }
 }
 
-/// The elementary symmetric polynomials of two degrees of eight numbers. They are coefficients of the product of all `1
-/// + x t`, which is the product of two such products of four numbers.
+/// The elementary symmetric polynomials of two degrees of eight numbers. These polynomials are coefficients of the
+/// product of all `1 + x t`, which is the product of two such products of four numbers.
 #[inline(always)]
 fn polynomials(lanes: &[Each], more: usize, fewer: usize) -> [Each; 2] {
     let (first, second) = (products_of_four(&lanes[..4]), products_of_four(&lanes[4..]));

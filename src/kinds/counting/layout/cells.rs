@@ -161,9 +161,9 @@ impl Cells {
         self.combine(words, others, Lanes::sums, |a, b| (a + b).min(self.greatest()));
     }
 
-    /// Keeps the smaller of each two counters. A key that both arrays hold stays. Its count is at least the smaller of
-    /// its counts in the two arrays, because neither array has a counter below that. So it can be removed as often as
-    /// both arrays hold it.
+    /// Keeps the smaller of each two counters. A key that both arrays hold stays. The key's count is at least the
+    /// smaller of its counts in the two arrays, because neither array has a counter below that. So the key can be
+    /// removed as often as both arrays hold it.
     pub fn keep_smaller(&self, words: &mut [u64], others: &[AtomicU64]) {
         self.combine(words, others, Lanes::minima, u64::min);
     }

@@ -72,7 +72,7 @@ impl Search {
         for (i, bucket) in full.into_iter().enumerate() {
             self.nodes.push(Node { bucket, fingerprint: fingerprint as u32, before: i as u32 });
         }
-        // The nearest buckets come first. They are looked at when the buckets after the next one have been fetched.
+        // The nearest buckets come first. A bucket is looked at when the buckets after the next one have been fetched.
         let mut looked = full.len();
         for at in 0..SEARCHED {
             let known = self.nodes.len();

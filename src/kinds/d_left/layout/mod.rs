@@ -15,9 +15,9 @@
 //! buckets, the first such bucket. A counter holds three at most; after that another cell begins to count. A removal
 //! subtracts from the cell whose counter is not full, so that a fingerprint has at most one such cell.
 //!
-//! Bucket b of subtable i is the `r + 2` bytes from byte `(4 b + i) (r + 2)` on. Its bits are counted from the lowest
-//! bit of the first byte. Bits 2 j and 2 j + 1 are the counter of cell j, and bits `16 + j r` to `16 + j r + r - 1` are
-//! the cell's remainder. A cell with counter 0 is free.
+//! Bucket b of subtable i is the `r + 2` bytes from byte `(4 b + i) (r + 2)` on. The bucket's bits are counted from the
+//! lowest bit of the first byte. Bits 2 j and 2 j + 1 are the counter of cell j, and bits `16 + j r` to `16 + j r + r -
+//! 1` are the cell's remainder. A cell with counter 0 is free.
 
 pub mod list;
 mod measure;

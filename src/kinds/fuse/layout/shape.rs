@@ -94,8 +94,8 @@ pub(super) const ENTRY_WORDS: usize = 2;
 
 impl Entry {
     /// Reads an entry from its words. The first word has `starts` in its low half and the seed in its high half. The
-    /// second word has the logarithm of a segment's length in its lowest 6 bits. Its other bits are the first cell, a
-    /// multiple of 64.
+    /// second word has the logarithm of a segment's length in its lowest 6 bits. The other bits of the second word are
+    /// the first cell, a multiple of 64.
     #[inline]
     pub(super) fn decode([a, b]: [u64; ENTRY_WORDS]) -> Entry {
         Entry { segments: Segments { bits: (b & 63) as u32, starts: a as u32 }, seed: (a >> 32) as u32, first: b >> 6 }

@@ -14,16 +14,16 @@ use core::mem;
 
 /// The equations to be solved: how a record chooses its cells, and which value the cells are to give.
 pub trait Equations<R>: Sync {
-    /// The 64 bits by which records are divided. They do not decrease from one record to the next.
+    /// The 64 bits by which records are divided. These bits do not decrease from one record to the next.
     fn order(&self, record: &R) -> u64;
 
     /// The 64 bits that choose the cells after the first, under a seed. Two records of the same order must differ here
     /// under nearly all seeds.
     fn scatter(&self, record: &R, seed: u32) -> u64;
 
-    /// The value that the cells are to give. It has as many bits as a cell, and further bits are cut off. `z` is what
-    /// [`Equations::scatter`] gave. If every record gets a cell of its own, `own` is the number of that cell among the
-    /// record's cells, and no two records have the same cell.
+    /// The value that the cells are to give. A value has as many bits as a cell, and further bits are cut off. `z` is
+    /// what [`Equations::scatter`] gave. If every record gets a cell of its own, `own` is the number of that cell among
+    /// the record's cells, and no two records have the same cell.
     fn value(&self, record: &R, z: u64, own: usize) -> u64;
 }
 

@@ -85,7 +85,8 @@ impl<'a> Reader<'a> {
             .wrapping_add(more)
     }
 
-    /// The bits from which on and up to which the codes of a bucket lie. They mean nothing if the payload is not sound.
+    /// The bits from which on and up to which the codes of a bucket lie. The two bits mean nothing if the payload is
+    /// not sound.
     #[inline(always)]
     fn place(&self, bucket: u64) -> (u64, u64) {
         let (group, in_group) = (bucket / GROUP, bucket % GROUP);

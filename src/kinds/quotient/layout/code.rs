@@ -1,17 +1,12 @@
 //! How a remainder and its count are written into the slots of a run.
 //!
 //! A run ascends, so a slot that is smaller than the slot before it begins a counter. A remainder x that is there once
-//! is `x`, and twice is `x x`. From three times on a counter stands between two x. Its digits are neither 0 nor x, and
-//! the most significant digit comes first. If the first digit is greater than x, a 0 stands before the digits, because
-//! the digit would look like the next remainder. No remainder is below 0, so the counter of remainder 0 stands between
-//! one 0 and two.
-//! | x | count | slots |
-//! |---|---|---|
-//! | any | 1, 2 | `x`; `x x` |
-//! | 0 | 3 | `0 0 0` |
-//! | 0 | c > 3 | `0`, digits of c - 4 in base 2^r - 1, `0 0` |
-//! | x > 0 | 3 | `x 0 x` |
-//! | x > 0 | c > 3 | `x`, `0` if the first digit is greater than x, digits of c - 3 in base 2^r - 2, `x` |
+//! is `x`, and twice is `x x`. From three times on a counter stands between two x. The digits of a counter are neither
+//! 0 nor x, and the most significant digit comes first. If the first digit is greater than x, a 0 stands before the
+//! digits, because the digit would look like the next remainder. No remainder is below 0, so the counter of remainder 0
+//! stands between one 0 and two. | x | count | slots | |---|---|---| | any | 1, 2 | `x`; `x x` | | 0 | 3 | `0 0 0` | |
+//! 0 | c > 3 | `0`, digits of c - 4 in base 2^r - 1, `0 0` | | x > 0 | 3 | `x 0 x` | | x > 0 | c > 3 | `x`, `0` if the
+//! first digit is greater than x, digits of c - 3 in base 2^r - 2, `x` |
 //!
 //! A digit d is stored as d + 1, or as d + 2 if x > 0 and d + 1 is at least x. So one more copy of a fingerprint takes
 //! at most one more slot.

@@ -1,5 +1,5 @@
-//! The rank-and-select quotient filter with counters. It is a hash table of remainders with linear probing, in sorted
-//! order, with two bits of metadata a slot.
+//! The rank-and-select quotient filter with counters. Such a filter is a hash table of remainders with linear probing,
+//! in sorted order, with two bits of metadata a slot.
 //!
 //! Pandey, Bender, Johnson and Patro, "A General-Purpose Counting Filter: Making Every Bit Count", 2017.
 //! [`super::sizing`] says how a hash becomes a fingerprint, and a fingerprint becomes a quotient and a remainder.

@@ -11,7 +11,7 @@ pub type Item = (u64, u64);
 /// How many fingerprints are read at once.
 const ROOM: usize = 64;
 
-/// The fingerprints of a table with their counts, ascending. They are read a few at a time.
+/// The fingerprints of a table with their counts, ascending. The fingerprints are read a few at a time.
 pub struct Entries<'a, B: ?Sized> {
     reader: Reader<'a, B>,
     /// The fingerprints that were read. Those from `next` to `filled` are still to come.
@@ -326,8 +326,8 @@ impl<'a> Writer<'a> {
         (self.after, self.quotient) = (at + 1, quotient);
     }
 
-    /// Goes on to the quotients of a later block, and writes the occupieds and offsets of the blocks up to it. They are
-    /// known, because the runs of all earlier quotients are written.
+    /// Goes on to the quotients of a later block, and writes the occupieds and offsets of the blocks up to it. These
+    /// are known, because the runs of all earlier quotients are written.
     #[inline(never)]
     fn leave_quotients(&mut self, to: u64) {
         let (from, occupieds) = self.occupieds;

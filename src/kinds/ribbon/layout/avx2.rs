@@ -12,7 +12,7 @@ use core::arch::x86_64::*;
 /// Bytes of a vector.
 const VECTOR: usize = 32;
 
-/// The inner loops for AVX2. They are given out for processors that have AVX2.
+/// The inner loops for AVX2. These loops are given out for processors that have AVX2.
 pub(super) fn kernel<C: Coefficients>() -> Kernel<C> {
     Kernel {
         // SAFETY: the processor has AVX2.

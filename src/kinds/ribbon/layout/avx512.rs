@@ -11,7 +11,7 @@ use crate::batch::ring::GROUP;
 use crate::bits::{GOLDEN, MIX, MIX_SCATTERED};
 use core::arch::x86_64::*;
 
-/// The inner loops for AVX-512. They are given out for processors that have AVX-512.
+/// The inner loops for AVX-512. These loops are given out for processors that have AVX-512.
 pub(super) fn kernel<C: Coefficients>() -> Kernel<C> {
     Kernel {
         // SAFETY: the processor has AVX-512 F, BW, DQ and VL.

@@ -11,7 +11,7 @@ use core::arch::aarch64::*;
 /// Bytes of a vector.
 const VECTOR: usize = 16;
 
-/// The inner loops for NEON. They are given out for processors that have NEON.
+/// The inner loops for NEON. These loops are given out for processors that have NEON.
 pub(super) fn kernel<C: Coefficients>() -> Kernel<C> {
     Kernel { one, some, ..portable::kernel() }
 }

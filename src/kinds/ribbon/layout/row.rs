@@ -106,7 +106,7 @@ pub(super) fn bumped_hash(x: u64, z: u64, layer: u32) -> u64 {
     mix(z ^ mix(x.wrapping_add(GOLDEN.wrapping_mul(layer.into()))))
 }
 
-/// The bits that the coefficients of a bumped key come from. They are not the bits that choose where the key starts.
+/// The bits that the coefficients of a bumped key come from. Other bits choose where the key starts.
 #[inline]
 pub(super) fn bumped_scatter(hash: u64) -> u64 {
     let product = hash.wrapping_mul(GOLDEN);
