@@ -32,7 +32,7 @@ if [ "${1-}" = --since ]; then
     set -- $came "$@"
 fi
 for file in "$@"; do files="$files -f $file"; done
-work=${CARGO_TARGET_DIR:-target}/mutants
+work=${CARGO_TARGET_DIR:-target}/mutation
 rm -rf "$work"
 mkdir -p "$work"
 
