@@ -2,13 +2,15 @@
 //! estimated of them may be wrong, but is a share, a rate or a number of keys.
 
 use crate::common::handle::Handle;
-use crate::common::{Buffer, all_layouts, image, is_one_kind, is_soak, mix};
+use crate::common::{Buffer, all_layouts, each, image, is_one_kind, is_soak, mix};
 use crate::format::seal;
 use crate::interop;
 use petal::format::compact::{Packing, Trailer};
-use petal::registry;
-use petal::{CompactOptions, Domain, Filter, Image, Map, Mode, OpenOptions, Spec, Status, load_as, load_compact};
-use std::collections::BTreeSet;
+use petal::registry::{self, FOREIGN};
+use petal::{
+    CompactOptions, Domain, Filter, Image, Map, Mode, OpenOptions, Overfill, Row, Spec, Status, load_as, load_compact,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 const HEADER: usize = 256;
 /// Where the numbers are that a header gives: hashes, capacity, rate, bits, the words of the kind, the counts.
@@ -171,4 +173,101 @@ fn unknown_choices_are_those_of_a_later_version() {
         }
     }
     assert!(is_one_kind() || tried.len() >= 4, "{tried:?}");
+}
+
+/// A word of the geometry that no image of a kind uses says nothing, and images where it is not 0 are refused: one
+/// filter has one header, and a later version may use the word. Chains say in such words what was merged into them.
+#[test]
+fn words_that_nothing_uses_are_zero() {
+    let mut of_kind: BTreeMap<Vec<u8>, Vec<(String, Vec<u8>)>> = BTreeMap::new();
+    for (name, bytes) in images() {
+        of_kind.entry(bytes[12..16].to_vec()).or_default().push((name, bytes));
+    }
+    for images in of_kind.values() {
+        let row = row_of(&images[0].1);
+        if row.overfill == Overfill::Grows || FOREIGN.iter().any(|other| other.kind == row.kind) {
+            continue;
+        }
+        for word in (0..8).filter(|word| row.parameters.iter().all(|parameter| parameter.word != Some(*word))) {
+            let at = 72 + 8 * word;
+            if images.iter().any(|(_, bytes)| bytes[at..at + 8] != [0; 8]) {
+                continue;
+            }
+            for (name, bytes) in images {
+                for value in [1, 1 << 63] {
+                    is_refused(bytes, at, &u64::to_le_bytes(value), &format!("{name}, word {word} is {value:#x}"));
+                }
+            }
+        }
+    }
+}
+
+/// What no spec may ask for no image may say: parameters past their bounds, and numbers of hashes past theirs.
+#[test]
+fn what_no_spec_takes_no_image_says() {
+    for (name, bytes) in images() {
+        let row = row_of(&bytes);
+        if FOREIGN.iter().any(|other| other.kind == row.kind) {
+            continue;
+        }
+        let geometry = *load_as::<Handle>(&bytes, &OpenOptions::default()).unwrap().base().geometry();
+        for parameter in row.parameters {
+            let Some(word) = parameter.word else { continue };
+            for value in others(geometry.words[word]) {
+                if parameter.check(parameter.value_of_word(value)).is_err() {
+                    let what = format!("{name}, {} is the word {value:#x}", parameter.name);
+                    is_refused(&bytes, 72 + 8 * word, &value.to_le_bytes(), &what);
+                }
+            }
+        }
+        let (least, most) = row.hashes;
+        for hashes in [0, least.wrapping_sub(1), most.saturating_add(1), u32::MAX] {
+            if hashes != geometry.hashes && !(least..=most).contains(&hashes) && most > 1 {
+                is_refused(&bytes, 20, &hashes.to_le_bytes(), &format!("{name}, {hashes} hashes"));
+            }
+        }
+    }
+}
+
+fn row_of(bytes: &[u8]) -> &'static Row {
+    registry::find(petal::KindId(u32::from_le_bytes(bytes[12..16].try_into().unwrap()))).unwrap()
+}
+
+/// An image with these bytes at this place is not loaded, and not opened where it lies.
+#[track_caller]
+fn is_refused(bytes: &[u8], at: usize, forged: &[u8], what: &str) {
+    let mut bytes = bytes.to_vec();
+    bytes[at..at + forged.len()].copy_from_slice(forged);
+    seal(&mut bytes);
+    assert!(load_as::<Handle>(&bytes, &OpenOptions::default()).is_err(), "{what}: it is loaded");
+    Buffer::of(&bytes).open_as(Mode::Read, None, |handle: petal::Result<&mut Handle>| {
+        assert!(handle.is_err(), "{what}: it is opened in place");
+    });
+}
+
+/// A lookup touches some lines, and no more than the payload has.
+#[test]
+fn lookups_touch_lines_that_are_there() {
+    let mut specs: Vec<(String, Spec)> = Vec::new();
+    for case in all_layouts() {
+        for capacity in [1, 2, 20, 100, 10_000] {
+            specs.push((case.name(), Spec { capacity, ..case.spec() }));
+        }
+    }
+    if !is_one_kind() {
+        for row in registry::SKETCHES {
+            let of = |capacity| Spec { kind: Some(row.kind), capacity, ..Spec::default() };
+            specs.extend([1, 2, 20, 1000].map(|capacity| (row.name.to_string(), of(capacity))));
+        }
+    }
+    each(
+        specs,
+        |(name, spec)| format!("{name} for {}", spec.capacity),
+        |(_, spec)| {
+            let Ok(geometry) = petal::geometry(spec) else { return };
+            let lines = (petal::row_of(spec).unwrap().lines_per_lookup)(&geometry);
+            let most = geometry.payload_bytes.div_ceil(64) as f64;
+            assert!(lines > 0.0 && lines <= most, "{lines} of {most} lines");
+        },
+    );
 }

@@ -57,7 +57,8 @@ pub const ROW: Row = Row {
     // A scan of l older slices looks at half of them, two for each k that it leaves out. Then come the k slices of the
     // key.
     lines_per_lookup: |geometry| {
-        f64::from(geometry.hashes) + geometry.words[0] as f64 / f64::from(geometry.hashes.max(1))
+        let lines = f64::from(geometry.hashes) + geometry.words[0] as f64 / f64::from(geometry.hashes.max(1));
+        lines.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
     },
     rate_error: |rate| 0.03 * rate,
     false_positive_rate: |geometry, keys| {

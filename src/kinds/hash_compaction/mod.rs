@@ -27,7 +27,7 @@ use crate::contract::{
     facets, over_base,
 };
 use crate::error::{Error, Result, Status, error};
-use crate::format::Geometry;
+use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::sizing::hash_floor;
 use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 use crate::storage::try_box;
@@ -54,7 +54,7 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(1),
     geometry,
     // Of nine keys in ten slots: -10 ln(1/10) / 9.
-    lines_per_lookup: |_| 2.6,
+    lines_per_lookup: |geometry| 2.6_f64.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| table(geometry).false_positive_rate(keys),
     rate_error: |_| 0.01,
     is_canonical: false,

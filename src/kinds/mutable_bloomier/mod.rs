@@ -12,7 +12,7 @@ use crate::contract::{
     Base, Build, Built, Capabilities, Entry, MapKind, Overfill, Payload, Row, Sizes, Structure, VALUE_BITS, over_base,
 };
 use crate::error::{Result, error};
-use crate::format::{Geometry, image_bytes};
+use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::kinds::fuse::layout::own_cells::{MAX_OWN_BITS, MIN_OWN_BITS, OwnCells, OwnShape};
 use crate::kinds::retrieval::solved::bits_of_values;
 use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
@@ -44,7 +44,7 @@ pub const ROW: Row = Row {
     structure: Structure::StaticMap { open, build },
     sizes: Sizes::ByKeys,
     geometry,
-    lines_per_lookup: |_| f64::from(CELLS + 1),
+    lines_per_lookup: |geometry| f64::from(CELLS + 1).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| if keys == 0 { 0.0 } else { rate(geometry.words[1] as f64) },
     build_memory: crate::kinds::fuse::sizing::build_memory,
     overfill: Overfill::IsBuilt,

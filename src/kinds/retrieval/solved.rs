@@ -10,7 +10,7 @@ use crate::batch::workers::Work;
 use crate::blocks::Measure;
 use crate::contract::{Base, Build, Built, Entry, MapKind, Payload, Records, VALUE_BITS, over_base};
 use crate::error::{Result, error};
-use crate::format::{Geometry, image_bytes};
+use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::kinds::{fuse, ribbon};
 use crate::spec::{Domain, Parameter, Size, Spec};
 use crate::storage::{Words, try_box};
@@ -141,7 +141,7 @@ impl Shape {
 
 /// Cache lines that a lookup touches.
 pub fn lines_per_lookup(geometry: &Geometry) -> f64 {
-    match Shape::of(geometry) {
+    let lines = match Shape::of(geometry) {
         Some(Shape::Fuse(shape)) if shape.is_apart() => f64::from(2 * CELLS),
         Some(Shape::Fuse(_)) => f64::from(CELLS),
         // The metadata, and some words of as many bytes as there are columns for each eight of its 64 slots.
@@ -150,7 +150,8 @@ pub fn lines_per_lookup(geometry: &Geometry) -> f64 {
             2.0 + (f64::from(WIDTH / 8 + 1) * columns - 1.0) / 64.0
         }
         None => 1.0,
-    }
+    };
+    lines.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
 }
 
 /// The geometry to expect. Values whose bits are not given have, for all that is known, 64.

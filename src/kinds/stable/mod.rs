@@ -66,7 +66,7 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(1),
     hashes: (1, MAX_HASHES),
     geometry,
-    lines_per_lookup: |geometry| f64::from(geometry.hashes),
+    lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| {
         Shape::of(geometry).map_or(1.0, |shape| shape.cells.false_positive_rate(keys))
     },
