@@ -170,3 +170,21 @@ fn kernels_do_as_keys_do_that_come_one_by_one() {
         assert!(totals.iter().all(|total| *total > 100), "{hashes} and {old} slices of {each} bits: {totals:?}");
     }
 }
+
+/// A key that all young slices have takes no room, and does not make the next slice follow when one is due.
+#[test]
+fn keys_that_are_young_change_nothing() {
+    let row = registry::find_name("age_partitioned").unwrap();
+    let spec = Spec { kind: Some(row.kind), capacity: 300, false_positive_rate: 1e-6, ..Spec::default() };
+    let mut filter = create(&spec).unwrap();
+    let payload = |filter: &Filter| {
+        crate::common::image(filter)[256..][..filter.base().geometry().payload_bytes as usize].to_vec()
+    };
+    for i in 0..600 {
+        let hash = hash_of(&spec, i);
+        filter.insert_hash(hash).unwrap();
+        let before = payload(&filter);
+        assert!(!filter.insert_hash(hash).unwrap());
+        assert!(payload(&filter) == before, "key {i} came twice");
+    }
+}

@@ -2,8 +2,8 @@
 //! row of the registry is covered without touching this file.
 
 use crate::common::{
-    Buffer, Case, SECRET, cases, each, empty, filled, hash_of, hashed, image, is_one_kind, is_soak, main_layouts, mix,
-    share_of, tried, try_empty,
+    Buffer, Case, SECRET, cases, each, empty, filled, hash_of, hashed, image, is_one_kind, is_soak, layouts,
+    main_layouts, mix, share_of, tried, try_empty,
 };
 use petal::registry::FILTERS;
 use petal::{
@@ -128,6 +128,54 @@ fn an_empty_filter_holds_nothing() {
             let filter = filled(&small, [0]);
             holds(&filter, &small, [0]);
             assert!(false_positives(&filter, &small, 1000) < 1000);
+        }
+    });
+}
+
+/// Of the keys that come, as many are taken for known as the rates say of which each is one: no fewer than at the rate
+/// that there was before them, and no more than at the rate that there is after them.
+#[test]
+fn omissions_are_the_sum_of_the_rates() {
+    each(layouts(), Case::name, |case| {
+        let row = case.row;
+        let forgets = matches!(row.overfill, Overfill::Forgets | Overfill::Grows);
+        let Some(omissions) = row.omissions.filter(|_| forgets) else { return };
+        for rate in [0.2, 0.01] {
+            let geometry = petal::geometry(&Spec { capacity: 500, false_positive_rate: rate, ..case.spec() }).unwrap();
+            for keys in [1_u64, 10, 100, 300, 700, 2000, 10_000, 12_345, 100_000] {
+                let later = keys + keys.div_ceil(3);
+                let more = omissions(&geometry, later) - omissions(&geometry, keys);
+                let (low, high) =
+                    ((row.false_positive_rate)(&geometry, keys), (row.false_positive_rate)(&geometry, later));
+                let of = |rate: f64| rate * (later - keys) as f64;
+                // The rate is the worst of a filter that forgets; on average it is not much lower.
+                assert!(
+                    more >= 0.3 * of(low) - 1e-9 && more <= 1.05 * of(high) + 1e-9,
+                    "{keys} to {later}: {more}, {low}, {high}"
+                );
+                assert!(omissions(&geometry, keys) <= keys as f64, "{keys}");
+            }
+            assert_eq!(omissions(&geometry, 0), 0.0);
+        }
+    });
+}
+
+/// What is taken rises with the keys, its share is between 0 and 1, and what is said of progress is the payload.
+#[test]
+fn what_is_measured_rises_with_the_keys() {
+    each(share_of(layouts(), 20, "what_is_measured_rises_with_the_keys"), Case::name, |case| {
+        let spec = Spec { capacity: 2000, ..case.spec() };
+        let mut before = 0;
+        for keys in [0, 100, 500] {
+            let filter = filled(&spec, 0..keys);
+            let mut read = 0;
+            let measure = filter.measure_with(&mut |bytes| read += bytes);
+            assert_eq!(measure, filter.measure());
+            let payload = filter.base().geometry().payload_bytes;
+            assert!(read <= payload && 4 * read >= payload - 256.min(payload), "{read} of {payload} bytes are read");
+            assert!(measure.taken > before || keys == 0, "{keys} keys: {measure:?}");
+            assert!(keys == 0 || (measure.fill > 0.0 && measure.fill <= 1.0), "{keys} keys: {measure:?}");
+            before = measure.taken;
         }
     });
 }

@@ -2,6 +2,7 @@
 
 use crate::common::{Buffer, image, mix};
 use crate::conformance::fails;
+use petal::format::REGION_BYTES;
 use petal::kinds::exact_bits::ROW;
 use petal::plan::{Goal, Request, plan};
 use petal::{
@@ -183,6 +184,48 @@ fn every_way_gives_the_same_bits() {
         for key in (0..universe + 70).chain([u64::MAX]) {
             let found = petal::compact_contains_hash(petal::storage::AnyBytes::of(&form), key).unwrap();
             assert_eq!(found, set.contains(&key));
+        }
+    }
+}
+
+/// In place, what an insertion marks is what it changes, at both ends of each region; the first integer past the
+/// universe, whose region is not there, is refused.
+#[test]
+fn the_regions_that_change_are_marked() {
+    const REGION_BITS: u64 = 8 * REGION_BYTES as u64;
+    let universe = 4 * REGION_BITS;
+    let mut buffer = Buffer::of(&image(&filled(universe, [])));
+    let mut set = BTreeSet::new();
+    for key in (0..universe).step_by(REGION_BITS as usize).flat_map(|first| [first, first + REGION_BITS - 1]) {
+        buffer.open(Mode::Write, None, |filter| {
+            let filter = filter.unwrap();
+            fails(filter.insert_u64(universe), Status::OutOfRange);
+            assert!(filter.insert_u64(key).unwrap());
+        });
+        set.insert(key);
+        assert_eq!(buffer.bytes(), image(&filled(universe, set.iter().copied())), "after key {key}");
+    }
+}
+
+/// Bits after the last one are no integers, whoever set them, and however the filter is asked.
+#[test]
+fn bits_after_the_last_are_not_there() {
+    for universe in UNIVERSES {
+        let filter = filled(universe, [0]);
+        let mut form = vec![0; filter.compact_size().unwrap()];
+        filter.serialize_compact(&mut form).unwrap();
+        let payload = filter.base().geometry().payload_bytes;
+        for bit in universe..8 * payload {
+            form[(bit / 8) as usize] |= 1 << (bit % 8);
+        }
+        let trusting = CompactOptions { verify: false, ..CompactOptions::default() };
+        let loaded = load_compact(&form, &trusting).ok();
+        for key in (universe..8 * payload + 70).chain([u64::MAX]) {
+            let found = petal::compact_contains_hash(petal::storage::AnyBytes::of(&form), key).unwrap();
+            assert!(!found && loaded.as_ref().is_none_or(|filter| !filter.contains_u64(key)), "{key} of {universe}");
+        }
+        if let Some(loaded) = loaded {
+            assert_eq!(loaded.measure().taken, 1);
         }
     }
 }

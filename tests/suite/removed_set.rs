@@ -95,3 +95,13 @@ fn sizes_are_those_of_both_filters() {
     let refused = create(&Spec { bits: 64, hashes: 2, kind: Some(ROW.kind), ..Spec::default() }).err().unwrap();
     assert_eq!(refused.status(), Status::Contradiction);
 }
+
+/// Two filters of one word each are the least.
+#[test]
+fn the_least_has_a_word_for_each() {
+    let of = |bits| create(&Spec { kind: Some(ROW.kind), bits, hashes: 2, ..Spec::default() });
+    assert_eq!(of(64).unwrap_err().status(), Status::Contradiction);
+    let mut least = of(128).unwrap();
+    assert!(least.insert(b"key").is_ok() && least.contains(b"key"));
+    assert!(least.remove(b"key").unwrap() && !least.contains(b"key"));
+}

@@ -176,3 +176,40 @@ fn states_have_bounds() {
         assert_eq!(with(word, value), Err(Status::Corrupt), "{word} {value}");
     }
 }
+
+/// A generation whose share is all of its bits would never be full.
+#[test]
+fn shares_are_fewer_than_bits() {
+    let row = petal::registry::find_name("rotating").unwrap();
+    for generations in [2, 4] {
+        let mut spec = Spec { kind: Some(row.kind), bits: 512 * generations, hashes: 1, ..Spec::default() };
+        spec.set(row.parameter("generations").unwrap(), generations as f64).unwrap();
+        spec.capacity = 512 * (generations - 1);
+        let error = petal::create(&spec).unwrap_err();
+        assert_eq!(error.status(), Status::OutOfRange);
+        spec.capacity = 511 * (generations - 1);
+        let filter = petal::create(&spec).unwrap();
+        assert_eq!(filter.base().geometry().words[4], 511);
+    }
+}
+
+/// Turns are counted modulo a multiple of the number of generations, and no image has more of them.
+#[test]
+fn turns_and_generations_have_bounds() {
+    let generations = GENERATIONS as u64;
+    let bytes = image(&empty(&spec("keys")));
+    let state = 256 + empty(&spec("keys")).base().geometry().payload_bytes as usize - 64;
+    let rounds = (1_u64 << 23) / generations * generations;
+    for (word, value, is_one) in [
+        (0, generations - 1, true),
+        (0, generations, false),
+        (1, (rounds - 1) << 41, true),
+        (1, rounds << 41, rounds >= 1 << 23),
+    ] {
+        let mut forged = bytes.clone();
+        forged[state + 8 * word..state + 8 * word + 8].copy_from_slice(&value.to_le_bytes());
+        crate::format::seal(&mut forged);
+        let loaded = petal::load(&forged, &OpenOptions::default());
+        assert_eq!(loaded.is_ok(), is_one, "word {word} is {value:#x}");
+    }
+}

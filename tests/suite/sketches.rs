@@ -322,6 +322,16 @@ fn forged_images_are_refused_or_listed_to_an_end() {
         }
     }
     assert!(refused > 50 && opened > 5, "{refused} {opened}");
+    // Bits and sub-tables that do not go together, and words that this kind has no use for.
+    let bits = u64::from_le_bytes(image[64..72].try_into().unwrap());
+    let forgeries = [(64, bits - 1), (64, bits + 1), (64, bits - 192), (64, 0), (20, 0), (20, 2), (20, 8)];
+    for (field, value) in forgeries.into_iter().chain((72..136).step_by(8).map(|field| (field, 1))) {
+        let mut forged = image.clone();
+        let width = if field < 40 { 4 } else { 8 };
+        forged[field..field + width].copy_from_slice(&value.to_le_bytes()[..width]);
+        let loaded = load_as::<Sketch>(&resealed(forged), &OpenOptions::default());
+        assert!(loaded.is_err(), "{value} at {field}");
+    }
     for round in 0..2000 {
         // A buffer at a multiple of 8, of which only the header is looked at.
         let mut forged: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
@@ -461,4 +471,121 @@ fn images_of_earlier_sizes_open() {
     let listing = ours.list().unwrap();
     assert!(listing.is_complete);
     assert_eq!((with(&listing, 1), with(&listing, -1)), (BTreeSet::from([1]), BTreeSet::from([50_001])));
+}
+
+/// The probability that numbers cannot be listed, in another way: small stopping sets by the series of a sub-table,
+/// large ones by the least bound of each size, which a search by thirds finds.
+fn bound_of_failure(numbers: u64, cells: u64, tables: u32) -> f64 {
+    const SMALL: usize = 64;
+    let (n, m) = (numbers as usize, cells as f64);
+    // The coefficients of (e^(y/m) - y/m)^m, one factor after the other.
+    let mut factor = vec![1.0; SMALL + 1];
+    (1..=SMALL).for_each(|i| factor[i] = factor[i - 1] / (m * i as f64));
+    factor[1] = 0.0;
+    let mut series = vec![0.0; SMALL + 1];
+    series[0] = 1.0;
+    for _ in 0..cells {
+        series = (0..=SMALL).map(|i| (0..=i).map(|j| series[j] * factor[i - j]).sum()).collect();
+    }
+    let ln_factorial = |s: usize| (1..=s).map(|i| (i as f64).ln()).sum::<f64>();
+    let of_size = |s: usize| {
+        let choose = ln_factorial(n) - ln_factorial(s) - ln_factorial(n - s);
+        let alone = if s <= SMALL {
+            series[s].ln()
+        } else {
+            let bound = |x: f64| m * (x.exp() - x).ln() - s as f64 * (x * m).ln();
+            let (mut low, mut high) = (1e-6, 60.0);
+            for _ in 0..200 {
+                let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+                if bound(a) < bound(b) { high = b } else { low = a }
+            }
+            bound(low).min(-ln_factorial(s))
+        };
+        (choose + f64::from(tables) * (ln_factorial(s) + alone)).exp()
+    };
+    (2..=n).map(of_size).sum::<f64>().min(1.0)
+}
+
+/// More sub-tables than 4 have no law, only the bound.
+#[test]
+fn failures_are_those_of_the_stopping_sets() {
+    use petal::kinds::iblt::sizing::failure;
+    let mut between = 0;
+    for numbers in [64, 65, 66, 100, 170] {
+        for tables in 5..=7 {
+            for ratio in [0.9, 1.1, 1.2, 1.3, 1.5, 1.7, 2.0, 3.0] {
+                let cells = (numbers as f64 * ratio / f64::from(tables)) as u64;
+                let (told, expected) = (failure(numbers, cells, tables), bound_of_failure(numbers, cells, tables));
+                assert!((told / expected - 1.0).abs() < 1e-5, "{numbers}, {cells}, {tables}: {told}, {expected}");
+                between += u32::from(told > 1e-5 && told < 1.0);
+            }
+        }
+    }
+    assert!(between > 10, "{between} of them are near the threshold");
+    assert_eq!((failure(2, 0, 3), failure(1, 0, 3), failure(0, 1, 3), failure(1, 1, 3)), (1.0, 1.0, 0.0, 0.0));
+}
+
+/// Near the threshold one failure in a hundred becomes one in two and then certainty, without a leap, and half of all
+/// tables fail where the law has its middle.
+#[test]
+fn failures_rise_without_a_leap() {
+    use petal::kinds::iblt::sizing::failure;
+    for (tables, threshold) in [(3, 1.222), (4, 1.295)] {
+        for cells in [1000_u64, 10_000] {
+            let all = (cells * u64::from(tables)) as f64;
+            let (mut last, mut middle) = (0.0, 0);
+            let step = (all.sqrt() / 100.0).ceil() as u64;
+            for numbers in ((all / threshold * 0.8) as u64..(all / threshold * 1.1) as u64).step_by(step as usize) {
+                let told = failure(numbers, cells, tables);
+                assert!(told >= last && told - last < 0.06, "{numbers} in {tables} of {cells}: {told} after {last}");
+                middle += u32::from(told > 0.55 && told < 0.95);
+                last = told;
+            }
+            assert!(last > 0.999 && middle > 5, "{tables} of {cells}: {last}, {middle}");
+        }
+    }
+}
+
+/// A spec of cells that does not say how many sub-tables has those with which listing fails least.
+#[test]
+fn sub_tables_are_the_best_of_those_that_divide() {
+    for cells in [60, 84, 420, 840] {
+        for capacity in [2, 10, cells / 2, cells * 3 / 4] {
+            let rate = |hashes| {
+                let spec = Spec { capacity, ..self::cells(cells, hashes) };
+                create_sketch(&spec).unwrap().expected_failure_rate(capacity)
+            };
+            let best = (3..=7).filter(|hashes| cells % hashes == 0).map(|hashes| rate(hashes as u32));
+            assert_eq!(rate(0), best.min_by(f64::total_cmp).unwrap(), "{capacity} numbers in {cells} cells");
+        }
+    }
+}
+
+/// Of two numbers in three sub-tables at most six cells are taken, of many all.
+#[test]
+fn what_is_measured_are_cells() {
+    for tables in 3..=7 {
+        let spec = cells(20 * u64::from(tables), tables);
+        for (numbers, taken) in [(0, 0), (1, u64::from(tables)), (10_000, 20 * u64::from(tables))] {
+            let measure = of(&spec, 0..numbers).measure();
+            assert_eq!(measure.taken, taken, "{numbers} numbers");
+            assert_eq!(measure.fill, taken as f64 / (20.0 * f64::from(tables)));
+        }
+    }
+}
+
+/// Cells that end where the last region ends: none of them has anything beyond to mark.
+#[test]
+fn the_last_cell_of_the_last_region_is_marked() {
+    let spec = cells(8192, 4);
+    let image = bytes(&of(&spec, []));
+    let mut words: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+    let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
+    let options = OpenOptions { mode: Mode::Write, key: None };
+    // SAFETY: the words outlive the sketch, and nobody else uses them meanwhile.
+    let mut sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &options) }.unwrap();
+    (0..20_000).for_each(|number| sketch.insert_u64(number).unwrap());
+    sketch.sync().unwrap();
+    sketch.verify().unwrap();
+    assert_eq!(sketch.measure().fill, 1.0);
 }

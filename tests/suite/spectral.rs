@@ -218,3 +218,36 @@ fn sizes_are_those_of_their_counters() {
     let refused = create(&Spec { bits: 72, ..spec("minimal_increase", 100, 3) }).err().unwrap();
     assert_eq!((refused.status(), refused.message()), (Status::OutOfRange, "bits = 72 is not a multiple of 64"));
 }
+
+/// Two arrays take three words, and not fewer.
+#[test]
+fn the_least_has_two_arrays() {
+    let of = |bits| create(&Spec { bits, ..spec("recurring_minimum", 4, 1) });
+    assert_eq!(of(128).unwrap_err().status(), Status::Contradiction);
+    assert_eq!(of(192).unwrap().base().geometry().bits, 192);
+}
+
+/// Counters that are at their greatest are counted in all arrays, and damage is told by the number of counters.
+#[test]
+fn all_counters_are_measured() {
+    for method in ["minimum_selection", "minimal_increase", "recurring_minimum"] {
+        let mut narrow = spec(method, 400, 3);
+        narrow.set(&COUNTER_BITS, 8.0).unwrap();
+        let mut filter = create(&narrow).unwrap();
+        for key in 0..50 {
+            (0..300).for_each(|_| assert!(filter.insert_hash(mix(key)).is_ok()));
+        }
+        let bytes = image(&filter);
+        let bits = filter.base().geometry().bits as usize;
+        let full = bytes[256..256 + bits / 8].iter().filter(|counter| **counter == 255).count() as u64;
+        assert!(full > 100, "{method}: {full}");
+        assert_eq!(filter.measure().saturated, full, "{method}");
+        if !(bits / 8).is_multiple_of(64) {
+            let mut forged = bytes.clone();
+            forged[256 + bits / 8] = 1;
+            crate::format::seal(&mut forged);
+            let error = petal::load(&forged, &petal::OpenOptions::default()).unwrap_err();
+            assert!(error.message().contains(&format!("{},", bits / 8)), "{error}");
+        }
+    }
+}

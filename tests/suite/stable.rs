@@ -244,3 +244,43 @@ fn long_streams_are_those_of_single_cells() {
         }
     }
 }
+
+/// Bits after the last cell, which no insertion sets, are refused: the rest of its group, and of the line.
+#[test]
+fn bits_after_the_last_cell_are_refused() {
+    for (cells, cell_bits) in [(300, 1), (320, 2), (333, 3), (384, 2), (999, 1)] {
+        let spec = spec(cells, cell_bits, 3, 1);
+        let empty = image(&create(&spec).unwrap());
+        let geometry = *create(&spec).unwrap().base().geometry();
+        let (count, header) = (geometry.bits / cell_bits / 3 * 3, 256);
+        // The state is the payload's last line.
+        for bit in 0..8 * (geometry.payload_bytes - 64) {
+            // A group of 64 cells has a word for each bit of a cell.
+            let cell = bit / (64 * cell_bits) * 64 + bit % 64;
+            let mut forged = empty.clone();
+            forged[header + (bit / 8) as usize] ^= 1 << (bit % 8);
+            crate::format::seal(&mut forged);
+            let loaded = petal::load(&forged, &petal::OpenOptions::default());
+            assert_eq!(loaded.is_ok(), cell < count, "bit {bit}, cell {cell} of {count}");
+        }
+    }
+}
+
+/// After the steps that leave nothing no key is there, and hardly one of fewer steps is forgotten at once: what is made
+/// in one go is what is made step by step, in cells of every size.
+#[test]
+fn many_steps_are_single_steps() {
+    for cell_bits in 1..=4 {
+        let mut spec = spec(3000, cell_bits, 3, 9);
+        // As few decrements as can be: keys live long.
+        spec.capacity = 3000;
+        let mut filter = create(&spec).unwrap();
+        insert(&mut filter, &spec, 0..200);
+        let mut single = filter.copy().unwrap();
+        for steps in [1, 2, 50, 1000] {
+            filter.advance(steps).unwrap();
+            (0..steps).for_each(|_| assert!(single.advance(1).is_ok()));
+            assert!(filter.equals(&single), "{steps} steps of {cell_bits} bits");
+        }
+    }
+}

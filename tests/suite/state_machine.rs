@@ -394,3 +394,45 @@ fn images_of_many_regions_are_changed_in_place() {
         std::fs::remove_file(&path).unwrap();
     });
 }
+
+/// One key at a time changes an image in place of several regions: the regions that were marked for it are all that
+/// changed, because the checksums of the others still hold. So for each change: of keys, and of time; and where keys
+/// make time go on, in a filter that takes few of them before it forgets the first.
+#[test]
+fn what_a_key_changes_is_marked() {
+    let cases = main_layouts().into_iter().filter(|case| case.row.is_made_empty() && !case.row.moves_entries);
+    each(cases, Case::name, |case| {
+        let mut spec = Spec { capacity: 40_000, false_positive_rate: 1e-4, ..case.spec() };
+        let geometry = |spec: &Spec| petal::geometry(spec).unwrap();
+        while geometry(&spec).payload_bytes < 4 * REGION_BYTES as u64 {
+            spec.capacity *= 2;
+        }
+        changes_are_marked(case, &spec);
+        if can(case, Capabilities::AGE) {
+            let few = Spec { capacity: 40, bits: geometry(&spec).bits, hashes: geometry(&spec).hashes, ..spec };
+            changes_are_marked(case, &Spec { false_positive_rate: 0.0, ..few });
+        }
+    });
+}
+
+fn changes_are_marked(case: &Case, spec: &Spec) {
+    let capabilities = case.capabilities();
+    let mut buffer = Buffer::of(&image(&create(spec).unwrap()));
+    let mut change = |what: String, change: &dyn Fn(&mut Filter)| {
+        buffer.open(Mode::Write, None, |filter| change(filter.unwrap()));
+        buffer.open(Mode::Read, None, |filter| {
+            filter.unwrap().verify().unwrap_or_else(|error| panic!("{what}: {error}"));
+        });
+    };
+    for i in 0..if is_soak() { 2000 } else { 60 } {
+        let key = if case.is_of_integers() { mix(i) % spec.capacity } else { i };
+        let hash = hash_of(spec, key);
+        change(format!("key {i} is inserted"), &|filter| assert!(filter.insert_hash(hash).is_ok()));
+        if capabilities.contains(Capabilities::REMOVE) && i % 2 == 0 {
+            change(format!("key {i} is removed"), &|filter| assert!(filter.remove_hash(hash).is_ok()));
+        }
+        if capabilities.contains(Capabilities::AGE) && i % 8 == 0 {
+            change(format!("time goes on after key {i}"), &|filter| assert!(filter.advance(1).is_ok()));
+        }
+    }
+}

@@ -175,3 +175,19 @@ fn sizes_are_the_least() {
         (Status::Contradiction, "increments = 16 goes with sequence = d_l only")
     );
 }
+
+/// Where there is no cell, or one that a key took, everything seems to be there; where no key is, nothing.
+#[test]
+fn rates_have_ends() {
+    let refusals =
+        variable_increment::layout::Sequence::of(SEQUENCE.parse("d_l").unwrap() as u64, 4).unwrap().refusals();
+    for hashes in [1, 3] {
+        use variable_increment::sizing::{false_positive_rate, published};
+        for rate in [published, false_positive_rate] {
+            let of = |cells, keys| rate(cells, hashes, keys, &refusals);
+            assert_eq!((of(0, 0), of(0, 5), of(1, 1), of(1, 100)), (1.0, 1.0, 1.0, 1.0));
+            assert_eq!((of(1, 0), of(2, 0), of(100, 0)), (0.0, 0.0, 0.0));
+            assert!(of(2, 1) < 1.0 && of(3, 1) < 1.0 && of(1000, 1) < 0.01);
+        }
+    }
+}
