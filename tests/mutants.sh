@@ -49,9 +49,10 @@ if [ -s "$work/survivors" ]; then
     echo "mutants: $(wc -l <"$work/survivors") survived the quick tests; the slow ones now"
     set --
     while IFS= read -r name; do
-        set -- "$@" --re "^$(printf '%s' "$name" | sed 's/[^a-zA-Z0-9_ /:]/\\&/g')\$"
+        set -- "$@" --re "^$(printf '%s' "$name" | sed 's/[^a-zA-Z0-9_ /:<>]/\\&/g')\$"
     done <"$work/survivors"
-    cargo mutants -p petal --no-shuffle --no-config --profile mutants "$@" -o "$work/slow" \
+    # shellcheck disable=SC2086 # A list of words.
+    cargo mutants -p petal --no-shuffle --no-config --profile mutants $files "$@" -o "$work/slow" \
         -- --package petal || [ $? -ge 2 ]
     survivors "$work/slow" >"$work/survivors"
 fi
