@@ -79,8 +79,8 @@ impl<R> Reports<R> {
     }
 }
 
-/// Calls `lead` on this thread, which gives jobs to [`Workers`], and `work` for each job on one of as many other threads
-/// as there are states. Each thread has a state of its own. `work` may report as often as it likes; its error is
+/// Calls `lead` on this thread, which gives jobs to [`Workers`]. Calls `work` for each job on one of as many other
+/// threads as there are states. Each thread has a state of its own. `work` may report as often as it likes; its error is
 /// reported too, and ends its thread. Where the system has fewer threads, those that were started do all the work.
 /// Returns when all threads have ended.
 ///

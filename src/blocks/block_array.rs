@@ -3,7 +3,7 @@
 
 use super::block_kernel::chain::{ChainKernel, Link};
 use super::block_kernel::{BlockKernel, Fills};
-use super::{BitLayout, Layout, Measure, View};
+use super::{BitLayout, Layout, Measure, View, Way};
 use crate::batch::ring::{self, Batch, Few};
 use crate::bits::PIECE_WORDS;
 use crate::error::Result;
@@ -187,8 +187,8 @@ impl<B: Blocks> BitLayout for BlockArray<B> {
         Some((self.chain_kernel?, B::BLOCK_WORDS, self.masks))
     }
 
-    fn kernel(&self) -> Option<(&'static BlockKernel, &'static [u16])> {
-        Some((self.kernel, self.masks))
+    fn way(&self) -> Option<Way> {
+        Some(Way::Block { kernel: self.kernel, masks: self.masks })
     }
 }
 

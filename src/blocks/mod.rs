@@ -9,13 +9,17 @@ pub mod block_kernel;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod eight;
 pub mod fingerprint_table;
+pub mod probe;
+pub mod scattered_bits;
 pub mod segments;
 pub mod slots;
 pub mod source;
 pub mod word_cells;
 
+pub use block_kernel::BlockKernel;
 pub use block_kernel::chain::{Chain, Link};
-pub use block_kernel::{BlockKernel, Probe};
+pub use probe::{Probe, Way};
+pub use scattered_bits::ScatteredBits;
 
 use crate::batch::ring::{Batch, Few};
 use crate::error::{Result, error};
@@ -116,8 +120,8 @@ pub trait BitLayout: Send + Sync {
         None
     }
 
-    /// The inner loops of single keys and the sets of lanes that keys choose from, where there are such.
-    fn kernel(&self) -> Option<(&'static BlockKernel, &'static [u16])> {
+    /// How single keys are found in the words, where a caller can do that for itself.
+    fn way(&self) -> Option<Way> {
         None
     }
 }

@@ -1,7 +1,7 @@
 //! What lies beneath every kind ([`Base`]). How an image in place is written is in `in_place`.
 
 use super::in_place::Marks;
-use crate::blocks::{BlockKernel, Probe};
+use crate::blocks::probe::{Probe, Way};
 use crate::contract::{Base, Capabilities, Handle, Row, Sizes};
 use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, Header};
@@ -318,14 +318,9 @@ impl Base {
         let _ = self.offered.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
-    /// What a single key needs of the filter: these words of the payload, and what its kind says of them.
-    pub(crate) fn probe<'a>(
-        &'a self,
-        kernel: &'static BlockKernel,
-        words: &'a [AtomicU64],
-        masks: &'static [u16],
-    ) -> Probe<'a> {
-        Probe { kernel, words, masks, offered: self.is_own().then_some(&self.offered) }
+    /// What a single key needs of the filter: these words of the payload, and how to find it in them.
+    pub(crate) fn probe<'a>(&'a self, way: Way, words: &'a [AtomicU64]) -> Probe<'a> {
+        Probe { way, words, offered: self.is_own().then_some(&self.offered) }
     }
 
     /// Says that nobody vouches for the payload: it took in what nobody vouches for.

@@ -165,8 +165,7 @@ impl<L: BitLayout> Kind for BitFilter<L> {
     }
 
     fn probe(&self) -> Option<Probe<'_>> {
-        let (kernel, masks) = self.layout.kernel()?;
-        Some(self.base.probe(kernel, self.words(), masks))
+        Some(self.base.probe(self.layout.way()?, self.words()))
     }
 }
 

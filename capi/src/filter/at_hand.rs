@@ -23,7 +23,7 @@ impl petal_filter {
     #[inline(always)]
     pub(crate) fn contains_hash(&self, hash: u64) -> bool {
         match &self.probe {
-            Some(probe) => probe.kernel.contains_one(probe.words, probe.masks, hash),
+            Some(probe) => probe.contains(hash),
             None => self.filter.contains_hash(hash),
         }
     }
@@ -32,7 +32,7 @@ impl petal_filter {
     #[inline(always)]
     pub(crate) fn contains_few(&self, few: &Few) -> Option<u64> {
         match &self.probe {
-            Some(probe) => Some(probe.kernel.contains_few(probe.words, probe.masks, few)),
+            Some(probe) => probe.contains_few(few),
             None => self.filter.contains_few(few),
         }
     }
@@ -40,30 +40,18 @@ impl petal_filter {
     /// Inserts a hash where that is possible without more ado, as `Filter::insert_hash_at_once` does.
     #[inline(always)]
     pub(crate) fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
-        let Some(probe) = self.probe else { return self.filter.insert_hash_at_once(hash) };
-        self.insert_through(&probe, 1, |words| probe.kernel.insert_one(words, probe.masks, hash))
+        let Some(probe) = &self.probe else { return self.filter.insert_hash_at_once(hash) };
+        // SAFETY: the handle, whose probe this is, is borrowed mutably.
+        unsafe { insert_through(probe, 1, |words| Some(probe.insert(words, hash))) }
     }
 
     /// Inserts few keys where that is possible without more ado, as `Filter::insert_few_at_once` does.
     #[inline(always)]
     pub(crate) fn insert_few_at_once(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
-        let Some(probe) = self.probe else { return self.filter.insert_few_at_once(few, is_asked) };
+        let Some(probe) = &self.probe else { return self.filter.insert_few_at_once(few, is_asked) };
         let keys = few.keys.len() as u64;
-        self.insert_through(&probe, keys, |words| probe.kernel.insert_few(words, probe.masks, few, is_asked))
-    }
-
-    /// Gives the words of this handle's probe to `insert`, and counts so many keys, unless they are an image in place.
-    #[inline(always)]
-    fn insert_through<T>(&mut self, probe: &Probe, keys: u64, insert: impl FnOnce(&mut [u64]) -> T) -> Option<T> {
-        let offered = probe.offered?;
-        let words = probe.words;
-        // SAFETY: where a probe counts keys the words are the filter's own memory, and atomics may be written through.
-        // The handle is borrowed mutably, so nobody else uses them meanwhile.
-        let words = unsafe { slice::from_raw_parts_mut(words.as_ptr().cast::<u64>().cast_mut(), words.len()) };
-        let new = insert(words);
-        // Nobody else counts meanwhile either.
-        offered.store(offered.load(Ordering::Relaxed).saturating_add(keys), Ordering::Relaxed);
-        Some(new)
+        // SAFETY: the handle, whose probe this is, is borrowed mutably.
+        unsafe { insert_through(probe, keys, |words| probe.insert_few(words, few, is_asked)) }
     }
 
     /// Removes a hash, as `Filter::remove_hash` does; `None` where there is a probe, or it is refused.
@@ -84,8 +72,26 @@ impl petal_filter {
     pub(crate) fn insert_shared_at_once(&self, hash: u64) -> Option<bool> {
         let Some(probe) = &self.probe else { return self.filter.insert_hash_shared_at_once(hash) };
         probe.offered?;
-        Some(probe.kernel.insert_one_shared(probe.words, probe.masks, hash))
+        Some(probe.insert_shared(hash))
     }
+}
+
+/// Gives the words of a probe to `insert`, and counts so many keys if `insert` took them. Does nothing where the words
+/// are an image in place.
+///
+/// # Safety
+/// Nobody else uses the handle that the probe is of.
+#[inline(always)]
+unsafe fn insert_through<T>(probe: &Probe, keys: u64, insert: impl FnOnce(&mut [u64]) -> Option<T>) -> Option<T> {
+    let offered = probe.offered?;
+    let words = probe.words;
+    // SAFETY: where a probe counts keys the words are the filter's own memory, and atomics may be written through.
+    // Nobody else uses the words meanwhile, as the safety section asks.
+    let words = unsafe { slice::from_raw_parts_mut(words.as_ptr().cast::<u64>().cast_mut(), words.len()) };
+    let new = insert(words)?;
+    // Nobody else counts meanwhile either.
+    offered.store(offered.load(Ordering::Relaxed).saturating_add(keys), Ordering::Relaxed);
+    Some(new)
 }
 
 #[cfg(test)]

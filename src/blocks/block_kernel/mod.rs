@@ -12,8 +12,7 @@ pub(crate) mod neon;
 
 pub use fills::Fills;
 
-use crate::batch::ring::{self, Batch, Few};
-use crate::bits::reduce;
+use crate::batch::ring::{Batch, Few};
 use core::sync::atomic::AtomicU64;
 
 /// The odd multipliers of the Parquet format, which give each lane a number of its own.
@@ -94,33 +93,6 @@ impl BlockKernel {
     pub fn fills(&self, words: &[AtomicU64], hashes: u32) -> Fills {
         // SAFETY: kernels are given out only where the processor has their instructions.
         unsafe { (self.fills)(words, hashes) }
-    }
-}
-
-/// What a single key needs of a filter whose keys go through a kernel: for a caller who keeps it and calls the kernel
-/// without going through the filter each time.
-#[derive(Clone, Copy)]
-pub struct Probe<'a> {
-    /// The inner loops.
-    pub kernel: &'static BlockKernel,
-    /// The words of the blocks.
-    pub words: &'a [AtomicU64],
-    /// The sets of lanes that keys choose from.
-    pub masks: &'static [u16],
-    /// Where inserted keys are counted, if the words are memory of the filter's own. `None` for an image in place,
-    /// which has to be marked before it is changed.
-    pub offered: Option<&'a AtomicU64>,
-}
-
-impl Probe<'_> {
-    /// Asks for the line of a hash.
-    ///
-    /// The block's number is the high half of the product of the hash and the number of blocks, so this word is in
-    /// the block. In a layout that multiplies only a part of the hash, the word is now and then in a neighbouring
-    /// block, which costs time and nothing else.
-    #[inline]
-    pub fn fetch(&self, hash: u64) {
-        ring::fetch_word(self.words, reduce(hash, self.words.len() as u64) as usize);
     }
 }
 

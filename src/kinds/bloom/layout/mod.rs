@@ -19,7 +19,7 @@ pub use derivation::{Derivation, slice_width};
 
 use crate::batch::ring::{self, Batch};
 use crate::bits;
-use crate::blocks::{BitLayout, Measure};
+use crate::blocks::{BitLayout, Measure, ScatteredBits, Way};
 use crate::error::Result;
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
@@ -37,13 +37,13 @@ const FIRST_PROBES: u32 = 2;
 /// Where the probes of a key go.
 #[derive(Clone, Copy, Debug)]
 pub struct Bloom {
-    /// Bits that a probe ranges over: all of them, or those of a slice.
-    range: u64,
-    /// Bits from one probe's range to the next one's: 0 in the plain layout.
-    stride: u64,
-    hashes: u32,
+    /// The range of a probe, the stride to the next probe's range, and how many there are. With [`Derivation::Remix`]
+    /// they say all.
+    bits: ScatteredBits,
     derivation: Derivation,
     slice_width: u32,
+    /// The words of all bits.
+    words: usize,
 }
 
 impl Bloom {
@@ -71,7 +71,9 @@ impl Bloom {
         }
         let range = if partitioned == 1 { geometry.bits / u64::from(hashes) } else { geometry.bits };
         let stride = if partitioned == 1 { range } else { 0 };
-        Some(Bloom { range, stride, hashes, derivation, slice_width: slice_width as u32 })
+        let words = usize::try_from(geometry.bits.div_ceil(64)).ok()?;
+        let bits = ScatteredBits { range, stride, hashes };
+        Some(Bloom { bits, derivation, slice_width: slice_width as u32, words })
     }
 
     /// Visits the positions of a hash in order, until `visit` says false; whether it never did.
@@ -81,25 +83,36 @@ impl Bloom {
             return self.all_of_others(hash, &mut visit);
         }
         let (mut hash, mut start) = (hash, 0);
-        for _ in 0..self.hashes {
-            if !visit(start + bits::reduce(hash, self.range)) {
+        for _ in 0..self.bits.hashes {
+            if !visit(start + bits::reduce(hash, self.bits.range)) {
                 return false;
             }
             hash = hash.wrapping_mul(bits::GOLDEN);
-            start += self.stride;
+            start += self.bits.stride;
         }
         true
     }
 
-    /// Sets the bits of a hash; whether any was not set.
+    /// Whether `test` says true of all positions of a hash. Asks for a group of positions before it decides whether to
+    /// go on.
     #[inline]
-    fn set(&self, words: &mut [u64], hash: u64) -> bool {
-        let mut new = false;
-        self.all(hash, |position| {
-            new |= bits::set(words, position);
+    pub fn all_in_groups(&self, hash: u64, mut test: impl FnMut(u64) -> bool) -> bool {
+        match self.derivation {
+            Derivation::Remix => self.bits.all(hash, test),
+            _ => self.all_of_others(hash, &mut test),
+        }
+    }
+
+    /// Visits all positions of a hash in order.
+    #[inline]
+    pub fn each(&self, hash: u64, mut visit: impl FnMut(u64)) {
+        if self.derivation == Derivation::Remix {
+            return self.bits.each(hash, visit);
+        }
+        self.all_of_others(hash, &mut |position| {
+            visit(position);
             true
         });
-        new
     }
 
     /// Fetches the lines of the first probes of a hash.
@@ -115,42 +128,44 @@ impl Bloom {
 
     #[inline(never)]
     fn all_of_others(&self, hash: u64, visit: &mut dyn FnMut(u64) -> bool) -> bool {
-        let mut probes = self.derivation.probes(hash, self.range, self.slice_width);
-        (0..u64::from(self.hashes)).all(|i| visit(i * self.stride + probes.next_position()))
+        let mut probes = self.derivation.probes(hash, self.bits.range, self.slice_width);
+        (0..u64::from(self.bits.hashes)).all(|i| visit(i * self.bits.stride + probes.next_position()))
     }
 
     /// The keys that set so many bits. Each slice of the partitioned layout sees every key once, so that all of them
     /// together are one array in which a key has one probe for every k-th part.
     pub fn keys_of(&self, ones: u64) -> Option<f64> {
-        match self.stride {
-            0 => sizing::bloom::cardinality_exact_base(self.range, self.hashes, ones),
-            slice => sizing::bloom::partitioned_cardinality(slice, self.hashes, ones),
+        match self.bits.stride {
+            0 => sizing::bloom::cardinality_exact_base(self.bits.range, self.bits.hashes, ones),
+            slice => sizing::bloom::partitioned_cardinality(slice, self.bits.hashes, ones),
         }
     }
 
     /// The exact rate with so many distinct keys.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
-        let rate = match (self.derivation.scheme(), self.stride) {
-            (Some(scheme), stride) => dependent::rate(scheme, stride != 0, self.range, self.hashes, keys),
-            (None, 0) => sizing::bloom::exact(self.range, self.hashes, keys),
-            (None, slice) => sizing::bloom::partitioned_exact(slice, self.hashes, keys),
+        let rate = match (self.derivation.scheme(), self.bits.stride) {
+            (Some(scheme), stride) => dependent::rate(scheme, stride != 0, self.bits.range, self.bits.hashes, keys),
+            (None, 0) => sizing::bloom::exact(self.bits.range, self.bits.hashes, keys),
+            (None, slice) => sizing::bloom::partitioned_exact(slice, self.bits.hashes, keys),
         };
         rate.max(sizing::hash_floor(keys, 64))
     }
 
     /// The present rate, from the numbers of bits that are set in all and in each slice.
     fn present_rate(&self, words: &[AtomicU64], ones: u64, product: f64) -> f64 {
-        let independent = match self.stride {
-            0 => sizing::bloom::from_fill(self.range, self.hashes, ones),
+        let independent = match self.bits.stride {
+            0 => sizing::bloom::from_fill(self.bits.range, self.bits.hashes, ones),
             _ => product,
         };
         let Some(scheme) = self.derivation.scheme() else {
             return independent;
         };
         present::count_out(self, scheme, words).unwrap_or_else(|| {
-            let fill = if self.stride == 0 { ones as f64 / self.range as f64 } else { product };
+            let fill = if self.bits.stride == 0 { ones as f64 / self.bits.range as f64 } else { product };
             match self.keys_of(ones) {
-                Some(keys) => dependent::from_fill(scheme, self.stride != 0, self.range, self.hashes, keys, fill),
+                Some(keys) => {
+                    dependent::from_fill(scheme, self.bits.stride != 0, self.bits.range, self.bits.hashes, keys, fill)
+                }
                 None => independent,
             }
         })
@@ -158,10 +173,10 @@ impl Bloom {
 
     /// The bits of each slice, or of the whole; `progress` hears how many bytes were read.
     fn slices(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> impl Iterator<Item = u64> {
-        let slices = if self.stride == 0 { 1 } else { u64::from(self.hashes) };
+        let slices = if self.bits.stride == 0 { 1 } else { u64::from(self.bits.hashes) };
         (0..slices).map(move |slice| {
-            let (end, mut ones) = ((slice + 1) * self.range, 0);
-            for from in (slice * self.range..end).step_by(64 * bits::PIECE_WORDS) {
+            let (end, mut ones) = ((slice + 1) * self.bits.range, 0);
+            for from in (slice * self.bits.range..end).step_by(64 * bits::PIECE_WORDS) {
                 let to = end.min(from + 64 * bits::PIECE_WORDS as u64);
                 ones += bits::count_ones_in(words, from, to);
                 progress((to - from) / 8);
@@ -172,11 +187,11 @@ impl Bloom {
 
     /// How many bits there are.
     fn bits(&self) -> u64 {
-        if self.stride == 0 { self.range } else { self.range * u64::from(self.hashes) }
+        if self.bits.stride == 0 { self.bits.range } else { self.bits.range * u64::from(self.bits.hashes) }
     }
 
     fn ahead(&self, words: usize) -> usize {
-        ring::ahead(words, self.hashes as usize)
+        ring::ahead(words, self.bits.hashes as usize)
     }
 }
 
@@ -191,13 +206,21 @@ impl BitLayout for Bloom {
         Bloom::of_geometry(&geometry)
     }
 
+    #[inline]
     fn words(&self) -> usize {
-        self.bits().div_ceil(64) as usize
+        self.words
     }
 
     #[inline]
     fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
-        self.all(hash, |position| bits::test(words, position))
+        match self.derivation {
+            Derivation::Remix => self.bits.contains(words, hash),
+            _ => self.all_of_others(hash, &mut |position| bits::test(words, position)),
+        }
+    }
+
+    fn way(&self) -> Option<Way> {
+        (self.derivation == Derivation::Remix).then_some(Way::Scattered(self.bits))
     }
 
     /// Fetches the lines of the first probes: an absent key seldom needs more.
@@ -212,7 +235,10 @@ impl BitLayout for Bloom {
 
     #[inline]
     fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool {
-        self.all(hash, |position| bytes.word((position / 64) as usize) >> (position % 64) & 1 != 0)
+        match self.derivation {
+            Derivation::Remix => self.bits.all(hash, |bit| bytes.word((bit / 64) as usize) >> (bit % 64) & 1 != 0),
+            _ => self.all(hash, |position| bytes.word((position / 64) as usize) >> (position % 64) & 1 != 0),
+        }
     }
 
     /// A key that is not there fails after two probes on average, and fetching all its lines would waste the most of
@@ -223,11 +249,10 @@ impl BitLayout for Bloom {
             0 => 0,
             ahead => 2 * ahead.min(ring::AHEAD / 2),
         };
-        let shape = *self;
-        let fetch = |words: &&[AtomicU64], hash| shape.fetch(words, hash, FIRST_PROBES);
-        let fetch_rest = |words: &&[AtomicU64], hash| {
+        let fetch = |_: &(), hash| self.fetch(words, hash, FIRST_PROBES);
+        let fetch_rest = |_: &(), hash| {
             let mut probe = 0;
-            shape.all(hash, |position| {
+            self.all(hash, |position| {
                 probe += 1;
                 if probe <= FIRST_PROBES {
                     return bits::test(words, position);
@@ -236,38 +261,40 @@ impl BitLayout for Bloom {
                 true
             });
         };
-        let answer = |words: &mut &[AtomicU64], hash| shape.all(hash, |position| bits::test(words, position));
-        ring::rolling(&mut { words }, ring::Stages { far, near: far / 2 }, batch, fetch, fetch_rest, answer);
+        let answer = |_: &mut (), hash| BitLayout::contains(self, words, hash);
+        ring::rolling(&mut (), ring::Stages { far, near: far / 2 }, batch, fetch, fetch_rest, answer);
     }
 
     #[inline]
     fn insert(&self, words: &mut [u64], hash: u64) -> bool {
-        self.set(words, hash)
+        if self.derivation == Derivation::Remix {
+            return self.bits.insert(words, hash);
+        }
+        let mut new = false;
+        self.all_of_others(hash, &mut |position| {
+            new |= bits::set(words, position);
+            true
+        });
+        new
     }
 
     fn insert_many(&self, words: &mut [u64], batch: &mut dyn Batch) {
         let shape = *self;
         let ahead = shape.ahead(words.len());
         let fetch = |words: &[u64], hash| {
-            shape.all(hash, |position| {
-                bits::prefetch(&words[(position / 64) as usize]);
-                true
-            });
+            shape.each(hash, |position| bits::prefetch(&words[(position / 64) as usize]));
         };
-        ring::inserting(words, ahead, batch, fetch, |words, hash| shape.set(words, hash));
+        ring::inserting(words, ahead, batch, fetch, |words, hash| shape.insert(words, hash));
     }
 
     fn insert_shared(&self, words: &[AtomicU64], hash: u64) -> bool {
         let mut new = false;
-        self.all(hash, |position| {
-            new |= bits::set_shared(&words[(position / 64) as usize], 1 << (position % 64));
-            true
-        });
+        self.each(hash, |position| new |= bits::set_shared(&words[(position / 64) as usize], 1 << (position % 64)));
         new
     }
 
     fn insert_many_shared(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
-        let fetch = |_: &(), hash| self.fetch(words, hash, self.hashes);
+        let fetch = |_: &(), hash| self.fetch(words, hash, self.bits.hashes);
         ring::inserting(&mut (), self.ahead(words.len()), batch, fetch, |_, hash| self.insert_shared(words, hash));
     }
 
@@ -279,7 +306,7 @@ impl BitLayout for Bloom {
         let (mut ones, mut product) = (0, 1.0);
         for slice in self.slices(words, progress) {
             ones += slice;
-            product *= slice as f64 / self.range as f64;
+            product *= slice as f64 / self.bits.range as f64;
         }
         Measure::of_bits(ones, self.bits(), self.present_rate(words, ones, product))
     }
@@ -290,22 +317,22 @@ impl BitLayout for Bloom {
 
     /// One formula for both shapes: k independent slices of m/k bits err together as little as one array of m bits.
     fn standard_error(&self, keys: f64) -> f64 {
-        sizing::bloom::cardinality_standard_error(self.bits(), self.hashes, keys.round() as u64)
+        sizing::bloom::cardinality_standard_error(self.bits(), self.bits.hashes, keys.round() as u64)
     }
 
     fn units(&self) -> u64 {
-        self.range
+        self.bits.range
     }
 
     fn folded(&self, factor: u64) -> Result<Geometry> {
-        let words = [u64::from(self.stride != 0), self.derivation as u64, self.slice_width.into(), 0, 0, 0, 0, 0];
-        Geometry::of_bits(self.bits() / factor, self.hashes, words)
+        let words = [u64::from(self.bits.stride != 0), self.derivation as u64, self.slice_width.into(), 0, 0, 0, 0, 0];
+        Geometry::of_bits(self.bits() / factor, self.bits.hashes, words)
     }
 
     /// Positions that were scaled down from the hash by multiplication fold by neighbours: p becomes p / factor.
     /// Positions that are remainders fold by slices: p becomes p mod (range / factor).
     fn fold_into(&self, words: &[AtomicU64], factor: u64, folded: &mut [u64]) {
-        let Bloom { range, stride, derivation, .. } = *self;
+        let Bloom { bits: ScatteredBits { range, stride, .. }, derivation, .. } = *self;
         let small = range / factor;
         // The padding of a payload that was not verified may hold anything.
         for position in bits::ones(words).take_while(|position| *position < self.bits()) {

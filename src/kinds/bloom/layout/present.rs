@@ -7,6 +7,7 @@
 
 use super::Bloom;
 use super::derivation::{Derivation, Probes};
+use crate::blocks::ScatteredBits;
 use crate::sizing::dependent::Scheme;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,7 +16,7 @@ const MOST_READS: u64 = 1 << 22;
 
 /// The share of all hashes whose bits are all set; `None` if there are too many to try.
 pub fn count_out(shape: &Bloom, scheme: Scheme, words: &[AtomicU64]) -> Option<f64> {
-    let Bloom { range, hashes, derivation, .. } = *shape;
+    let Bloom { bits: ScatteredBits { range, hashes, .. }, derivation, .. } = *shape;
     let thirds = if scheme == Scheme::Triple { range } else { 1 };
     let pairs = range.checked_mul(thirds).filter(|pairs| *pairs <= MOST_READS)?;
     let reads = pairs.checked_mul(range.div_ceil(64))?.checked_mul(hashes.into())?;
@@ -34,11 +35,11 @@ pub fn count_out(shape: &Bloom, scheme: Scheme, words: &[AtomicU64]) -> Option<f
 /// For how many of all values of `a` the bits are set, given the other words.
 fn positions(shape: &Bloom, words: &[AtomicU64], derivation: Derivation, b: u64, c: u64) -> u64 {
     let mut found = 0;
-    for first in (0..shape.range).step_by(64) {
-        let mut probes = Probes::of_words(derivation, first, b, c, shape.range);
-        let mut set = u64::MAX >> (64 - (shape.range - first).min(64));
-        for i in 0..u64::from(shape.hashes) {
-            set &= window(words, i * shape.stride, shape.range, probes.next_position());
+    for first in (0..shape.bits.range).step_by(64) {
+        let mut probes = Probes::of_words(derivation, first, b, c, shape.bits.range);
+        let mut set = u64::MAX >> (64 - (shape.bits.range - first).min(64));
+        for i in 0..u64::from(shape.bits.hashes) {
+            set &= window(words, i * shape.bits.stride, shape.bits.range, probes.next_position());
             if set == 0 {
                 break;
             }

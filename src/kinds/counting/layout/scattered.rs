@@ -17,6 +17,9 @@ const FIRST_POSITIONS: u32 = 2;
 /// How many words of a key are fetched before its counters are looked at.
 const FETCHED_WORDS: u32 = 4;
 
+/// The most positions of a key whose counters are copied before the first of them changes.
+const AT_ONCE: usize = 16;
+
 /// The layout with the counters of a key anywhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Scattered {
@@ -61,10 +64,7 @@ impl Scattered {
     pub fn raise(&self, words: &mut [u64], hash: u64, times: u64) -> bool {
         let (slots, greatest) = (self.cells.slots, self.cells.greatest());
         let mut least = greatest;
-        self.positions.all(hash, |position| {
-            least = least.min(slots.get_by(position, |word| words[word]));
-            true
-        });
+        self.positions.each(hash, |position| least = least.min(slots.get_by(position, |word| words[word])));
         let counted = least.saturating_add(times).min(greatest);
         self.positions.all(hash, |position| {
             if slots.get_by(position, |word| words[word]) < counted {
@@ -140,12 +140,26 @@ impl Scattered {
     #[inline]
     fn change(&self, words: &mut [u64], hash: u64, mut change: impl FnMut(u64) -> u64) {
         let (slots, greatest) = (self.cells.slots, self.cells.greatest());
-        self.each(hash, |position| {
-            let counter = slots.get_by(position, |word| words[word]);
-            if counter < greatest {
-                slots.set(words, position, change(counter));
-            }
+        if self.hashes as usize > AT_ONCE {
+            return self.each(hash, |position| {
+                let counter = slots.get_by(position, |word| words[word]);
+                if counter < greatest {
+                    slots.set(words, position, change(counter));
+                }
+            });
+        }
+        // All counters are read before the first is written: a counter of two positions gets the same value twice.
+        let mut counters = [(0, 0); AT_ONCE];
+        let mut count = 0;
+        self.positions.each(hash, |position| {
+            counters[count % AT_ONCE] = (position, slots.get_by(position, |word| words[word]));
+            count += 1;
         });
+        for (position, counter) in &counters[..count.min(AT_ONCE)] {
+            if *counter < greatest {
+                slots.set(words, *position, change(*counter));
+            }
+        }
     }
 
     /// Gives the places of the words with the first positions of a hash, which a lookup looks at first.
@@ -187,7 +201,7 @@ impl CounterLayout for Scattered {
 
     #[inline]
     fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
-        self.positions.all(hash, |position| self.counter(words, position) > 0)
+        self.positions.all_in_groups(hash, |position| self.counter(words, position) > 0)
     }
 
     #[inline]
@@ -198,7 +212,7 @@ impl CounterLayout for Scattered {
     #[inline]
     fn least(&self, words: &[AtomicU64], hash: u64) -> u64 {
         let mut least = self.cells.greatest();
-        self.positions.all(hash, |position| {
+        self.positions.all_in_groups(hash, |position| {
             least = least.min(self.counter(words, position));
             least > 0
         });
@@ -218,7 +232,7 @@ impl CounterLayout for Scattered {
     #[inline]
     fn subtract(&self, words: &mut [u64], hash: u64) -> bool {
         let slots = self.cells.slots;
-        let is_there = self.positions.all(hash, |position| slots.get_by(position, |word| words[word]) > 0);
+        let is_there = self.positions.all_in_groups(hash, |position| slots.get_by(position, |word| words[word]) > 0);
         if is_there {
             self.change(words, hash, |counter| counter - 1);
         }

@@ -1,0 +1,91 @@
+//! What a single key needs of a filter. A caller who keeps a [`Probe`] goes to the filter's words without going through
+//! the filter each time.
+
+use super::{BlockKernel, ScatteredBits};
+use crate::batch::ring::{self, Few};
+use crate::bits::reduce;
+use core::sync::atomic::AtomicU64;
+
+/// The words of a filter, and how to find a key in them.
+#[derive(Clone, Copy)]
+pub struct Probe<'a> {
+    /// How to find a key in the words.
+    pub way: Way,
+    /// The words of the array.
+    pub words: &'a [AtomicU64],
+    /// Where inserted keys are counted, if the words are memory of the filter's own. `None` for an image in place,
+    /// which has to be marked before it is changed.
+    pub offered: Option<&'a AtomicU64>,
+}
+
+/// How to find a key.
+#[derive(Clone, Copy)]
+pub enum Way {
+    /// All bits of a key lie in one block.
+    Block {
+        /// The inner loops.
+        kernel: &'static BlockKernel,
+        /// The sets of lanes that keys choose from.
+        masks: &'static [u16],
+    },
+    /// The bits of a key lie anywhere.
+    Scattered(ScatteredBits),
+}
+
+impl Probe<'_> {
+    /// Whether a key may be there.
+    #[inline(always)]
+    pub fn contains(&self, hash: u64) -> bool {
+        match &self.way {
+            Way::Block { kernel, masks } => kernel.contains_one(self.words, masks, hash),
+            Way::Scattered(bits) => bits.contains(self.words, hash),
+        }
+    }
+
+    /// Whether each of few keys may be there, as [`crate::contract::Kind::contains_few`] says it.
+    #[inline(always)]
+    pub fn contains_few(&self, few: &Few) -> Option<u64> {
+        match &self.way {
+            Way::Block { kernel, masks } => Some(kernel.contains_few(self.words, masks, few)),
+            Way::Scattered(_) => None,
+        }
+    }
+
+    /// Inserts a key into the words, which are the caller's alone, and says whether it certainly was not there.
+    #[inline(always)]
+    pub fn insert(&self, words: &mut [u64], hash: u64) -> bool {
+        match &self.way {
+            Way::Block { kernel, masks } => kernel.insert_one(words, masks, hash),
+            Way::Scattered(bits) => bits.insert(words, hash),
+        }
+    }
+
+    /// Inserts few keys into the words, which are the caller's alone. Whether each certainly was not there, as
+    /// [`Probe::contains_few`] says it, if that is asked.
+    #[inline(always)]
+    pub fn insert_few(&self, words: &mut [u64], few: &Few, is_asked: bool) -> Option<u64> {
+        match &self.way {
+            Way::Block { kernel, masks } => Some(kernel.insert_few(words, masks, few, is_asked)),
+            Way::Scattered(_) => None,
+        }
+    }
+
+    /// Inserts a key while others insert too, and says whether it certainly was not there.
+    #[inline(always)]
+    pub fn insert_shared(&self, hash: u64) -> bool {
+        match &self.way {
+            Way::Block { kernel, masks } => kernel.insert_one_shared(self.words, masks, hash),
+            Way::Scattered(bits) => bits.insert_shared(self.words, hash),
+        }
+    }
+
+    /// Asks for the first line of a hash.
+    ///
+    /// The place of the first bit, or the number of the block, is the high half of the product of the hash and their
+    /// number, so this word is the first bit's, or in the block. In a layout that multiplies only a part of the hash,
+    /// the word is now and then in a neighbouring block, which costs time and nothing else.
+    #[inline]
+    pub fn fetch(&self, hash: u64) {
+        ring::fetch_word(self.words, reduce(hash, self.words.len() as u64) as usize);
+    }
+}
