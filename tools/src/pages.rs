@@ -251,7 +251,7 @@ fn percent(rate: f64) -> String {
 /// The parameters that only this kind takes.
 fn parameters(row: &Row) -> String {
     if row.parameters.is_empty() {
-        return "It has no parameters of its own.\n".to_owned();
+        return "The kind has no parameters of its own.\n".to_owned();
     }
     let line = |parameter: &&Parameter| {
         let Parameter { name, summary, default, domain, .. } = parameter;

@@ -72,16 +72,15 @@ impl Filter {
         base.row().expected_false_positive_rate(base.geometry(), base.header().capacity, keys)
     }
 
-    /// The probability that a key is not found after `age` other keys were inserted. The probability is 0 for kinds
-    /// that lose and forget nothing. With a window the probability is 0 up to the window's end, and then the average
-    /// over all places that the key may have in a step. The probability stays 0 if only [`Filter::advance`] moves time
-    /// on. A key that comes several times is as old as its last insertion, or as its first, as the kind says.
+    /// The probability that a key is not found after `age` other keys were inserted: 0 for kinds that lose and forget
+    /// nothing. With a window the probability is 0 up to the window's end, and then the average over all places that
+    /// the key may have in a step; it stays 0 if only [`Filter::advance`] moves time on. A key that comes several times
+    /// is as old as its last insertion, or as its first, as the kind says.
     ///
     /// With `touch` = 0 of `rotating` a key that is mistaken for an older one is forgotten with that one, so that the
     /// probability is not 0 inside the window. If only time moves the window on, a step is taken to come after as many
-    /// keys as the capacity. For `removed_set`, which loses keys when others are removed, the probability is the share
-    /// that the filter has lost by now, whatever the age. Then this reads the part of the payload that knows of removed
-    /// keys.
+    /// keys as the capacity. `removed_set` loses keys when others are removed: there the result is the share that the
+    /// filter has lost by now, whatever the age, and reading it takes a part of the payload.
     pub fn expected_false_negative_rate(&self, age: u64) -> f64 {
         self.kind.false_negative_rate(age)
     }
@@ -343,9 +342,8 @@ impl Filter {
 
     /// Inserts many keys in order while others insert and look up. `answers`, if given, say of each key whether it
     /// certainly was absent before. See [`SharedInsert`] for the guarantees. The outcome is that of
-    /// [`Filter::insert_shared`], or [`Status::Offsets`]. All keys are inserted, or none, with two exceptions:
-    /// [`Status::Full`], and [`Status::Corrupt`] when a key meets a region of the image that does not match its
-    /// checksum. The keys before such an error were inserted.
+    /// [`Filter::insert_shared`], or [`Status::Offsets`]. All keys are inserted, or none. Only [`Status::Full`], and
+    /// [`Status::Corrupt`] for a region that does not match its checksum, come after earlier keys were inserted.
     pub fn insert_batch_shared(&self, keys: &Keys, answers: Option<&mut Answers>) -> Taken {
         let base = self.base();
         let shared = match self.shared() {
