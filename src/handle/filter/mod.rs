@@ -79,8 +79,8 @@ impl Filter {
     ///
     /// With `touch` = 0 of `rotating` a key that is mistaken for an older one is forgotten with that one, so that the
     /// probability is not 0 inside the window. If only time moves the window on, a step is taken to come after as many
-    /// keys as the capacity. `removed_set` loses keys when others are removed: there the result is the share that the
-    /// filter has lost by now, whatever the age, and reading it takes a part of the payload.
+    /// keys as the capacity. `removed_set` loses keys when others are removed: there the result is the share of keys
+    /// that the filter has lost by now, whatever the age, and the call reads a part of the payload.
     pub fn expected_false_negative_rate(&self, age: u64) -> f64 {
         self.kind.false_negative_rate(age)
     }
@@ -184,8 +184,7 @@ impl Filter {
 
     /// Inserts a key. Returns true if the key certainly was absent before.
     ///
-    /// # Errors
-    /// The errors of [`Filter::insert_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// # Errors Those of [`Filter::insert_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
     /// be hashed.
     #[inline]
     pub fn insert(&mut self, key: &[u8]) -> Result<bool> {
@@ -209,9 +208,8 @@ impl Filter {
 
     /// Inserts a hash. Returns true if the hash certainly was absent before.
     ///
-    /// # Errors
-    /// [`Status::Unsupported`] if the kind or the handle cannot insert; [`Status::Full`] if there is no room for the
-    /// hash.
+    /// # Errors [`Status::Unsupported`] if the kind or the handle cannot insert; [`Status::Full`] if the hash finds no
+    /// room.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Result<bool> {
         match self.kind.insert_at_once(hash) {
@@ -369,8 +367,7 @@ impl Filter {
     /// Removes one occurrence of a key. Returns false, with nothing changed, if the key certainly was absent. Each kind
     /// says what the removal of a key that was never inserted may do.
     ///
-    /// # Errors
-    /// The errors of [`Filter::remove_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// # Errors Those of [`Filter::remove_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
     /// be hashed.
     #[inline]
     pub fn remove(&mut self, key: &[u8]) -> Result<bool> {
@@ -414,8 +411,7 @@ impl Filter {
     /// How often a key was inserted, less how often it was removed, up to the greatest count that the kind tells. The
     /// answer is never less than that, and is more with the probability of a false positive.
     ///
-    /// # Errors
-    /// The errors of [`Filter::count_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// # Errors Those of [`Filter::count_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
     /// be hashed.
     #[inline]
     pub fn count(&self, key: &[u8]) -> Result<u64> {
@@ -440,8 +436,7 @@ impl Filter {
         Ok(self.kind.as_count().ok_or_else(|| self.unsupported("count"))?.count_one(hash))
     }
 
-    /// Writes into `answers` how often each of many keys was inserted. A yes or no in `answers` says whether that is
-    /// more than 0.
+    /// Writes into `answers` how often each of many keys was inserted. A yes in `answers` means more than 0.
     ///
     /// # Errors
     /// The errors of [`Filter::count`], and [`Status::Offsets`]. All answers are then true, and all counts `u64::MAX`.
