@@ -223,7 +223,7 @@ bench-redis: ## the module's commands beside the server's own: keys a second, me
 	@integrations/redis/tests/run.sh "$(BUILD)" --bench
 
 header: ## regenerate the headers in include from capi/
-	PETAL_UPDATE=1 cargo test -p petal-header --test header
+	PETAL_UPDATE=1 CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo test --profile dev -p petal-header --test header
 
 symbols: ## list in capi/petal.map what the headers declare; review the difference
 	capi/symbols.sh write

@@ -80,9 +80,9 @@ impl<R> Reports<R> {
 }
 
 /// Calls `lead` on this thread, which gives jobs to [`Workers`]. Calls `work` for each job on one of as many other
-/// threads as there are states. Each thread has a state of its own. `work` may report as often as it likes; its error is
-/// reported too, and ends its thread. Where the system has fewer threads, those that were started do all the work.
-/// Returns when all threads have ended.
+/// threads as there are states. Each thread has a state of its own. `work` may report as often as it likes. An error of
+/// `work` is reported too, and ends its thread. Where the system has fewer threads, those that were started do all the
+/// work. Returns when all threads have ended.
 ///
 /// # Errors
 /// Those of `lead`; that of the system where it has no thread at all.
