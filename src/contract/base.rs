@@ -1,4 +1,4 @@
-//! What lies beneath every kind ([`Base`]). How an image in place is written is in `in_place`.
+//! The base of every kind ([`Base`]). `in_place` says how an image in place is written.
 
 use super::in_place::Marks;
 use crate::blocks::probe::{Probe, Way};
@@ -12,7 +12,7 @@ use crate::storage::{Access, Words};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 impl Base {
-    /// Puts the parts together. The header's `dirty` says what the image said when it was opened.
+    /// Puts the parts together. The header's `dirty` has the state that the image had when it was opened.
     pub(crate) fn new(row: &'static Row, header: Header, hasher: Hasher, words: Words) -> Base {
         Base {
             row,
@@ -45,7 +45,7 @@ impl Base {
         self.instructions
     }
 
-    /// What the image says of itself.
+    /// The header, which describes the image.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -71,11 +71,11 @@ impl Base {
         self.words.is_own()
     }
 
-    /// The payload, to be changed. All of an image in place is marked first.
+    /// The payload, to be changed. In an image in place all regions are marked first.
     ///
     /// # Errors
-    /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if it is open for reading or to be shared,
-    /// those of [`Base::mark`], and what the system reports.
+    /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if the image is open for reading or to be
+    /// shared; the errors of [`Base::mark`], and the system's.
     #[inline]
     pub(crate) fn writable(&mut self) -> Result<&mut [u64]> {
         if !self.at_once {
@@ -87,7 +87,7 @@ impl Base {
         self.words.exclusive().ok_or_else(|| Status::Internal.into())
     }
 
-    /// The payload, to be changed where that is allowed at once; otherwise `None`.
+    /// The payload, to be changed, if that is allowed at once.
     #[inline]
     pub(crate) fn writable_at_once(&mut self) -> Option<&mut [u64]> {
         if self.at_once { self.words.exclusive() } else { None }
@@ -99,13 +99,14 @@ impl Base {
         self.at_once
     }
 
-    /// Whether [`Base::writable_at_once`] gives the words of an image in place: for a change whose regions are marked.
+    /// Allows or ends changes through [`Base::writable_at_once`] to an image in place. The regions of such a change
+    /// have to be marked.
     pub(crate) fn allow_at_once(&mut self, allow: bool) {
         self.at_once = allow || self.is_own();
     }
 
-    /// Whether keys may be inserted through a shared reference: into memory of the filter's own, and into an image that
-    /// was opened to be shared.
+    /// Whether keys may be inserted through a shared reference. They may be in memory of the filter's own, and in an
+    /// image that was opened to be shared.
     ///
     /// # Errors
     /// [`Status::Unsupported`](crate::Status::Unsupported).
@@ -116,8 +117,8 @@ impl Base {
         }
     }
 
-    /// What this filter can do: all that its kind can do with the filter's parameters, less what the memory does not
-    /// allow.
+    /// The capabilities of this filter: those of its kind with the filter's parameters, less those that the memory does
+    /// not allow.
     pub fn capabilities(&self) -> Capabilities {
         let all = self.capabilities_in_memory();
         match self.words.in_place() {
@@ -131,7 +132,7 @@ impl Base {
     /// Refuses an operation that the kind or the memory does not allow.
     ///
     /// # Errors
-    /// [`Status::Unsupported`](crate::Status::Unsupported), saying which of them it is.
+    /// [`Status::Unsupported`](crate::Status::Unsupported), saying whether kind or memory is the reason.
     pub(crate) fn check_capability(&self, operation: &str, capability: Capabilities) -> Result<()> {
         if self.capabilities().contains(capability) {
             return Ok(());
@@ -146,12 +147,13 @@ impl Base {
         Err(self.refusal())
     }
 
-    /// What this filter could do in memory of its own: what its kind can with its parameters.
+    /// The capabilities that this filter would have in memory of its own: those of its kind with the filter's
+    /// parameters.
     pub fn capabilities_in_memory(&self) -> Capabilities {
         self.row.capabilities_of(self.geometry())
     }
 
-    /// Refuses an operation that nothing of the kind with these parameters can do.
+    /// Refuses an operation that no filter of the kind with these parameters can do.
     ///
     /// # Errors
     /// [`Status::Unsupported`](crate::Status::Unsupported).
@@ -178,17 +180,17 @@ impl Base {
         error!(Unsupported, "{what} of the kind {name} with {parameter} = {chosen} cannot {operation}")
     }
 
-    /// What two filters must have in common to combine: kind, layout, the identity of the geometry, hash function and
-    /// its seed or key.
+    /// The identity that two filters must share to combine: kind, layout, the identity of the geometry, and hash
+    /// function with its seed or key.
     pub fn compatibility_id(&self) -> [u8; 16] {
         self.header.compatibility_id(&(self.row.identity)(self.geometry()))
     }
 
-    /// The spec that makes an empty filter compatible with this one, or what this one was built from anew; without the
-    /// secret key, which is not kept.
+    /// The spec that makes an empty filter compatible with this one, or builds this one anew. The secret key is
+    /// missing, because it is not kept.
     pub fn spec(&self) -> Spec {
         let Header { kind, hash, identifier, capacity, false_positive_rate, .. } = &self.header;
-        // A filter that grew is compatible with the one that it was.
+        // A filter that grew is compatible with the one that it was before.
         let geometry = (self.row.identity)(self.geometry());
         let mut parameters = [Setting::default(); MAX_PARAMETERS];
         let stored =
@@ -214,21 +216,21 @@ impl Base {
         }
     }
 
-    /// An image, or a spec, of a kind that has another handle.
+    /// The error for an image, or a spec, of a kind that has another handle.
     #[cold]
     pub(crate) fn other_handle(&self, wanted: Handle) -> Error {
         let (name, handle, wanted) = (self.row.name, self.row.handle().name(), wanted.name());
         error!(Unsupported, "{name} is a kind of {handle}, not of {wanted}: make it or open it as a {handle}")
     }
 
-    /// A header whose geometry the kind cannot have.
+    /// The error for a header whose geometry the kind cannot have.
     #[cold]
     pub(crate) fn foreign_geometry(&self) -> Error {
         let (name, geometry) = (self.row.name, self.geometry());
         error!(Corrupt, "the header's geometry is not one of a {name} filter: {geometry:?}")
     }
 
-    /// There is no room for another key.
+    /// The error for a filter without room for another key.
     #[cold]
     pub(crate) fn full(&self) -> Error {
         let keys = self.count();
@@ -241,7 +243,7 @@ impl Base {
         )
     }
 
-    /// Why an image in place is not changed as was asked, and how to open it so that it can be.
+    /// The reason why an image in place is not changed, and how to open it so that it can be.
     #[cold]
     pub(crate) fn refusal(&self) -> Error {
         let Some(image) = self.words.image() else {
@@ -278,7 +280,7 @@ impl Base {
         }
     }
 
-    /// Keys offered so far, as far as this handle knows.
+    /// How many keys were offered so far, as far as this handle knows.
     pub fn count(&self) -> u64 {
         self.header.count.saturating_add(self.offered.load(Ordering::Relaxed))
     }
@@ -318,17 +320,17 @@ impl Base {
         let _ = self.offered.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
-    /// What a single key needs of the filter: these words of the payload, and how to find it in them.
+    /// The words of the payload that a single key needs, and how to find the key in them.
     pub(crate) fn probe<'a>(&'a self, way: Way, words: &'a [AtomicU64]) -> Probe<'a> {
         Probe { way, words, offered: self.is_own().then_some(&self.offered) }
     }
 
-    /// Says that nobody vouches for the payload: it took in what nobody vouches for.
+    /// Notes that nobody vouches for the payload, because the filter took in keys that nobody vouches for.
     pub(crate) fn taint(&mut self) {
         self.header.dirty = true;
     }
 
-    /// A copy in memory of its own. That of an image in place is held to the image's checksums.
+    /// A copy in memory of its own. The copy of an image in place is checked against the image's checksums.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`]; [`Status::Corrupt`].
@@ -352,8 +354,8 @@ impl Base {
         Ok(Base::new(self.row, header, self.hasher.clone(), words).with_instructions(self.instructions))
     }
 
-    /// Lengthens a payload in memory of the filter's own by zeros, to that of a geometry which is no smaller. Nothing
-    /// has changed on an error.
+    /// Lengthens a payload in memory of the filter's own by zeros, to that of a geometry that is no smaller. An error
+    /// leaves everything as it was.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory), [`Status::TooLarge`](crate::Status::TooLarge).
@@ -365,13 +367,13 @@ impl Base {
         Ok(())
     }
 
-    /// Takes over another payload and its geometry, and gives back what there was.
+    /// Takes over another payload and its geometry, and returns the old ones.
     pub(crate) fn replace(&mut self, geometry: Geometry, words: Words) -> (Geometry, Words) {
         (core::mem::replace(&mut self.header.geometry, geometry), core::mem::replace(&mut self.words, words))
     }
 }
 
-/// Names the first thing in which two filters differ, if they do.
+/// Names the first difference between two filters, if they cannot be combined.
 pub(crate) fn check_compatible(a: &Base, b: &Base) -> Result<()> {
     if a.compatibility_id() == b.compatibility_id() {
         return Ok(());
@@ -379,7 +381,7 @@ pub(crate) fn check_compatible(a: &Base, b: &Base) -> Result<()> {
     let (ga, gb) = ((a.row.identity)(a.geometry()), (b.row.identity)(b.geometry()));
     let (row, other_row) = (a.row, b.row);
     let (a, b) = (&a.header, &b.header);
-    // Numbers and bits come from these.
+    // Sizes follow from the capacities, so the message names these too.
     let differ_in_size = |what: &str, x: u64, y: u64| {
         let (capacity, other) = (a.capacity, b.capacity);
         let why = "filters of one capacity and rate, or of one number of bits and hashes, have one size";
@@ -419,7 +421,7 @@ fn differing_parameter(row: &Row, a: &Geometry, b: &Geometry) -> Option<(&'stati
     })
 }
 
-/// The value that a word has of a parameter: its name, or the number.
+/// The value of a parameter in a geometry's word: its name, or the number.
 struct Chosen(&'static Parameter, u64);
 
 impl core::fmt::Display for Chosen {

@@ -58,10 +58,10 @@ impl Capabilities {
     /// Lists the numbers that are there, if they are few.
     pub const LIST: Capabilities = Capabilities(1 << 19);
 
-    /// What changes a filter beside others that change it.
+    /// The capabilities that change a filter while others change it.
     pub const SHARING: Capabilities = Capabilities::INSERT_SHARED.with(Capabilities::AGE_SHARED);
 
-    /// What changes a filter or a map, and what a handle for reading cannot do.
+    /// The capabilities that change a filter or a map, which a handle for reading lacks.
     pub const WRITING: Capabilities = Capabilities::INSERT
         .with(Capabilities::CLEAR)
         .with(Capabilities::MERGE)
@@ -76,7 +76,7 @@ impl Capabilities {
         .with(Capabilities::REPLACE)
         .with(Capabilities::SUBTRACT);
 
-    /// What changes the size of a filter, and so cannot be done in place.
+    /// The capabilities that change the size of a filter, and so are missing in place.
     pub const RESIZING: Capabilities = Capabilities::FOLD.with(Capabilities::GROW).with(Capabilities::RESIZE);
 
     /// Every capability with its name.

@@ -1,6 +1,5 @@
-// What a call of one key, or of few, needs of the filter behind a handle, kept in the handle: so the call goes from
-// there straight to the kernel, and not by way of two tables of functions. Filters without a kernel are asked
-// themselves.
+// The part of a filter that calls with one key, or with few, need. The handle keeps it, so that a call goes from there
+// straight to the kernel, and not through two tables of functions. Filters without a kernel are asked themselves.
 
 use super::petal_filter;
 use petal_core::blocks::Probe;
@@ -9,7 +8,7 @@ use std::slice;
 use std::sync::atomic::Ordering;
 
 impl petal_filter {
-    /// Takes from the filter what single keys need: when the handle is in its place, and after each change.
+    /// Takes from the filter what single keys need. Called when the handle is in its place, and after each change.
     pub(crate) fn renew_probe(&mut self) {
         let probe = self.filter.probe();
         // SAFETY: only the lifetime changes. What the probe borrows stays valid until the filter is borrowed mutably or
@@ -37,7 +36,7 @@ impl petal_filter {
         }
     }
 
-    /// Inserts a hash where that is possible without more ado, as `Filter::insert_hash_at_once` does.
+    /// Inserts a hash if that takes no preparation, as `Filter::insert_hash_at_once` does.
     #[inline(always)]
     pub(crate) fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
         let Some(probe) = &self.probe else { return self.filter.insert_hash_at_once(hash) };
@@ -45,7 +44,7 @@ impl petal_filter {
         unsafe { insert_through(probe, 1, |words| Some(probe.insert(words, hash))) }
     }
 
-    /// Inserts few keys where that is possible without more ado, as `Filter::insert_few_at_once` does.
+    /// Inserts a few keys if that takes no preparation, as `Filter::insert_few_at_once` does.
     #[inline(always)]
     pub(crate) fn insert_few_at_once(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
         let Some(probe) = &self.probe else { return self.filter.insert_few_at_once(few, is_asked) };
@@ -54,19 +53,19 @@ impl petal_filter {
         unsafe { insert_through(probe, keys, |words| probe.insert_few(words, few, is_asked)) }
     }
 
-    /// Removes a hash, as `Filter::remove_hash` does; `None` where there is a probe, or it is refused.
+    /// Removes a hash, as `Filter::remove_hash` does. `None` if there is a probe, or the removal is refused.
     #[inline(always)]
     pub(crate) fn remove_at_once(&mut self, hash: u64) -> Option<bool> {
         if self.probe.is_some() { None } else { self.filter.remove_hash(hash).ok() }
     }
 
-    /// How often a hash was inserted, as `Filter::count_hash` says it; `None` where it is refused.
+    /// How often a hash was inserted, as `Filter::count_hash` says it. `None` if counting is refused.
     #[inline(always)]
     pub(crate) fn count_at_once(&self, hash: u64) -> Option<u64> {
         self.filter.count_hash(hash).ok()
     }
 
-    /// Inserts a hash while others insert and look up, where that is possible without more ado, as
+    /// Inserts a hash while others insert and look up, if that takes no preparation, as
     /// `Filter::insert_hash_shared_at_once` does.
     #[inline(always)]
     pub(crate) fn insert_shared_at_once(&self, hash: u64) -> Option<bool> {
@@ -76,8 +75,8 @@ impl petal_filter {
     }
 }
 
-/// Gives the words of a probe to `insert`, and counts so many keys if `insert` took them. Does nothing where the words
-/// are an image in place.
+/// Gives the words of a probe to `insert`, and counts so many keys if `insert` took them. Does nothing if the words are
+/// an image in place.
 ///
 /// # Safety
 /// Nobody else uses the handle that the probe is of.

@@ -1,13 +1,13 @@
-//! The classic array of m bits, k of which each key sets.
+//! The classic array of m bits, of which each key sets k.
 //!
-//! Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970. A lookup of a key that was never
-//! inserted says true with the probability E\[(X/m)^k\], where X is the number of bits that n keys with k independent
-//! probes each have set. [`crate::sizing::bloom`] computes this probability exactly. Given the bits themselves it is
+//! Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970. A lookup of a key that was never inserted
+//! says true with the probability E\[(X/m)^k\]. Here X is the number of bits that n keys with k independent probes each
+//! have set. [`crate::sizing::bloom`] computes this probability exactly. Given the bits themselves the probability is
 //! (X/m)^k. Three derivations have dependent probes, and rates of their own: [`crate::sizing::dependent`].
 //!
-//! Two shapes: *plain*, where every probe ranges over all m bits, and *partitioned*, where probe i has the i-th of k
-//! slices of floor(m/k) bits to itself, so that no two probes of a key meet. How probes come from the 64-bit hash is
-//! the [`Derivation`].
+//! There are two shapes. In the *plain* shape every probe ranges over all m bits. In the *partitioned* shape probe i
+//! has the i-th of k slices of floor(m/k) bits to itself, so that no two probes of a key meet. The [`Derivation`] says
+//! how probes come from the 64-bit hash.
 //!
 //! Bit p is bit p mod 64 of the little-endian 64-bit word p / 64.
 
@@ -31,14 +31,14 @@ use core::sync::atomic::AtomicU64;
 /// The most probes that a key has.
 pub const MAX_HASHES: u32 = 64;
 
-/// Probes of a key that are fetched before any is looked at.
+/// How many probes of a key are fetched before any is looked at.
 const FIRST_PROBES: u32 = 2;
 
 /// Where the probes of a key go.
 #[derive(Clone, Copy, Debug)]
 pub struct Bloom {
-    /// The range of a probe, the stride to the next probe's range, and how many there are. With [`Derivation::Remix`]
-    /// they say all.
+    /// The range of a probe, the stride to the next probe's range, and how many probes there are. With
+    /// [`Derivation::Remix`] these numbers are the whole layout.
     bits: ScatteredBits,
     derivation: Derivation,
     slice_width: u32,
@@ -47,7 +47,7 @@ pub struct Bloom {
 }
 
 impl Bloom {
-    /// What the compact form says of a geometry beside the payload's length and `hashes`.
+    /// The fields of a geometry that the compact form stores beside the payload's length and `hashes`.
     pub const COMPACT: fn(&mut Packing, &mut Geometry) = |packing, geometry| {
         packing.bits(geometry, 0);
         packing.field(&mut geometry.words[0], 1);
@@ -55,7 +55,7 @@ impl Bloom {
         packing.field(&mut geometry.words[2], 7);
     };
 
-    /// The layout that a geometry describes, if it is one of these.
+    /// The layout that a geometry describes, if there is one.
     pub fn of_geometry(geometry: &Geometry) -> Option<Bloom> {
         let [partitioned, derivation, slice_width, rest @ ..] = geometry.words;
         let hashes = geometry.hashes;
@@ -76,7 +76,7 @@ impl Bloom {
         Some(Bloom { bits, derivation, slice_width: slice_width as u32, words })
     }
 
-    /// Visits the positions of a hash in order, until `visit` says false; whether it never did.
+    /// Visits the positions of a hash in order, until `visit` returns false. Returns whether `visit` never did.
     #[inline]
     pub fn all(&self, hash: u64, mut visit: impl FnMut(u64) -> bool) -> bool {
         if self.derivation != Derivation::Remix {
@@ -93,8 +93,8 @@ impl Bloom {
         true
     }
 
-    /// Whether `test` says true of all positions of a hash. Asks for a group of positions before it decides whether to
-    /// go on.
+    /// Whether `test` returns true for all positions of a hash. A group of positions is tested before the function
+    /// decides whether to go on.
     #[inline]
     pub fn all_in_groups(&self, hash: u64, mut test: impl FnMut(u64) -> bool) -> bool {
         match self.derivation {
@@ -132,7 +132,7 @@ impl Bloom {
         (0..u64::from(self.bits.hashes)).all(|i| visit(i * self.bits.stride + probes.next_position()))
     }
 
-    /// The keys that set so many bits. Each slice of the partitioned layout sees every key once, so that all of them
+    /// How many distinct keys set so many bits. Each slice of the partitioned layout gets every key once. So all slices
     /// together are one array in which a key has one probe for every k-th part.
     pub fn keys_of(&self, ones: u64) -> Option<f64> {
         match self.bits.stride {
@@ -171,7 +171,7 @@ impl Bloom {
         })
     }
 
-    /// The bits of each slice, or of the whole; `progress` hears how many bytes were read.
+    /// The number of set bits of each slice, or of the whole array. `progress` learns how many bytes were read.
     fn slices(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> impl Iterator<Item = u64> {
         let slices = if self.bits.stride == 0 { 1 } else { u64::from(self.bits.hashes) };
         (0..slices).map(move |slice| {
@@ -223,7 +223,7 @@ impl BitLayout for Bloom {
         (self.derivation == Derivation::Remix).then_some(Way::Scattered(self.bits))
     }
 
-    /// Fetches the lines of the first probes: an absent key seldom needs more.
+    /// Fetches the lines of the first probes, because an absent key seldom needs more.
     fn fetch(&self, hash: u64, fetch: &mut dyn FnMut(usize)) {
         let mut probe = 0;
         self.all(hash, |position| {
@@ -241,9 +241,9 @@ impl BitLayout for Bloom {
         }
     }
 
-    /// A key that is not there fails after two probes on average, and fetching all its lines would waste the most of
-    /// them. So the ring has two stages: far ahead the first two lines of a key are fetched; when these have come, half
-    /// way to the answer, the others, if both bits are set.
+    /// An absent key fails after two probes on average, and fetching all of its lines would waste most of them. So the
+    /// ring has two stages. Far ahead the first two lines of a key are fetched. When these have come, half way to the
+    /// answer, the other lines are fetched if both bits are set.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
         let far = match self.ahead(words.len()) {
             0 => 0,
@@ -315,7 +315,8 @@ impl BitLayout for Bloom {
         self.keys_of(ones)
     }
 
-    /// One formula for both shapes: k independent slices of m/k bits err together as little as one array of m bits.
+    /// One formula serves both shapes, because k independent slices of m/k bits err together as little as one array of
+    /// m bits.
     fn standard_error(&self, keys: f64) -> f64 {
         sizing::bloom::cardinality_standard_error(self.bits(), self.bits.hashes, keys.round() as u64)
     }
@@ -334,7 +335,7 @@ impl BitLayout for Bloom {
     fn fold_into(&self, words: &[AtomicU64], factor: u64, folded: &mut [u64]) {
         let Bloom { bits: ScatteredBits { range, stride, .. }, derivation, .. } = *self;
         let small = range / factor;
-        // The padding of a payload that was not verified may hold anything.
+        // The padding of a payload that nobody verified may hold anything.
         for position in bits::ones(words).take_while(|position| *position < self.bits()) {
             let (slice, place) = if stride == 0 { (0, position) } else { (position / range, position % range) };
             let place = if derivation.is_remainder() { place % small } else { place / factor };

@@ -1,9 +1,10 @@
-//! The present rate where the probes of a key depend on each other: it is not a function of the fill.
+//! The present rate of derivations whose probes depend on each other. It is not a function of the fill.
 //!
-//! Small filters are counted out: for every pair of words (b, c) that hashes can have, 64 values of `a` at a time,
-//! whose bits lie side by side. Of the partitioned layout the same, slice by slice. That is exact, whatever was
-//! inserted. [`crate::sizing::dependent`] takes larger filters, where this would take longer than [`MOST_READS`] reads.
-//! There dependence adds a small part of the rate only, or a sum over so many hashes that it is near its mean.
+//! Small filters are counted out. For every pair of words (b, c) that hashes can have, 64 values of `a` are tried at a
+//! time, whose bits lie side by side. The partitioned layout is counted out slice by slice. Counting out is exact,
+//! whatever was inserted. Larger filters, which would take more than [`MOST_READS`] reads, go to
+//! [`crate::sizing::dependent`]. In these dependence adds only a small part of the rate, or a sum over so many hashes
+//! that it is near its mean.
 
 use super::Bloom;
 use super::derivation::{Derivation, Probes};
@@ -11,7 +12,7 @@ use crate::blocks::ScatteredBits;
 use crate::sizing::dependent::Scheme;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Reads of 64 bits that counting out may take: some milliseconds.
+/// How many reads of 64 bits counting out may take: some milliseconds.
 const MOST_READS: u64 = 1 << 22;
 
 /// The share of all hashes whose bits are all set; `None` if there are too many to try.
@@ -32,7 +33,7 @@ pub fn count_out(shape: &Bloom, scheme: Scheme, words: &[AtomicU64]) -> Option<f
     Some(found as f64 / range as f64 / pairs as f64)
 }
 
-/// For how many of all values of `a` the bits are set, given the other words.
+/// For how many values of `a` all bits are set, given the other words.
 fn positions(shape: &Bloom, words: &[AtomicU64], derivation: Derivation, b: u64, c: u64) -> u64 {
     let mut found = 0;
     for first in (0..shape.bits.range).step_by(64) {
@@ -49,12 +50,13 @@ fn positions(shape: &Bloom, words: &[AtomicU64], derivation: Derivation, b: u64,
     found
 }
 
-/// The bits of `range` bits from `start` on that follow each other from `position` on, the first after the last one.
+/// The bits from `position` on among the `range` bits that begin at bit `start`. The first of these bits follows the
+/// last.
 fn window(words: &[AtomicU64], start: u64, range: u64, position: u64) -> u64 {
     if position + 64 <= range {
         return bits_from(words, start + position);
     }
-    // Over the end, perhaps more than once; what is past the 64 bits that are wanted falls out.
+    // The window may go over the end, even more than once. Bits past the 64 that are wanted fall out.
     let (mut bits, mut have, mut at) = (0, 0, position);
     while have < 64 {
         let more = (range - at).min(64);
