@@ -1,10 +1,10 @@
 //! One key asked of many filters at once.
 
-use crate::common::{cases, filled, hash_of, hashed, mix};
+use crate::common::{cases, filled, hash_of, hashed, image, mix};
 use crate::conformance::fails;
 use petal::{
-    Answers, Capabilities, Filter, HashFunction, Image, Spec, Status, filters_contain, filters_contain_hash,
-    filters_contain_u64,
+    Answers, Capabilities, Filter, HashFunction, Image, OpenOptions, Spec, Status, filters_contain,
+    filters_contain_hash, filters_contain_u64,
 };
 
 /// So many filters, of every kind and parameters in turn, with the keys from their number on that so many are. Kinds
@@ -70,6 +70,31 @@ fn filters_may_hash_differently() {
         let mut holders = (key.saturating_sub(49)..=key.min(199)).map(|i| i as usize);
         let may_lose = |i: usize| handles[i].base().row().capabilities.contains(Capabilities::MAY_LOSE_KEYS);
         assert!(holders.all(|i| expected[i] == 1 || may_lose(i)));
+    }
+}
+
+/// A filter far behind the first refuses a key too: of external hashes, or without the key of its function. Every answer
+/// is true then, whatever the filters before it have answered.
+#[test]
+fn the_last_of_many_is_asked_as_the_first_is() {
+    let other = |i, last| if i == 149 { last } else { HashFunction::Xxh3 };
+    let all = filters(150, |i, spec| hashed(&spec, other(i, HashFunction::External), 1));
+    if all.is_empty() {
+        return;
+    }
+    let keyed = filters(150, |_, spec| hashed(&spec, HashFunction::SipHash13, 1));
+    let without = petal::load(&image(&keyed[0].1), &OpenOptions::default()).unwrap();
+    let mut handles: Vec<&Filter> = keyed.iter().map(|(_, filter)| filter).collect();
+    handles.push(&without);
+    let lists = [(all.iter().map(|(_, filter)| filter).collect(), Status::ExternalHash), (handles, Status::KeyMissing)];
+    for (handles, refusal) in lists {
+        let handles: Vec<&Filter> = handles;
+        let mut bytes = vec![0; handles.len()];
+        let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+        fails(filters_contain_u64(&handles, 1 << 50, &mut answers), refusal);
+        assert_eq!((answers.true_count, answers.done), (handles.len() as u64, 0));
+        assert!(bytes.iter().all(|answer| *answer == 1));
+        filters_contain_hash(&handles, 1, &mut Answers::default()).unwrap();
     }
 }
 

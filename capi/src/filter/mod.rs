@@ -42,6 +42,12 @@ impl petal_filter {
         if handle.poisoned { Err(Status::Internal.into()) } else { Ok(&handle.filter) }
     }
 
+    /// Whether a panic was caught while the filter was being changed.
+    #[inline(always)]
+    pub(crate) fn is_poisoned(&self) -> bool {
+        self.poisoned
+    }
+
     /// A handle that is not NULL and not poisoned, to be read.
     ///
     /// # Safety

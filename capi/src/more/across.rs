@@ -19,6 +19,11 @@ impl Asked for petal_filter {
     }
 
     #[inline(always)]
+    fn is_sound(&self) -> bool {
+        !self.is_poisoned()
+    }
+
+    #[inline(always)]
     fn fetch(&self, hash: u64) {
         match &self.probe {
             Some(probe) => probe.fetch(hash),
@@ -43,8 +48,6 @@ unsafe fn handles<'a>(filters: *const *const petal_filter, count: usize) -> Resu
         if pointer.is_null() {
             return Err(boundary::error(Status::NullPointer, format_args!("filters[{i}] is NULL")));
         }
-        // SAFETY: not NULL, and by the conventions a handle that nobody changes.
-        unsafe { petal_filter::get(*pointer)? };
     }
     // SAFETY: a reference is a pointer that is not NULL, to a handle that lives.
     Ok(unsafe { std::slice::from_raw_parts(pointers.as_ptr().cast(), count) })

@@ -7,11 +7,17 @@ use crate::contract::Kind;
 use crate::error::{Result, Status};
 use crate::handle::many;
 use crate::hash::Hasher;
+use core::cell::Cell;
 
 /// A filter that can be asked together with others: [`Filter`], and handles that contain one.
 pub trait Asked: Sized {
     /// The filter's hasher: the hash function with its seed or key.
     fn hasher(&self) -> &Hasher;
+
+    /// Whether the handle can be asked. A handle in which something broke cannot.
+    fn is_sound(&self) -> bool {
+        true
+    }
 
     /// Asks for the cache lines of the handle, which lead to its payload.
     fn touch(&self) {
@@ -44,14 +50,15 @@ impl Asked for Filter {
 ///
 /// # Errors
 /// [`Status::BufferTooSmall`] if `answers` have no room for so many filters; [`Status::Unsupported`] if they want more
-/// than a yes or no. All answers then say true.
+/// than a yes or no; [`Status::Internal`] if a handle is broken. All answers then say true.
 pub fn filters_contain_hash<A: Asked>(filters: &[&A], hash: u64, answers: &mut Answers) -> Result<()> {
-    ask(filters, |_| hash, answers)
+    ask(filters, A::touch, |_| Ok(hash), answers)
 }
 
 /// Asks many filters for one key: answer i is that of filter i. The key is hashed once if all filters have the same
 /// hash function and seed or key, and otherwise once for each filter. Filters that take keys whole cannot be asked
 /// together.
+///
 /// # Errors
 /// The errors of [`filters_contain_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if a filter cannot hash
 /// the key. All answers then say true.
@@ -75,20 +82,48 @@ fn hash_and_ask<A: Asked>(
     let Some(first) = filters.first().map(|first| first.hasher()) else {
         return filters_contain_hash(filters, 0, answers);
     };
-    if let Some(refusal) = filters.iter().find_map(|filter| filter.hasher().refusal()) {
-        answers.fill(true, filters.len());
-        answers.done = 0;
-        return Err(refusal.into());
-    }
-    if filters.iter().all(|filter| filter.hasher().is_same(first)) {
-        return filters_contain_hash(filters, hash(first)?, answers);
-    }
-    // `unwrap_or` never applies: each hasher was checked above.
-    ask(filters, |filter| hash(filter.hasher()).unwrap_or(0), answers)
+    let shared = first.refusal().map_or_else(|| hash(first), Err);
+    let touch = |filter: &A| {
+        filter.touch();
+        prefetch(filter.hasher());
+    };
+    let hash_for = |filter: &A| match filter.hasher() {
+        // A handle without the secret key has the identifier of the key all the same.
+        hasher if hasher.is_same(first) => hasher.refusal().map_or(shared, Err),
+        hasher => hash(hasher),
+    };
+    ask(filters, touch, hash_for, answers)
 }
 
-fn ask<A: Asked>(filters: &[&A], hash: impl Fn(&A) -> u64, answers: &mut Answers) -> Result<()> {
-    let touch = |i: usize| filters[i].touch();
-    let fetch = |i: usize| filters[i].fetch(hash(filters[i]));
-    many::across(filters.len(), answers, touch, fetch, |i| filters[i].contains_hash(hash(filters[i])))
+/// Asks each filter for the hash that `hash` gives for it. Each filter's handle is looked at when its turn comes, and not
+/// before: a pass over all handles ahead of that would take as long as the answers do.
+fn ask<A: Asked>(
+    filters: &[&A],
+    touch: impl Fn(&A),
+    hash: impl Fn(&A) -> core::result::Result<u64, Status>,
+    answers: &mut Answers,
+) -> Result<()> {
+    let refused = Cell::new(None);
+    let fetch = |i: usize| {
+        let filter = filters[i];
+        match hash(filter) {
+            Ok(hash) if filter.is_sound() => filter.fetch(hash),
+            Ok(_) => refused.set(refused.get().or(Some(Status::Internal))),
+            Err(refusal) => refused.set(refused.get().or(Some(refusal))),
+        }
+    };
+    // A filter that was refused answers true, as all will.
+    let ask = |i: usize| match hash(filters[i]) {
+        Ok(hash) if refused.get().is_none() => filters[i].contains_hash(hash),
+        _ => true,
+    };
+    many::across(filters.len(), answers, |i| touch(filters[i]), fetch, ask)?;
+    match refused.get() {
+        None => Ok(()),
+        Some(refusal) => {
+            answers.fill(true, filters.len());
+            answers.done = 0;
+            Err(refusal.into())
+        }
+    }
 }
