@@ -73,8 +73,8 @@ fn filters_may_hash_differently() {
     }
 }
 
-/// A filter far behind the first refuses a key too: of external hashes, or without the key of its function. Every answer
-/// is true then, whatever the filters before it have answered.
+/// A filter far behind the first refuses a key too: a filter of external hashes, or a filter without its secret key.
+/// Every answer is true then, whatever the filters before it have answered.
 #[test]
 fn the_last_of_many_is_asked_as_the_first_is() {
     let other = |i, last| if i == 149 { last } else { HashFunction::Xxh3 };

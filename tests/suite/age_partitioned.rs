@@ -1,6 +1,7 @@
 //! The published table of age-partitioned filters, in filters: at the worst phase and on average over a generation.
 
 use crate::common::{hash_of, mix};
+use petal::kinds::age_partitioned::sizing::Slices;
 use petal::{Answers, Filter, Image, Keys, Spec, create, registry};
 
 /// The keys of a generation.
@@ -186,5 +187,42 @@ fn keys_that_are_young_change_nothing() {
         let before = payload(&filter);
         assert!(!filter.insert_hash(hash).unwrap());
         assert!(payload(&filter) == before, "key {i} came twice");
+    }
+}
+
+/// A key is not found with the probability that no run of slices is set, by counting all patterns of slices in the
+/// middle of a generation: those that have the key's own bits, and others by chance.
+#[test]
+fn keys_are_lost_as_often_as_patterns_of_slices_say() {
+    for (hashes, old, bits, each) in [(2, 1, 40, 20), (3, 3, 60, 20), (4, 2, 300, 100), (2, 6, 100, 64)] {
+        let slices = Slices { hashes, old, bits, keys: Some(each) };
+        let count = hashes + old;
+        let after = |steps: u32| {
+            let fills: Vec<f64> = (0..count)
+                .map(|age| {
+                    let keys = (f64::from(age.min(hashes)) + if age < hashes { 0.5 } else { 0.0 }) * each as f64;
+                    let by_chance = 1.0 - (1.0 - 1.0 / bits as f64).powf(keys);
+                    if (steps..steps + hashes).contains(&age) { 1.0 } else { by_chance }
+                })
+                .collect();
+            let has_run =
+                |pattern: u32| (0..=old).any(|first| pattern >> first & ((1 << hashes) - 1) == (1 << hashes) - 1);
+            let chance = |pattern: u32| -> f64 {
+                (0..count)
+                    .map(|i| if pattern >> i & 1 == 1 { fills[i as usize] } else { 1.0 - fills[i as usize] })
+                    .product()
+            };
+            1.0 - (0..1_u32 << count).filter(|pattern| has_run(*pattern)).map(chance).sum::<f64>()
+        };
+        for steps in old..count + 2 {
+            let (now, later) = (after(steps), after(steps + 1));
+            for quarter in 0..4 {
+                let age = u64::from(steps) * each + quarter * each / 4;
+                let expected =
+                    if age <= each * u64::from(old) { 0.0 } else { now + quarter as f64 / 4.0 * (later - now) };
+                let told = slices.false_negative_rate(age);
+                assert!((told - expected).abs() < 1e-9, "{slices:?} after {age} keys: {told}, {expected}");
+            }
+        }
     }
 }

@@ -494,3 +494,21 @@ fn images_that_are_read_are_not_rejuvenated() {
     assert!(copies[2].rejuvenate_hash(keys.base().hasher().hash_u64(5).unwrap()).unwrap());
     assert!(copies[0].equals(&copies[1]) && copies[0].equals(&copies[2]) && !copies[0].equals(&keys));
 }
+
+/// With twice as many keys in the first table, as many keys are absent as the square says: rates so small that the
+/// module adds a series up have all digits.
+#[test]
+fn small_rates_have_all_digits() {
+    for rate in [1e-2, 1e-3, 1e-4, 1e-6] {
+        let spec = spec(1000, rate, &[]);
+        let row = registry::find(spec.kind.unwrap()).unwrap();
+        let geometry = row.geometry_of(&spec).unwrap();
+        let of = |keys: u64| (row.false_positive_rate)(&geometry, keys);
+        let small: Vec<u64> = (1..=200).filter(|keys| of(2 * keys) < 9e-5).collect();
+        for keys in &small {
+            let (one, two) = (of(*keys), of(2 * keys));
+            assert!((two / (one * (2.0 - one)) - 1.0).abs() < 1e-12, "{keys} keys at {rate}: {one}, {two}");
+        }
+        assert!(!small.is_empty() || rate > 1e-4, "{rate}");
+    }
+}

@@ -309,3 +309,26 @@ fn damaged_words_do_no_harm() {
         assert!(stored[..found].is_sorted());
     }
 }
+
+/// Sizes at the very ends of what fits.
+#[test]
+fn sizes_have_ends() {
+    use petal::kinds::d_left::sizing::*;
+    let most = MAX_RANGE >> REMAINDER_BITS.0;
+    assert_eq!((buckets_for(most * LOAD), buckets_for(most * LOAD + 1)), (Some(most), None));
+    assert_eq!((buckets_for(0), buckets_for(LOAD), buckets_for(LOAD + 1)), (Some(1), Some(1), Some(2)));
+    for width in REMAINDER_BITS.0..=REMAINDER_BITS.1 {
+        // A rate that one length of remainders has, and no shorter one.
+        let rate = false_positive_rate(1000, width, 20_000);
+        assert_eq!(remainder_bits_for(1000, 20_000, rate), Some(width));
+        let all = bits(1000, width).unwrap();
+        assert_eq!(remainder_bits_in(1000, all), Some(width));
+        assert_eq!(remainder_bits_in(1000, all - 1), (width > REMAINDER_BITS.0).then(|| width - 1));
+        // As many buckets as go with that length, and no longer one.
+        let buckets = MAX_RANGE >> width;
+        assert_eq!(remainder_bits_in(buckets, u64::MAX).is_some_and(|other| other > width), false, "{width} bits");
+    }
+    for rate in [0.0, 1.0, -0.5, f64::NAN] {
+        assert_eq!(remainder_bits_for(1000, 10, rate), None, "{rate}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::common::mix;
 use crate::conformance::fails;
-use petal::kinds::hash_compaction::sizing::{SIGNATURE_BITS, Table, size_for};
+use petal::kinds::hash_compaction::sizing::{SIGNATURE_BITS, Table, best_signature_bits, size_for};
 use petal::kinds::{bloom, hash_compaction};
 use petal::sizing::bloom::asymptotic;
 use petal::sizing::omissions::{best_hashes, sum_of_rates};
@@ -328,4 +328,118 @@ fn an_image_in_place_keeps_to_its_capacity() {
     }
     filter.clear().unwrap();
     assert!((0..100).all(|i| filter.insert_hash(mix(i)).is_ok()));
+}
+
+// ---- A second calculation ----------------------------------------------------------------------------------------
+
+/// The rates of a few slots by the number of those that are taken, and how many are taken after so many keys with what
+/// rate: every state is followed, and none is left out for being rare.
+fn followed(slots: usize, same: f64, keys: u64) -> (Vec<f64>, f64, f64) {
+    let found = |count: usize, taken: usize| match count {
+        0 => 0.0,
+        _ => count as f64 / (count + slots - taken) as f64,
+    };
+    let mut of_count = vec![0.0; slots + 1];
+    of_count[0] = 1.0;
+    let mut rates = Vec::new();
+    for taken in 0..=slots {
+        let rate = (0..=taken).map(|count| of_count[count] * found(count, taken)).sum::<f64>();
+        rates.push(rate);
+        let more = |count: usize| of_count[count] * (1.0 - found(count, taken)) * same / (1.0 - rate);
+        let before = |count: usize| if count == 0 { 0.0 } else { more(count - 1) };
+        if taken < slots {
+            of_count = (0..=slots).map(|count| of_count[count] - more(count) + before(count)).collect();
+        }
+    }
+    let mut of_taken = vec![0.0; slots + 1];
+    of_taken[0] = 1.0;
+    for _ in 0..keys {
+        let stays = |taken: usize| if taken == slots { 1.0 } else { rates[taken] };
+        let comes = |taken: usize| if taken == 0 { 0.0 } else { of_taken[taken - 1] * (1.0 - stays(taken - 1)) };
+        of_taken = (0..=slots).map(|taken| of_taken[taken] * stays(taken) + comes(taken)).collect();
+    }
+    let taken = (0..=slots).map(|taken| taken as f64 * of_taken[taken]).sum();
+    let rate = (0..=slots).map(|taken| rates[taken] * of_taken[taken]).sum();
+    (rates, taken, rate)
+}
+
+/// The rate of many slots, by the binomial distribution from its first term on.
+fn binomial(slots: f64, same: f64, taken: u64) -> f64 {
+    let (mut term, mut sum) = ((taken as f64 * (-same).ln_1p()).exp(), 0.0);
+    for count in 1..=taken.min(3000) {
+        term *= (taken - count + 1) as f64 / count as f64 * same / (1.0 - same);
+        sum += term * count as f64 / (count as f64 + slots - taken as f64);
+    }
+    sum
+}
+
+fn near(got: f64, want: f64, what: &str) {
+    assert!((got - want).abs() <= 1e-7 * want.abs() + 1e-15, "{what}: {got}, and {want} by the other way");
+}
+
+#[test]
+fn rates_and_omissions_are_those_of_a_second_calculation() {
+    for (slots, width) in [(2_usize, 2), (3, 2), (7, 3), (13, 5), (31, 2), (101, 4), (251, 2), (256, 3), (256, 12)] {
+        let (table, same) = (Table::new(slots as u64, width), 1.0 / ((1_u64 << width) - 1) as f64);
+        for keys in [0, 1, 2, slots as u64 / 2, slots as u64 - 1, slots as u64, 2 * slots as u64, 600] {
+            let what = format!("{slots} slots of {width} bits, {keys} keys");
+            let (rates, taken, rate) = followed(slots, same, keys);
+            near(table.taken(keys as f64), taken, &what);
+            near(table.false_positive_rate(keys), rate, &what);
+            assert!((table.omissions(keys as f64) - (keys as f64 - taken)).abs() < 1e-6, "{what}");
+            let at = (keys as usize).min(slots);
+            near(table.rate_of_taken(at as f64), rates[at], &what);
+            near(table.omissions_of_taken(at as f64), rates[..at].iter().map(|rate| rate / (1.0 - rate)).sum(), &what);
+        }
+    }
+    for (slots, width) in [(257_u64, 2), (257, 9), (1009, 3), (1009, 16), (5003, 5)] {
+        let (table, same) = (Table::new(slots, width), 1.0 / ((1_u64 << width) - 1) as f64);
+        for taken in [1, 2, slots / 2, slots - 20, slots - 1] {
+            let what = format!("{slots} slots of {width} bits, {taken} taken");
+            near(table.rate_of_taken(taken as f64), binomial(slots as f64, same, taken), &what);
+            let (s, m) = (slots as f64, taken as f64);
+            let omitted = same * ((s + 1.0) * ((s + 1.5) / (s + 1.5 - m)).ln() - m);
+            assert!((table.omissions_of_taken(m) - omitted).abs() < 1e-9 * (s + omitted), "{what}");
+            near(table.taken(m + omitted), m, &what);
+        }
+        near(table.rate_of_taken(slots as f64), -(slots as f64 * (-same).ln_1p()).exp_m1(), "all slots taken");
+    }
+    // Where a signature has very many slots, their number is its mean.
+    for (slots, taken) in [(1e8, 5e7), (1e8, 9.9e7), (1e9, 1e8)] {
+        let mean: f64 = taken / 3.0;
+        near(
+            Table::with_probability(slots, 1.0 / 3.0).rate_of_taken(taken),
+            mean / (mean + slots + 1.0 - taken),
+            "mean",
+        );
+    }
+    assert_eq!(Table::with_probability(1000.0, 1.0).rate_of_taken(1000.0), 1.0);
+}
+
+/// Two slots and three signatures are few enough to count the cases.
+#[test]
+fn the_smallest_tables_are_counted_by_hand() {
+    let table = Table::new(2, 2);
+    // One slot of two has one of three signatures: its key is met before the empty slot in half of the ways.
+    near(table.rate_of_taken(1.0), 1.0 / 6.0, "one of two slots");
+    // The second slot has the first's signature if it did not meet that: 1/6 of all keys, of the 5/6 that come so far.
+    near(table.rate_of_taken(2.0), 0.2 / 3.0 + 0.8 * 2.0 / 3.0, "two of two slots");
+    near(table.omissions(2.0), 1.0 / 6.0, "two keys");
+}
+
+#[test]
+fn the_best_signatures_omit_the_fewest_keys() {
+    for (bits, keys) in [(1000, 50), (1000, 100), (4096, 400), (100_000, 5000), (1 << 20, 100_000), (300, 149)] {
+        let best = best_signature_bits(bits, keys);
+        let omissions = |width: u32| {
+            let slots = hash_compaction::primes::at_most(bits / u64::from(width)).filter(|slots| *slots > keys)?;
+            Some(Table::new(slots, width).omissions(keys as f64))
+        };
+        let least = omissions(best).expect("it has a slot for each key");
+        for width in SIGNATURE_BITS.0..=SIGNATURE_BITS.1 {
+            assert!(omissions(width).is_none_or(|other| least <= other), "{bits} bits, {keys} keys: {best}, {width}");
+        }
+    }
+    // Slots for no more keys than there are, and for none at all.
+    assert_eq!((best_signature_bits(202, 101), best_signature_bits(3, 1)), (SIGNATURE_BITS.0, SIGNATURE_BITS.0));
 }

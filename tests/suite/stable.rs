@@ -2,6 +2,7 @@
 //! same bytes, and those are the ones of cells that are counted down one by one.
 
 use crate::common::{Buffer, empty, hash_of, image, mix};
+use petal::kinds::stable::sizing::Cells;
 use petal::{Answers, Filter, Image, Keys, Mode, Spec, create, registry};
 
 /// Filters of an exact shape; they decrement what the rate of 1 % wants.
@@ -282,5 +283,16 @@ fn many_steps_are_single_steps() {
             (0..steps).for_each(|_| assert!(single.advance(1).is_ok()));
             assert!(filter.equals(&single), "{steps} steps of {cell_bits} bits");
         }
+    }
+}
+
+/// No key is left after 64 times as many decrements of each cell as its maximum, and no fewer.
+#[test]
+fn lifetimes_are_those_of_all_decrements() {
+    for (hashes, each, greatest, decrements) in [(3, 1000, 15, 7), (1, 64, 1, 64), (16, 12_345, 3, 10), (2, 7, 7, 5)] {
+        let cells = Cells { hashes, each, greatest, decrements };
+        let all = u64::from(hashes) * each * u64::from(greatest) * 64;
+        let lifetime = cells.lifetime();
+        assert!(lifetime * decrements >= all && (lifetime - 1) * decrements < all, "{cells:?}: {lifetime}");
     }
 }

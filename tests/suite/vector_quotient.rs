@@ -288,3 +288,32 @@ fn damaged_blocks_are_found() {
         }
     }
 }
+
+/// Rates and sizes by a second calculation.
+#[test]
+fn sizes_are_those_of_a_second_calculation() {
+    use petal::kinds::vector_quotient::sizing::{Size, blocks_for, false_positive_rate, size_for};
+    for (tag_bits, slots, buckets, load) in [(8_u32, 48_u64, 80.0, 0.985), (16, 28, 36.0, 0.975)] {
+        for (blocks, keys) in [(2, 1), (2, 50), (10, 200), (1000, 20_000), (1000, 1_000_000)] {
+            let classes = f64::from(blocks as u32) / 2.0 * buckets * f64::from(tag_bits).exp2();
+            let some = keys.min(blocks * slots);
+            let expected = -(some as f64 * (-1.0 / classes).ln_1p()).exp_m1();
+            let rate = false_positive_rate(blocks, tag_bits, keys);
+            assert!((rate / expected - 1.0).abs() < 1e-12, "{blocks} blocks, {keys} keys: {rate}, {expected}");
+        }
+        assert_eq!((false_positive_rate(0, tag_bits, 5), false_positive_rate(2, tag_bits, 0)), (1.0, 0.0));
+        for keys in [0, 1, 2 * slots] {
+            assert_eq!(blocks_for(keys, tag_bits), Some(2), "{keys} keys");
+        }
+        for keys in [2 * slots + 1, 1000, 12_345, 10_000_000] {
+            let pairs = ((keys as f64 / load + 6.0) / (2 * slots) as f64).ceil() as u64;
+            assert_eq!(blocks_for(keys, tag_bits), Some(2 * pairs), "{keys} keys");
+            // A rate that a size has needs that size.
+            for blocks in [2 * pairs, 2 * pairs + 2, 6 * pairs, 126 * pairs] {
+                let rate = false_positive_rate(blocks, tag_bits, keys);
+                assert_eq!(size_for(keys, rate, tag_bits), Some(Size { blocks, tag_bits }), "{keys} keys at {rate}");
+            }
+        }
+        assert_eq!(size_for(1000, 0.0, tag_bits).or(size_for(1000, 1.0, tag_bits)), None);
+    }
+}

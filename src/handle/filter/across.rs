@@ -95,8 +95,8 @@ fn hash_and_ask<A: Asked>(
     ask(filters, touch, hash_for, answers)
 }
 
-/// Asks each filter for the hash that `hash` gives for it. Each filter's handle is looked at when its turn comes, and not
-/// before: a pass over all handles ahead of that would take as long as the answers do.
+/// Asks each filter for the hash that `hash` gives for it. Each filter's handle is looked at when its turn comes, and
+/// not before: a pass over all handles ahead of that would take as long as the answers do.
 fn ask<A: Asked>(
     filters: &[&A],
     touch: impl Fn(&A),
