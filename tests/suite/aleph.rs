@@ -501,7 +501,7 @@ fn images_that_are_read_are_not_rejuvenated() {
 fn small_rates_have_all_digits() {
     for rate in [1e-2, 1e-3, 1e-4, 1e-6] {
         let spec = spec(1000, rate, &[]);
-        let row = registry::find(spec.kind.unwrap()).unwrap();
+        let row = petal::registry::find_name("aleph").unwrap();
         let geometry = row.geometry_of(&spec).unwrap();
         let of = |keys: u64| (row.false_positive_rate)(&geometry, keys);
         let small: Vec<u64> = (1..=200).filter(|keys| of(2 * keys) < 9e-5).collect();
