@@ -324,9 +324,11 @@ fn sizes_have_ends() {
         let all = bits(1000, width).unwrap();
         assert_eq!(remainder_bits_in(1000, all), Some(width));
         assert_eq!(remainder_bits_in(1000, all - 1), (width > REMAINDER_BITS.0).then(|| width - 1));
-        // As many buckets as go with that length, and no longer one.
+        // As many buckets as go with that length: no longer remainder is taken, and this one where its bits can be
+        // counted.
         let buckets = MAX_RANGE >> width;
-        assert_eq!(remainder_bits_in(buckets, u64::MAX).is_some_and(|other| other > width), false, "{width} bits");
+        let countable = (REMAINDER_BITS.0..=width).rev().find(|width| bits(buckets, *width).is_some());
+        assert_eq!(remainder_bits_in(buckets, u64::MAX), countable, "{width} bits");
     }
     for rate in [0.0, 1.0, -0.5, f64::NAN] {
         assert_eq!(remainder_bits_for(1000, 10, rate), None, "{rate}");
