@@ -130,7 +130,7 @@ def check_memory_is_exact_after_every_verb():
         # thread.
         for turn in range(2):
             for walk in (*walks, redisblooms):
-                before = settled(client)
+                before = settled(client) if turn else 0
                 for words in walk:
                     does(server, *words)
                     if turn:
@@ -152,12 +152,12 @@ def usage(client):
 
 
 def settled(client):
-    """What the server has when nothing that was deleted waits to be freed any more: the same in ten looks."""
+    """What the server has when nothing that was deleted waits to be freed any more: the same in five looks."""
     looks = []
 
     def same():
         looks.append(usage(client))
-        return len(looks) >= 10 and max(looks[-10:]) - min(looks[-10:]) < 1000
+        return len(looks) >= 5 and max(looks[-5:]) - min(looks[-5:]) < 1000
 
     wait_for("memory that stays", same)
     return looks[-1]
