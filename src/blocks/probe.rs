@@ -79,13 +79,16 @@ impl Probe<'_> {
         }
     }
 
-    /// Asks for the first line of a hash.
+    /// Asks for the lines that a lookup of a hash reads first.
     ///
-    /// The place of the first bit, or the number of the block, is the high half of the product of the hash and their
-    /// number, so this word is the first bit's, or in the block. In a layout that multiplies only a part of the hash,
-    /// the word is now and then in a neighbouring block, which costs time and nothing else.
+    /// The number of a block is the high half of the product of the hash and the number of blocks, so a product with
+    /// the number of words gives a word of the block. In a layout that multiplies only a part of the hash, the word is
+    /// now and then in a neighbouring block, which costs time and nothing else.
     #[inline]
     pub fn fetch(&self, hash: u64) {
-        ring::fetch_word(self.words, reduce(hash, self.words.len() as u64) as usize);
+        match &self.way {
+            Way::Block { .. } => ring::fetch_word(self.words, reduce(hash, self.words.len() as u64) as usize),
+            Way::Scattered(bits) => bits.fetch(self.words, hash),
+        }
     }
 }

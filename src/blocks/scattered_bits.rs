@@ -1,5 +1,6 @@
 //! Bits of a key that lie anywhere in an array, one for each multiple of its hash.
 
+use crate::batch::ring::fetch_word;
 use crate::bits::{GOLDEN, reduce, set_shared};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -88,6 +89,15 @@ impl ScatteredBits {
     #[inline(always)]
     pub fn all(&self, hash: u64, mut test: impl FnMut(u64) -> bool) -> bool {
         self.fold(hash, true, |all, bit| all & test(bit), |all| all)
+    }
+
+    /// Asks for the lines of the first two probes of a hash: an absent key seldom needs more.
+    #[inline]
+    pub fn fetch(&self, words: &[AtomicU64], hash: u64) {
+        for (slice, power) in [0, self.stride].into_iter().zip(POWERS) {
+            let bit = slice + reduce(hash.wrapping_mul(power), self.range);
+            fetch_word(words, (bit / 64) as usize);
+        }
     }
 
     /// Whether all bits of a hash are set.
