@@ -1,6 +1,5 @@
 // The value that a pointer in C's hands points to: a value of the core, and whether a panic was caught while it was
 // being changed.
-// changed.
 
 use crate::boundary::{self, boundary};
 use petal_core::storage::try_box;
@@ -23,6 +22,12 @@ impl<T> Handle<T> {
     #[inline]
     pub(crate) fn get(&self) -> Result<&T> {
         if self.poisoned { Err(Status::Internal.into()) } else { Ok(&self.value) }
+    }
+
+    /// The value, to be read; `None` after a panic.
+    #[inline]
+    pub(crate) fn sound(&self) -> Option<&T> {
+        if self.poisoned { None } else { Some(&self.value) }
     }
 
     /// The value, for its end, if a panic was caught while it was being changed: its state is not to be trusted.

@@ -38,7 +38,7 @@ impl Probe<'_> {
     pub fn contains(&self, hash: u64) -> bool {
         match &self.way {
             Way::Block { kernel, masks } => kernel.contains_one(self.words, masks, hash),
-            Way::Scattered(bits) => bits.contains(self.words, hash),
+            Way::Scattered(bits) => contains_scattered(bits, self.words, hash),
         }
     }
 
@@ -56,7 +56,7 @@ impl Probe<'_> {
     pub fn insert(&self, words: &mut [u64], hash: u64) -> bool {
         match &self.way {
             Way::Block { kernel, masks } => kernel.insert_one(words, masks, hash),
-            Way::Scattered(bits) => bits.insert(words, hash),
+            Way::Scattered(bits) => insert_scattered(bits, words, hash),
         }
     }
 
@@ -91,4 +91,16 @@ impl Probe<'_> {
             Way::Scattered(bits) => bits.fetch(self.words, hash),
         }
     }
+}
+
+/// [`ScatteredBits::contains`] out of line: callers that go to a kernel then save no registers for it.
+#[inline(never)]
+fn contains_scattered(bits: &ScatteredBits, words: &[AtomicU64], hash: u64) -> bool {
+    bits.contains(words, hash)
+}
+
+/// [`ScatteredBits::insert`] out of line, as [`contains_scattered`].
+#[inline(never)]
+fn insert_scattered(bits: &ScatteredBits, words: &mut [u64], hash: u64) -> bool {
+    bits.insert(words, hash)
 }

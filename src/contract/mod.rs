@@ -162,10 +162,22 @@ pub trait Kind: Payload {
         self.base().full()
     }
 
-    /// [`Insert::insert_at_once`], without asking for the facet first: one call less for a single key.
+    /// [`Insert::insert_at_once`] without a call for the facet: the compiler sees the facet of each kind here.
     #[inline]
     fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
         self.as_insert()?.insert_at_once(hash)
+    }
+
+    /// [`Remove::remove_one`] without a call for the facet. `None`, with nothing done, if the removal is refused.
+    #[inline]
+    fn remove_at_once(&mut self, hash: u64) -> Option<bool> {
+        self.as_remove()?.remove_one(hash).ok()
+    }
+
+    /// [`Count::count_one`] without a call for the facet. `None` if the filter does not count.
+    #[inline]
+    fn count_at_once(&self, hash: u64) -> Option<u64> {
+        Some(self.as_count()?.count_one(hash))
     }
 
     /// Insertion, for the kinds that can.

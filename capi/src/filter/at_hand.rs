@@ -56,7 +56,7 @@ impl petal_filter {
     /// Removes a hash, as `Filter::remove_hash` does. `None` if there is a probe, or the removal is refused.
     #[inline(always)]
     pub(crate) fn remove_at_once(&mut self, hash: u64) -> Option<bool> {
-        if self.probe.is_some() { None } else { self.filter.remove_hash(hash).ok() }
+        if self.probe.is_some() { None } else { self.filter.remove_hash_at_once(hash) }
     }
 
     /// How often a hash was inserted, as `Filter::count_hash` says it. `None` if counting is refused.

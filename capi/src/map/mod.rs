@@ -69,6 +69,37 @@ unsafe fn tell(answer: Option<u64>, value: *mut u64, found: *mut bool) {
     }
 }
 
+/// Looks a key up: `at_once` in a straight line if it can, otherwise `the_long_way`, which says why not.
+///
+/// # Safety
+/// The conventions.
+#[inline(always)]
+unsafe fn look_up(
+    map: *const petal_map,
+    value: *mut u64,
+    found: *mut bool,
+    at_once: impl FnOnce(&Map) -> Option<Option<u64>>,
+    the_long_way: impl FnOnce(&Map) -> Result<Option<u64>>,
+) -> petal_status {
+    let body = || {
+        // SAFETY: by the conventions `map` is NULL or a handle that nobody changes.
+        at_once(unsafe { map.as_ref() }?.0.sound()?)
+    };
+    if !found.is_null()
+        && let Some(answer) = boundary::attempt(body, || None)
+    {
+        // SAFETY: `found` is not NULL; by the conventions it is writable, and `value` is NULL or writable.
+        unsafe { tell(answer, value, found) };
+        return PETAL_OK;
+    }
+    boundary!(NO_ERROR, [map, found], {
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, `value` is NULL or
+        // writable, and `found` is writable.
+        unsafe { tell(the_long_way(petal_map::get(map)?)?, value, found) };
+        Ok(())
+    })
+}
+
 /// Looks a key up. `found` becomes whether the key is there, and `value`, nullable, becomes the key's value, or 0 if
 /// the key is not there. In an approximator a key is not there if the map reads the least element of the lattice for
 /// it; the least element of "min" is the greatest number. Constant time.
@@ -80,15 +111,16 @@ pub unsafe extern "C" fn petal_map_get(
     value: *mut u64,
     found: *mut bool,
 ) -> petal_status {
-    boundary!(NO_ERROR, [map, found], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, `key` has `length` bytes,
-        // `value` is NULL or writable, and `found` is writable.
-        unsafe {
-            let key = boundary::bytes(key.cast(), length, "key")?;
-            tell(petal_map::get(map)?.get(key)?, value, found);
-        }
-        Ok(())
-    })
+    // SAFETY: by the conventions `key` has `length` bytes, and the others are as `look_up` asks.
+    unsafe {
+        look_up(
+            map,
+            value,
+            found,
+            |map| map.get_at_once(boundary::bytes_at_once(key.cast(), length)?),
+            |map| map.get(boundary::bytes(key.cast(), length, "key")?),
+        )
+    }
 }
 
 /// Looks a uint64_t key up, as `petal_map_get()` does a byte key.
@@ -99,12 +131,8 @@ pub unsafe extern "C" fn petal_map_get_u64(
     value: *mut u64,
     found: *mut bool,
 ) -> petal_status {
-    boundary!(NO_ERROR, [map, found], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, `value` is NULL or
-        // writable, and `found` is writable.
-        unsafe { tell(petal_map::get(map)?.get_u64(key)?, value, found) };
-        Ok(())
-    })
+    // SAFETY: the conventions are those of `look_up`.
+    unsafe { look_up(map, value, found, |map| map.get_u64_at_once(key), |map| map.get_u64(key)) }
 }
 
 /// Looks up the key with this 64-bit hash, which you made, as `petal_map_get()` does a byte key. Returns

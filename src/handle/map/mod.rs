@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::error::Status;
 use crate::handle::image::Image;
 use crate::handle::many;
+use crate::hash::Hasher;
 
 /// A map from keys to values that keeps no keys. A map gives the value of each key that it was built from or given, or
 /// what its kind makes of that value. For other keys a map says "absent", except for a stated share of them.
@@ -18,6 +19,8 @@ use crate::handle::many;
 /// Many threads may use shared references at once. The calls about the bytes (saving, verifying) are in [`Image`].
 pub struct Map {
     kind: Box<dyn MapKind>,
+    /// A copy of the kind's hasher, so that single keys find it without a call.
+    hasher: Hasher,
 }
 
 impl core::fmt::Debug for Map {
@@ -37,7 +40,9 @@ impl Image for Map {
 
     fn over(base: Base) -> Result<Map> {
         match base.row().structure {
-            Structure::Map { open } | Structure::StaticMap { open, .. } => Ok(Map { kind: open(base)? }),
+            Structure::Map { open } | Structure::StaticMap { open, .. } => {
+                Ok(Map { hasher: base.hasher().clone(), kind: open(base)? })
+            }
             _ => Err(base.other_handle(Handle::Map)),
         }
     }
@@ -50,7 +55,7 @@ impl Map {
     /// # Errors
     /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed.
     pub fn get(&self, key: &[u8]) -> Result<Option<u64>> {
-        Ok(self.get_id(self.base().hasher().identify(key)?))
+        Ok(self.get_id(self.hasher.identify(key)?))
     }
 
     /// The value of a `u64` key; see [`Map::get`].
@@ -58,7 +63,7 @@ impl Map {
     /// # Errors
     /// As [`Map::get`].
     pub fn get_u64(&self, key: u64) -> Result<Option<u64>> {
-        Ok(self.get_id(self.base().hasher().identify_u64(key)?))
+        Ok(self.get_id(self.hasher.identify_u64(key)?))
     }
 
     /// The value of a key that is known by a 64-bit hash from elsewhere; see [`Map::get`].
@@ -66,7 +71,19 @@ impl Map {
     /// # Errors
     /// [`Status::Unsupported`] if the map's hash function is not the external one.
     pub fn get_hash(&self, hash: u64) -> Result<Option<u64>> {
-        Ok(self.get_id(self.base().hasher().identify_hash(hash)?))
+        Ok(self.get_id(self.hasher.identify_hash(hash)?))
+    }
+
+    /// The value of a key, as [`Map::get`] says it; the outer `None` if the key cannot be hashed.
+    #[inline]
+    pub fn get_at_once(&self, key: &[u8]) -> Option<Option<u64>> {
+        Some(self.get_id(self.hasher.identify(key).ok()?))
+    }
+
+    /// The value of a `u64` key, as [`Map::get_u64`] says it; the outer `None` if the key cannot be hashed.
+    #[inline]
+    pub fn get_u64_at_once(&self, key: u64) -> Option<Option<u64>> {
+        Some(self.get_id(self.hasher.identify_u64(key).ok()?))
     }
 
     /// The value of the key with this identity ([`Hasher::identify`](crate::Hasher::identify)); see [`Map::get`].

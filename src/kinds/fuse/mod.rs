@@ -65,7 +65,7 @@ pub const ROW: Row = Row {
     in_bytes: Some(InBytes {
         contains: |trailer, bytes, hash| {
             let shape = shape_of(&trailer.geometry(ROW.compact)?)?;
-            Some(Fingerprints::new(shape, bytes.words()?).contains(hash))
+            Some(Fingerprints::contains_in(&shape, bytes.words()?, hash))
         },
         fetch: |trailer, bytes, hash| {
             let shape = trailer.geometry(ROW.compact).as_ref().and_then(shape_of);
@@ -205,7 +205,7 @@ impl Payload for Fuse {
 
 impl Kind for Fuse {
     fn contains_hash(&self, hash: u64) -> bool {
-        self.fingerprints().contains(hash)
+        Fingerprints::contains_in(&self.shape, self.base.words().shared(), hash)
     }
 
     fn fetch(&self, hash: u64) {

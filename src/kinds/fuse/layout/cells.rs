@@ -34,6 +34,13 @@ pub(super) fn together<const K: usize>(words: &[AtomicU64], width: u32, bits: [u
     bits.iter().fold(low, |all, bit| all ^ high(bit))
 }
 
+/// The exclusive or of cells of whole bytes, `width` of them, at these positions, and above them the bits that follow
+/// the cells. Outside of the words zeros are read.
+#[inline(always)]
+pub(super) fn together_of_bytes<const K: usize>(words: &[AtomicU64], width: u32, cells: [u64; K]) -> u64 {
+    cells.iter().fold(0, |all, cell| all ^ bits::read_unaligned(words, cell.wrapping_mul(width.into())))
+}
+
 /// The cell at `position` of words that nobody else uses.
 #[inline(always)]
 pub(super) fn get_own(words: &[u64], width: u32, position: u64) -> u64 {

@@ -43,7 +43,7 @@ impl Equations<u64> for OfHashes {
 
 impl<'a> Fingerprints<'a> {
     /// The filter of this shape, whose cells have as many bits as fingerprints, in `words`.
-    #[inline]
+    #[inline(always)]
     pub fn new(shape: Shape, words: &'a [AtomicU64]) -> Fingerprints<'a> {
         Fingerprints(Array::new(shape, words))
     }
@@ -60,26 +60,19 @@ impl<'a> Fingerprints<'a> {
     /// Whether the hash was among those that the filter was built of, or has the same fingerprint by chance.
     #[inline]
     pub fn contains(&self, hash: u64) -> bool {
-        let Shape { shards, width, .. } = self.0.shape;
-        match (self.0.shape.arity(), width) {
-            _ if shards == 0 => false,
-            (3, 8) => self.contains_of::<3, 8>(hash),
-            (3, 16) => self.contains_of::<3, 16>(hash),
-            (3, _) => self.contains_of::<3, 0>(hash),
-            _ => self.contains_of::<4, 0>(hash),
-        }
+        Fingerprints::contains_in(&self.0.shape, self.0.words, hash)
     }
 
-    /// [`Fingerprints::contains`] for keys with K cells of W bits, in an array that has keys. W is 0 for as many bits
-    /// as the shape says.
+    /// [`Fingerprints::contains`] of the filter of this shape in `words`.
     #[inline(always)]
-    fn contains_of<const K: usize, const W: u32>(&self, hash: u64) -> bool {
-        let Fingerprints(array) = self;
-        let width = if W == 0 { array.shape.width } else { W };
-        let x = order(hash);
-        let places = array.places::<K>(x, |seed| scatter(x, seed));
-        let bits = places.cells.map(|cell| cell.wrapping_mul(width.into()));
-        (cells::together(array.words, width, bits) ^ fingerprint(places.z)) & cells::mask(width) == 0
+    pub fn contains_in(shape: &Shape, words: &[AtomicU64], hash: u64) -> bool {
+        match (shape.arity(), shape.width) {
+            _ if shape.shards == 0 => false,
+            (3, 8) => contains_of::<3, 8>(shape, words, hash),
+            (3, 16) => contains_of::<3, 16>(shape, words, hash),
+            (3, _) => contains_of::<3, 0>(shape, words, hash),
+            _ => contains_of::<4, 0>(shape, words, hash),
+        }
     }
 
     /// Asks for the cache lines of the cells of a hash. To find them, this reads the directory's entry for the hash's
@@ -111,6 +104,21 @@ impl<'a> Fingerprints<'a> {
             count = next;
         }
     }
+}
+
+/// [`Fingerprints::contains`] for keys with K cells of W bits, in an array that has keys. W is 0 for as many bits as the
+/// shape says. Each is a function of its own, so that none saves registers for another.
+#[inline(never)]
+fn contains_of<const K: usize, const W: u32>(shape: &Shape, words: &[AtomicU64], hash: u64) -> bool {
+    let array = Array::new(*shape, words);
+    let width = if W == 0 { shape.width } else { W };
+    let x = order(hash);
+    let places = array.places::<K>(x, |seed| scatter(x, seed));
+    let together = match W {
+        8 | 16 => cells::together_of_bytes(words, W / 8, places.cells),
+        _ => array.together(&places),
+    };
+    (together ^ fingerprint(places.z)) & cells::mask(width) == 0
 }
 
 impl Kernel {

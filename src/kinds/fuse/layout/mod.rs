@@ -61,11 +61,14 @@ pub fn order(hash: u64) -> u64 {
     x ^ (x >> 27)
 }
 
+/// The product of this and a number of 32 bits has the number in both halves.
+const TWICE: u64 = 1 << 32 | 1;
+
 /// The second half of the mixing: what a seed makes of the result of [`order`]. A bijection for each seed. With seed 0
 /// both halves together are `bits::mix`.
 #[inline]
 pub fn scatter(x: u64, seed: u32) -> u64 {
-    let z = (x ^ (u64::from(seed) << 32 | u64::from(seed))).wrapping_mul(MIX_SCATTERED);
+    let z = (x ^ u64::from(seed) * TWICE).wrapping_mul(MIX_SCATTERED);
     z ^ (z >> 31)
 }
 
@@ -102,7 +105,7 @@ impl<const K: usize> Default for Places<K> {
 
 impl<'a> Array<'a> {
     /// The array of this shape in `words`. If `words` has fewer words than the shape, the missing cells are zero.
-    #[inline]
+    #[inline(always)]
     pub fn new(shape: Shape, words: &'a [AtomicU64]) -> Array<'a> {
         let directory = words.get(shape.cell_words as usize..).unwrap_or_default().as_chunks().0;
         Array { shape, directory, words }
@@ -125,7 +128,7 @@ impl<'a> Array<'a> {
     #[inline(always)]
     fn places<const K: usize>(&self, x: u64, scatter: impl FnOnce(u32) -> u64) -> Places<K> {
         let (shard, how_far) = place(x, self.shape.shards);
-        let entry = self.directory.get(shard as usize).map_or(Entry::NONE, Entry::read);
+        let entry = Entry::of_shard(self.words, self.shape.cell_words, shard);
         let z = scatter(entry.seed);
         let first = entry.first_cell();
         Places { cells: entry.segments.positions(how_far, z).map(|position| first.wrapping_add(position)), z }

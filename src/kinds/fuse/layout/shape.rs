@@ -104,6 +104,17 @@ impl Entry {
     /// The entry that stands for a missing shard.
     pub(super) const NONE: Entry = Entry { segments: Segments { bits: 0, starts: 0 }, seed: 0, first: 0 };
 
+    /// The entry of a shard in the directory that begins at word `start`. [`Entry::NONE`] if it is not in the words.
+    #[inline(always)]
+    pub(super) fn of_shard(words: &[AtomicU64], start: u64, shard: u64) -> Entry {
+        // Neither number reaches 2^62: a shape has fewer cells, and fewer shards.
+        let at = (start + ENTRY_WORDS as u64 * shard) as usize;
+        match (words.get(at), words.get(at + 1)) {
+            (Some(a), Some(b)) => Entry::decode([a, b].map(|word| word.load(Ordering::Relaxed))),
+            _ => Entry::NONE,
+        }
+    }
+
     #[inline]
     pub(super) fn read(words: &[AtomicU64; ENTRY_WORDS]) -> Entry {
         Entry::decode(words.each_ref().map(|word| word.load(Ordering::Relaxed)))

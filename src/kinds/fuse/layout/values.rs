@@ -157,7 +157,7 @@ struct Found<const K: usize>(Places<K>);
 
 impl<'a> Values<'a> {
     /// The map of this shape in `words`.
-    #[inline]
+    #[inline(always)]
     pub fn new(shape: ValueShape, words: &'a [AtomicU64]) -> Values<'a> {
         let Some(checks) = shape.checks else {
             return Values { shape, first: Array::new(shape.first, words), checks: None };
@@ -234,7 +234,7 @@ impl<'a> Values<'a> {
 
     /// The value of the key with this identity, or `None`. A key that was given no value gets one all the same with
     /// probability 2^-c for c check bits.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, id: u128) -> Option<u64> {
         match self.shape.arity() {
             _ if self.shape.shards() == 0 => self.of_none(),
