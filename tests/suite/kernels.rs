@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use petal::blocks::block_kernel::chain::{FAR, MAX_ARRAYS};
 use petal::blocks::{BlockKernel, Chain};
 use petal::contract::Work;
+use petal::format::Geometry;
 use petal::hash::xxh3;
 use petal::kinds::blocked::layout::masks;
 use petal::kinds::counting::layout::Lines;
@@ -495,6 +496,44 @@ fn rates_of_filters_are_means_over_their_blocks() -> petal::Result<()> {
     let mean = all.chunks_exact(8).map(rate).sum::<f64>() / (all.len() / 8) as f64;
     assert!((split.false_positive_rate() / mean - 1.0).abs() < 1e-6);
     Ok(())
+}
+
+/// Filters of scattered bits are filled and looked up alike: any number of probes, plain and partitioned, in batches
+/// that end anywhere, with answers and without.
+#[test]
+fn kernels_of_scattered_bits_do_as_single_calls() {
+    use petal::blocks::BitLayout;
+    use petal::kinds::bloom::layout::Bloom;
+    for ((hashes, partitioned), slice) in
+        [1, 2, 3, 4, 7, 8, 15, 64].into_iter().flat_map(|k| [(k, 0), (k, 1)]).flat_map(|k| [(k, 64), (k, 1031)])
+    {
+        let bits = slice * u64::from(hashes);
+        let geometry = Geometry { bits, hashes, words: [partitioned, 0, 0, 0, 0, 0, 0, 0], payload_bytes: 0 };
+        let plain = Bloom::of(&geometry, Instructions::PORTABLE).unwrap();
+        for instructions in available() {
+            let layout = Bloom::of(&geometry, instructions).unwrap();
+            for count in [0, 1, 7, 8, 9, 63, 64, 65, 200] {
+                let name = format!("{:?}: {count} keys, {hashes} probes in {bits} bits", instructions.kernel());
+                let stored: Vec<u64> = keys(count.min(slice as usize / 2), slice);
+                let mut expected = vec![0; bits.div_ceil(64) as usize];
+                let is_new: Vec<bool> = stored.iter().map(|hash| plain.insert(&mut expected, *hash)).collect();
+                for asked in [true, false] {
+                    let mut words = vec![0; expected.len()];
+                    let answers = Hashes::answered(&stored, asked, |batch| layout.insert_many(&mut words, batch));
+                    assert_eq!(words, expected, "{name}");
+                    assert!(!asked || answers == is_new, "{name}");
+                }
+                let words = atomics(&expected);
+                let mut asked = keys(count, slice + 1);
+                for (i, (to, known)) in asked.iter_mut().zip(stored.iter().cycle()).enumerate() {
+                    *to = if i % 3 == 0 { *to } else { *known };
+                }
+                let found: Vec<bool> = asked.iter().map(|hash| plain.contains(&words, *hash)).collect();
+                let answers = Hashes::answered(&asked, true, |batch| layout.contains_many(&words, batch));
+                assert_eq!(answers, found, "{name}");
+            }
+        }
+    }
 }
 
 /// Slots and widths of cuckoo filters: buckets that eight bytes hold wherever they begin, and others.
