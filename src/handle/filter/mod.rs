@@ -31,7 +31,7 @@ use core::sync::atomic::Ordering;
 /// are in [`Image`].
 pub struct Filter {
     kind: Box<dyn Kind>,
-    /// A copy of the kind's hasher, at hand for single keys.
+    /// A copy of the kind's hasher, which single keys read without a call of the kind.
     hasher: Hasher,
 }
 
@@ -184,7 +184,8 @@ impl Filter {
 
     /// Inserts a key. Returns true if the key certainly was absent before.
     ///
-    /// # Errors Those of [`Filter::insert_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// # Errors
+    /// The errors of [`Filter::insert_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
     /// be hashed.
     #[inline]
     pub fn insert(&mut self, key: &[u8]) -> Result<bool> {
@@ -208,7 +209,8 @@ impl Filter {
 
     /// Inserts a hash. Returns true if the hash certainly was absent before.
     ///
-    /// # Errors [`Status::Unsupported`] if the kind or the handle cannot insert; [`Status::Full`] if the hash finds no
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind or the handle cannot insert; [`Status::Full`] if the hash finds no
     /// room.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Result<bool> {
@@ -367,7 +369,8 @@ impl Filter {
     /// Removes one occurrence of a key. Returns false, with nothing changed, if the key certainly was absent. Each kind
     /// says what the removal of a key that was never inserted may do.
     ///
-    /// # Errors Those of [`Filter::remove_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// # Errors
+    /// The errors of [`Filter::remove_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
     /// be hashed.
     #[inline]
     pub fn remove(&mut self, key: &[u8]) -> Result<bool> {
@@ -411,7 +414,8 @@ impl Filter {
     /// How often a key was inserted, less how often it was removed, up to the greatest count that the kind tells. The
     /// answer is never less than that, and is more with the probability of a false positive.
     ///
-    /// # Errors Those of [`Filter::count_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// # Errors
+    /// The errors of [`Filter::count_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
     /// be hashed.
     #[inline]
     pub fn count(&self, key: &[u8]) -> Result<u64> {
