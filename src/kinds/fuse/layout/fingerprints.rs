@@ -7,6 +7,7 @@ use super::{avx2, avx512};
 use crate::batch::records::Records;
 use crate::batch::ring::{self, Batch, GROUP, nothing};
 use crate::batch::workers::Work;
+use crate::blocks::View;
 use crate::error::Result;
 use crate::simd::{self, Instructions};
 use crate::storage::Words;
@@ -68,6 +69,11 @@ impl<'a> Fingerprints<'a> {
             (3, _) => self.contains_of::<3, 0>(hash),
             _ => self.contains_of::<4, 0>(hash),
         }
+    }
+
+    /// The filter for programs that look hashes up for themselves.
+    pub fn view(&self) -> View<'a> {
+        self.0.view()
     }
 
     /// [`Fingerprints::contains`] for keys with K cells of W bits, in an array that has keys. W is 0 for as many bits
