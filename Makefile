@@ -12,7 +12,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build redis install uninstall demo clean help header symbols abi licences figures
 .PHONY: check test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis fuzz
-.PHONY: mutants planted soak soak-redis bench bench-pictures bench-quick bench-calls bench-verbs bench-batches bench-billion bench-compact
+.PHONY: mutants planted soak soak-redis bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
 .PHONY: bench-formats bench-go bench-built bench-redis
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
@@ -166,6 +166,13 @@ bench-calls: ## one key from C: lookups and insertions in all forms, the inlined
 	$(CC) -std=c11 -O3 -march=native -Iinclude benches/calls.c -o "$(TARGET)/bench/calls" \
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
 	"$(TARGET)/bench/calls"
+
+bench-inlined: ## single keys from C: inlined, by call, in batches, and in plain loops of the same structures; KEYS="1e4 1e6"
+	@$(MAKE) --no-print-directory build
+	@mkdir -p "$(TARGET)/bench"
+	$(CC) -std=c11 -O3 -march=native -Iinclude benches/inlined.c -o "$(TARGET)/bench/inlined" \
+	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
+	"$(TARGET)/bench/inlined" $(KEYS)
 
 bench-verbs: ## every kind and verb from C, by call and in batches, beside the reads of memory; KEYS="1e4 1e6 1e8"
 	@$(MAKE) --no-print-directory build

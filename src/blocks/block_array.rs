@@ -180,7 +180,8 @@ impl<B: Blocks> BitLayout for BlockArray<B> {
     }
 
     fn view<'a>(&self, words: &'a [AtomicU64]) -> Option<View<'a>> {
-        Some(View { layout: B::LAYOUT?, words, hashes: self.hashes })
+        let described = [self.blocks, self.hashes.into(), 0, 0, 0, 0, 0, 0];
+        Some(View { layout: B::LAYOUT?, payload: words, words: described })
     }
 
     fn link(&self) -> Option<Link> {

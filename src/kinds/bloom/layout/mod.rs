@@ -21,7 +21,7 @@ pub use derivation::{Derivation, slice_width};
 
 use crate::batch::ring::{self, Batch};
 use crate::bits;
-use crate::blocks::{BitLayout, Measure, ScatteredBits, Way};
+use crate::blocks::{BitLayout, Measure, ScatteredBits, View, Way};
 use crate::error::Result;
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
@@ -231,6 +231,10 @@ impl BitLayout for Bloom {
             Derivation::Remix => self.bits.contains(words, hash),
             _ => self.all_of_others(hash, &mut |position| bits::test(words, position)),
         }
+    }
+
+    fn view<'a>(&self, words: &'a [AtomicU64]) -> Option<View<'a>> {
+        (self.derivation == Derivation::Remix).then(|| View::of_bits(&self.bits, words))
     }
 
     fn way(&self) -> Option<Way> {
