@@ -157,6 +157,7 @@ mod tests {
         }
         assert!(FILTERS.is_sorted_by_key(|row| row.kind.0) && MAPS.is_sorted_by_key(|row| row.kind.0));
         assert!(FILTERS.iter().all(|row| !row.is_map()) && MAPS.iter().all(Row::is_map));
+        assert_eq!(absent().count(), 0, "a kind's feature is not among `kinds` in Cargo.toml");
         let parameters: Vec<_> = with_foreign().flat_map(|row| row.parameters).collect();
         for a in &parameters {
             // Ids are made from names. Kinds may share a name; what it means is for each kind to say.
