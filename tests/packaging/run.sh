@@ -318,7 +318,8 @@ check "FetchContent, as in the README" fetched
 # by_choice NAME KINDS INSTRUCTIONS: builds a library of these, and links choice.c and small.c with it.
 by_choice() {
     cmake -S "$root" -B "$work/$1" -DPETAL_INSTALL=OFF -DPETAL_CARGO_TARGET_DIR="$target/choice" -DPETAL_KINDS="$2" \
-        -DPETAL_INSTRUCTIONS="$3" && cmake --build "$work/$1" --target petal_link && link_with "$1" "$work/$1/lib/libpetal.a"
+        -DPETAL_INSTRUCTIONS="$3" && cmake --build "$work/$1" --target petal_link &&
+        link_with "$1" "$work/$1/lib/libpetal.a"
 }
 
 # link_with NAME ARCHIVE: as `pkg-config --libs petal-static` has it, and stripped.
