@@ -305,10 +305,7 @@ pub(crate) use error;
 #[cold]
 #[inline(never)]
 pub(crate) fn left_out(what: &str, name: &str, feature: &str, option: &str) -> Error {
-    error!(
-        UnsupportedByBuild,
-        "{what} = {name} is left out of this build: add {feature} to {option} or cargo's features"
-    )
+    error!(UnsupportedByBuild, "{what} = {name} is not in this build: add {feature} to {option} or cargo's features")
 }
 
 #[cfg(test)]
