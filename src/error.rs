@@ -300,7 +300,7 @@ macro_rules! error {
 }
 pub(crate) use error;
 
-/// The error for what a build by choice leaves out. `feature` is what has to be chosen: among `option` in CMake, or among
+/// The error for what a build by choice leaves out. `feature` is what has to be chosen: in `option` of CMake, or among
 /// cargo's features.
 #[cold]
 #[inline(never)]
