@@ -20,10 +20,6 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    const fn of(row: &Row) -> LeftOut {
-        LeftOut { kind: row.kind, name: row.name }
-    }
-
     /// The error for whoever asks for this kind.
     #[cold]
     pub fn error(&self) -> Error {
@@ -36,7 +32,10 @@ macro_rules! kinds {
     ($(#[$doc:meta])* $present:ident, $absent:ident: $($feature:literal $kind:ident,)*) => {
         $(#[$doc])*
         pub static $present: &[Row] = &[$(#[cfg(feature = $feature)] $kind::ROW,)*];
-        static $absent: &[LeftOut] = &[$(#[cfg(not(feature = $feature))] LeftOut::of(&$kind::ROW),)*];
+        static $absent: &[LeftOut] = &[$(
+            #[cfg(not(feature = $feature))]
+            LeftOut { kind: $kind::ROW.kind, name: $kind::ROW.name },
+        )*];
     };
 }
 
