@@ -61,6 +61,7 @@ test-lint: ## formatting, lints and documentation, of every Rust package and its
 	cd fuzz && cargo fmt --check
 	cd integrations/redis && cargo fmt --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	tests/features.sh
 	cd fuzz && CARGO_TARGET_DIR="$(abspath $(TARGET))" cargo clippy --locked --all-features -- -D warnings
 	cd integrations/redis && CARGO_TARGET_DIR="$(abspath $(TARGET))" cargo clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked -p petal --no-deps
@@ -132,6 +133,8 @@ soak: ## every number of keys built, 10^9 lookups, all rates in narrow bands, 10
 	PETAL_CRASH=$(CRASH) cargo test --locked -p petal --test crash
 	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- false_positive_rate:: conformance:: sweep::
 	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- state_machine:: ageing:: stable:: quotient:: cuckoo::
+	tests/features.sh all
+	cargo test --locked -p petal --no-default-features --features kinds --test suite -- golden:: kernels::
 	cargo bench --locked --bench soak -- $(SOAK)
 
 # What `make soak` is to the core; some minutes, 2 GiB of memory. REDIS=kills: one part of it.

@@ -197,7 +197,8 @@ impl Bloom {
     /// Whether the kernels for eight keys take a batch. They fetch nothing ahead, so the caches must hold the words.
     #[cfg(target_arch = "x86_64")]
     fn takes_eight(&self, words: usize) -> bool {
-        self.eight
+        cfg!(feature = "avx512")
+            && self.eight
             && self.derivation == Derivation::Remix
             && words < ring::FETCH_FROM
             && avx512::suits(&self.bits, words)

@@ -42,7 +42,7 @@ use core::sync::atomic::AtomicU64;
 /// The inner loops of an instruction set for these buckets.
 pub fn kernel(instructions: Instructions, buckets: &Buckets) -> &'static Kernel {
     let [any, eight, twelve, sixteen] = match instructions.kernel() {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         simd::Kernel::Avx512 => &avx512::KERNELS,
         _ => &portable::KERNELS,
     };

@@ -139,9 +139,9 @@ impl Kernel {
 /// bits: plain code is as fast there.
 fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
         simd::Kernel::Avx2 => &avx2::KERNEL,
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &portable::KERNEL,
     }
