@@ -86,7 +86,9 @@ impl Probe<'_> {
     pub fn fetch(&self, hash: u64) {
         match &self.way {
             Way::Block { shares: None, .. } => self.fetch_block(hash),
-            Way::Block { shares: Some(shares), .. } => shares(hash).into_iter().for_each(|share| self.fetch_block(share)),
+            Way::Block { shares: Some(shares), .. } => {
+                shares(hash).into_iter().for_each(|share| self.fetch_block(share))
+            }
             Way::Scattered(bits) => bits.fetch(self.words, hash),
         }
     }

@@ -179,7 +179,9 @@ fn kernels_take_few_keys_as_the_portable_one_takes_many() {
         for count in [0, 1, 16, 63, 64] {
             let words = FETCH_FROM + 8 * 5;
             compare_few(instructions, split_block::layout::kernel, words, &[], count);
-            BLOCKED.map(|kernels| compare_few(instructions, kernels, words, masks(6), count));
+            for kernels in BLOCKED {
+                compare_few(instructions, kernels, words, masks(6), count);
+            }
             compare_few(instructions, rocksdb_bloom::layout::kernel, words, rocksdb_bloom::layout::probes(6), count);
         }
     }
@@ -217,7 +219,9 @@ fn kernels_do_as_the_portable_one() {
         for count in [0, 1, 3, 16, 63, 64, 65, 127, 128, 129, 191, 192, 193, 500, 777] {
             let words = FETCH_FROM + 8 * 5;
             compare(instructions, split_block::layout::kernel, words, &[], count);
-            BLOCKED.map(|kernels| compare(instructions, kernels, words, masks(6), count));
+            for kernels in BLOCKED {
+                compare(instructions, kernels, words, masks(6), count);
+            }
             compare(instructions, rocksdb_bloom::layout::kernel, words, rocksdb_bloom::layout::probes(6), count);
         }
     }
@@ -470,7 +474,9 @@ fn a_spec_forces_its_kernel() {
 fn keys_in_two_blocks_are_two_keys_in_one() {
     for instructions in available() {
         let (one, two) = (blocked::layout::kernel(instructions), blocked::layout::kernel_in_two(instructions));
-        for (blocks, count) in [1, 2, 3, 40].into_iter().flat_map(|blocks| [1, 31, 32, 33, 64, 65, 300].map(|n| (blocks, n))) {
+        for (blocks, count) in
+            [1, 2, 3, 40].into_iter().flat_map(|blocks| [1, 31, 32, 33, 64, 65, 300].map(|n| (blocks, n)))
+        {
             let (masks, inserted) = (masks(4), keys(count, 1));
             let mut expected = vec![0; blocks * blocked::layout::BLOCK_WORDS];
             let new: Vec<bool> = inserted

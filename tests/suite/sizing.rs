@@ -817,14 +817,19 @@ fn rates_in_two_blocks_have_no_steps() {
             }
             // Keys whose shares meet in one block are one in as many as there are blocks.
             let shares = lanes.rate(blocks, 2_000_000).powi(2);
-            assert!(rate < last && (rate / shares - 1.0).abs() < 2e-2, "{hashes}, {blocks} blocks: {rate:e}, {shares:e}");
+            assert!(
+                rate < last && (rate / shares - 1.0).abs() < 2e-2,
+                "{hashes}, {blocks} blocks: {rate:e}, {shares:e}"
+            );
             last = rate;
         }
     }
     for rate in [0.0, 1.0, -1.0, f64::NAN] {
         assert_eq!(size_for(100, rate), None);
     }
-    for (keys, rate) in [1, 10, 1000, 1_000_000, 1 << 40].into_iter().flat_map(|n| [0.5, 0.1, 1e-3, 1e-6, 1e-9].map(|r| (n, r))) {
+    for (keys, rate) in
+        [1, 10, 1000, 1_000_000, 1 << 40].into_iter().flat_map(|n| [0.5, 0.1, 1e-3, 1e-6, 1e-9].map(|r| (n, r)))
+    {
         let size = size_for(keys, rate).unwrap();
         assert!(false_positive_rate(size.blocks, size.hashes, keys) <= rate, "{keys} keys at {rate}");
         assert!(false_positive_rate(size.blocks - 1, size.hashes, keys) > rate, "{keys} keys at {rate}");

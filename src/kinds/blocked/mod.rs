@@ -49,6 +49,7 @@ pub const ROW: Row = Row {
     summary: "the blocked Bloom filter: one cache line a key, nearly as accurate as the classic one",
     capabilities: bit_filter::CAPABILITIES,
     parameters: &[&BLOCKS, &FOLDABLE],
+    alternative: Some((&BLOCKS, 2.0)),
     structure: Structure::Filter { open: bit_filter::open::<BlockArray<Blocked>> },
     sizes: Sizes::Multiples(BLOCK_BITS),
     hashes: (1, two_blocks::MAX_HASHES),

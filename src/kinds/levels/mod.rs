@@ -35,7 +35,11 @@ pub static LEVELS: [LevelKind; NAMES.len()] = [
     },
     // A level has keys with one block. A key is asked of every level, so that two lines in each would cost much time for
     // a few bits.
-    LevelKind { row: &blocked::ROW, max_hashes: blocked::sizing::MAX_HASHES, open: open::<BlockArray<blocked::Blocked>> },
+    LevelKind {
+        row: &blocked::ROW,
+        max_hashes: blocked::sizing::MAX_HASHES,
+        open: open::<BlockArray<blocked::Blocked>>,
+    },
 ];
 
 const NAMES: [&str; 3] = [bloom::ROW.name, split_block::ROW.name, blocked::ROW.name];

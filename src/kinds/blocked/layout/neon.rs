@@ -1,7 +1,7 @@
 //! The blocked layout for NEON: a block is four vectors.
 
-use super::two_blocks::in_two_blocks;
 use super::portable::insert_one_shared;
+use super::two_blocks::in_two_blocks;
 use super::{block, block_mut, fetch, lanes};
 use crate::batch::ring::{self, Batch, Few};
 use crate::blocks::block_kernel::SALTS;

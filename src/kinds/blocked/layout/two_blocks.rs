@@ -81,17 +81,7 @@ struct Shares<'a> {
 impl<'a> Shares<'a> {
     fn new(batch: &'a mut dyn Batch, answer: Answer, spread: Spread) -> Shares<'a> {
         let unanswered = batch.keys();
-        Shares {
-            batch,
-            answer,
-            spread,
-            hashes: [0; GROUP],
-            count: 0,
-            given: 0,
-            answers: 0,
-            answered: 0,
-            unanswered,
-        }
+        Shares { batch, answer, spread, hashes: [0; GROUP], count: 0, given: 0, answers: 0, answered: 0, unanswered }
     }
 }
 
