@@ -74,8 +74,8 @@ pub struct petal_proposal {
     pub name: [c_char; PETAL_NAME_SIZE],
     /// Why the kind does not fit; empty if it does.
     pub reason: [c_char; PETAL_REASON_SIZE],
-    /// The parameter that gives the kind these numbers, for `petal_spec.parameters`; its id is 0 where all parameters have
-    /// their defaults.
+    /// The parameter that gives the kind these numbers, for `petal_spec.parameters`. Its id is 0 where all parameters
+    /// have their defaults.
     pub setting: petal_setting,
     /// 0.
     pub reserved: [u64; 2],

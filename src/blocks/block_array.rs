@@ -28,8 +28,8 @@ pub trait Blocks: Send + Sync + 'static {
     /// The inner loops.
     fn kernel(instructions: Instructions) -> &'static BlockKernel;
 
-    /// The inner loops of keys whose bits lie in two blocks, if the layout has such keys. `masks` are then those of half
-    /// of a key's bits.
+    /// The inner loops of keys whose bits lie in two blocks, if the layout has such keys. `masks` are then those of
+    /// half of a key's bits.
     fn kernel_in_two(_instructions: Instructions) -> Option<&'static BlockKernel> {
         None
     }

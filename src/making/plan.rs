@@ -68,8 +68,8 @@ pub struct Fit {
     pub setting: Option<Setting>,
 }
 
-/// How much less memory, as a share, or how much lower a rate, as a factor, pays for the lines that the alternative of a
-/// kind touches in addition ([`Row::alternative`]).
+/// How much less memory, as a share, or how much lower a rate, as a factor, pays for the lines that the alternative of
+/// a kind touches in addition ([`Row::alternative`]).
 const LESS_MEMORY: f64 = 0.1;
 const LOWER_RATE: f64 = 2.0;
 

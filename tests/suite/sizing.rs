@@ -752,7 +752,7 @@ fn blocked_by_definition() {
     }
 }
 
-/// By definition: a key is found if both of its shares are, and shares are independent of each other. So the rate is the
+/// By definition: a key is found if both of its shares are, and shares are independent of each other. The rate is the
 /// mean of the square of the share's rate, over what the shares of the keys leave in the blocks. Here over every way in
 /// which the shares of one key and of two can lie, with one lane, and over many random ways with more lanes.
 #[test]

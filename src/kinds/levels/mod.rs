@@ -33,8 +33,8 @@ pub static LEVELS: [LevelKind; NAMES.len()] = [
         max_hashes: split_block::ROW.hashes.1,
         open: open::<BlockArray<split_block::SplitBlock>>,
     },
-    // A level has keys with one block. A key is asked of every level, so that two lines in each would cost much time for
-    // a few bits.
+    // A level has keys with one block. A key is asked of every level, so that two lines in each would cost much time
+    // for a few bits.
     LevelKind {
         row: &blocked::ROW,
         max_hashes: blocked::sizing::MAX_HASHES,
