@@ -992,8 +992,13 @@ typedef struct petal_proposal {
   char name[PETAL_NAME_SIZE];
   /** Why the kind does not fit; empty if it does. */
   char reason[PETAL_REASON_SIZE];
+  /**
+   * The parameter that gives the kind these numbers, for `petal_spec.parameters`. Its id is 0 where all parameters
+   * have their defaults.
+   */
+  petal_setting setting;
   /** 0. */
-  uint64_t reserved[4];
+  uint64_t reserved[2];
 } petal_proposal;
 /** A `petal_proposal` of this header's size, all else 0. */
 #define PETAL_PROPOSAL_INIT PETAL_INIT(petal_proposal)

@@ -19,6 +19,9 @@ use petal::{Entry, Filter, Image, Kernel, Spec, Status};
 /// The `kernel` function of a layout.
 type Kernels = fn(Instructions) -> &'static BlockKernel;
 
+/// Keys with one block, and with two. The masks of the latter are those of half of a key.
+const BLOCKED: [Kernels; 2] = [blocked::layout::kernel, blocked::layout::kernel_in_two];
+
 fn atomics(words: &[u64]) -> Vec<AtomicU64> {
     words.iter().map(|word| AtomicU64::new(*word)).collect()
 }
@@ -158,14 +161,9 @@ fn kernels_take_few_keys_as_the_portable_one_takes_many() {
                     &[],
                     count,
                 );
-                for hashes in [1, 6, 16] {
-                    compare_few(
-                        instructions,
-                        blocked::layout::kernel,
-                        blocks * blocked::layout::BLOCK_WORDS,
-                        masks(hashes),
-                        count,
-                    );
+                for (hashes, kernels) in [1, 6, 16].into_iter().flat_map(|hashes| BLOCKED.map(|of| (hashes, of))) {
+                    let words = blocks * blocked::layout::BLOCK_WORDS;
+                    compare_few(instructions, kernels, words, masks(hashes), count);
                 }
                 for probes in [1, 7, 30].map(rocksdb_bloom::layout::probes) {
                     compare_few(
@@ -181,7 +179,9 @@ fn kernels_take_few_keys_as_the_portable_one_takes_many() {
         for count in [0, 1, 16, 63, 64] {
             let words = FETCH_FROM + 8 * 5;
             compare_few(instructions, split_block::layout::kernel, words, &[], count);
-            compare_few(instructions, blocked::layout::kernel, words, masks(6), count);
+            for kernels in BLOCKED {
+                compare_few(instructions, kernels, words, masks(6), count);
+            }
             compare_few(instructions, rocksdb_bloom::layout::kernel, words, rocksdb_bloom::layout::probes(6), count);
         }
     }
@@ -201,14 +201,8 @@ fn kernels_do_as_the_portable_one() {
                     &[],
                     count,
                 );
-                for hashes in 1..=16 {
-                    compare(
-                        instructions,
-                        blocked::layout::kernel,
-                        blocks * blocked::layout::BLOCK_WORDS,
-                        masks(hashes),
-                        count,
-                    );
+                for (hashes, kernels) in (1..=16).flat_map(|hashes| BLOCKED.map(|of| (hashes, of))) {
+                    compare(instructions, kernels, blocks * blocked::layout::BLOCK_WORDS, masks(hashes), count);
                 }
                 for probes in [1, 6, 8, 9, 15, 16, 17, 30].map(rocksdb_bloom::layout::probes) {
                     compare(
@@ -225,7 +219,9 @@ fn kernels_do_as_the_portable_one() {
         for count in [0, 1, 3, 16, 63, 64, 65, 127, 128, 129, 191, 192, 193, 500, 777] {
             let words = FETCH_FROM + 8 * 5;
             compare(instructions, split_block::layout::kernel, words, &[], count);
-            compare(instructions, blocked::layout::kernel, words, masks(6), count);
+            for kernels in BLOCKED {
+                compare(instructions, kernels, words, masks(6), count);
+            }
             compare(instructions, rocksdb_bloom::layout::kernel, words, rocksdb_bloom::layout::probes(6), count);
         }
     }
@@ -476,6 +472,34 @@ fn a_spec_forces_its_kernel() {
         }
     }
     assert_eq!(Kernel::from_number(99).unwrap_err().status(), Status::UnknownValue);
+}
+
+/// A key with two blocks is two keys with one block: its hash, and the mixed hash. A batch of keys, and few keys, come
+/// to what these two come to, one after the other.
+#[test]
+fn keys_in_two_blocks_are_two_keys_in_one() {
+    for instructions in available() {
+        let (one, two) = (blocked::layout::kernel(instructions), blocked::layout::kernel_in_two(instructions));
+        for (blocks, count) in
+            [1, 2, 3, 40].into_iter().flat_map(|blocks| [1, 31, 32, 33, 64, 65, 300].map(|n| (blocks, n)))
+        {
+            let (masks, inserted) = (masks(4), keys(count, 1));
+            let mut expected = vec![0; blocks * blocked::layout::BLOCK_WORDS];
+            let new: Vec<bool> = inserted
+                .iter()
+                .map(|key| [*key, mix(*key)].map(|key| one.insert_one(&mut expected, masks, key)).contains(&true))
+                .collect();
+            let mut words = vec![0; expected.len()];
+            assert_eq!(Hashes::answered(&inserted, true, |batch| two.insert(&mut words, masks, batch)), new);
+            assert_eq!(words, expected, "{blocks} blocks, {count} keys");
+            let (words, asked) = (atomics(&words), keys(count, 1 << 40));
+            let found = Hashes::answered(&asked, true, |batch| two.contains(&words, masks, batch));
+            for (key, found) in asked.iter().zip(found) {
+                let both = [*key, mix(*key)].map(|key| one.contains_one(&words, masks, key));
+                assert_eq!(found, both == [true; 2], "{blocks} blocks, {count} keys");
+            }
+        }
+    }
 }
 
 /// Filters whose number of blocks is no multiple of the kernels' group.
