@@ -69,7 +69,7 @@ const TWICE: u64 = 1 << 32 | 1;
 /// both halves together are `bits::mix`.
 #[inline]
 pub fn scatter(x: u64, seed: u32) -> u64 {
-    let z = (x ^ u64::from(seed) * TWICE).wrapping_mul(MIX_SCATTERED);
+    let z = (x ^ (u64::from(seed) * TWICE)).wrapping_mul(MIX_SCATTERED);
     z ^ (z >> 31)
 }
 
