@@ -141,26 +141,28 @@ static void show(const char *name, bench *b, uint64_t n, uint64_t (*run)(const b
 typedef struct {
   const char *name;
   petal_kind kind;
-  uint64_t bits_a_key; /* 0: by the rate. */
-  double rate;
+  uint64_t bits_a_key;    /* 0: by the next. */
+  double fingerprint_bits;
 } row;
 
 static const row ROWS[] = {
     {"blocked", PETAL_KIND_BLOCKED, 10, 0},
     {"split_block", PETAL_KIND_SPLIT_BLOCK, 10, 0},
     {"bloom", PETAL_KIND_BLOOM, 10, 0},
-    {"fuse, 8 bits", PETAL_KIND_FUSE, 0, 1.0 / 256},
-    {"fuse, 9 bits", PETAL_KIND_FUSE, 0, 1.0 / 512},
-    {"ribbon, 8 bits", PETAL_KIND_RIBBON, 0, 1.0 / 256},
-    {"cuckoo, 12 bits", PETAL_KIND_CUCKOO, 0, .00188},
+    {"fuse, 8 bits", PETAL_KIND_FUSE, 0, 8},
+    {"fuse, 9 bits", PETAL_KIND_FUSE, 0, 9},
+    {"ribbon, 8 bits", PETAL_KIND_RIBBON, 0, 8},
+    {"cuckoo, 12 bits", PETAL_KIND_CUCKOO, 0, 12},
 };
 
 static petal_filter *make(const row *r, uint64_t n) {
   petal_error error = {.struct_size = sizeof error};
-  petal_spec spec = {.struct_size = sizeof spec, .kind = r->kind, .false_positive_rate = r->rate};
+  petal_spec spec = {.struct_size = sizeof spec, .kind = r->kind};
   if (r->bits_a_key != 0) {
     spec.bits = (n * r->bits_a_key + 511) / 512 * 512;
     spec.capacity = n;
+  } else if (petal_spec_set(&spec, "fingerprint_bits", r->fingerprint_bits, &error) != PETAL_OK) {
+    fprintf(stderr, "%s\n", error.message);
   }
   petal_builder *builder = NULL;
   petal_filter *filter = NULL;
