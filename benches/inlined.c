@@ -7,7 +7,6 @@
  * Nanoseconds a key, the median of 11 turns, each over keys of its own. Run it on a machine that does nothing else. */
 #define _POSIX_C_SOURCE 200809L
 #include <petal_inline.h>
-#include <petal_map.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1097,9 +1097,9 @@ PETAL_INLINE_SELDOM bool petal_inline_other_contains_hash(const petal_view *view
  * layout, say of a view that it made of a filter of its own, may call the function of the layout instead. */
 PETAL_INLINE_ALWAYS bool petal_view_contains_hash(const petal_view *view, uint64_t hash) {
   if (view == NULL) return true;
-  if (PETAL_INLINE_LIKELY(view->layout <= PETAL_LAYOUT_BLOCKED)) {
-    if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view, hash);
-    return view->layout != PETAL_LAYOUT_SPLIT_BLOCK || petal_view_split_block_contains_hash(view, hash);
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view, hash);
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_SPLIT_BLOCK)) {
+    return petal_view_split_block_contains_hash(view, hash);
   }
   return petal_inline_other_contains_hash(view, hash);
 }
@@ -1150,11 +1150,6 @@ PETAL_INLINE_ALWAYS void petal_view_prefetch_u64(const petal_view *view, uint64_
   if (view != NULL) petal_view_prefetch_hash(view, petal_view_hash_u64(view, key));
 }
 
-/* Inserts into the one layout that is not of blocks. */
-PETAL_INLINE_SELDOM bool petal_inline_other_insert_hash(const petal_view *view, uint64_t hash) {
-  return petal_view_bloom_insert_hash(view, hash);
-}
-
 /* Inserts a hash. `is_new`, nullable, becomes true if the hash certainly was not there. Returns
  * PETAL_ERR_UNSUPPORTED_BY_HANDLE if the view is not from petal_filter_view_writable(), and PETAL_ERR_UNSUPPORTED if
  * this header does not know how to insert into the view's layout. */
@@ -1167,7 +1162,7 @@ PETAL_INLINE_ALWAYS petal_status petal_view_insert_hash(const petal_view *view, 
   } else if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) {
     fresh = petal_view_split_block_insert_hash(view, hash);
   } else if (view->layout == PETAL_LAYOUT_BLOOM) {
-    fresh = petal_inline_other_insert_hash(view, hash);
+    fresh = petal_view_bloom_insert_hash(view, hash);
   } else {
     return PETAL_ERR_UNSUPPORTED;
   }
