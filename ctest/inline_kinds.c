@@ -10,7 +10,7 @@
 typedef struct {
   petal_kind kind;
   uint64_t keys;
-  double rate;
+  double rate; /* Above 1 it is the exact number of bits. */
   uint64_t seed;
   const char *parameter; /* NULL for none. */
   double value;
@@ -23,7 +23,11 @@ static petal_filter *made(const recipe *r) {
   petal_error error = {.struct_size = sizeof error};
   petal_builder *builder = NULL;
   petal_filter *filter = NULL;
-  spec.false_positive_rate = r->rate;
+  if (r->rate > 1) {
+    spec.bits = (uint64_t)r->rate;
+  } else {
+    spec.false_positive_rate = r->rate;
+  }
   if (r->parameter != NULL) CHECK_OK(petal_spec_set(&spec, r->parameter, r->value, NULL));
   if (r->second != NULL) CHECK_OK(petal_spec_set(&spec, r->second, r->second_value, NULL));
   CHECK_OK(petal_builder_new(&spec, NULL, &builder, NULL));
@@ -102,6 +106,7 @@ static const recipe RECIPES[] = {
     {PETAL_KIND_RIBBON, 600000, 0, UINT64_MAX, "fingerprint_bits", 9, NULL, 0},
     {PETAL_KIND_CUCKOO, 0, .01, 0, NULL, 0, NULL, 0},
     {PETAL_KIND_CUCKOO, 1, .01, 1, NULL, 0, NULL, 0},
+    {PETAL_KIND_CUCKOO, 50, 1536, 1, "fingerprint_bits", 12, NULL, 0}, /* The last bucket ends with the payload. */
     {PETAL_KIND_CUCKOO, 1000, .1, 2, NULL, 0, NULL, 0},
     {PETAL_KIND_CUCKOO, 30000, .001, 3, NULL, 0, NULL, 0},
     {PETAL_KIND_CUCKOO, 1000, 0, 4, "fingerprint_bits", 12, "bucket_slots", 2},

@@ -82,8 +82,9 @@ typedef uint32_t petal_layout;
  * `PETAL_KIND_FUSE`.
  * words[0] is the number of shards, 0 if there are no keys. words[1] is how many bits a cell has, from 2 to 32.
  * words[2] is how many cells a key has, and words[3] how many there are. words[4] is the word of the payload at which
- * the directory begins. words[5] and words[6] are the directory's entry of the only shard. They are 0 if there are
- * more shards, or if that entry is wrong: lookups then read the directory.
+ * the directory begins. If there is one shard, words[5] is how many cells a key may begin in, words[6] the length of a
+ * segment, and words[7] the seed in both halves. These three are 0 if there are more shards, or if the entry of the
+ * only one is wrong: lookups then read the directory.
  */
 #define PETAL_LAYOUT_FUSE 5
 /**
@@ -190,9 +191,7 @@ petal_status petal_filter_view_writable(petal_filter *filter, petal_view *view, 
 #define PETAL_INLINE_LIKELY(condition) (condition)
 #endif
 
-/* Functions that become a part of their caller, so that a view that is a local variable of the caller stays in
- * registers, and functions that do not, because few lookups come to them. These take the view by value, because a
- * pointer would keep the caller's view in memory. */
+/* Functions that become a part of their caller, and functions that do not, because few lookups come to them. */
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
 #define PETAL_INLINE_ALWAYS static inline __attribute__((always_inline))
 #define PETAL_INLINE_SELDOM static __attribute__((noinline, unused))
@@ -702,29 +701,38 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_order(uint64_t hash) {
   return x ^ x >> 27;
 }
 
-/* The second half of the mixing, under a shard's seed. */
-PETAL_INLINE_ALWAYS uint64_t petal_inline_scatter(uint64_t x, uint64_t seed) {
-  uint64_t z = (x ^ (seed << 32 | seed)) * PETAL_INLINE_MIX_SCATTERED;
+/* The second half of the mixing, under a seed that comes twice. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_scatter(uint64_t x, uint64_t seeds) {
+  uint64_t z = (x ^ seeds) * PETAL_INLINE_MIX_SCATTERED;
   return z ^ z >> 31;
 }
 
-/* A shard of cells: where its cells begin, how many cells are there from there on, and the two words of its entry. */
+/* A shard: where its cells begin, how many cells there are from there on, how many of them a key may begin in, how long
+ * a segment is, and the seed, twice. */
 typedef struct {
   const uint64_t *words;
-  uint64_t cells, first, second;
+  uint64_t cells, starts, length, seeds;
 } petal_inline_fuse_shard;
+
+/* The only shard. The library looked at its entry when it made the view: all cells of all keys are there. */
+PETAL_INLINE_ALWAYS petal_inline_fuse_shard petal_inline_fuse_only(const petal_view *view) {
+  petal_inline_fuse_shard only = {view->payload, view->words[3], view->words[5], view->words[6], view->words[7]};
+  return only;
+}
 
 /* A shard as the directory has it now. Returns false if the shard does not begin among the payload's cells: what
  * another process wrote into the directory, or forged bytes, may say anything. */
 PETAL_INLINE_ALWAYS bool petal_inline_fuse_read(const petal_view *view, uint64_t shard, petal_inline_fuse_shard *read) {
   const uint64_t *entry = view->payload + PETAL_INLINE_CAST(size_t, view->words[4] + 2 * shard);
-  read->first = petal_inline_load(entry);
-  read->second = petal_inline_load(entry + 1);
+  uint64_t first = petal_inline_load(entry), second = petal_inline_load(entry + 1), one = 1;
   /* A shard begins at a multiple of 64 cells, which take as many words as a cell has bits. */
-  uint64_t group = read->second >> 6;
-  if (group >= view->words[3] / 64 + 1) return false;
+  uint64_t group = second >> 6;
+  if (group > view->words[3] / 64) return false;
   read->words = view->payload + PETAL_INLINE_CAST(size_t, group * view->words[1]);
   read->cells = view->words[3] - 64 * group;
+  read->starts = first & 0xffffffffu;
+  read->length = one << (second & 31);
+  read->seeds = first >> 32 << 32 | first >> 32;
   return true;
 }
 
@@ -736,8 +744,8 @@ typedef struct {
 
 PETAL_INLINE_ALWAYS petal_inline_fuse_cells petal_inline_fuse_find(uint64_t arity, petal_inline_fuse_shard shard,
                                                                    uint64_t how_far, uint64_t z) {
-  const uint64_t one = 1, length = one << (shard.second & 31), mask = length - 1;
-  uint64_t cell = how_far * (shard.first & 0xffffffffu) >> 32;
+  const uint64_t length = shard.length, mask = length - 1;
+  uint64_t cell = how_far * shard.starts >> 32;
   petal_inline_fuse_cells found = {{cell, (cell + length) ^ (z & mask), (cell + 2 * length) ^ (z >> 32 & mask), 0}};
   found.cells[3] = found.cells[2];
   if (arity != 3) {
@@ -769,34 +777,22 @@ PETAL_INLINE_ALWAYS bool petal_inline_fuse_is_byte(const uint64_t *words, petal_
   return (differing & 255) == 0;
 }
 
-/* The only shard, whose entry the view has. The library looked at the entry when it made the view: all cells of all
- * keys are there. */
-PETAL_INLINE_ALWAYS petal_inline_fuse_shard petal_inline_fuse_only(const petal_view *view) {
-  petal_inline_fuse_shard only = {view->payload, view->words[3], view->words[5], view->words[6]};
-  return only;
-}
-
-/* Finds x, which petal_inline_order() gave, in one of several shards. */
-PETAL_INLINE_SELDOM bool petal_inline_fuse_contains(petal_view view, uint64_t x) {
-  petal_inline_fuse_shard shard;
-  if (!petal_inline_fuse_read(&view, petal_inline_reduce(x, view.words[0]), &shard)) return true;
-  uint64_t z = petal_inline_scatter(x, shard.first >> 32);
-  petal_inline_fuse_cells found = petal_inline_fuse_find(view.words[2], shard, x * view.words[0] >> 32, z);
-  if (found.cells[3] >= shard.cells) return true;
-  return petal_inline_fuse_is(&view, shard.words, found, z);
-}
-
 /* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_LAYOUT_FUSE. */
 PETAL_INLINE_ALWAYS bool petal_view_fuse_contains_hash(const petal_view *view, uint64_t hash) {
-  if (!PETAL_INLINE_LIKELY(view->words[6] != 0)) {
-    return view->words[0] != 0 && petal_inline_fuse_contains(*view, petal_inline_order(hash));
+  petal_inline_fuse_shard shard = petal_inline_fuse_only(view);
+  uint64_t x = petal_inline_order(hash), z = petal_inline_scatter(x, shard.seeds);
+  if (PETAL_INLINE_LIKELY(view->words[1] == 8 && view->words[2] == 3 && shard.length != 0)) {
+    return petal_inline_fuse_is_byte(shard.words, petal_inline_fuse_find(3, shard, x >> 32, z), z);
   }
-  const petal_inline_fuse_shard only = petal_inline_fuse_only(view);
-  uint64_t x = petal_inline_order(hash), z = petal_inline_scatter(x, only.first >> 32);
-  if (PETAL_INLINE_LIKELY(view->words[1] == 8 && view->words[2] == 3)) {
-    return petal_inline_fuse_is_byte(only.words, petal_inline_fuse_find(3, only, x >> 32, z), z);
+  if (shard.length != 0) {
+    return petal_inline_fuse_is(view, shard.words, petal_inline_fuse_find(view->words[2], shard, x >> 32, z), z);
   }
-  return petal_inline_fuse_is(view, only.words, petal_inline_fuse_find(view->words[2], only, x >> 32, z), z);
+  if (view->words[0] == 0) return false;
+  if (!petal_inline_fuse_read(view, petal_inline_reduce(x, view->words[0]), &shard)) return true;
+  z = petal_inline_scatter(x, shard.seeds);
+  petal_inline_fuse_cells found = petal_inline_fuse_find(view->words[2], shard, x * view->words[0] >> 32, z);
+  if (found.cells[3] >= shard.cells) return true;
+  return petal_inline_fuse_is(view, shard.words, found, z);
 }
 
 /* Fetches the lines of the cells. The directory is read, unless there is only one shard. */
@@ -804,11 +800,11 @@ PETAL_INLINE_ALWAYS void petal_view_fuse_prefetch_hash(const petal_view *view, u
   petal_inline_fuse_shard shard = petal_inline_fuse_only(view);
   uint64_t x = petal_inline_order(hash), how_far = x >> 32;
   if (view->words[0] == 0) return;
-  if (shard.second == 0) {
+  if (shard.length == 0) {
     if (!petal_inline_fuse_read(view, petal_inline_reduce(x, view->words[0]), &shard)) return;
     how_far = x * view->words[0] >> 32;
   }
-  uint64_t z = petal_inline_scatter(x, shard.first >> 32);
+  uint64_t z = petal_inline_scatter(x, shard.seeds);
   petal_inline_fuse_cells found = petal_inline_fuse_find(view->words[2], shard, how_far, z);
   if (found.cells[3] >= shard.cells) return;
   for (int i = 0; i < 4; i++) {
@@ -939,9 +935,8 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_bumped_scatter(uint64_t hash) {
 PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_size(uint64_t code) { return (code & 2047) << (code >> 11); }
 
 /* The row of a key that was bumped from the first layer. */
-PETAL_INLINE_SELDOM petal_inline_ribbon_row petal_inline_ribbon_find_bumped(petal_view of, uint64_t shard,
+PETAL_INLINE_SELDOM petal_inline_ribbon_row petal_inline_ribbon_find_bumped(const petal_view *view, uint64_t shard,
                                                                             uint64_t begin, uint64_t x, uint64_t z) {
-  const petal_view *view = &of;
   const unsigned bucket_bits = petal_inline_ribbon_bucket(view);
   const uint64_t sizes = petal_inline_ribbon_word(view, view->words[0] + shard - 1), width = view->words[2];
   const uint64_t gap = width / 8 * view->words[1];
@@ -1000,7 +995,7 @@ PETAL_INLINE_ALWAYS petal_inline_ribbon_row petal_inline_ribbon_find(const petal
                           petal_inline_ribbon_threshold(view, metadata, bucket))) {
     return petal_inline_ribbon_row_at(view, begin, start, z);
   }
-  return petal_inline_ribbon_find_bumped(*view, shard, begin, x, z);
+  return petal_inline_ribbon_find_bumped(view, shard, begin, x, z);
 }
 
 /* The exclusive or of eight bytes of each of `count` groups, from the group at `byte` on. Only the slots with a
@@ -1034,9 +1029,9 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_sum_all(const petal_view *view,
 }
 
 /* The same of a row that reaches past the payload. */
-PETAL_INLINE_SELDOM uint64_t petal_inline_ribbon_sum_outside(petal_view view, uint64_t byte,
+PETAL_INLINE_SELDOM uint64_t petal_inline_ribbon_sum_outside(const petal_view *view, uint64_t byte,
                                                              petal_inline_ribbon_row row) {
-  return petal_inline_ribbon_sum_all(&view, false, byte, &row);
+  return petal_inline_ribbon_sum_all(view, false, byte, &row);
 }
 
 /* What the slots of a row give in eight columns, from `first` on. Bits above the columns mean nothing. */
@@ -1045,7 +1040,7 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_columns(const petal_view *view,
   const uint64_t byte = row->byte + first, last = byte + view->words[2] / 8 * view->words[1];
   bool is_inside = byte <= last && last < view->payload_bytes - 7;
   uint64_t sum = PETAL_INLINE_LIKELY(is_inside) ? petal_inline_ribbon_sum_all(view, true, byte, row)
-                                                : petal_inline_ribbon_sum_outside(*view, byte, *row);
+                                                : petal_inline_ribbon_sum_outside(view, byte, *row);
   /* The parity of each byte, and these as bits. */
   sum ^= sum >> 4;
   sum ^= sum >> 2;
@@ -1081,12 +1076,21 @@ PETAL_INLINE_ALWAYS uint64_t petal_view_hash_u64(const petal_view *view, uint64_
   return petal_inline_xxh3(view->hash_flip, key);
 }
 
-/* The layouts whose lookups are longer than a copy of the view takes. Inlined they would slow the others down, because
- * the compiler has only so many registers. */
-PETAL_INLINE_SELDOM bool petal_inline_other_contains_hash(petal_view view, uint64_t hash) {
-  if (view.layout == PETAL_LAYOUT_CUCKOO) return petal_view_cuckoo_contains_hash(&view, hash);
-  if (view.layout == PETAL_LAYOUT_RIBBON) return petal_view_ribbon_contains_hash(&view, hash);
-  return true;
+/* Lookups in the layouts that are not blocks. A call inside a program takes little beside such a lookup. As parts of a
+ * loop over keys these lookups would take the registers that the blocks need. */
+PETAL_INLINE_SELDOM bool petal_inline_other_contains_hash(const petal_view *view, uint64_t hash) {
+  switch (view->layout) {
+    case PETAL_LAYOUT_BLOOM:
+      return petal_view_bloom_contains_hash(view, hash);
+    case PETAL_LAYOUT_FUSE:
+      return petal_view_fuse_contains_hash(view, hash);
+    case PETAL_LAYOUT_CUCKOO:
+      return petal_view_cuckoo_contains_hash(view, hash);
+    case PETAL_LAYOUT_RIBBON:
+      return petal_view_ribbon_contains_hash(view, hash);
+    default:
+      return true;
+  }
 }
 
 /* Whether a hash may have been inserted; false is certain. Returns true if something is wrong. A program that knows the
@@ -1094,10 +1098,10 @@ PETAL_INLINE_SELDOM bool petal_inline_other_contains_hash(petal_view view, uint6
 PETAL_INLINE_ALWAYS bool petal_view_contains_hash(const petal_view *view, uint64_t hash) {
   if (view == NULL) return true;
   if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view, hash);
-  if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) return petal_view_split_block_contains_hash(view, hash);
-  if (view->layout == PETAL_LAYOUT_BLOOM) return petal_view_bloom_contains_hash(view, hash);
-  if (view->layout == PETAL_LAYOUT_FUSE) return petal_view_fuse_contains_hash(view, hash);
-  return petal_inline_other_contains_hash(*view, hash);
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_SPLIT_BLOCK)) {
+    return petal_view_split_block_contains_hash(view, hash);
+  }
+  return petal_inline_other_contains_hash(view, hash);
 }
 
 /* Whether a uint64_t key may have been inserted. Returns true if the filter's hash function is not XXH3. */
@@ -1108,6 +1112,26 @@ PETAL_INLINE_ALWAYS bool petal_view_contains_u64(const petal_view *view, uint64_
   return true;
 }
 
+/* Fetches memory of the layouts that are not blocks. */
+PETAL_INLINE_SELDOM void petal_inline_other_prefetch_hash(const petal_view *view, uint64_t hash) {
+  switch (view->layout) {
+    case PETAL_LAYOUT_BLOOM:
+      petal_view_bloom_prefetch_hash(view, hash);
+      break;
+    case PETAL_LAYOUT_FUSE:
+      petal_view_fuse_prefetch_hash(view, hash);
+      break;
+    case PETAL_LAYOUT_CUCKOO:
+      petal_view_cuckoo_prefetch_hash(view, hash);
+      break;
+    case PETAL_LAYOUT_RIBBON:
+      petal_view_ribbon_prefetch_hash(view, hash);
+      break;
+    default:
+      break;
+  }
+}
+
 /* Fetches the memory of a hash that you will soon look up or insert. In a filter that is larger than the cache, a loop
  * that fetches 16 keys ahead is about twice as fast. */
 PETAL_INLINE_ALWAYS void petal_view_prefetch_hash(const petal_view *view, uint64_t hash) {
@@ -1116,14 +1140,8 @@ PETAL_INLINE_ALWAYS void petal_view_prefetch_hash(const petal_view *view, uint64
     petal_inline_fetch(view->payload + petal_inline_blocked_start(view, hash));
   } else if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) {
     petal_inline_fetch(view->payload + petal_inline_split_block_start(view, hash));
-  } else if (view->layout == PETAL_LAYOUT_BLOOM) {
-    petal_view_bloom_prefetch_hash(view, hash);
-  } else if (view->layout == PETAL_LAYOUT_FUSE) {
-    petal_view_fuse_prefetch_hash(view, hash);
-  } else if (view->layout == PETAL_LAYOUT_CUCKOO) {
-    petal_view_cuckoo_prefetch_hash(view, hash);
-  } else if (view->layout == PETAL_LAYOUT_RIBBON) {
-    petal_view_ribbon_prefetch_hash(view, hash);
+  } else {
+    petal_inline_other_prefetch_hash(view, hash);
   }
 }
 

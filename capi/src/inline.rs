@@ -72,8 +72,9 @@ pub const PETAL_LAYOUT_BLOOM: petal_layout = 4;
 /// `PETAL_KIND_FUSE`.
 /// words[0] is the number of shards, 0 if there are no keys. words[1] is how many bits a cell has, from 2 to 32.
 /// words[2] is how many cells a key has, and words[3] how many there are. words[4] is the word of the payload at which
-/// the directory begins. words[5] and words[6] are the directory's entry of the only shard. They are 0 if there are
-/// more shards, or if that entry is wrong: lookups then read the directory.
+/// the directory begins. If there is one shard, words[5] is how many cells a key may begin in, words[6] the length of a
+/// segment, and words[7] the seed in both halves. These three are 0 if there are more shards, or if the entry of the
+/// only one is wrong: lookups then read the directory.
 pub const PETAL_LAYOUT_FUSE: petal_layout = 5;
 /// Buckets of fingerprints, two of which a key may be in: filters of the kind `PETAL_KIND_CUCKOO` without
 /// semi-sorting.

@@ -18,8 +18,9 @@ pub enum Layout {
     /// that a probe ranges over, the bits from one probe's range to the next one's, and the bits that a key sets.
     Bloom = 4,
     /// Shards of cells, three or four of which give a fingerprint: the kind `fuse`. Words: shards, bits of a cell,
-    /// cells of a key, cells, the first word of the directory; the two words of the only shard's entry, which are 0 if
-    /// there are several shards, or if that entry is none.
+    /// cells of a key, cells, the first word of the directory; of the only shard how many cells a key may begin in, the
+    /// length of a segment, and the seed in both halves, which are 0 if there are several shards, or if the entry of
+    /// the only one is wrong.
     Fuse = 5,
     /// Buckets of fingerprints, two of which a key may be in: the kind `cuckoo` without semi-sorting. Words: buckets,
     /// slots of a bucket, bits of a fingerprint; how many slots a window of at most 64 bits has, the lowest bits of the

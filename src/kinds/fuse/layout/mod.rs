@@ -116,13 +116,15 @@ impl<'a> Array<'a> {
     /// The entry of the only shard is checked here, and the view has it, so that lookups need not read it.
     fn view(&self) -> View<'a> {
         let Shape { width, shards, cell_words, .. } = self.shape;
-        let only = match self.directory.first().map(Entry::read) {
-            Some(entry) if shards == 1 && self.shape.has(&entry) && entry.first == 0 => entry.encode(),
-            _ => [0; ENTRY_WORDS],
+        let [starts, length, seeds] = match self.directory.first().map(Entry::read) {
+            Some(entry) if shards == 1 && self.shape.has(&entry) && entry.first == 0 => {
+                let seed = u64::from(entry.seed);
+                [entry.segments.starts.into(), 1 << entry.segments.bits, seed << 32 | seed]
+            }
+            _ => [0; 3],
         };
-        let [starts, segments] = only;
-        let arity = self.shape.arity().into();
-        let words = [shards, width.into(), arity, self.shape.cells(), cell_words, starts, segments, 0];
+        let (arity, cells) = (self.shape.arity().into(), self.shape.cells());
+        let words = [shards, width.into(), arity, cells, cell_words, starts, length, seeds];
         View { layout: Layout::Fuse, payload: self.words, words }
     }
 
