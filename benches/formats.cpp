@@ -3,7 +3,8 @@
 //
 // Each owner makes a filter with its own code, and Petal imports its bytes. Half of the keys are there; each key is
 // asked by the original, by petal_filter_contains() and in batches, which take turns, and of the turns the median
-// counts. All say the same of every key. Filters of 10^4 keys lie in the caches, those of 2 * 10^7 mostly not.
+// counts. All give the same answer for every key. Filters of 10^4 keys lie in the caches, and filters of 2 * 10^7 keys
+// mostly do not.
 //
 // formats [KEYS...] measures filters of these sizes.
 #include <bloom.h>

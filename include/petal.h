@@ -42,9 +42,9 @@
  * filter that you opened without its secret key. So a failed call never says that a key is absent.
  * `petal_filter_contains_checked*` return a status and write the answer.
  *
- * A function writes its outputs only on success. There are two exceptions: the answers of a batch lookup (all 1 on
- * failure) and the numbers in a `petal_answers` (always written). The comments mark output pointers that may be NULL
- * as "nullable". Every other pointer is required, and NULL gives `PETAL_ERR_NULL`.
+ * A function writes its outputs only on success. There are two exceptions: the answers of a batch lookup (after a
+ * failure all 1, or all 0 for a map) and the numbers in a `petal_answers` (always written). The comments mark output
+ * pointers that may be NULL as "nullable". Every other pointer is required, and NULL gives `PETAL_ERR_NULL`.
  *
  * A failed call changes no filter and leaves no half-written file.
  *
@@ -207,7 +207,7 @@ const char *petal_status_message(petal_status status);
 /** The longest message of a `petal_error`, with its final NUL. */
 #define PETAL_ERROR_MESSAGE_SIZE 240
 
-/** Says what went wrong. You own the struct; set it to `= {0}` before the first use. */
+/** An error: its status and a message. You own the struct; set it to `= {0}` before the first use. */
 typedef struct petal_error {
   /** sizeof(petal_error), or 0 for its size in the first release. */
   size_t struct_size;
@@ -248,8 +248,9 @@ void petal_filter_free(petal_filter *filter);
 /*
  * FILTERS: ONE KEY
  *
- * A lookup looks at no more than `hashes` places, however large the filter is. Any failure of
- * `petal_filter_contains*` returns true.
+ * A lookup takes constant time on average, however large the filter is. There are two exceptions: chains of Bloom
+ * filters (`scalable`, `foreign_scalable`) look at each level, and `golomb_stream` reads its list from the beginning.
+ * Any failure of `petal_filter_contains*` returns true.
  */
 
 /** Inserts a key. `is_new`, nullable, becomes true if the key certainly was not there, false if it may have been. */
@@ -552,13 +553,13 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_STABLE 33
 /** A window of the last keys, or of time: generations of bit arrays, the oldest dropped as a whole. */
 #define PETAL_KIND_ROTATING 34
-/** A map built once: the exact value of each key, and of other keys that they are not there. */
+/** A map built once: the exact value of each key, and no value for other keys. */
 #define PETAL_KIND_BLOOMIER 7
-/** A map built once, the smallest: the exact value of each key, and an arbitrary one of every other key. */
+/** The smallest map, built once: the exact value of each key, and an arbitrary value for other keys. */
 #define PETAL_KIND_RETRIEVAL 15
-/** A map made empty: at least the value of each key, in the order of max, min, or union of bits; merges. */
+/** A map that starts empty: a key's value or a bound on it, by max, min or union of bits; merges. */
 #define PETAL_KIND_APPROXIMATOR 16
-/** A map built once, in which values of keys that are there can be replaced in place. */
+/** A map built once, whose values can be replaced in place. */
 #define PETAL_KIND_MUTABLE_BLOOMIER 21
 /** A classic Bloom filter placed as another system places it, for exchanging its bytes. */
 #define PETAL_KIND_FOREIGN_BLOOM 8
@@ -566,13 +567,13 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_ROCKSDB_BLOOM 9
 /** A filter that another system made of all of its keys, for looking keys up. */
 #define PETAL_KIND_FOREIGN_STATIC 10
-/** Bloom filters chained and placed as another system does it, for exchanging its bytes: grows with its keys. */
+/** A chain of Bloom filters that another system places, for exchanging its bytes: grows with its keys. */
 #define PETAL_KIND_FOREIGN_SCALABLE 11
 /** RedisBloom's cuckoo filter, for looking keys up and giving its bytes back. */
 #define PETAL_KIND_FOREIGN_CUCKOO 12
 /** A Golomb-coded set as BIP 158 writes it: looked up from its beginning, many keys in one pass. */
 #define PETAL_KIND_GOLOMB_STREAM 20
-/** An invertible Bloom lookup table: what two sets do not have in common, in the memory of that. */
+/** An invertible Bloom lookup table: lists the differences of two sets, in memory for these differences only. */
 #define PETAL_KIND_IBLT 256
 
 /** A hash function: one of `PETAL_HASH_*`. */
@@ -584,7 +585,7 @@ typedef uint32_t petal_hash_function;
 #define PETAL_HASH_XXH64 2
 /** SipHash-1-3 under a secret 128-bit key: for keys that somebody hostile may choose. */
 #define PETAL_HASH_SIPHASH13 3
-/** You hash: the filter takes 64-bit hashes only. These hashes must be uniform in all bits. */
+/** Your program hashes: the filter takes 64-bit hashes only. These hashes must be uniform in all bits. */
 #define PETAL_HASH_EXTERNAL 4
 /**
  * The hash function of another system's format, over whole keys. Only filters from `petal_filter_import()` and from
@@ -615,7 +616,7 @@ typedef uint32_t petal_kernel;
 /** NEON on aarch64. */
 #define PETAL_KERNEL_NEON 4
 
-/** A spec holds so many of the parameters that only some kinds take. */
+/** The number of settings in a spec: no kind takes more parameters of its own. */
 #define PETAL_MAX_PARAMETERS 8
 
 /** What a setting holds: one of `PETAL_SETTING_*`. */
@@ -650,18 +651,18 @@ typedef struct petal_spec {
   petal_kind kind;
   /** One of `PETAL_HASH_*`; 0 is `PETAL_HASH_XXH3`. */
   petal_hash_function hash;
-  /** The number of distinct keys that the filter has room for; 0 is a million, or unknown if `bits` is set. */
+  /** The number of distinct keys that the filter has room for; 0 means a million, or unknown if `bits` is set. */
   uint64_t capacity;
   /**
-   * The greatest false-positive rate at capacity, inside (0, 1) and not below capacity / 2^64; 0 is 0.01 unless
+   * The greatest false-positive rate at capacity, inside (0, 1) and not below capacity / 2^64; 0 means 0.01 unless
    * `bits` is set.
    */
   double false_positive_rate;
-  /** The exact number of bits instead of a rate. */
+  /** The number of bits, in place of a rate. It is exact or a limit: see `bits_unit` of `petal_kind_info`. */
   uint64_t bits;
   /** The exact number of bits that a key sets, with `bits`; 0 is the best for `bits` and `capacity`. */
   uint32_t hashes;
-  /** One of `PETAL_KERNEL_*`, to compare them; 0 is the best that the processor has. */
+  /** One of `PETAL_KERNEL_*`, for comparisons; 0 is the best that the processor has. */
   petal_kernel kernel;
   /**
    * The seed of `PETAL_HASH_XXH3` and `PETAL_HASH_XXH64`. For `PETAL_HASH_EXTERNAL` it is your tag, which keeps
@@ -841,8 +842,8 @@ typedef struct petal_kind_info {
    */
   uint64_t capabilities;
   /**
-   * The unit of a spec's `bits`: these are the exact size and a multiple of this. If it is 0, the `bits` of a spec
-   * are the most that the filter may have, and the spec needs a capacity too.
+   * The unit of a spec's `bits`. The `bits` of a spec are the exact size, a multiple of this unit. If the unit is 0,
+   * the `bits` are an upper limit, and the spec needs a capacity too.
    */
   uint64_t bits_unit;
   /** What a filter does with more keys than its capacity. */
@@ -912,7 +913,9 @@ petal_status petal_kind_choice(petal_kind kind, size_t index, size_t choice, cha
 /*
  * PLANNING
  *
- * Which kind of filter, and how large? `petal_plan()` asks every kind.
+ * Which kind of filter, and how large? `petal_plan()` asks every kind. If the request has a `false_positive_rate`, a
+ * proposal describes the filter of this spec: the proposal's `kind`, with `keys` as the `capacity`, and the same rate.
+ * For a kind with `PETAL_TAKES_INTEGERS` the spec has the universe as its `bits`, and neither capacity nor rate.
  */
 
 /** What you want: set `keys`, and `false_positive_rate` or `memory`. */
@@ -941,8 +944,8 @@ typedef struct petal_plan_request {
    */
   uint64_t universe;
   /**
-   * How often each key comes at most, for kinds that count. Such a kind has room for so many, or its proposal says
-   * why not. 0 means 1.
+   * The greatest number of times that one key comes, for kinds that count. If a kind cannot hold so many copies, its
+   * proposal says why. 0 means 1.
    */
   uint64_t times;
 } petal_plan_request;
@@ -994,8 +997,8 @@ typedef struct petal_proposal {
 
 /**
  * Proposes kinds. Kinds that fit come first, the smallest at the top; for a request with `memory`, the most accurate.
- * Writes as many proposals as there is `room` for into `proposals`, and their whole number into `count`. There is one
- * for each kind of filter, so that room for `petal_kind_count()` is enough. A request of 0 keys means 1.
+ * Writes the first `room` proposals into `proposals`, and the number of all proposals into `count`. There is one
+ * proposal for each kind of filter, so room for `petal_kind_count()` proposals is enough. A request of 0 keys means 1.
  */
 petal_status petal_plan(const petal_plan_request *request,
                         petal_proposal *proposals,
@@ -1044,7 +1047,7 @@ typedef struct petal_description {
   uint64_t capabilities;
   /** `PETAL_STATE_*`, ORed. */
   uint32_t state;
-  /** How many places a key takes, and how many a lookup looks at. */
+  /** How many bits or cells a key takes; 0 for kinds without such a number. */
   uint32_t hashes;
   /** How many distinct keys the filter has room for; 0 is unknown. */
   uint64_t capacity;
@@ -1125,19 +1128,20 @@ uint64_t petal_filter_capabilities(const petal_filter *filter);
 /*
  * BUILDERS
  *
- * A builder collects keys and then makes a filter for exactly the distinct keys that came. A builder keeps 8 bytes a
- * key, and 16 for kinds that remove or count keys. It does not keep the order of the keys. So a filter that remembers
- * the last keys gets arbitrary keys if more came than its capacity.
+ * A builder collects keys and then makes a filter for exactly the distinct keys that came. Kinds with
+ * `PETAL_OVERFILL_IS_BUILT`, such as `fuse`, need a builder, and all other kinds of filter can have one. A builder
+ * keeps 8 bytes a key, and 16 for kinds that remove or count keys. It does not keep the order of the keys. So a filter
+ * that remembers the last keys gets arbitrary keys if more came than its capacity.
  */
 
 /** Collects keys. Free it with `petal_builder_free()`. */
 typedef struct petal_builder petal_builder;
 
 /**
- * Learns how far a build is. `petal_builder_finish()`, `petal_builder_save()` and the like call it with the work done
- * and the total work. A unit of work is a key in one phase: sorting, merging what went to a file, making the filter.
- * `total` is the same number at all calls for one filter. `done` never falls, may be the same at several calls, and is
- * `total` at the last one. A call comes at least once for every 2^21 keys of work.
+ * Reports the progress of a build. `petal_builder_finish()`, `petal_builder_save()` and the like call it with the work
+ * done and the total work. A unit of work is a key in one phase: sorting, merging what went to a file, making the
+ * filter. `total` is the same number at all calls for one filter. `done` never falls, may be the same at several
+ * calls, and is `total` at the last one. A call comes at least once for every 2^21 keys of work.
  *
  * Return false to cancel, at any call: then the builder makes nothing, leaves no file and keeps its keys. A callback
  * must not unwind (throw) through the library.
@@ -1200,8 +1204,8 @@ petal_status petal_builder_add_u64(petal_builder *builder, uint64_t key);
 petal_status petal_builder_add_hash(petal_builder *builder, uint64_t hash);
 
 /**
- * Adds keys in order. `answers`, nullable, only tells how many keys were added: the first `done`. A builder finds out
- * nothing about a key, so it refuses every form of answers.
+ * Adds keys in order. `answers` is nullable: its field `done` tells how many keys were added. A builder finds out
+ * nothing about a key, so it refuses every output in `answers`.
  */
 petal_status petal_builder_add_batch(petal_builder *builder,
                                      const petal_keys *keys,

@@ -61,7 +61,7 @@ typedef struct petal_format_info {
 #define PETAL_FORMAT_INFO_INIT PETAL_INIT(petal_format_info)
 
 /**
- * What a format's bytes do not say themselves. docs/formats.md names the formats that need each field; the other
+ * Values that a format's bytes do not contain. docs/formats.md names the formats that need each field; the other
  * formats refuse that field. NULL stands for all zeros.
  */
 typedef struct petal_import_options {
@@ -94,7 +94,7 @@ petal_status petal_format_find(const char *name, petal_format_info *info, petal_
 
 /**
  * Writes the name of a format's variant into `variant`, which has room for `PETAL_NAME_SIZE` bytes. `index` is less
- * than the format's `variant_count`. Variant 0 is the one for a filter whose variant nobody names.
+ * than the format's `variant_count`. Variant 0 is the default.
  */
 petal_status petal_format_variant(const char *format, size_t index, char *variant, petal_error *error);
 
@@ -105,7 +105,7 @@ petal_status petal_format_variant(const char *format, size_t index, char *varian
 petal_status petal_format_recognise(const void *bytes, size_t length, petal_format_info *info, petal_error *error);
 
 /**
- * Makes a filter out of all of another system's bytes, in memory of its own. `options` is nullable. Returns
+ * Makes a filter in memory of its own from all of another system's bytes. `options` is nullable. Returns
  * `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes that the format cannot have.
  */
 petal_status petal_filter_import(const char *format,
@@ -151,7 +151,7 @@ petal_status petal_filter_export_to(const petal_filter *filter,
                                     petal_error *error);
 
 /**
- * Writes the spec of a format's filter: of an empty one, or of one for a builder. The filter has the size that the
+ * Writes the spec of a format's filter, for `petal_filter_new()` or for a builder. The filter has the size that the
  * format's owner would give it for `capacity` distinct keys at a false-positive rate inside (0, 1). `variant`,
  * nullable, names one of the format's variants. `seed` is the seed of the format's hash function, or 0 if the function
  * has none. The caller sets the key in the spec, if the format has one. Returns `PETAL_ERR_UNSUPPORTED` for a format
@@ -172,10 +172,10 @@ petal_status petal_format_spec(const char *format,
  * Compact forms are for filters that live inside another system's file: a table's filter block, a page, a value. The
  * compact form of a filter is its payload and a trailer of 8 to 24 bytes; docs/format.md specifies the form.
  *
- * A compact form does not contain the hash function, the seed and the secret key. Give those of the filter when you
- * open the form: nothing tells if yours are others. A compact form does not contain the count, the capacity and the
- * rate either, which are 0 in a filter that you open from one. The library only reads a compact form; you can change a
- * copy.
+ * A compact form does not contain the hash function, the seed and the secret key. Give these three as the filter had
+ * them when you open the form: the library cannot notice if they differ. A compact form does not contain the count,
+ * the capacity and the rate either, which are 0 in a filter that you open from one. The library only reads a compact
+ * form; you can change a copy.
  *
  * The trailer has a checksum of 32 bits. 12 of these bits cover the trailer itself. Every function here compares them,
  * and they find one or two flipped bits of the trailer for certain. If the payload has at most 4096 bytes, the other
@@ -185,12 +185,12 @@ petal_status petal_format_spec(const char *format,
  * `petal_filter_load_compact()`, `petal_compact_check()`, and all functions that copy, merge or write an opened form,
  * read and compare all of it. No bytes make a function here read past the given length.
  *
- * Every kind of filter has a compact form, but some filters have none. A `scalable` filter has none if its tightening
- * is no whole number of thousandths, or after a merge into it. A `fuse` filter of 2^33 keys or more has none. Maps
- * have none.
+ * Most filters have a compact form. A `scalable` filter has none if its tightening is no whole number of thousandths,
+ * or after a merge into it. A `fuse` filter of 2^33 keys or more has none. Filters that take keys whole have none, as
+ * most imported filters do. Maps and sketches have none.
  */
 
-/** What a compact form does not say. NULL stands for all zeros: XXH3 with seed 0. */
+/** Values that a compact form does not contain. NULL stands for all zeros: XXH3 with seed 0. */
 typedef struct petal_compact_options {
   /** sizeof(petal_compact_options), or 0 for its size in the first release. */
   size_t struct_size;
@@ -215,8 +215,8 @@ petal_status petal_filter_compact_size(const petal_filter *filter, size_t *size,
 /**
  * Writes the compact form into a buffer of at least `petal_filter_compact_size()` bytes, of any alignment. Threads and
  * processes may insert meanwhile. The form has every key whose insertion happened before. Returns `PETAL_ERR_DIRTY` if
- * the filter is `PETAL_STATE_UNVOUCHED`, which the form could not say. Returns `PETAL_ERR_CORRUPT` if the filter lies
- * in an image that does not match its checksums. `written` is nullable.
+ * the filter is `PETAL_STATE_UNVOUCHED`, because a compact form has no place for that state. Returns
+ * `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums. `written` is nullable.
  */
 petal_status petal_filter_serialize_compact(const petal_filter *filter,
                                             void *buffer,
@@ -287,9 +287,9 @@ petal_status petal_compact_contains_across_hash(const void *const *data,
                                                 petal_error *error);
 
 /**
- * The greatest length in bytes of the compact form with the keys added so far, if all keys are distinct. For a kind
- * that a builder makes from all keys it is about that length. Returns `PETAL_ERR_UNSUPPORTED` if the filter has no
- * compact form.
+ * Writes an upper limit for the length in bytes of the compact form with the keys added so far. If all keys are
+ * distinct, the form of a kind that a builder makes from all keys has about that length. Returns
+ * `PETAL_ERR_UNSUPPORTED` if the filter has no compact form.
  */
 petal_status petal_builder_compact_size(petal_builder *builder, size_t *size, petal_error *error);
 

@@ -2,9 +2,9 @@
  * petal_map.h: maps from keys to values. petal.h has the conventions, which hold for maps too.
  *
  * A map keeps values and no keys. A builder makes most kinds once, from all of their keys, and such a map gives the
- * exact value of each key. One kind starts empty, and gives the value of a key or more. A map says of other keys that
- * they are not there, except for a share that you choose: those keys get a value that means nothing. The kind
- * `retrieval` cannot recognise other keys, and gives each of them a value.
+ * exact value of each key. One kind (`approximator`) starts empty, and gives the value of a key or a bound on it. A
+ * map says of other keys that they are absent, except for a share that you choose: those keys get a meaningless value.
+ * The kind `retrieval` cannot recognise absent keys, and gives each of them a value.
  */
 
 #ifndef PETAL_MAP_H
@@ -26,9 +26,9 @@ typedef struct petal_map petal_map;
 void petal_map_free(petal_map *map);
 
 /**
- * Looks a key up. `found` becomes whether the key is there, and `value`, nullable, becomes the key's value, or 0 if
- * the key is not there. In an approximator a key is not there if the map reads the least element of the lattice for
- * it; the least element of "min" is the greatest number. Constant time.
+ * Looks a key up. `found` becomes true if the key is there. `value`, nullable, becomes the key's value, or 0 if the
+ * key is not there. In an `approximator` a key counts as absent if its value is the least element of the lattice. This
+ * element is 0 for "max" and "union", and the greatest number for "min". Constant time.
  */
 petal_status petal_map_get(const petal_map *map, const void *key, size_t length, uint64_t *value, bool *found);
 
@@ -119,10 +119,11 @@ petal_status petal_map_builder_save(petal_map_builder *builder, const char *path
 /*
  * MAPS: CHANGING
  *
- * Two kinds of map can change. An `approximator` starts empty, and takes keys with their values at any time: it reads
- * the value that a key got, or one above that. A `mutable_bloomier`, which a builder makes, replaces the values of its
- * keys. Other kinds answer `PETAL_ERR_UNSUPPORTED`. A change needs the handle to itself. Readers of the same image in
- * other handles and processes go on meanwhile, without locks, and see either the old value or the new one.
+ * Two kinds of map can change. An `approximator` starts empty, and takes keys with their values at any time. A lookup
+ * then gives the joined value of the key, or a value above it in the order of the lattice. A `mutable_bloomier`, which
+ * a builder makes, replaces the values of its keys. Other kinds answer `PETAL_ERR_UNSUPPORTED`. A change needs the
+ * handle to itself. Readers of the same image in other handles and processes go on meanwhile, without locks, and see
+ * either the old value or the new one.
  */
 
 /**
@@ -133,8 +134,8 @@ petal_status petal_map_new(const petal_spec *spec, petal_map **map, petal_error 
 
 /**
  * Gives a key one more value: the map joins all values of the key as its parameter lattice says. `changed`, nullable,
- * becomes whether the map read less for the key before. Returns `PETAL_ERR_OUT_OF_RANGE` for a value that the
- * parameter value_bits cannot hold. Constant time.
+ * becomes true if the call changed the value that a lookup of the key gives. Returns `PETAL_ERR_OUT_OF_RANGE` for a
+ * value that the parameter value_bits cannot hold. Constant time.
  */
 petal_status petal_map_put(petal_map *map, const void *key, size_t length, uint64_t value, bool *changed);
 
@@ -149,8 +150,8 @@ petal_status petal_map_put_hash(petal_map *map, uint64_t hash, uint64_t value, b
 
 /**
  * Gives keys values in order, as `petal_map_put()` does. `values` has one value a key, and may be NULL if there are no
- * keys. Each of the `answers`, nullable, is true if the map read less for the key before. On a failure the map has
- * taken the first `done` keys.
+ * keys. Each of the `answers`, nullable, is true if the value changed that a lookup of the key gives. On a failure the
+ * map has taken the first `done` keys.
  */
 petal_status petal_map_put_batch(petal_map *map,
                                  const petal_keys *keys,

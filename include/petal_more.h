@@ -17,14 +17,14 @@ extern "C" {
  *
  * These functions serve a lookup through an LSM tree, or a search over shards. While one filter answers, the processor
  * already fetches the cache lines of the next ones. So a call takes about as long as reading a line of each filter.
- * Answer i is that of filter i. The filters may be of different kinds and sizes. If all filters have the same hash
+ * Answer i belongs to filter i. The filters may be of different kinds and sizes. If all filters have the same hash
  * function and seed or key, the call hashes the key once, otherwise once for each filter. On a failure every answer is
  * true.
  */
 
 /**
- * Asks `count` filters for one key. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of the filters cannot
- * hash the key.
+ * Looks one key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of the
+ * filters cannot hash the key.
  */
 petal_status petal_filter_contains_across(const petal_filter *const *filters,
                                           size_t count,
@@ -34,8 +34,8 @@ petal_status petal_filter_contains_across(const petal_filter *const *filters,
                                           petal_error *error);
 
 /**
- * Asks `count` filters for one uint64_t key. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of the
- * filters cannot hash the key.
+ * Looks one uint64_t key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of
+ * the filters cannot hash the key.
  */
 petal_status petal_filter_contains_across_u64(const petal_filter *const *filters,
                                               size_t count,
@@ -43,7 +43,7 @@ petal_status petal_filter_contains_across_u64(const petal_filter *const *filters
                                               petal_answers *answers,
                                               petal_error *error);
 
-/** Asks `count` filters for the key with this hash, whatever their own hash functions are. */
+/** Looks the key with this hash up in `count` filters, whatever their own hash functions are. */
 petal_status petal_filter_contains_across_hash(const petal_filter *const *filters,
                                                size_t count,
                                                uint64_t hash,
@@ -268,14 +268,14 @@ petal_status petal_filter_expected_omissions(const petal_filter *filter,
  *
  * For some other kinds this rate, and that of the statistics, is an approximation too:
  *
- * - `signatures`: within .5 %;
+ * - `signatures`: within 0.5 %;
  * - `hash_compaction`: within 1 %, and 5 % where hardly any slot is empty;
  * - `variable_increment`: up to 8 % too high with 2 to 16 keys;
- * - `scalable`, and `rotating` with `touch` = 0: within .15 times the rate, as a share of it, because later keys went
- *   past the earlier ones;
- * - `age_partitioned`: within .03 times the rate.
+ * - `scalable`, and `rotating` with `touch` = 0: the relative error is at most 0.15 times the rate (0.15 % at a rate
+ *   of 1 %), because a level does not get the keys that earlier levels seem to have;
+ * - `age_partitioned`: the relative error is at most 0.03 times the rate.
  *
- * For a kind that forgets, the rate past its window is the largest rate.
+ * For a kind that forgets, more keys than the window has do not raise the rate any more.
  */
 petal_status petal_filter_expected_false_positive_rate(const petal_filter *filter,
                                                        uint64_t keys,

@@ -46,33 +46,33 @@ import (
 	"runtime"
 )
 
-// Builder collects keys, 8 bytes each, and then makes a filter sized for exactly the distinct keys that came. All kinds
-// can be built; those that cannot insert are made in no other way. Its methods need the builder to themselves, but for
-// [Builder.Offered].
+// Builder collects keys, 8 bytes each, and then makes a filter for exactly the distinct keys that came. A builder can
+// make every kind, and only a builder makes kinds that cannot insert. All methods need the builder to themselves,
+// except [Builder.Offered].
 type Builder struct {
 	owner *making[*C.petal_builder]
 }
 
 // BuilderOptions say how a builder works. A nil *BuilderOptions is the zero value.
 type BuilderOptions struct {
-	// MemoryLimit is the most memory in bytes that keys take before they go to a temporary file; 0 is no limit,
-	// otherwise at least 1 MiB. Kinds that are built from all of their keys are solved in memory even if the limit is
-	// lower. Filters take 28 MB for two million keys and 118 MB at most; maps take 45 MB and 202 MB.
+	// MemoryLimit is the most memory in bytes that keys take before they go to a temporary file; 0 is no limit, otherwise
+	// at least 1 MiB. Solving a kind that is built from all keys exceeds a lower limit: it takes 28 MB for two million
+	// keys and 118 MB at most. For maps that is 45 MB and 202 MB.
 	MemoryLimit uint64
-	// TemporaryDirectory is the folder of that file, which has no name and goes with the builder.
+	// TemporaryDirectory is the folder of the temporary file. The file has no name and ends with the builder.
 	TemporaryDirectory string
-	// Threads is how many threads make the filter or map, the calling one included; 0 and 1 are none but that. What is
-	// made is the same.
+	// Threads is how many threads make the filter or map, the calling thread included; 0 and 1 mean the calling thread
+	// only. The filter or map is the same.
 	Threads uint
-	// Progress, if not nil, is called while the filter or map is made, at least once for every 2^21 keys that are worked
-	// on. It gets the units of work done and the units in all; a unit is a key in one phase. The latter is the same
-	// number at all calls, the former never falls and comes to it at the last call. False cancels, at any call: the keys
-	// stay. It must not use the builder, nor end its goroutine.
+	// Progress, if not nil, reports the progress of making the filter or map. The builder calls it with the units of work
+	// done and the total; a unit is a key in one phase. A call comes at least once for every 2^21 units. The total is the
+	// same at all calls; the work done never falls, and is the total at the last call. Returning false cancels, and the
+	// keys stay. Progress must not use the builder, nor end its goroutine.
 	Progress func(done, total uint64) bool
 }
 
-// NewBuilder makes a builder of the filter that a spec describes. A spec with neither capacity nor bits gets the
-// capacity of the distinct keys that come.
+// NewBuilder makes a builder of the filter that a spec describes. If the spec has neither capacity nor bits, the
+// capacity becomes the number of distinct keys that come.
 func NewBuilder(spec Spec, options *BuilderOptions) (*Builder, error) {
 	owner, err := newMaking("petal.NewBuilder", spec, options,
 		func(handle *C.petal_builder) { C.petal_builder_free(handle) },
@@ -124,57 +124,57 @@ func (b *Builder) Add(key []byte) error {
 	return explained("petal.Builder.Add", status, b, addNone, StringKeys(nil))
 }
 
-// AddString is [Builder.Add] of a string's bytes.
+// AddString is [Builder.Add] for the bytes of a string.
 func (b *Builder) AddString(key string) error {
 	status := C.petal_go_builder_add(b.toChange(), textOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(b)
 	return explained("petal.Builder.AddString", status, b, addNone, StringKeys(nil))
 }
 
-// AddUint64 is [Builder.Add] of a number, which is the same key as its eight little-endian bytes.
+// AddUint64 is [Builder.Add] for a number, which is the same key as its eight little-endian bytes.
 func (b *Builder) AddUint64(key uint64) error {
 	status := C.petal_builder_add_u64(b.toChange(), C.uint64_t(key))
 	runtime.KeepAlive(b)
 	return explained("petal.Builder.AddUint64", status, b, addNone, Uint64Keys(nil))
 }
 
-// AddHash is [Builder.Add] of a key by its hash.
+// AddHash is [Builder.Add] for the hash of a key.
 func (b *Builder) AddHash(hash uint64) error {
 	status := C.petal_builder_add_hash(b.toChange(), C.uint64_t(hash))
 	runtime.KeepAlive(b)
 	return explained("petal.Builder.AddHash", status, b, addNone, HashKeys(nil))
 }
 
-// AddBatch adds many keys in order. answers may be nil; it only says how many were added, the first answers.Done, and
-// has no Bools: a builder finds nothing out about a key.
+// AddBatch adds many keys in order. answers may be nil; it only tells how many were added, the first answers.Done, and
+// has no Bools: a builder learns nothing about a key.
 func (b *Builder) AddBatch(keys Keys, answers *Answers) error {
 	err := runBatch("petal.Builder.AddBatch", C.PETAL_GO_ADD, nil, b.toChange(), keys, answers)
 	runtime.KeepAlive(b)
 	return err
 }
 
-// AddTimes adds a key that came so many times; 0 times add nothing. [ErrUnsupported] if the kind cannot count.
+// AddTimes adds a key that came so many times; 0 times add nothing. Returns [ErrUnsupported] if the kind cannot count.
 func (b *Builder) AddTimes(key []byte, times uint64) error {
 	status := C.petal_go_builder_add_times(b.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times))
 	runtime.KeepAlive(b)
 	return explained("petal.Builder.AddTimes", status, b, addTimesNone, StringKeys(nil))
 }
 
-// AddTimesString is [Builder.AddTimes] of a string's bytes.
+// AddTimesString is [Builder.AddTimes] for the bytes of a string.
 func (b *Builder) AddTimesString(key string, times uint64) error {
 	status := C.petal_go_builder_add_times(b.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times))
 	runtime.KeepAlive(b)
 	return explained("petal.Builder.AddTimesString", status, b, addTimesNone, StringKeys(nil))
 }
 
-// AddTimesUint64 is [Builder.AddTimes] of a number, which is the same key as its eight little-endian bytes.
+// AddTimesUint64 is [Builder.AddTimes] for a number, which is the same key as its eight little-endian bytes.
 func (b *Builder) AddTimesUint64(key, times uint64) error {
 	status := C.petal_builder_add_times_u64(b.toChange(), C.uint64_t(key), C.uint64_t(times))
 	runtime.KeepAlive(b)
 	return explained("petal.Builder.AddTimesUint64", status, b, addTimesNone, Uint64Keys(nil))
 }
 
-// AddTimesHash is [Builder.AddTimes] of a key by its hash.
+// AddTimesHash is [Builder.AddTimes] for the hash of a key.
 func (b *Builder) AddTimesHash(hash, times uint64) error {
 	status := C.petal_builder_add_times_hash(b.toChange(), C.uint64_t(hash), C.uint64_t(times))
 	runtime.KeepAlive(b)
@@ -182,7 +182,7 @@ func (b *Builder) AddTimesHash(hash, times uint64) error {
 }
 
 // AddTimesBatch adds each key as often as the number in its place of times says, in order. answers may be nil; it only
-// says how many keys were added, the first answers.Done, and has no Bools.
+// tells how many keys were added, the first answers.Done, and has no Bools.
 func (b *Builder) AddTimesBatch(keys Keys, times []uint64, answers *Answers) error {
 	const op = "petal.Builder.AddTimesBatch"
 	if err := oneEach(op, keys, times); err != nil {
@@ -209,7 +209,7 @@ func (b *Builder) Offered() (uint64, error) {
 	return uint64(count), failure.err("petal.Builder.Offered")
 }
 
-// Finish makes the filter and empties the builder, which may be used again. On a failure, and when Progress cancels
+// Finish makes the filter and empties the builder, which you may use again. On a failure, and when Progress cancels
 // ([ErrCancelled]), the keys stay.
 func (b *Builder) Finish() (*Filter, error) {
 	defer runtime.KeepAlive(b)
@@ -219,8 +219,8 @@ func (b *Builder) Finish() (*Filter, error) {
 	}))
 }
 
-// Save makes the filter straight into a file, which replaces the one that is there atomically, and empties the builder.
-// On a failure the old file and the keys stay.
+// Save makes the filter straight into a file, which replaces an old file in one step, and empties the builder. On a
+// failure the old file and the keys stay.
 func (b *Builder) Save(path string) error {
 	defer runtime.KeepAlive(b)
 	return withPath("petal.Builder.Save", path, func(path *C.char, failure *C.petal_error) {

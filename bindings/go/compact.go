@@ -17,8 +17,8 @@ import (
 	"unsafe"
 )
 
-// CompactOptions say of a compact form what it does not say itself. A nil *CompactOptions is the zero value: [XXH3]
-// with seed 0. Nothing tells if they are not those of the filter that was written.
+// CompactOptions are what a compact form does not contain. A nil *CompactOptions is the zero value: [XXH3] with seed 0.
+// The library cannot notice if they differ from those of the written filter.
 type CompactOptions struct {
 	Hash Hash
 	Seed uint64
@@ -39,7 +39,8 @@ func (o *CompactOptions) raw() C.petal_compact_options {
 }
 
 // AppendCompact appends the filter's compact form to a slice: its payload and a trailer of 8 to 24 bytes, for filters
-// that live inside another system's file. It has neither hash function nor seed nor key. Only reads the filter.
+// that live inside another system's file. The form contains neither hash function nor seed nor key. Only reads the
+// filter.
 func (f *Filter) AppendCompact(b []byte) ([]byte, error) {
 	const op = "petal.Filter.AppendCompact"
 	var size C.size_t
@@ -57,7 +58,7 @@ func (f *Filter) AppendCompact(b []byte) ([]byte, error) {
 	return b[:len(b)+len(place)], nil
 }
 
-// AppendCompact makes the filter, appends its compact form to a slice, and empties the builder, which may be used
+// AppendCompact makes the filter, appends its compact form to a slice, and empties the builder, which you may use
 // again. On a failure the keys stay.
 func (b *Builder) AppendCompact(to []byte) ([]byte, error) {
 	const op = "petal.Builder.AppendCompact"
@@ -67,7 +68,7 @@ func (b *Builder) AppendCompact(to []byte) ([]byte, error) {
 	if err := failure.err(op); err != nil {
 		return to, err
 	}
-	// What is built from its keys may need a little more than is expected.
+	// A kind that is built from its keys may need a little more than expected.
 	for {
 		var place []byte
 		to, place = grow(to, int(size))
@@ -116,14 +117,14 @@ func CompactContains(form []byte, options *CompactOptions, key []byte) bool {
 	return bool(C.petal_go_compact_contains(bytesOf(form), C.size_t(len(form)), &raw, bytesOf(key), C.size_t(len(key))))
 }
 
-// CompactContainsHash is [CompactContains] of a key by its hash.
+// CompactContainsHash is [CompactContains] for the hash of a key.
 func CompactContainsHash(form []byte, hash uint64) bool {
 	return bool(C.petal_go_compact_contains_hash(bytesOf(form), C.size_t(len(form)), C.uint64_t(hash)))
 }
 
-// Filters are many filters that are asked for one key at once: while one answers, the memory of those that come is on
-// its way. A filter may be closed, or read another image, between two questions, and not during one. While one of them
-// is closed, what is asked fails with [ErrClosed].
+// Filters are many filters in which one call looks a key up. While one filter answers, the processor fetches the cache
+// lines of the next ones. You may close a filter, or let it read another image, between two lookups, and not during
+// one. While a filter is closed, lookups fail with [ErrClosed].
 type Filters struct {
 	filters []*Filter
 	handles []*C.petal_filter
@@ -145,8 +146,8 @@ func (l *Filters) now() []*C.petal_filter {
 	return handles
 }
 
-// Contain asks all filters for a key: answers.Bools[i] is what [Filter.Contains] of filter i says. On a failure every
-// answer is true. Only reads the filters.
+// Contain looks a key up in all filters: answers.Bools[i] is what [Filter.Contains] of filter i says. On a failure
+// every answer is true. Only reads the filters.
 func (l *Filters) Contain(key []byte, answers *Answers) error {
 	const op = "petal.Filters.Contain"
 	return l.ask(op, answers, func(filters **C.petal_filter, found *C.uint8_t, taken *C.petal_go_taken,
@@ -155,7 +156,7 @@ func (l *Filters) Contain(key []byte, answers *Answers) error {
 	})
 }
 
-// ContainHash is [Filters.Contain] of a key by its hash.
+// ContainHash is [Filters.Contain] for the hash of a key.
 func (l *Filters) ContainHash(hash uint64, answers *Answers) error {
 	const op = "petal.Filters.ContainHash"
 	return l.ask(op, answers, func(filters **C.petal_filter, found *C.uint8_t, taken *C.petal_go_taken,
@@ -188,7 +189,7 @@ func (l *Filters) ask(op string, answers *Answers,
 			answers.TrueCount, answers.Done = len(l.filters), 0
 			return &Error{Op: op, Status: statusClosed, Message: fmt.Sprintf("filter %d of the list is closed", i)}
 		} else if now != handles[i] {
-			// The reader has read another image since.
+			// The filter has read another image since.
 			handles = l.now()
 		}
 	}

@@ -8,19 +8,19 @@ import (
 	"unsafe"
 )
 
-// State says what is the matter with a filter.
+// State is the state of a filter.
 type State uint32
 
 // The states.
 const (
-	// StateDirty says that nobody vouches for the payload as it is now, or not yet: the image is being changed, or was
-	// when its process ended, or the filter comes from such a one.
+	// StateDirty says that nobody vouches for the payload as it is now, or not yet: somebody is changing the image, or was
+	// when the process ended, or the filter comes from such an image.
 	StateDirty State = C.PETAL_STATE_DIRTY
 	// StateInPlace says that the image lies in a mapped file.
 	StateInPlace State = C.PETAL_STATE_IN_PLACE
-	// StateWritable says that the filter can be changed.
+	// StateWritable says that this handle can change the filter.
 	StateWritable State = C.PETAL_STATE_WRITABLE
-	// StateCanHash says that keys can be hashed: the filter takes them, and has its secret key if it needs one.
+	// StateCanHash says that the filter can hash keys: it takes keys, and has its secret key if it needs one.
 	StateCanHash State = C.PETAL_STATE_CAN_HASH
 	// StateUnvouched says that the filter is dirty and that only [Filter.Vouch] makes it clean again.
 	StateUnvouched State = C.PETAL_STATE_UNVOUCHED
@@ -37,35 +37,35 @@ type Description struct {
 	Seed          uint64 `json:"seed"`
 	FormatVersion uint32 `json:"format_version"`
 	LayoutVersion uint32 `json:"layout_version"`
-	// Capabilities are those of this handle: a file opened for reading cannot insert.
+	// Capabilities are what this handle can do: a file opened for reading cannot insert.
 	Capabilities Capabilities `json:"capabilities"`
 	State        State        `json:"state"`
-	// Hashes is how many places a key takes.
+	// Hashes is how many bits or cells a key takes; 0 for kinds without such a number.
 	Hashes uint32 `json:"hashes"`
-	// Capacity is how many distinct keys it was sized for; 0 is unknown.
+	// Capacity is the number of distinct keys that the filter has room for; 0 is unknown.
 	Capacity uint64 `json:"capacity"`
 	// Offered is how many keys were offered so far, duplicates included.
 	Offered uint64 `json:"offered"`
-	// Bits is how many bits keys are spread over.
+	// Bits is how many bits the filter spreads its keys over.
 	Bits uint64 `json:"bits"`
 	// Bytes is the size of the whole image.
 	Bytes uint64 `json:"bytes"`
-	// BitsPerKey is Bits for each key of the capacity; 0 where that is unknown.
+	// BitsPerKey is Bits for each key of the capacity; 0 if the capacity is unknown.
 	BitsPerKey float64 `json:"bits_per_key"`
-	// FalsePositiveRate is what is expected at capacity; 0 where exact bits were asked for.
+	// FalsePositiveRate is the rate expected at capacity; 0 if the spec had exact bits.
 	FalsePositiveRate float64 `json:"false_positive_rate"`
 	Kernel            Kernel  `json:"kernel"`
 }
 
 // Statistics are how full a filter is.
 type Statistics struct {
-	// Fill is the share of the bits, or of other places, that are taken.
+	// Fill is the share of the bits, or of other places, that keys have taken.
 	Fill float64 `json:"fill"`
 	// FalsePositiveRate is the rate now, from the payload as it is.
 	FalsePositiveRate float64 `json:"false_positive_rate"`
-	// FalsePositiveRateFloor is the rate below which 64-bit hashes cannot get with so many keys.
+	// FalsePositiveRateFloor is the lowest rate that 64-bit hashes allow with so many keys.
 	FalsePositiveRateFloor float64 `json:"false_positive_rate_floor"`
-	// CountEstimate is the number of distinct keys, estimated from the fill; negative if that cannot be told.
+	// CountEstimate is the number of distinct keys, estimated from the fill; negative if the filter is too full to tell.
 	CountEstimate float64 `json:"count_estimate"`
 	// Saturated is how many counters have reached their greatest value and stay there; 0 for kinds without counters.
 	Saturated uint64 `json:"saturated"`
@@ -73,7 +73,7 @@ type Statistics struct {
 
 // Estimate is an estimate with its uncertainty.
 type Estimate struct {
-	// Value is the estimate as it comes out: that of an intersection may be negative.
+	// Value is the estimate as the formula gives it: the estimate of an intersection may be negative.
 	Value         float64 `json:"value"`
 	StandardError float64 `json:"standard_error"`
 	// Low and High are the ends of the 95 % interval.
@@ -105,7 +105,7 @@ func (f *Filter) Describe() (Description, error) {
 	return descriptionOf(&raw), nil
 }
 
-// descriptionOf is what the library says that a filter or a map is.
+// descriptionOf converts the library's description of a filter or a map.
 func descriptionOf(raw *C.petal_description) Description {
 	return Description{
 		Kind:              Kind(raw.kind),
@@ -126,7 +126,7 @@ func descriptionOf(raw *C.petal_description) Description {
 	}
 }
 
-// Stats measures how full the filter is. It reads the whole payload, and changes nothing.
+// Stats measures how full the filter is. Reads the whole payload, and changes nothing.
 func (f *Filter) Statistics() (Statistics, error) {
 	raw := sizedStatistics()
 	failure := newFailure()
@@ -138,7 +138,7 @@ func (f *Filter) Statistics() (Statistics, error) {
 	return statisticsOf(&raw), nil
 }
 
-// statisticsOf is what the library measures of a filter or a map.
+// statisticsOf converts the library's statistics of a filter or a map.
 func statisticsOf(raw *C.petal_statistics) Statistics {
 	return Statistics{
 		Fill:                   float64(raw.fill),
@@ -149,8 +149,8 @@ func statisticsOf(raw *C.petal_statistics) Statistics {
 	}
 }
 
-// Spec returns the spec from which an empty filter like this one can be made: exact bits and hashes, and without the
-// secret key of a keyed filter. Only reads the filter.
+// Spec returns the spec of an empty filter that merges with this one: its exact bits and hashes, without the secret key
+// of a keyed filter. Only reads the filter.
 func (f *Filter) Spec() (Spec, error) {
 	raw := C.petal_spec{struct_size: C.size_t(unsafe.Sizeof(C.petal_spec{}))}
 	failure := newFailure()
@@ -169,7 +169,7 @@ func (f *Filter) Capabilities() Capabilities {
 	return Capabilities(capabilities)
 }
 
-// ExpectedFalsePositiveRate returns the exact rate to expect with so many distinct keys. Only reads the filter.
+// ExpectedFalsePositiveRate returns the exact rate to expect with that many distinct keys. Only reads the filter.
 func (f *Filter) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	var rate C.double
 	failure := newFailure()
@@ -179,7 +179,8 @@ func (f *Filter) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 }
 
 // ExpectedFalseNegativeRate returns the probability that a key is not found once age other keys were inserted after it:
-// 0 of kinds that neither lose keys ([MayLoseKeys]) nor forget them ([CanAge]), and in a window. Only reads the filter.
+// 0 for kinds that neither lose keys ([MayLoseKeys]) nor forget them ([CanAge]), and inside a window. Only reads the
+// filter.
 func (f *Filter) ExpectedFalseNegativeRate(age uint64) (float64, error) {
 	var rate C.double
 	failure := newFailure()
@@ -188,9 +189,9 @@ func (f *Filter) ExpectedFalseNegativeRate(age uint64) (float64, error) {
 	return float64(rate), failure.err("petal.Filter.ExpectedFalseNegativeRate")
 }
 
-// ExpectedOmissions returns how many of so many distinct keys an empty filter of this geometry takes for known on
-// average, when they are inserted one after the other, or refuses where it is full. [ErrUnsupported] if its kind is
-// built from its keys. Only reads the filter.
+// ExpectedOmissions returns the average number of omissions when keys distinct keys are inserted, one after the other,
+// into an empty filter of this geometry. An omission is a new key that the filter takes for a known one, or that it
+// refuses because it is full. Returns [ErrUnsupported] if its kind is built from its keys. Only reads the filter.
 func (f *Filter) ExpectedOmissions(keys uint64) (float64, error) {
 	var omissions C.double
 	failure := newFailure()
@@ -199,8 +200,8 @@ func (f *Filter) ExpectedOmissions(keys uint64) (float64, error) {
 	return float64(omissions), failure.err("petal.Filter.ExpectedOmissions")
 }
 
-// Estimate returns how many distinct keys the filter holds, judged by its bits. [ErrUnsupported] if its kind cannot
-// tell. Reads the whole payload, and changes nothing.
+// Estimate returns how many distinct keys the filter holds, judged by its bits. Returns [ErrUnsupported] if its kind
+// cannot tell. Reads the whole payload, and changes nothing.
 func (f *Filter) Estimate() (Estimate, error) {
 	var raw C.petal_estimate
 	failure := newFailure()

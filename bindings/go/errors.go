@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// Status is what a call of the library came to. It is an error that [errors.Is] finds in every [*Error].
+// Status is the status of a call of the library. It is an error that [errors.Is] finds in every [*Error].
 type Status int32
 
 // The statuses of failures.
@@ -26,7 +26,7 @@ const (
 	ErrOffsets           Status = C.PETAL_ERR_OFFSETS
 	ErrBufferTooSmall    Status = C.PETAL_ERR_BUFFER_TOO_SMALL
 	ErrMisaligned        Status = C.PETAL_ERR_MISALIGNED
-	// ErrUnsupported is that the kind, or the format, cannot do it.
+	// ErrUnsupported says that the kind, or the format, cannot do that.
 	ErrUnsupported  Status = C.PETAL_ERR_UNSUPPORTED
 	ErrIncompatible Status = C.PETAL_ERR_INCOMPATIBLE
 	ErrExternalHash Status = C.PETAL_ERR_EXTERNAL_HASH
@@ -47,10 +47,10 @@ const (
 	ErrCallback     Status = C.PETAL_ERR_CALLBACK
 	ErrFull         Status = C.PETAL_ERR_FULL
 
-	// ErrUnsupportedByHandle is that the kind can do it, but this filter or map may not: it was opened for reading, to
-	// be shared, or in place.
+	// ErrUnsupportedByHandle says that the kind can do that, but this filter or map may not: it is open for reading,
+	// shared, or in place.
 	ErrUnsupportedByHandle Status = C.PETAL_ERR_UNSUPPORTED_BY_HANDLE
-	// ErrUnsupportedByBuild is that the build of the library leaves it out.
+	// ErrUnsupportedByBuild says that this build of the library leaves the function out.
 	ErrUnsupportedByBuild Status = C.PETAL_ERR_UNSUPPORTED_BY_BUILD
 )
 
@@ -67,7 +67,7 @@ func (s Status) Error() string { return C.GoString(C.petal_status_message(C.peta
 type Error struct {
 	// Op is the function that failed.
 	Op string
-	// Status says how.
+	// Status says why.
 	Status Status
 	// Errno is what the operating system reported, or 0.
 	Errno syscall.Errno

@@ -25,20 +25,20 @@ import (
 	"unsafe"
 )
 
-// FormatCapabilities are what can be done with a format.
+// FormatCapabilities are what the library can do with a format.
 type FormatCapabilities uint32
 
 // The capabilities of formats.
 const (
-	// FormatRead is that of [ImportFilter].
+	// FormatRead is needed for [ImportFilter].
 	FormatRead FormatCapabilities = C.PETAL_FORMAT_READ
-	// FormatWrite is that of [Filter.Export].
+	// FormatWrite is needed for [Filter.Export].
 	FormatWrite FormatCapabilities = C.PETAL_FORMAT_WRITE
-	// FormatCreate is that of [FormatSpec].
+	// FormatCreate is needed for [FormatSpec] and [New].
 	FormatCreate FormatCapabilities = C.PETAL_FORMAT_CREATE
-	// FormatRecognise is that of [RecogniseFormat].
+	// FormatRecognise is needed for [RecogniseFormat].
 	FormatRecognise FormatCapabilities = C.PETAL_FORMAT_RECOGNISE
-	// FormatBuild is that of [FormatSpec] for a builder.
+	// FormatBuild is needed for [FormatSpec] and a builder.
 	FormatBuild FormatCapabilities = C.PETAL_FORMAT_BUILD
 )
 
@@ -47,24 +47,24 @@ func (c FormatCapabilities) Has(other FormatCapabilities) bool { return c&other 
 
 // FormatInfo is what the library knows of another system's format.
 type FormatInfo struct {
-	// Name is what [ImportFilter] and [Filter.Export] take.
+	// Name is the format's name, as [ImportFilter] and [Filter.Export] take it.
 	Name         string             `json:"name"`
 	Summary      string             `json:"summary"`
 	Capabilities FormatCapabilities `json:"capabilities"`
-	// Variants are the ways in which its owners write it, the default first; empty if there is one.
+	// Variants are the variants that the format's owners write, the default first; empty if there is only one.
 	Variants []string `json:"-"`
 }
 
-// ImportOptions are what a format's bytes do not say themselves: only formats that need them take them. A nil
+// ImportOptions are values that a format's bytes do not contain: only formats that need them take them. A nil
 // *ImportOptions is the zero value.
 type ImportOptions struct {
-	// Bits is the number of bits that places are taken modulo.
+	// Bits is the number of bits: the modulus that gives places.
 	Bits uint64
 	// Hashes is how many bits a key sets.
 	Hashes uint32
-	// Seed is that of the hash function.
+	// Seed is the seed of the hash function.
 	Seed uint64
-	// Key is that of the hash function; all zeros is none.
+	// Key is the key of the hash function; all zeros is none.
 	Key [16]byte
 	// RiceBits is P of a Golomb-coded set: the bits of a gap's remainder.
 	RiceBits uint32
@@ -98,7 +98,7 @@ func FindFormat(name string) (FormatInfo, error) {
 	return formatInfo(&raw), nil
 }
 
-// RecogniseFormat returns the format that bytes start like: [ErrForeign] if they tell of none.
+// RecogniseFormat recognises a format by the first bytes of a filter. Returns [ErrForeign] if the bytes show no format.
 func RecogniseFormat(foreign []byte) (FormatInfo, error) {
 	raw := newFormatInfo()
 	failure := newFailure()
@@ -108,9 +108,10 @@ func RecogniseFormat(foreign []byte) (FormatInfo, error) {
 	return formatInfo(&raw), nil
 }
 
-// FormatSpec returns the spec of an empty filter of a format, of the size that its owner would give it for so many
-// distinct keys at a rate inside (0, 1). Variant is one of the format's, empty for the first; seed is that of the hash
-// function, where the format has one. [ErrUnsupported] unless it has [FormatCreate].
+// FormatSpec returns the spec of a format's filter, for [New] or for a builder. The filter has the size that the
+// format's owner would give it for capacity distinct keys at a rate inside (0, 1). variant names one of the format's
+// variants; empty is the first. seed is the seed of the format's hash function, if it has one. Returns [ErrUnsupported]
+// for a format that has neither [FormatCreate] nor [FormatBuild].
 func FormatSpec(format, variant string, capacity uint64, falsePositiveRate float64, seed uint64) (Spec, error) {
 	const op = "petal.FormatSpec"
 	name, asked, err := formatNames(op, format, variant)
@@ -127,8 +128,8 @@ func FormatSpec(format, variant string, capacity uint64, falsePositiveRate float
 	return specOf(&raw)
 }
 
-// ImportFilter makes a filter of its own out of another system's bytes, all of them. [ErrForeign], [ErrTruncated] and
-// [ErrCorrupt] for bytes that the format cannot have.
+// ImportFilter makes a filter in memory of its own from all of another system's bytes. Returns [ErrForeign],
+// [ErrTruncated] and [ErrCorrupt] for bytes that the format cannot have.
 func ImportFilter(format string, foreign []byte, options *ImportOptions) (*Filter, error) {
 	const op = "petal.ImportFilter"
 	name, _, err := formatNames(op, format, "")
@@ -149,9 +150,9 @@ func ImportFilter(format string, foreign []byte, options *ImportOptions) (*Filte
 	}))
 }
 
-// Export returns the filter's bytes in a format. Variant is one of the format's; empty is the one that the filter was
-// imported in, or the first. [ErrUnsupported] if the filter has no form in the format, saying what stands in the way.
-// Only reads the filter.
+// Export returns the filter's bytes in a format. variant names one of the format's variants; empty is the variant that
+// the filter was imported from, or the first. Returns [ErrUnsupported], naming the reason, if the filter has no form in
+// the format. Only reads the filter.
 func (f *Filter) Export(format, variant string) ([]byte, error) {
 	const op = "petal.Filter.Export"
 	name, asked, err := formatNames(op, format, variant)

@@ -27,16 +27,16 @@ import (
 	"unsafe"
 )
 
-// OpenMode is how an image is opened.
+// OpenMode says how to open an image.
 type OpenMode uint32
 
 // The modes.
 const (
-	// OpenRead maps the file for reading, in constant time. The payload is not checked; [Filter.Verify] does that.
+	// OpenRead maps the file for reading, in constant time. Opening does not check the payload; [Filter.Verify] does.
 	OpenRead OpenMode = C.PETAL_OPEN_READ
 	// OpenWrite maps the file for reading and writing, as the only writer.
 	OpenWrite OpenMode = C.PETAL_OPEN_WRITE
-	// OpenLoad copies the image into memory of its own and checks its checksum.
+	// OpenLoad copies the image into memory of its own and compares the checksums.
 	OpenLoad OpenMode = C.PETAL_OPEN_LOAD
 	// OpenShare maps the file for reading and for [Filter.InsertShared], together with any number of handles and
 	// processes that open it with this mode.
@@ -46,7 +46,8 @@ const (
 // OpenOptions say how to open a filter. A nil *OpenOptions is the zero value.
 type OpenOptions struct {
 	Mode OpenMode
-	// Key is the secret key of a keyed filter; all zeros is none. Without it keys cannot be hashed, but all else works.
+	// Key is the secret key of a keyed filter; all zeros is none. Without the key the filter cannot hash keys, but all
+	// else works.
 	Key [16]byte
 }
 
@@ -61,7 +62,7 @@ func (o *OpenOptions) raw() C.petal_open_options {
 	return raw
 }
 
-// Open opens the image that a file is. If another process truncates a file while it is mapped, touching the lost part
+// Open opens a file that is an image. If another process truncates a file while it is mapped, touching the lost part
 // ends the program; use OpenLoad where that may happen.
 func Open(path string, options *OpenOptions) (*Filter, error) {
 	return filterOf(openedBy("petal.Open", path, options, freeFilter,
@@ -70,8 +71,8 @@ func Open(path string, options *OpenOptions) (*Filter, error) {
 		}))
 }
 
-// OpenAt opens the image at an offset, a multiple of 8, of an open file; other things may follow it. The file may be
-// closed at once.
+// OpenAt opens the image at an offset, a multiple of 8, of an open file; other things may follow it. You may close the
+// file at once.
 func OpenAt(file *os.File, offset int64, options *OpenOptions) (*Filter, error) {
 	raw := options.raw()
 	return filterOf(openedAt("petal.OpenAt", file, offset, freeFilter,
@@ -80,8 +81,8 @@ func OpenAt(file *os.File, offset int64, options *OpenOptions) (*Filter, error) 
 		}))
 }
 
-// Load copies the image at the start of a slice into memory of the filter's own and checks its checksum. The mode in
-// the options does not matter.
+// Load copies the image at the start of a slice into memory of the filter's own and compares the checksums. Load
+// ignores the mode in the options.
 func Load(image []byte, options *OpenOptions) (*Filter, error) {
 	raw := options.raw()
 	return filterOf(made("petal.Load", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
@@ -89,7 +90,7 @@ func Load(image []byte, options *OpenOptions) (*Filter, error) {
 	}))
 }
 
-// nonNil is the start of a slice, and some address if the slice is nil.
+// nonNil returns the start of a slice, or some address if the slice is nil.
 func nonNil(slice []byte) *C.uint8_t {
 	if slice == nil {
 		slice = []byte{}
@@ -97,8 +98,9 @@ func nonNil(slice []byte) *C.uint8_t {
 	return bytesOf(slice)
 }
 
-// Save writes the image to a file: to a temporary file beside it, onto the disk, then in its place, so that readers see
-// the old image or the new one. [ErrMappedPath] if the filter lies in that very file. Only reads the filter.
+// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step,
+// so that readers see the old image or the new one. Returns [ErrMappedPath] if the filter lies in that very file. Only
+// reads the filter.
 func (f *Filter) Save(path string) error {
 	defer runtime.KeepAlive(f)
 	return withPath("petal.Filter.Save", path, func(path *C.char, failure *C.petal_error) {
@@ -106,9 +108,9 @@ func (f *Filter) Save(path string) error {
 	})
 }
 
-// Sync brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was
-// opened and nothing dirty was merged into it; otherwise, and while it is shared, it stays dirty: see [Filter.Vouch].
-// Changes the filter.
+// Sync brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when
+// this handle opened it and nobody merged anything dirty into it. Otherwise, and while handles share the image, it
+// stays dirty: see [Filter.Vouch]. Changes the filter.
 func (f *Filter) Sync() error {
 	failure := newFailure()
 	C.petal_filter_sync(f.toChange(), &failure.raw)
@@ -117,8 +119,8 @@ func (f *Filter) Sync() error {
 }
 
 // Vouch declares the bytes as they are now to be right, and makes the filter clean: an image in place gets new
-// checksums. For whoever knows that all keys are there, or can do without some. Reads the whole payload. Changes the
-// filter.
+// checksums. Call it if you know that all keys are there, or if you can do without some. Reads the whole payload.
+// Changes the filter.
 func (f *Filter) Vouch() error {
 	failure := newFailure()
 	C.petal_filter_vouch(f.toChange(), &failure.raw)
@@ -126,8 +128,8 @@ func (f *Filter) Vouch() error {
 	return failure.err("petal.Filter.Vouch")
 }
 
-// Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum,
-// [ErrDirty] if none differs but nobody vouches for them, or not yet. Only reads the filter.
+// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
+// Returns [ErrDirty] if all parts match but nobody vouches for the payload, or not yet. Only reads the filter.
 func (f *Filter) Verify() error {
 	failure := newFailure()
 	C.petal_filter_verify(f.toRead(), &failure.raw)
@@ -159,8 +161,8 @@ func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
 // MarshalBinary returns the image. Only reads the filter.
 func (f *Filter) MarshalBinary() ([]byte, error) { return f.AppendBinary(nil) }
 
-// UnmarshalBinary makes the filter what an image says, as [Load] does, and closes what it was before. A keyed filter
-// has no key then: use Load.
+// UnmarshalBinary closes the filter and loads an image into it, as [Load] does. A keyed filter has no key then: use
+// Load.
 func (f *Filter) UnmarshalBinary(image []byte) error {
 	if f == nil {
 		return &Error{Op: "petal.Filter.UnmarshalBinary", Status: statusClosed}
@@ -188,8 +190,8 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	})
 }
 
-// ReadFrom reads one image, and not a byte more, makes the filter what it says and closes what it was before. Memory
-// grows with what really comes, whatever the header says. A keyed filter has no key then: use [Load].
+// ReadFrom closes the filter and reads one image into it, and not a byte more. Memory grows with the bytes that arrive,
+// whatever the header says. A keyed filter has no key then: use [Load].
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 	if f == nil {
 		return 0, &Error{Op: "petal.Filter.ReadFrom", Status: statusClosed}

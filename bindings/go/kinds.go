@@ -8,8 +8,7 @@ import (
 	"unsafe"
 )
 
-// Kind is the number of a kind of filter, of map or of sketch. The library knows which there are: see [Kinds] and
-// [FindKind].
+// Kind is the number of a kind of filter, map or sketch. [Kinds] and [FindKind] list the kinds of the library.
 type Kind uint32
 
 // String returns the kind's name.
@@ -36,95 +35,96 @@ const (
 	CanRemove    Capabilities = C.PETAL_CAN_REMOVE
 	CanCount     Capabilities = C.PETAL_CAN_COUNT
 	CanGrow      Capabilities = C.PETAL_CAN_GROW
-	// CanInsertShared is that of [Filter.InsertShared] and its like.
+	// CanInsertShared is needed for [Filter.InsertShared] and the other Shared methods.
 	CanInsertShared Capabilities = C.PETAL_CAN_INSERT_SHARED
-	// CanPut is that of maps which are made empty: [Map.Put].
+	// CanPut is needed for [Map.Put]: a map that starts empty has it.
 	CanPut Capabilities = C.PETAL_CAN_PUT
-	// CanReplace is that of maps whose keys can be given other values: [Map.Replace].
+	// CanReplace is needed for [Map.Replace].
 	CanReplace Capabilities = C.PETAL_CAN_REPLACE
-	// CanEnumerate is that of [Filter.StoredHashes].
+	// CanEnumerate is needed for [Filter.StoredHashes].
 	CanEnumerate Capabilities = C.PETAL_CAN_ENUMERATE
-	// CanResize is that of [Filter.Resize].
+	// CanResize is needed for [Filter.Resize].
 	CanResize Capabilities = C.PETAL_CAN_RESIZE
-	// CanAge is that of [Filter.Advance].
+	// CanAge is needed for [Filter.Advance].
 	CanAge Capabilities = C.PETAL_CAN_AGE
-	// MayLoseKeys is no ability, but a warning: lookups may say of keys that are there that they are not.
+	// MayLoseKeys is a warning and not an ability: a lookup may say of an inserted key that the key is absent.
 	MayLoseKeys Capabilities = C.PETAL_MAY_LOSE_KEYS
-	// CanRejuvenate is that of [Filter.Rejuvenate] and its like.
+	// CanRejuvenate is needed for [Filter.Rejuvenate] and its forms.
 	CanRejuvenate Capabilities = C.PETAL_CAN_REJUVENATE
-	// CanAgeShared is that of [Filter.AdvanceShared].
+	// CanAgeShared is needed for [Filter.AdvanceShared].
 	CanAgeShared Capabilities = C.PETAL_CAN_AGE_SHARED
-	// CanSubtract is that of [Sketch.Subtract].
+	// CanSubtract is needed for [Sketch.Subtract].
 	CanSubtract Capabilities = C.PETAL_CAN_SUBTRACT
-	// CanList is that of [Sketch.List].
+	// CanList is needed for [Sketch.List].
 	CanList Capabilities = C.PETAL_CAN_LIST
 )
 
 // Has says whether all of other are among the capabilities.
 func (c Capabilities) Has(other Capabilities) bool { return c&other == other }
 
-// Overfill is what becomes of a filter that is given more keys than its capacity.
+// Overfill says what a filter does with more keys than its capacity.
 type Overfill uint32
 
-// What becomes of an overfilled filter.
+// What a filter does past its capacity.
 const (
-	// OverfillRateRises is of kinds whose false-positive rate rises, in the end to 1.
+	// OverfillRateRises: the false-positive rate rises, in the end to 1.
 	OverfillRateRises Overfill = C.PETAL_OVERFILL_RATE_RISES
-	// OverfillRefuses is of kinds that refuse keys: [ErrFull].
+	// OverfillRefuses: the filter refuses keys with [ErrFull].
 	OverfillRefuses Overfill = C.PETAL_OVERFILL_REFUSES
-	// OverfillGrows is of kinds that grow and keep their rate. They refuse keys ([ErrFull]) where their image is in
-	// place and full, and where the rate is so low that another level is not worth its memory. A taffy filter refuses keys
-	// after its doublings.
+	// OverfillGrows: the filter grows and keeps its rate. It refuses keys ([ErrFull]) if its image is in place and full,
+	// and if the rate is so low that another level is not worth its memory. A taffy filter refuses keys after its
+	// doublings.
 	OverfillGrows Overfill = C.PETAL_OVERFILL_GROWS
-	// OverfillIsBuilt is of kinds that take no keys: a [Builder] makes them from all of them.
+	// OverfillIsBuilt: the filter takes no keys, and a [Builder] makes it from all of its keys.
 	OverfillIsBuilt Overfill = C.PETAL_OVERFILL_IS_BUILT
-	// OverfillForgets is of kinds that keep their rate and forget their oldest keys.
+	// OverfillForgets: the filter keeps its rate and forgets its oldest keys.
 	OverfillForgets Overfill = C.PETAL_OVERFILL_FORGETS
 )
 
-// Handle is what a kind is of: a filter, a map or a sketch.
+// Handle says whether a kind is one of filters, maps or sketches.
 type Handle uint32
 
 // The handles.
 const (
-	// HandleFilter is of kinds of [Filter].
+	// HandleFilter is for kinds of [Filter].
 	HandleFilter Handle = C.PETAL_HANDLE_FILTER
-	// HandleMap is of kinds of [Map].
+	// HandleMap is for kinds of [Map].
 	HandleMap Handle = C.PETAL_HANDLE_MAP
-	// HandleSketch is of kinds of [Sketch], which have the numbers from 256 on.
+	// HandleSketch is for kinds of [Sketch], whose numbers begin at 256.
 	HandleSketch Handle = C.PETAL_HANDLE_SKETCH
 )
 
 // KindInfo is what the library knows of a kind.
 type KindInfo struct {
 	Kind Kind `json:"-"`
-	// Name is what [Spec.Kind] takes.
+	// Name is the kind's name, as [Spec.Kind] takes it.
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
-	// Capabilities are those of a filter in memory of its own.
+	// Capabilities are what a filter in memory of its own can do.
 	Capabilities Capabilities `json:"capabilities"`
-	// BitsUnit is what [Spec.Bits], the exact size, is a multiple of. 0: they are the most that the filter may have,
-	// and a capacity has to be given too.
+	// BitsUnit is the unit of [Spec.Bits], the exact size. If BitsUnit is 0, Bits is an upper limit, and the spec needs a
+	// capacity too.
 	BitsUnit uint64 `json:"bits_unit"`
-	// Overfill is what becomes of a filter that is given more keys than its capacity.
+	// Overfill says what a filter does with more keys than its capacity.
 	Overfill Overfill `json:"overfill"`
-	// IsCanonical says that an image depends only on which keys there are, and how often where they are counted, and
-	// not on their order.
+	// IsCanonical says that an image depends on the set of keys (and on the counts, if the kind counts), and not on their
+	// order.
 	IsCanonical bool `json:"is_canonical"`
-	// Handle is what it is of. A later library may have kinds of a handle that is not here: skip those.
+	// Handle says whether the kind is one of filters, maps or sketches. A later library may have kinds of other handles:
+	// skip those.
 	Handle Handle `json:"handle"`
-	// IsDefault says that a spec without a kind means this one, among those of the same handle.
+	// IsDefault says that a spec without a kind means this kind, for the same handle.
 	IsDefault bool `json:"is_default"`
-	// IsForeign says that it is a kind of filter whose bits are another system's: [ImportFilter], [FormatSpec].
+	// IsForeign says that the bits of the kind's filters are another system's: [ImportFilter], [FormatSpec].
 	IsForeign bool `json:"is_foreign"`
-	// TakesIntegers says that its keys are the integers below the filter's bits, and are not hashed; others are refused:
-	// [ErrOutOfRange].
+	// TakesIntegers says that the kind's keys are the integers below the filter's bits, and that the filter does not hash
+	// them. The filter refuses other keys: [ErrOutOfRange].
 	TakesIntegers bool `json:"takes_integers"`
-	// MovesEntries says that a change moves what other keys left: images are not opened for writing, but loaded, changed
-	// and saved.
+	// MovesEntries says that a change moves the entries of other keys. So images do not open for writing: load a copy,
+	// change it and save it.
 	MovesEntries bool `json:"moves_entries"`
 	// MostCopies is how many copies of one key a filter with the kind's default parameters holds, if every copy takes a
-	// place: one more is refused, [ErrFull]. 0 if copies take no places.
+	// place. The filter refuses one copy more ([ErrFull]). 0 if copies take no places.
 	MostCopies int `json:"most_copies"`
 
 	parameters int
@@ -137,13 +137,13 @@ type ParameterInfo struct {
 	Minimum float64 `json:"minimum"`
 	Maximum float64 `json:"maximum"`
 	Default float64 `json:"default_value"`
-	// Choices are the names of its values from 0 on; empty where it takes a number.
+	// Choices are the names of the parameter's values from 0 on; empty if it takes a number.
 	Choices []string `json:"choices,omitzero"`
 
 	id uint32
 }
 
-// Kinds returns the kinds that there are, of filters, of maps, of other systems' filters and of sketches.
+// Kinds returns all kinds: of filters, maps, other systems' filters and sketches.
 func Kinds() []KindInfo {
 	kinds := make([]KindInfo, 0, int(C.petal_kind_count()))
 	for index := range cap(kinds) {
@@ -233,7 +233,7 @@ func kindInfo(raw *C.petal_kind_info) KindInfo {
 	}
 }
 
-// PlanRequest is what is wanted of a kind: set Keys, and FalsePositiveRate or Memory.
+// PlanRequest says what you want of a kind: set Keys, and FalsePositiveRate or Memory.
 type PlanRequest struct {
 	// Keys is how many distinct keys there will be.
 	Keys uint64 `json:"keys,omitzero"`
@@ -243,17 +243,17 @@ type PlanRequest struct {
 	Memory uint64 `json:"memory,omitzero"`
 	// Capabilities are what the kind must be able to do.
 	Capabilities Capabilities `json:"capabilities,omitzero"`
-	// Static says that all keys are known before the first lookup, so that kinds which cannot insert will do.
+	// Static says that you know all keys before the first lookup, so that kinds which cannot insert are proposed too.
 	Static bool `json:"is_static,omitzero"`
-	// Universe is the bound below which all keys are, where they are integers: at least Keys. Kinds with
-	// [KindInfo.TakesIntegers] are proposed then.
+	// Universe is for keys that are integers: the bound below which all keys are, at least Keys. Kinds with
+	// [KindInfo.TakesIntegers] fit only if you give it.
 	Universe uint64 `json:"universe,omitzero"`
-	// Times is how often each key comes at most, where it is counted: kinds that count have room for that, or say why
-	// not. 0 is taken for 1.
+	// Times is the greatest number of times that one key comes, for kinds that count. If a kind cannot hold so many
+	// copies, its proposal says why. 0 means 1.
 	Times uint64 `json:"times,omitzero"`
 }
 
-// Proposal is what one kind would be.
+// Proposal is the offer of one kind.
 type Proposal struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"-"`
@@ -264,13 +264,13 @@ type Proposal struct {
 	FalsePositiveRate float64 `json:"false_positive_rate"`
 	// LinesPerLookup is how many cache lines a lookup of a present key touches.
 	LinesPerLookup float64 `json:"lines_per_lookup"`
-	// BuildMemory is how many bytes a builder takes beside the filter, without a memory limit and on one thread: eight
-	// for each key, and what the work needs. It is for kinds that are built from all of their keys. 0 for kinds that are
-	// made empty.
+	// BuildMemory is how many bytes a builder takes beside the filter, without a memory limit and on one thread: eight for
+	// each key, and what the work needs. 0 for kinds that start empty.
 	BuildMemory uint64 `json:"build_memory"`
 }
 
-// Plan asks every kind of filter: those that fit first, the smallest (or, for a memory, the most accurate) at the top.
+// Plan asks every kind of filter. The kinds that fit come first, the smallest (or, for a memory, the most accurate) at
+// the top.
 func Plan(request PlanRequest) ([]Proposal, error) {
 	raw := C.petal_plan_request{
 		struct_size:         C.size_t(unsafe.Sizeof(C.petal_plan_request{})),

@@ -59,10 +59,10 @@ import (
 	"unsafe"
 )
 
-// Map is a map of any kind. It gives the value of each key that it was built from or given, or what its kind makes of
-// that value. For other keys it says that they are not there, except for a share of them. A [MapBuilder] makes it, or
-// [NewMap] an empty one. Its methods only read it and may run in many goroutines at once, but for [Map.Close] and
-// those that say that they change it: these need the map to themselves.
+// Map is a map of any kind. It gives the value of each of its keys, or a bound on it if the kind is approximator. It
+// says that other keys are absent, except for a share of them. A [MapBuilder] makes a map, and [NewMap] makes an empty
+// one. Methods that only read the map may run in many goroutines at once. [Map.Close] and methods that change the map
+// need it to themselves.
 type Map struct {
 	owner *held[*C.petal_map]
 }
@@ -93,8 +93,8 @@ func (m *Map) toChange() *C.petal_map {
 	return m.owner.toChange()
 }
 
-// Close frees the map. An image that was written in place is brought up to date first, of which [Map.Sync] says whether
-// it works. The error is always nil. Closing twice is allowed.
+// Close frees the map. If you changed an image in place, Close brings the image up to date first; call [Map.Sync]
+// before if you want to know whether that works. The error is always nil. Closing twice is allowed.
 func (m *Map) Close() error {
 	if m != nil {
 		m.owner.close()
@@ -102,9 +102,9 @@ func (m *Map) Close() error {
 	return nil
 }
 
-// OpenMap opens the image of a map that a file is, for reading, as a copy, or, where its kind can change, for writing;
-// other modes are refused with [ErrUnsupported]. If another process truncates a file while it is mapped, touching the
-// lost part ends the program; use OpenLoad where that may happen.
+// OpenMap opens a file that is the image of a map: for reading, as a copy, or, if its kind can change, for writing.
+// Other modes give [ErrUnsupported]. If another process truncates a file while it is mapped, touching the lost part
+// ends the program; use OpenLoad where that may happen.
 func OpenMap(path string, options *OpenOptions) (*Map, error) {
 	return mapOf(openedBy("petal.OpenMap", path, options, freeMap,
 		func(path *C.char, raw *C.petal_open_options, handle **C.petal_map, failure *C.petal_error) {
@@ -122,7 +122,7 @@ func OpenMapAt(file *os.File, offset int64, options *OpenOptions) (*Map, error) 
 		}))
 }
 
-// LoadMap copies the image at the start of a slice into memory of the map's own and checks its checksums.
+// LoadMap copies the image at the start of a slice into memory of the map's own and compares the checksums.
 func LoadMap(image []byte, options *OpenOptions) (*Map, error) {
 	raw := options.raw()
 	return mapOf(made("petal.LoadMap", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
@@ -130,7 +130,7 @@ func LoadMap(image []byte, options *OpenOptions) (*Map, error) {
 	}))
 }
 
-// Copy copies the map, wherever it lives, into memory of its own.
+// Copy copies the map, wherever it lies, into memory of its own.
 func (m *Map) Copy() (*Map, error) {
 	defer runtime.KeepAlive(m)
 	return mapOf(made("petal.Map.Copy", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
@@ -147,7 +147,7 @@ func (m *Map) Get(key []byte) (uint64, bool, error) {
 	return uint64(value), bool(found), explained("petal.Map.Get", status, m, getNone, StringKeys(nil))
 }
 
-// GetString is [Map.Get] of a string's bytes.
+// GetString is [Map.Get] for the bytes of a string.
 func (m *Map) GetString(key string) (uint64, bool, error) {
 	var value C.uint64_t
 	var found C.bool
@@ -156,7 +156,7 @@ func (m *Map) GetString(key string) (uint64, bool, error) {
 	return uint64(value), bool(found), explained("petal.Map.GetString", status, m, getNone, StringKeys(nil))
 }
 
-// GetUint64 is [Map.Get] of a number, which is the same key as its eight little-endian bytes.
+// GetUint64 is [Map.Get] for a number, which is the same key as its eight little-endian bytes.
 func (m *Map) GetUint64(key uint64) (uint64, bool, error) {
 	var value C.uint64_t
 	var found C.bool
@@ -165,7 +165,7 @@ func (m *Map) GetUint64(key uint64) (uint64, bool, error) {
 	return uint64(value), bool(found), explained("petal.Map.GetUint64", status, m, getNone, Uint64Keys(nil))
 }
 
-// GetHash is [Map.Get] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the map was made
+// GetHash is [Map.Get] for a key with a 64-bit hash that you made. Returns [ErrUnsupported] unless the map was made
 // with [External].
 func (m *Map) GetHash(hash uint64) (uint64, bool, error) {
 	var value C.uint64_t
@@ -175,8 +175,8 @@ func (m *Map) GetHash(hash uint64) (uint64, bool, error) {
 	return uint64(value), bool(found), explained("petal.Map.GetHash", status, m, getNone, HashKeys(nil))
 }
 
-// GetBatch looks many keys up: values[i] becomes the value of key i, 0 if it is not there, and answers.Bools[i] whether
-// it is. values and answers may be nil. On a failure no key is there.
+// GetBatch looks many keys up: values[i] becomes the value of key i, or 0 if the key is absent, and answers.Bools[i]
+// says whether the key is there. values and answers may be nil. On a failure every answer is false.
 func (m *Map) GetBatch(keys Keys, values []uint64, answers *Answers) error {
 	const op = "petal.Map.GetBatch"
 	if answers == nil {
@@ -203,7 +203,7 @@ func (m *Map) GetBatch(keys Keys, values []uint64, answers *Answers) error {
 	return err
 }
 
-// Save writes the image to a file: to a temporary file beside it, onto the disk, then in its place.
+// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
 func (m *Map) Save(path string) error {
 	defer runtime.KeepAlive(m)
 	return withPath("petal.Map.Save", path, func(path *C.char, failure *C.petal_error) {
@@ -265,8 +265,8 @@ func (m *Map) Describe() (Description, error) {
 	return descriptionOf(&raw), nil
 }
 
-// Statistics returns what the payload tells: CountEstimate is the number of distinct keys, exactly, and
-// FalsePositiveRate the share of other keys that are given a value.
+// Statistics measures the map: CountEstimate is the number of distinct keys, and FalsePositiveRate is the share of
+// absent keys that get a value.
 func (m *Map) Statistics() (Statistics, error) {
 	raw := sizedStatistics()
 	failure := newFailure()
@@ -279,7 +279,7 @@ func (m *Map) Statistics() (Statistics, error) {
 }
 
 // MapBuilder collects keys with their values, 24 bytes each, and then makes a map, sized for exactly the distinct keys
-// that came. Its methods need the builder to themselves, but for [MapBuilder.Offered].
+// that came. All methods need the builder to themselves, except [MapBuilder.Offered].
 type MapBuilder struct {
 	owner *making[*C.petal_map_builder]
 }
@@ -330,38 +330,38 @@ func (b *MapBuilder) Close() error {
 	return nil
 }
 
-// Put gives a key a value. To give it the same value again changes nothing; two different values of a key are found
-// when the map is made.
+// Put gives a key a value. The same value again changes nothing. If a key has two different values, making the map
+// fails, unless the kind joins values.
 func (b *MapBuilder) Put(key []byte, value uint64) error {
 	status := C.petal_go_map_builder_put(b.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value))
 	runtime.KeepAlive(b)
 	return explained("petal.MapBuilder.Put", status, b, putInBuilderNone, StringKeys(nil))
 }
 
-// PutString is [MapBuilder.Put] of a string's bytes.
+// PutString is [MapBuilder.Put] for the bytes of a string.
 func (b *MapBuilder) PutString(key string, value uint64) error {
 	status := C.petal_go_map_builder_put(b.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(value))
 	runtime.KeepAlive(b)
 	return explained("petal.MapBuilder.PutString", status, b, putInBuilderNone, StringKeys(nil))
 }
 
-// PutUint64 is [MapBuilder.Put] of a number, which is the same key as its eight little-endian bytes.
+// PutUint64 is [MapBuilder.Put] for a number, which is the same key as its eight little-endian bytes.
 func (b *MapBuilder) PutUint64(key, value uint64) error {
 	status := C.petal_map_builder_put_u64(b.toChange(), C.uint64_t(key), C.uint64_t(value))
 	runtime.KeepAlive(b)
 	return explained("petal.MapBuilder.PutUint64", status, b, putInBuilderNone, Uint64Keys(nil))
 }
 
-// PutHash is [MapBuilder.Put] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the spec
-// has [External]. Two keys with one hash are one key.
+// PutHash is [MapBuilder.Put] for a key with a 64-bit hash that you made. Returns [ErrUnsupported] unless the spec has
+// [External]. Two keys with one hash are one key.
 func (b *MapBuilder) PutHash(hash, value uint64) error {
 	status := C.petal_map_builder_put_hash(b.toChange(), C.uint64_t(hash), C.uint64_t(value))
 	runtime.KeepAlive(b)
 	return explained("petal.MapBuilder.PutHash", status, b, putInBuilderNone, HashKeys(nil))
 }
 
-// PutBatch gives many keys their values, in order; there is a value for each key. answers may be nil; it only says how
-// many were put, the first answers.Done, and has no Bools.
+// PutBatch gives many keys their values, in order; there is a value for each key. answers may be nil; it only tells how
+// many keys were put, the first answers.Done, and has no Bools.
 func (b *MapBuilder) PutBatch(keys Keys, values []uint64, answers *Answers) error {
 	const op = "petal.MapBuilder.PutBatch"
 	if len(values) != keys.Len() {
@@ -389,8 +389,8 @@ func (b *MapBuilder) Offered() (uint64, error) {
 	return uint64(count), failure.err("petal.MapBuilder.Offered")
 }
 
-// Finish makes the map and empties the builder, which may be used again. [ErrContradiction] if a key was given two
-// values. On a failure, and when Progress cancels ([ErrCancelled]), the keys stay.
+// Finish makes the map and empties the builder, which you may use again. Returns [ErrContradiction] if a key was given
+// two values. On a failure, and when Progress cancels ([ErrCancelled]), the keys stay.
 func (b *MapBuilder) Finish() (*Map, error) {
 	defer runtime.KeepAlive(b)
 	return mapOf(made("petal.MapBuilder.Finish", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
@@ -399,8 +399,8 @@ func (b *MapBuilder) Finish() (*Map, error) {
 	}))
 }
 
-// Save makes the map straight into a file, which replaces the one that is there atomically, and empties the builder.
-// On a failure the old file and the keys stay.
+// Save makes the map straight into a file, which replaces an old file in one step, and empties the builder. On a
+// failure the old file and the keys stay.
 func (b *MapBuilder) Save(path string) error {
 	defer runtime.KeepAlive(b)
 	return withPath("petal.MapBuilder.Save", path, func(path *C.char, failure *C.petal_error) {
@@ -419,11 +419,11 @@ type piece struct {
 	found   []bool
 }
 
-// boolsOf gives the library room for answers. A bool is what it writes for a key: a byte, 0 or 1.
+// boolsOf gives the library room for answers. The library writes a byte for each key, 0 or 1, which is a bool of Go.
 func boolsOf(slice []bool) *C.uint8_t { return (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(slice))) }
 
-// inPieces gives keys to call, a piece after the other, until one fails, and says in answers how far it came. It is
-// runBatch for verbs that have values beside their keys.
+// inPieces gives keys to call, a piece after the other, until one fails, and writes into answers how many keys were
+// taken. It is runBatch for verbs that have values beside their keys.
 func inPieces(op string, keys Keys, answers *Answers, call func(piece, *C.petal_go_taken, *failure)) error {
 	answers.TrueCount, answers.Done = 0, 0
 	if count := keys.Len(); answers.Bools != nil && len(answers.Bools) < count {
@@ -437,7 +437,7 @@ func inPieces(op string, keys Keys, answers *Answers, call func(piece, *C.petal_
 		flat = flatPool.Get().(*flatKeys)
 		defer flat.release()
 	}
-	// Once even without keys: the library says what is wrong with the map.
+	// The loop makes one call even without keys, so that the library can refuse a wrong map.
 	for {
 		if flat != nil {
 			if keys.texts != nil {

@@ -25,7 +25,7 @@ import (
 	"runtime"
 )
 
-// NewMap makes an empty map, of a kind that is made empty, which the spec has to name: "approximator".
+// NewMap makes an empty map. The spec must name a kind that starts empty: "approximator".
 func NewMap(spec Spec) (*Map, error) {
 	raw, err := spec.raw()
 	if err != nil {
@@ -36,15 +36,16 @@ func NewMap(spec Spec) (*Map, error) {
 	}))
 }
 
-// Capabilities returns what this map can do now: an image that is open for reading can do less than its kind.
+// Capabilities returns what this map can do now: a map that is open for reading can do less than its kind.
 func (m *Map) Capabilities() Capabilities {
 	capabilities := Capabilities(C.petal_map_capabilities(m.raw()))
 	runtime.KeepAlive(m)
 	return capabilities
 }
 
-// Put gives a key a value, beside those that it was given before: the map joins them as its parameter lattice says.
-// changed says whether less was read of the key before. [ErrUnsupported] if the kind cannot. Changes the map.
+// Put gives a key one more value: the map joins all values of the key as its parameter lattice says. changed says
+// whether the call changed the value that Get returns for the key. Returns [ErrUnsupported] if the kind cannot. Changes
+// the map.
 func (m *Map) Put(key []byte, value uint64) (changed bool, err error) {
 	var less C.bool
 	status := C.petal_go_map_put(m.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value), &less)
@@ -52,7 +53,7 @@ func (m *Map) Put(key []byte, value uint64) (changed bool, err error) {
 	return bool(less), explained("petal.Map.Put", status, m, putNone, StringKeys(nil))
 }
 
-// PutString is [Map.Put] of a string's bytes.
+// PutString is [Map.Put] for the bytes of a string.
 func (m *Map) PutString(key string, value uint64) (changed bool, err error) {
 	var less C.bool
 	status := C.petal_go_map_put(m.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(value), &less)
@@ -60,7 +61,7 @@ func (m *Map) PutString(key string, value uint64) (changed bool, err error) {
 	return bool(less), explained("petal.Map.PutString", status, m, putNone, StringKeys(nil))
 }
 
-// PutUint64 is [Map.Put] of a number, which is the same key as its eight little-endian bytes.
+// PutUint64 is [Map.Put] for a number, which is the same key as its eight little-endian bytes.
 func (m *Map) PutUint64(key, value uint64) (changed bool, err error) {
 	var less C.bool
 	status := C.petal_map_put_u64(m.toChange(), C.uint64_t(key), C.uint64_t(value), &less)
@@ -68,8 +69,8 @@ func (m *Map) PutUint64(key, value uint64) (changed bool, err error) {
 	return bool(less), explained("petal.Map.PutUint64", status, m, putNone, Uint64Keys(nil))
 }
 
-// PutHash is [Map.Put] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the map was made
-// with [External].
+// PutHash is [Map.Put] of a key with a 64-bit hash that you made: [ErrUnsupported] unless the map was made with
+// [External].
 func (m *Map) PutHash(hash, value uint64) (changed bool, err error) {
 	var less C.bool
 	status := C.petal_map_put_hash(m.toChange(), C.uint64_t(hash), C.uint64_t(value), &less)
@@ -83,9 +84,9 @@ func (m *Map) PutBatch(keys Keys, values []uint64, answers *Answers) error {
 	return m.giveBatch("petal.Map.PutBatch", false, keys, values, answers)
 }
 
-// Replace gives a key that is there another value in place of its own. found is false if the key certainly is not
-// there: then nothing has changed. True does not prove that it is: with the probability of a false positive another
-// key's value was replaced. [ErrUnsupported] if the kind cannot. Changes the map.
+// Replace replaces the value of a key that is there. found is false if the key certainly is not there; nothing has
+// changed then. True does not prove that the key is there: with the probability of a false positive the call replaced
+// another key's value. Returns [ErrUnsupported] if the kind cannot. Changes the map.
 func (m *Map) Replace(key []byte, value uint64) (found bool, err error) {
 	var there C.bool
 	status := C.petal_go_map_replace(m.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value), &there)
@@ -93,7 +94,7 @@ func (m *Map) Replace(key []byte, value uint64) (found bool, err error) {
 	return bool(there), explained("petal.Map.Replace", status, m, replaceNone, StringKeys(nil))
 }
 
-// ReplaceString is [Map.Replace] of a string's bytes.
+// ReplaceString is [Map.Replace] for the bytes of a string.
 func (m *Map) ReplaceString(key string, value uint64) (found bool, err error) {
 	var there C.bool
 	status := C.petal_go_map_replace(m.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(value), &there)
@@ -101,7 +102,7 @@ func (m *Map) ReplaceString(key string, value uint64) (found bool, err error) {
 	return bool(there), explained("petal.Map.ReplaceString", status, m, replaceNone, StringKeys(nil))
 }
 
-// ReplaceUint64 is [Map.Replace] of a number, which is the same key as its eight little-endian bytes.
+// ReplaceUint64 is [Map.Replace] for a number, which is the same key as its eight little-endian bytes.
 func (m *Map) ReplaceUint64(key, value uint64) (found bool, err error) {
 	var there C.bool
 	status := C.petal_map_replace_u64(m.toChange(), C.uint64_t(key), C.uint64_t(value), &there)
@@ -109,8 +110,8 @@ func (m *Map) ReplaceUint64(key, value uint64) (found bool, err error) {
 	return bool(there), explained("petal.Map.ReplaceUint64", status, m, replaceNone, Uint64Keys(nil))
 }
 
-// ReplaceHash is [Map.Replace] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the map
-// was made with [External].
+// ReplaceHash is [Map.Replace] of a key with a 64-bit hash that you made: [ErrUnsupported] unless the map was made with
+// [External].
 func (m *Map) ReplaceHash(hash, value uint64) (found bool, err error) {
 	var there C.bool
 	status := C.petal_map_replace_hash(m.toChange(), C.uint64_t(hash), C.uint64_t(value), &there)
@@ -141,8 +142,8 @@ func (m *Map) giveBatch(op string, replaces bool, keys Keys, values []uint64, an
 	return err
 }
 
-// Merge makes the map what it would be if it had also been given all that other was. Both have to be made from one
-// spec: [ErrIncompatible] if not. Changes m and only reads other.
+// Merge puts into m all that was put into other. Both maps must come from one spec; otherwise the error is
+// [ErrIncompatible]. Changes m and only reads other.
 func (m *Map) Merge(other *Map) error {
 	failure := newFailure()
 	C.petal_map_merge(m.toChange(), other.raw(), &failure.raw)
@@ -151,7 +152,7 @@ func (m *Map) Merge(other *Map) error {
 	return failure.err("petal.Map.Merge")
 }
 
-// Clear forgets all keys. [ErrUnsupported] if the kind cannot. Changes the map.
+// Clear forgets all keys. Returns [ErrUnsupported] if the kind cannot. Changes the map.
 func (m *Map) Clear() error {
 	failure := newFailure()
 	C.petal_map_clear(m.toChange(), &failure.raw)

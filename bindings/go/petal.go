@@ -1,7 +1,7 @@
 // Package petal is the Go binding of Petal's C library: Bloom filters and other approximate-membership structures.
 //
-// A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was inserted; of
-// other keys it says yes at a false-positive rate that you choose.
+// A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was inserted. It
+// says yes to other keys at a false-positive rate that you choose.
 //
 //	seen, err := petal.New(petal.Spec{Capacity: 1_000_000, FalsePositiveRate: 0.01})
 //	if err != nil {
@@ -14,30 +14,32 @@
 //	}
 //
 // The package needs cgo and an installed libpetal; README.md beside it says how to link. A call into C costs some tens
-// of nanoseconds, so many keys are best given as a batch; [github.com/petal-filter/petal/bindings/go/view] looks single
-// keys up in the same files without cgo, and [github.com/petal-filter/petal/bindings/go/filter] makes them.
+// of nanoseconds, so give many keys at once, as a batch. Package [github.com/petal-filter/petal/bindings/go/view] looks
+// single keys up in the same files without cgo, and package [github.com/petal-filter/petal/bindings/go/filter] makes
+// such files.
 //
 // # Lookups
 //
-// A lookup that fails says true: a broken call costs a lookup and never invents an absence. The Checked forms, and the
-// batches, also return the error.
+// A lookup that fails returns true, so a failed call never says that a key is absent. The Checked methods and the
+// batches also return the error.
 //
 // # Errors
 //
-// An error is an [*Error], and matches with [errors.Is] the [Status] that the library returned, such as [ErrCorrupt],
-// and what the operating system reported, such as [io/fs.ErrNotExist].
+// An error is an [*Error]. [errors.Is] compares it with the [Status] that the library returned, such as [ErrCorrupt],
+// and with the error of the operating system, such as [io/fs.ErrNotExist].
 //
 // # Lifetime
 //
-// A filter's memory is not Go's, so the garbage collector does not see how large it is. Close filters that are large or
-// many; of one that is forgotten a cleanup takes care. Methods of a closed filter, and of the zero value, fail with
-// [ErrClosed].
+// A filter's memory belongs to C, so the garbage collector does not see how large the filter is. Close large filters,
+// and filters of which you make many; a cleanup frees forgotten filters. Methods of a closed filter, and of the zero
+// value, fail with [ErrClosed].
 //
 // # Concurrency
 //
-// Methods that only read a filter may run in many goroutines at once; those that change it need it to themselves. Each
-// method's comment says which it is. Different filters have nothing in common. A program that was built with -race is
-// told of a method that changes a filter while another goroutine uses it, although the memory is C's.
+// Methods that only read a filter may run in many goroutines at once; methods that change a filter need it to
+// themselves. The comment of each method says which group it belongs to. Different filters share nothing. In a program
+// that was built with -race, the race detector reports a method that changes a filter while another goroutine uses it,
+// although the memory belongs to C.
 package petal
 
 /*
@@ -73,7 +75,7 @@ import (
 	"unsafe"
 )
 
-// Version is the version of the C library that the program runs with.
+// Version returns the version of the C library that the program runs with.
 func Version() string { return C.GoString(C.petal_version_string()) }
 
 // Filter is a filter of any kind. Get one from [New], [Open], [OpenAt], [Load] or [Builder.Finish]; the zero value is a
@@ -119,7 +121,7 @@ func New(spec Spec) (*Filter, error) {
 	}))
 }
 
-// Copy copies the filter, wherever it lives, into memory of its own. Only reads the filter.
+// Copy copies the filter, wherever it lies, into memory of its own. Only reads the filter.
 func (f *Filter) Copy() (*Filter, error) {
 	defer runtime.KeepAlive(f)
 	return filterOf(made("petal.Filter.Copy", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
@@ -127,8 +129,9 @@ func (f *Filter) Copy() (*Filter, error) {
 	}))
 }
 
-// Close frees the filter. What was changed in place is brought up to date first; call [Filter.Sync] before if you want
-// to know whether that works. The error is always nil. Closing twice is allowed; it needs the filter to itself.
+// Close frees the filter. If you changed an image in place, Close brings the image up to date first; call [Filter.Sync]
+// before if you want to know whether that works. The error is always nil. Closing twice is allowed. Close needs the
+// filter to itself.
 func (f *Filter) Close() error {
 	if f != nil {
 		f.owner.close()
@@ -151,7 +154,7 @@ func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	return bool(fresh), explained("petal.Filter.Insert", status, f, insertNone, StringKeys(nil))
 }
 
-// InsertString is [Filter.Insert] of a string's bytes.
+// InsertString is [Filter.Insert] for the bytes of a string.
 func (f *Filter) InsertString(key string) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_go_insert(f.toChange(), textOf(key), C.size_t(len(key)), &fresh)
@@ -159,7 +162,7 @@ func (f *Filter) InsertString(key string) (isNew bool, err error) {
 	return bool(fresh), explained("petal.Filter.InsertString", status, f, insertNone, StringKeys(nil))
 }
 
-// InsertUint64 is [Filter.Insert] of a number, which is the same key as its eight little-endian bytes.
+// InsertUint64 is [Filter.Insert] for a number, which is the same key as its eight little-endian bytes.
 func (f *Filter) InsertUint64(key uint64) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_filter_insert_u64(f.toChange(), C.uint64_t(key), &fresh)
@@ -167,7 +170,7 @@ func (f *Filter) InsertUint64(key uint64) (isNew bool, err error) {
 	return bool(fresh), explained("petal.Filter.InsertUint64", status, f, insertNone, Uint64Keys(nil))
 }
 
-// InsertHash is [Filter.Insert] of a key by its hash: see [Filter.Hash], or hash yourself where the filter's hash
+// InsertHash is [Filter.Insert] for the hash of a key: see [Filter.Hash], or hash the key yourself if the filter's hash
 // function is [External].
 func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	var fresh C.bool
@@ -183,28 +186,28 @@ func (f *Filter) Contains(key []byte) bool {
 	return bool(found)
 }
 
-// ContainsString is [Filter.Contains] of a string's bytes.
+// ContainsString is [Filter.Contains] for the bytes of a string.
 func (f *Filter) ContainsString(key string) bool {
 	found := C.petal_go_contains(f.toRead(), textOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(f)
 	return bool(found)
 }
 
-// ContainsUint64 is [Filter.Contains] of a number, which is the same key as its eight little-endian bytes.
+// ContainsUint64 is [Filter.Contains] for a number, which is the same key as its eight little-endian bytes.
 func (f *Filter) ContainsUint64(key uint64) bool {
 	found := C.petal_filter_contains_u64(f.toRead(), C.uint64_t(key))
 	runtime.KeepAlive(f)
 	return bool(found)
 }
 
-// ContainsHash is [Filter.Contains] of a key by its hash.
+// ContainsHash is [Filter.Contains] for the hash of a key.
 func (f *Filter) ContainsHash(hash uint64) bool {
 	found := C.petal_filter_contains_hash(f.toRead(), C.uint64_t(hash))
 	runtime.KeepAlive(f)
 	return bool(found)
 }
 
-// ContainsChecked is [Filter.Contains] that also says whether the lookup worked; found is true if it did not.
+// ContainsChecked is [Filter.Contains], and also says whether the lookup worked; found is true if it did not.
 func (f *Filter) ContainsChecked(key []byte) (found bool, err error) {
 	answer := C.bool(true)
 	status := C.petal_go_contains_checked(f.toRead(), bytesOf(key), C.size_t(len(key)), &answer)
@@ -212,7 +215,7 @@ func (f *Filter) ContainsChecked(key []byte) (found bool, err error) {
 	return bool(answer), explained("petal.Filter.ContainsChecked", status, f, containsNone, StringKeys(nil))
 }
 
-// ContainsCheckedString is [Filter.ContainsChecked] of a string's bytes.
+// ContainsCheckedString is [Filter.ContainsChecked] for the bytes of a string.
 func (f *Filter) ContainsCheckedString(key string) (found bool, err error) {
 	answer := C.bool(true)
 	status := C.petal_go_contains_checked(f.toRead(), textOf(key), C.size_t(len(key)), &answer)
@@ -220,7 +223,7 @@ func (f *Filter) ContainsCheckedString(key string) (found bool, err error) {
 	return bool(answer), explained("petal.Filter.ContainsCheckedString", status, f, containsNone, StringKeys(nil))
 }
 
-// ContainsCheckedUint64 is [Filter.ContainsChecked] of a number.
+// ContainsCheckedUint64 is [Filter.ContainsChecked] for a number.
 func (f *Filter) ContainsCheckedUint64(key uint64) (found bool, err error) {
 	answer := C.bool(true)
 	status := C.petal_filter_contains_checked_u64(f.toRead(), C.uint64_t(key), &answer)
@@ -228,7 +231,7 @@ func (f *Filter) ContainsCheckedUint64(key uint64) (found bool, err error) {
 	return bool(answer), explained("petal.Filter.ContainsCheckedUint64", status, f, containsNone, Uint64Keys(nil))
 }
 
-// ContainsCheckedHash is [Filter.ContainsChecked] of a key by its hash.
+// ContainsCheckedHash is [Filter.ContainsChecked] for the hash of a key.
 func (f *Filter) ContainsCheckedHash(hash uint64) (found bool, err error) {
 	answer := C.bool(true)
 	status := C.petal_filter_contains_checked_hash(f.toRead(), C.uint64_t(hash), &answer)
@@ -245,7 +248,7 @@ func (f *Filter) Hash(key []byte) (uint64, error) {
 	return uint64(hash), statusError("petal.Filter.Hash", status)
 }
 
-// HashUint64 is [Filter.Hash] of a number.
+// HashUint64 is [Filter.Hash] for a number.
 func (f *Filter) HashUint64(key uint64) (uint64, error) {
 	var hash C.uint64_t
 	status := C.petal_filter_hash_u64(f.toRead(), C.uint64_t(key), &hash)
@@ -253,8 +256,8 @@ func (f *Filter) HashUint64(key uint64) (uint64, error) {
 	return uint64(hash), statusError("petal.Filter.HashUint64", status)
 }
 
-// Merge makes the filter the union of both: as if the keys of other had been inserted too. They must be alike, as two
-// made from one [Spec] are; otherwise [ErrIncompatible]. Changes f and only reads other.
+// Merge makes the filter the union of both, as if the keys of other had been inserted too. Both filters must be alike:
+// make them from one [Spec]. Returns [ErrIncompatible] if they differ. Changes f and only reads other.
 func (f *Filter) Merge(other *Filter) error {
 	failure := newFailure()
 	C.petal_filter_merge(f.toChange(), other.toRead(), &failure.raw)
@@ -263,8 +266,8 @@ func (f *Filter) Merge(other *Filter) error {
 	return failure.err("petal.Filter.Merge")
 }
 
-// Intersect makes the filter hold every key that both hold, and more besides at a rate no higher than either's. Changes
-// f and only reads other.
+// Intersect makes the filter hold every key that both hold. Its rate is then no higher than the rate of either filter.
+// Changes f and only reads other.
 func (f *Filter) Intersect(other *Filter) error {
 	failure := newFailure()
 	C.petal_filter_intersect(f.toChange(), other.toRead(), &failure.raw)
@@ -283,10 +286,9 @@ func (f *Filter) Fold(factor uint64) error {
 }
 
 // Resize gives the filter room for capacity keys, and for the keys that it holds, without its keys. It is for kinds
-// like quotient, whose slots are doubled or halved while a bit moves between the numbers of slots and what they hold.
-// The rate with the keys that it holds stays, and it still merges with what it merged with; at its new capacity the
-// rate is another one. [ErrOutOfRange] if there is no such size, [ErrUnsupported] without [CanResize]. Changes the
-// filter.
+// such as quotient, and doubles or halves the number of slots. The rate with the present keys stays, and the filter
+// still merges with the same filters. The rate at the new capacity differs. Returns [ErrOutOfRange] if there is no such
+// size, and [ErrUnsupported] without [CanResize]. Changes the filter.
 func (f *Filter) Resize(capacity uint64) error {
 	failure := newFailure()
 	C.petal_filter_resize(f.toChange(), C.uint64_t(capacity), &failure.raw)
@@ -294,9 +296,9 @@ func (f *Filter) Resize(capacity uint64) error {
 	return failure.err("petal.Filter.Resize")
 }
 
-// Advance moves time on by steps, of a kind that forgets its oldest keys: each step forgets those that are oldest then.
-// Of rotating a step is a generation: a key is found for one step less than it has generations. More steps than a key
-// is there for do no more than those. [ErrUnsupported] without [CanAge]. Changes the filter.
+// Advance moves time on by steps, for a kind that forgets its oldest keys: each step forgets the oldest keys. In
+// rotating a step is a generation, and the filter finds a key for one step less than it has generations. Once all keys
+// are forgotten, further steps do nothing. Returns [ErrUnsupported] without [CanAge]. Changes the filter.
 func (f *Filter) Advance(steps uint64) error {
 	failure := newFailure()
 	C.petal_filter_advance(f.toChange(), C.uint64_t(steps), &failure.raw)
@@ -322,7 +324,7 @@ func (f *Filter) Equal(other *Filter) (bool, error) {
 	return bool(equal), failure.err("petal.Filter.Equal")
 }
 
-// CompatibilityID returns what two filters must have in common to be merged. Only reads the filter.
+// CompatibilityID returns an identifier that two filters have in common if they can be merged. Only reads the filter.
 func (f *Filter) CompatibilityID() ([16]byte, error) {
 	var id [C.PETAL_COMPATIBILITY_ID_SIZE]C.uint8_t
 	failure := newFailure()

@@ -32,9 +32,9 @@ import (
 	"runtime"
 )
 
-// Remove removes one occurrence of a key. removed is false if the key certainly was not there: then nothing has
-// changed. Remove only what was inserted: the removal of another key, of which the filter says that it may be there,
-// takes what other keys left. [ErrUnsupported] if the kind cannot. Changes the filter.
+// Remove removes one occurrence of a key. removed is false if the key certainly was not there; nothing has changed
+// then. Remove only keys that were inserted: removing an absent key that matches takes what other keys left. Returns
+// [ErrUnsupported] if the kind cannot. Changes the filter.
 func (f *Filter) Remove(key []byte) (removed bool, err error) {
 	var was C.bool
 	status := C.petal_go_remove(f.toChange(), bytesOf(key), C.size_t(len(key)), &was)
@@ -42,7 +42,7 @@ func (f *Filter) Remove(key []byte) (removed bool, err error) {
 	return bool(was), explained("petal.Filter.Remove", status, f, removeNone, StringKeys(nil))
 }
 
-// RemoveString is [Filter.Remove] of a string's bytes.
+// RemoveString is [Filter.Remove] for the bytes of a string.
 func (f *Filter) RemoveString(key string) (removed bool, err error) {
 	var was C.bool
 	status := C.petal_go_remove(f.toChange(), textOf(key), C.size_t(len(key)), &was)
@@ -50,7 +50,7 @@ func (f *Filter) RemoveString(key string) (removed bool, err error) {
 	return bool(was), explained("petal.Filter.RemoveString", status, f, removeNone, StringKeys(nil))
 }
 
-// RemoveUint64 is [Filter.Remove] of a number, which is the same key as its eight little-endian bytes.
+// RemoveUint64 is [Filter.Remove] for a number, which is the same key as its eight little-endian bytes.
 func (f *Filter) RemoveUint64(key uint64) (removed bool, err error) {
 	var was C.bool
 	status := C.petal_filter_remove_u64(f.toChange(), C.uint64_t(key), &was)
@@ -58,7 +58,7 @@ func (f *Filter) RemoveUint64(key uint64) (removed bool, err error) {
 	return bool(was), explained("petal.Filter.RemoveUint64", status, f, removeNone, Uint64Keys(nil))
 }
 
-// RemoveHash is [Filter.Remove] of a key by its hash.
+// RemoveHash is [Filter.Remove] for the hash of a key.
 func (f *Filter) RemoveHash(hash uint64) (removed bool, err error) {
 	var was C.bool
 	status := C.petal_filter_remove_hash(f.toChange(), C.uint64_t(hash), &was)
@@ -75,11 +75,10 @@ func (f *Filter) RemoveBatch(keys Keys, answers *Answers) error {
 }
 
 // Rejuvenate restores a stored key's entry to full length, in a kind whose entries become shorter with each growth.
-// The filter then takes as few other keys for this key as for a new one. rejuvenated is false if that is as much
-// already, or if the key certainly is not there: then nothing has changed. Rejuvenate only what was inserted and not
-// removed: another key, of which the filter says that it may be there, takes what a key that is there is found by.
-// [ErrUnsupported] without [CanRejuvenate]; [ErrFull] if there is no room for it, and the key is there then as it
-// was. Changes the filter.
+// rejuvenated is false if the entry is already full, or if the key certainly is not there; nothing has changed then.
+// Rejuvenate only keys that are there: rejuvenating an absent key that matches may lose another key. Returns
+// [ErrUnsupported] without [CanRejuvenate]. Returns [ErrFull] if there is no room for the longer entry; the key is
+// there then as it was. Changes the filter.
 func (f *Filter) Rejuvenate(key []byte) (rejuvenated bool, err error) {
 	var done C.bool
 	status := C.petal_go_rejuvenate(f.toChange(), bytesOf(key), C.size_t(len(key)), &done)
@@ -87,7 +86,7 @@ func (f *Filter) Rejuvenate(key []byte) (rejuvenated bool, err error) {
 	return bool(done), explained("petal.Filter.Rejuvenate", status, f, rejuvenateNone, StringKeys(nil))
 }
 
-// RejuvenateString is [Filter.Rejuvenate] of a string's bytes.
+// RejuvenateString is [Filter.Rejuvenate] for the bytes of a string.
 func (f *Filter) RejuvenateString(key string) (rejuvenated bool, err error) {
 	var done C.bool
 	status := C.petal_go_rejuvenate(f.toChange(), textOf(key), C.size_t(len(key)), &done)
@@ -95,7 +94,7 @@ func (f *Filter) RejuvenateString(key string) (rejuvenated bool, err error) {
 	return bool(done), explained("petal.Filter.RejuvenateString", status, f, rejuvenateNone, StringKeys(nil))
 }
 
-// RejuvenateUint64 is [Filter.Rejuvenate] of a number, which is the same key as its eight little-endian bytes.
+// RejuvenateUint64 is [Filter.Rejuvenate] for a number, which is the same key as its eight little-endian bytes.
 func (f *Filter) RejuvenateUint64(key uint64) (rejuvenated bool, err error) {
 	var done C.bool
 	status := C.petal_filter_rejuvenate_u64(f.toChange(), C.uint64_t(key), &done)
@@ -103,7 +102,7 @@ func (f *Filter) RejuvenateUint64(key uint64) (rejuvenated bool, err error) {
 	return bool(done), explained("petal.Filter.RejuvenateUint64", status, f, rejuvenateNone, Uint64Keys(nil))
 }
 
-// RejuvenateHash is [Filter.Rejuvenate] of a key by its hash.
+// RejuvenateHash is [Filter.Rejuvenate] for the hash of a key.
 func (f *Filter) RejuvenateHash(hash uint64) (rejuvenated bool, err error) {
 	var done C.bool
 	status := C.petal_filter_rejuvenate_hash(f.toChange(), C.uint64_t(hash), &done)
@@ -111,17 +110,16 @@ func (f *Filter) RejuvenateHash(hash uint64) (rejuvenated bool, err error) {
 	return bool(done), explained("petal.Filter.RejuvenateHash", status, f, rejuvenateNone, HashKeys(nil))
 }
 
-// RejuvenateBatch gives each key, all of which are there, what an insertion would give it now, in order: answer i is
-// what [Filter.Rejuvenate] says of key i. answers may be nil. On a failure the first answers.Done keys were taken.
-// Changes the filter.
+// RejuvenateBatch restores the entries of stored keys to full length, in order: answer i is what [Filter.Rejuvenate]
+// says of key i. answers may be nil. On a failure the first answers.Done keys were taken. Changes the filter.
 func (f *Filter) RejuvenateBatch(keys Keys, answers *Answers) error {
 	err := runBatch("petal.Filter.RejuvenateBatch", C.PETAL_GO_REJUVENATE, f.toChange(), nil, keys, answers)
 	runtime.KeepAlive(f)
 	return err
 }
 
-// Count says how often a key was inserted, less how often it was removed; 0 is certain. A kind counts up to a greatest
-// count, which stands for that or more: 15 of the kind counting, unless its counter_bits say otherwise.
+// Count says how often a key was inserted, less how often it was removed; 0 is certain. Many kinds have a greatest
+// count, which stands for that number or more: 15 in counting, unless counter_bits says otherwise. Returns
 // [ErrUnsupported] if the kind cannot. Only reads the filter.
 func (f *Filter) Count(key []byte) (uint64, error) {
 	var count C.uint64_t
@@ -130,7 +128,7 @@ func (f *Filter) Count(key []byte) (uint64, error) {
 	return uint64(count), explained("petal.Filter.Count", status, f, countNone, StringKeys(nil))
 }
 
-// CountString is [Filter.Count] of a string's bytes.
+// CountString is [Filter.Count] for the bytes of a string.
 func (f *Filter) CountString(key string) (uint64, error) {
 	var count C.uint64_t
 	status := C.petal_go_count(f.toRead(), textOf(key), C.size_t(len(key)), &count)
@@ -138,7 +136,7 @@ func (f *Filter) CountString(key string) (uint64, error) {
 	return uint64(count), explained("petal.Filter.CountString", status, f, countNone, StringKeys(nil))
 }
 
-// CountUint64 is [Filter.Count] of a number, which is the same key as its eight little-endian bytes.
+// CountUint64 is [Filter.Count] for a number, which is the same key as its eight little-endian bytes.
 func (f *Filter) CountUint64(key uint64) (uint64, error) {
 	var count C.uint64_t
 	status := C.petal_filter_count_u64(f.toRead(), C.uint64_t(key), &count)
@@ -146,7 +144,7 @@ func (f *Filter) CountUint64(key uint64) (uint64, error) {
 	return uint64(count), explained("petal.Filter.CountUint64", status, f, countNone, Uint64Keys(nil))
 }
 
-// CountHash is [Filter.Count] of a key by its hash.
+// CountHash is [Filter.Count] for the hash of a key.
 func (f *Filter) CountHash(hash uint64) (uint64, error) {
 	var count C.uint64_t
 	status := C.petal_filter_count_hash(f.toRead(), C.uint64_t(hash), &count)

@@ -15,9 +15,10 @@ import "C"
 import "runtime"
 
 // InsertShared inserts a key while other goroutines insert with the Shared methods and look up in the same filter, and
-// other processes through theirs ([OpenShare]); no lock is taken. Of goroutines that insert the same new key at the
-// same time at least one is told that it was new. Keys are not counted: see [Filter.AddOffered]. [ErrUnsupported]
-// unless the filter has [CanInsertShared]. May run beside the other Shared methods and all that only read.
+// other processes through theirs ([OpenShare]); it takes no lock. If several goroutines insert the same new key at the
+// same time, at least one of them learns that the key was new. InsertShared does not count keys: see
+// [Filter.AddOffered]. Returns [ErrUnsupported] unless the filter has [CanInsertShared]. May run beside the other
+// Shared methods and all that only read.
 func (f *Filter) InsertShared(key []byte) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_go_insert_shared(f.toRead(), bytesOf(key), C.size_t(len(key)), &fresh)
@@ -25,7 +26,7 @@ func (f *Filter) InsertShared(key []byte) (isNew bool, err error) {
 	return bool(fresh), explained("petal.Filter.InsertShared", status, f, insertSharedNone, StringKeys(nil))
 }
 
-// InsertSharedString is [Filter.InsertShared] of a string's bytes.
+// InsertSharedString is [Filter.InsertShared] for the bytes of a string.
 func (f *Filter) InsertSharedString(key string) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_go_insert_shared(f.toRead(), textOf(key), C.size_t(len(key)), &fresh)
@@ -33,7 +34,7 @@ func (f *Filter) InsertSharedString(key string) (isNew bool, err error) {
 	return bool(fresh), explained("petal.Filter.InsertSharedString", status, f, insertSharedNone, StringKeys(nil))
 }
 
-// InsertSharedUint64 is [Filter.InsertShared] of a number.
+// InsertSharedUint64 is [Filter.InsertShared] for a number.
 func (f *Filter) InsertSharedUint64(key uint64) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_filter_insert_shared_u64(f.toRead(), C.uint64_t(key), &fresh)
@@ -41,7 +42,7 @@ func (f *Filter) InsertSharedUint64(key uint64) (isNew bool, err error) {
 	return bool(fresh), explained("petal.Filter.InsertSharedUint64", status, f, insertSharedNone, Uint64Keys(nil))
 }
 
-// InsertSharedHash is [Filter.InsertShared] of a key by its hash.
+// InsertSharedHash is [Filter.InsertShared] for the hash of a key.
 func (f *Filter) InsertSharedHash(hash uint64) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_filter_insert_shared_hash(f.toRead(), C.uint64_t(hash), &fresh)
@@ -49,9 +50,9 @@ func (f *Filter) InsertSharedHash(hash uint64) (isNew bool, err error) {
 	return bool(fresh), explained("petal.Filter.InsertSharedHash", status, f, insertSharedNone, HashKeys(nil))
 }
 
-// InsertSharedBatch is [Filter.InsertShared] of many keys in order: answer i is what it says of key i. If answers is
-// nil nobody finds it out, which is faster. On a failure the first answers.Done keys are in the filter. May run beside
-// the other Shared methods and all that only read.
+// InsertSharedBatch is [Filter.InsertShared] of many keys in order: answer i says whether key i was new. With nil
+// answers the call is faster. On a failure the first answers.Done keys are in the filter. May run beside the other
+// Shared methods and all that only read.
 func (f *Filter) InsertSharedBatch(keys Keys, answers *Answers) error {
 	err := runBatch("petal.Filter.InsertSharedBatch", C.PETAL_GO_INSERT_SHARED, f.toRead(), nil, keys, answers)
 	runtime.KeepAlive(f)
@@ -59,9 +60,9 @@ func (f *Filter) InsertSharedBatch(keys Keys, answers *Answers) error {
 }
 
 // AdvanceShared moves time on as [Filter.Advance] does, while other goroutines insert with the Shared methods, and
-// other processes through theirs ([OpenShare]). Calls for one filter wait for each other; no insertion waits. A key
-// whose insertion returned is found for as many steps as its kind promises. [ErrUnsupported] without [CanAgeShared].
-// May run beside the Shared methods and all that only read.
+// other processes through theirs ([OpenShare]). Calls for one filter wait for each other; no insertion waits. Lookups
+// find a key whose insertion has returned for as many steps as the kind promises. Returns [ErrUnsupported] without
+// [CanAgeShared]. May run beside the Shared methods and all that only read.
 func (f *Filter) AdvanceShared(steps uint64) error {
 	failure := newFailure()
 	C.petal_filter_advance_shared(f.toRead(), C.uint64_t(steps), &failure.raw)
@@ -69,8 +70,8 @@ func (f *Filter) AdvanceShared(steps uint64) error {
 	return failure.err("petal.Filter.AdvanceShared")
 }
 
-// AddOffered adds to the count of keys that were offered, for those that the Shared methods inserted. May run beside
-// the Shared methods and all that only read.
+// AddOffered adds to the count of offered keys, for keys that the Shared methods inserted. May run beside the Shared
+// methods and all that only read.
 func (f *Filter) AddOffered(keys uint64) error {
 	failure := newFailure()
 	C.petal_filter_add_offered(f.toRead(), C.uint64_t(keys), &failure.raw)

@@ -35,18 +35,18 @@ import (
 	"unsafe"
 )
 
-// Sketch is a set of 64-bit numbers in little memory, which is subtracted from another one and lists what only one of
-// them has. A uint64 key is the number itself; of a byte key the number is its hash. A number is inserted once: a
-// sketch cannot tell that it has the number already, and numbers that are there twice are not listed.
+// Sketch is a set of 64-bit numbers in little memory. Subtract one sketch from another, and list the numbers that only
+// one of them has. A uint64 key is the number itself; the number of a byte key is its hash. Insert a number only once:
+// a sketch cannot tell that it has the number already, and does not list numbers that are there twice.
 //
-// Its methods only read it and may run in many goroutines at once, but for [Sketch.Close] and those that say that they
-// change it: these need the sketch to themselves.
+// Methods that only read the sketch may run in many goroutines at once. [Sketch.Close] and methods that change the
+// sketch need it to themselves.
 type Sketch struct {
 	owner *held[*C.petal_sketch]
 }
 
-// Listed is a number that a sketch lists, and its count: 1 of one that was inserted, -1 of one that was removed, or
-// that a subtracted sketch had more.
+// Listed is a number that a sketch lists, and its count: 1 for a number that was inserted, -1 for a number that was
+// removed, or that only the subtracted sketch had.
 type Listed struct {
 	Number uint64
 	Count  int64
@@ -78,8 +78,8 @@ func (s *Sketch) toChange() *C.petal_sketch {
 	return s.owner.toChange()
 }
 
-// NewSketch makes an empty sketch. The Capacity of the spec is the number of differences that it is to list, and
-// FalsePositiveRate the probability that so many cannot be listed. Sketches of one spec can be subtracted.
+// NewSketch makes an empty sketch. The Capacity of the spec is the greatest number of differences, and
+// FalsePositiveRate is the probability that the sketch cannot list so many. Sketches of one spec can be subtracted.
 func NewSketch(spec Spec) (*Sketch, error) {
 	raw, err := spec.raw()
 	if err != nil {
@@ -90,8 +90,8 @@ func NewSketch(spec Spec) (*Sketch, error) {
 	}))
 }
 
-// Close frees the sketch. An image that was written in place is brought up to date first, of which [Sketch.Sync] says
-// whether it works. The error is always nil. Closing twice is allowed.
+// Close frees the sketch. If you changed an image in place, Close brings the image up to date first; call [Sketch.Sync]
+// before if you want to know whether that works. The error is always nil. Closing twice is allowed.
 func (s *Sketch) Close() error {
 	if s != nil {
 		s.owner.close()
@@ -99,7 +99,7 @@ func (s *Sketch) Close() error {
 	return nil
 }
 
-// OpenSketch opens the image of a sketch that a file is, for reading, for writing or as a copy. If another process
+// OpenSketch opens a file that is the image of a sketch: for reading, for writing or as a copy. If another process
 // truncates a file while it is mapped, touching the lost part ends the program; use OpenLoad where that may happen.
 func OpenSketch(path string, options *OpenOptions) (*Sketch, error) {
 	return sketchOf(openedBy("petal.OpenSketch", path, options, freeSketch,
@@ -118,7 +118,7 @@ func OpenSketchAt(file *os.File, offset int64, options *OpenOptions) (*Sketch, e
 		}))
 }
 
-// LoadSketch copies the image at the start of a slice into memory of the sketch's own and checks its checksums.
+// LoadSketch copies the image at the start of a slice into memory of the sketch's own and compares the checksums.
 func LoadSketch(image []byte, options *OpenOptions) (*Sketch, error) {
 	raw := options.raw()
 	return sketchOf(made("petal.LoadSketch", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
@@ -126,7 +126,7 @@ func LoadSketch(image []byte, options *OpenOptions) (*Sketch, error) {
 	}))
 }
 
-// Copy copies the sketch, wherever it lives, into memory of its own.
+// Copy copies the sketch, wherever it lies, into memory of its own.
 func (s *Sketch) Copy() (*Sketch, error) {
 	defer runtime.KeepAlive(s)
 	return sketchOf(made("petal.Sketch.Copy", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
@@ -134,18 +134,18 @@ func (s *Sketch) Copy() (*Sketch, error) {
 	}))
 }
 
-// Each batch call of a sketch, for keys of which there are none.
+// Each batch call of a sketch, with no keys.
 func insertInSketchNone(s *Sketch, none Keys) error   { return s.InsertBatch(none, nil) }
 func removeFromSketchNone(s *Sketch, none Keys) error { return s.RemoveBatch(none, nil) }
 
-// Insert inserts a byte key: the number that its hash is. Changes the sketch.
+// Insert inserts the hash of a byte key, as a number. Changes the sketch.
 func (s *Sketch) Insert(key []byte) error {
 	status := C.petal_go_sketch_change(s.toChange(), false, bytesOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(s)
 	return explained("petal.Sketch.Insert", status, s, insertInSketchNone, StringKeys(nil))
 }
 
-// InsertString is [Sketch.Insert] of a string's bytes.
+// InsertString is [Sketch.Insert] for the bytes of a string.
 func (s *Sketch) InsertString(key string) error {
 	status := C.petal_go_sketch_change(s.toChange(), false, textOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(s)
@@ -166,34 +166,35 @@ func (s *Sketch) InsertHash(hash uint64) error {
 	return explained("petal.Sketch.InsertHash", status, s, insertInSketchNone, HashKeys(nil))
 }
 
-// InsertBatch inserts many keys in order. answers may be nil; it only says how many were inserted, the first
+// InsertBatch inserts many keys in order. answers may be nil; it only tells how many keys were inserted, the first
 // answers.Done, and has no Bools. Changes the sketch.
 func (s *Sketch) InsertBatch(keys Keys, answers *Answers) error {
 	return s.changeBatch("petal.Sketch.InsertBatch", false, keys, answers)
 }
 
-// Remove removes a byte key. What is removed and was not inserted is listed with -1. Changes the sketch.
+// Remove removes a byte key. If you remove a number that you did not insert, the sketch lists the number with -1.
+// Changes the sketch.
 func (s *Sketch) Remove(key []byte) error {
 	status := C.petal_go_sketch_change(s.toChange(), true, bytesOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(s)
 	return explained("petal.Sketch.Remove", status, s, removeFromSketchNone, StringKeys(nil))
 }
 
-// RemoveString is [Sketch.Remove] of a string's bytes.
+// RemoveString is [Sketch.Remove] for the bytes of a string.
 func (s *Sketch) RemoveString(key string) error {
 	status := C.petal_go_sketch_change(s.toChange(), true, textOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(s)
 	return explained("petal.Sketch.RemoveString", status, s, removeFromSketchNone, StringKeys(nil))
 }
 
-// RemoveUint64 is [Sketch.Remove] of a number.
+// RemoveUint64 is [Sketch.Remove] for a number.
 func (s *Sketch) RemoveUint64(number uint64) error {
 	status := C.petal_sketch_remove_u64(s.toChange(), C.uint64_t(number))
 	runtime.KeepAlive(s)
 	return explained("petal.Sketch.RemoveUint64", status, s, removeFromSketchNone, Uint64Keys(nil))
 }
 
-// RemoveHash is [Sketch.Remove] of a key by its hash.
+// RemoveHash is [Sketch.Remove] for the hash of a key.
 func (s *Sketch) RemoveHash(hash uint64) error {
 	status := C.petal_sketch_remove_hash(s.toChange(), C.uint64_t(hash))
 	runtime.KeepAlive(s)
@@ -218,8 +219,9 @@ func (s *Sketch) changeBatch(op string, removes bool, keys Keys, answers *Answer
 	return err
 }
 
-// Subtract subtracts another sketch, which was made from one spec with this one, [ErrIncompatible] if not: what both
-// have is gone, and what only other has is listed with -1. Changes s and only reads other.
+// Subtract subtracts another sketch. Numbers that both have are gone, and the sketch lists numbers that only other has
+// with -1. Both sketches must come from one spec; otherwise the error is [ErrIncompatible]. Changes s and only reads
+// other.
 func (s *Sketch) Subtract(other *Sketch) error {
 	failure := newFailure()
 	C.petal_sketch_subtract(s.toChange(), other.raw(), &failure.raw)
@@ -228,8 +230,8 @@ func (s *Sketch) Subtract(other *Sketch) error {
 	return failure.err("petal.Sketch.Subtract")
 }
 
-// Merge adds all that another sketch has: of sets that have nothing in common the sketch of both. As [Sketch.Subtract]
-// in all else.
+// Merge adds all that another sketch has. If the two sets have nothing in common, the result is the sketch of both.
+// Merge refuses what [Sketch.Subtract] refuses.
 func (s *Sketch) Merge(other *Sketch) error {
 	failure := newFailure()
 	C.petal_sketch_merge(s.toChange(), other.raw(), &failure.raw)
@@ -238,8 +240,9 @@ func (s *Sketch) Merge(other *Sketch) error {
 	return failure.err("petal.Sketch.Merge")
 }
 
-// List returns the numbers that the sketch has, those with -1 first, both in ascending order, and whether these are
-// all: where more were different than the sketch can tell apart, what is listed is right as far as it goes.
+// List returns the numbers of the sketch in ascending order, first those with -1, then those with 1. It also says
+// whether the list is complete. If there are more differences than the sketch can tell apart, the list is right, but
+// some numbers are missing.
 func (s *Sketch) List() (listed []Listed, complete bool, err error) {
 	description, err := s.Describe()
 	if err != nil {
@@ -266,14 +269,14 @@ func (s *Sketch) Clear() error {
 	return failure.err("petal.Sketch.Clear")
 }
 
-// Capabilities returns what this sketch can do now: one that is open for reading can do less than its kind.
+// Capabilities returns what this sketch can do now: a sketch that is open for reading can do less than its kind.
 func (s *Sketch) Capabilities() Capabilities {
 	capabilities := C.petal_sketch_capabilities(s.raw())
 	runtime.KeepAlive(s)
 	return Capabilities(capabilities)
 }
 
-// ExpectedFailureRate returns the probability that so many numbers cannot be listed, rather too high than too low.
+// ExpectedFailureRate returns the probability that so many numbers cannot be listed, erring on the high side.
 func (s *Sketch) ExpectedFailureRate(numbers uint64) (float64, error) {
 	var rate C.double
 	failure := newFailure()
@@ -282,7 +285,7 @@ func (s *Sketch) ExpectedFailureRate(numbers uint64) (float64, error) {
 	return float64(rate), failure.err("petal.Sketch.ExpectedFailureRate")
 }
 
-// CompatibilityID returns what two sketches must have in common to be subtracted.
+// CompatibilityID returns an identifier that two sketches have in common if one can be subtracted from the other.
 func (s *Sketch) CompatibilityID() ([16]byte, error) {
 	var id [C.PETAL_COMPATIBILITY_ID_SIZE]C.uint8_t
 	failure := newFailure()
@@ -292,7 +295,7 @@ func (s *Sketch) CompatibilityID() ([16]byte, error) {
 		failure.err("petal.Sketch.CompatibilityID")
 }
 
-// Save writes the image to a file: to a temporary file beside it, onto the disk, then in its place.
+// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
 func (s *Sketch) Save(path string) error {
 	defer runtime.KeepAlive(s)
 	return withPath("petal.Sketch.Save", path, func(path *C.char, failure *C.petal_error) {

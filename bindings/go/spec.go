@@ -13,21 +13,22 @@ type Hash uint32
 
 // The hash functions.
 const (
-	// XXH3 is the default: 64 bits, seeded. Not for keys that somebody hostile chooses.
+	// XXH3 is the default: 64 bits, seeded. It is not for keys that an attacker may choose.
 	XXH3 Hash = C.PETAL_HASH_XXH3
 	// XXH64, seeded, is what Apache Parquet's filters use, with seed 0.
 	XXH64 Hash = C.PETAL_HASH_XXH64
-	// SipHash13 has a secret key: for keys that somebody hostile may choose.
+	// SipHash13 has a secret key: for keys that an attacker may choose.
 	SipHash13 Hash = C.PETAL_HASH_SIPHASH13
-	// External leaves hashing to you: the filter takes 64-bit hashes only, which must be uniform in all bits.
+	// External means that your program hashes: the filter takes 64-bit hashes only, which must be uniform in all bits.
 	External Hash = C.PETAL_HASH_EXTERNAL
-	// FormatHash is a format's own way of placing whole keys: that of filters that [ImportFilter] and [FormatSpec] make.
+	// FormatHash is the hash function of another system's format, over whole keys. Only filters of [ImportFilter] and
+	// [FormatSpec] have it.
 	FormatHash Hash = C.PETAL_HASH_FORMAT
-	// SipHash24 has a key that BIP 158 makes public: that of filters of the format bip158.
+	// SipHash24 has a key that BIP 158 makes public. Filters of the format bip158 use it.
 	SipHash24 Hash = C.PETAL_HASH_SIPHASH24
 )
 
-// Kernel is an instruction set that the inner loops are written for. All do the same to the same bytes.
+// Kernel is an instruction set for which the library has inner loops. All inner loops do the same to the same bytes.
 type Kernel uint32
 
 // The kernels.
@@ -46,19 +47,19 @@ type Spec struct {
 	Kind string `json:"kind,omitzero"`
 	// Hash is the hash function; 0 is XXH3.
 	Hash Hash `json:"hash,omitzero"`
-	// Capacity is how many distinct keys it is sized for; 0 is a million, or unknown where Bits is set.
+	// Capacity is the number of distinct keys that the filter has room for; 0 means a million, or unknown if Bits is set.
 	Capacity uint64 `json:"capacity,omitzero"`
-	// FalsePositiveRate is the greatest rate at capacity, inside (0, 1); 0 is 0.01 unless Bits is set.
+	// FalsePositiveRate is the greatest rate at capacity, inside (0, 1); 0 means 0.01 unless Bits is set.
 	FalsePositiveRate float64 `json:"false_positive_rate,omitzero"`
-	// Bits is the exact number of bits, instead of a rate.
+	// Bits is the exact number of bits, in place of a rate.
 	Bits uint64 `json:"bits,omitzero"`
 	// Hashes is the exact number of bits that a key sets, with Bits; 0 is the best for Bits and Capacity.
 	Hashes uint32 `json:"hashes,omitzero"`
-	// Kernel chooses an instruction set, to compare them; 0 is the best that the processor has.
+	// Kernel chooses an instruction set, for comparisons; 0 is the best that the processor has.
 	Kernel Kernel `json:"kernel,omitzero"`
-	// Seed is that of XXH3 and XXH64, and your tag for External. It is not a secret.
+	// Seed is the seed of XXH3 and XXH64, and your tag for External. A seed is not a secret.
 	Seed uint64 `json:"seed,omitzero"`
-	// Key is the secret key of SipHash13 or SipHash24, not all zeros. It is never stored in a file.
+	// Key is the secret key of SipHash13 or SipHash24, not all zeros. Files never contain the key.
 	Key [16]byte `json:"-"`
 	// Parameters are what only some kinds take, by name: numbers as digits, choices by name.
 	Parameters map[string]string `json:"parameters,omitzero"`
@@ -119,8 +120,8 @@ func (s Spec) ImageSize() (uint64, error) {
 	return uint64(size), failure.err("petal.Spec.ImageSize")
 }
 
-// ExpectedFalsePositiveRate returns the exact rate of the filter that the spec describes with so many distinct keys in
-// it.
+// ExpectedFalsePositiveRate returns the exact rate of the filter that the spec describes with that many distinct keys
+// in it.
 func (s Spec) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	raw, err := s.raw()
 	if err != nil {
@@ -132,10 +133,10 @@ func (s Spec) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	return float64(rate), failure.err("petal.Spec.ExpectedFalsePositiveRate")
 }
 
-// ExpectedOmissions returns how many of so many distinct keys are omitted on average when they are inserted, one
-// after the other, into the filter that the spec describes. A key is omitted if the filter takes it for known, or is
-// full and refuses it. A model checker that explores only what is new omits so many states. [ErrUnsupported] for a
-// kind that is built from its keys.
+// ExpectedOmissions returns the average number of omissions when keys distinct keys are inserted, one after the other,
+// into the filter that the spec describes. An omission is a new key that the filter takes for a known one, or that it
+// refuses because it is full. A model checker that explores only new states omits so many states. Returns
+// [ErrUnsupported] for a kind that is built from its keys.
 func (s Spec) ExpectedOmissions(keys uint64) (float64, error) {
 	raw, err := s.raw()
 	if err != nil {
@@ -148,7 +149,7 @@ func (s Spec) ExpectedOmissions(keys uint64) (float64, error) {
 }
 
 // HashKey returns the hash of a key under the spec's hash function, seed and key; the rest of the spec does not matter.
-// A filter that is at hand does it faster, with [Filter.Hash].
+// [Filter.Hash] of an open filter is faster.
 func (s Spec) HashKey(key []byte) (uint64, error) {
 	raw, err := s.raw()
 	if err != nil {
@@ -160,7 +161,7 @@ func (s Spec) HashKey(key []byte) (uint64, error) {
 	return uint64(hash), failure.err("petal.Spec.HashKey")
 }
 
-// HashUint64 is [Spec.HashKey] of a number's eight little-endian bytes.
+// HashUint64 is [Spec.HashKey] for the eight little-endian bytes of a number.
 func (s Spec) HashUint64(key uint64) (uint64, error) {
 	raw, err := s.raw()
 	if err != nil {

@@ -25,9 +25,9 @@ import (
 	"runtime"
 )
 
-// InsertTimes inserts a key so many times at once. isNew is true if it certainly was not there before. What is more
-// than the greatest count of the kind leaves it there. [ErrFull] if there is no room for all of them: then none was
-// inserted. [ErrUnsupported] if the kind cannot count. Changes the filter.
+// InsertTimes inserts a key times times. isNew is true if the key certainly was not there before. A count that would
+// pass the greatest count of the kind stops there. Returns [ErrFull] if there is no room for all copies; the filter has
+// taken none then. Returns [ErrUnsupported] if the kind cannot count. Changes the filter.
 func (f *Filter) InsertTimes(key []byte, times uint64) (isNew bool, err error) {
 	var was C.bool
 	status := C.petal_go_insert_times(f.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times), &was)
@@ -35,7 +35,7 @@ func (f *Filter) InsertTimes(key []byte, times uint64) (isNew bool, err error) {
 	return bool(was), explained("petal.Filter.InsertTimes", status, f, insertTimesNone, StringKeys(nil))
 }
 
-// InsertTimesString is [Filter.InsertTimes] of a string's bytes.
+// InsertTimesString is [Filter.InsertTimes] for the bytes of a string.
 func (f *Filter) InsertTimesString(key string, times uint64) (isNew bool, err error) {
 	var was C.bool
 	status := C.petal_go_insert_times(f.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times), &was)
@@ -43,7 +43,7 @@ func (f *Filter) InsertTimesString(key string, times uint64) (isNew bool, err er
 	return bool(was), explained("petal.Filter.InsertTimesString", status, f, insertTimesNone, StringKeys(nil))
 }
 
-// InsertTimesUint64 is [Filter.InsertTimes] of a number, which is the same key as its eight little-endian bytes.
+// InsertTimesUint64 is [Filter.InsertTimes] for a number, which is the same key as its eight little-endian bytes.
 func (f *Filter) InsertTimesUint64(key, times uint64) (isNew bool, err error) {
 	var was C.bool
 	status := C.petal_filter_insert_times_u64(f.toChange(), C.uint64_t(key), C.uint64_t(times), &was)
@@ -51,7 +51,7 @@ func (f *Filter) InsertTimesUint64(key, times uint64) (isNew bool, err error) {
 	return bool(was), explained("petal.Filter.InsertTimesUint64", status, f, insertTimesNone, Uint64Keys(nil))
 }
 
-// InsertTimesHash is [Filter.InsertTimes] of a key by its hash.
+// InsertTimesHash is [Filter.InsertTimes] for the hash of a key.
 func (f *Filter) InsertTimesHash(hash, times uint64) (isNew bool, err error) {
 	var was C.bool
 	status := C.petal_filter_insert_times_hash(f.toChange(), C.uint64_t(hash), C.uint64_t(times), &was)
@@ -66,9 +66,9 @@ func (f *Filter) InsertTimesBatch(keys Keys, times []uint64, answers *Answers) e
 	return f.timesBatch("petal.Filter.InsertTimesBatch", false, keys, times, answers)
 }
 
-// RemoveTimes removes a key as often as it is there, but no more than so many times; removed is how often that was.
-// Where a count stands at the greatest one of counting, which is that or more, it stays. [ErrUnsupported] if the kind
-// cannot remove or count. Changes the filter.
+// RemoveTimes removes a key as often as it is there, but at most times times; removed is the number of removed copies.
+// In counting, a count that has reached the greatest one stays. Returns [ErrUnsupported] if the kind cannot remove or
+// count. Changes the filter.
 func (f *Filter) RemoveTimes(key []byte, times uint64) (removed uint64, err error) {
 	var often C.uint64_t
 	status := C.petal_go_remove_times(f.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times), &often)
@@ -76,7 +76,7 @@ func (f *Filter) RemoveTimes(key []byte, times uint64) (removed uint64, err erro
 	return uint64(often), explained("petal.Filter.RemoveTimes", status, f, removeTimesNone, StringKeys(nil))
 }
 
-// RemoveTimesString is [Filter.RemoveTimes] of a string's bytes.
+// RemoveTimesString is [Filter.RemoveTimes] for the bytes of a string.
 func (f *Filter) RemoveTimesString(key string, times uint64) (removed uint64, err error) {
 	var often C.uint64_t
 	status := C.petal_go_remove_times(f.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times), &often)
@@ -84,7 +84,7 @@ func (f *Filter) RemoveTimesString(key string, times uint64) (removed uint64, er
 	return uint64(often), explained("petal.Filter.RemoveTimesString", status, f, removeTimesNone, StringKeys(nil))
 }
 
-// RemoveTimesUint64 is [Filter.RemoveTimes] of a number, which is the same key as its eight little-endian bytes.
+// RemoveTimesUint64 is [Filter.RemoveTimes] for a number, which is the same key as its eight little-endian bytes.
 func (f *Filter) RemoveTimesUint64(key, times uint64) (removed uint64, err error) {
 	var often C.uint64_t
 	status := C.petal_filter_remove_times_u64(f.toChange(), C.uint64_t(key), C.uint64_t(times), &often)
@@ -92,7 +92,7 @@ func (f *Filter) RemoveTimesUint64(key, times uint64) (removed uint64, err error
 	return uint64(often), explained("petal.Filter.RemoveTimesUint64", status, f, removeTimesNone, Uint64Keys(nil))
 }
 
-// RemoveTimesHash is [Filter.RemoveTimes] of a key by its hash.
+// RemoveTimesHash is [Filter.RemoveTimes] for the hash of a key.
 func (f *Filter) RemoveTimesHash(hash, times uint64) (removed uint64, err error) {
 	var often C.uint64_t
 	status := C.petal_filter_remove_times_hash(f.toChange(), C.uint64_t(hash), C.uint64_t(times), &often)

@@ -62,7 +62,7 @@ pub(crate) fn run(error: *mut petal_error, body: impl FnOnce() -> Result<()>) ->
 }
 
 /// Runs the case that nearly always succeeds, in a straight line; `panicked` gives the result after a panic. A call
-/// that `body` cannot serve then goes the long way, through [`run`], which also says what is wrong.
+/// that `body` cannot serve then goes through [`run`], which also says what is wrong.
 ///
 /// For calls with handles only. A handle comes from a call that went through [`run`], so panics are silenced by then.
 #[inline(always)]

@@ -1,8 +1,9 @@
 //! BUILDERS
 //!
-//! A builder collects keys and then makes a filter for exactly the distinct keys that came. A builder keeps 8 bytes a
-//! key, and 16 for kinds that remove or count keys. It does not keep the order of the keys. So a filter that remembers
-//! the last keys gets arbitrary keys if more came than its capacity.
+//! A builder collects keys and then makes a filter for exactly the distinct keys that came. Kinds with
+//! `PETAL_OVERFILL_IS_BUILT`, such as `fuse`, need a builder, and all other kinds of filter can have one. A builder
+//! keeps 8 bytes a key, and 16 for kinds that remove or count keys. It does not keep the order of the keys. So a filter
+//! that remembers the last keys gets arbitrary keys if more came than its capacity.
 
 use crate::boundary::{self, NO_ERROR, boundary, read_path};
 use crate::filter::keys::{self, petal_answers, petal_keys};
@@ -17,10 +18,10 @@ use std::ffi::{c_char, c_void};
 /// Collects keys. Free it with `petal_builder_free()`.
 pub struct petal_builder(pub(crate) Handle<Builder>);
 
-/// Learns how far a build is. `petal_builder_finish()`, `petal_builder_save()` and the like call it with the work done
-/// and the total work. A unit of work is a key in one phase: sorting, merging what went to a file, making the filter.
-/// `total` is the same number at all calls for one filter. `done` never falls, may be the same at several calls, and is
-/// `total` at the last one. A call comes at least once for every 2^21 keys of work.
+/// Reports the progress of a build. `petal_builder_finish()`, `petal_builder_save()` and the like call it with the work
+/// done and the total work. A unit of work is a key in one phase: sorting, merging what went to a file, making the
+/// filter. `total` is the same number at all calls for one filter. `done` never falls, may be the same at several
+/// calls, and is `total` at the last one. A call comes at least once for every 2^21 keys of work.
 ///
 /// Return false to cancel, at any call: then the builder makes nothing, leaves no file and keeps its keys. A callback
 /// must not unwind (throw) through the library.
@@ -157,8 +158,8 @@ pub unsafe extern "C" fn petal_builder_add_hash(builder: *mut petal_builder, has
     })
 }
 
-/// Adds keys in order. `answers`, nullable, only tells how many keys were added: the first `done`. A builder finds out
-/// nothing about a key, so it refuses every form of answers.
+/// Adds keys in order. `answers` is nullable: its field `done` tells how many keys were added. A builder finds out
+/// nothing about a key, so it refuses every output in `answers`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_add_batch(
     builder: *mut petal_builder,

@@ -42,7 +42,7 @@ pub struct petal_description {
     pub capabilities: u64,
     /// `PETAL_STATE_*`, ORed.
     pub state: u32,
-    /// How many places a key takes, and how many a lookup looks at.
+    /// How many bits or cells a key takes; 0 for kinds without such a number.
     pub hashes: u32,
     /// How many distinct keys the filter has room for; 0 is unknown.
     pub capacity: u64,

@@ -156,8 +156,8 @@ pub struct petal_kind_info {
     /// What a filter of this kind with the default parameters can do in memory of its own: `PETAL_CAN_*`, ORed. A
     /// filter with other parameters may lack some of that: `petal_filter_capabilities()` says what a filter can do.
     pub capabilities: u64,
-    /// The unit of a spec's `bits`: these are the exact size and a multiple of this. If it is 0, the `bits` of a spec
-    /// are the most that the filter may have, and the spec needs a capacity too.
+    /// The unit of a spec's `bits`. The `bits` of a spec are the exact size, a multiple of this unit. If the unit is 0,
+    /// the `bits` are an upper limit, and the spec needs a capacity too.
     pub bits_unit: u64,
     /// What a filter does with more keys than its capacity.
     pub overfill: petal_overfill,

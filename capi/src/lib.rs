@@ -41,9 +41,9 @@
 //! filter that you opened without its secret key. So a failed call never says that a key is absent.
 //! `petal_filter_contains_checked*` return a status and write the answer.
 //!
-//! A function writes its outputs only on success. There are two exceptions: the answers of a batch lookup (all 1 on
-//! failure) and the numbers in a `petal_answers` (always written). The comments mark output pointers that may be NULL
-//! as "nullable". Every other pointer is required, and NULL gives `PETAL_ERR_NULL`.
+//! A function writes its outputs only on success. There are two exceptions: the answers of a batch lookup (after a
+//! failure all 1, or all 0 for a map) and the numbers in a `petal_answers` (always written). The comments mark output
+//! pointers that may be NULL as "nullable". Every other pointer is required, and NULL gives `PETAL_ERR_NULL`.
 //!
 //! A failed call changes no filter and leaves no half-written file.
 //!

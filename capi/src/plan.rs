@@ -1,6 +1,8 @@
 //! PLANNING
 //!
-//! Which kind of filter, and how large? `petal_plan()` asks every kind.
+//! Which kind of filter, and how large? `petal_plan()` asks every kind. If the request has a `false_positive_rate`, a
+//! proposal describes the filter of this spec: the proposal's `kind`, with `keys` as the `capacity`, and the same rate.
+//! For a kind with `PETAL_TAKES_INTEGERS` the spec has the universe as its `bits`, and neither capacity nor rate.
 
 use crate::boundary::{self, boundary};
 use crate::kinds::PETAL_NAME_SIZE;
@@ -31,8 +33,8 @@ pub struct petal_plan_request {
     /// If keys are integers: the bound below which all keys are, at least `keys`; 0 is unknown. Kinds with
     /// `PETAL_TAKES_INTEGERS` fit only if you give the bound.
     pub universe: u64,
-    /// How often each key comes at most, for kinds that count. Such a kind has room for so many, or its proposal says
-    /// why not. 0 means 1.
+    /// The greatest number of times that one key comes, for kinds that count. If a kind cannot hold so many copies, its
+    /// proposal says why. 0 means 1.
     pub times: u64,
 }
 
@@ -84,8 +86,8 @@ unsafe impl boundary::SizedStruct for petal_proposal {
 const _: () = assert!(petal_core::MESSAGE_LENGTH < PETAL_REASON_SIZE);
 
 /// Proposes kinds. Kinds that fit come first, the smallest at the top; for a request with `memory`, the most accurate.
-/// Writes as many proposals as there is `room` for into `proposals`, and their whole number into `count`. There is one
-/// for each kind of filter, so that room for `petal_kind_count()` is enough. A request of 0 keys means 1.
+/// Writes the first `room` proposals into `proposals`, and the number of all proposals into `count`. There is one
+/// proposal for each kind of filter, so room for `petal_kind_count()` proposals is enough. A request of 0 keys means 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_plan(
     request: *const petal_plan_request,

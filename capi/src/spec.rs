@@ -26,7 +26,7 @@ pub const PETAL_HASH_XXH3: petal_hash_function = 1;
 pub const PETAL_HASH_XXH64: petal_hash_function = 2;
 /// SipHash-1-3 under a secret 128-bit key: for keys that somebody hostile may choose.
 pub const PETAL_HASH_SIPHASH13: petal_hash_function = 3;
-/// You hash: the filter takes 64-bit hashes only. These hashes must be uniform in all bits.
+/// Your program hashes: the filter takes 64-bit hashes only. These hashes must be uniform in all bits.
 pub const PETAL_HASH_EXTERNAL: petal_hash_function = 4;
 /// The hash function of another system's format, over whole keys. Only filters from `petal_filter_import()` and from
 /// specs of `petal_format_spec()` have it.
@@ -70,7 +70,7 @@ const _: () = {
     assert!(PETAL_KERNEL_NEON == Kernel::Neon as u32);
 };
 
-/// A spec holds so many of the parameters that only some kinds take.
+/// The number of settings in a spec: no kind takes more parameters of its own.
 pub const PETAL_MAX_PARAMETERS: usize = 8;
 
 const _: () = assert!(PETAL_MAX_PARAMETERS == MAX_PARAMETERS);
@@ -130,16 +130,16 @@ pub struct petal_spec {
     pub kind: petal_kind,
     /// One of `PETAL_HASH_*`; 0 is `PETAL_HASH_XXH3`.
     pub hash: petal_hash_function,
-    /// The number of distinct keys that the filter has room for; 0 is a million, or unknown if `bits` is set.
+    /// The number of distinct keys that the filter has room for; 0 means a million, or unknown if `bits` is set.
     pub capacity: u64,
-    /// The greatest false-positive rate at capacity, inside (0, 1) and not below capacity / 2^64; 0 is 0.01 unless
+    /// The greatest false-positive rate at capacity, inside (0, 1) and not below capacity / 2^64; 0 means 0.01 unless
     /// `bits` is set.
     pub false_positive_rate: f64,
-    /// The exact number of bits instead of a rate.
+    /// The number of bits, in place of a rate. It is exact or a limit: see `bits_unit` of `petal_kind_info`.
     pub bits: u64,
     /// The exact number of bits that a key sets, with `bits`; 0 is the best for `bits` and `capacity`.
     pub hashes: u32,
-    /// One of `PETAL_KERNEL_*`, to compare them; 0 is the best that the processor has.
+    /// One of `PETAL_KERNEL_*`, for comparisons; 0 is the best that the processor has.
     pub kernel: petal_kernel,
     /// The seed of `PETAL_HASH_XXH3` and `PETAL_HASH_XXH64`. For `PETAL_HASH_EXTERNAL` it is your tag, which keeps
     /// filters over different hashes from being merged. A seed is not a secret.

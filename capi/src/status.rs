@@ -137,7 +137,7 @@ pub extern "C" fn petal_status_message(status: petal_status) -> *const c_char {
 /// The longest message of a `petal_error`, with its final NUL.
 pub const PETAL_ERROR_MESSAGE_SIZE: usize = 240;
 
-/// Says what went wrong. You own the struct; set it to `= {0}` before the first use.
+/// An error: its status and a message. You own the struct; set it to `= {0}` before the first use.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_error {

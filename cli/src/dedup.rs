@@ -157,7 +157,7 @@ struct Losses {
 }
 
 impl Losses {
-    /// From the lines that passed, those that were dropped, and the false-positive rate by distinct lines.
+    /// Estimates from the numbers of passed and dropped lines, and the false-positive rate by distinct lines.
     fn estimate(passed: u64, dropped: u64, rate: impl Fn(u64) -> f64) -> Losses {
         let (passed, limit) = (passed as f64, dropped as f64);
         if passed == 0.0 || limit == 0.0 {

@@ -167,8 +167,7 @@ pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Hand
     petal::load_as(&image(path)?, &options).map_err(failed)
 }
 
-/// Whether what a path names can be read only once, as standard input and pipes such as those of `<(...)`: then it is
-/// read into memory.
+/// Whether a path can be read only once, as standard input and pipes such as `<(...)` can: then it is read into memory.
 fn comes_once(path: &Path) -> bool {
     is_standard(path) || path.metadata().is_ok_and(|metadata| !metadata.is_file())
 }
@@ -240,7 +239,7 @@ pub fn open_or_import(path: &Path, key: Option<SecretKey>, format: Option<&str>)
     }
 }
 
-/// Whether bytes may be those of another system.
+/// Whether the bytes may be a filter of another system.
 fn is_foreign(error: &petal::Error) -> bool {
     error.status() == Status::Foreign || error.status() == Status::Truncated
 }

@@ -311,7 +311,7 @@ pub struct Batch<'a> {
     ends: &'a [usize],
     /// Where the keys are, if they are not whole records.
     fields: Option<&'a [Range<usize>]>,
-    /// Whether no more records are at hand, so that the next ones may be long in coming.
+    /// Whether no more records have been read, so that the next ones may take long to arrive.
     pub last_of_block: bool,
     /// Where they come from, and how many came from there before.
     source: Option<&'a Source>,
@@ -512,7 +512,8 @@ impl Records {
         }
     }
 
-    /// The next records at hand; or which of them, counted from 0, has not the field of which number.
+    /// The next records that have been read. Otherwise the index of the first record that lacks a field, and that
+    /// field's number.
     fn next_batch(&mut self, field: Option<&Field>) -> Result<Option<Batch<'_>>, (u64, String)> {
         let whole = &self.buffer[self.start..self.whole];
         self.ends.clear();

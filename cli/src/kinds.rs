@@ -17,8 +17,8 @@ struct Description {
     /// What it is of: `filter`, `map` or `sketch`.
     handle: &'static str,
     layout_version: u16,
-    /// How one comes to be: `empty`, and then takes keys; `keys`, a filter that is built from all of its keys;
-    /// `entries`, a map that is built from all of its keys and their values.
+    /// How a filter or map of the kind is made: `empty`, and then takes keys; `keys`, a filter that is built from all
+    /// keys; `entries`, a map that is built from all of its keys and their values.
     made_from: &'static str,
     capabilities: Vec<&'static str>,
     /// Exact sizes are multiples of so many bits; null where a size goes by the keys.

@@ -75,7 +75,7 @@ impl Change {
         let delimiter = FinderRev::new(&args.entries.delimiter);
         let mut entries = Entries::default();
         inputs.for_each(&mut Progress::new(self.doing, inputs.length()), |batch| {
-            // The keys before a malformed record get their values all the same.
+            // The keys before a malformed record still get their values.
             let whole = entries.fill(batch, &delimiter);
             let mut answers = Answers::default();
             let taken = (self.give)(map, &entries.keys(), &entries.values, Some(&mut answers));

@@ -163,8 +163,8 @@ fn also(kind: &str) -> Vec<&'static str> {
     all.into_iter().filter(|(_, can)| *can).map(|(name, _)| name).collect()
 }
 
-/// The largest of those that are small, over the smallest, and the most often wrong of those that are accurate, over
-/// the most accurate.
+/// The size limit of small kinds, divided by the smallest, and the rate limit of accurate kinds, divided by the most
+/// accurate.
 const SMALL: f64 = 1.25;
 const ACCURATE: f64 = 2.0;
 

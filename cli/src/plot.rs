@@ -70,9 +70,9 @@ struct Line {
 struct Kinds {
     /// The kinds to draw; the one that needs the fewest bits comes first.
     lines: Vec<Line>,
-    /// The names of those whose line would lie beyond [`MOST_BITS`].
+    /// The names of kinds whose line would lie beyond [`MOST_BITS`].
     beyond: Vec<&'static str>,
-    /// The names of those that have one size below that, and no line.
+    /// The names of kinds that have a single size, and so no line.
     of_one_size: Vec<&'static str>,
 }
 

@@ -12,8 +12,8 @@ pub const GROWING_KIND: &str = "scalable";
 /// How many keys a filter of that kind is made for, before it grows.
 pub const FIRST_CAPACITY: u64 = 1 << 16;
 
-/// What the options of `petal build` say, but for the capacity where the input is to tell it.
-/// `kind` is the one of a build that names none.
+/// The spec of the options of `petal build`, without the capacity if the input has to tell it. `kind` is the one of a
+/// build that names none.
 pub fn of_build(args: &args::Build, kind: Option<&str>) -> Outcome<Spec> {
     let spec = Spec {
         capacity: args.capacity.unwrap_or(0),

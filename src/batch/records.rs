@@ -11,8 +11,8 @@ pub trait Records<R> {
     /// Gives all records to `take`, in order, in pieces of any length but none empty. Linear in the records.
     ///
     /// # Errors
-    /// Those of `take`, which end the pass; [`Status::OutOfMemory`](crate::Status::OutOfMemory) and what the system
-    /// reports where records are in a file.
+    /// The errors of `take`, which end the pass; [`Status::OutOfMemory`](crate::Status::OutOfMemory), and
+    /// the system's errors if records are in a file.
     fn for_each(&self, take: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()>;
 
     /// All records at once, where they lie in memory like that.

@@ -14,7 +14,7 @@ pub fn place(x: u64, shards: u64) -> (u64, u64) {
 /// Gives `take` the records of a pass in pieces none of which is in two shards, each with the number of its shard.
 ///
 /// # Errors
-/// Those of `take`, which end the pass, and those of the records.
+/// The errors of `take`, which end the pass, and the errors of the records.
 pub fn for_each_part<R>(
     records: &dyn Records<R>,
     order: impl Fn(&R) -> u64,

@@ -51,7 +51,7 @@ impl<J, R> Workers<J, R> {
     /// Waits for the next report.
     ///
     /// # Errors
-    /// Those of the thread that reports; [`Status::Internal`] where all threads have ended.
+    /// The errors of the thread that reports; [`Status::Internal`] where all threads have ended.
     pub fn report(&self) -> Result<R> {
         self.reports.recv().map_err(|_| Status::Internal)?
     }
@@ -85,7 +85,7 @@ impl<R> Reports<R> {
 /// work. Returns when all threads have ended.
 ///
 /// # Errors
-/// Those of `lead`; that of the system where it has no thread at all.
+/// The errors of `lead`; that of the system where it has no thread at all.
 pub fn with_workers<S: Send, J: Send, R: Send>(
     states: Vec<S>,
     work: impl Fn(&mut S, J, &Reports<R>) -> Result<()> + Sync,

@@ -184,7 +184,7 @@ impl Header {
     /// other, the second has everything that belongs to the last word of the first, or more.
     ///
     /// # Errors
-    /// As [`Header::decode`], those of `read`, and [`Status::Dirty`] if the header never comes to rest.
+    /// As [`Header::decode`], the errors of `read`, and [`Status::Dirty`] if the header never comes to rest.
     pub fn read(mut read: impl FnMut(&mut [u8; LENGTH]) -> Result<usize>) -> Result<(Header, u64)> {
         let (mut bytes, mut last) = ([0; LENGTH], None);
         for _ in 0..1000 {

@@ -158,7 +158,7 @@ impl Format {
     /// # Errors
     /// [`Status::Unsupported`](crate::Status::Unsupported) where the filter has no form in this format, saying which of
     /// its properties stands in the way; [`Status::UnknownValue`](crate::Status::UnknownValue) for a variant that there
-    /// is not; those of the sink.
+    /// is not; the errors of the sink.
     pub fn export(&self, filter: &Filter, variant: Option<&str>, sink: &mut Sink) -> Result<()> {
         let Some(export) = self.export else {
             return Err(error!(Unsupported, "{} is only read, not written", self.name));

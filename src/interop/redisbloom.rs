@@ -125,8 +125,8 @@ impl Header {
     /// Gives the bytes of the header to a sink.
     ///
     /// # Errors
-    /// [`Status::Unsupported`](crate::Status::Unsupported) for more links or keys than it has room for; those of the
-    /// sink.
+    /// [`Status::Unsupported`](crate::Status::Unsupported) for more links or keys than it has room for; the errors of
+    /// the sink.
     pub fn write(&self, sink: &mut Sink) -> Result<()> {
         let keys = self.links.iter().try_fold(0_u64, |sum, (_, taken)| sum.checked_add(*taken));
         let (Ok(count), Some(keys)) = (u32::try_from(self.links.len()), keys) else {

@@ -169,7 +169,7 @@ impl Words {
     /// `bytes` bytes, a multiple of 8, in memory of their own, as `read` fills them in; it says how many there were.
     ///
     /// # Errors
-    /// [`Status::Truncated`](crate::Status::Truncated) if there were fewer, and those of `read`.
+    /// [`Status::Truncated`](crate::Status::Truncated) if there were fewer, and the errors of `read`.
     pub(crate) fn read(bytes: u64, read: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<Words> {
         let mut words = Words::zeroed(bytes)?;
         let memory = words.owned_mut();

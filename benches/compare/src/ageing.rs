@@ -60,7 +60,7 @@ fn insert(filter: &mut Filter, (from, to): (u64, u64), is_asked: bool, buffer: &
     Ok(each(time, to - from))
 }
 
-/// All kinds that forget and are wanted, with windows of `n` keys.
+/// Measures the chosen kinds that forget, with windows of `n` keys.
 ///
 /// # Errors
 /// Says so if a window lost a key, or where there is no memory.

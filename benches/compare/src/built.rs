@@ -188,7 +188,7 @@ fn limit(bytes: u64, effort: &Effort, random: &mut Random) -> Result<f64, String
     Ok(least)
 }
 
-/// Builds and asks all of them that are wanted, with so many keys.
+/// Builds the chosen filters with `n` keys, and looks keys up.
 ///
 /// # Errors
 /// Says so if one cannot be built, or lost a key.

@@ -232,7 +232,7 @@ fn merge(make: fn(u64) -> Result<Table, String>, n: u64, buffer: &mut Buffer) ->
     Ok(Some(median(&times)))
 }
 
-/// Fills and asks all of them that are wanted, as many keys as 95 % of the next power of two of slots.
+/// Fills the chosen filters with as many keys as 95 % of the next power of two of slots, and looks keys up.
 ///
 /// # Errors
 /// Says so if one refuses or lost a key, or where there is no memory.

@@ -270,7 +270,7 @@ fn both(row: &Row, fixed: &Row, n: u64, effort: &Effort, buffer: &mut Buffer) ->
     })
 }
 
-/// All kinds that grow and are wanted, grown to `n` keys.
+/// Measures the chosen kinds that grow, grown to `n` keys.
 ///
 /// # Errors
 /// Says so if one refuses or lost a key, or has too high a rate, or where there is no memory.

@@ -126,7 +126,7 @@ impl Arguments {
         self.only.is_empty() || self.only.iter().any(|only| only == name)
     }
 
-    /// The sizes of a part that are wanted.
+    /// The chosen sizes of a part.
     fn sizes(&self, part: Part, all: &[u64]) -> Vec<u64> {
         let wanted = |n: &u64| self.keys.is_empty() || self.keys.contains(n);
         let is_part = !self.quick && (self.part.is_empty() || self.part.contains(&part));

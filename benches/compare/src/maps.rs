@@ -1,5 +1,5 @@
-//! Maps that are built from all of their keys, once with each solver: their build and their gets, in batches and one
-//! call a key.
+//! Measures maps that are built from all of their keys, once with each solver: building, and lookups in batches and by
+//! single calls.
 
 use crate::built::keys_of;
 use crate::keys::{BUFFER, Buffer, Form, Random, mix};
@@ -9,16 +9,16 @@ use petal::registry::MAPS;
 use petal::{Answers, BuilderOptions, Image, Map, MapBuilder, Row, Spec, Structure};
 use serde::Serialize;
 
-/// Bits of the values, and check bits where a map has any.
+/// The bits of a value, and the check bits of maps that have any.
 const BITS: u32 = 8;
 
-/// From so many keys on one build is enough.
+/// From so many keys on the benchmark builds only once.
 const LONG: u64 = 50_000_000;
 
 /// The figures of one map.
 #[derive(Clone, Debug, Serialize)]
 pub struct Record {
-    /// The kind, and what solves it.
+    /// The kind and its solver.
     map: String,
     /// Keys.
     n: u64,
@@ -32,7 +32,7 @@ pub struct Record {
     single_get_ns: f64,
 }
 
-/// How one is built.
+/// How to build a map.
 struct Contender {
     row: &'static Row,
     /// The number of the solver, where the kind has a choice.
@@ -40,7 +40,7 @@ struct Contender {
 }
 
 impl Contender {
-    /// The kinds that are built, those that have a choice of solvers once with each.
+    /// The kinds of map that are built: once with each solver that the kind has.
     fn all(wants: &dyn Fn(&str) -> bool) -> Vec<Contender> {
         let mut all = Vec::new();
         for row in MAPS.iter().filter(|row| matches!(row.structure, Structure::StaticMap { .. }) && wants(row.name)) {
@@ -83,10 +83,10 @@ fn value(key: u64) -> u64 {
     mix(key) >> (64 - BITS)
 }
 
-/// Builds and asks all of them that are wanted, with so many keys.
+/// Builds the chosen maps with `n` keys, and looks keys up.
 ///
 /// # Errors
-/// Says so if one cannot be built, or gave a key another value than its own.
+/// A map that cannot be built, or that gives a key a wrong value.
 pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<Vec<Record>, String> {
     let mut buffer = Buffer::new(Form::U64);
     let keys = keys_of(n, &mut buffer);

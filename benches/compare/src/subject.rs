@@ -107,7 +107,7 @@ pub fn spec(row: &Row, size: &Size, kernel: Kernel) -> Spec {
     Spec { kind: Some(row.kind), capacity: size.n, bits, kernel, ..Spec::default() }
 }
 
-/// The false-positive rate of a kind that cannot have as few bits as are wanted.
+/// The false-positive rate for a kind that cannot have as few bits as the comparison asks for.
 const OTHERWISE: f64 = 0.01;
 
 /// A kind at a size. A kind that needs more bits for so many keys has those of a rate of 1 %: the column of bits for
@@ -204,7 +204,7 @@ impl Subject for Petal {
     }
 }
 
-/// Asks for each key, keeps the answers as a program would, and counts those that are true.
+/// Looks each key up, stores the answers as a program would, and counts the true ones.
 #[inline(always)]
 pub fn one_by_one<K>(keys: impl Iterator<Item = K>, answers: &mut [u8], mut ask: impl FnMut(K) -> bool) -> u64 {
     let mut count = 0;

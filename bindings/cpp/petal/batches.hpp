@@ -144,7 +144,7 @@ class key_buffer {
 /// Where the answers of a batch go: one `bool` or `std::uint8_t` a key, or one bit a key, or both, or nowhere.
 class answers {
  public:
-  /// Nowhere: no answers are wanted. A range, even an empty one, is room for those that are.
+  /// No answers. Any range, even an empty one, is room for answers.
   answers() noexcept = default;
   /// One byte a key, 0 or 1, into a contiguous range (`std::vector<std::uint8_t>`, `std::array<bool, N>` ...).
   template <class Range, class = std::enable_if_t<
@@ -175,7 +175,7 @@ class answers {
     return *this;
   }
 
-  /// NULL where no such answers are wanted.
+  /// NULL for no answers of this form.
   std::uint8_t *bytes() const noexcept { return bytes_; }
   std::uint8_t *bits() const noexcept { return bitmap_; }
 

@@ -117,8 +117,8 @@ inline result<std::vector<std::byte>> try_serialize_compact(const filter &from) 
   return form;
 }
 
-/// Many filters, or compact forms, that are asked for one key at once: while one answers, the lines of those that come
-/// are on their way. Refers to the filters, which must outlive it, or be moved no more.
+/// Many filters or compact forms for the lookup of one key: while one answers, the lines of those that come are on
+/// their way. Refers to the filters, which must outlive it, or be moved no more.
 class filter_list {
  public:
   filter_list() noexcept = default;

@@ -409,7 +409,7 @@ class filter {
   result<void> try_intersect(const filter &other) noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_intersect(get(), other.get(), error); });
   }
-  /// Gives it room for so many keys, and for those that it holds, without its keys, for kinds that
+  /// Gives the filter room for `capacity` keys, and for the keys that it holds, without its keys, for kinds that
   /// `can(PETAL_CAN_RESIZE)`: see `petal_filter_resize()`.
   result<void> try_resize(std::uint64_t capacity) noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_resize(get(), capacity, error); });

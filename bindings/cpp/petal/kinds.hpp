@@ -46,7 +46,7 @@ inline result<choice_name> try_kind_choice(petal_kind kind, std::size_t paramete
   });
 }
 
-/// What is wanted of a kind: keys, and a rate or a memory; see `petal_plan_request`.
+/// What you want of a kind: keys, and a rate or a memory; see `petal_plan_request`.
 class plan_request {
  public:
   plan_request() noexcept : request_(detail::sized<petal_plan_request>()) {}

@@ -158,7 +158,7 @@ class map {
     return count;
   }
 
-  /// Gives a key a value, beside those that it was given before: the map joins them. Whether less was read of the key
+  /// Gives a key one more value; the map joins all values of the key. Returns whether the map read less for the key
   /// before. Needs the map to itself.
   template <class Key>
   result<bool> try_put(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {

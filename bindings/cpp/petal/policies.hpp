@@ -73,7 +73,7 @@ class policy {
     filter ? to.append(filter.get(), length) : to.append("\0\37", 2);
   }
 
-  /// Whether a key may be among those of a filter. Never false for one that is.
+  /// Whether a key may be in a filter. Never false for a key that is.
   bool key_may_match(std::string_view key, std::string_view filter) const noexcept {
     return petal_policy_key_may_match(get(), key.data(), key.size(), filter.data(), filter.size()) != 0;
   }

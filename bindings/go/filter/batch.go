@@ -41,7 +41,7 @@ func (k *Keys) canBeFor(f *image.Filter) error {
 	return f.CanHash()
 }
 
-// hash returns the hashes of some keys: those that are there, or made in the buffer.
+// hash returns the hashes of some keys: the caller's own hashes, or hashes made in the buffer.
 func (k *Keys) hash(f *image.Filter, from, to int, buffer *[image.FetchKeys]uint64) []uint64 {
 	if k.hashes != nil {
 		return k.hashes[from:to]
@@ -92,10 +92,10 @@ func batch(f *image.Filter, keys *Keys, answers []bool, insert bool) (trues int)
 	return trues
 }
 
-// ContainsBatch looks many keys up: found[i] becomes what [Filter.Contains] says of key i, and count how many of them
-// are true. found may be nil, to count only; otherwise it has room for all, or nothing is done: [ErrTooFewAnswers]. If
-// keys cannot be looked up every answer is true. Faster than single lookups where the filter is larger than the
-// second-level cache. Only reads the filter.
+// ContainsBatch looks many keys up: found[i] becomes what [Filter.Contains] says of key i, and count is the number of
+// true answers. found may be nil, to count only. If found has no room for all answers, the call does nothing and
+// returns [ErrTooFewAnswers]. On a failure every answer is true. Faster than single lookups where the filter is larger
+// than the second-level cache. Only reads the filter.
 func (f *Filter) ContainsBatch(keys Keys, found []bool) (count int, err error) {
 	if err := room(found, keys.Len()); err != nil {
 		return 0, err
@@ -109,10 +109,10 @@ func (f *Filter) ContainsBatch(keys Keys, found []bool) (count int, err error) {
 	return batch(f.image(), &keys, found, false), nil
 }
 
-// InsertBatch inserts many keys in order: isNew[i] becomes what [Filter.Insert] says of key i, and count how many of
-// them are true. isNew may be nil, to count only; otherwise it has room for all, or nothing is done:
-// [ErrTooFewAnswers]. If keys cannot be inserted none is. Faster than single insertions where the filter is larger than
-// the second-level cache. Changes the filter.
+// InsertBatch inserts many keys in order: isNew[i] becomes what [Filter.Insert] says of key i, and count is the number
+// of true answers. isNew may be nil, to count only. If isNew has no room for all answers, the call does nothing and
+// returns [ErrTooFewAnswers]. On a failure no key is inserted. Faster than single insertions where the filter is larger
+// than the second-level cache. Changes the filter.
 func (f *Filter) InsertBatch(keys Keys, isNew []bool) (count int, err error) {
 	if err := room(isNew, keys.Len()); err != nil {
 		return 0, err

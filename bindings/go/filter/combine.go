@@ -40,8 +40,8 @@ func compatible(first, second *image.Filter) error {
 func (f *Filter) IsCompatible(other *Filter) bool { return compatible(f.image(), other.image()) == nil }
 
 // Merge makes the filter the union of both: the same bits as a filter into which the keys of both were inserted.
-// [ErrIncompatible] if they differ in kind, geometry, hash function, seed or key. If the other is dirty this one
-// becomes so. Changes the filter, only reads the other.
+// Returns [ErrIncompatible] if they differ in kind, geometry, hash function, seed or key. If the other filter is dirty,
+// this filter becomes dirty too. Changes the filter, only reads the other.
 func (f *Filter) Merge(other *Filter) error {
 	offered := func(a, b uint64) uint64 {
 		sum, carry := bits.Add64(a, b, 0)
@@ -55,9 +55,9 @@ func (f *Filter) Merge(other *Filter) error {
 	})
 }
 
-// Intersect makes the filter one that holds every key which both hold, and others at a rate no higher than either's
-// now. The number of keys offered becomes the smaller of both. [ErrIncompatible] as with [Filter.Merge]; if the other
-// is dirty this one becomes so. Changes the filter, only reads the other.
+// Intersect makes the filter hold every key that both hold. Its rate is then no higher than the rate of either filter.
+// The number of keys offered becomes the smaller of both. [ErrIncompatible] as with [Filter.Merge]; if the other filter
+// is dirty, this filter becomes dirty too. Changes the filter, only reads the other.
 func (f *Filter) Intersect(other *Filter) error {
 	offered := func(a, b uint64) uint64 { return min(a, b) }
 	return f.combine(other, offered, func(ours, theirs []byte) {
@@ -95,8 +95,8 @@ func (f *Filter) Clear() error {
 	return nil
 }
 
-// Vouch declares the bytes as they are to be right, and makes a dirty filter clean: for whoever knows that all keys are
-// there, or can do without some. Changes the filter.
+// Vouch declares the bytes as they are to be right, and makes a dirty filter clean: call it if you know that all keys
+// are there, or if you can do without some. Changes the filter.
 func (f *Filter) Vouch() error {
 	if _, err := f.image().Change(); err != nil {
 		return err
@@ -126,8 +126,9 @@ func blockBits(h *image.Header) uint64 {
 	return 512
 }
 
-// Fold makes the filter smaller by a factor, 2 or more, that divides [Filter.FoldUnits]: the same bits as a filter that
-// was made so small at once, with a higher false-positive rate. [ErrOutOfRange] for another factor. Changes the filter.
+// Fold makes the filter smaller by a factor, 2 or more, that divides [Filter.FoldUnits]: the result has the same bits
+// as a filter that was so small from the beginning, and a higher false-positive rate. Returns [ErrOutOfRange] for
+// another factor. Changes the filter.
 func (f *Filter) Fold(factor uint64) error {
 	payload, err := f.image().Change()
 	if err != nil {
@@ -141,7 +142,7 @@ func (f *Filter) Fold(factor uint64) error {
 	all := h.Bits
 	h.Bits /= factor
 	if h.FalsePositiveRate != 0 {
-		// What was promised is now what the smaller geometry gives.
+		// The promised rate is now the rate of the smaller geometry.
 		h.FalsePositiveRate = expected(&h, h.Capacity)
 	}
 	folded, err := f.image().Like(h)

@@ -11,7 +11,7 @@ import (
 
 // Estimate is an estimate with its uncertainty.
 type Estimate struct {
-	// Value is the estimate as it comes out: that of an intersection may be negative.
+	// Value is the estimate as the formula gives it: the estimate of an intersection may be negative.
 	Value         float64
 	StandardError float64
 	// Low and High are the ends of the 95 % interval.
@@ -37,9 +37,9 @@ type Statistics struct {
 	Fill float64
 	// FalsePositiveRate is the rate now, from the payload as it is, whatever was inserted.
 	FalsePositiveRate float64
-	// FalsePositiveRateFloor is the rate below which 64-bit hashes cannot get with so many keys.
+	// FalsePositiveRateFloor is the lowest rate that 64-bit hashes allow with so many keys.
 	FalsePositiveRateFloor float64
-	// CountEstimate is the number of distinct keys, estimated from the fill; negative if that cannot be told.
+	// CountEstimate is the number of distinct keys, estimated from the fill; negative if the filter is too full to tell.
 	CountEstimate float64
 }
 
@@ -55,7 +55,7 @@ func estimate(value, standardError float64) Estimate {
 	}
 }
 
-// ExpectedFalsePositiveRate returns the exact rate to expect with so many distinct keys; 1 if the filter is closed.
+// ExpectedFalsePositiveRate returns the exact rate to expect with that many distinct keys; 1 if the filter is closed.
 // Only reads the filter.
 func (f *Filter) ExpectedFalsePositiveRate(keys uint64) float64 {
 	h := f.image().Header()
@@ -76,7 +76,7 @@ func (f *Filter) Estimate() (Estimate, error) {
 }
 
 // EstimateOverlap compares two filters that could be merged: [ErrIncompatible] otherwise. The intersection's error does
-// not depend on its size: a small overlap of large sets cannot be told from none. Reads both payloads, and changes
+// not depend on its size: nobody can tell a small overlap of large sets from none. Reads both payloads, and changes
 // nothing.
 func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
 	if err := compatible(f.image(), other.image()); err != nil {
@@ -99,7 +99,7 @@ func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
 	sum, union := o.FirstCount.Value+o.SecondCount.Value, o.UnionCount.Value
 	errors := o.FirstCount.StandardError + o.SecondCount.StandardError
 	o.IntersectionCount = estimate(sum-union, errors+o.UnionCount.StandardError)
-	// J = (|A| + |B|) / |A or B| - 1, and the errors add up at most. Of nothing, nothing is shared.
+	// J = (|A| + |B|) / |A or B| - 1, and the errors add up at most. Empty filters share nothing.
 	if union > 0 {
 		o.Jaccard = estimate(sum/union-1, (errors+sum/union*o.UnionCount.StandardError)/union)
 	}
@@ -174,7 +174,7 @@ func ones(payload []byte) (count uint64) {
 	return count
 }
 
-// onesOf counts those of bits from..to.
+// onesOf counts the set bits in from..to.
 func onesOf(payload []byte, from, to uint64) (count uint64) {
 	for from < to {
 		at := from / 64

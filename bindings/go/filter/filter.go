@@ -1,10 +1,10 @@
 // Package filter makes and changes Petal filters without cgo: the same bytes that the C library makes of the same spec
 // and keys, in Go, with a little assembly where the processor has AVX2.
 //
-// It has the kinds blocked, split_block and bloom, with every parameter and hash function. Filters are made from a
-// capacity and a false-positive rate ([New]) or read from an image ([Open], [Load], [Read]). They take keys, and are
-// merged, intersected, folded and measured. They are written as images that every other program over Petal reads.
-// Package view, beside it, looks keys up in every kind, where the image lies.
+// It has the kinds blocked, split_block and bloom, with every parameter and hash function. [New] makes a filter from a
+// capacity and a false-positive rate; [Open], [Load] and [Read] read one from an image. You can insert keys, merge,
+// intersect, fold and measure filters, and write images that all programs with Petal read. Package view looks keys up
+// in filters of every kind, in place.
 //
 //	seen, err := filter.New(filter.Spec{Capacity: 1_000_000, FalsePositiveRate: 0.01})
 //	if err != nil {
@@ -14,20 +14,20 @@
 //	fmt.Println(seen.ContainsString("apple")) // true: maybe. false would be certain.
 //	err = seen.Save("seen.petal")
 //
-// A lookup never says false of a key that was inserted. If it cannot be answered, because the filter is closed or was
-// opened without the secret key that it needs, it says true: a broken call costs a lookup and never invents an absence.
+// A lookup never says false of a key that was inserted. A lookup that fails returns true: the filter is closed, or was
+// opened without the secret key that it needs.
 //
 // # Memory
 //
-// A filter lies in Go's memory and goes when nobody refers to it. Nothing has to be closed; the zero value is a closed
-// filter.
+// A filter lies in Go's memory, and the garbage collector frees it. You need not close filters. The zero value is a
+// closed filter.
 //
 // # Concurrency
 //
-// A filter is not synchronised. Methods that only read it may run in many goroutines at once; those that change it need
-// it to themselves. Each method's comment says which it is. A program that was built with -race is told of a method
-// that changes a filter while another goroutine uses it. Filters that goroutines fill each for itself are merged in the
-// end.
+// A filter has no locks. Methods that only read a filter may run in many goroutines at once; methods that change a
+// filter need it to themselves. The comment of each method says which group it belongs to. In a program that was built
+// with -race, the race detector reports a method that changes a filter while another goroutine uses it. To insert from
+// many goroutines, let each fill a filter of its own, and merge these in the end.
 package filter
 
 import (
@@ -40,8 +40,8 @@ import (
 
 // Options say how to read a filter. A nil *Options is the zero value.
 type Options struct {
-	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without it the filter
-	// opens, takes hashes and is merged, but takes no keys, and says true of every key.
+	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the filter
+	// opens, takes hashes and merges. It takes no keys, and says true of every key.
 	Key [16]byte
 }
 
@@ -51,9 +51,9 @@ type Filter image.Filter
 
 func (f *Filter) image() *image.Filter { return (*image.Filter)(f).OrClosed() }
 
-// New makes an empty filter. [ErrFalsePositiveRate], [ErrOutOfRange], [ErrContradiction] and [ErrUnknownValue] for a
-// spec that cannot be, [ErrTooLarge] and [ErrOutOfMemory] for a size that there is not. Sizing takes microseconds, with
-// the derivations [Double], [EnhancedDouble] and [Triple] up to some milliseconds.
+// New makes an empty filter. Returns [ErrFalsePositiveRate], [ErrOutOfRange], [ErrContradiction] and [ErrUnknownValue]
+// for an invalid spec, and [ErrTooLarge] or [ErrOutOfMemory] if there is no memory of that size. Sizing takes
+// microseconds, and up to some milliseconds with the derivations [Double], [EnhancedDouble] and [Triple].
 func New(spec Spec) (*Filter, error) {
 	header, err := spec.header()
 	if err != nil {
@@ -63,9 +63,9 @@ func New(spec Spec) (*Filter, error) {
 	return (*Filter)(f), err
 }
 
-// Open reads the image that a file is into memory, and checks its checksums, unless it is dirty: the filter is dirty
-// too. The file is not changed; [Filter.Save] writes it anew. [ErrUnsupported] of the kinds that only package view
-// reads.
+// Open reads a file that is an image into memory, and compares the checksums. A dirty image has none, and its filter is
+// dirty. Changes do not go to the file; [Filter.Save] writes it anew. Returns [ErrUnsupported] for the kinds that only
+// package view reads.
 func Open(path string, options *Options) (*Filter, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -86,15 +86,15 @@ func Open(path string, options *Options) (*Filter, error) {
 	return f, nil
 }
 
-// Load copies the image at the start of a slice and checks its checksums, unless it is dirty: the filter is dirty too.
-// What follows the image is ignored. [ErrUnsupported] of the kinds that only package view reads.
+// Load copies the image at the start of a slice and compares the checksums. A dirty image has none, and its filter is
+// dirty. Other bytes may follow the image. Returns [ErrUnsupported] for the kinds that only package view reads.
 func Load(slice []byte, options *Options) (*Filter, error) {
 	return changeable(image.Load(slice, (*image.Options)(options)))
 }
 
-// Read reads one image, and not a byte more, and checks its checksums, unless it is dirty: the filter is dirty too.
-// Memory grows with what really comes, whatever the header says. [ErrUnsupported] of the kinds that only package view
-// reads.
+// Read reads one image, and not a byte more, and compares the checksums. A dirty image has none, and its filter is
+// dirty. Memory grows with the bytes that arrive, whatever the header says. Returns [ErrUnsupported] for the kinds that
+// only package view reads.
 func Read(r io.Reader, options *Options) (*Filter, error) {
 	return changeable(image.Read(r, (*image.Options)(options)))
 }
@@ -112,41 +112,41 @@ func changeable(f *image.Filter, err error) (*Filter, error) {
 	}
 }
 
-// Close lets go of the memory; afterwards lookups say true, and all else fails with [ErrClosed]. Closing twice is
-// allowed, and closing at all is not needed. The error is always nil. Changes the filter.
+// Close frees the memory; afterwards lookups say true, and all else fails with [ErrClosed]. Closing twice is allowed,
+// and you need not close a filter. The error is always nil. Changes the filter.
 func (f *Filter) Close() error { return f.image().Close() }
 
-// Insert inserts a key. isNew is true if the key certainly was not there before, false if it may have been.
+// Insert inserts a key. isNew is true if the key certainly was not there before, false if it may have been. Returns
 // [ErrExternalHash] or [ErrKeyMissing] where keys cannot be hashed. Changes the filter.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) { return f.image().Insert(key) }
 
-// InsertString is [Filter.Insert] of a string's bytes.
+// InsertString is [Filter.Insert] for the bytes of a string.
 func (f *Filter) InsertString(key string) (isNew bool, err error) { return f.image().InsertString(key) }
 
-// InsertUint64 is [Filter.Insert] of a number, which is the same key as its eight little-endian bytes.
+// InsertUint64 is [Filter.Insert] for a number, which is the same key as its eight little-endian bytes.
 func (f *Filter) InsertUint64(key uint64) (isNew bool, err error) { return f.image().InsertUint64(key) }
 
-// InsertHash is [Filter.Insert] of a key by its hash: see [Filter.Hash], or hash yourself where the filter's hash
+// InsertHash is [Filter.Insert] for the hash of a key: see [Filter.Hash], or hash the key yourself if the filter's hash
 // function is [External].
 func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) { return f.image().InsertHash(hash) }
 
 // Contains says whether a key may have been inserted; false is certain. Only reads the filter.
 func (f *Filter) Contains(key []byte) bool { return f.image().Contains(key) }
 
-// ContainsString is [Filter.Contains] of a string's bytes.
+// ContainsString is [Filter.Contains] for the bytes of a string.
 func (f *Filter) ContainsString(key string) bool { return f.image().ContainsString(key) }
 
-// ContainsUint64 is [Filter.Contains] of a number, which is the same key as its eight little-endian bytes.
+// ContainsUint64 is [Filter.Contains] for a number, which is the same key as its eight little-endian bytes.
 func (f *Filter) ContainsUint64(key uint64) bool { return f.image().ContainsUint64(key) }
 
-// ContainsHash is [Filter.Contains] of a key by its hash: see [Filter.InsertHash].
+// ContainsHash is [Filter.Contains] for the hash of a key: see [Filter.InsertHash].
 func (f *Filter) ContainsHash(hash uint64) bool { return f.image().ContainsHash(hash) }
 
 // Hash returns the hash of a key as the filter makes it, for all filters that share its hash function and seed or key.
-// [ErrExternalHash] or [ErrKeyMissing] where keys cannot be hashed. Only reads the filter.
+// Returns [ErrExternalHash] or [ErrKeyMissing] where keys cannot be hashed. Only reads the filter.
 func (f *Filter) Hash(key []byte) (uint64, error) { return f.image().Hash(key) }
 
-// HashUint64 is [Filter.Hash] of a number's eight little-endian bytes.
+// HashUint64 is [Filter.Hash] for the eight little-endian bytes of a number.
 func (f *Filter) HashUint64(key uint64) (uint64, error) { return f.image().HashUint64(key) }
 
 // String returns one line about the filter, or "closed". Only reads the filter.
@@ -170,7 +170,7 @@ type Description struct {
 	Bits uint64
 	// Bytes is the size of the whole image.
 	Bytes uint64
-	// Partitioned, Derivation and SliceWidth are those of the kind [Bloom].
+	// Partitioned, Derivation and SliceWidth are parameters of the kind [Bloom].
 	Partitioned bool
 	Derivation  Derivation
 	SliceWidth  uint32

@@ -69,10 +69,10 @@ func (c *countingReader) Read(b []byte) (int, error) {
 // SerializedSize returns the size of the image in bytes; 0 if the filter is closed. Only reads the filter.
 func (f *Filter) SerializedSize() uint64 { return f.Describe().Bytes }
 
-// Save writes the image to a file in one step: readers see the old image or the new one, and processes that map the
-// old file keep it. The bytes go to a temporary file beside it, then onto the disk, and then the file takes its
-// place. The new file has the permissions of the old one, and its owner as far as that is allowed. A process that is
-// killed meanwhile may leave a file .petal-*.part behind. [ErrUnsupported] for a path that is no regular file. Only
+// Save writes the image to a file in one step: readers see the old image or the new one, and processes that map the old
+// file keep it. The bytes go to a temporary file beside it, then onto the disk, and then the file takes its place. The
+// new file has the permissions of the old one, and its owner as far as that is allowed. A process that is killed
+// meanwhile may leave a file .petal-*.part behind. Returns [ErrUnsupported] for a path that is no regular file. Only
 // reads the filter.
 func (f *Filter) Save(path string) (err error) {
 	if f.image().Header().Kind == 0 {

@@ -27,13 +27,13 @@ type Hash = image.Hash
 
 // The hash functions.
 const (
-	// XXH3, the default, is the 64-bit XXH3, seeded. Not for keys that somebody hostile chooses.
+	// XXH3, the default, is the 64-bit XXH3, seeded. It is not for keys that an attacker may choose.
 	XXH3 = image.XXH3
 	// XXH64, seeded, is what Apache Parquet's filters use, with seed 0.
 	XXH64 = image.XXH64
-	// SipHash13 has a secret key: for keys that somebody hostile may choose.
+	// SipHash13 has a secret key: for keys that an attacker may choose.
 	SipHash13 = image.SipHash13
-	// External leaves hashing to you: the filter takes 64-bit hashes only, which must be uniform in all bits.
+	// External means that your program hashes: the filter takes 64-bit hashes only, which must be uniform in all bits.
 	External = image.External
 )
 
@@ -82,27 +82,27 @@ const (
 type Spec struct {
 	// Kind is the kind; 0 is [Blocked].
 	Kind Kind
-	// Capacity is how many distinct keys it is sized for; 0 is a million, or unknown where Bits is set.
+	// Capacity is the number of distinct keys that the filter has room for; 0 means a million, or unknown if Bits is set.
 	Capacity uint64
-	// FalsePositiveRate is the greatest rate at capacity, inside (0, 1); 0 is 0.01 unless Bits is set.
+	// FalsePositiveRate is the greatest rate at capacity, inside (0, 1); 0 means 0.01 unless Bits is set.
 	FalsePositiveRate float64
-	// Bits is the exact number of bits, instead of a rate: of Blocked a multiple of 512, of SplitBlock of 256.
+	// Bits is the exact number of bits, in place of a rate: a multiple of 512 for Blocked, and of 256 for SplitBlock.
 	Bits uint64
 	// Hashes is the exact number of bits that a key sets, with Bits; 0 is the best for Bits and Capacity. Bloom takes
 	// 1 to 64, Blocked 1 to 16, SplitBlock 8.
 	Hashes uint32
 	// Hash is the hash function; 0 is [XXH3].
 	Hash Hash
-	// Seed is that of [XXH3] and [XXH64], and your tag for [External]. It is not a secret.
+	// Seed is the seed of [XXH3] and [XXH64], and your tag for [External]. A seed is not a secret.
 	Seed uint64
-	// Key is the secret key of [SipHash13], not all zeros. It is never stored in a file.
+	// Key is the secret key of [SipHash13], not all zeros. Files never contain the key.
 	Key [16]byte
 	// Foldable rounds the size up, by less than 0.8 %, so that the filter can be folded by many powers of two.
 	Foldable bool
 
-	// Partitioned gives each of a key's probes a slice of the bits to itself. Only Bloom takes it.
+	// Partitioned gives each probe of a key a slice of the bits of its own. Only Bloom takes it.
 	Partitioned bool
-	// Derivation is how a key's probes come from its hash. Only Bloom takes another one than [Remix].
+	// Derivation says how a key's probes come from its hash. Only Bloom takes derivations other than [Remix].
 	Derivation Derivation
 	// SliceWidth is how many bits of the hash a probe takes with [Slices], at most 64; 0 is what the size needs and 16
 	// more.
@@ -112,7 +112,7 @@ type Spec struct {
 // number writes a rate in messages.
 func number(x float64) string { return fmt.Sprintf("%.6g", x) }
 
-// complete returns the spec with the defaults filled in, once what every kind refuses is refused.
+// complete refuses what every kind refuses, and returns the spec with the defaults filled in.
 func (s Spec) complete() (Spec, error) {
 	if s.Kind == 0 {
 		s.Kind = Blocked
@@ -187,7 +187,7 @@ func (s *Spec) checkExact() error {
 	return nil
 }
 
-// header returns what the image of an empty filter says, but for the length of its payload.
+// header returns the header of an empty filter's image, without the length of its payload.
 func (s Spec) header() (image.Header, error) {
 	s, err := s.complete()
 	if err != nil {
@@ -214,7 +214,7 @@ func (s Spec) header() (image.Header, error) {
 	return h, err
 }
 
-// identifier checks the hash function with its seed or key, and returns what the image says of these.
+// identifier checks the hash function with its seed or key, and returns the identifier that the image has of these.
 func (s *Spec) identifier() (uint64, error) {
 	given := s.Key != [16]byte{}
 	switch {
@@ -233,13 +233,13 @@ func (s *Spec) identifier() (uint64, error) {
 	return image.KeyIdentifier(s.Key), nil
 }
 
-// tooLarge is the error of a size that there is not.
+// tooLarge is the error for a size that is too large.
 func (s *Spec) tooLarge() error {
 	return fmt.Errorf("%w: capacity = %d at false_positive_rate = %s needs more bits than can be", ErrTooLarge,
 		s.Capacity, number(s.FalsePositiveRate))
 }
 
-// folding rounds units up, where that is asked for, to a multiple of the greatest power of two that is at most a 128th
+// folding rounds the units of a foldable filter up to a multiple of the greatest power of two that is at most a 128th
 // of them.
 func (s *Spec) folding(units uint64) (uint64, error) {
 	if !s.Foldable {
@@ -383,8 +383,8 @@ func (s Spec) ImageSize() (uint64, error) {
 	return length, nil
 }
 
-// ExpectedFalsePositiveRate returns the exact rate of the filter that the spec describes with so many distinct keys in
-// it.
+// ExpectedFalsePositiveRate returns the exact rate of the filter that the spec describes with that many distinct keys
+// in it.
 func (s Spec) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	h, err := s.header()
 	if err != nil {
@@ -393,7 +393,7 @@ func (s Spec) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	return expected(&h, keys), nil
 }
 
-// expected is the exact false-positive rate of a geometry with so many distinct keys.
+// expected is the exact false-positive rate of a geometry with that many distinct keys.
 func expected(h *image.Header, keys uint64) float64 {
 	var rate float64
 	hashes := uint64(h.Hashes)

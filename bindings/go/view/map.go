@@ -6,32 +6,32 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/image"
 )
 
-// Map is an opened map: the exact value of each key that it was built from. Of other keys it says that they are not
-// there, but for a small share of them. Maps are built with package petal or the command petal. The zero value is a
-// closed map, and so is nil.
+// Map is an opened map: the exact value of each key that it was built from. It says that other keys are absent, except
+// for a small share of them. Maps are built with package petal or the command petal. The zero value is a closed map,
+// and so is nil.
 //
 // All methods but [Map.Close] may run in many goroutines at once.
 type Map image.Map
 
-// OpenMap maps a file that is a map, and nothing else, for reading. It takes constant time: the payload is not looked
-// at, which [Map.Verify] does. [Open] says what happens if the file is truncated meanwhile.
+// OpenMap maps a file that is a map, and nothing else, for reading. It takes constant time. OpenMap does not check the
+// payload; [Map.Verify] does. [Open] says what happens if the file is truncated meanwhile.
 func OpenMap(path string, options *Options) (*Map, error) {
 	return asMap(image.OpenMap(path, (*image.Options)(options)))
 }
 
-// WrapMap opens the map at the start of a slice, in place: constant time, and the payload is not looked at. The slice
-// must not change while the map is in use. What follows the image is ignored.
+// WrapMap opens the map at the start of a slice, in place, in constant time. WrapMap does not check the payload. The
+// slice must not change while the map is in use. Other bytes may follow the image.
 func WrapMap(slice []byte, options *Options) (*Map, error) {
 	return asMap(image.WrapMap(slice, (*image.Options)(options)))
 }
 
-// LoadMap copies the map at the start of a slice and checks its checksums, unless it is dirty.
+// LoadMap copies the map at the start of a slice and compares the checksums, unless it is dirty.
 func LoadMap(slice []byte, options *Options) (*Map, error) {
 	return asMap(image.LoadMap(slice, (*image.Options)(options)))
 }
 
-// ReadMap reads one map, and not a byte more, and checks its checksums, unless it is dirty. Memory grows with what
-// really comes, whatever the header says.
+// ReadMap reads one map, and not a byte more, and compares the checksums, unless it is dirty. Memory grows with the
+// bytes that arrive, whatever the header says.
 func ReadMap(r io.Reader, options *Options) (*Map, error) {
 	return asMap(image.ReadMap(r, (*image.Options)(options)))
 }
@@ -51,21 +51,21 @@ func (m *Map) String() string { return (*image.Map)(m).String() }
 // [ErrDirty] if nobody vouches for them.
 func (m *Map) Verify() error { return (*image.Map)(m).Verify() }
 
-// Get returns the value of a key and whether it is there; 0 and false if it is not. [ErrExternalHash] or
+// Get returns the value of a key and whether it is there; 0 and false if it is not. Returns [ErrExternalHash] or
 // [ErrKeyMissing] where keys cannot be hashed; [ErrCorrupt] where the image sends the lookup past its end.
 func (m *Map) Get(key []byte) (value uint64, found bool, err error) { return (*image.Map)(m).Get(key) }
 
-// GetString is [Map.Get] of a string's bytes.
+// GetString is [Map.Get] for the bytes of a string.
 func (m *Map) GetString(key string) (value uint64, found bool, err error) {
 	return (*image.Map)(m).GetString(key)
 }
 
-// GetUint64 is [Map.Get] of a number's eight little-endian bytes.
+// GetUint64 is [Map.Get] for the eight little-endian bytes of a number.
 func (m *Map) GetUint64(key uint64) (value uint64, found bool, err error) {
 	return (*image.Map)(m).GetUint64(key)
 }
 
-// GetHash is [Map.Get] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the map was made
+// GetHash is [Map.Get] for a key with a 64-bit hash that you made. Returns [ErrUnsupported] unless the map was made
 // with [External].
 func (m *Map) GetHash(hash uint64) (value uint64, found bool, err error) {
 	return (*image.Map)(m).GetHash(hash)

@@ -6,17 +6,17 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/image"
 )
 
-// Sketch is an opened sketch: a set of 64-bit numbers in little memory, which is subtracted from another one and lists
-// what only one of them has. A uint64 key is the number itself; of a byte key the number is its hash. A number is
-// inserted once: a sketch cannot tell that it has the number already, and numbers that are there twice are not listed.
-// Sketches are made with package petal or the command petal. The zero value is a closed sketch, and so is nil.
+// Sketch is an opened sketch: a set of 64-bit numbers in little memory. Subtract one sketch from another, and list the
+// numbers that only one of them has. A uint64 key is the number itself; the number of a byte key is its hash. Insert a
+// number only once: a sketch cannot tell that it has the number already, and does not list numbers that are there
+// twice. Package petal and the command petal make sketches. The zero value is a closed sketch, and so is nil.
 //
-// Methods that only read it may run in many goroutines at once. [Sketch.Close] and those that say that they change it
-// need the sketch to themselves, in memory of its own: [ErrReadOnly] of one that was opened in place.
+// Methods that only read the sketch may run in many goroutines at once. [Sketch.Close] and methods that change the
+// sketch need it to themselves. A sketch that was opened in place refuses changes: [ErrReadOnly].
 type Sketch image.Sketch
 
-// Listed is a number that a sketch lists, and its count: 1 of one that was inserted, -1 of one that was removed, or
-// that a subtracted sketch had more.
+// Listed is a number that a sketch lists, and its count: 1 for a number that was inserted, -1 for a number that was
+// removed, or that only the subtracted sketch had.
 type Listed = image.Listed
 
 func (s *Sketch) image() *image.Sketch { return (*image.Sketch)(s) }
@@ -33,14 +33,14 @@ func WrapSketch(slice []byte, options *Options) (*Sketch, error) {
 	return asSketch(image.WrapSketch(slice, (*image.Options)(options)))
 }
 
-// LoadSketch copies the sketch at the start of a slice and checks its checksums, unless it is dirty: its copy is dirty
-// too.
+// LoadSketch copies the sketch at the start of a slice and compares the checksums. A dirty image has none, and its copy
+// is dirty.
 func LoadSketch(slice []byte, options *Options) (*Sketch, error) {
 	return asSketch(image.LoadSketch(slice, (*image.Options)(options)))
 }
 
-// ReadSketch reads one sketch, and not a byte more, and checks its checksums, unless it is dirty. Memory grows with
-// what really comes, whatever the header says.
+// ReadSketch reads one sketch, and not a byte more, and compares the checksums, unless it is dirty. Memory grows with
+// the bytes that arrive, whatever the header says.
 func ReadSketch(r io.Reader, options *Options) (*Sketch, error) {
 	return asSketch(image.ReadSketch(r, (*image.Options)(options)))
 }
@@ -48,7 +48,7 @@ func ReadSketch(r io.Reader, options *Options) (*Sketch, error) {
 func asSketch(s *image.Sketch, err error) (*Sketch, error) { return (*Sketch)(s), err }
 
 // Copy copies the sketch, wherever it lies, into memory of its own, where it can be changed. A dirty sketch has a dirty
-// copy. [ErrCorrupt] if the image that it lies in does not match its checksums.
+// copy. Returns [ErrCorrupt] if the image that it lies in does not match its checksums.
 func (s *Sketch) Copy() (*Sketch, error) { return asSketch(s.image().Copy()) }
 
 // Close lets go of the file and of the memory. Closing twice is allowed.
@@ -66,11 +66,11 @@ func (s *Sketch) String() string { return s.image().String() }
 // was loaded.
 func (s *Sketch) Verify() error { return s.image().Verify() }
 
-// Insert inserts a byte key: the number that its hash is. [ErrKeyMissing] where the secret key was not given. Changes
+// Insert inserts the hash of a byte key, as a number. Returns [ErrKeyMissing] if the secret key was not given. Changes
 // the sketch.
 func (s *Sketch) Insert(key []byte) error { return s.image().Add(key, 1) }
 
-// InsertString is [Sketch.Insert] of a string's bytes.
+// InsertString is [Sketch.Insert] for the bytes of a string.
 func (s *Sketch) InsertString(key string) error { return s.image().AddString(key, 1) }
 
 // InsertUint64 inserts a number. Changes the sketch.
@@ -79,38 +79,39 @@ func (s *Sketch) InsertUint64(number uint64) error { return s.image().AddUint64(
 // InsertHash inserts the hash of a key, which is a number like any other. Changes the sketch.
 func (s *Sketch) InsertHash(hash uint64) error { return s.image().AddUint64(hash, 1) }
 
-// Remove removes a byte key. What is removed and was not inserted is listed with -1. Changes the sketch.
+// Remove removes a byte key. If you remove a number that you did not insert, the sketch lists the number with -1.
+// Changes the sketch.
 func (s *Sketch) Remove(key []byte) error { return s.image().Add(key, -1) }
 
-// RemoveString is [Sketch.Remove] of a string's bytes.
+// RemoveString is [Sketch.Remove] for the bytes of a string.
 func (s *Sketch) RemoveString(key string) error { return s.image().AddString(key, -1) }
 
-// RemoveUint64 is [Sketch.Remove] of a number.
+// RemoveUint64 is [Sketch.Remove] for a number.
 func (s *Sketch) RemoveUint64(number uint64) error { return s.image().AddUint64(number, -1) }
 
-// RemoveHash is [Sketch.Remove] of a key by its hash.
+// RemoveHash is [Sketch.Remove] for the hash of a key.
 func (s *Sketch) RemoveHash(hash uint64) error { return s.image().AddUint64(hash, -1) }
 
-// Subtract subtracts another sketch, which was made from one spec with this one, [ErrIncompatible] if not: what both
-// have is gone, and what only other has is listed with -1. [ErrCorrupt] if the image that other lies in does not match
-// its checksums; if other is dirty this one becomes so. Changes s and only reads other.
+// Subtract subtracts another sketch. Numbers that both have are gone, and the sketch lists numbers that only other has
+// with -1. Returns [ErrIncompatible] unless both sketches come from one spec. Returns [ErrCorrupt] if the image of
+// other does not match its checksums. If other is dirty, s becomes dirty too. Changes s and only reads other.
 func (s *Sketch) Subtract(other *Sketch) error { return s.image().Combine(other.image(), true) }
 
-// Merge adds all that another sketch has: of sets that have nothing in common the sketch of both. As [Sketch.Subtract]
-// in all else.
+// Merge adds all that another sketch has. If the two sets have nothing in common, the result is the sketch of both.
+// Merge refuses what [Sketch.Subtract] refuses.
 func (s *Sketch) Merge(other *Sketch) error { return s.image().Combine(other.image(), false) }
 
-// List returns the numbers that the sketch has, those with -1 first, both in ascending order, and whether these are
-// all: where more were different than the sketch can tell apart, what is listed is right as far as it goes. It takes as
-// many steps at most as the sketch has cells, whatever an image holds.
+// List returns the numbers of the sketch in ascending order, first those with -1, then those with 1. It also says
+// whether the list is complete. If there are more differences than the sketch can tell apart, the list is right, but
+// some numbers are missing. List takes at most as many steps as the sketch has cells, whatever an image holds.
 func (s *Sketch) List() (listed []Listed, complete bool, err error) { return s.image().List() }
 
 // Clear forgets all numbers. Changes the sketch.
 func (s *Sketch) Clear() error { return s.image().Clear() }
 
-// WriteTo writes the image, with checksums of the bytes that it writes. A dirty sketch stays dirty. [ErrCorrupt] if the
-// image that the sketch lies in does not match its checksums; [ErrDirty] if another process begins to change it
-// meanwhile.
+// WriteTo writes the image, with checksums of the bytes that it writes. A dirty sketch stays dirty. Returns
+// [ErrCorrupt] if the image that the sketch lies in does not match its checksums; [ErrDirty] if another process begins
+// to change it meanwhile.
 func (s *Sketch) WriteTo(w io.Writer) (int64, error) { return s.image().WriteTo(w) }
 
 // MarshalBinary returns the image as [Sketch.WriteTo] writes it.

@@ -180,7 +180,7 @@ impl petal_answers {
         unsafe { petal_answers::at_once(answers, keys).map_or_else(|| petal_answers::read(answers, keys), Ok) }
     }
 
-    /// [`petal_answers::get`] where no more is wanted than a yes or no, and only of this version's struct.
+    /// [`petal_answers::get`] for yes-or-no answers only, and only for this version's struct.
     ///
     /// # Safety
     /// As [`petal_answers::get`], but NULL is allowed.

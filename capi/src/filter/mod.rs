@@ -21,7 +21,7 @@ pub struct petal_filter {
     pub(crate) probe: Option<Probe<'static>>,
     /// A panic was caught while the filter was being changed.
     poisoned: bool,
-    /// The filter's own, at hand for single keys.
+    /// A copy of the filter's hasher, in the handle's first cache line for single keys.
     pub(crate) hasher: Hasher,
     pub(crate) filter: Filter,
 }

@@ -1,7 +1,8 @@
 //! FILTERS: ONE KEY
 //!
-//! A lookup looks at no more than `hashes` places, however large the filter is. Any failure of
-//! `petal_filter_contains*` returns true.
+//! A lookup takes constant time on average, however large the filter is. There are two exceptions: chains of Bloom
+//! filters (`scalable`, `foreign_scalable`) look at each level, and `golomb_stream` reads its list from the beginning.
+//! Any failure of `petal_filter_contains*` returns true.
 
 // Each function first tries, in a straight line, the case that nearly always succeeds: see `boundary::attempt`.
 // Everything else goes the long way, out of line: refusals with their reasons, the first insertion into an image, and

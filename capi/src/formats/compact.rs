@@ -3,10 +3,10 @@
 //! Compact forms are for filters that live inside another system's file: a table's filter block, a page, a value. The
 //! compact form of a filter is its payload and a trailer of 8 to 24 bytes; docs/format.md specifies the form.
 //!
-//! A compact form does not contain the hash function, the seed and the secret key. Give those of the filter when you
-//! open the form: nothing tells if yours are others. A compact form does not contain the count, the capacity and the
-//! rate either, which are 0 in a filter that you open from one. The library only reads a compact form; you can change a
-//! copy.
+//! A compact form does not contain the hash function, the seed and the secret key. Give these three as the filter had
+//! them when you open the form: the library cannot notice if they differ. A compact form does not contain the count,
+//! the capacity and the rate either, which are 0 in a filter that you open from one. The library only reads a compact
+//! form; you can change a copy.
 //!
 //! The trailer has a checksum of 32 bits. 12 of these bits cover the trailer itself. Every function here compares them,
 //! and they find one or two flipped bits of the trailer for certain. If the payload has at most 4096 bytes, the other
@@ -16,9 +16,9 @@
 //! `petal_filter_load_compact()`, `petal_compact_check()`, and all functions that copy, merge or write an opened form,
 //! read and compare all of it. No bytes make a function here read past the given length.
 //!
-//! Every kind of filter has a compact form, but some filters have none. A `scalable` filter has none if its tightening
-//! is no whole number of thousandths, or after a merge into it. A `fuse` filter of 2^33 keys or more has none. Maps
-//! have none.
+//! Most filters have a compact form. A `scalable` filter has none if its tightening is no whole number of thousandths,
+//! or after a merge into it. A `fuse` filter of 2^33 keys or more has none. Filters that take keys whole have none, as
+//! most imported filters do. Maps and sketches have none.
 
 use crate::boundary::{self, boundary};
 use crate::builder::petal_builder;
@@ -31,7 +31,7 @@ use petal_core::{CompactOptions, HashFunction, Hasher, Result, Status};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
-/// What a compact form does not say. NULL stands for all zeros: XXH3 with seed 0.
+/// Values that a compact form does not contain. NULL stands for all zeros: XXH3 with seed 0.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_compact_options {
@@ -114,8 +114,8 @@ pub unsafe extern "C" fn petal_filter_compact_size(
 
 /// Writes the compact form into a buffer of at least `petal_filter_compact_size()` bytes, of any alignment. Threads and
 /// processes may insert meanwhile. The form has every key whose insertion happened before. Returns `PETAL_ERR_DIRTY` if
-/// the filter is `PETAL_STATE_UNVOUCHED`, which the form could not say. Returns `PETAL_ERR_CORRUPT` if the filter lies
-/// in an image that does not match its checksums. `written` is nullable.
+/// the filter is `PETAL_STATE_UNVOUCHED`, because a compact form has no place for that state. Returns
+/// `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums. `written` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_serialize_compact(
     filter: *const petal_filter,
@@ -296,9 +296,9 @@ pub unsafe extern "C" fn petal_compact_contains_across_hash(
     status
 }
 
-/// The greatest length in bytes of the compact form with the keys added so far, if all keys are distinct. For a kind
-/// that a builder makes from all keys it is about that length. Returns `PETAL_ERR_UNSUPPORTED` if the filter has no
-/// compact form.
+/// Writes an upper limit for the length in bytes of the compact form with the keys added so far. If all keys are
+/// distinct, the form of a kind that a builder makes from all keys has about that length. Returns
+/// `PETAL_ERR_UNSUPPORTED` if the filter has no compact form.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_compact_size(
     builder: *mut petal_builder,

@@ -58,7 +58,7 @@ unsafe impl boundary::SizedStruct for petal_format_info {
     const FIRST_SIZE: usize = 208;
 }
 
-/// What a format's bytes do not say themselves. docs/formats.md names the formats that need each field; the other
+/// Values that a format's bytes do not contain. docs/formats.md names the formats that need each field; the other
 /// formats refuse that field. NULL stands for all zeros.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn petal_format_find(
 }
 
 /// Writes the name of a format's variant into `variant`, which has room for `PETAL_NAME_SIZE` bytes. `index` is less
-/// than the format's `variant_count`. Variant 0 is the one for a filter whose variant nobody names.
+/// than the format's `variant_count`. Variant 0 is the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_format_variant(
     format: *const c_char,
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn petal_format_recognise(
     })
 }
 
-/// Makes a filter out of all of another system's bytes, in memory of its own. `options` is nullable. Returns
+/// Makes a filter in memory of its own from all of another system's bytes. `options` is nullable. Returns
 /// `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes that the format cannot have.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_import(
@@ -329,7 +329,7 @@ pub unsafe extern "C" fn petal_filter_export_to(
     })
 }
 
-/// Writes the spec of a format's filter: of an empty one, or of one for a builder. The filter has the size that the
+/// Writes the spec of a format's filter, for `petal_filter_new()` or for a builder. The filter has the size that the
 /// format's owner would give it for `capacity` distinct keys at a false-positive rate inside (0, 1). `variant`,
 /// nullable, names one of the format's variants. `seed` is the seed of the format's hash function, or 0 if the function
 /// has none. The caller sets the key in the spec, if the format has one. Returns `PETAL_ERR_UNSUPPORTED` for a format

@@ -1,9 +1,10 @@
 //! MAPS: CHANGING
 //!
-//! Two kinds of map can change. An `approximator` starts empty, and takes keys with their values at any time: it reads
-//! the value that a key got, or one above that. A `mutable_bloomier`, which a builder makes, replaces the values of its
-//! keys. Other kinds answer `PETAL_ERR_UNSUPPORTED`. A change needs the handle to itself. Readers of the same image in
-//! other handles and processes go on meanwhile, without locks, and see either the old value or the new one.
+//! Two kinds of map can change. An `approximator` starts empty, and takes keys with their values at any time. A lookup
+//! then gives the joined value of the key, or a value above it in the order of the lattice. A `mutable_bloomier`, which
+//! a builder makes, replaces the values of its keys. Other kinds answer `PETAL_ERR_UNSUPPORTED`. A change needs the
+//! handle to itself. Readers of the same image in other handles and processes go on meanwhile, without locks, and see
+//! either the old value or the new one.
 
 use super::{give, petal_map};
 use crate::boundary::{self, NO_ERROR, boundary};
@@ -78,8 +79,8 @@ unsafe fn change_batch(
 }
 
 /// Gives a key one more value: the map joins all values of the key as its parameter lattice says. `changed`, nullable,
-/// becomes whether the map read less for the key before. Returns `PETAL_ERR_OUT_OF_RANGE` for a value that the
-/// parameter value_bits cannot hold. Constant time.
+/// becomes true if the call changed the value that a lookup of the key gives. Returns `PETAL_ERR_OUT_OF_RANGE` for a
+/// value that the parameter value_bits cannot hold. Constant time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_put(
     map: *mut petal_map,
@@ -119,8 +120,8 @@ pub unsafe extern "C" fn petal_map_put_hash(
 }
 
 /// Gives keys values in order, as `petal_map_put()` does. `values` has one value a key, and may be NULL if there are no
-/// keys. Each of the `answers`, nullable, is true if the map read less for the key before. On a failure the map has
-/// taken the first `done` keys.
+/// keys. Each of the `answers`, nullable, is true if the value changed that a lookup of the key gives. On a failure the
+/// map has taken the first `done` keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_put_batch(
     map: *mut petal_map,

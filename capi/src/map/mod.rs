@@ -1,9 +1,9 @@
 //! petal_map.h: maps from keys to values. petal.h has the conventions, which hold for maps too.
 //!
 //! A map keeps values and no keys. A builder makes most kinds once, from all of their keys, and such a map gives the
-//! exact value of each key. One kind starts empty, and gives the value of a key or more. A map says of other keys that
-//! they are not there, except for a share that you choose: those keys get a value that means nothing. The kind
-//! `retrieval` cannot recognise other keys, and gives each of them a value.
+//! exact value of each key. One kind (`approximator`) starts empty, and gives the value of a key or a bound on it. A
+//! map says of other keys that they are absent, except for a share that you choose: those keys get a meaningless value.
+//! The kind `retrieval` cannot recognise absent keys, and gives each of them a value.
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::filter::keys::{petal_answers, petal_keys};
@@ -100,9 +100,9 @@ unsafe fn look_up(
     })
 }
 
-/// Looks a key up. `found` becomes whether the key is there, and `value`, nullable, becomes the key's value, or 0 if
-/// the key is not there. In an approximator a key is not there if the map reads the least element of the lattice for
-/// it; the least element of "min" is the greatest number. Constant time.
+/// Looks a key up. `found` becomes true if the key is there. `value`, nullable, becomes the key's value, or 0 if the
+/// key is not there. In an `approximator` a key counts as absent if its value is the least element of the lattice. This
+/// element is 0 for "max" and "union", and the greatest number for "min". Constant time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_get(
     map: *const petal_map,

@@ -2,7 +2,7 @@
 //!
 //! These functions serve a lookup through an LSM tree, or a search over shards. While one filter answers, the processor
 //! already fetches the cache lines of the next ones. So a call takes about as long as reading a line of each filter.
-//! Answer i is that of filter i. The filters may be of different kinds and sizes. If all filters have the same hash
+//! Answer i belongs to filter i. The filters may be of different kinds and sizes. If all filters have the same hash
 //! function and seed or key, the call hashes the key once, otherwise once for each filter. On a failure every answer is
 //! true.
 
@@ -81,8 +81,8 @@ unsafe fn tell(
     status
 }
 
-/// Asks `count` filters for one key. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of the filters cannot
-/// hash the key.
+/// Looks one key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of the
+/// filters cannot hash the key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_across(
     filters: *const *const petal_filter,
@@ -102,8 +102,8 @@ pub unsafe extern "C" fn petal_filter_contains_across(
     unsafe { tell(filters, count, answers, error, ask) }
 }
 
-/// Asks `count` filters for one uint64_t key. `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of the
-/// filters cannot hash the key.
+/// Looks one uint64_t key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of
+/// the filters cannot hash the key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_across_u64(
     filters: *const *const petal_filter,
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn petal_filter_contains_across_u64(
     unsafe { tell(filters, count, answers, error, ask) }
 }
 
-/// Asks `count` filters for the key with this hash, whatever their own hash functions are.
+/// Looks the key with this hash up in `count` filters, whatever their own hash functions are.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_across_hash(
     filters: *const *const petal_filter,

@@ -69,14 +69,14 @@ pub unsafe extern "C" fn petal_filter_expected_omissions(
 ///
 /// For some other kinds this rate, and that of the statistics, is an approximation too:
 ///
-/// - `signatures`: within .5 %;
+/// - `signatures`: within 0.5 %;
 /// - `hash_compaction`: within 1 %, and 5 % where hardly any slot is empty;
 /// - `variable_increment`: up to 8 % too high with 2 to 16 keys;
-/// - `scalable`, and `rotating` with `touch` = 0: within .15 times the rate, as a share of it, because later keys went
-///   past the earlier ones;
-/// - `age_partitioned`: within .03 times the rate.
+/// - `scalable`, and `rotating` with `touch` = 0: the relative error is at most 0.15 times the rate (0.15 % at a rate
+///   of 1 %), because a level does not get the keys that earlier levels seem to have;
+/// - `age_partitioned`: the relative error is at most 0.03 times the rate.
 ///
-/// For a kind that forgets, the rate past its window is the largest rate.
+/// For a kind that forgets, more keys than the window has do not raise the rate any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_expected_false_positive_rate(
     filter: *const petal_filter,

@@ -1,9 +1,9 @@
 //! petal_sketch.h: sketches of sets, which are subtracted and listed. It is experimental: functions may still change.
 //! petal.h has the conventions, which hold for sketches too.
 //!
-//! A sketch takes the memory of the differences that it is to list, however many numbers were
-//! inserted. Two sides that make one each of their sets, with equal specs, subtract one from the
-//! other, and list what only one of them has:
+//! The memory of a sketch depends on the number of differences that it can list, and not on the number of inserted
+//! keys. Two sides each make a sketch of their own set, with equal specs. Subtracting one sketch from the other leaves
+//! the keys that only one set has, and the sketch lists them:
 //!
 //!     petal_spec spec = PETAL_SPEC_INIT;
 //!     spec.capacity = 1000;
@@ -272,15 +272,15 @@ pub unsafe extern "C" fn petal_sketch_merge(
 pub struct petal_listed {
     /// The number: a uint64_t key, or the hash of a byte key.
     pub number: u64,
-    /// 1 for a number that was inserted; -1 for a number that was removed, or that a subtracted sketch had more.
+    /// 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had.
     pub count: i64,
 }
 
-/// Lists the numbers of a sketch: those with -1 first, both in ascending order. `count` becomes the number of listed
-/// ones, and the function writes the first `room` of them; `listed` may be NULL for no room. `is_complete` becomes
-/// false if there are more differences than the sketch can tell apart: then the list is right, but some numbers are
-/// missing. A sketch lists at most one number for each 192 of its `bits` (`petal_sketch_describe()`). The function
-/// takes at most as many steps, whatever an image holds.
+/// Lists the numbers of a sketch: first those with -1, then those with 1, each in ascending order. `count` becomes the
+/// number of all listed numbers. The function writes the first `room` of these to `listed`, which may be NULL if `room`
+/// is 0. `is_complete` becomes false if there are more differences than the sketch can tell apart: then the list is
+/// right, but some numbers are missing. A sketch lists at most one number for each 192 of its `bits`
+/// (`petal_sketch_describe()`). The time of the function has the same bound, whatever bytes an image holds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_list(
     sketch: *const petal_sketch,
@@ -330,7 +330,8 @@ pub unsafe extern "C" fn petal_sketch_capabilities(sketch: *const petal_sketch) 
     capabilities
 }
 
-/// The probability that the sketch cannot list so many numbers, rather too high than too low.
+/// Writes the probability that the sketch cannot list `numbers` numbers. The calculated probability errs on the high
+/// side.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_expected_failure_rate(
     sketch: *const petal_sketch,

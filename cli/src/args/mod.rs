@@ -67,7 +67,7 @@ pub enum Command {
     /// programs that have the old file open or mapped keep the old file.
     #[command(after_long_help = manual::after_help("build"))]
     Build(Build),
-    /// Print the keys that may be in a filter, or with -v those that certainly are not.
+    /// Print the keys that may be in a filter, or with -v the keys that certainly are not.
     ///
     /// With --field whole records are printed. With -q nothing is printed, and the command ends at the first selected
     /// key.
@@ -87,7 +87,7 @@ pub enum Command {
     /// command is stopped.
     #[command(after_long_help = manual::after_help("remove"))]
     Remove(Change),
-    /// Give keys that are in a filter entries as long as those of new keys, in place.
+    /// Restore the entries of keys in a filter to full length, in place.
     ///
     /// A filter that grows may shorten the entries of the keys that it has: its false-positive rate rises with them. A
     /// rejuvenated key adds as little to the rate as a new key. Says how many keys were rejuvenated, and how many were

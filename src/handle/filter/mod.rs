@@ -32,7 +32,7 @@ use core::sync::atomic::Ordering;
 /// are in [`Image`].
 pub struct Filter {
     kind: Box<dyn Kind>,
-    /// A copy of the kind's hasher, at hand for single keys.
+    /// A copy of the kind's hasher, which single keys read without a call of the kind.
     hasher: Hasher,
 }
 
@@ -185,7 +185,8 @@ impl Filter {
 
     /// Inserts a key. Returns true if the key certainly was absent before.
     ///
-    /// # Errors Those of [`Filter::insert_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// # Errors
+    /// The errors of [`Filter::insert_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
     /// be hashed.
     #[inline]
     pub fn insert(&mut self, key: &[u8]) -> Result<bool> {
@@ -209,7 +210,8 @@ impl Filter {
 
     /// Inserts a hash. Returns true if the hash certainly was absent before.
     ///
-    /// # Errors [`Status::Unsupported`] if the kind or the handle cannot insert; [`Status::Full`] if the hash finds no
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind or the handle cannot insert; [`Status::Full`] if the hash finds no
     /// room.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> Result<bool> {

@@ -31,7 +31,7 @@ use sizing::{MAX_HASHES, MAX_OLD};
 /// The parameter for how finely the window is divided.
 pub const SLICES: Parameter = Parameter {
     name: "slices",
-    summary: "steps of the window, each of which forgets the oldest keys: more take fewer bits and more lines",
+    summary: "the number of steps in the window: more steps take fewer bits and more cache lines a lookup",
     default: 24.0,
     domain: Domain::Integer(1, MAX_OLD as u64),
     word: Some(0),

@@ -22,7 +22,7 @@ use layout::{Lattice, LatticeCells};
 /// The lattice.
 pub const LATTICE: Parameter = Parameter {
     name: "lattice",
-    summary: "what two values of a key come to: the greater, the smaller, or the union of their bits",
+    summary: "how two values of one key are joined: the greater one, the smaller one, or the union of their bits",
     default: 0.0,
     domain: Domain::Choice(Lattice::NAMES),
     word: Some(1),
@@ -30,7 +30,7 @@ pub const LATTICE: Parameter = Parameter {
 
 /// The bits of a value.
 const BITS_OF_VALUE: Parameter = Parameter {
-    summary: "bits of a value; as many values lie in a word of 64 bits as it holds whole",
+    summary: "bits of a value; a word of 64 bits holds floor(64 / value_bits) values",
     default: 64.0,
     domain: Domain::Integer(1, 64),
     ..VALUE_BITS
@@ -43,7 +43,7 @@ const WORD: u64 = 64;
 pub const ROW: Row = Row {
     kind: KindId(16),
     name: "approximator",
-    summary: "a map made empty: at least the value of each key, in the order of max, min, or union of bits; merges",
+    summary: "a map that starts empty: a key's value or a bound on it, by max, min or union of bits; merges",
     capabilities: Capabilities::PUT.with(Capabilities::CLEAR).with(Capabilities::MERGE),
     parameters: &[&BITS_OF_VALUE, &LATTICE],
     structure: Structure::Map { open },

@@ -16,7 +16,7 @@ use layout::{Bloom, Derivation, MAX_HASHES, bits_of, slice_width};
 /// The parameter that says whether each probe has a slice of its own.
 pub const PARTITIONED: Parameter = Parameter {
     name: "partitioned",
-    summary: "1 gives each of a key's probes a slice of the bits to itself",
+    summary: "1 gives each probe of a key a slice of the bits of its own",
     default: 0.0,
     domain: Domain::Integer(0, 1),
     word: Some(0),

@@ -13,7 +13,7 @@ use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 /// The check bits.
 pub const CHECK_BITS: Parameter = Parameter {
     name: "check_bits",
-    summary: "bits that tell keys which are not there: all but 2^-check_bits of them; 0 takes what \
+    summary: "check bits of a key: a share of 2^-check_bits of the absent keys gets a value; 0 is what \
               false_positive_rate needs",
     default: 0.0,
     domain: Domain::Integer(0, MAX_CHECK_BITS as u64),
@@ -24,7 +24,7 @@ pub const CHECK_BITS: Parameter = Parameter {
 pub const ROW: Row = Row {
     kind: KindId(7),
     name: "bloomier",
-    summary: "a map built once: the exact value of each key, and of other keys that they are not there",
+    summary: "a map built once: the exact value of each key, and no value for other keys",
     parameters: &[&VALUE_BITS, &CHECK_BITS, &SOLVER],
     structure: Structure::StaticMap {
         open: |base| solved::open(base, 1..=MAX_CHECK_BITS),

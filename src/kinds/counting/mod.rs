@@ -36,7 +36,7 @@ use layout::{BLOCK_BITS, Blocked, CounterLayout, Scattered, WIDTHS};
 /// The parameter for the width of counters.
 pub const COUNTER_BITS: Parameter = Parameter {
     name: "counter_bits",
-    summary: "bits of a counter; one that has come to 2^counter_bits - 1 stays there",
+    summary: "bits of a counter; a counter that reaches 2^counter_bits - 1 stays there",
     default: 4.0,
     domain: Domain::Integer(*WIDTHS.start() as u64, *WIDTHS.end() as u64),
     word: Some(0),

@@ -26,7 +26,7 @@ use placements::{MAX_HASHES, NAMES, PLACEMENTS, PlacedArray, PlacementRow};
 /// Whose placement it is.
 pub const PLACEMENT: Parameter = Parameter {
     name: "placement",
-    summary: "whose way of placing keys it is",
+    summary: "the system whose placement of keys the filter uses",
     default: 0.0,
     domain: Domain::Choice(&NAMES),
     word: Some(0),
@@ -35,7 +35,7 @@ pub const PLACEMENT: Parameter = Parameter {
 /// What a format's bytes say of the rate, for the formats that have to say it.
 pub const STATED_RATE: Parameter = Parameter {
     name: "stated_rate",
-    summary: "the false-positive rate that the bytes of the format say they were sized for; 0 is unsaid",
+    summary: "the false-positive rate for which the format's bytes say they were sized; 0 if they do not say",
     default: 0.0,
     domain: Domain::Real(0.0, 1.0),
     word: Some(6),

@@ -29,7 +29,7 @@ use links::Link;
 /// How much larger each link is.
 pub const EXPANSION: Parameter = Parameter {
     name: "expansion",
-    summary: "the entries of a link over those of the one before",
+    summary: "the capacity of a link divided by that of the previous link",
     default: 2.0,
     domain: Domain::Integer(0, u32::MAX as u64),
     word: Some(2),
@@ -47,7 +47,7 @@ pub const SCALING: Parameter = Parameter {
 /// How much lower the rate of each link is.
 pub const TIGHTENING: Parameter = Parameter {
     name: "tightening",
-    summary: "the false-positive rate of a link over that of the one before",
+    summary: "the false-positive rate of a link divided by that of the previous link",
     default: 0.5,
     domain: Domain::Real(0.0, 1.0),
     word: Some(5),
@@ -57,7 +57,7 @@ pub const TIGHTENING: Parameter = Parameter {
 pub const ROW: Row = Row {
     kind: KindId(11),
     name: "foreign_scalable",
-    summary: "Bloom filters chained and placed as another system does it, for exchanging its bytes: grows with its keys",
+    summary: "a chain of Bloom filters that another system places, for exchanging its bytes: grows with its keys",
     capabilities: Capabilities::INSERT
         .with(Capabilities::CLEAR)
         .with(Capabilities::MERGE)

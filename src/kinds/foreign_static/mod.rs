@@ -19,7 +19,7 @@ use tables::{FORMS, Form, NAMES};
 /// Whose table it is.
 pub const FORM: Parameter = Parameter {
     name: "form",
-    summary: "whose table it is",
+    summary: "the system whose table the filter holds",
     default: 0.0,
     domain: Domain::Choice(&NAMES),
     word: Some(0),

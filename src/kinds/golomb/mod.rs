@@ -29,7 +29,7 @@ use layout::{Combine, Reader, Shape};
 /// The parameter for the range: how many numbers a key may be stored as.
 pub const RANGE: Parameter = Parameter {
     name: "range",
-    summary: "hashes are stored as numbers below this; 0 is what capacity and rate need",
+    summary: "the range: hashes are stored as numbers below it; 0 is what capacity and rate need",
     default: 0.0,
     domain: Domain::Integer(0, sizing::MAX_RANGE),
     word: Some(0),

@@ -35,7 +35,7 @@ pub const RICE_BITS: Parameter = Parameter {
 /// The parameter for how many numbers there are for each key: BIP 158's M.
 pub const MULTIPLIER: Parameter = Parameter {
     name: "multiplier",
-    summary: "one more than this key in so many is found: M of BIP 158",
+    summary: "how many numbers the range has for each key, so that one absent key in so many is found: M of BIP 158",
     default: 784_931.0,
     domain: Domain::Integer(1, 1 << 48),
     word: Some(1),

@@ -30,7 +30,7 @@ const CELL_BITS: u64 = 64 * CELL;
 pub const ROW: Row = Row {
     kind: KindId(256),
     name: "iblt",
-    summary: "an invertible Bloom lookup table: what two sets do not have in common, in the memory of that",
+    summary: "an invertible Bloom lookup table: lists the differences of two sets, in memory for these differences only",
     capabilities: Capabilities::INSERT
         .with(Capabilities::REMOVE)
         .with(Capabilities::CLEAR)

@@ -34,7 +34,7 @@ use sizing as layers_sizing;
 /// How many layers there are.
 pub const LAYERS: Parameter = Parameter {
     name: "layers",
-    summary: "how many layers there are, and so how far keys are counted",
+    summary: "the number of layers, which is the greatest count of a key",
     default: 8.0,
     domain: Domain::OneOf(&[2, 4, 8]),
     word: Some(0),
@@ -43,7 +43,7 @@ pub const LAYERS: Parameter = Parameter {
 /// How much smaller a layer is than the one before.
 pub const SHRINK: Parameter = Parameter {
     name: "shrink",
-    summary: "how many times smaller a layer is than the one before: of so many keys one is expected to come once more",
+    summary: "how many times smaller each layer is than the previous one: one in so many keys is expected to come again",
     default: 2.0,
     domain: Domain::OneOf(&[1, 2, 4]),
     word: Some(1),

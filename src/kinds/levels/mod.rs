@@ -73,7 +73,7 @@ impl LevelKind {
 /// room than an ordinary filter, because some of the keys that come meanwhile seem to be there, and are not counted.
 ///
 /// # Errors
-/// Those of the kind of the levels.
+/// The errors of the kind of the levels.
 pub fn level_for(kind: &LevelKind, capacity: u64, rate: f64) -> Result<Geometry> {
     let mut keys = capacity;
     for _ in 0..64 {

@@ -24,7 +24,7 @@ const MAX_CHECK_BITS: u32 = MAX_OWN_BITS - MIN_OWN_BITS;
 /// The bits that a cell of the first table has beyond the least that can tell three cells.
 pub const CHECK_BITS: Parameter = Parameter {
     name: "check_bits",
-    summary: "bits that tell keys which are not there: all but 3/4 of 2^-check_bits of them; 0 takes what \
+    summary: "check bits of a key: a share of 3/4 of 2^-check_bits of the absent keys gets a value; 0 is what \
               false_positive_rate needs",
     default: 0.0,
     domain: Domain::Integer(0, MAX_CHECK_BITS as u64),
@@ -38,7 +38,7 @@ const CELLS: u32 = 3;
 pub const ROW: Row = Row {
     kind: KindId(21),
     name: "mutable_bloomier",
-    summary: "a map built once, in which values of keys that are there can be replaced in place",
+    summary: "a map built once, whose values can be replaced in place",
     capabilities: Capabilities::REPLACE,
     parameters: &[&VALUE_BITS, &CHECK_BITS],
     structure: Structure::StaticMap { open, build },

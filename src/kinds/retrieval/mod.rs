@@ -15,7 +15,7 @@ use solved::SOLVER;
 pub const ROW: Row = Row {
     kind: KindId(15),
     name: "retrieval",
-    summary: "a map built once, the smallest: the exact value of each key, and an arbitrary one of every other key",
+    summary: "the smallest map, built once: the exact value of each key, and an arbitrary value for other keys",
     parameters: &[&VALUE_BITS, &SOLVER],
     structure: Structure::StaticMap {
         open: |base| solved::open(base, 0..=0),

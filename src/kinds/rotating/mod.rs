@@ -45,7 +45,7 @@ pub const LEVEL: Parameter = Parameter { summary: "the kind of the generations",
 /// The parameter for the number of generations.
 pub const GENERATIONS: Parameter = Parameter {
     name: "generations",
-    summary: "generations, of which the oldest is dropped as a whole: more take fewer bits and slower lookups",
+    summary: "the number of generations: more generations take fewer bits and make lookups slower",
     default: 4.0,
     domain: Domain::Integer(2, 16),
     word: Some(1),
@@ -54,7 +54,7 @@ pub const GENERATIONS: Parameter = Parameter {
 /// The parameter that says whether keys that come again become young again.
 pub const TOUCH: Parameter = Parameter {
     name: "touch",
-    summary: "1 makes a key that comes again young again; 0 lets it be forgotten in its turn",
+    summary: "1 counts a repeated key as young again; 0 forgets a key by its first insertion",
     default: 1.0,
     domain: Domain::Integer(0, 1),
     word: Some(2),
@@ -63,7 +63,7 @@ pub const TOUCH: Parameter = Parameter {
 /// The parameter for what moves the window on.
 pub const CLOCK: Parameter = Parameter {
     name: "clock",
-    summary: "what the window is counted in: keys, capacity of them; or steps of time, with capacity keys in each",
+    summary: "the unit of the window: keys (the last capacity keys), or steps of time (with capacity keys in each step)",
     default: 0.0,
     domain: Domain::Choice(&["keys", "steps"]),
     word: Some(3),

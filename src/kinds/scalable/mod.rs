@@ -37,8 +37,8 @@ use schedule::Schedule;
 /// The parameter for how much lower the rate of each further level is.
 pub const TIGHTENING: Parameter = Parameter {
     name: "tightening",
-    summary: "the false-positive rate of a level over that of the one before: less is larger after many growths, more \
-              before the first",
+    summary: "the false-positive rate of a level divided by that of the previous level: a lower value makes the \
+              filter larger after many growths, and a higher one before the first",
     default: 0.7,
     domain: Domain::Real(0.5, 0.9),
     word: Some(1),
@@ -47,7 +47,7 @@ pub const TIGHTENING: Parameter = Parameter {
 /// The parameter for how much larger each further level is.
 pub const GROWTH: Parameter = Parameter {
     name: "growth",
-    summary: "the bits of a level over those of the one before: more makes fewer levels, and faster lookups",
+    summary: "the bits of a level divided by those of the previous level: more makes fewer levels and faster lookups",
     default: 2.0,
     domain: Domain::Integer(2, 4),
     word: Some(2),

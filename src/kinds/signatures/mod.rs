@@ -36,7 +36,7 @@ pub const SIGNATURE_BITS: Parameter = Parameter {
 /// The parameter for how many buckets a key chooses from, and how many slots a bucket has.
 pub const BUCKETS: Parameter = Parameter {
     name: "buckets",
-    summary: "how many buckets a key chooses from, times the slots of a bucket",
+    summary: "the buckets that a key chooses from, times the slots of a bucket",
     default: 0.0,
     domain: Domain::Choice(&NAMES),
     word: Some(1),

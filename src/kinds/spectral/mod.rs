@@ -47,7 +47,7 @@ use core::sync::atomic::AtomicU64;
 /// The parameter for the width of counters.
 pub const COUNTER_BITS: Parameter = Parameter {
     name: "counter_bits",
-    summary: "bits of a counter; one that has come to 2^counter_bits - 1 stays there",
+    summary: "bits of a counter; a counter that reaches 2^counter_bits - 1 stays there",
     default: 16.0,
     domain: Domain::OneOf(&[8, 16, 32]),
     word: Some(0),
@@ -56,7 +56,7 @@ pub const COUNTER_BITS: Parameter = Parameter {
 /// The parameter for the method.
 pub const METHOD: Parameter = Parameter {
     name: "method",
-    summary: "what insertions do to the counters of a key, and so how right counts are and whether keys can be removed",
+    summary: "how insertions change the counters of a key: decides how exact counts are and whether keys can be removed",
     default: Method::MinimumSelection as u64 as f64,
     domain: Domain::Choice(&["minimum_selection", "minimal_increase", "recurring_minimum"]),
     word: Some(1),

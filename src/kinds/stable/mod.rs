@@ -40,7 +40,7 @@ pub const CELL_BITS: Parameter = Parameter {
 /// The parameter for the share of keys that may be lost at the age that is the capacity.
 pub const LOSS: Parameter = Parameter {
     name: "loss",
-    summary: "the share of the keys that came capacity insertions ago which may be forgotten",
+    summary: "the share of keys that may be forgotten capacity insertions after they came",
     default: 0.01,
     domain: Domain::Real(0.01, 0.9),
     word: Some(2),

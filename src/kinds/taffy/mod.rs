@@ -32,7 +32,7 @@ use table::{Layout, Table};
 /// The parameter for the length of fingerprint and tail together.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
-    summary: "bits that are kept of a key beside its place, from 10 on; 0 is the fewest that keep the rate",
+    summary: "bits that the filter keeps of a key beside its place, from 10 on; 0 is the fewest that keep the rate",
     default: 0.0,
     domain: Domain::Integer(0, sizing::BITS.1 as u64),
     word: Some(0),
@@ -41,7 +41,7 @@ pub const FINGERPRINT_BITS: Parameter = Parameter {
 /// The parameter for the number of growths through which the rate is kept.
 pub const DOUBLINGS: Parameter = Parameter {
     name: "doublings",
-    summary: "how many times the filter may double, for which it keeps its rate: each key takes the base-2 logarithm \
+    summary: "how many times the filter may double and keep its rate: each key takes the base-2 logarithm \
               of 1 + doublings / 2 bits for that",
     default: 32.0,
     domain: Domain::Integer(sizing::DOUBLINGS.0 as u64, sizing::DOUBLINGS.1 as u64),

@@ -116,8 +116,8 @@ func wrap(image []byte, options *Options, as handle) (*Filter, error) {
 	}, nil
 }
 
-// Load copies the image at the start of a slice and checks its checksums, unless it is dirty: its copy is dirty too.
-// Keys can be inserted into the copy.
+// Load copies the image at the start of a slice and compares the checksums. A dirty image has none, and its copy is
+// dirty. Keys can be inserted into the copy.
 func Load(image []byte, options *Options) (*Filter, error) { return load(image, options, aFilter) }
 
 func load(image []byte, options *Options, as handle) (*Filter, error) {
@@ -130,8 +130,8 @@ func load(image []byte, options *Options, as handle) (*Filter, error) {
 	return f.loaded()
 }
 
-// Read reads one image, and not a byte more, and checks its checksums, unless it is dirty. Keys can be inserted into
-// it. Memory grows with what really comes, whatever the header says.
+// Read reads one image, and not a byte more, and compares the checksums, unless it is dirty. Keys can be inserted into
+// it. Memory grows with the bytes that arrive, whatever the header says.
 func Read(r io.Reader, options *Options) (*Filter, error) { return read(r, options, aFilter) }
 
 func read(r io.Reader, options *Options, as handle) (*Filter, error) {
@@ -253,10 +253,10 @@ func (f *Filter) Contains(key []byte) bool {
 	return !ok || f.ContainsHash(hash)
 }
 
-// ContainsString is [Filter.Contains] of a string's bytes.
+// ContainsString is [Filter.Contains] for the bytes of a string.
 func (f *Filter) ContainsString(key string) bool { return f.Contains(bytesOf(key)) }
 
-// ContainsUint64 is [Filter.Contains] of a number's eight little-endian bytes.
+// ContainsUint64 is [Filter.Contains] for the eight little-endian bytes of a number.
 func (f *Filter) ContainsUint64(key uint64) bool {
 	hash, ok := f.hasher.hashUint64(key)
 	return !ok || f.ContainsHash(hash)
@@ -280,9 +280,9 @@ func (f *Filter) ContainsHash(hash uint64) bool {
 	return found
 }
 
-// Insert inserts a key. isNew is true if the key certainly was not there before. [ErrUnsupported] of kinds that
-// this package only reads; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or [ErrKeyMissing]
-// where keys cannot be hashed.
+// Insert inserts a key. isNew is true if the key certainly was not there before. Returns [ErrUnsupported] for kinds
+// that this package only reads; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or
+// [ErrKeyMissing] where keys cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	hash, ok := f.hasher.hash(key)
 	if !ok {
@@ -291,10 +291,10 @@ func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	return f.InsertHash(hash)
 }
 
-// InsertString is [Filter.Insert] of a string's bytes.
+// InsertString is [Filter.Insert] for the bytes of a string.
 func (f *Filter) InsertString(key string) (isNew bool, err error) { return f.Insert(bytesOf(key)) }
 
-// InsertUint64 is [Filter.Insert] of a number's eight little-endian bytes.
+// InsertUint64 is [Filter.Insert] for the eight little-endian bytes of a number.
 func (f *Filter) InsertUint64(key uint64) (isNew bool, err error) {
 	hash, ok := f.hasher.hashUint64(key)
 	if !ok {
@@ -337,7 +337,7 @@ func (f *Filter) Hash(key []byte) (uint64, error) {
 	return hash, nil
 }
 
-// HashUint64 is [Filter.Hash] of a number's eight little-endian bytes.
+// HashUint64 is [Filter.Hash] for the eight little-endian bytes of a number.
 func (f *Filter) HashUint64(key uint64) (uint64, error) {
 	hash, ok := f.hasher.hashUint64(key)
 	if !ok {
@@ -358,9 +358,9 @@ func (f *Filter) unhashable() error {
 	return ErrKeyMissing
 }
 
-// WriteTo writes the image, with checksums of the bytes that it writes. A dirty filter stays dirty. [ErrCorrupt] if the
-// image that the filter lies in does not match its checksums; [ErrDirty] if another process begins to change it
-// meanwhile.
+// WriteTo writes the image, with checksums of the bytes that it writes. A dirty filter stays dirty. Returns
+// [ErrCorrupt] if the image that the filter lies in does not match its checksums; [ErrDirty] if another process begins
+// to change it meanwhile.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	if f.kind == 0 {
 		return 0, ErrClosed

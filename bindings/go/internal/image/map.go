@@ -23,11 +23,11 @@ func OpenMap(path string, options *Options) (*Map, error) { return asMap(open(pa
 // must not change while the map is in use. What follows the image is ignored.
 func WrapMap(image []byte, options *Options) (*Map, error) { return asMap(wrap(image, options, aMap)) }
 
-// LoadMap copies the map at the start of a slice and checks its checksums, unless it is dirty.
+// LoadMap copies the map at the start of a slice and compares the checksums, unless it is dirty.
 func LoadMap(image []byte, options *Options) (*Map, error) { return asMap(load(image, options, aMap)) }
 
-// ReadMap reads one map, and not a byte more, and checks its checksums, unless it is dirty. Memory grows with what
-// really comes, whatever the header says.
+// ReadMap reads one map, and not a byte more, and compares the checksums, unless it is dirty. Memory grows with the
+// bytes that arrive, whatever the header says.
 func ReadMap(r io.Reader, options *Options) (*Map, error) { return asMap(read(r, options, aMap)) }
 
 func asMap(image *Filter, err error) (*Map, error) {
@@ -63,7 +63,7 @@ func (m *Map) String() string {
 // [ErrDirty] if nobody vouches for them.
 func (m *Map) Verify() error { return m.opened().Verify() }
 
-// Get returns the value of a key and whether it is there; 0 and false if it is not. [ErrExternalHash] or
+// Get returns the value of a key and whether it is there; 0 and false if it is not. Returns [ErrExternalHash] or
 // [ErrKeyMissing] where keys cannot be hashed; [ErrCorrupt] where the image sends the lookup past its end.
 func (m *Map) Get(key []byte) (value uint64, found bool, err error) {
 	f := m.opened()
@@ -74,10 +74,10 @@ func (m *Map) Get(key []byte) (value uint64, found bool, err error) {
 	return f.value(id)
 }
 
-// GetString is [Map.Get] of a string's bytes.
+// GetString is [Map.Get] for the bytes of a string.
 func (m *Map) GetString(key string) (value uint64, found bool, err error) { return m.Get(bytesOf(key)) }
 
-// GetUint64 is [Map.Get] of a number's eight little-endian bytes.
+// GetUint64 is [Map.Get] for the eight little-endian bytes of a number.
 func (m *Map) GetUint64(key uint64) (value uint64, found bool, err error) {
 	f := m.opened()
 	id, ok := f.hasher.identifyUint64(key)
@@ -87,8 +87,8 @@ func (m *Map) GetUint64(key uint64) (value uint64, found bool, err error) {
 	return f.value(id)
 }
 
-// GetHash is [Map.Get] of a key that is known by a 64-bit hash from elsewhere: [ErrUnsupported] unless the map was made
-// with [External].
+// GetHash is [Map.Get] of a key with a 64-bit hash that you made: [ErrUnsupported] unless the map was made with
+// [External].
 func (m *Map) GetHash(hash uint64) (value uint64, found bool, err error) {
 	f := m.opened()
 	switch {

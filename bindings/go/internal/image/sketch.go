@@ -34,12 +34,12 @@ func WrapSketch(image []byte, options *Options) (*Sketch, error) {
 	return asSketch(wrap(image, options, aSketch))
 }
 
-// LoadSketch copies the sketch at the start of a slice and checks its checksums, unless it is dirty.
+// LoadSketch copies the sketch at the start of a slice and compares the checksums, unless it is dirty.
 func LoadSketch(image []byte, options *Options) (*Sketch, error) {
 	return asSketch(load(image, options, aSketch))
 }
 
-// ReadSketch reads one sketch, and not a byte more, and checks its checksums, unless it is dirty.
+// ReadSketch reads one sketch, and not a byte more, and compares the checksums, unless it is dirty.
 func ReadSketch(r io.Reader, options *Options) (*Sketch, error) {
 	return asSketch(read(r, options, aSketch))
 }
@@ -120,7 +120,7 @@ func (s *Sketch) Add(key []byte, count int64) error {
 	return s.AddUint64(number, count)
 }
 
-// AddString is [Sketch.Add] of a string's bytes.
+// AddString is [Sketch.Add] for the bytes of a string.
 func (s *Sketch) AddString(key string, count int64) error { return s.Add(bytesOf(key), count) }
 
 // AddUint64 inserts a number (count = 1) or removes it (count = -1).

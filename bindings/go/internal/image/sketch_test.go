@@ -224,7 +224,7 @@ func TestKeyedSketchesNeedTheirKey(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// It is subtracted all the same.
+	// The difference is right nevertheless.
 	ok(t, closed.Combine(open, true), open.Combine(closed, false))
 	if listed := listing(t, open); len(listed) != 0 {
 		t.Error(listed)

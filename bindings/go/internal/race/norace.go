@@ -1,6 +1,6 @@
 //go:build !race
 
-// Package race tells Go's race detector of changes that it cannot see: those of memory that is C's, or mapped.
+// Package race tells Go's race detector of changes that it cannot see: changes of C's memory, or of mapped memory.
 package race
 
 import "unsafe"

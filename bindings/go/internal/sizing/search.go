@@ -1,6 +1,6 @@
 package sizing
 
-// Rates fall as sizes grow, and the least size is wanted.
+// Rates fall as sizes grow, and the search finds the least size that keeps a rate.
 
 // least returns the least x in 1..limit for which holds, given that it holds for everything above some threshold;
 // false if it holds nowhere. It steps away from the guess in doubling strides, and halves: O(log |guess - answer|)

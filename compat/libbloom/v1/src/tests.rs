@@ -65,7 +65,7 @@ fn remainders_are_remainders() {
     assert!(Divisor::new(0).is_none());
 }
 
-/// Those that libbloom survives, and those that it does not.
+/// Inputs that libbloom survives, and inputs that it does not survive.
 #[test]
 fn odd_calls_are_answered() {
     // SAFETY: NULL and filters that are there are what the functions take.

@@ -91,7 +91,7 @@ struct Positions {
 }
 
 impl Positions {
-    /// Those of a filter that is ready; none where every key is present.
+    /// The bits of a filter that is ready; none if every key is present.
     ///
     /// # Safety
     /// `bloom` is ready.

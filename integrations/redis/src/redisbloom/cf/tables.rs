@@ -185,7 +185,7 @@ impl Tables {
     /// The filter that a header describes, with the tables that `make` makes, of buckets and how many slots each has.
     ///
     /// # Errors
-    /// [`Status::Corrupt`] for tables that cannot be; [`Status::OutOfMemory`]; those of `make`.
+    /// [`Status::Corrupt`] for tables that cannot be; [`Status::OutOfMemory`]; the errors of `make`.
     pub fn with(header: &Header, mut make: impl FnMut(u64, u16) -> Result<Table>) -> Result<Tables> {
         header.geometry()?;
         let small = |number| u16::try_from(number).map_err(|_| Status::Corrupt);
