@@ -6,18 +6,19 @@
  *     if (seen.contains("apple")) std::puts("maybe");
  *     seen.save("seen.petal");
  *
- * A thin layer over petal.h, which is the manual: what it says of kinds, parameters, files and threads holds here. This
- * header adds lifetime, errors and idiom. petal_view.hpp, beside it, has lookups that are compiled into the program.
+ * A thin layer over petal.h, which is the manual: its rules for kinds, parameters, files and threads hold here too.
+ * This header adds object lifetime, exceptions and C++ types. petal_view.hpp has lookups that the compiler puts into
+ * your program.
  *
- * Lifetime. `petal::filter` and `petal::builder` own a handle and can be moved, not copied (`filter::copy()` says what
- * it does). One that was moved from, or default-constructed, holds none: it converts to false, lookups say true, and
- * all else fails with `status::null`. Assign to it, or let it go.
+ * Lifetime. `petal::filter` and `petal::builder` own a handle; you can move them but not copy them (`filter::copy()`
+ * makes a copy). An object that was moved from, or default-constructed, has no handle. It converts to false, its
+ * lookups say true, and all else fails with `status::null`. You can assign to it or destroy it.
  *
- * Errors. `name()` throws `petal::error` where making, changing or I/O fails; `try_name()` is the same operation,
- * `noexcept`, and returns a `petal::result`. Lookups never throw: as in C, a failure of any kind answers true, and
- * `try_contains()` says what it was. With -fno-exceptions, only the `noexcept` forms exist; -fno-rtti is fine.
- * Where an operation returns a standard container, running out of memory is `status::out_of_memory`; without exceptions
- * it ends the program, as it does for the container itself.
+ * Errors. `name()` throws `petal::error` if making, changing or I/O fails; `try_name()` is the same operation,
+ * `noexcept`, and returns a `petal::result`. Lookups never throw: as in C, any failure returns true, and
+ * `try_contains()` says why. With -fno-exceptions, only the `noexcept` forms exist; -fno-rtti is fine. If an operation
+ * returns a standard container, running out of memory gives `status::out_of_memory`. Without exceptions it ends the
+ * program, as it does for the container itself.
  *
  * Keys. `contains(key)`, `insert(key)` and `add(key)` take
  *   - what converts to `std::string_view`: its characters, without the NUL after them. Of an array of `char`, such as a
@@ -41,10 +42,10 @@
  *
  * Batches. `contains_batch(keys)`, `insert_batch(keys)` and `add_batch(keys)` take any range of keys, of all the types
  * above, that can be gone through twice: `std::vector<int>`, `std::set<std::string>`, a C++20 view ...; and
- * `key_range(first, last)`. What lies in memory as the library takes it is used where it lies: contiguous
- * `std::uint64_t`, `std::int64_t` or `hash64`, a `key_buffer`, and `petal::keys`. Other keys are copied, up to 512 keys
- * and 16 KiB at a time, onto the stack; one that is longer is not copied. Where the same strings go into many calls,
- * copy them once into a `key_buffer`.
+ * `key_range(first, last)`. A batch uses keys in place if they lie in memory as the library takes them: contiguous
+ * `std::uint64_t`, `std::int64_t` or `hash64`, a `key_buffer`, and `petal::keys`. It copies other keys onto the stack,
+ * up to 512 keys and 16 KiB at a time; it does not copy a longer key. If you give the same strings to many calls, copy
+ * them once into a `key_buffer`.
  *
  * Threads. `const` members may run in many threads at once on one object; the others need it to themselves.
  */

@@ -5,24 +5,25 @@
  *     const petal::view view(seen);
  *     for (std::uint64_t id : ids) found += view.contains(id);
  *
- * A view is for filters whose layout has a name, those of the kinds blocked and split_block. Its keys are those of the
- * filter, a type's `petal_key` included. Hashes are looked up and inserted by code that is compiled into the program,
- * and so are integers where the filter's hash function is XXH3. Other keys are looked up by a call, as in the filter,
- * or hashed by a call and then inserted. A view that is a local variable is the fastest in a loop.
+ * A view is for filters whose layout has a name: the kinds blocked and split_block. It takes the same keys as the
+ * filter, `petal_key` of your types included. Lookups and insertions of hashes are compiled into the program, and so
+ * are those of integers if the filter's hash function is XXH3. For other keys the view calls the library. In a loop a
+ * view is fastest as a local variable.
  *
- * Lifetime. A view is a value to be copied at will; it points into its filter and owns nothing. It ends with the
- * filter's `fold()` and with its handle, which a move of the filter does not end, and with nothing else.
+ * Lifetime. A view is a value; copy it at will. It points into its filter and owns nothing. Only the filter's `fold()`
+ * and the end of the filter's handle end a view; moving the filter does not.
  *
- * Threads. A lookup is like one in a const filter: many threads may do it at once, also while others insert with
- * `insert_shared()`, but not while a member runs that is not const. An insertion is like a member that is not const:
- * the filter is alone meanwhile. `filter::sync()` ends the permission to insert, wherever the filter lies: take a new
- * `writable_view` after it. Lookups go on.
+ * Threads. A lookup is like a const member of the filter: many threads may look up at once, also while others insert
+ * with `insert_shared()`, but not while a member runs that is not const. An insertion is like a member that is not
+ * const: nobody else may use the filter meanwhile. `filter::sync()` ends the permission to insert, wherever the filter
+ * lies: take a new `writable_view` after it. Lookups go on.
  *
- * Keys that are inserted through a view are not counted. `filter::add_offered()` makes up for it.
+ * A view does not count inserted keys. `filter::add_offered()` adds them to the count later.
  *
- * Instructions. What a file is compiled for decides which it uses, so the types of this header differ between files
- * that are compiled for different processors: they do not mix up, and do not pass from one to the other. This header is
- * apart from petal.hpp so that only files which want that have it, and the compiler's header of vector instructions.
+ * Instructions. The processor for which you compile a file decides which instructions it uses. So the types of this
+ * header differ between files that you compile for different processors, and cannot pass from one to the other. This
+ * header is apart from petal.hpp so that only files which want that have it, and the compiler's header of vector
+ * instructions.
  */
 #ifndef PETAL_VIEW_HPP
 #define PETAL_VIEW_HPP
@@ -52,7 +53,7 @@ inline namespace for_any {
 /// Lookups in a filter, compiled into the program.
 class view {
  public:
-  /// A view of nothing, which says true of every key.
+  /// An empty view, which says true of every key.
   view() noexcept { view_.struct_size = sizeof view_; }
   /// A view of a filter. `status::unsupported` if its kind has no layout with a name. Constant time.
   static result<view> try_make(const filter &of) noexcept {
@@ -80,8 +81,8 @@ class view {
   }
   bool contains(const void *key, std::size_t length) const noexcept { return contains_one(bytes(key, length)); }
 
-  /// Asks for the memory of a key that is to be looked up, or inserted, soon: 16 keys ahead, say. A key that the
-  /// library must hash is better hashed once, by `filter::hash()`, for this and for what follows.
+  /// Fetches the cache line of a key that you will look up or insert soon, for example 16 keys later. If the library
+  /// must hash the key, hash it once with `filter::hash()`, for this call and for the lookup.
   template <class Key>
   void prefetch(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
     detail::with_key(key, [this](auto one) noexcept { this->prefetch_one(one); });
@@ -122,7 +123,7 @@ class view {
 /// Lookups in a filter and insertions into it, compiled into the program.
 class writable_view : public view {
  public:
-  /// A view of nothing, into which nothing can be inserted.
+  /// An empty view, which refuses insertions.
   writable_view() noexcept = default;
   /// A view of a filter. An image in place is marked dirty first, on its disk too. `status::unsupported` also if the
   /// filter is open for reading, or for shared insertion.

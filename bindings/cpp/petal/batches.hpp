@@ -1,4 +1,4 @@
-// Many keys, and where their answers go. Part of petal.hpp: include that.
+// Keys and answers of batches. Part of petal.hpp: include that.
 #ifndef PETAL_HPP_BATCHES
 #define PETAL_HPP_BATCHES
 
@@ -23,7 +23,7 @@ inline namespace without_exceptions {
 /// Many keys that lie in memory as the library takes them, for batches. Refers to that memory, which must outlive it.
 class keys {
  public:
-  /// None.
+  /// No keys.
   keys() noexcept : keys(petal_keys_u64(nullptr, 0)) {}
   /// Byte strings in one piece, such as a column: key i is `data[offsets[i] .. offsets[i + 1]]`, and there are count +
   /// 1 offsets.
@@ -55,7 +55,7 @@ class keys {
   petal_keys keys_;
 };
 
-/// The keys between two iterators, for batches. They must outlive it.
+/// The keys between two iterators, for batches. The keys must outlive this object.
 template <class Iterator, class Sentinel = Iterator>
 class key_range {
  public:
@@ -129,7 +129,7 @@ class key_buffer {
     static_assert(std::is_same_v<Key, bytes>, "batches of integers and hashes are plain ranges, without a buffer");
     if (key.is_nowhere()) return false;
     if (offsets_.empty()) offsets_.push_back(0);
-    // What an addition that failed half-way left behind goes first.
+    // Removes what a failed addition left behind.
     data_.resize(static_cast<std::size_t>(offsets_.back()));
     if (key.size() > 0) data_.append(reinterpret_cast<const char *>(key.data()), key.size());
     offsets_.push_back(data_.size());
@@ -151,7 +151,7 @@ class answers {
                              detail::is_range_of<std::remove_reference_t<Range>, detail::is_answer>::value>>
   answers(Range &&range) noexcept(detail::is_nothrow_contiguous<Range>())
       : bytes_(somewhere(std::data(range))), byte_room_(std::size(range)) {}
-  /// All else does not compile, and the compiler says what does.
+  /// Other types do not compile, and the compiler's message says which types do.
   template <class Other, class = std::enable_if_t<
                              !detail::is_range_of<std::remove_reference_t<Other>, detail::is_answer>::value &&
                              !std::is_same_v<std::decay_t<Other>, answers>>, class = void>
@@ -215,7 +215,7 @@ class answers {
   }
 
  private:
-  /// Where the bytes of a range are; those of an empty one may be nowhere, and are wanted all the same.
+  /// The start of a range's bytes: some address even for an empty range, which may have none.
   template <class T>
   static std::uint8_t *somewhere(T *data) noexcept {
     static std::uint8_t none = 0;
@@ -394,7 +394,7 @@ petal_status number_pieces(Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys
     from += taken;
     taken = 0;
   }
-  // Once even without keys: the library says what is wrong with the filter.
+  // The loop makes one call even without keys, so that the library can refuse a wrong filter.
   return taken > 0 || from == 0 ? use(list(), from) : PETAL_OK;
 }
 

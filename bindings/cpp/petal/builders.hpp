@@ -20,23 +20,23 @@ inline namespace without_exceptions {
 /// How a builder works.
 class builder_options {
  public:
-  /// The most bytes that collected keys take before they go to a temporary file in this folder. Kinds that are built
-  /// from all of their keys are solved in memory even if the limit is lower. Filters take 28 MB for two million keys
-  /// and 118 MB at most; maps take 45 MB and 202 MB.
+  /// The most bytes that collected keys take before they go to a temporary file in this folder. Solving a kind that is
+  /// built from all keys exceeds a lower limit: it takes 28 MB for two million keys and 118 MB at most. For maps that
+  /// is 45 MB and 202 MB.
   builder_options &memory_limit(std::uint64_t most, std::string temporary_directory) noexcept {
     limit_ = most;
     directory_ = std::move(temporary_directory);
     return *this;
   }
-  /// How many threads make the filter or map, the caller's included; 0 and 1 are none but the caller's. What is made is
-  /// the same.
+  /// How many threads make the filter or map, the caller's included; 0 and 1 mean the caller's only. The filter or map
+  /// is the same.
   builder_options &threads(std::size_t count) noexcept {
     threads_ = count;
     return *this;
   }
-  /// Called while the filter or map is made, at least once for every 2^21 keys that are worked on, with the units of
-  /// work done and the units in all. A unit is a key in one phase. The latter is the same number at all calls, the
-  /// former never falls and comes to it at the last call. False cancels, at any call: the keys stay.
+  /// Reports the progress of making the filter or map. The builder calls it with the units of work done and the total,
+  /// at least once for every 2^21 units; a unit is a key in one phase. The total is the same at all calls. The work
+  /// done never falls, and is the total at the last call. Returning false cancels, and the keys stay.
   builder_options &progress(std::function<bool(std::uint64_t done, std::uint64_t total)> report) noexcept {
     report_ = std::move(report);
     return *this;
@@ -77,10 +77,10 @@ class builder_options {
   std::function<bool(std::uint64_t, std::uint64_t)> report_;
 };
 
-/// Collects keys, and then makes a filter sized for exactly the distinct ones.
+/// Collects keys, and then makes a filter for exactly the distinct ones.
 class builder {
  public:
-  /// Holds nothing, like one that was moved from.
+  /// A builder without a handle, as after a move.
   builder() noexcept = default;
   builder(builder &&) noexcept = default;
   builder &operator=(builder &&other) noexcept {
@@ -162,8 +162,8 @@ class builder {
   /// Makes the filter and empties the builder, which may be used again. On a failure the keys stay. What the progress
   /// callback throws is dropped and becomes `status::cancelled`; `finish()` passes it on.
   result<filter> try_finish() noexcept { return finish_through(); }
-  /// How many bytes the compact form of the filter has at most, if all keys that were added are distinct; of a kind
-  /// that is built from its keys about how many.
+  /// An upper limit for the bytes of the filter's compact form. If all keys are distinct, the form of a kind that is
+  /// built from its keys has about that size.
   result<std::size_t> try_compact_size() noexcept {
     return detail::output(std::size_t{0}, [&](std::size_t *size, petal_error *error) noexcept {
       return petal_builder_compact_size(get(), size, error);

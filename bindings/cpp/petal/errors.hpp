@@ -1,4 +1,4 @@
-// What went wrong: statuses, failures, results, and exceptions where there are some. Part of petal.hpp: include that.
+// Errors: statuses, failures, results, and exceptions if the compiler has them. Part of petal.hpp: include that.
 #ifndef PETAL_HPP_ERRORS
 #define PETAL_HPP_ERRORS
 
@@ -27,7 +27,7 @@ namespace petal {
 inline namespace without_exceptions {
 #endif
 
-/// What a call came to: the `PETAL_ERR_*` of petal.h. Converts to `std::error_code`.
+/// The status of a call: the `PETAL_ERR_*` of petal.h. Converts to `std::error_code`.
 enum class status : petal_status {
   ok = PETAL_OK,
   internal = PETAL_ERR_INTERNAL,
@@ -110,13 +110,13 @@ inline const std::error_category &category() noexcept {
 /// How `petal::status` becomes a `std::error_code`.
 inline std::error_code make_error_code(status code) noexcept { return {static_cast<int>(code), category()}; }
 
-/// What went wrong: a status, and the library's sentence about it. Holds no memory of its own.
+/// A failure: a status, and the library's sentence about it. Holds no memory of its own.
 class failure {
  public:
   failure() noexcept { error_.struct_size = sizeof error_; }
   /// A failure with the text of its status.
   explicit failure(petal::status code) noexcept : failure() { settle(static_cast<petal_status>(code)); }
-  /// A failure with a text, of which what is longer than `PETAL_ERROR_MESSAGE_SIZE` is cut off.
+  /// A failure with a text, which is cut at `PETAL_ERROR_MESSAGE_SIZE`.
   failure(petal::status code, const char *text) noexcept : failure() {
     error_.status = static_cast<petal_status>(code);
     std::snprintf(error_.message, sizeof error_.message, "%s", text);
@@ -144,7 +144,8 @@ class failure {
 };
 
 #if PETAL_HPP_EXCEPTIONS
-/// What is thrown. `code()` compares with `petal::status` and, where they mean the same, with `std::errc`.
+/// The exception of this library. `code()` compares with `petal::status` and, for statuses of the same meaning, with
+/// `std::errc`.
 class error : public std::system_error {
  public:
   explicit error(const failure &what) : std::system_error(what.code()), failure_(what) {}
@@ -160,7 +161,7 @@ class error : public std::system_error {
 };
 #endif
 
-/// A value, or the failure that came instead. Like C++23's `std::expected`.
+/// A value, or a failure, like C++23's `std::expected`.
 template <class T>
 class [[nodiscard]] result {
  public:
@@ -180,7 +181,7 @@ class [[nodiscard]] result {
   T value_or(T other) && noexcept { return has_value() ? std::move(**this) : std::move(other); }
   T value_or(T other) const & noexcept { return has_value() ? **this : std::move(other); }
 
-  /// What went wrong; `status::ok` and no text if nothing did.
+  /// The failure; `status::ok` and no text if there is none.
   failure error() const noexcept { return has_value() ? failure() : *std::get_if<1>(&state_); }
   petal::status status() const noexcept { return has_value() ? petal::status::ok : std::get_if<1>(&state_)->status(); }
 

@@ -51,10 +51,10 @@ result<void> tried(Call &&call) noexcept {
 
 }  // namespace detail
 
-/// A filter of any kind: whether a key may have been inserted. Never says no to one that was.
+/// A filter of any kind. It says whether a key may have been inserted, and never says no to a key that was.
 class filter {
  public:
-  /// Holds nothing, like one that was moved from.
+  /// A filter without a handle, as after a move.
   filter() noexcept = default;
   /// Takes over a handle of the C API.
   static filter adopt(petal_filter *handle) noexcept {
@@ -78,7 +78,7 @@ class filter {
       return petal_filter_new(&wanted.get(), handle, error);
     });
   }
-  /// The default kind, for so many distinct keys at a rate inside (0, 1).
+  /// An empty filter of the default kind, for `capacity` distinct keys at a rate inside (0, 1).
   static result<filter> try_make(std::uint64_t capacity, double false_positive_rate) noexcept {
     filter made = adopt(petal_filter_with_capacity(capacity, false_positive_rate));
     if (made) return made;
@@ -87,13 +87,13 @@ class filter {
     return try_make(spec().capacity(capacity > 0 ? capacity : 1).false_positive_rate(false_positive_rate));
   }
   /// Makes an empty filter inside memory of yours: at least `spec::image_size()` bytes, aligned to 8 (64 is faster).
-  /// They become a complete image, and must outlive the filter.
+  /// The bytes become a complete image, and must outlive the filter.
   static result<filter> try_make_in_buffer(const spec &wanted, void *buffer, std::size_t length) noexcept {
     return made(wanted.check(), [&](petal_filter **handle, petal_error *error) noexcept {
       return petal_filter_new_in_buffer(&wanted.get(), buffer, length, handle, error);
     });
   }
-  /// Opens the image that a file is: constant time, mapped, unless the mode says to load it.
+  /// Opens a file that is an image, mapped and in constant time, unless the mode says to load it.
   static result<filter> try_open(c_string path, const open_options &options = {}) noexcept {
     return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
       return petal_filter_open(path.get(), options.get(), handle, error);
@@ -132,7 +132,7 @@ class filter {
     });
   }
 
-  // One key. A lookup looks at a few places, however large the filter is.
+  // One key.
 
   /// Whether a key may have been inserted; false is certain.
   template <class Key>
@@ -165,7 +165,7 @@ class filter {
   }
   result<bool> try_insert(const void *key, std::size_t length) noexcept { return try_insert(bytes(key, length)); }
   /// Removes one occurrence of a key: false if it certainly was not there, and then nothing has changed. Remove only
-  /// what was inserted: the removal of another key may take what other keys left.
+  /// keys that were inserted: removing another key may take what other keys left.
   template <class Key>
   result<bool> try_remove(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {
@@ -175,9 +175,9 @@ class filter {
     });
   }
   result<bool> try_remove(const void *key, std::size_t length) noexcept { return try_remove(bytes(key, length)); }
-  /// Gives a key that is there what an insertion would give it now, `can(PETAL_CAN_REJUVENATE)`: false if that is as
-  /// much already, or if the key certainly is not there. Rejuvenate only what was inserted and not removed: another key
-  /// may take what a key that is there is found by.
+  /// Restores a stored key's fingerprint to full length, for kinds that `can(PETAL_CAN_REJUVENATE)`. False if the
+  /// fingerprint is already full, or if the key certainly is not there. Rejuvenate only keys that are there:
+  /// rejuvenating an absent key may lose another key.
   template <class Key>
   result<bool> try_rejuvenate(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {
@@ -189,8 +189,8 @@ class filter {
   result<bool> try_rejuvenate(const void *key, std::size_t length) noexcept {
     return try_rejuvenate(bytes(key, length));
   }
-  /// Inserts a key so many times at once, where the kind counts: true if it certainly was not there. Where there is no
-  /// room for all of them none is inserted.
+  /// Inserts a key `times` times, for kinds that count: true if the key certainly was not there. If there is no room
+  /// for all copies, the filter takes none.
   template <class Key>
   result<bool> try_insert_times(const Key &key, std::uint64_t times) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [&](auto one) noexcept {
@@ -199,7 +199,8 @@ class filter {
       });
     });
   }
-  /// Removes a key as often as it is there, but no more than so many times, where the kind counts; how often that was.
+  /// Removes a key as often as it is there, but at most `times` times, for kinds that count. Returns the number of
+  /// removed copies.
   template <class Key>
   result<std::uint64_t> try_remove_times(const Key &key, std::uint64_t times) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [&](auto one) noexcept {
@@ -232,7 +233,7 @@ class filter {
 
   // Many keys: what the comment at the top calls a batch.
 
-  /// Looks keys up and returns how many answers are true. On a failure, too little room included, all are.
+  /// Looks keys up and returns how many answers are true. On a failure, too little room included, all answers are true.
   template <class Keys>
   std::uint64_t contains_batch(Keys &&keys, const answers &found = {}) const
       noexcept(detail::is_nothrow_batch<Keys>()) {
@@ -243,7 +244,7 @@ class filter {
   template <class Keys>
   result<std::uint64_t> try_contains_batch(Keys &&keys, const answers &found = {}) const
       noexcept(detail::is_nothrow_batch<Keys>()) {
-    // Until all is looked up, whatever happens, all of them are true.
+    // All answers are true until the lookup is done, so that every failure leaves them true.
     std::size_t size = SIZE_MAX;
     bool is_done = false;
     const detail::at_end settle([&]() noexcept {
@@ -259,7 +260,7 @@ class filter {
     is_done = code == PETAL_OK;
     return detail::done(came.true_count, code, std::move(error));
   }
-  /// Inserts keys in order, and finds nothing out about them, which is faster.
+  /// Inserts keys in order, without answers, which is faster.
   template <class Keys>
   result<void> try_insert_batch(Keys &&keys) noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
@@ -298,16 +299,15 @@ class filter {
     if (!taken) return taken.error();
     return came.true_count;
   }
-  /// Gives each key, all of which are there, what an insertion would give it now, in order, and does not say which had
-  /// that already.
+  /// Restores the fingerprints of stored keys to full length, in order, without answers.
   template <class Keys>
   result<void> try_rejuvenate_batch(Keys &&keys) noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
     return insert_into(get(), petal_filter_rejuvenate_batch, keys, nullptr, came);
   }
-  /// Gives each key, all of which are there, what an insertion would give it now, in order, says of each what
-  /// `try_rejuvenate()` says, and returns of how many that is true. `done`, nullable, is always written: how many keys,
-  /// the first so many, were taken.
+  /// Restores the fingerprints of stored keys to full length, in order, says of each what `try_rejuvenate()` says, and
+  /// returns of how many that is true. `done`, nullable, is always written: how many keys, the first so many, were
+  /// taken.
   template <class Keys>
   result<std::uint64_t> try_rejuvenate_batch(Keys &&keys, const answers &rejuvenated, std::size_t *done = nullptr)
       noexcept(detail::is_nothrow_batch<Keys>()) {
@@ -362,10 +362,10 @@ class filter {
   }
 
   // From many threads: these insert through a const filter, without locks, while others insert and look up, where
-  // `can(PETAL_CAN_INSERT_SHARED)`. Keys are not counted; `add_offered()` makes up for it afterwards.
+  // `can(PETAL_CAN_INSERT_SHARED)`. They do not count keys; `add_offered()` adds the count later.
 
-  /// Inserts a key while others insert and look up. Of several that insert the same new key at once, at least one gets
-  /// true.
+  /// Inserts a key while others insert and look up. If several threads insert the same new key at once, at least one of
+  /// them gets true.
   template <class Key>
   result<bool> try_insert_shared(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {
@@ -377,8 +377,8 @@ class filter {
   result<bool> try_insert_shared(const void *key, std::size_t length) const noexcept {
     return try_insert_shared(bytes(key, length));
   }
-  /// Inserts many keys while others insert and look up, and finds nothing out about them, which is faster: all, or,
-  /// where the filter cannot do it, none.
+  /// Inserts many keys while others insert and look up, without answers, which is faster. Inserts all keys, or none if
+  /// the filter cannot.
   template <class Keys>
   result<void> try_insert_shared_batch(Keys &&keys) const noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
@@ -438,7 +438,7 @@ class filter {
       return petal_filter_equal(get(), other.get(), equal, error);
     });
   }
-  /// What two filters must have in common to combine.
+  /// An identifier that two filters have in common if they combine.
   using id = std::array<std::uint8_t, PETAL_COMPATIBILITY_ID_SIZE>;
   result<id> try_compatibility_id() const noexcept {
     return detail::output(id{}, [&](id *out, petal_error *error) noexcept {
@@ -473,14 +473,15 @@ class filter {
     });
   }
   /// The probability that a key is not found once so many other keys were inserted after it, of a kind that loses or
-  /// forgets keys; 0 of others.
+  /// forgets keys; 0 for other kinds.
   result<double> try_expected_false_negative_rate(std::uint64_t age) const noexcept {
     return detail::output(double{}, [&](double *rate, petal_error *error) noexcept {
       return petal_filter_expected_false_negative_rate(get(), age, rate, error);
     });
   }
-  /// How many of so many distinct keys an empty filter of this geometry takes for known on average when they are
-  /// inserted one after the other, or refuses where it is full.
+  /// The average number of omissions when `keys` distinct keys are inserted, one after the other, into an empty filter
+  /// of this geometry. An omission is a new key that the filter takes for a known one, or that it refuses because it is
+  /// full.
   result<double> try_expected_omissions(std::uint64_t keys) const noexcept {
     return detail::output(double{}, [&](double *omissions, petal_error *error) noexcept {
       return petal_filter_expected_omissions(get(), keys, omissions, error);
@@ -497,7 +498,7 @@ class filter {
 
   // What is stored of keys, for kinds that `can(PETAL_CAN_ENUMERATE)`.
 
-  /// The number that it stores a hash as. A key may be there exactly if the number of its hash is stored.
+  /// The number that the filter stores for a hash. A key may be there exactly if the number of its hash is stored.
   result<std::uint64_t> try_stored_hash(hash64 hash) const noexcept {
     return detail::output(std::uint64_t{0}, [&](std::uint64_t *stored, petal_error *error) noexcept {
       return petal_filter_stored_hash(get(), hash.value, stored, nullptr, error);
@@ -553,8 +554,8 @@ class filter {
   result<void> try_save(c_string path) const noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_save(get(), path.get(), error); });
   }
-  /// Brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was
-  /// opened. The destructor does this too, but says nothing.
+  /// Brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when
+  /// this filter opened it. The destructor does this too, but cannot report a failure.
   result<void> try_sync() noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_sync(get(), error); });
   }
@@ -562,14 +563,15 @@ class filter {
   result<void> try_vouch() noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_vouch(get(), error); });
   }
-  /// Checks the bytes that are there now, by reading them.
+  /// Reads and checks all bytes as they are now.
   result<void> try_verify() const noexcept {
     return done([&](petal_error *error) noexcept { return petal_filter_verify(get(), error); });
   }
 
-  // Other systems' bytes. docs/formats.md says of each format what it holds.
+  // Other systems' bytes. docs/formats.md says what each format holds.
 
-  /// Makes a filter of its own out of another system's bytes, all of them. `options` say what the bytes do not.
+  /// Makes a filter in memory of its own from all of another system's bytes. `options` have values that the bytes do
+  /// not contain.
   static result<filter> try_import_bytes(c_string format, const void *foreign, std::size_t length,
                                          const import_options &options = {}) noexcept {
     return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
@@ -583,8 +585,9 @@ class filter {
       detail::is_nothrow_contiguous<const Range>()) {
     return try_import_bytes(format, std::data(foreign), std::size(foreign), options);
   }
-  /// How many bytes it has in a format. `variant` is one of the format's; `nullptr` is the one that it was imported in,
-  /// or the first. `status::unsupported` if it has no form in the format, naming what stands in the way.
+  /// How many bytes the filter has in a format. `variant` names one of the format's variants; `nullptr` is the variant
+  /// that the filter was imported from, or the first. Returns `status::unsupported`, naming the reason, if the filter
+  /// has no form in the format.
   result<std::uint64_t> try_export_size(c_string format, c_string variant = nullptr) const noexcept {
     return detail::output(std::uint64_t{0}, [&](std::uint64_t *size, petal_error *error) noexcept {
       return petal_filter_export_size(get(), format.get(), variant.get(), size, error);

@@ -16,9 +16,9 @@ namespace petal {
 inline namespace without_exceptions {
 #endif
 
-/// How many kinds there are, of filters, of maps, and of other systems' filters.
+/// How many kinds there are: of filters, maps, other systems' filters and sketches.
 inline std::size_t kind_count() noexcept { return petal_kind_count(); }
-/// Describes the kind at an index less than `kind_count()`; `handle` and `PETAL_IS_FOREIGN` say of what. Skip kinds
+/// Describes the kind at an index less than `kind_count()`; `handle` and `PETAL_IS_FOREIGN` tell them apart. Skip kinds
 /// with a handle that you do not know.
 inline result<petal_kind_info> try_kind_at(std::size_t index) noexcept {
   return detail::output(detail::sized<petal_kind_info>(), [&](petal_kind_info *info, petal_error *error) noexcept {
@@ -60,9 +60,9 @@ class plan_request {
   plan_request &capabilities(std::uint64_t value) noexcept { request_.capabilities = value; return *this; }
   /// Whether all keys are known before the first lookup.
   plan_request &is_static(bool value = true) noexcept { request_.is_static = value ? 1u : 0u; return *this; }
-  /// The bound below which all keys are, where they are integers; 0 is unknown.
+  /// For keys that are integers, the bound below which all keys are; 0 is unknown.
   plan_request &universe(std::uint64_t value) noexcept { request_.universe = value; return *this; }
-  /// How often each key comes at most, where it is counted.
+  /// The greatest number of times that one key comes, for kinds that count.
   plan_request &times(std::uint64_t value) noexcept { request_.times = value; return *this; }
   const petal_plan_request *get() const noexcept { return &request_; }
 
@@ -70,7 +70,7 @@ class plan_request {
   petal_plan_request request_;
 };
 
-/// Proposes kinds of filter, the best first; those that do not fit come last and say why.
+/// Proposes kinds of filter, the best first. Kinds that do not fit come last and say why.
 inline result<std::vector<petal_proposal>> try_plan(const plan_request &request) noexcept {
   std::vector<petal_proposal> proposals;
   auto had = detail::allocating([&] { proposals.resize(petal_kind_count(), detail::sized<petal_proposal>()); });

@@ -30,14 +30,14 @@ inline namespace without_exceptions {
 /// threads may use one policy.
 class policy {
  public:
-  /// Holds nothing, like one that was moved from: its filters are such that every key matches.
+  /// A policy without a handle, as after a move: every key matches its filters.
   policy() noexcept = default;
 
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   /// The handle, for calls of the C API. It stays this object's.
   void *get() const noexcept { return handle_.get(); }
 
-  /// One of `PETAL_POLICY_*`, with so many bits for each key.
+  /// Makes a policy of a form, one of `PETAL_POLICY_*`, with `bits_per_key` bits for each key.
   static result<policy> try_make(petal_policy_form form, std::uint32_t bits_per_key) noexcept {
     void *handle = nullptr;
     failure error;
@@ -54,8 +54,8 @@ class policy {
   /// The name that tables keep beside the filters.
   const char *name() const noexcept { return petal_policy_name(get()); }
 
-  /// Appends the filter of the keys from `first` to `last`, which can be gone through twice, to a string. Keys are
-  /// anything with `data()` and `size()` whose bytes stay until this returns.
+  /// Appends the filter of the keys from `first` to `last` to a string. The function goes through the keys twice. Keys
+  /// have `data()` and `size()`, and their bytes stay until the function returns.
   template <class Iterator>
   void append_filter(Iterator first, Iterator last, std::string &to) const {
     std::vector<const char *> keys;

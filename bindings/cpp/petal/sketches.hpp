@@ -108,7 +108,7 @@ class sketch {
     });
   }
 
-  /// Inserts a key. An integer is the number itself, and of anything else that is a key the number is its hash.
+  /// Inserts a key. An integer is the number itself; the number of any other key is its hash.
   template <class Key>
   result<void> try_insert(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept -> result<void> {
@@ -117,7 +117,7 @@ class sketch {
       return {};
     });
   }
-  /// Removes a key. What is removed and was not inserted is listed with -1.
+  /// Removes a key. If you remove a number that you did not insert, the sketch lists the number with -1.
   template <class Key>
   result<void> try_remove(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept -> result<void> {
@@ -137,11 +137,12 @@ class sketch {
   result<void> try_remove_batch(Keys &&keys, std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     return give(petal_sketch_remove_batch, keys, done);
   }
-  /// Subtracts another sketch, which was made from the same spec: what only the other has is listed with -1.
+  /// Subtracts another sketch, which was made from the same spec. The sketch then lists numbers that only the other has
+  /// with -1.
   result<void> try_subtract(const sketch &other) noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_sketch_subtract(get(), other.get(), error); });
   }
-  /// What the sketch has, those with -1 first, both in ascending order.
+  /// The numbers of the sketch in ascending order: first those with -1, then those with 1.
   result<listing> try_list() const noexcept {
     const auto about = try_describe();
     if (!about) return about.error();
@@ -156,20 +157,21 @@ class sketch {
     found.listed.resize(count);
     return found;
   }
-  /// The probability that so many numbers cannot be listed, rather too high than too low.
+  /// The probability that the sketch cannot list so many numbers, erring on the high side.
   result<double> try_expected_failure_rate(std::uint64_t numbers) const noexcept {
     return detail::output(0.0, [&](double *rate, petal_error *error) noexcept {
       return petal_sketch_expected_failure_rate(get(), numbers, rate, error);
     });
   }
-  /// What two sketches must have in common to be subtracted.
+  /// An identifier that two sketches have in common if one can be subtracted from the other.
   result<std::array<std::uint8_t, PETAL_COMPATIBILITY_ID_SIZE>> try_compatibility_id() const noexcept {
     using id = std::array<std::uint8_t, PETAL_COMPATIBILITY_ID_SIZE>;
     return detail::output(id{}, [&](id *out, petal_error *error) noexcept {
       return petal_sketch_compatibility_id(get(), out->data(), error);
     });
   }
-  /// Adds all that another sketch has, which was made from the same spec: of sets without common numbers.
+  /// Adds all that another sketch has, which was made from the same spec. If the two sets have no common numbers, the
+  /// result is the sketch of both.
   result<void> try_merge(const sketch &other) noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_sketch_merge(get(), other.get(), error); });
   }
@@ -177,7 +179,8 @@ class sketch {
   result<void> try_clear() noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_sketch_clear(get(), error); });
   }
-  /// Brings an image that was changed in place up to date on its disk. The destructor does this too, but says nothing.
+  /// Brings an image that was changed in place up to date on its disk. The destructor does this too, but cannot report
+  /// a failure.
   result<void> try_sync() noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_sketch_sync(get(), error); });
   }
@@ -185,7 +188,7 @@ class sketch {
   result<void> try_vouch() noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_sketch_vouch(get(), error); });
   }
-  /// What this sketch can do: `PETAL_CAN_*`, ORed. 0 where there is none.
+  /// What this sketch can do: `PETAL_CAN_*`, ORed. 0 without a handle.
   std::uint64_t capabilities() const noexcept { return petal_sketch_capabilities(get()); }
   /// Whether it can do all of these.
   bool can(std::uint64_t wanted) const noexcept { return (capabilities() & wanted) == wanted; }
@@ -228,7 +231,7 @@ class sketch {
   result<void> try_save(c_string path) const noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_sketch_save(get(), path.get(), error); });
   }
-  /// Checks the bytes that are there now, by reading them.
+  /// Reads and checks all bytes as they are now.
   result<void> try_verify() const noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_sketch_verify(get(), error); });
   }

@@ -17,16 +17,17 @@ use std::path::PathBuf;
 /// inserted. To other keys it says yes at a false-positive rate that you choose.
 ///
 /// Keys are records: lines, or with -0 whatever lies between NUL bytes; with --field, one field of each record. Keys
-/// are bytes, not text: only the separator is taken off. KEYS are files, and `-`, or none, is standard input. `-` is
-/// standard input too where a filter is only read, and for --key-file. Compressed input is refused, not decompressed.
+/// are bytes, not text: the command removes only the separator. KEYS are files, and `-`, or no file, means standard
+/// input. `-` also means standard input for a filter that the command only reads, and for --key-file. The command
+/// refuses compressed input.
 ///
 /// Numbers of keys and bits may be written 1000000, 1e6 or 1M: the suffixes are k, M, G (powers of 1000) and Ki, Mi, Gi
 /// (powers of 1024). A rate may be written 0.01 or 1%.
 ///
 /// With --json each result is one JSON value on a line of its own: one for each file, pair of files or kind. Names are
-/// those of the library's structs, and what is not known is null. Results go to standard output; where keys go there
-/// (`dedup`), to standard error. A file name that is not UTF-8 has U+FFFD in it, and `file_bytes` has its bytes in
-/// hexadecimal.
+/// the names of the library's structs, and an unknown number is null. Results go to standard output, except those of
+/// `dedup`, whose lines go there: its results go to standard error. A file name that is not UTF-8 has U+FFFD in it, and
+/// `file_bytes` has its bytes in hexadecimal.
 #[derive(Parser, Debug)]
 #[command(name = "petal", version, max_term_width = 100, after_long_help = manual::after_help("petal"))]
 #[command(arg_required_else_help = true)]
@@ -55,63 +56,62 @@ pub struct Common {
 pub enum Command {
     /// Make a filter of keys.
     ///
-    /// Without --capacity the keys are counted first, and then read a second time. The bytes of a pipe are kept for
-    /// that: up to 64 MiB in memory, and the rest in a file without a name. With --memory-limit that file has all of
-    /// them. Where no --kind is named, the filter of a pipe grows with its keys instead. A file that became shorter
-    /// meanwhile is trouble, because some of its keys would be missing.
+    /// Without --capacity the command counts the keys first, and then reads them a second time. For that it keeps the
+    /// bytes of a pipe: up to 64 MiB in memory, and the rest in a file without a name. With --memory-limit that file
+    /// has all bytes. Without --kind, the filter of a pipe grows with its keys instead. If a file becomes shorter
+    /// meanwhile, the command fails, because some keys would be missing.
     ///
-    /// For a kind that is built from all of its keys, or that grows, keys are read once, and 8 bytes of each are kept
-    /// until all keys are known. --threads is for such kinds.
+    /// For a kind that is built from all of its keys, or that grows, the command reads keys once, and keeps 8 bytes of
+    /// each until all keys are known. --threads is for such kinds.
     ///
-    /// The filter is written when it is complete. The file that -o names is replaced at once and as a whole, and
-    /// programs that have the old file open or mapped keep the old file.
+    /// The command writes the complete filter. It replaces the file that -o names in one step, and programs that have
+    /// the old file open or mapped keep the old file.
     #[command(after_long_help = manual::after_help("build"))]
     Build(Build),
     /// Print the keys that may be in a filter, or with -v the keys that certainly are not.
     ///
-    /// With --field whole records are printed. With -q nothing is printed, and the command ends at the first selected
+    /// With --field the command still prints whole records. With -q it prints nothing, and ends at the first selected
     /// key.
     #[command(after_long_help = manual::after_help("check"))]
     Check(Check),
     /// Insert keys into a filter, in place.
     ///
-    /// Where reading the keys fails half-way, those that were read are inserted, and the file is sound. Where the
-    /// command itself is stopped, by Ctrl-C too, the file stays marked as dirty: see `petal vouch`.
+    /// If reading the keys fails, the keys before the failure are inserted, and the file is sound. If the command
+    /// itself is stopped, by Ctrl-C too, the file stays dirty: see `petal vouch`.
     #[command(after_long_help = manual::after_help("insert"))]
     Insert(Change),
     /// Remove keys from a filter, in place, one occurrence of each.
     ///
     /// Says how many keys were removed, and how many certainly were not there. Remove only keys that were inserted. The
     /// filter takes other keys for inserted ones at its false-positive rate; removing such a key removes parts of
-    /// others, which may then be missing. `petal help insert` says what happens where reading the keys fails, or the
+    /// others, which may then be missing. `petal help insert` says what happens if reading the keys fails, or the
     /// command is stopped.
     #[command(after_long_help = manual::after_help("remove"))]
     Remove(Change),
     /// Restore the entries of keys in a filter to full length, in place.
     ///
     /// A filter that grows may shorten the entries of the keys that it has: its false-positive rate rises with them. A
-    /// rejuvenated key adds as little to the rate as a new key. Says how many keys were rejuvenated, and how many were
-    /// left unchanged: those whose entries are as long as they can be already, and those that certainly are not there.
+    /// rejuvenated key adds as little to the rate as a new key. Says how many keys were rejuvenated, and how many are
+    /// unchanged: their entries have full length already, or they certainly are not there.
     ///
     /// Rejuvenate only keys that were inserted: a key that the filter takes for another one, at its false-positive
-    /// rate, takes the entry of that other key, which may then be missing. `petal help insert` says what happens where
+    /// rate, takes the entry of that other key, which may then be missing. `petal help insert` says what happens if
     /// reading the keys fails, or the command is stopped. `petal kinds` says which kinds can.
     #[command(after_long_help = manual::after_help("rejuvenate"))]
     Rejuvenate(KeysOfFilter),
     /// Print how often each key was inserted, less how often it was removed: `count TAB key`.
     #[command(long_about = about_count(), after_long_help = manual::after_help("count"))]
     Count(KeysOfFilter),
-    /// Pass each line the first time it comes, in the memory of a filter.
+    /// Print each line the first time it comes, in the memory of a filter.
     ///
-    /// A line that comes for the first time is lost where the filter takes it for a line that it has seen. Only a
-    /// program that stores all lines could count the lost lines. The command estimates their number from the
-    /// false-positive rate at the moment of each line. It reports the estimate and its 95 % interval at the end, on
-    /// standard error. A filter that came to hold far more than --capacity loses nearly all new lines, and cannot tell
-    /// how many: the report then says that the number is unknown.
+    /// A new line is lost if the filter takes it for a line that it has seen. Only a program that stores all lines
+    /// could count the lost lines. The command estimates their number from the false-positive rate at the moment of
+    /// each line. It reports the estimate and its 95 % interval at the end, on standard error. A filter with far more
+    /// lines than --capacity loses nearly all new lines. The report then says that the number of lost lines is unknown.
     ///
     /// Without --capacity the filter grows with its lines and keeps its rate. With --window the filter remembers the
-    /// last lines and forgets the lines before them, so that a stream may go on for ever in the same memory. A line
-    /// that was not seen within the window passes again.
+    /// last lines and forgets the lines before them, so that an endless stream needs no more memory. A line that did
+    /// not come within the window passes again.
     #[command(after_long_help = manual::after_help("dedup"))]
     Dedup(Dedup),
     /// Describe filters.
@@ -120,17 +120,16 @@ pub enum Command {
     /// Check every byte of filters' files against their checksums.
     #[command(after_long_help = manual::after_help("verify"))]
     Verify(Filters),
-    /// Vouch for a file whose writer did not come to its end.
+    /// Declare a dirty file clean as it is, after its writer was stopped.
     ///
-    /// Whoever inserts into a file marks it as dirty first and as clean at the end, with a new checksum. This command
-    /// vouches for a dirty file as it is now: it writes the file to the disk, computes its checksum anew, and marks the
-    /// file as clean.
+    /// A program that inserts into a file first marks the file as dirty. At the end it writes new checksums and marks
+    /// the file as clean. This command does the same for a dirty file as it is now.
     ///
-    /// This is right after `petal insert` or a program was stopped (Ctrl-C, kill, a crash of its own) and the machine
-    /// went on. All that was inserted is in the file. Keys whose insertion is in doubt can be inserted again, which
-    /// does no harm. It is wrong after a crash of the machine or a loss of power: parts of the file may never have
-    /// come to the disk, and keys are missing that the filter would deny. Build it again then. A clean file that
-    /// `petal verify` rejects is damaged; it is refused here too.
+    /// Use the command if `petal insert` or another program was stopped (by Ctrl-C, kill or a crash) and the machine
+    /// did not crash. The file then has all inserted keys, and inserting a key again does no harm. Do not use the
+    /// command after a crash of the machine or a power failure: parts of the file may be missing on the disk, and the
+    /// filter would deny keys. Build the filter again then. The command refuses a clean file that `petal verify`
+    /// rejects, because such a file is damaged.
     #[command(after_long_help = manual::after_help("vouch"))]
     Vouch(Filters),
     /// Write the union of filters.
@@ -149,21 +148,20 @@ pub enum Command {
     /// Make a filter smaller, without its keys.
     ///
     /// Folds by the greatest factor that keeps the expected false-positive rate at or below --fpr, with as many
-    /// distinct keys as the filter holds now. Where no factor will do, the command writes nothing, and says so.
+    /// distinct keys as the filter holds now. If no factor keeps the rate, the command writes nothing, and says so.
     #[command(after_long_help = manual::after_help("fold"))]
     Fold(Fold),
     /// Give a filter room for more keys, or for fewer, without its keys.
     ///
-    /// The new filter has the least size in which --capacity keys fit, and the keys that are there; sizes differ by
-    /// powers of two. Its rate with the keys that it holds stays as it is, and rises with keys that are inserted later.
-    /// It can be merged with the same filters as before. `petal kinds` says which kinds can be resized.
+    /// The new filter has the least size with room for --capacity keys and for the present keys; sizes differ by powers
+    /// of two. The rate with the present keys stays, and rises with later keys. The new filter merges with the same
+    /// filters as before. `petal kinds` says which kinds can be resized.
     #[command(after_long_help = manual::after_help("resize"))]
     Resize(Resize),
-    /// Make a filter of another system's bytes.
+    /// Make a filter from another system's bytes.
     ///
-    /// The result is a filter like any other: keys are looked up and inserted, filters are merged and estimated, and
-    /// `petal export` gives the same bytes back. `petal formats` lists the formats; docs/formats.md says for each
-    /// format how its owner makes bytes of a key.
+    /// You can use the result like any other filter, and `petal export` gives the same bytes back. `petal formats`
+    /// lists the formats; docs/formats.md says for each format how its owner makes bytes of a key.
     #[command(after_long_help = manual::after_help("import"))]
     Import(Import),
     /// Write a filter as another system's bytes.
@@ -172,18 +170,18 @@ pub enum Command {
     /// their keys elsewhere.
     #[command(after_long_help = manual::after_help("export"))]
     Export(Export),
-    /// List the formats of other systems, and what can be done with each.
+    /// List the formats of other systems, and what the command can do with each.
     ///
-    /// R: `petal import` reads the format. W: `petal export` writes it. C: `petal build --format` creates it. ?: its
-    /// first bytes tell what it is, so that `petal info` and `petal check` need no --format.
+    /// R: `petal import` reads the format. W: `petal export` writes it. C: `petal build --format` creates it. ?: `petal
+    /// info` and `petal check` recognise the format by its first bytes and need no --format.
     #[command(after_long_help = manual::after_help("formats"))]
     Formats,
     /// Estimate how many keys filters hold, and each two of them together and in common.
     ///
-    /// Each estimate is printed with its 95 % interval, and as it comes out: the estimate of a small intersection may
-    /// be negative. Two filters are compared if they agree in kind, size, hash function and seed or key. Otherwise each
-    /// filter is estimated by itself, the command says why, and the exit status is 2. Filters of different inputs agree
-    /// in size if they were built with the same --capacity.
+    /// The command prints each estimate with its 95 % interval. The estimate of a small intersection may be negative.
+    /// Two filters are compared if they agree in kind, size, hash function and seed or key. Otherwise the command
+    /// estimates each filter alone, says why, and the exit status is 2. Filters of different inputs agree in size if
+    /// they were built with the same --capacity.
     #[command(after_long_help = manual::after_help("estimate"))]
     Estimate(Filters),
     /// List what a filter stores of its keys: the keys' hashes, reduced to numbers below a range.
@@ -193,19 +191,19 @@ pub enum Command {
     /// docs/format.md says how the numbers come from hashes.
     #[command(after_long_help = manual::after_help("hashes"))]
     Hashes(Hashes),
-    /// List the kinds of filters and maps: what they can do, and the parameters for --set.
+    /// List the kinds of filters, maps and sketches: what they can do, and the parameters for --set.
     #[command(after_long_help = manual::after_help("kinds"))]
     Kinds,
-    /// Make maps, and look values up. A map knows the values of keys and does not keep the keys.
+    /// Make maps, and look values up. A map gives the values of keys, and does not store the keys.
     ///
-    /// A map gives each key that it was built from exactly its value. For other keys it says that they are not there; a
-    /// share of them, which you choose, get some value. `petal info`, `verify` and `vouch` take maps too.
+    /// A map gives the exact value of each key that it was built from. It says that other keys are absent, except for a
+    /// share that you choose, which get a meaningless value. `petal info`, `verify` and `vouch` take maps too.
     #[command(after_long_help = manual::after_help("map"))]
     Map(map::Map),
-    /// Make sketches of sets, subtract them, and list what two sets do not have in common.
+    /// Make sketches of sets, subtract them, and list the keys that only one of two sets has.
     ///
-    /// A sketch takes the memory of the differences that it is to list, however large the sets are. `petal info` and
-    /// `petal verify` take sketches too.
+    /// The size of a sketch depends on the number of differences that it can list, and not on the size of the sets.
+    /// `petal info` and `petal verify` take sketches too.
     #[command(after_long_help = manual::after_help("sketch"))]
     Sketch(sketch::Sketch),
     /// Fill, look up and move filters in Redis and Valkey, in a server or a cluster.
@@ -218,13 +216,13 @@ pub enum Command {
     Redis(redis::Redis),
     /// Say which kind of filter to take, and how large it will be.
     ///
-    /// Prints the kinds that will do, in groups by what else they can do. The smallest kind of a group comes first;
-    /// with --memory the most accurate kind does.
+    /// Prints the kinds that fit, in groups by their other abilities. The smallest kind of a group comes first; with
+    /// --memory the most accurate kind comes first.
     ///
-    /// The asterisk marks the kind to take where nothing else decides. Among the kinds that are at most a quarter
+    /// The asterisk marks the kind to take if you have no other needs. Among the kinds that are at most a quarter
     /// larger than the smallest, it marks the kind whose lookups touch the fewest cache lines. With --memory it chooses
-    /// in the same way among the kinds that are wrong at most twice as often as the most accurate. With --static it
-    /// marks the smallest kind. Where keys are only inserted, a kind that refuses keys when it is full is not marked.
+    /// in the same way among the kinds with at most twice the rate of the most accurate kind. With --static it marks
+    /// the smallest kind. If keys are only inserted, it never marks a kind that refuses keys when it is full.
     #[command(after_long_help = manual::after_help("plan"))]
     Plan(Plan),
 }
@@ -241,8 +239,8 @@ pub struct Keys {
     /// The key is this field of a record, counted from 1, and not the whole record.
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub field: Option<u64>,
-    /// What separates fields, such as , or \t. If not given, runs of blanks and tabs do, and those at the start of a
-    /// record are left out.
+    /// The separator of fields, such as , or \t. If not given, runs of blanks and tabs separate fields, and those at
+    /// the start of a record do not count.
     #[arg(short, long, value_name = "TEXT", requires = "field", value_parser = numbers::delimiter)]
     pub delimiter: Option<String>,
     /// Files with a key on each line; - is standard input.
@@ -280,7 +278,7 @@ pub struct Hashing {
     pub secret: Secret,
 }
 
-/// What the work may take where all keys are collected first, as kinds need it that are built from all of their keys.
+/// Limits for kinds that are built from all of their keys, which the command collects first.
 #[derive(Args, Debug)]
 pub struct Resources {
     /// How many threads sort and build. The result is the same.
@@ -298,7 +296,7 @@ pub struct Resources {
     pub temporary_directory: Option<PathBuf>,
 }
 
-/// Where a filter is written.
+/// Where the command writes a filter.
 #[derive(Args, Debug)]
 pub struct Output {
     /// The file to write; standard output if not given.
@@ -316,7 +314,7 @@ pub struct Build {
     /// The greatest false-positive rate with all keys in the filter, such as 0.01 (the default).
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
     pub fpr: Option<f64>,
-    /// Bits for each key, in the place of a rate. For a kind that is built from all of its keys, the most bits.
+    /// Bits for each key, in place of a rate. For a kind that is built from all of its keys, the most bits.
     #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = numbers::bits_per_key)]
     pub bits_per_key: Option<f64>,
     /// The format of another system in which the filter is written, in the size that the format's owner would choose.
@@ -324,7 +322,7 @@ pub struct Build {
     #[arg(long, value_name = "F", value_parser = formats())]
     #[arg(conflicts_with_all = ["kind", "bits_per_key", "bits", "hashes", "hash", "set", "memory_limit", "counts"])]
     pub format: Option<String>,
-    /// The variant of the format; the first of those that `petal formats` lists if not given.
+    /// The variant of the format; if not given, the first that `petal formats` lists.
     #[arg(long, value_name = "V", requires = "format")]
     pub variant: Option<String>,
     /// The exact number of bits. For a kind that is built from all of its keys, the most bits.
@@ -370,7 +368,7 @@ pub struct Check {
     /// Keys are hashes: decimal numbers below 2^64, or hexadecimal ones after 0x.
     #[arg(long, conflicts_with = "key_file")]
     pub hashes: bool,
-    /// The format of a file of another system, where its bytes do not tell the format.
+    /// The format of a file of another system, if its bytes do not show the format.
     #[arg(long, value_name = "F", value_parser = formats(), conflicts_with = "key_file")]
     pub format: Option<String>,
     /// The secret.
@@ -465,7 +463,7 @@ pub struct Hashes {
     /// Print the count of each number before the number.
     #[arg(long)]
     pub counts: bool,
-    /// The format of a file of another system, where its bytes do not tell the format.
+    /// The format of a file of another system, if its bytes do not show the format.
     #[arg(long, value_name = "F", value_parser = formats())]
     pub format: Option<String>,
     /// The filter.
