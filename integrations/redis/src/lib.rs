@@ -1,8 +1,8 @@
 //! The module `petal` for Redis from 6.2 on, and Valkey: filters with the commands and the bytes of RedisBloom, and
 //! those of every kind.
 //!
-//! `server` is what the module needs of the server, in safe types; `redisbloom` the commands `BF.*` and `CF.*`,
-//! `images` the commands `PETAL.*`. The filters themselves are the core's.
+//! `server` has the interface of the server in safe types, `redisbloom` has the commands `BF.*` and `CF.*`, and
+//! `images` has the commands `PETAL.*`. The filters come from the core.
 
 mod images;
 mod redisbloom;
@@ -22,11 +22,12 @@ const NAME: &CStr = c"petal";
 /// The version as the server counts them: two digits for each part.
 const VERSION: c_int = 100;
 
-/// The name that RedisBloom has, which some of its clients look for, and the version of it whose face this module has.
+/// The module name of RedisBloom, which some clients look for, and the version of RedisBloom whose interface this
+/// module has.
 const OWNERS_NAME: &CStr = c"bf";
 const OWNERS_VERSION: c_int = 80_800;
 
-/// The oldest server, as its version is given: a byte for each part.
+/// The oldest supported server version: a byte for each part.
 const OLDEST: c_int = 0x0006_0200;
 
 /// Commands that another module, or the server itself, must not have.
@@ -49,7 +50,7 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
         raw::Export_RedisModule_InitAPI(context);
         if count > 0 { std::slice::from_raw_parts(start, count as usize) } else { &[] }
     };
-    // What is wrong with the arguments is said when there is a module whose log that is.
+    // An error in the arguments is logged after the module exists, because the log belongs to a module.
     let (name, version) = match defaults::name(arguments) {
         Ok(Some(name)) if name == OWNERS_NAME.to_bytes() => (OWNERS_NAME, OWNERS_VERSION),
         _ => (NAME, VERSION),
@@ -71,9 +72,9 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
     }
 }
 
-/// Makes everything known to the server.
+/// Registers types, settings and commands with the server.
 fn load(context: &Context, arguments: &[Argument]) -> Result<(), String> {
-    // Looked at before anything is made, so that a server which goes on without the module goes on as it was.
+    // Checks this before it registers anything, so that a server which goes on without the module is unchanged.
     if context.server_version() < OLDEST {
         return Err("it needs Redis 6.2 or newer, or Valkey".into());
     }

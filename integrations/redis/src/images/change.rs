@@ -28,7 +28,7 @@ pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
     })?);
     match spec.key {
         None => context.replicate_verbatim(),
-        // What is said last counts: a key that is made here is the same everywhere.
+        // The last of several equal options counts: a key that is made here is the same everywhere.
         Some(key) => {
             let digits = secret::digits(&key);
             let mut words: Vec<&[u8]> = arguments[2..].iter().map(Argument::bytes).collect();
@@ -40,7 +40,7 @@ pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
     Ok(())
 }
 
-/// The spec that the arguments ask for.
+/// The spec of the arguments.
 fn spec(
     context: &Context,
     kind: &Argument,
@@ -63,7 +63,7 @@ fn spec(
     let capacity = capacity.ok_or(Refusal::Said("ERR capacity is not a whole number from 1 on"))? as u64;
     let rate = rate.real().ok_or(Refusal::Said("ERR the rate is not a number"))?;
     let mut spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(capacity, rate)? };
-    // Where a kind has a hash function of its own there is no other.
+    // A kind with a hash function of its own takes no other.
     if let [only] = row.hash_functions() {
         spec.hash = *only;
     }
@@ -170,7 +170,7 @@ pub fn map_replace(context: &Context, arguments: &[Argument]) -> Result<(), Refu
     put(context, arguments, map_replace, Map::replace_batch)
 }
 
-/// Gives items their values in a map, and replies what `give` says of each.
+/// Gives items their values in a map, and replies the result of `give` for each.
 fn put(
     context: &Context,
     arguments: &[Argument],
@@ -193,7 +193,7 @@ fn put(
     })
 }
 
-/// Changes a value by many items, and replies of each what was answered: of fewer, and an error, if one was not taken.
+/// Changes a value by many items, and replies the answer of each. If an item is refused, the replies end with an error.
 fn change_many(
     context: &Context,
     value: &mut Changing<Stored>,
@@ -227,8 +227,8 @@ pub fn clear(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     })
 }
 
-/// Changes the first key's value as a whole: a copy beside the server's thread, which takes its place, where that takes
-/// long, and otherwise where it lies.
+/// Changes the first key's value as a whole: in place, or, if that takes long, in a copy in the module's thread, which
+/// then replaces the value.
 fn changed_whole(
     context: &Context,
     arguments: &[Argument],
@@ -277,7 +277,7 @@ pub fn intersect(context: &Context, arguments: &[Argument]) -> Result<(), Refusa
     })
 }
 
-/// Puts what the first key's value becomes by each of the others into its place.
+/// Combines the first key's value with each of the others, and stores the result in the first key.
 fn combine(
     context: &Context,
     arguments: &[Argument],

@@ -1,5 +1,5 @@
-//! Images in and out, in chunks: what the command and the libraries read and write as files. The iterator of a chunk is
-//! 1 more than the bytes up to its end, as RedisBloom counts those of its own.
+//! Images in chunks, for export and import: the same bytes that the command `petal` and the libraries read and write as
+//! files. The iterator of a chunk is the number of bytes up to its end, and 1 more, as in RedisBloom.
 
 use super::stored::Stored;
 use super::{NOT_FOUND, NOT_WHOLE, secret};
@@ -14,14 +14,14 @@ use petal::storage::try_vec;
 
 const NUMERIC: Refusal = Refusal::Said("ERR the iterator is not a whole number from 0 on");
 
-/// `PETAL.EXPORT key iterator`: 0 begins, and is what the last chunk is followed by.
+/// `PETAL.EXPORT key iterator`: the first iterator is 0, and 0 comes after the last chunk.
 pub fn export(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, iterator] = arguments else { return Err(Refusal::Arity) };
     let iterator = iterator.integer().and_then(|iterator| usize::try_from(iterator).ok()).ok_or(NUMERIC)?;
     let start = iterator.saturating_sub(1);
     let Lent { values, bytes, busy, .. } = Lent::<Stored>::of(context, std::slice::from_ref(name))?;
     let [stored] = &values[..] else { return Err(NOT_FOUND) };
-    // What is given as it lies there takes no time.
+    // A chunk that is given as it lies in memory takes no time.
     let bytes = if stored.lies_there(start) { 0 } else { bytes };
     let most = defaults::chunk();
     context.beside(arguments, bytes, busy, move || {
@@ -37,8 +37,8 @@ pub fn export(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     })
 }
 
-/// `PETAL.IMPORT key iterator chunk [SECRET key]`: chunks in order. With the last of them, which the secret key of an
-/// image that needs one comes with, the key is a filter or a map.
+/// `PETAL.IMPORT key iterator chunk [SECRET key]`: takes chunks in order. After the last chunk the key is a filter or a
+/// map. The secret key of an image that needs one comes with the last chunk.
 pub fn import(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let (name, iterator, chunk, key_of_image) = match arguments {
         [_, name, iterator, chunk] => (name, iterator, chunk, None),
@@ -90,7 +90,7 @@ pub fn import(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
             },
         );
     }
-    // All of its memory at once, as far as is known: growing by and by would copy it.
+    // Reserves all memory at once, as far as the length is known, because growing would copy the image.
     let whole = length.map_or(start + chunk.len(), |length| length as usize);
     match key.to_change::<Stored>(context)? {
         Some(mut stored) => stored.change(|stored| append(stored, chunk, whole))?,
@@ -101,7 +101,7 @@ pub fn import(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     Ok(())
 }
 
-/// How many bytes the image has that starts with these, once they say it.
+/// The length of the image that starts with these bytes, once they contain the length.
 fn length_of(part: &[u8], chunk: &[u8]) -> Result<Option<u64>, Refusal> {
     if part.len() + chunk.len() < HEADER_LENGTH {
         return Ok(None);
@@ -115,7 +115,7 @@ fn length_of(part: &[u8], chunk: &[u8]) -> Result<Option<u64>, Refusal> {
     Ok(Some(length))
 }
 
-/// Appends a chunk to the part of an image that has so many bytes as a whole.
+/// Appends a chunk to a part of an image of `whole` bytes.
 fn append(stored: &mut Stored, chunk: &[u8], whole: usize) -> Result<(), Refusal> {
     let Stored::Part(part) = stored else { return Err(Refusal::Said("ERR item exists")) };
     let more = whole.saturating_sub(part.len()).max(chunk.len());

@@ -1,4 +1,4 @@
-//! How filters and maps are kept in RDB and append-only files: as images, in pieces.
+//! Filters and maps in RDB and append-only files: images, in pieces.
 
 use super::secret::digits;
 use super::stored::Stored;
@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicPtr;
 /// The bytes of a piece.
 const PIECE: usize = 1 << 20;
 
-/// What is kept is an image, or a part of one, or an image after the secret key that it needs.
+/// The forms in a file: an image, a part of an image, or a secret key followed by the image that needs it.
 const WHOLE: u64 = 1;
 const PART: u64 = 2;
 const KEYED: u64 = 3;
@@ -59,7 +59,7 @@ impl DataType for Stored {
         };
         let length = from.unsigned()?;
         let mut image = Vec::new();
-        // Reserves all at once, because growing would copy. Room for which no piece comes is never touched, and takes
+        // Reserves all room at once, because growing would copy. Room that no piece fills is never touched, and takes
         // no memory.
         if !memory::is_conceivable(length) || image.try_reserve_exact(length as usize).is_err() {
             return Err(Unreadable);

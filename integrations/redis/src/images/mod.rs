@@ -1,5 +1,4 @@
-//! `PETAL.*`: filters and maps of every kind, by the kind's name. What kinds there are, and what each can do, is the
-//! library's to say.
+//! `PETAL.*`: filters and maps of every kind, by the kind's name. The library knows the kinds and what each can do.
 
 mod change;
 mod chunks;
@@ -106,7 +105,7 @@ fn to_change<'k>(context: &Context, key: &'k mut Key) -> Result<Changing<'k, Sto
     key.to_change::<Stored>(context)?.ok_or(NOT_FOUND)
 }
 
-/// The filter that a value is.
+/// The value as a filter.
 fn filter(stored: &Stored) -> Result<&Filter, Refusal> {
     match stored {
         Stored::Filter(filter) => Ok(filter),
@@ -124,7 +123,7 @@ fn filter_mut(stored: &mut Stored) -> Result<&mut Filter, Refusal> {
     }
 }
 
-/// The map that a value is.
+/// The value as a map.
 fn map(stored: &Stored) -> Result<&Map, Refusal> {
     match stored {
         Stored::Map(map) => Ok(map),
@@ -133,7 +132,7 @@ fn map(stored: &Stored) -> Result<&Map, Refusal> {
     }
 }
 
-/// Items one after the other, as the library takes many keys.
+/// Items in one buffer, as the library takes many keys.
 struct Items<'a> {
     items: Vec<&'a Argument>,
     bytes: Vec<u8>,
@@ -159,7 +158,7 @@ impl<'a> Items<'a> {
         self.items.len()
     }
 
-    /// The items as keys of this filter: hashed where they lie, if it hashes keys by themselves.
+    /// The items as keys of this filter: hashed in place, unless the filter takes keys whole.
     ///
     /// # Errors
     /// As [`Items::keys`].
@@ -175,7 +174,7 @@ impl<'a> Items<'a> {
         self.keys(of)
     }
 
-    /// The items as keys of this filter or map: numbers in digits where its keys are integers, and otherwise bytes.
+    /// The items as keys of this filter or map: bytes, or numbers in digits if its keys are integers.
     ///
     /// # Errors
     /// An item that is no number where only numbers are keys.
@@ -194,7 +193,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// The number that an item is.
+/// The number of an item in digits.
 fn number(item: &Argument) -> Result<u64, Refusal> {
     item.unsigned().ok_or_else(|| {
         let item = String::from_utf8_lossy(item.bytes());

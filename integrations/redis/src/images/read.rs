@@ -65,7 +65,7 @@ pub fn counts(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     Ok(())
 }
 
-/// `PETAL.MAPGET key item [item ...]`: of an item that is certainly not there the value is null.
+/// `PETAL.MAPGET key item [item ...]`: the value is null for an item that is certainly not there.
 pub fn values(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
     if context.in_pieces(arguments, 2, 1, values) {
@@ -89,7 +89,7 @@ pub fn values(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     Ok(())
 }
 
-/// `PETAL.ESTIMATE key [other]`: each estimate with the ends of its 95 % interval; null where a filter is too full.
+/// `PETAL.ESTIMATE key [other]`: each estimate with the ends of its 95 % interval; null if a filter is too full.
 pub fn estimate(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let names = match arguments {
         [_, names @ ..] if matches!(names.len(), 1 | 2) => names,

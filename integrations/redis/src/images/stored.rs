@@ -1,4 +1,4 @@
-//! The value behind a key of `PETAL.*`: a filter or a map of any kind, or the part of an image that has come so far.
+//! The value behind a key of `PETAL.*`: a filter or a map of any kind, or the received part of an image.
 
 use petal::format::{HEADER_LENGTH, Header};
 use petal::storage::try_vec;
@@ -17,7 +17,7 @@ pub enum Stored {
 }
 
 impl Stored {
-    /// The filter or map that an image is, with the secret key that it hashes with, if there is one and it is known.
+    /// The filter or map of an image, with its secret key if it has one and the key is known.
     ///
     /// # Errors
     /// The errors of opening the image.
@@ -34,7 +34,7 @@ impl Stored {
         }
     }
 
-    /// The secret key that it hashes with, if there is one and it is known.
+    /// The secret key, if there is one and it is known.
     pub fn secret_key(&self) -> Option<SecretKey> {
         match self {
             Stored::Filter(filter) => filter.base().hasher().secret_key().copied(),
@@ -71,7 +71,7 @@ impl Stored {
         }
     }
 
-    /// How many bytes the image, or the part of it, has.
+    /// How many bytes the image, or the part of an image, has.
     pub fn length(&self) -> usize {
         match self {
             Stored::Filter(filter) => filter.serialized_size() as usize,
@@ -89,14 +89,14 @@ impl Stored {
         }
     }
 
-    /// Whether the chunk that starts `at` a byte is given as it lies in memory.
+    /// Whether the chunk that starts at byte `at` is given as it lies in memory.
     pub fn lies_there(&self, at: usize) -> bool {
         matches!(self, Stored::Part(_)) || at < HEADER_LENGTH + self.payload().len()
     }
 
-    /// The chunk that starts `at` a byte, with so many bytes at the most; empty behind the last. The first is the
-    /// header, and the last, which takes as long as all others, the checksums: what lies between is given as it lies
-    /// there.
+    /// The chunk that starts at byte `at`, with at most so many bytes; empty after the last chunk. The first chunk is
+    /// the header, and the last chunk, which takes as long as all others, has the checksums. Chunks between are given
+    /// as they lie in memory.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`].
@@ -111,7 +111,7 @@ impl Stored {
         }
     }
 
-    /// The bytes from `at` to `end`, but so many at the most.
+    /// The bytes from `at` to `end`, but at most so many.
     fn skipping(&self, at: usize, end: usize, most: usize) -> Result<Vec<u8>> {
         let wanted = end.saturating_sub(at).min(most);
         let mut chunk = try_vec(wanted)?;
@@ -121,14 +121,14 @@ impl Stored {
             let count = (bytes.len() - from).min(wanted - chunk.len());
             chunk.extend_from_slice(&bytes[from..from + count]);
             start += bytes.len();
-            // Nothing more is wanted.
+            // The chunk is complete.
             if chunk.len() == wanted { Err(Status::BufferTooSmall.into()) } else { Ok(()) }
         });
         if chunk.len() == wanted { Ok(chunk) } else { outcome.and(Err(Status::Internal.into())) }
     }
 }
 
-/// A chunk with the first bytes of these, so many at the most.
+/// A chunk with the first of these bytes, at most so many.
 fn copied(bytes: &[u8], most: usize) -> Result<Vec<u8>> {
     let mut chunk = try_vec(bytes.len().min(most))?;
     chunk.extend_from_slice(&bytes[..bytes.len().min(most)]);

@@ -1,7 +1,8 @@
-//! Work that takes long, done beside the server's one thread: the client waits, and all others are answered.
+//! Long work, which runs in a thread of the module: its client waits, and the server answers all others.
 //!
 //! Values that such work reads do not change meanwhile: a command that would change one waits until the work's client
-//! was answered ([`Busy`]). In transactions and scripts, where no client can wait, work is done at once.
+//! has its answer ([`Busy`]). In transactions and scripts no client can wait, so work runs at once in the server's
+//! thread.
 
 use super::command::{Entry, answer};
 use super::defaults;
@@ -13,12 +14,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// What is done in the server's thread once the work is, with the command's arguments: it replies.
+/// The function that replies, in the server's thread, once the work is done. It gets the command's arguments.
 pub type Finish = Box<dyn FnOnce(&Context, &[Argument]) -> Result<(), Refusal> + Send>;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// How far the thread's priority is below that of the server's.
+/// How far the priority of the module's thread is below that of the server's thread.
 const NICENESS: c_int = 5;
 
 /// A client that waits.
@@ -28,7 +29,7 @@ struct Waiting(*mut raw::RedisModuleBlockedClient);
 unsafe impl Send for Waiting {}
 
 impl Waiting {
-    /// Has the client's reply function called in the server's thread, with this to finish with.
+    /// Makes the server call the client's reply function in its thread, with this function to finish.
     fn wake(self, finish: Option<Finish>) {
         let finish = finish.map_or(std::ptr::null_mut(), |finish| Box::into_raw(Box::new(Some(finish))));
         // SAFETY: a client is woken once, since this is given away; the server frees what is given with `forget`. It
@@ -37,14 +38,14 @@ impl Waiting {
     }
 }
 
-/// That values are looked at beside the server's thread. Clients that would change one wait for its end.
+/// A mark that the module's thread reads values. Clients that would change one wait until the mark ends.
 #[derive(Default)]
 pub struct Busy {
     waiting: Mutex<Vec<Waiting>>,
 }
 
 impl Busy {
-    /// Has the command of this context start anew when the work is done.
+    /// Restarts the command of this context when the work is done.
     pub fn wait(&self, context: &Context, command: Entry) {
         // SAFETY: the context is valid, and its client can wait (`Context::can_wait`).
         let client = unsafe { api!(RedisModule_BlockClient(context.raw(), Some(command), None, None, 0)) };
@@ -76,14 +77,14 @@ impl Context {
             }
     }
 
-    /// Whether what is done with so many bytes is done beside the server's thread: where it may take longer than the
-    /// budget, and the client can wait.
+    /// Whether work on so many bytes runs in the module's thread: if it may take longer than the budget, and the client
+    /// can wait.
     pub fn goes_beside(&self, bytes: usize) -> bool {
         defaults::is_long(bytes) && self.can_wait()
     }
 
-    /// Has `work` done beside the server's thread if it is about so many bytes that it goes there, and the thread is to
-    /// be had; otherwise at once. Then what it returns is called in the server's thread, with the arguments of the
+    /// Runs `work` on `bytes` bytes: in the module's thread if the work may take long and the machine has a thread,
+    /// otherwise at once. Then the server's thread calls the function that `work` returns, with the arguments of the
     /// command.
     ///
     /// # Errors
@@ -106,29 +107,29 @@ impl Context {
             let finish =
                 catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Box::new(|_, _| Err(Refusal::INTERNAL)));
             client.wake(Some(Box::new(move |context, arguments| {
-                // From here on values may be changed again, first of all by `finish`.
+                // From here on commands may change values again, and `finish` is the first to do so.
                 drop(busy);
                 finish(context, arguments)
             })));
         });
-        // The thread ends with the server only.
+        // The thread runs until the server ends.
         let _ = thread.send(work);
         Ok(())
     }
 }
 
-/// Runs `work` beside the server's thread. False, with nothing run, if the machine has no more threads.
+/// Runs `work` in the module's thread. Returns false, without running it, if the machine has no more threads.
 pub fn do_beside(work: impl FnOnce() + Send + 'static) -> bool {
     thread().is_some_and(|thread| thread.send(Box::new(work)).is_ok())
 }
 
-/// The thread, which does one work after the other. `None` if the machine has no more threads.
+/// The module's thread, which runs one job after the other. `None` if the machine has no more threads.
 fn thread() -> Option<&'static Sender<Work>> {
     static THREAD: OnceLock<Option<Sender<Work>>> = OnceLock::new();
     let start = || {
         let (sender, receiver) = channel::<Work>();
         let run = move || {
-            // Where there are more threads than processors the server's goes first.
+            // If there are more threads than processors, the server's thread goes first.
             // SAFETY: of the calling thread; touches no memory.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS) };
             receiver.iter().for_each(|work| drop(catch_unwind(AssertUnwindSafe(work))));
@@ -142,12 +143,12 @@ thread_local! {
     static IS_SERVERS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Says that this is the server's thread.
+/// Records that this is the server's thread.
 pub fn this_is_the_servers_thread() {
     IS_SERVERS.set(true);
 }
 
-/// Whether this is the server's thread, and not one in which the server frees memory lazily.
+/// Whether this is the server's main thread, and not one in which the server frees memory lazily.
 pub fn is_servers_thread() -> bool {
     IS_SERVERS.get()
 }
@@ -168,7 +169,7 @@ unsafe extern "C" fn finish(
     }
 }
 
-/// Called by the server in its thread, after `finish`, or without if the client is gone.
+/// Called by the server in its thread, after `finish`, or without `finish` if the client is gone.
 unsafe extern "C" fn forget(_: *mut raw::RedisModuleCtx, given: *mut c_void) {
     if !given.is_null() {
         // SAFETY: `wake` gave up this box, and the server calls this once for it.

@@ -1,4 +1,4 @@
-//! Commands: their table, how they are made known to the server, and how they are called.
+//! Commands: their table, their registration with the server, and their calls.
 
 use super::syntax::Arguments;
 use super::{Argument, Context, ERR, OK, Refusal, api};
@@ -32,17 +32,17 @@ pub enum Access {
 pub struct Command {
     /// The name that clients call the command by.
     pub name: &'static CStr,
-    /// What the server has to know: of its flags those that it allows.
+    /// The flags for the server, as far as the server's version allows them.
     pub flags: &'static CStr,
     /// How many arguments there are, the name among them; less than 0 if there may be more.
     pub arity: i32,
-    /// The last argument that is a key, of those from the first on; -1 if all are, 0 if none is.
+    /// The last argument that is a key, beginning with the first argument; -1 if all are keys, 0 if none is.
     pub last_key: i32,
     /// What the command does to its keys.
     pub access: Access,
-    /// The categories of access-control lists that it is in, beside those that the flags say.
+    /// The categories of access-control lists that the command is in, beside those of its flags.
     pub categories: &'static str,
-    /// The version that had the command first.
+    /// The version that introduced the command.
     pub since: &'static CStr,
     /// The command's arguments, in the notation that `Arguments` reads.
     pub arguments: &'static str,
@@ -54,7 +54,7 @@ pub struct Command {
     pub entry: Entry,
 }
 
-/// A table of commands: of each its function, its name, flags, number of arguments, keys and what it does to them,
+/// A table of commands. A row has function, name, flags, number of arguments, keys and what the command does to them,
 /// categories, version, arguments, summary and complexity.
 macro_rules! commands {
     ($($handler:path: $name:literal, $flags:literal, $arity:literal, $last_key:literal, $access:ident,
@@ -87,8 +87,8 @@ macro_rules! commands {
 }
 pub(crate) use commands;
 
-/// Calls a handler and replies what it refuses, or has `entry` called anew when the values that it would change are no
-/// more in use.
+/// Calls a handler and replies its refusal. If other work uses the values that the handler would change, the server
+/// calls `entry` again later.
 ///
 /// # Safety
 /// The contract of [`answer`].
@@ -117,7 +117,7 @@ pub unsafe fn run(
     unsafe { answer(context, arguments, count, called) }
 }
 
-/// Calls what replies, and replies what it refuses. Nothing unwinds into the server.
+/// Calls a function that replies, and replies its refusal. No panic unwinds into the server.
 ///
 /// # Safety
 /// The context, and `count` arguments, are valid until this returns.
@@ -142,7 +142,7 @@ pub unsafe fn answer(
 }
 
 impl Command {
-    /// Makes the command known to the server. False where it refuses.
+    /// Registers the command with the server. Returns false if the server refuses.
     pub fn register(&self, context: &Context) -> bool {
         // SAFETY: the context is valid, and the strings are static.
         unsafe {
@@ -159,7 +159,7 @@ impl Command {
             if created == ERR {
                 return false;
             }
-            // From Redis 7.0 on the server tells its users.
+            // From Redis 7.0 on the server shows this to its users.
             let (Some(get), Some(set)) = (raw::RedisModule_GetCommand, raw::RedisModule_SetCommandInfo) else {
                 return true;
             };
@@ -185,7 +185,7 @@ impl Command {
         self.last_key != 0
     }
 
-    /// Says the categories of access-control lists that the command is in.
+    /// Tells the server the categories of access-control lists that the command is in.
     ///
     /// # Safety
     /// `command` is the server's.
@@ -201,7 +201,7 @@ impl Command {
         }
     }
 
-    /// Gives what the server tells of the command to `set`.
+    /// Gives `set` the description that the server shows of the command.
     fn describe(&self, set: impl FnOnce(*const raw::RedisModuleCommandInfo) -> bool) -> bool {
         let version = raw::RedisModuleCommandInfoVersion {
             version: 1,

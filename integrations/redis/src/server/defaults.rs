@@ -1,5 +1,5 @@
-//! What a filter is made like that a command makes where nothing is said: RedisBloom's defaults, or those that the
-//! module was loaded with, or CONFIG said. And how long a command may take.
+//! The settings of filters that a command makes without options: RedisBloom's defaults, or the values from the module's
+//! arguments or from CONFIG. Also the budget: how long a command may take.
 
 use super::Argument;
 use std::ffi::CStr;
@@ -21,10 +21,10 @@ pub struct Setting {
 /// The most keys that a filter is made for.
 pub const MOST_KEYS: u64 = 1 << 30;
 
-/// The greatest rate that a filter is made with: one that is greater is taken for this one.
+/// The greatest rate of a new filter: a greater rate counts as this one.
 pub const GREATEST_RATE: f64 = 0.25;
 
-/// 0.01, and nothing like it: the rate is kept as its bits.
+/// The bits of 0.01.
 const USUAL_RATE: u64 = 0x3f84_7ae1_47ae_147b;
 
 const fn setting(name: &'static CStr, before: &'static str, [least, usual, most]: [u64; 3]) -> Setting {
@@ -40,7 +40,7 @@ static KICKS: Setting = setting(c"cf-max-iterations", "", [1, 20, 65535]);
 static CUCKOO_EXPANSION: Setting = setting(c"cf-expansion-factor", "", [0, 1, 32768]);
 static MOST_TABLES: Setting = setting(c"cf-max-expansions", "CF_MAX_EXPANSIONS", [1, 32, 65536]);
 
-/// All settings, in the order in which they are read from a configuration: a bucket is known before a capacity is.
+/// All settings, in the order in which the module reads them: the bucket size comes before the capacity.
 pub static SETTINGS: [&Setting; 8] =
     [&RATE, &CAPACITY, &EXPANSION, &SLOTS, &CUCKOO_CAPACITY, &KICKS, &CUCKOO_EXPANSION, &MOST_TABLES];
 
@@ -50,7 +50,7 @@ impl Setting {
         self.name.to_str().unwrap_or_default()
     }
 
-    /// The setting's value, where it is a whole number.
+    /// The setting's value, if it is a whole number.
     fn get(&self) -> u64 {
         self.value.load(Ordering::Relaxed)
     }
@@ -59,7 +59,7 @@ impl Setting {
         std::ptr::eq(self, &RATE)
     }
 
-    /// The values that are taken now: a bucket and a capacity of cuckoo filters bound each other.
+    /// The allowed values at this moment: the bucket size and the capacity of cuckoo filters bound each other.
     pub fn range(&self) -> (u64, u64) {
         match self {
             _ if std::ptr::eq(self, &SLOTS) => (self.least, self.most.min(CUCKOO_CAPACITY.get() / 2)),
@@ -100,25 +100,25 @@ impl Setting {
     }
 }
 
-/// Whether all settings are what they are where nobody sets them.
+/// Whether all settings have their defaults.
 pub fn are_usual() -> bool {
     SETTINGS.iter().all(|setting| setting.get() == setting.usual)
 }
 
 static BUDGET: AtomicU64 = AtomicU64::new(USUAL_BUDGET);
 
-/// How many milliseconds a command holds the server up at the most where nothing is said.
+/// The default budget: for how many milliseconds a command may block the server.
 const USUAL_BUDGET: u64 = 2;
 
-/// The most milliseconds that are taken: a minute.
+/// The greatest budget in milliseconds: a minute.
 pub const MOST_BUDGET: u64 = 60_000;
 
-/// How many nanoseconds a byte takes at the most of filters that are read, merged, copied or freed, and an item that is
-/// added or looked up. Machines and kinds for which that is 10 times as much are slower than any that were measured.
+/// Upper estimates in nanoseconds: for a byte of a filter that is read, merged, copied or freed, and for an item that
+/// is added or looked up. They are several times what measured machines and kinds take.
 const BYTE: u64 = 2;
 const ITEM: u64 = 1000;
 
-/// The most bytes that a chunk of a filter has, and the fewest that the budget makes of that.
+/// The most bytes of a chunk, and the fewest to which a small budget reduces that.
 pub const CHUNK: usize = 16 << 20;
 const LEAST_CHUNK: usize = 64 << 10;
 
@@ -132,17 +132,17 @@ pub fn cuckoo() -> [u64; 4] {
     [&CUCKOO_CAPACITY, &SLOTS, &KICKS, &CUCKOO_EXPANSION].map(Setting::get)
 }
 
-/// The slots of a bucket that are taken.
+/// The allowed numbers of slots in a bucket.
 pub fn slots() -> (u64, u64) {
     SLOTS.range()
 }
 
-/// From so many tables on a cuckoo filter takes no more keys.
+/// The most tables of a cuckoo filter: a filter with so many tables does not grow.
 pub fn most_tables() -> u64 {
     MOST_TABLES.get()
 }
 
-/// How long a command holds the server up at the most, as far as the module can choose.
+/// The budget: for how long a command may block the server.
 pub fn budget() -> Duration {
     Duration::from_millis(milliseconds())
 }
@@ -157,17 +157,17 @@ pub fn set_milliseconds(milliseconds: u64) {
     BUDGET.store(milliseconds, Ordering::Relaxed);
 }
 
-/// Whether what is done with so many bytes may take longer than the budget.
+/// Whether work on so many bytes may take longer than the budget.
 pub fn is_long(bytes: usize) -> bool {
     (bytes as u64).saturating_mul(BYTE) > nanoseconds()
 }
 
-/// Whether what is done with so many items may take longer than the budget.
+/// Whether work on so many items may take longer than the budget.
 pub fn are_many(items: usize) -> bool {
     (items as u64).saturating_mul(ITEM) > nanoseconds()
 }
 
-/// How many bytes of a filter are given at once.
+/// How many bytes a chunk of a filter has.
 pub fn chunk() -> usize {
     ((nanoseconds() / BYTE) as usize).clamp(LEAST_CHUNK, CHUNK)
 }
@@ -176,7 +176,7 @@ fn nanoseconds() -> u64 {
     milliseconds() * 1_000_000
 }
 
-/// The name of the module that its arguments say after `NAME`.
+/// The name that the module's arguments give after `NAME`.
 ///
 /// # Errors
 /// What is wrong with the value.
@@ -225,7 +225,7 @@ pub fn set(arguments: &[Argument]) -> Result<(), String> {
 }
 
 impl Setting {
-    /// Whether an argument of the module is this one's name.
+    /// Whether an argument of the module names this setting.
     fn is_called(&self, name: &Argument) -> bool {
         name.is(self.word()) || !self.before.is_empty() && name.is(self.before)
     }

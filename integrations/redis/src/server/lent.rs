@@ -1,4 +1,4 @@
-//! Values lent for work beside the server's thread, and put into the place of what was lent.
+//! Values that are lent to the module's thread, and results that replace these values.
 
 use super::beside::Busy;
 use super::command::Handler;
@@ -8,7 +8,7 @@ use super::value::{DataType, Value};
 use super::{Argument, Context, Refusal};
 use std::sync::Arc;
 
-/// Values of keys, lent for work beside the server's thread.
+/// Values of keys, lent to the module's thread.
 pub struct Lent<T> {
     /// The values of the keys that exist.
     pub values: Vec<Shared<T>>,
@@ -16,12 +16,12 @@ pub struct Lent<T> {
     stamps: Vec<Option<u64>>,
     /// The memory of all values.
     pub bytes: usize,
-    /// Says to others that the values are lent.
+    /// The mark that the values are lent.
     pub busy: Arc<Busy>,
 }
 
 impl<T: DataType> Lent<T> {
-    /// The values of those of these keys that are there.
+    /// The values of the keys that exist.
     ///
     /// # Errors
     /// [`Refusal::WrongType`].
@@ -50,7 +50,7 @@ fn are_as_lent<T: DataType>(context: &Context, names: &[Argument], stamps: &[Opt
 
 /// Whether a key has the value with this stamp, or none as before.
 fn is_as_lent<T: DataType>(value: Option<&Value<T>>, stamp: Option<u64>) -> bool {
-    // A value without a stamp was never lent, so it is another value.
+    // A value without a stamp was never lent, so the key has another value now.
     value.is_some() == stamp.is_some() && value.and_then(Value::stamp) == stamp
 }
 

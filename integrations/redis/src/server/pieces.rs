@@ -1,5 +1,5 @@
-//! Commands of very many items, done in pieces: each is a command of its own, with some of the items, and others are
-//! answered between them. The client waits until all are done, and gets one reply.
+//! Commands of very many items, which run in pieces. Each piece is a command of its own with some of the items, and the
+//! server answers other clients between pieces. The client waits for the last piece, and gets one reply.
 
 use super::command::Handler;
 use super::defaults;
@@ -12,11 +12,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Instant;
 
-/// How many items a piece has at the most, and about how many bytes: between pieces the time is looked at.
+/// The most items of a piece, and about how many bytes. The module reads the clock between pieces.
 const ITEMS: usize = 256;
 const BYTES: usize = 64 << 10;
 
-/// How many milliseconds a command waits that finds a value in use.
+/// For how many milliseconds a command waits if a value is in use.
 const PAUSE: i64 = 1;
 
 /// What the pieces of a command have replied so far.
@@ -24,7 +24,7 @@ const PAUSE: i64 = 1;
 pub struct Replied {
     /// How many replies there are, of an array that was begun.
     answers: Cell<Option<usize>>,
-    /// The sum, of a command that replies one.
+    /// The sum, for a command that replies a sum.
     sum: Cell<Option<u64>>,
     /// Whether no reply may follow.
     is_last: Cell<bool>,
@@ -41,7 +41,7 @@ struct Pieces {
     head: usize,
     of_item: usize,
     handler: Handler,
-    /// The first word of those that are left.
+    /// The first of the remaining words.
     at: usize,
     replied: Rc<Replied>,
 }
@@ -56,14 +56,14 @@ enum Progress {
 }
 
 thread_local! {
-    /// Clients that are gone, whose pieces are not all done. Of the server's thread.
+    /// Clients that are gone, with pieces that have not run. Only the server's thread uses this list.
     static GONE: RefCell<Vec<*mut raw::RedisModuleBlockedClient>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Context {
-    /// Has a command of very many items done in pieces, by its own function: each has the first `head` words, and some
-    /// items of so many words each. False, with nothing done, where there are few, or the client cannot wait: then the
-    /// function goes on.
+    /// Runs a command of very many items in pieces, by the command's own function. Each piece has the first `head`
+    /// words, and some items of `of_item` words each. Returns false, without running anything, if there are few items or
+    /// if the client cannot wait. Then the function goes on.
     pub fn in_pieces(&self, arguments: &[Argument], head: usize, of_item: usize, handler: Handler) -> bool {
         let items = (arguments.len() - head) / of_item;
         if items <= ITEMS || !defaults::are_many(items) || self.replied.is_some() || !self.can_wait() {
@@ -83,7 +83,7 @@ impl Context {
         true
     }
 
-    /// The start of an array of so many replies, or of a piece of one.
+    /// The start of an array of so many replies, or of a piece of an array.
     pub(super) fn begin_array(&self, length: usize) -> bool {
         let Some(replied) = &self.replied else { return false };
         if replied.answers.get().is_none() {
@@ -94,7 +94,7 @@ impl Context {
         true
     }
 
-    /// How many of its items a command says something of: together, for the pieces of one.
+    /// Replies a number of items: for the pieces of a command, the sum over all pieces.
     pub fn reply_sum(&self, count: u64) {
         match &self.replied {
             Some(replied) => replied.sum.set(Some(replied.sum.get().unwrap_or(0).saturating_add(count))),
@@ -102,7 +102,7 @@ impl Context {
         }
     }
 
-    /// An error that is the last of the replies, whatever items are left.
+    /// An error that is the last of the replies, whatever items remain.
     pub fn reply_last(&self, refusal: &Refusal) {
         if let Some(replied) = &self.replied {
             replied.is_last.set(true);
@@ -112,7 +112,7 @@ impl Context {
 }
 
 impl Pieces {
-    /// Does pieces until the budget is used up, and has the server call for the others.
+    /// Runs pieces until the budget is used up, and asks the server to call again for the others.
     fn go_on(mut self: Box<Self>, context: *mut raw::RedisModuleCtx) {
         let is_gone = GONE.with_borrow_mut(|gone| {
             let place = gone.iter().position(|client| *client == self.client);
@@ -130,7 +130,7 @@ impl Pieces {
         unsafe { api!(RedisModule_CreateTimer(context, pause, Some(later), Box::into_raw(self).cast())) };
     }
 
-    /// Does pieces until the budget is used up.
+    /// Runs pieces until the budget is used up.
     fn some(&mut self, context: *mut raw::RedisModuleCtx) -> Progress {
         let start = Instant::now();
         // SAFETY: the client has not gone, so its words are there.
@@ -153,7 +153,7 @@ impl Pieces {
                 Ok(()) => self.at += piece.len() - self.head,
                 Err(Refusal::Later(_)) => return Progress::InUse,
                 Err(refusal) => {
-                    // An error is the reply, or the last of those that were begun.
+                    // An error is the whole reply, or the last element of an array that was begun.
                     if self.replied.answers.get().is_some() {
                         here.begin_array(1);
                     }
@@ -172,7 +172,7 @@ impl Pieces {
         Progress::Done
     }
 
-    /// The words of the items that are next.
+    /// The words of the next items.
     fn next(&self, words: &[*mut raw::RedisModuleString]) -> Range<usize> {
         let (mut end, mut bytes) = (self.at, 0);
         while end < words.len() && end - self.at < ITEMS * self.of_item && bytes < BYTES {
@@ -185,7 +185,7 @@ impl Pieces {
         self.at..end
     }
 
-    /// Replies what was replied, and lets the client go on.
+    /// Sends the collected reply, and unblocks the client.
     fn end(self: Box<Self>) {
         // SAFETY: the handles are valid, and given up once, here.
         unsafe {
@@ -200,14 +200,14 @@ impl Pieces {
     }
 }
 
-/// Called by the server in its thread, when others were answered.
+/// Called by the server in its thread, after it has answered other clients.
 unsafe extern "C" fn later(context: *mut raw::RedisModuleCtx, pieces: *mut c_void) {
     // SAFETY: from `go_on`, which gave it up.
     let pieces = unsafe { Box::from_raw(pieces.cast::<Pieces>()) };
     let _ = catch_unwind(AssertUnwindSafe(|| pieces.go_on(context)));
 }
 
-/// Called by the server in its thread, when a client goes that waits.
+/// Called by the server in its thread, when a waiting client disconnects.
 unsafe extern "C" fn gone(_: *mut raw::RedisModuleCtx, client: *mut raw::RedisModuleBlockedClient) {
     GONE.with_borrow_mut(|gone| gone.push(client));
 }

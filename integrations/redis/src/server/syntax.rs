@@ -1,15 +1,16 @@
-//! The arguments of commands as the server tells them, from a line as a manual has it: `key rate:double [NONSCALING]`.
+//! The arguments of commands as the server shows them, made from a line of a manual: `key rate:double [NONSCALING]`.
 //!
-//! A name is a string, or of the type after its colon. A word in capitals is itself, alone or before the argument
-//! that follows it. Brackets are around what may be absent, and parentheses around what comes together. `|` is
-//! between alternatives, after a name for the choice and a colon. Dots are behind what may come more than once.
+//! A name is a string, or of the type after its colon. A word in capitals stands for itself, alone or before an
+//! argument. Brackets enclose arguments that may be absent, and parentheses enclose arguments that come together. `|`
+//! separates alternatives, after a name for the choice and a colon. Dots follow an argument that may come more than
+//! once.
 
 use redis_module::raw;
 use std::ffi::{CString, c_int};
 
-/// Arguments for the server, which copies them.
+/// Arguments in the server's form; the server copies them.
 pub struct Arguments {
-    /// One more than there are: the last is all zeros.
+    /// The arguments, and a last one that is all zeros.
     raw: Vec<raw::RedisModuleCommandArg>,
     /// The strings and arguments to which the pointers point.
     strings: Vec<CString>,
@@ -17,7 +18,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The arguments that a line says, separated by this.
+    /// The arguments of a line, separated by `separator`.
     pub fn of(line: &str, separator: char) -> Arguments {
         let mut arguments = Arguments { raw: Vec::new(), strings: Vec::new(), nested: Vec::new() };
         parts(line, separator).into_iter().for_each(|word| arguments.push(word));
@@ -46,7 +47,7 @@ impl Arguments {
         self.raw.push(argument);
     }
 
-    /// The name and the type of an argument; what it consists of is put into it.
+    /// Fills in the name, the type and the parts of an argument.
     fn describe(
         &mut self,
         word: &str,

@@ -12,16 +12,16 @@ use petal::storage::try_vec;
 use petal::{Answers, Keys, Result, WholeKeys};
 use std::sync::atomic::AtomicU64;
 
-/// How many keys are looked at together.
+/// How many keys are looked up together.
 const TOGETHER: usize = 512;
 
-/// From so many keys on they are looked at together.
+/// From so many keys on, lookups go together.
 const MANY: usize = 8;
 
-/// Up to so many links a chain has no room for more: copying them to grow by one is nothing.
+/// Up to so many links a chain reserves no room for more, because copying so few links costs little.
 const FEW_LINKS: usize = 64;
 
-/// What RedisBloom says its structures take: the chain, and each link without its array.
+/// The sizes that RedisBloom reports for its structures: the chain, and each link without its array.
 const CHAIN_BYTES: u64 = 32;
 const LINK_BYTES: u64 = 64;
 
@@ -30,7 +30,7 @@ struct Placed {
     link: Link,
     /// How many keys were added.
     taken: u64,
-    /// Of the modulus of its places.
+    /// The reciprocal of the modulus of its places.
     reciprocal: u64,
     words: Box<[AtomicU64]>,
 }
@@ -103,7 +103,7 @@ pub fn array_bytes(header: &Header) -> u64 {
     header.links.iter().fold(0, |sum, (link, _)| sum.saturating_add(link.bits / 8))
 }
 
-/// Keys one after the other, as those that are looked at together are given.
+/// Keys in one buffer, for lookups of many keys.
 #[derive(Default)]
 struct Together {
     bytes: Vec<u8>,
@@ -138,7 +138,7 @@ impl Chain {
     /// [`petal::Status::Corrupt`] for links that cannot be; [`petal::Status::OutOfMemory`].
     pub fn of_header(header: &Header) -> Result<Chain> {
         let number = foreign_bloom::placements::number(header.placement()).ok_or(petal::Status::Internal)?;
-        // Growing one by one: a header says more links than there may be memory for.
+        // The list grows link by link, because a header may claim more links than memory can hold.
         let mut links = try_vec(header.links.len())?;
         for &(link, taken) in &header.links {
             links.push(Placed::new(link, taken, number)?);
@@ -149,7 +149,7 @@ impl Chain {
         Ok(Chain { options: header.options, expansion: header.expansion, links })
     }
 
-    /// What the first chunk says.
+    /// The bytes of the first chunk.
     pub fn header(&self) -> Header {
         let links = self.links.iter().map(|placed| (placed.link, placed.taken)).collect();
         Header { options: self.options, expansion: self.expansion, links }
@@ -187,7 +187,7 @@ impl Chain {
         answers
     }
 
-    /// Which of at most [`TOGETHER`] keys some of these links have, a bit each.
+    /// Which of at most [`TOGETHER`] keys are in some of these links, a bit for each key.
     fn found_in(&self, links: &[Placed], keys: &[&[u8]], together: &mut Together) -> [u8; TOGETHER / 8] {
         let mut found = [0; TOGETHER / 8];
         together.fill(keys.iter().copied());
@@ -201,7 +201,7 @@ impl Chain {
         found
     }
 
-    /// Adds a key; true if it certainly was not there. `has_room` says whether so many bytes more may be had.
+    /// Adds a key; true if it certainly was not there. `has_room` says whether the server has so many more bytes.
     ///
     /// # Errors
     /// [`Full`]; then nothing has changed.
@@ -220,8 +220,8 @@ impl Chain {
         Ok(true)
     }
 
-    /// Adds keys in order, and says of each in `answers` whether it certainly was not there: of fewer than there are if
-    /// one could not be added.
+    /// Adds keys in order. `answers` says of each added key whether it certainly was not there. It is shorter than the
+    /// keys if one could not be added.
     ///
     /// # Errors
     /// As [`Chain::add`], of the first key that could not be added; those before it were.
@@ -233,7 +233,7 @@ impl Chain {
     ) -> core::result::Result<(), Full> {
         let mut together = Together::default();
         for part in keys.chunks(TOGETHER) {
-            // Where the newest link has room for all of them none of them makes a link.
+            // If the newest link has room for all keys, no key adds a link.
             if part.len() >= MANY && self.newest().room() >= part.len() as u64 {
                 self.add_together(part, &mut together, answers);
                 continue;
@@ -302,18 +302,18 @@ impl Chain {
         self.links.iter().fold(0, |sum, placed| sum.saturating_add(placed.link.entries))
     }
 
-    /// How many bytes RedisBloom would say it takes.
+    /// The size in bytes that RedisBloom would report.
     pub fn stated_bytes(&self) -> u64 {
         let links = self.links.iter().map(|placed| LINK_BYTES + placed.array_bytes());
         CHAIN_BYTES + links.sum::<u64>()
     }
 
-    /// How many times as many keys each link takes as the one before; `None` if it does not grow.
+    /// The capacity of a link divided by that of the previous link; `None` if the chain does not grow.
     pub fn expansion(&self) -> Option<u32> {
         self.header().scales().then_some(self.expansion)
     }
 
-    /// What `BF.DEBUG` says of each link: bits, hashes, bits of a hash, capacity, keys, rate.
+    /// The figures of each link for `BF.DEBUG`: bits, hashes, bits of a hash, capacity, keys, rate.
     pub fn descriptions(&self) -> impl Iterator<Item = (u64, u32, u32, u64, u64, f64)> {
         let header = self.header();
         let width = if header.placement() == "redisbloom" { 64 } else { 32 };
@@ -340,15 +340,15 @@ impl Chain {
         self.links.iter_mut().map(Placed::bytes_mut)
     }
 
-    /// How many bytes it asked the allocator for: RedisBloom counts so.
+    /// How many bytes the value asked the allocator for, as RedisBloom counts.
     pub fn asked_for(&self) -> usize {
         let arrays = self.links.iter().map(|placed| size_of_val(&*placed.words));
         self.links.capacity() * size_of::<Placed>() + arrays.sum::<usize>()
     }
 
-    /// Has its memory moved.
+    /// Moves the memory of the value.
     pub fn move_memory(&mut self, mover: &Mover) {
-        // With no more room than it needs it is a slice.
+        // A slice has no more room than it needs.
         let mut links = std::mem::take(&mut self.links);
         if links.len() == links.capacity() {
             let mut slice = links.into_boxed_slice();
@@ -359,7 +359,7 @@ impl Chain {
         self.links = links;
     }
 
-    /// Puts the whole array of a link where it belongs. False if it is not as long.
+    /// Stores the whole array of a link. Returns false if the length differs.
     pub fn set_array(&mut self, link: usize, array: &[u8]) -> bool {
         let placed = &mut self.links[link];
         let is_right = array.len() as u64 == placed.array_bytes();
@@ -378,7 +378,7 @@ impl Chain {
         self.append(Placed::new(link, 0, number)?)
     }
 
-    /// Adds a link. A few have exactly the memory that they need.
+    /// Adds a link. A short list of links takes exactly the memory that it needs.
     fn append(&mut self, placed: Placed) -> Result<()> {
         let reserved = match self.links.len() < FEW_LINKS {
             true => self.links.try_reserve_exact(1),
@@ -389,7 +389,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Says how many keys each link has taken.
+    /// Sets how many keys each link has taken.
     pub fn set_taken(&mut self, taken: impl Iterator<Item = u64>) {
         self.links.iter_mut().zip(taken).for_each(|(placed, taken)| placed.taken = taken);
     }
