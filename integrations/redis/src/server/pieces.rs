@@ -62,8 +62,8 @@ thread_local! {
 
 impl Context {
     /// Runs a command of very many items in pieces, by the command's own function. Each piece has the first `head`
-    /// words, and some items of `of_item` words each. Returns false, without running anything, if there are few items or
-    /// if the client cannot wait. Then the function goes on.
+    /// words, and some items of `of_item` words each. Returns false, without running anything, if there are few items
+    /// or if the client cannot wait. Then the function goes on.
     pub fn in_pieces(&self, arguments: &[Argument], head: usize, of_item: usize, handler: Handler) -> bool {
         let items = (arguments.len() - head) / of_item;
         if items <= ITEMS || !defaults::are_many(items) || self.replied.is_some() || !self.can_wait() {
