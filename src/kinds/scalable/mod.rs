@@ -37,8 +37,8 @@ use schedule::Schedule;
 /// The parameter for how much lower the rate of each further level is.
 pub const TIGHTENING: Parameter = Parameter {
     name: "tightening",
-    summary: "the false-positive rate of a level divided by that of the previous level: a lower value makes the \
-              filter larger after many growths, and a higher one before the first",
+    summary: "the rate of a level divided by that of the previous level: a low value suits filters that grow little, a \
+              high value filters that grow much",
     default: 0.7,
     domain: Domain::Real(0.5, 0.9),
     word: Some(1),
