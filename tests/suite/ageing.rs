@@ -1,5 +1,5 @@
-//! Kinds that forget: every key of the window is found at every moment, what is older is gone, and rates hold in every
-//! phase. No kind is named here; each test asks the rows which kinds it is for.
+//! Kinds that forget: lookups find every key of the window at every moment, older keys are gone, and rates hold in
+//! every phase. No test names a kind: each takes its kinds from the registry.
 
 use crate::common::{Buffer, Case, cases, each, empty, hash_of, image, is_soak, mix, share_of};
 use crate::conformance::{FRESH, can, fails, false_positives};
@@ -7,7 +7,7 @@ use petal::{Answers, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Overf
 use std::any::type_name;
 use std::collections::HashMap;
 
-/// Every kind with a window, and what that is for so many keys at such a rate.
+/// Every kind with a window, and its filter for so many keys at such a rate.
 fn for_each_window<T: Fn(&Case, &Spec, Window)>(capacity: u64, rate: f64, test: T) {
     let windows = share_of(cases(), 3, type_name::<T>()).into_iter().filter(|case| case.row.window.is_some());
     each(windows, Case::name, |case| {
@@ -22,7 +22,7 @@ fn insert(filter: &mut Filter, spec: &Spec, keys: std::ops::Range<u64>) {
     filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
 }
 
-/// Inserts keys, and says which of them it took as they came: where `touch` is 0, those that it did not seem to have.
+/// Inserts keys, and returns those that the filter took as new: with `touch` = 0, the keys that it did not find before.
 fn insert_taken(filter: &mut Filter, case: &Case, spec: &Spec, keys: std::ops::Range<u64>) -> Vec<u64> {
     let touches = case.value("touch") != Some(0.0);
     keys.filter(|i| filter.insert_hash(hash_of(spec, *i)).unwrap() || touches).collect()
@@ -55,7 +55,7 @@ fn rows_agree_about_ageing() {
     });
 }
 
-/// However many keys came before, and wherever in a generation the next one falls: the last of them are all found.
+/// Lookups find all of the last keys, however many keys came before, and in every phase of a generation.
 #[test]
 fn every_key_of_the_window_is_found_at_every_phase() {
     for_each_window(60, 0.05, |case, spec, window| {
@@ -71,7 +71,7 @@ fn every_key_of_the_window_is_found_at_every_phase() {
     });
 }
 
-/// In a window of time, keys are found for as many steps as it says, however many keys come meanwhile.
+/// In a window of time, lookups find a key for as many steps as the kind promises, however many keys come meanwhile.
 #[test]
 fn every_key_of_a_window_of_time_is_found() {
     for_each_window(50, 0.05, |case, spec, window| {
@@ -80,7 +80,7 @@ fn every_key_of_a_window_of_time_is_found() {
         }
         let (mut filter, mut taken) = (empty(spec), Vec::new());
         for step in 0..3 * window.steps + 5 {
-            // At times none, and at times far more than it was made for.
+            // In some steps no key comes, and in others far more keys than the capacity.
             let count = [50, 0, 13, 300][step as usize % 4];
             taken.push(insert_taken(&mut filter, case, spec, 1000 * step..1000 * step + count));
             for past in step.saturating_sub(window.steps)..=step {
@@ -92,7 +92,7 @@ fn every_key_of_a_window_of_time_is_found() {
     });
 }
 
-/// After a window and a generation more, a key is found as seldom as one that never came.
+/// After a window and one generation more, a lookup finds a key as rarely as a key that never came.
 #[test]
 fn what_is_older_is_forgotten() {
     for_each_window(2000, 0.05, |case, spec, window| {
@@ -112,7 +112,7 @@ fn what_is_older_is_forgotten() {
     });
 }
 
-/// Keys of an age are lost as often as is told of it, on average over the phases of a generation.
+/// Keys of an age are lost as often as the function says, on average over the phases of a generation.
 #[test]
 fn keys_are_forgotten_by_age_as_expected() {
     for_each_window(12_000, 0.02, |case, spec, window| {
@@ -150,7 +150,7 @@ fn keys_are_forgotten_by_age_as_expected() {
     });
 }
 
-/// Whether a case says that keys which came not long ago may be lost.
+/// Whether a case may lose keys that came recently.
 fn has_losses(case: &Case) -> bool {
     let geometry = petal::geometry(&Spec { capacity: 1000, ..case.spec() }).unwrap();
     match case.row.false_negative_rate {
@@ -159,8 +159,8 @@ fn has_losses(case: &Case) -> bool {
     }
 }
 
-/// Inside the window the keys of each age are lost as often as is told of it, and where nothing is told none is: over
-/// many filters, whose last keys come in all phases of a generation.
+/// Inside the window keys of each age are lost as often as the function says, and none is lost if it says 0. The test
+/// uses many filters, whose last keys come in all phases of a generation.
 #[test]
 fn keys_inside_a_window_are_lost_as_expected() {
     for rate in [0.3, 0.1, 0.02] {

@@ -34,7 +34,8 @@ fn for_each_hashed_case<T: Fn(&Case, &Spec)>(test: T) {
     });
 }
 
-/// With the layouts that are the share of a test of this name: a closure's type has the name of the function it is in.
+/// The layouts in the share of the calling test. The type of a closure has the name of the function in which it was
+/// written, which tells the test's name.
 fn each_case_of(name: &str, test: impl Fn(&Case, &Spec)) {
     each(share_of(cases(), 6, name), Case::name, |case| {
         test(case, &Spec { capacity: CAPACITY, false_positive_rate: 0.01, ..case.spec() });
@@ -60,13 +61,13 @@ pub fn can(case: &Case, capability: Capabilities) -> bool {
     case.capabilities().contains(capability)
 }
 
-/// All of these keys are there. Of a kind that may lose keys, all but those that it says.
+/// Asserts that the filter finds all of these keys; of a kind that may lose keys, all but the expected share.
 #[track_caller]
 pub fn holds(filter: &Filter, spec: &Spec, keys: impl IntoIterator<Item = u64>) {
     if filter.capabilities().contains(Capabilities::MAY_LOSE_KEYS) {
         let found: Vec<bool> = keys.into_iter().map(|i| filter.contains_hash(hash_of(spec, i))).collect();
         let lost = found.iter().filter(|found| !**found).count() as f64;
-        // None of them is older than so many insertions, which a compact form does not know.
+        // No key is older than so many insertions. A compact form does not know this number.
         let age = filter.base().count().max(found.len() as u64);
         let most = filter.expected_false_negative_rate(age) * found.len() as f64;
         assert!(lost <= most + 4.5 * most.sqrt() + 1e-6 * found.len() as f64, "{lost} keys are lost, and not {most}");
@@ -77,7 +78,7 @@ pub fn holds(filter: &Filter, spec: &Spec, keys: impl IntoIterator<Item = u64>) 
     }
 }
 
-/// How many of the fresh keys it says it has.
+/// How many of the fresh keys the filter finds.
 pub fn false_positives(filter: &Filter, spec: &Spec, fresh: u64) -> u64 {
     (FRESH..FRESH + fresh).filter(|i| filter.contains_hash(hash_of(spec, *i))).count() as u64
 }
@@ -132,8 +133,8 @@ fn an_empty_filter_holds_nothing() {
     });
 }
 
-/// Of the keys that come, as many are taken for known as the rates say of which each is one: no fewer than at the rate
-/// that there was before them, and no more than at the rate that there is after them.
+/// A filter takes new keys for known ones as often as its rate says: no less often than the rate before these keys, and
+/// no more often than the rate after them.
 #[test]
 fn omissions_are_the_sum_of_the_rates() {
     each(layouts(), Case::name, |case| {
@@ -148,7 +149,7 @@ fn omissions_are_the_sum_of_the_rates() {
                 let (low, high) =
                     ((row.false_positive_rate)(&geometry, keys), (row.false_positive_rate)(&geometry, later));
                 let of = |rate: f64| rate * (later - keys) as f64;
-                // The rate is the worst of a filter that forgets; on average it is not much lower.
+                // For a filter that forgets, the rate is the largest one; the average is not much lower.
                 assert!(
                     more >= 0.3 * of(low) - 1e-9 && more <= 1.05 * of(high) + 1e-9,
                     "{keys} to {later}: {more}, {low}, {high}"
@@ -160,7 +161,7 @@ fn omissions_are_the_sum_of_the_rates() {
     });
 }
 
-/// What is taken rises with the keys, its share is between 0 and 1, and what is said of progress is the payload.
+/// The fill rises with the keys and lies between 0 and 1, and statistics come from the payload.
 #[test]
 fn what_is_measured_rises_with_the_keys() {
     each(share_of(layouts(), 20, "what_is_measured_rises_with_the_keys"), Case::name, |case| {
@@ -183,7 +184,7 @@ fn what_is_measured_rises_with_the_keys() {
 #[test]
 fn duplicates_change_nothing_but_the_count() {
     for_each_case(|case, spec| {
-        // What ages may take a key that comes again for a young one.
+        // A kind that ages may count a repeated key as a young one.
         if case.is_multiset() || can(case, Capabilities::AGE) {
             return;
         }
@@ -194,8 +195,8 @@ fn duplicates_change_nothing_but_the_count() {
     });
 }
 
-/// A filter far beyond its capacity says so, in its rate and its estimate, and answers on. What other kinds do is in
-/// `facets.rs`.
+/// A filter far beyond its capacity shows that in its rate and its estimate, and still answers. `facets.rs` tests kinds
+/// that do something else past their capacity.
 #[test]
 fn overfull_filters_own_up() {
     for_each_case(|case, spec| {
@@ -214,7 +215,7 @@ fn overfull_filters_own_up() {
     });
 }
 
-/// `insert` says "certainly new" of a key exactly if the filter did not seem to have it.
+/// `insert` says "certainly new" of a key exactly if the filter did not find the key before.
 #[test]
 fn insertion_knows_what_is_new() {
     for_each_hash(|case, spec| {
@@ -237,11 +238,11 @@ fn insertion_knows_what_is_new() {
             news += u64::from(new);
         }
         let all = if case.times(4) == 4 { distinct } else { 2 * distinct };
-        // What was lost meanwhile is new again.
+        // A key that was lost meanwhile is new again.
         let most = if case.may_lose() { 3 * distinct } else { all };
         assert!((all / 3..=most).contains(&news), "{news} of {all} keys were new");
         assert_eq!(filter.base().header().count, 3 * distinct);
-        // However it is filled, it is the same filter.
+        // Every way to fill the filter gives the same filter.
         assert!(!case.row.is_canonical || filter.equals(&filled(spec, keys())));
     });
 }
@@ -302,7 +303,7 @@ impl Forms {
     }
 }
 
-/// Keys with their offsets, of all lengths; the empty one often, where a key can be there so often.
+/// Keys of all lengths with their offsets. The empty key comes often, if the kind allows many copies.
 fn strings(count: usize, case: &Case) -> (Vec<u8>, Vec<u64>) {
     let (mut bytes, mut offsets) = (Vec::new(), vec![0]);
     for i in 0..count {
@@ -361,7 +362,7 @@ fn batches_do_what_single_calls_do() {
     });
 }
 
-/// A batch that fails inserts nothing and finds everything.
+/// A batch that fails inserts no key, and answers true for every key.
 #[test]
 fn wrong_batches_say_maybe() {
     for_each_hashed_case(|case, spec| {
@@ -387,7 +388,7 @@ fn wrong_batches_say_maybe() {
             let status = if inserts { Status::BufferTooSmall } else { Status::Unsupported };
             fails(filter.insert_batch(&Keys::Hashes(&hashes), Some(&mut answers)).outcome, status);
         }
-        // What is wanted but not given is refused, whether the keys are few or many.
+        // A function refuses an output that it does not give, for few keys and for many.
         for keys in [3, 100] {
             let (hashes, mut numbers) = (vec![1; keys], vec![7; keys]);
             let mut answers = Answers { counts: Some(&mut numbers), ..Answers::default() };
@@ -411,7 +412,7 @@ fn wrong_batches_say_maybe() {
 
 type Operation<'a> = dyn Fn(&mut Filter) -> petal::Result<()> + 'a;
 
-/// What the handle claims works; what it does not claim is refused as unsupported and changes nothing.
+/// Everything in the handle's capabilities works. Everything else is refused as unsupported, and changes nothing.
 fn tells_the_truth(filter: &mut Filter, spec: &Spec) {
     let operations: [(Capabilities, &Operation); 11] = [
         (Capabilities::INSERT, &|filter| filter.insert_hash(hash_of(spec, 1)).map(drop)),
@@ -481,7 +482,7 @@ fn capabilities_are_the_truth() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("filter.petal");
     for_each_hash(|case, spec| {
-        // There is room for what is inserted and merged.
+        // There is room for the inserted and the merged keys.
         let spec = &case.with_room(spec, CAPACITY + 100);
         let filter = filled(spec, 0..CAPACITY);
         let bytes = image(&filter);
@@ -530,7 +531,7 @@ fn capabilities_are_the_truth() {
 
 // ---- Images ------------------------------------------------------------------------------------------------------
 
-/// Holds two filters to equal answers, statistics and bits.
+/// Asserts that two filters have equal answers, statistics and bits.
 pub fn is_like(a: &Filter, b: &Filter, spec: &Spec) {
     assert!(a.equals(b) && b.equals(a));
     holds(a, spec, 0..CAPACITY);

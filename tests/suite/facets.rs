@@ -1,5 +1,5 @@
-//! What only some kinds can do: remove, count, grow, refuse keys, be built. Here too no kind is named: each test asks
-//! the rows which kinds it is for, and is passed by whatever kind comes.
+//! What only some kinds can do: remove, count, grow, refuse keys, be built. No test names a kind: each takes the kinds
+//! with the ability from the registry.
 
 use crate::common::{Buffer, Case, each, each_kind, empty, filled, hash_of, image, is_one_kind, main_layouts};
 use crate::conformance::{CAPACITY, FRESH, can, fails, false_positives, for_each_case, for_each_hash, holds, is_like};
@@ -7,7 +7,7 @@ use petal::{Answers, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Overf
 
 // ---- Removing and counting ---------------------------------------------------------------------------------------
 
-/// What is removed is gone, and all else is there: a removal that takes a neighbour along is seen.
+/// A removed key is gone, and all other keys are there. The test sees a removal that also takes a neighbour.
 #[test]
 fn a_removal_takes_one_key() {
     for_each_hash(|case, spec| {
@@ -15,7 +15,7 @@ fn a_removal_takes_one_key() {
         if !can(case, Capabilities::REMOVE) {
             return fails(filter.remove_hash(1), Status::Unsupported);
         }
-        // Of kinds that may lose keys so few are removed that none is.
+        // From kinds that may lose keys the test removes so few that no key is lost.
         let loses = can(case, Capabilities::MAY_LOSE_KEYS);
         let is_kept = |i: &u64| if loses { !i.is_multiple_of(500) } else { i.is_multiple_of(3) };
         for (removed, i) in (0..CAPACITY).filter(|i| !is_kept(i)).enumerate() {
@@ -32,7 +32,7 @@ fn a_removal_takes_one_key() {
         let left = (0..CAPACITY).filter(|i| !is_kept(i) && filter.contains_hash(hash_of(spec, *i))).count();
         assert!(left < CAPACITY as usize / 20, "{left} removed keys seem to be there");
 
-        // What certainly is not there is not removed, and that changes nothing.
+        // Removing a key that certainly is not there changes nothing.
         let before = image(&filter);
         let absent: Vec<u64> =
             (FRESH..FRESH + 100).map(|i| hash_of(spec, i)).filter(|hash| !filter.contains_hash(*hash)).collect();
@@ -55,8 +55,8 @@ fn a_removal_takes_one_key() {
     });
 }
 
-/// Keys that are there more often than a counter counts stay there, with all of their neighbours, however often others
-/// are removed: a counter that wraps is seen, and one that forgets that it was at its end.
+/// A key that came more often than a counter counts stays, with all of its neighbours, however often others are
+/// removed. The test sees a counter that wraps, and one that forgets that it was saturated.
 #[test]
 fn what_is_inserted_often_is_there() {
     const OFTEN: std::ops::Range<u64> = CAPACITY - 8..CAPACITY;
@@ -87,7 +87,7 @@ fn what_is_inserted_often_is_there() {
         }
         holds(&filter, spec, (0..CAPACITY / 2).chain(OFTEN));
         if can(case, Capabilities::REMOVE) {
-            // Keys that were inserted once, one after the other, in a filter some of whose counters are at their end.
+            // Keys that were inserted once, one after the other, in a filter with some saturated counters.
             for i in 0..CAPACITY / 4 {
                 assert!(filter.remove_hash(hash_of(spec, i)).unwrap());
             }
@@ -103,8 +103,8 @@ fn what_is_inserted_often_is_there() {
     });
 }
 
-/// A key that is inserted as often at once as its counter counts, or more often, is there, also once it is removed: a
-/// counter that wraps where many are added at once is seen.
+/// A key that is inserted at once as often as a counter counts, or more often, is there, also after one removal. The
+/// test sees a counter that wraps when many copies are added at once.
 #[test]
 fn what_is_inserted_often_at_once_is_there() {
     for_each_case(|case, spec| {
@@ -124,14 +124,14 @@ fn what_is_inserted_often_at_once_is_there() {
             for more in [first, greatest, 1] {
                 match filter.insert_hash_times(hash_of(spec, i), more) {
                     Ok(_) => times = more.saturating_add(times),
-                    // It holds that many and no more, or has no room for another one.
+                    // The filter holds that many copies and no more, or has no room for another one.
                     Err(error) => assert_eq!(error.status(), Status::Full, "{error}"),
                 }
                 is_told(&filter, i, times);
             }
             if can(case, Capabilities::REMOVE) && times > 0 {
                 assert!(filter.remove_hash(hash_of(spec, i)).unwrap());
-                // A counter at its end may be that of more, and stays.
+                // A saturated counter may stand for more, and stays.
                 is_told(&filter, i, times.min(greatest) - 1);
             }
         }
@@ -139,7 +139,7 @@ fn what_is_inserted_often_at_once_is_there() {
     });
 }
 
-/// What both hold is there as often as in both together: a merged counter that overflows is seen.
+/// After a merge a key is there as often as in both filters together. The test sees a merged counter that overflows.
 #[test]
 fn merging_adds_up() {
     for_each_case(|case, spec| {
@@ -174,7 +174,7 @@ fn merging_adds_up() {
     });
 }
 
-/// Counts are never too small, unless they are estimates, and seldom wrong.
+/// Counts are never too low, unless they are estimates, and rarely wrong.
 #[test]
 fn counts_are_told() {
     for_each_hash(|case, spec| {
@@ -208,8 +208,8 @@ fn counts_are_told() {
 
 // ---- Rejuvenating ------------------------------------------------------------------------------------------------
 
-/// What is rejuvenated is found as before, and by fewer other keys, and no other key is lost: one whose entry was taken
-/// for that of the key is seen, and what is left of an entry, and a key that seems to be there twice.
+/// A rejuvenated key is found as before, fewer absent keys match it, and no other key is lost. The test sees an entry
+/// of another key that was taken instead, a leftover of the old entry, and a key that seems to be there twice.
 #[test]
 fn a_rejuvenation_takes_no_other_key() {
     for_each_hash(|case, spec| {
@@ -248,7 +248,7 @@ fn a_rejuvenation_takes_no_other_key() {
         let (fresh, found) = (100_000.0, false_positives(&filter, spec, 100_000) as f64);
         assert!((found - fresh * rate).abs() < 4.5 * (fresh * rate).sqrt(), "{found} of {fresh}, {rate} expected");
 
-        // A batch does what single calls do, and what certainly is not there changes nothing.
+        // A batch does what single calls do, and a key that certainly is not there changes nothing.
         let mut answers = Answers::default();
         many.rejuvenate_batch(&Keys::Hashes(&hashes), Some(&mut answers)).outcome.unwrap();
         assert_eq!(answers.true_count, changed);
@@ -259,7 +259,7 @@ fn a_rejuvenation_takes_no_other_key() {
         assert!(absent.len() > 50 && absent.iter().all(|hash| !filter.rejuvenate_hash(*hash).unwrap()));
         assert_eq!(image(&filter), image_of_one);
 
-        // Old and new entries go as they came.
+        // Removals take old and new entries away.
         if can(case, Capabilities::REMOVE) {
             let left = |i: &u64| i.is_multiple_of(3);
             for i in (0..keys).step_by(11).chain((0..keys).filter(|i| !left(i))) {
@@ -274,21 +274,22 @@ fn a_rejuvenation_takes_no_other_key() {
 
 // ---- Filling up --------------------------------------------------------------------------------------------------
 
-/// For a hundred keys, or a few hundred where it is made for few doublings, so that it doubles seven times and more.
+/// A filter for a hundred keys, or for a few hundred if it has few doublings, so that the filter doubles seven times or
+/// more.
 fn for_few(case: &Case, spec: &Spec) -> Spec {
     let is_made_for_few = case.value("doublings").is_some_and(|most| most < 10.0);
     Spec { capacity: if is_made_for_few { 400 } else { 100 }, ..*spec }
 }
 
-/// Removes all keys of a filter, which are these, and then grows it: of the keys nothing is left then. What they left
-/// in other places than their own, and is no key's, is seen. Whether it was full before it grew.
+/// Removes these keys, which are all keys of a filter, and then grows it: no trace of the keys is left then. The test
+/// sees leftovers in wrong places. Returns whether the filter was full before it grew.
 fn leaves_nothing_behind(filter: &mut Filter, spec: &Spec, keys: impl Iterator<Item = u64>) -> bool {
     for i in keys {
         assert!(filter.remove_hash(hash_of(spec, i)).unwrap(), "key {i}");
     }
     assert_eq!(filter.base().count(), 0);
     let (before, mut next) = (filter.base().geometry().payload_bytes, FRESH);
-    // All parts of it have grown when the next growth makes room.
+    // All parts of the filter have grown when the next growth makes room.
     while filter.base().geometry().payload_bytes < 3 * before {
         match filter.insert_hash(hash_of(spec, next)) {
             Ok(_) => next += 1,
@@ -304,12 +305,13 @@ fn leaves_nothing_behind(filter: &mut Filter, spec: &Spec, keys: impl Iterator<I
     false
 }
 
-/// A filter that grew takes another one over, which grew less, and gives keys back, whatever it still knows of them.
+/// A filter that grew merges another one, which grew less, and then removes keys, however much their entries still know
+/// of them.
 fn grown_filters_merge_and_remove(case: &Case, spec: &Spec, grown: &Filter) {
     let (all, more) = (50 * CAPACITY, FRESH..FRESH + 20 * CAPACITY);
     let mut filter = grown.copy().unwrap();
     if can(case, Capabilities::MERGE) {
-        // In either direction the larger one takes over.
+        // In either direction the larger table receives the entries.
         let other = filled(spec, more.clone());
         for (mut into, from) in [(filter.copy().unwrap(), &other), (other.copy().unwrap(), grown)] {
             into.merge(from).unwrap();
@@ -330,7 +332,8 @@ fn grown_filters_merge_and_remove(case: &Case, spec: &Spec, grown: &Filter) {
     }
 }
 
-/// A filter that grows keeps all keys and its rate: a level that is not asked is seen, and one that is too small.
+/// A filter that grows keeps all keys and its rate. The test sees a level that lookups skip, and a level that is too
+/// small.
 #[test]
 fn what_grows_keeps_its_keys_and_its_rate() {
     for_each_hash(|case, spec| {
@@ -370,7 +373,7 @@ fn what_grows_keeps_its_keys_and_its_rate() {
         filter.verify().unwrap();
         grown_filters_merge_and_remove(case, spec, &filter);
 
-        // An image keeps what it grew to; in place it refuses keys when it is full, and loses none.
+        // An image keeps its grown size. In place the filter refuses keys when it is full, and loses none.
         let bytes = image(&filter);
         let loaded = petal::load(&bytes, &OpenOptions { key: spec.key, ..OpenOptions::default() }).unwrap();
         is_like(&loaded, &filter, spec);
@@ -407,7 +410,7 @@ fn what_grows_keeps_its_keys_and_its_rate() {
     });
 }
 
-/// A filter that refuses keys does so before it loses one.
+/// A filter that refuses keys does so before it loses a key.
 #[test]
 fn what_is_full_refuses_and_loses_nothing() {
     for_each_hash(|case, spec| {

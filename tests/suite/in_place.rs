@@ -1,4 +1,4 @@
-//! Images in place: what clean, dirty and verified mean, whoever writes and dies and whoever reads meanwhile.
+//! Images in place: what clean, dirty and verified mean while writers write or die, and while readers read.
 
 use crate::common::mix;
 use petal::format::{HEADER_LENGTH, REGION_BYTES};
@@ -48,7 +48,7 @@ fn hash_in(region: u64) -> u64 {
     (region << 61) + (1 << 60) + mix(region) % (1 << 60)
 }
 
-/// Makes a line in the middle of a region zero, and says so of its first byte.
+/// Sets a line in the middle of a region to zero, and returns the offset of its first byte.
 fn spoil(path: &Path, region: usize) -> usize {
     let place = HEADER_LENGTH + region * REGION_BYTES + 32768;
     let file = File::options().read(true).write(true).open(path).unwrap();
@@ -69,7 +69,7 @@ fn corrupt_at(error: petal::Error, region: usize) {
 
 // ---- Who vouches -------------------------------------------------------------------------------------------------
 
-/// One of several sharers dies; whoever comes and goes afterwards, in whatever order, the file stays dirty.
+/// If one of several sharers dies, the file stays dirty, whichever handles open and close it afterwards.
 #[test]
 fn a_death_among_sharers_is_not_forgotten() {
     for order in 0..3 {
@@ -92,7 +92,7 @@ fn a_death_among_sharers_is_not_forgotten() {
             }
         }
         assert_eq!(verified(&path), Err(Status::Dirty), "order {order}");
-        // Those who come later do not make it clean either, one by one or overlapping.
+        // Later sharers do not make the file clean either, one by one or overlapping.
         let (first, second) = (open(&path, Mode::Share), open(&path, Mode::Share));
         first.insert_hash_shared(mix(2)).unwrap();
         drop(first);
@@ -115,7 +115,7 @@ fn a_death_among_sharers_is_not_forgotten() {
     }
 }
 
-/// Whoever opens a file to change it and does not leaves every byte as it was, damaged ones too.
+/// A handle that opens a file for writing and changes nothing leaves every byte as it was, damaged bytes too.
 #[test]
 fn opening_changes_nothing() {
     let (_folder, path) = file();
@@ -134,7 +134,7 @@ fn opening_changes_nothing() {
     assert_eq!(verified(&path), Err(Status::Corrupt));
 }
 
-/// What is made of something dirty is dirty until somebody vouches for it.
+/// Everything that is made from a dirty filter is dirty until somebody vouches for it.
 #[test]
 fn dirt_spreads() {
     let (folder, path) = file();
@@ -162,7 +162,7 @@ fn dirt_spreads() {
     merged.save(&other).unwrap();
     assert_eq!(verified(&other), Ok(()));
 
-    // In place too, whatever is synced.
+    // The same holds in place, after every sync.
     let mut filter = open(&clean, Mode::Write);
     filter.merge(&dirty).unwrap();
     filter.sync().unwrap();
@@ -171,7 +171,7 @@ fn dirt_spreads() {
     assert_eq!(verified(&clean), Err(Status::Dirty));
 }
 
-/// What those who share a file count is in it when they have closed it, and before if they sync.
+/// The counts of sharers are in the file when they have closed it, or earlier if they sync.
 #[test]
 fn sharers_count() {
     let (_folder, path) = file();
@@ -199,7 +199,7 @@ fn sharers_count() {
 
 // ---- Damage ------------------------------------------------------------------------------------------------------
 
-/// Every handle finds damage by reading, whatever it has done itself.
+/// Verifying finds damage through every handle, whatever that handle has changed.
 #[test]
 fn verifying_reads() {
     for mode in [Mode::Read, Mode::Write, Mode::Share] {
@@ -231,7 +231,7 @@ fn verifying_reads() {
     }
 }
 
-/// A damaged region is never changed and never gets a new checksum; the others go on.
+/// A writer never changes a damaged region and never gives it a new checksum; other regions take changes.
 #[test]
 fn damage_is_not_sealed() {
     for mode in [Mode::Write, Mode::Share] {
@@ -249,7 +249,7 @@ fn damage_is_not_sealed() {
         for _ in 0..2 {
             corrupt_at(insert(hash_in(3)).unwrap_err(), 3);
         }
-        // Of a batch the first so many are in.
+        // The first `done` keys of the batch are in the filter.
         let keys = [hash_in(1) ^ 1, hash_in(2) ^ 1, hash_in(3), hash_in(4) ^ 1];
         let keys = Keys::Hashes(&keys);
         if mode == Mode::Write {
@@ -272,7 +272,7 @@ fn damage_is_not_sealed() {
         corrupt_at(reader.verify().unwrap_err(), 3);
         assert!((0..8).filter(|region| *region != 3).all(|region| reader.contains_hash(hash_in(region))));
         drop(reader);
-        // Who knows better may say so.
+        // Vouching makes the damaged image clean.
         open(&path, Mode::Write).vouch().unwrap();
         assert_eq!(verified(&path), Ok(()));
     }
@@ -294,7 +294,7 @@ fn a_damaged_table_is_refused() {
     assert_eq!(verified(&path), Err(Status::Corrupt));
 }
 
-/// A table that does not match its own checksum is no ground to call a copy clean.
+/// If a table does not match its own checksum, a copy is not clean.
 #[test]
 fn a_damaged_table_vouches_for_nothing() {
     let end = HEADER_LENGTH + 8 * REGION_BYTES + 128;
@@ -326,14 +326,14 @@ fn a_damaged_table_vouches_for_nothing() {
                 assert_eq!(outcome.unwrap_err().status(), Status::Corrupt, "{place}, {mode:?}");
             }
             drop(filter);
-            // Vouching makes all of the table anew.
+            // Vouching writes the whole table again.
             open(&path, Mode::Write).vouch().unwrap();
             assert_eq!(verified(&path), Ok(()));
         }
     }
 }
 
-/// Somebody cuts the file off while it is open, and makes it as long as it was: what is gone is not sealed.
+/// Somebody truncates the file while it is open, and extends it to its old length: a sync does not seal the lost bytes.
 #[test]
 fn what_was_cut_off_is_not_sealed() {
     for mode in [Mode::Write, Mode::Share] {
@@ -352,7 +352,7 @@ fn what_was_cut_off_is_not_sealed() {
         }
         drop(filter);
         assert_eq!(verified(&path), Err(Status::Dirty), "{mode:?}");
-        // Who can do without may say so.
+        // Vouching seals it all the same.
         open(&path, Mode::Write).vouch().unwrap();
         assert_eq!(verified(&path), Ok(()));
     }
@@ -360,7 +360,8 @@ fn what_was_cut_off_is_not_sealed() {
 
 // ---- At the same time --------------------------------------------------------------------------------------------
 
-/// What is serialized, saved and copied while threads insert matches its checksums, and has what was inserted before.
+/// An image that is serialized, saved or copied while threads insert matches its checksums, and has all keys that were
+/// inserted before.
 #[test]
 fn copies_of_what_changes_are_sound() {
     let (folder, path) = file();
@@ -397,7 +398,7 @@ fn copies_of_what_changes_are_sound() {
     }
 }
 
-/// A reader goes with its file: dirty while it is written, and sound when it is synced, however often.
+/// A reader sees the state of its file: dirty while a writer changes it, and sound after each sync.
 #[test]
 fn a_reader_follows_its_file() {
     let (_folder, path) = file();
@@ -413,7 +414,7 @@ fn a_reader_follows_its_file() {
         assert_eq!(load(&image, &OpenOptions::default()).unwrap().verify().unwrap_err().status(), Status::Dirty);
         writer.sync().unwrap();
         assert_eq!(reader.base().count_now(), 1010 + 10 * round);
-        // What is made of it knows of those keys too.
+        // Copies of the reader have those keys too.
         assert_eq!(
             load(&crate::common::image(&reader), &OpenOptions::default()).unwrap().base().count(),
             1010 + 10 * round
@@ -427,7 +428,7 @@ fn a_reader_follows_its_file() {
     }
 }
 
-/// Whoever opens, loads or verifies beside a writer finds the file sound or dirty, and never damaged.
+/// Opening, loading and verifying beside a writer find the file sound or dirty, and never damaged.
 #[test]
 fn beside_a_writer_nothing_is_damaged() {
     let (_folder, path) = file();
@@ -439,7 +440,7 @@ fn beside_a_writer_nothing_is_damaged() {
                 for step in 0..3 {
                     insert(&mut writer, 7000 + 9 * round + 3 * step..7003 + 9 * round + 3 * step);
                     writer.sync().unwrap();
-                    // What is there already makes the same image once more.
+                    // Inserting a key that is there gives the same image again.
                     insert(&mut writer, step..step + 1);
                     writer.sync().unwrap();
                 }
@@ -464,7 +465,8 @@ fn beside_a_writer_nothing_is_damaged() {
     assert_eq!(verified(&path), Ok(()));
 }
 
-/// Opening waits for whoever is at the gate, as the last sharer is while it seals, and a writer is not waited for.
+/// Opening waits for a handle that holds the gate, as the last sharer does while it seals. It does not wait for a
+/// writer.
 #[test]
 #[cfg(target_os = "linux")]
 fn opening_waits_at_the_gate() {
@@ -485,7 +487,7 @@ fn opening_waits_at_the_gate() {
     for mode in [Mode::Share, Mode::Write] {
         thread::scope(|scope| {
             let opened = scope.spawn(|| try_open(&path, mode).map(drop));
-            // Longer than any patience; a shorter wait would only make the test weaker.
+            // A long wait; a shorter one would only make the test weaker.
             thread::sleep(std::time::Duration::from_millis(300));
             assert!(!opened.is_finished());
             lock(libc::F_UNLCK);
@@ -509,7 +511,7 @@ fn locks_are_where_the_format_says() {
     let larger = path.with_extension("larger");
     fs::write(&larger, [&[0; OFFSET as usize][..], &image, &[0; 100]].concat()).unwrap();
     let ours = File::options().read(true).write(true).open(&larger).unwrap();
-    // Whether somebody else's lock keeps us from locking a byte so.
+    // Whether another handle's lock prevents such a lock on a byte.
     let is_locked = |byte: u64, kind: libc::c_int| {
         // SAFETY: all-zero bytes are a valid `flock`, the descriptor is open, and the struct is filled.
         unsafe {
@@ -537,7 +539,8 @@ fn locks_are_where_the_format_says() {
     }
 }
 
-/// A filter is not saved over the file that it maps, by whatever name; over every other file it is.
+/// Saving refuses to replace the file that the filter maps, under every name of that file. It replaces every other
+/// file.
 #[test]
 fn a_mapped_file_is_known_by_all_its_names() {
     let (_folder, path) = file();
@@ -551,7 +554,7 @@ fn a_mapped_file_is_known_by_all_its_names() {
         }
         filter.save(&other).unwrap();
         filter.save(&path.with_extension("new")).unwrap();
-        // A symbolic link to it is not the file: it is replaced, and what it led to is as it was.
+        // A symbolic link to the file is not the file: saving replaces the link, and the file stays as it was.
         let soft = path.with_extension("soft");
         let _ = fs::remove_file(&soft);
         std::os::unix::fs::symlink(&path, &soft).unwrap();
@@ -561,6 +564,6 @@ fn a_mapped_file_is_known_by_all_its_names() {
         assert!(replaced.is_file() && replaced.ino() != after.ino());
         assert_eq!((before.ino(), before.nlink()), (after.ino(), after.nlink()));
     }
-    // What is loaded maps no file.
+    // A loaded filter maps no file.
     open(&path, Mode::Load).save(&path).unwrap();
 }

@@ -1,4 +1,4 @@
-//! The planner: what it proposes is what the kinds make, in the order that it promises.
+//! The planner: its proposals have the sizes and rates of the filters that kinds make, in the promised order.
 
 use crate::common::{each_kind, filled, mix};
 use petal::plan::{FILTERS_COUNT, Fit, Goal, Proposal, Request, plan};
@@ -16,7 +16,7 @@ fn fitting(proposals: &[Proposal]) -> Vec<(&Proposal, Fit)> {
     fits
 }
 
-/// Each kind comes once, with the numbers of the filter that its spec makes.
+/// The planner proposes each kind once, with the figures of the filter that its spec makes.
 #[test]
 fn proposals_are_what_would_be_made() {
     for (keys, rate) in [(1, 0.5), (1000, 0.01), (1_000_000, 1e-3), (100_000_000, 0.02)] {
@@ -32,7 +32,7 @@ fn proposals_are_what_would_be_made() {
             let spec = Spec { kind: Some(proposal.kind), ..Spec::with_capacity(keys, rate).unwrap() };
             let geometry = petal::geometry(&spec).unwrap();
             let bytes = petal::format::image_bytes(geometry.payload_bytes).unwrap();
-            // What hangs on the hashes of keys has a bound, which is near.
+            // If a size depends on the hashes of keys, the plan has an upper bound, which is close.
             let most = if row.most_bytes.is_some() { bytes + bytes / 20 + 256 } else { bytes };
             assert!(proposal.name == row.name && (bytes..=most).contains(&fit.bytes), "{}: {fit:?}", row.name);
             assert!(!row.is_made_empty() || image_size(&spec).unwrap() == fit.bytes);
@@ -44,8 +44,8 @@ fn proposals_are_what_would_be_made() {
     }
 }
 
-/// Kinds that are built from all of their keys come out as they were planned: of nearly the same size, with the rate
-/// that was promised by the formula, and among absent keys.
+/// Filters that are built from all of their keys match their plan: nearly the same size, and the promised rate, by the
+/// formula and among absent keys.
 #[test]
 fn what_is_built_is_what_was_planned() {
     for (keys, rate) in [(1, 0.1), (1000, 0.01), (11_500, 1.0 / 256.0), (200_000, 0.15), (1_300_000, 1e-3)] {
@@ -78,8 +78,8 @@ fn what_is_built_is_what_was_planned() {
     }
 }
 
-/// What is planned is what is built, to the byte, or an upper bound where the row says so, for few keys and many, at a
-/// rate and in a memory: of every kind, and of what is planned for a memory nothing exceeds it.
+/// A planned size is the built size, to the byte, or an upper bound if the row says so. The test covers every kind, few
+/// keys and many, a rate and a memory. No filter that is planned for a memory exceeds it.
 #[test]
 fn no_filter_is_larger_than_planned() {
     let (mut exact, mut bounded) = (0, 0);
@@ -115,7 +115,7 @@ fn no_filter_is_larger_than_planned() {
     assert!(exact > 300 && bounded > 1500, "{exact} and {bounded} were built");
 }
 
-/// Where keys come often, what is proposed has room for them and counts them, and what does not count so far says so.
+/// If keys come often, proposed kinds have room for the copies and count them. Kinds that do not count so far say so.
 #[test]
 fn what_is_to_count_has_room_for_it() {
     const KEYS: u64 = 2000;
@@ -133,7 +133,7 @@ fn what_is_to_count_has_room_for_it() {
                     continue;
                 }
             };
-            // As large as was said, for keys that come so often.
+            // The filter has the planned size, for keys that come so often.
             let sized = |capacity| Spec { kind: Some(kind), ..Spec::with_capacity(capacity, 0.01).unwrap() };
             let is_it = |capacity: &u64| image_size(&sized(*capacity)).unwrap() == fit.bytes;
             let capacity = (KEYS..=KEYS * 3 * times).find(is_it).unwrap();
@@ -147,7 +147,7 @@ fn what_is_to_count_has_room_for_it() {
     assert!(refused > 0, "every kind counts to 200");
 }
 
-/// Keys that come later have the rate that is proposed too.
+/// The proposed rate holds for keys that come later too.
 #[test]
 fn what_is_to_grow_keeps_its_rate() {
     for goal in [Goal::FalsePositiveRate(0.01), Goal::Memory(8000)] {
@@ -166,7 +166,8 @@ fn what_is_to_grow_keeps_its_rate() {
     }
 }
 
-/// By bytes where a rate is asked for, by the rate where a memory is; of equals first the one that touches fewer lines.
+/// Proposals for a rate are ordered by bytes, and proposals for a memory by the rate. Among equals, the one that
+/// touches fewer lines comes first.
 #[test]
 fn the_best_comes_first() {
     for keys in [1, 100, 10_000, 10_000_000] {
@@ -193,12 +194,12 @@ fn the_best_comes_first() {
     assert!(fits.windows(2).any(|pair| pair[0].1.bytes == pair[1].1.bytes), "no equals were compared");
 }
 
-/// Whether a kind forgets or loses keys, so that only those who ask for it get it.
+/// Whether a kind forgets or loses keys, so that the planner proposes it only on request.
 fn forgets(row: &petal::Row) -> bool {
     row.capabilities.contains(Capabilities::AGE) || row.capabilities.contains(Capabilities::MAY_LOSE_KEYS)
 }
 
-/// A memory is used as far as the kind can: no lower rate fits into it.
+/// A proposal uses the memory as far as the kind can: no lower rate fits.
 #[test]
 fn a_memory_is_used_up() {
     for (keys, bytes) in [(1000, 2000), (100_000, 150_000), (1_000_000, 1_500_000)] {
@@ -253,11 +254,11 @@ fn what_cannot_be_says_why() {
             let wanted = Request { capabilities: capability, ..request(10, Goal::FalsePositiveRate(0.1)) };
             let proposals = plan(&wanted).unwrap();
             let outcome = &proposals.iter().find(|proposal| proposal.kind == row.kind).unwrap().outcome;
-            // Kinds that lose keys are welcome then, and in no other case.
+            // The planner proposes kinds that lose keys then, and in no other case.
             let allows_losses = capability == Capabilities::MAY_LOSE_KEYS;
             let can = row.capabilities.contains(capability) || allows_losses;
             match outcome {
-                // Whoever wants keys forgotten has to say so.
+                // The request has to ask for a kind that forgets.
                 Err(error) if forgets(row) && capability != Capabilities::AGE => {
                     assert_eq!(error.status(), Status::Unsupported)
                 }
@@ -275,7 +276,7 @@ fn what_cannot_be_says_why() {
     });
 }
 
-/// However many keys are asked for: there is a size, in bits and in bytes, or a refusal.
+/// For every number of keys there is a size, in bits and in bytes, or a refusal.
 #[test]
 fn no_capacity_overflows() {
     each_kind(registry::FILTERS, |row| {
