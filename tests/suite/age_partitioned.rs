@@ -1,4 +1,5 @@
-//! The published table of age-partitioned filters, in filters: at the worst phase and on average over a generation.
+//! The published table of age-partitioned filters, measured in filters: in the worst phase and on average over a
+//! generation.
 
 use crate::common::{hash_of, mix};
 use petal::kinds::age_partitioned::sizing::Slices;
@@ -7,7 +8,7 @@ use petal::{Answers, Filter, Image, Keys, Spec, create, registry};
 /// The keys of a generation.
 const KEYS: u64 = 20_000;
 
-/// A filter of half full slices, as the paper has them.
+/// A filter with half-full slices, as in the paper.
 fn half_full(hashes: u32, old: u32, seed: u64) -> (Filter, Spec) {
     let row = registry::find_name("age_partitioned").unwrap();
     let each = (f64::from(hashes) * KEYS as f64 / std::f64::consts::LN_2).round() as u64;
@@ -22,7 +23,7 @@ fn insert(filter: &mut Filter, spec: &Spec, keys: std::ops::Range<u64>) {
     filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
 }
 
-/// How many of so many keys that never came are found.
+/// How many of so many absent keys are found.
 fn found(filter: &Filter, spec: &Spec, fresh: u64) -> f64 {
     let hashes: Vec<u64> = (1 << 40..(1 << 40) + fresh).map(|i| hash_of(spec, i)).collect();
     let mut answers = Answers::default();
@@ -75,8 +76,8 @@ fn the_published_table_is_met() {
     }
 }
 
-/// What is asked for by its rate keeps it before each step, by the exact formula, and takes as few bits as the table
-/// says.
+/// A filter that is made by rate keeps the rate before each step, by the exact formula, and takes as few bits as the
+/// table says.
 #[test]
 fn what_is_asked_for_is_strict() {
     let row = registry::find_name("age_partitioned").unwrap();
@@ -112,8 +113,8 @@ const SHAPES: [(u32, u32); 14] = [
     (1, 128),
 ];
 
-/// Every kernel answers batches, and leaves bytes, as keys do that come one by one: at many phases of a generation,
-/// with keys that come twice in a batch, and where generations end in it.
+/// Every kernel gives a batch the same answers and the same bytes as single calls: in many phases of a generation, with
+/// repeated keys in a batch, and with batches in which a generation ends.
 #[test]
 fn kernels_do_as_keys_do_that_come_one_by_one() {
     // Of the first pairs, so large that lines are fetched ahead as well.
@@ -190,8 +191,8 @@ fn keys_that_are_young_change_nothing() {
     }
 }
 
-/// A key is not found with the probability that no run of slices is set, by counting all patterns of slices in the
-/// middle of a generation: those that have the key's own bits, and others by chance.
+/// The probability that a lookup misses a key is the probability that no run of slices is set. The test counts all
+/// patterns of slices in the middle of a generation.
 #[test]
 fn keys_are_lost_as_often_as_patterns_of_slices_say() {
     for (hashes, old, bits, each) in [(2, 1, 40, 20), (3, 3, 60, 20), (4, 2, 300, 100), (2, 6, 100, 64)] {

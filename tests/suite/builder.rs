@@ -1,4 +1,4 @@
-//! The builder: sizes for distinct keys, spills without a trace, and keeps its keys when it is stopped.
+//! The builder: it sizes for distinct keys, spills without a trace, and keeps its keys when it is cancelled.
 
 use crate::common::{SECRET, each_kind, image, mix};
 use petal::{
@@ -7,7 +7,7 @@ use petal::{
 };
 use std::sync::{Arc, Mutex};
 
-/// Hashes that are kept in memory with the least memory limit.
+/// The number of hashes that the least memory limit keeps in memory.
 const LIMIT: u64 = MIN_MEMORY_LIMIT / 4 * 3 / 8;
 
 fn builder(spec: &Spec) -> Builder {
@@ -33,7 +33,7 @@ fn filters_are_sized_for_the_distinct_keys() {
     }
     assert!(filter.equals(&direct));
     assert!(filter.expected_false_positive_rate(1000) <= 0.001);
-    // A size that was asked for is kept.
+    // The filter has the size of the spec.
     for sized in [Spec { capacity: 5000, ..Spec::default() }, Spec { bits: 64_000, hashes: 5, ..Spec::default() }] {
         let mut builder = Builder::new(&sized, BuilderOptions::default()).unwrap();
         add(&mut builder, 0..10);
@@ -41,7 +41,7 @@ fn filters_are_sized_for_the_distinct_keys() {
         assert_eq!(built.base().geometry(), created.base().geometry());
         assert_eq!(built.base().header().capacity, created.base().header().capacity);
     }
-    // With bits alone, the number of hashes wants a capacity.
+    // With bits alone, the number of hashes needs a capacity.
     let bits_only = Spec { bits: 10_000, ..Spec::default() };
     let refused = Builder::new(&bits_only, BuilderOptions::default()).err().map(|error| error.status());
     assert_eq!(refused, create(&bits_only).err().map(|error| error.status()));
@@ -137,7 +137,7 @@ fn spilling_changes_nothing() {
     assert_eq!(files(), 0);
 }
 
-/// Threads change nothing but the time, with a memory limit and without.
+/// Threads change only the time, with and without a memory limit.
 #[test]
 fn threads_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -170,7 +170,7 @@ fn duplicates_do_not_fill_the_memory() {
 fn cancelling_keeps_the_keys() {
     let folder = tempfile::tempdir().unwrap();
     for (memory_limit, keys) in [(None, 50_000), (Some(MIN_MEMORY_LIMIT), 300_000)] {
-        // Calls until one says stop; none does once this is `None`.
+        // The number of calls before one cancels; `None` for never.
         let calls_left = Arc::new(Mutex::new(Some(3)));
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (left, log) = (calls_left.clone(), seen.clone());
@@ -251,7 +251,7 @@ fn wrong_options_and_specs_are_refused_at_once() {
     assert_eq!(status(&Spec { bits: 1 << 63, capacity: 1, ..plain }, none()), Some(Status::TooLarge));
 }
 
-/// A folder in which no file can be made is refused when the builder is, by its name.
+/// Making a builder refuses a folder in which it cannot make a file, and names the folder.
 #[test]
 fn a_missing_folder_is_refused_at_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -269,7 +269,7 @@ fn a_missing_folder_is_refused_at_once() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// Where nothing can be spilled any more, the key that did not fit is not added and the others stay.
+/// If the builder cannot spill any more, it does not add the key that does not fit, and keeps the others.
 #[test]
 fn a_folder_that_goes_loses_no_key() {
     let folder = tempfile::tempdir().unwrap();
@@ -292,8 +292,8 @@ fn a_folder_that_goes_loses_no_key() {
     assert_eq!(filter.base().header().capacity, LIMIT + 10);
 }
 
-/// Keys with their counts are as many single keys, of every kind that counts; a count beyond all is as much as the kind
-/// counts, or refused where every copy takes a place. Kinds that do not count refuse them.
+/// Keys with their counts are the same as so many single keys, in every kind that counts. A count beyond the greatest
+/// one becomes the greatest one, or is refused if every copy takes a place. Kinds that do not count refuse counts.
 #[test]
 fn keys_come_with_counts() {
     each_kind(petal::registry::FILTERS.iter().filter(|row| row.universe.is_none()), |row| {

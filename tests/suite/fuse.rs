@@ -1,5 +1,5 @@
-//! The fuse structure: everything that is given is found, whatever the number of keys, the width of cells and the
-//! hashes; and the payload depends on nothing else.
+//! The fuse structure: lookups find all keys, for any number of keys, width of cells and hashes, and the payload
+//! depends on nothing else.
 
 use crate::common::is_soak;
 use petal::contract::Work;
@@ -67,7 +67,8 @@ fn check_found(hashes: &[u64], cells: Cells) -> (Shape, Words) {
     (shape, words)
 }
 
-/// Who asks for 2^-r gets no more than that: r bits where keys are so few that equal hashes add nothing, else one more.
+/// A filter for the rate 2^-r keeps it: with r bits if keys are so few that equal hashes add nothing, otherwise with
+/// one bit more.
 #[test]
 fn a_power_of_two_is_not_passed() {
     let row = petal::registry::find_name("fuse").unwrap();
@@ -104,8 +105,8 @@ fn a_power_of_two_is_not_passed() {
     );
 }
 
-/// The arrays are no longer than those of Graf and Lemire for any number of keys, and as long as can be expected of
-/// exact solving where keys are few, or many.
+/// For any number of keys the arrays are no longer than those of Graf and Lemire. For few and for many keys they are as
+/// short as exact solving allows.
 #[test]
 fn arrays_are_as_short_as_those_of_the_paper_or_shorter() {
     let three = [(10, 48), (100, 192), (1000, 1408), (10_000, 12_800), (100_000, 118_784), (1_000_000, 1_130_496)];
@@ -113,7 +114,7 @@ fn arrays_are_as_short_as_those_of_the_paper_or_shorter() {
         let fuse::sizing::Segments { bits, starts } = fuse::sizing::of_paper(3, keys);
         assert_eq!((starts + 2) << bits, cells);
     }
-    // The sizes of four cells are those of the formula, of which no table is known.
+    // For four cells there is no published table, so the sizes are compared with the formula.
     let four = fuse::sizing::of_paper(4, 1_000_000);
     assert_eq!((four.bits, (four.starts + 3) << four.bits), (12, 1_077_248));
     for arity in ARITIES {
@@ -134,7 +135,7 @@ fn arrays_are_as_short_as_those_of_the_paper_or_shorter() {
     assert_eq!(shape.shards(), 5);
 }
 
-/// 10^7 keys, built: what is expected of their arrays is so.
+/// 10^7 keys, built: their arrays have the expected sizes.
 #[test]
 fn arrays_of_many_keys_are_as_short_as_is_expected() {
     let keys = if is_soak() { 10_000_000 } else { 2_000_000 };
@@ -147,7 +148,7 @@ fn arrays_of_many_keys_are_as_short_as_is_expected() {
     }
 }
 
-/// Where every key has a cell of its own, no two have the same one.
+/// If every key has a cell of its own, no two keys have the same cell.
 #[test]
 fn peeled_keys_have_cells_of_their_own() {
     let mut x = hashes(2, 20_000);
@@ -161,7 +162,7 @@ fn peeled_keys_have_cells_of_their_own() {
     }
 }
 
-/// Notes which of its cells each record has to itself.
+/// Records for each record which of its cells no other record has.
 struct Owned<'a>(&'a std::sync::Mutex<std::collections::BTreeMap<u64, usize>>);
 
 impl Equations<u64> for Owned<'_> {
@@ -253,7 +254,7 @@ fn values_of_every_width_come_back() {
     }
 }
 
-/// Hashes that are made so that they come to lie next to each other: they get more cells, and are found.
+/// Hashes that lie next to each other: they get more cells, and lookups find them.
 #[test]
 fn hashes_that_are_not_spread_at_all_build() {
     for count in [3, 100, 1000, 30_000] {
@@ -271,7 +272,7 @@ fn hashes_that_are_not_spread_at_all_build() {
     }
 }
 
-/// A shard has more keys than may be worked on in silence, and is heard of meanwhile.
+/// A shard with more keys than the distance of two progress reports reports its progress meanwhile.
 #[test]
 fn progress_is_heard_within_a_shard() {
     let ordered = ordered(&hashes(13, 1_200_000));
@@ -288,7 +289,7 @@ fn progress_is_heard_within_a_shard() {
         };
         let (error, heard) = silent(usize::MAX);
         assert_eq!(error, None);
-        // Each key is counted, peeled and given its cell: after 2^20 keys it is told.
+        // Each key is counted, peeled and given its cell; a report comes after 2^20 keys.
         assert!(heard.is_sorted() && heard.len() >= 2 + 3, "{heard:?}");
         // Cancelled before any shard is done.
         let (error, heard) = silent(3);
@@ -296,7 +297,7 @@ fn progress_is_heard_within_a_shard() {
     }
 }
 
-/// Records of which a pass gives others than the one before.
+/// Records that differ from pass to pass.
 struct Changing<'a>(&'a [u64], std::cell::Cell<usize>);
 
 impl Records<u64> for Changing<'_> {
@@ -371,7 +372,7 @@ fn long_fingerprints_are_as_good_in_each_part() {
     }
 }
 
-/// Keys next to those that are there, which agree with them in most bits.
+/// Absent keys next to present keys, which agree with these in most bits.
 #[test]
 fn the_false_positive_rate_of_structured_keys_is_the_same() {
     for (name, there, asked) in [
@@ -447,8 +448,8 @@ impl Batch for Asked<'_> {
     }
 }
 
-/// Every instruction set answers a batch as single lookups do: in small payloads and in those of which lines are
-/// fetched ahead, with one shard and several, with fingerprints of every length.
+/// Every instruction set answers a batch as single lookups do: in small payloads and in payloads whose lines are
+/// fetched ahead, with one shard and several, and with fingerprints of every length.
 #[test]
 fn batches_are_single_lookups_with_every_kernel() {
     let payloads = (MIN_BITS..=MAX_BITS).map(|bits| (3000, bits)).chain([(1, 8), (1_200_000, 31), (1_200_000, 32)]);
@@ -458,7 +459,7 @@ fn batches_are_single_lookups_with_every_kernel() {
         let (shape, mut words) = build(&set, cells);
         set.truncate(2000);
         set.extend(hashes(41, 2000));
-        // The third and fourth time with a directory that leads anywhere, or nearly where it should.
+        // The third and fourth directory have wrong places: anywhere, or close to the right ones.
         for forged in [0, u64::MAX, 1 << 32 | 0x1f, 1 << 40 | 1 << 12] {
             let directory = (shape.cells() * u64::from(bits)).div_ceil(64) as usize;
             for (i, word) in words.exclusive().unwrap()[directory..].iter_mut().enumerate() {

@@ -18,9 +18,9 @@ fn words(table: Table) -> Vec<u64> {
     vec![0; table.payload_bytes() as usize / 8]
 }
 
-/// What a table is by its definition, worked out slot by slot: runs in the order of their quotients, each in the slot
-/// of its quotient or right after the run before it, on past the last slot. Codes are those of the library, which has
-/// its own tests of them.
+/// A table by its definition, computed slot by slot: runs in the order of their quotients, each in the slot of its
+/// quotient or right after the previous run, also past the last slot. The codes come from the library, which has tests
+/// of its own for them.
 fn is_by_definition(table: Table, held: &Multiset, words: &[u64]) {
     let slots = table.slots();
     let mut runs: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
@@ -29,7 +29,7 @@ fn is_by_definition(table: Table, held: &Multiset, words: &[u64]) {
         let code = petal::kinds::quotient::layout::code::Code::of(remainder, *count, table.remainder_bits());
         runs.entry(quotient).or_default().extend(code.slots());
     }
-    // Where the first run begins depends on how far the last ones reach past the end: twice around, and it is known.
+    // The start of the first run depends on how far the last runs reach past the end. After two rounds it is known.
     let place = |first: u64| {
         let (mut after, mut placed) = (first, Vec::new());
         for (quotient, remainders) in &runs {
@@ -79,7 +79,7 @@ enum Skew {
     One(u64),
     /// All in the last few quotients, so that runs go on at the beginning of the table.
     Last,
-    /// Few fingerprints, often.
+    /// Few fingerprints, many times each.
     Few,
 }
 
@@ -94,8 +94,8 @@ fn drawn(table: Table, skew: Skew, random: u64) -> u64 {
     }
 }
 
-/// Whatever is inserted and removed in whatever order, once or many times at once: the table is what its definition
-/// says of what is left, to the bit, and refuses only what has no room.
+/// After any insertions and removals, of one copy or of many at once, the table equals its definition for the remaining
+/// fingerprints, to the bit. It refuses only fingerprints that have no room.
 #[test]
 fn tables_are_what_their_definition_says() {
     let steps = if is_soak() { 40_000 } else { 3000 };
@@ -108,7 +108,7 @@ fn tables_are_what_their_definition_says() {
                 let fingerprint = drawn(table, skew, random);
                 let times = [1, 1, 1, 2, 3, 30, 1000][(random % 7) as usize];
                 let before = held.get(&fingerprint).copied().unwrap_or(0);
-                // It fills up, and empties again.
+                // The table fills up, and becomes empty again.
                 let is_growing = step % 1000 < 600;
                 if random >> 60 < if is_growing { 11 } else { 5 } {
                     match Editor::new(table, &mut words).insert(fingerprint, times) {
@@ -138,7 +138,7 @@ fn tables_are_what_their_definition_says() {
                         let rest = held.range(from..).map(|(number, count)| (*number, *count));
                         assert!(Entries::new(reader, from).eq(rest), "from {from}");
                     }
-                    // It is the same table when it is written at once.
+                    // Writing all fingerprints at once gives the same table.
                     let mut again = self::words(table);
                     let mut writer = Writer::new(table, &mut again);
                     held.iter().for_each(|(number, count)| writer.push((*number, *count)).unwrap());
@@ -155,8 +155,8 @@ fn tables_are_what_their_definition_says() {
     }
 }
 
-/// Offsets past what a block can say: a cluster that is longer than 65,535 slots, in the middle of the table and across
-/// its end, by insertion and all at once, and gone again.
+/// Offsets that a block cannot hold: a cluster longer than 65,535 slots, in the middle of the table and across its end,
+/// made by insertions and all at once, and removed again.
 #[test]
 fn offsets_that_are_too_far_are_counted() {
     let table = Table::new(100 * 1024, 16).unwrap();
@@ -193,7 +193,7 @@ fn offsets_that_are_too_far_are_counted() {
             assert!(Editor::new(table, &mut written).insert(*number, *count).unwrap());
         }
         assert!(written == before);
-        // Enough of them that offsets come back to what a block can say.
+        // Enough removals that blocks can hold their offsets again.
         let many: Vec<u64> = held.keys().copied().step_by(100).collect();
         for number in &many {
             Editor::new(table, &mut written).remove(*number, u64::MAX);
@@ -213,7 +213,7 @@ fn spec(capacity: u64, remainder_bits: u32) -> Spec {
     spec
 }
 
-/// What the figures of the literature say: rates and bits a key at a load of 95 %, measured.
+/// Measured rates and bits a key at a load of 95 % agree with the literature.
 #[test]
 fn rates_and_sizes_are_those_of_the_literature() {
     for (bits, most_bits) in [(4, 6.4), (8, 10.4), (9, 11.4), (16, 18.4)] {
@@ -239,7 +239,7 @@ fn rates_and_sizes_are_those_of_the_literature() {
     }
 }
 
-/// All that a filter holds, with how often.
+/// The content of a filter: each number with its count.
 fn held(filter: &Filter) -> Multiset {
     let (mut all, mut from, mut stored, mut counts) = (Multiset::new(), 0, [0; 100], [0; 100]);
     loop {
@@ -252,8 +252,8 @@ fn held(filter: &Filter) -> Multiset {
     }
 }
 
-/// Insertions, removals, counts, unions, intersections, other sizes and images, in whatever order: the filter holds
-/// what an exact multiset of fingerprints does. 10^8 operations in the soak.
+/// After insertions, removals, counts, unions, intersections, resizing and images in any order, the filter holds the
+/// same as an exact multiset of fingerprints. The soak runs 10^8 operations.
 #[test]
 fn filters_are_exact_multisets_of_fingerprints() {
     let steps: u64 = if is_soak() { 100_000_000 } else { 120_000 };
@@ -331,8 +331,8 @@ fn filters_are_exact_multisets_of_fingerprints() {
     assert!(model.len() > 500);
 }
 
-/// Who knows the hash function chooses keys that all belong into one slot, and makes one run of them, which is right
-/// and slow. Under a secret key the same keys are as any others.
+/// An attacker who knows the hash function can choose keys that all belong to one slot. They form one run, so answers
+/// stay right and become slow. Under a secret key the same keys behave like any others.
 #[test]
 fn chosen_keys_make_one_run_only_under_a_known_hash() {
     const SECRET: SecretKey = *b"nobody knows it.";
@@ -360,7 +360,7 @@ fn chosen_keys_make_one_run_only_under_a_known_hash() {
     assert!(longest_run(&mut keyed) < 6);
 }
 
-/// What is resized is the filter that was made in that size, as far as fingerprints tell, and comes back.
+/// A resized filter equals one that was made in that size, as far as fingerprints tell, and resizing back restores it.
 #[test]
 fn another_size_is_the_same_filter() {
     let small = create(&spec(2500, 12)).unwrap();
@@ -377,12 +377,12 @@ fn another_size_is_the_same_filter() {
     assert_eq!(small.base().header().capacity, large.base().header().capacity);
     let again = create(&small.base().spec()).unwrap();
     assert_eq!(again.base().geometry(), small.base().geometry());
-    // They merge whatever their sizes are.
+    // Filters of different sizes merge.
     large.resize(1).unwrap();
     assert_eq!(large.base().geometry(), load(&first, &OpenOptions::default()).unwrap().base().geometry());
     small.merge(&large).unwrap();
     assert!(held(&small).iter().all(|(number, count)| held(&large)[number] * 2 == *count));
-    // There is no size for a remainder of less than two bits, and none below what is held.
+    // There is no size with a remainder of less than two bits, and none without room for the present keys.
     let refused = small.resize(1 << 40).unwrap_err();
     assert_eq!(refused.status(), Status::OutOfRange, "{refused}");
     let before = small.base().geometry().words;
@@ -392,7 +392,7 @@ fn another_size_is_the_same_filter() {
     small.verify().unwrap();
 }
 
-/// A builder makes room for counts, however great, and what it makes is what insertions make.
+/// A builder makes room for counts of any size, and its filter equals one that was made by insertions.
 #[test]
 fn builders_make_room_for_counts() {
     let spec = Spec { capacity: 0, ..spec(0, 6) };
@@ -408,7 +408,8 @@ fn builders_make_room_for_counts() {
     assert!(built.measure().fill > 0.7, "{:?}", built.measure());
 }
 
-/// Keys and counts in one call are as many single calls; what is too much is refused before anything is inserted.
+/// One call with a count does the same as so many single calls. The filter refuses a count that is too large before it
+/// inserts a copy.
 #[test]
 fn keys_come_with_their_counts() {
     let mut filter = create(&spec(3000, 8)).unwrap();
@@ -427,7 +428,7 @@ fn keys_come_with_their_counts() {
     assert_eq!((filter.base().count(), filter.measure().taken), (0, 0));
     let short = filter.insert_times_batch(&Keys::Hashes(&hashes), &times[1..], None);
     assert_eq!(short.outcome.unwrap_err().status(), Status::BufferTooSmall);
-    // A count that no number holds.
+    // A count that does not fit 64 bits.
     filter.insert_hash_times(1, u64::MAX).unwrap();
     let before = image(&filter);
     assert_eq!(filter.insert_hash(1).unwrap_err().status(), Status::Full);
@@ -440,8 +441,8 @@ fn keys_come_with_their_counts() {
     assert_eq!(filter.measure().taken, 0);
 }
 
-/// The kernels of this processor answer as plain code does, in a table that is too large for caches too, and whether
-/// eight bytes hold many remainders or one.
+/// The kernels of this processor answer as plain code does, also in a table that is too large for caches, and for long
+/// and short remainders.
 #[test]
 fn kernels_answer_alike() {
     for (capacity, bits) in [(50, 9), (3000, 2), (3000, 9), (3000, 20), (3000, 32), (600_000, 9)] {

@@ -1,5 +1,5 @@
-//! The ribbon: everything that is given is found, whatever the number of keys, the bits of a value and the hashes; and
-//! the payload depends on nothing else.
+//! The ribbon: lookups find all keys, for any number of keys, bits of a value and hashes, and the payload depends on
+//! nothing else.
 
 use petal::contract::Work;
 use petal::kinds::fuse::layout::{order, scatter};
@@ -57,7 +57,7 @@ fn check_found(hashes: &[u64], bits: u32, width: u32) -> (Shape, Words) {
 /// Records that are their own order, with values of any number of bits.
 struct Numbers;
 
-/// What [`Numbers`] gives.
+/// The records of [`Numbers`].
 fn number(x: u64) -> u128 {
     u128::from(x.rotate_left(17)) << 50 ^ u128::from(hash(99, x & 0xffff_ffff))
 }
@@ -78,7 +78,7 @@ impl Equations<u64> for Numbers {
     }
 }
 
-/// Solves numbers that are sorted and looks all of them up.
+/// Solves sorted numbers and looks all of them up.
 fn check_numbers(x: &[u64], columns: u32, width: u32) -> (Shape, Words) {
     let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
     let (shape, words) = solve(&x, &Numbers, columns, width, &mut work).unwrap();
@@ -121,8 +121,7 @@ fn shards_have_all_of_their_keys() {
     }
 }
 
-/// Hashes that are made so that they come to lie next to each other, in one shard of several too: they are bumped, and
-/// found.
+/// Hashes that lie next to each other, also in one shard of several: they are bumped, and lookups find them.
 #[test]
 fn hashes_that_are_not_spread_at_all_build() {
     for count in [3, 100, 1000, 30_000, 300_000] {
@@ -137,8 +136,7 @@ fn hashes_that_are_not_spread_at_all_build() {
     }
 }
 
-/// Records that one layer after the first has all in the same place, and of which those that no layer took are searched
-/// for.
+/// Records that a later layer has all in the same place. The records that no layer took are in the final search.
 struct Same;
 
 impl Equations<u64> for Same {
@@ -163,14 +161,14 @@ impl Equations<u64> for Same {
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What the layers make their hashes with.
+/// The function with which layers make their hashes.
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
 }
 
-/// Keys that a layer cannot tell apart go to the next, and those that are left in the end are found all the same.
+/// Keys that a layer cannot tell apart go to the next layer, and lookups also find the keys that no layer took.
 #[test]
 fn what_no_layer_takes_is_searched_for() {
     for count in [1, 50, 1000, 20_000, 300_000] {
@@ -189,7 +187,7 @@ fn what_no_layer_takes_is_searched_for() {
     }
 }
 
-/// Records of which a pass gives others than the one before.
+/// Records that differ from pass to pass.
 struct Changing<'a>(&'a [u64], std::cell::Cell<usize>);
 
 impl Records<u64> for Changing<'_> {
@@ -231,7 +229,7 @@ fn the_false_positive_rate_is_two_to_the_minus_bits() {
     }
 }
 
-/// Keys next to those that are there, which agree with them in most bits.
+/// Absent keys next to present keys, which agree with these in most bits.
 #[test]
 fn the_false_positive_rate_of_structured_keys_is_the_same() {
     for (name, there, asked) in [
@@ -252,7 +250,7 @@ fn the_false_positive_rate_of_structured_keys_is_the_same() {
     }
 }
 
-/// Every bit of the directory, and of metadata, is looked at by nobody, found, or harmless.
+/// A flipped bit of the directory or of the metadata is unused, detected, or harmless.
 #[test]
 fn a_forged_payload_is_found_and_harms_nobody() {
     let set = hashes(30, 10_000);
@@ -260,7 +258,7 @@ fn a_forged_payload_is_found_and_harms_nobody() {
         let (shape, mut words) = build(&set, 9, width);
         for bit in 0..64 {
             words.exclusive().unwrap()[0] ^= 1 << bit;
-            // The seed of what no layer took is as good as another; so are few more or less slots.
+            // Another seed for the keys that no layer took is valid too, and so are a few more or fewer slots.
             let found = shape.check(words.shared()).is_err();
             assert!(
                 found || bit < 60 && bit % 15 < 8 || (45..56).contains(&bit) || bit >= 61,
@@ -304,7 +302,7 @@ fn a_forged_directory_of_shards_is_found() {
     }
 }
 
-/// The identities of a batch, and what came back.
+/// The identities of a batch, and the answers.
 struct Ids<'a> {
     ids: &'a [u128],
     next: usize,

@@ -1,5 +1,4 @@
-//! The kind `signatures`: every key has a slot, whatever the hashes; loads, sizes and rates are those of the
-//! literature.
+//! The kind `signatures`: every key has a slot, whatever the hashes. Loads, sizes and rates agree with the literature.
 
 use crate::common::{is_soak, mix};
 use petal::kinds::signatures::layout::{Shape, build, order};
@@ -14,7 +13,7 @@ fn hashes(set: u64, count: u64) -> Vec<u64> {
     (0..count).map(|i| mix(set << 40 | i)).collect()
 }
 
-/// The hash of which `order` makes this.
+/// The hash that `order` maps to this number.
 fn hash_of(x: u64) -> u64 {
     let x = (x ^ x >> 31 ^ x >> 62).wrapping_mul(0x3196_42b2_d24d_8ec3);
     let x = (x ^ x >> 27 ^ x >> 54).wrapping_mul(0x96de_1b17_3f11_9089);
@@ -34,7 +33,7 @@ fn of(spec: &Spec, hashes: &[u64]) -> Filter {
     builder.finish().unwrap()
 }
 
-/// That all hashes are found, one by one and in a batch, and the filter tells how many they are.
+/// Asserts that lookups find all hashes, one by one and in a batch, and that the filter knows their number.
 #[track_caller]
 fn check(spec: &Spec, hashes: &[u64]) -> Filter {
     let filter = of(spec, hashes);
@@ -60,7 +59,7 @@ fn every_small_number_of_keys_builds() {
     for count in (0..300).chain((300..3000).step_by(step)) {
         let shape = count as usize % SHAPES.len();
         let filter = check(&spec(shape, 2 + count as u32 % 31), &hashes(count, count));
-        // Of 60 sets or so none needs more than it is given; nothing is found where nothing is.
+        // None of some 60 sets needs more room than it gets, and empty filters find nothing.
         assert_eq!(length(&filter), SHAPES[shape].length(count.max(1)), "{count} keys, {}", NAMES[shape]);
         assert!(count > 0 || (0..1000).all(|i| !filter.contains_hash(mix(i))));
     }
@@ -74,8 +73,7 @@ fn every_small_number_of_keys_builds() {
     }
 }
 
-/// Tables of all sizes are loaded to 0.98 of the thresholds that are in the literature, or nearly so where keys are
-/// few.
+/// Tables of all sizes are filled to 0.98 of the thresholds in the literature, or nearly so with few keys.
 #[test]
 fn loads_are_near_the_thresholds() {
     let thresholds = [0.9803, 0.9592, 0.8970, 0.5, 0.9179, 0.9768];
@@ -118,8 +116,8 @@ fn sizes_are_those_of_the_formula() {
     assert!((bits - (1.0 / rate).log2().ceil() / load - 1.46 / load).abs() < 1.2, "{bits}");
 }
 
-/// Within 4.5 sigma of `1 - (1 - load / (2^r - 1))^(d b)`, where keys are few as well. Sets are many where they are
-/// few, because keys of one set share their buckets.
+/// Rates are within 4.5 sigma of `1 - (1 - load / (2^r - 1))^(d b)`, with few keys too. The test takes many small sets,
+/// because keys of one set share their buckets.
 #[test]
 fn rates_are_those_of_the_formula() {
     for (shape, name) in NAMES.iter().enumerate() {
@@ -136,10 +134,10 @@ fn rates_are_those_of_the_formula() {
                 expected += rate * asked as f64;
                 by_formula += (ROW.false_positive_rate)(filter.base().geometry(), keys) * asked as f64;
             }
-            // Of few buckets the bits tell how they are filled, which the formula knows on average.
+            // With few buckets the bits show the real fill, while the formula has the average.
             let off = (ROW.rate_error)(0.0) + if keys < 10_000 { 0.005 } else { 0.0 };
             assert!((by_formula / expected - 1.0).abs() <= off, "{name}, {bits} bits, {keys} keys: {by_formula}");
-            // Rates of small sets differ from set to set by about what they are.
+            // Rates of small sets differ from set to set by about their own size.
             let of_sets = if keys < 100 { expected / (sets as f64).sqrt() } else { 0.0 };
             let sigma = (expected + of_sets * of_sets / 16.0).sqrt();
             let off = found as f64 - expected;
@@ -148,7 +146,7 @@ fn rates_are_those_of_the_formula() {
     }
 }
 
-/// Weak hashes, and hashes that were made so that their keys are all in one shard.
+/// Weak hashes, and hashes whose keys are all in one shard.
 #[test]
 fn awkward_hashes_build() {
     let count = 100_000;
@@ -231,7 +229,7 @@ fn bits_and_rates_that_do_not_go_together_are_refused() {
     }
 }
 
-/// Whatever the directory says, lookups read the payload only; and what cannot be so is found.
+/// With any directory, lookups read the payload only, and verifying finds an impossible directory.
 #[test]
 fn a_forged_directory_is_found() {
     let set = hashes(3, 3000);

@@ -1,4 +1,4 @@
-//! What only a taffy filter does.
+//! Properties of the kind `taffy` alone.
 
 use crate::common::{hash_of, mix};
 use crate::grown::{self, assert_all, insert, spread, unmix};
@@ -9,15 +9,15 @@ fn spec(capacity: u64, rate: f64, parameters: &[(&str, f64)]) -> Spec {
     grown::spec("taffy", capacity, rate, parameters)
 }
 
-/// What is merged into a filter that is about to grow may grow with it: where not so much is known of an entry, it
-/// comes into both halves.
+/// Entries that are merged into a filter which is about to grow may grow with it: an entry without the next bit goes
+/// into both halves.
 #[test]
 fn unions_grow_where_they_must() {
     let spec = spec(1000, 0.01, &[("fingerprint_bits", 16.0)]);
     let mut small = create(&spec).unwrap();
     insert(&mut small, 0..3500);
     let (mut large, mut from, mut grown) = (create(&spec).unwrap(), 1 << 32, 0);
-    // 64 parts, each of which is full with 15,360.
+    // 64 parts, each full with 15,360 entries.
     for keys in (0..=30).map(|i| 930_000 + 2000 * i) {
         insert(&mut large, from..(1 << 32) + keys);
         from = (1 << 32) + keys;
@@ -30,8 +30,8 @@ fn unions_grow_where_they_must() {
     assert!(grown > 0, "no union grew");
 }
 
-/// Begun with one key for a high rate, where tails have few bits: entries that have none left become two with each
-/// growth, and keep to their share of every part.
+/// A filter that begins with one key at a high rate has tails of few bits. Entries without tail bits become two with
+/// each growth, and keep their share of every part.
 #[test]
 fn it_grows_on_when_tails_have_ended() {
     for (rate, most) in [(0.1, 3_000_000), (0.3, 1_000_000)] {
@@ -46,15 +46,15 @@ fn it_grows_on_when_tails_have_ended() {
     }
 }
 
-/// A segment that is full once more while others wait for their first division: all of them are divided before, in
-/// whichever place it is, and what is refused after that is refused because there is no room.
+/// If a segment is full again while others wait for their first division, all of these are divided first, wherever the
+/// full segment is. A refusal after that means that there is no room.
 #[test]
 fn a_segment_that_is_ahead_lets_all_others_be_divided_first() {
     for (segment, refused) in [(0, None), (1, None), (1, Some(Status::Full))] {
         let spec = spec(30_000, 0.01, &[]);
         let mut filter = create(&spec).unwrap();
         let (even, bits) = (16_000, if refused.is_some() { 3 } else { 1 });
-        // 2^11 buckets and 6 bits of a fingerprint: the bits after these say the segment.
+        // 2^11 buckets and 6 bits of a fingerprint: the bits after these choose the segment.
         let ahead = (even..60_000).map(|i| spread(mix(i), 17, bits) | segment << 17);
         let hashes = (0..even).map(mix).chain(ahead).map(unmix);
         let (mut taken, mut outcome) = (vec![], None);
@@ -73,7 +73,7 @@ fn a_segment_that_is_ahead_lets_all_others_be_divided_first() {
     }
 }
 
-/// The table of sizes in `docs/kinds/taffy.md` and the formula in `sizing`: bits of a key at each rate.
+/// The table of sizes in `docs/kinds/taffy.md` agrees with the formula in `sizing`: bits of a key at each rate.
 #[test]
 fn sizes_are_what_the_formula_says() {
     let row = registry::find_name("taffy").unwrap();

@@ -1,4 +1,4 @@
-//! The kind `vector_quotient` against an exact multiset, and what sizes, rates and refusals promise.
+//! The kind `vector_quotient` against an exact multiset, and its sizes, rates and refusals.
 
 use crate::common::{image, is_soak, mix};
 use crate::specification::check;
@@ -43,8 +43,8 @@ fn the_other_block_of_the_other_is_the_first() {
     assert!(Blocks::new(0, 8).is_none() && Blocks::new(3, 8).is_none() && Blocks::new(2, 12).is_none());
 }
 
-/// Of one block: any entries, put in and taken out in any order, beside lists of them. Every bucket and every tag is
-/// looked for, with every instruction set.
+/// One block: entries go in and out in any order, and lists of them serve as the model. The test looks every bucket and
+/// every tag up, with every instruction set.
 #[test]
 fn a_block_is_lists_of_tags() {
     fn walk<const BITS: u32>() {
@@ -87,8 +87,8 @@ fn table(blocks: u64, tag_bits: u32, instructions: Instructions) -> (VectorQuoti
     (VectorQuotient::of(&geometry, instructions).unwrap().unwrap(), vec![0; geometry.payload_bytes as usize / 8])
 }
 
-/// How many keys go in before the first is refused, as a share of the slots: the literature stops at 94.6 and 91.3 % of
-/// a million blocks, because no entry moves. What a capacity promises is less, in the smallest tables too.
+/// How many keys go in before the first refusal, as a share of the slots. In the literature no entry moves, so filling
+/// ends at 94.6 and 91.3 % of a million blocks. The capacity promises less, in the smallest tables too.
 #[test]
 fn tables_take_more_than_they_promise() {
     for (tag_bits, least) in [(8, 0.996), (16, 0.988)] {
@@ -109,7 +109,7 @@ fn tables_take_more_than_they_promise() {
     }
 }
 
-/// Rates and sizes of the literature, at a load of 93 %, and those that are measured.
+/// Measured rates and sizes agree with the literature at a load of 93 %.
 #[test]
 fn rates_are_those_of_the_formula() {
     // Tag bits, the literature's rate and bits for each key.
@@ -126,7 +126,7 @@ fn rates_are_those_of_the_formula() {
         }
         const TRIED: u64 = 10_000_000;
         let found = (0..TRIED).filter(|i| filter.contains_hash(mix(i + (1 << 40)))).count() as f64;
-        // That of these keys exactly, and that of any, which varies with them.
+        // The rate for these keys exactly, and the rate for any keys, which varies.
         let (exact, keys) = (filter.false_positive_rate(), keys as f64);
         for (rate, more) in [(exact, 0.0), (rate, TRIED as f64 * rate * (rate / keys).sqrt())] {
             let (mean, sd) = (TRIED as f64 * rate, (TRIED as f64 * rate * (1.0 - rate)).sqrt());
@@ -136,8 +136,7 @@ fn rates_are_those_of_the_formula() {
     }
 }
 
-/// What docs/format.md says of full blocks, whose entries move: tables of ascending hashes, filled until one is
-/// refused.
+/// The rules of docs/format.md for full blocks, whose entries move: tables of ascending hashes, filled until a refusal.
 #[test]
 fn full_tables_are_as_specified() {
     for tag_bits in [8, 16] {
@@ -177,8 +176,8 @@ fn copies_fill_a_pair_of_blocks() {
     }
 }
 
-/// What the documents say of removing a key that was never inserted: refused where the lookup says no, and otherwise it
-/// costs another key, or a copy of it.
+/// Removing a key that was never inserted changes nothing if the lookup says no. Otherwise it removes another key, or a
+/// copy of one, as the documents say.
 #[test]
 fn a_removal_of_an_absent_key_loses_one_other_at_most() {
     const KEYS: u64 = 1000;
@@ -195,8 +194,8 @@ fn a_removal_of_an_absent_key_loses_one_other_at_most() {
     assert!(lost <= removed, "{lost} lost by {removed} removals");
 }
 
-/// Who knows the hash function fills two blocks with chosen keys, each of which is another one. Under a secret key the
-/// same keys are as any others.
+/// An attacker who knows the hash function can fill two blocks with chosen distinct keys. Under a secret key the same
+/// keys behave like any others.
 #[test]
 fn chosen_keys_fill_a_pair_of_blocks_only_under_a_known_hash() {
     const SECRET: SecretKey = *b"nobody knows it.";
@@ -219,7 +218,7 @@ fn chosen_keys_fill_a_pair_of_blocks_only_under_a_known_hash() {
     assert_eq!(keyed.measure().taken, chosen.len() as u64);
 }
 
-/// Specs that cannot be are refused in words, and exact sizes take the longest tags that have room.
+/// Invalid specs get an error message, and exact sizes take the longest tags that have room.
 #[test]
 fn sizes_are_what_is_asked() {
     let kind = Some(ROW.kind);
@@ -239,7 +238,7 @@ fn sizes_are_what_is_asked() {
     refused(Spec { kind, bits: 10_240, ..Spec::default() }, Status::Contradiction, "tag_bits");
     let tiny = Spec { kind, bits: 512, capacity: 10, ..Spec::default() };
     refused(tiny, Status::Contradiction, "bits = 512 do not hold two blocks of 512");
-    // An odd block is left out.
+    // An odd block stays unused.
     let odd =
         |blocks: u64| create(&Spec { bits: 512 * blocks, ..spec(2, 8) }).unwrap().expected_false_positive_rate(90);
     assert_eq!(odd(2), odd(3));
@@ -249,7 +248,7 @@ fn sizes_are_what_is_asked() {
         let read = filter.base().spec();
         assert_eq!(create(&read).unwrap().base().geometry(), filter.base().geometry());
     }
-    // Sizes for rates keep them, and are no larger than they have to be.
+    // Sizes for rates keep the rates, and are no larger than needed.
     for (rate, tag_bits, each) in [(0.01, 8, 10.84), (0.0046, 8, 10.87), (0.002, 16, 18.8), (1e-5, 16, 50.0)] {
         let size = vector_quotient::sizing::size_for(1_000_000, rate, 0).unwrap();
         assert_eq!(size.tag_bits, tag_bits, "{rate}");
@@ -259,7 +258,7 @@ fn sizes_are_what_is_asked() {
     }
 }
 
-/// Damaged metadata are found, and are looked up without harm before they are.
+/// Verifying finds damaged metadata, and lookups before that do no harm.
 #[test]
 fn damaged_blocks_are_found() {
     for tag_bits in [8, 16] {
@@ -308,7 +307,7 @@ fn sizes_are_those_of_a_second_calculation() {
         for keys in [2 * slots + 1, 1000, 12_345, 10_000_000] {
             let pairs = ((keys as f64 / load + 6.0) / (2 * slots) as f64).ceil() as u64;
             assert_eq!(blocks_for(keys, tag_bits), Some(2 * pairs), "{keys} keys");
-            // A rate that a size has needs that size.
+            // The rate of a size needs that size.
             for blocks in [2 * pairs, 2 * pairs + 2, 6 * pairs, 126 * pairs] {
                 let rate = false_positive_rate(blocks, tag_bits, keys);
                 assert_eq!(size_for(keys, rate, tag_bits), Some(Size { blocks, tag_bits }), "{keys} keys at {rate}");
