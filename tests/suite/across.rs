@@ -1,4 +1,4 @@
-//! One key asked of many filters at once.
+//! One key looked up in many filters by one call.
 
 use crate::common::{cases, filled, hash_of, hashed, image, mix};
 use crate::conformance::fails;
@@ -52,7 +52,7 @@ fn many_filters_answer_as_each_does() {
     }
 }
 
-/// Filters that hash differently are each asked for their own hash of the key.
+/// Filters that hash differently each get their own hash of the key.
 #[test]
 fn filters_may_hash_differently() {
     let functions = [HashFunction::Xxh3, HashFunction::Xxh64, HashFunction::SipHash13];
@@ -73,8 +73,8 @@ fn filters_may_hash_differently() {
     }
 }
 
-/// A filter far behind the first refuses a key too: a filter of external hashes, or a filter without its secret key.
-/// Every answer is true then, whatever the filters before it have answered.
+/// A filter late in the list can refuse a key too: a filter of external hashes, or a filter without its secret key.
+/// Every answer is true then, also the answers of the filters before.
 #[test]
 fn the_last_of_many_is_asked_as_the_first_is() {
     let other = |i, last| if i == 149 { last } else { HashFunction::Xxh3 };

@@ -1,4 +1,4 @@
-//! What only an Aleph filter does: it removes keys, however little their entries know.
+//! Properties of the kind `aleph` alone: it removes keys, however few bits their entries have.
 
 use crate::common::{hash_of, image, mix};
 use crate::grown::{self, assert_all, growths, insert};
@@ -13,8 +13,8 @@ fn spec(capacity: u64, rate: f64, parameters: &[(&str, f64)]) -> Spec {
     grown::spec("aleph", capacity, rate, parameters)
 }
 
-/// Half of the keys are removed after each doubling, the old and the new ones: each removal says true, the other keys
-/// stay, and once all are removed the filter finds hardly anything, and after its next growth nothing.
+/// After each doubling the test removes half of the keys, old and new ones. Each removal returns true, and the other
+/// keys stay. Once all keys are removed the filter finds hardly any key, and after its next growth none.
 #[test]
 fn half_of_the_keys_are_removed_after_each_doubling() {
     let mut left = 0;
@@ -73,8 +73,8 @@ fn half_of_the_keys_are_removed_after_each_doubling() {
     assert!(left >= 2, "{left} grew once more");
 }
 
-/// Keys that were inserted several times, some before growths and some after, are removed as often, and not more often
-/// than there are entries that they find.
+/// Keys that were inserted several times, before and after growths, can be removed as often, and not more often than
+/// they have entries.
 #[test]
 fn copies_of_a_key_are_removed_one_by_one() {
     let spec = spec(57, 0.0, &[("fingerprint_bits", 4.0), ("regime", 0.0), ("doublings", 12.0)]);
@@ -107,7 +107,7 @@ fn copies_of_a_key_are_removed_one_by_one() {
     filter.verify().unwrap();
 }
 
-/// A million copies of one key take no more room than their number, also once the entry is void.
+/// A million copies of one key take no more room than the count needs, also once the entry is void.
 #[test]
 fn many_copies_take_no_room() {
     let spec = spec(57, 0.0, &[("fingerprint_bits", 2.0)]);
@@ -122,8 +122,8 @@ fn many_copies_take_no_room() {
     assert_all(&filter, 1..30_000);
 }
 
-/// Void entries come into both parts of what grows. Where there are so many of them, because many filters were merged,
-/// that no growth makes room, a union is refused, and not only when there is no memory any more.
+/// Growth copies void entries into both parts. After many merges there may be so many void entries that no growth makes
+/// room. Then a merge is refused, before memory runs out.
 #[test]
 fn unions_do_not_grow_without_end() {
     let spec = spec(10, 0.5, &[]);
@@ -147,7 +147,7 @@ fn unions_do_not_grow_without_end() {
     assert_all(&whole, 0..keys);
 }
 
-/// Whatever a payload says that nobody verified, nothing panics, and nothing goes on without end.
+/// With any unverified payload, no call panics, and every call ends.
 #[test]
 fn forged_payloads_do_no_harm() {
     let spec = spec(57, 0.0, &[("fingerprint_bits", 2.0), ("regime", 2.0), ("doublings", 8.0)]);
@@ -192,9 +192,9 @@ fn forged_payloads_do_no_harm() {
     assert!(taken > 5, "{taken} were opened");
 }
 
-/// What "Aleph Filter" says of its regimes, with a load of 9/10: fixed fingerprints add half of the first rate in each
-/// growth; longer ones keep it below a bound for ever; and with the number of growths known the last fingerprints are
-/// as short as those of a filter that does not grow.
+/// The regimes of the paper "Aleph Filter", at a load of 9/10. Fixed fingerprints add half of the first rate in each
+/// growth. Widening fingerprints keep the rate below a bound for ever. With a known number of growths the last
+/// fingerprints are as short as in a filter that does not grow.
 #[test]
 fn regimes_are_those_of_the_paper() {
     let growing = |regime| Growing { slot_bits: 13, bits: 10, doublings: 10, regime };
@@ -219,7 +219,7 @@ fn mothers(filter: &Filter) -> u64 {
     words[words.len() - 8].load(Ordering::Relaxed)
 }
 
-/// How many bits of its hash an insertion of now keeps, where no segment is divided.
+/// How many bits of a hash an insertion keeps now, if no segment is divided.
 fn known(filter: &Filter) -> u32 {
     let [bits, doublings, slot_bits, .., 0, regime, _] = filter.base().geometry().words else {
         panic!("it is dividing")
@@ -229,7 +229,7 @@ fn known(filter: &Filter) -> u32 {
     growing.slot_bits + growths(filter) + growing.fingerprint_bits(growths(filter))
 }
 
-/// What a filter is by its definition: the first so many bits of hashes, and how often each of them is there.
+/// A filter by its definition: prefixes of hashes with their counts.
 #[derive(Default)]
 struct Prefixes {
     all: HashMap<(u32, u64), u64>,
@@ -240,7 +240,7 @@ impl Prefixes {
         (bits, mix(hash) & ((1 << bits) - 1))
     }
 
-    /// The bits of the longest that a hash begins with.
+    /// The length of the longest prefix of a hash.
     fn longest(&self, hash: u64) -> Option<u32> {
         (0..40).rev().find(|bits| self.all.contains_key(&Prefixes::of(hash, *bits)))
     }
@@ -359,8 +359,8 @@ fn rejuvenations_are_those_of_a_multiset_of_prefixes() {
     assert!(all_void > 300 && all_of_others > 300, "{all_void} void ones, {all_of_others} found by several entries");
 }
 
-/// Once all keys were rejuvenated the rate is that of as many new ones; of void entries hardly a mother is left, and
-/// after the next growth hardly a copy.
+/// Once all keys are rejuvenated, the rate is that of as many new keys. Hardly any mother of a void entry is left, and
+/// after the next growth hardly any copy.
 #[test]
 fn rejuvenated_keys_are_as_good_as_new_ones() {
     for (parameters, expected_growths) in [
@@ -421,8 +421,8 @@ fn rejuvenated_keys_are_as_good_as_new_ones() {
     }
 }
 
-/// Of a key that is there several times one is rejuvenated, which takes a slot more: the filter grows for it, and where
-/// it cannot it refuses, and nothing has changed.
+/// If a key is there several times, rejuvenation restores one copy, which takes one more slot. The filter grows for
+/// that slot, or refuses and changes nothing.
 #[test]
 fn a_rejuvenation_without_room_grows_or_is_refused() {
     const COPIES: u64 = 12;
@@ -471,7 +471,7 @@ fn a_rejuvenation_without_room_grows_or_is_refused() {
     }
 }
 
-/// What is open for reading is not rejuvenated, and says so.
+/// A filter that is open for reading refuses rejuvenation.
 #[test]
 fn images_that_are_read_are_not_rejuvenated() {
     let spec = spec(57, 0.01, &[]);

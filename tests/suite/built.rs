@@ -1,5 +1,5 @@
-//! What is built from all of its keys, of every kind of filter and of map: the same bytes however it is made, progress
-//! that can be followed, and nothing left where it is stopped.
+//! Filters and maps that are built from all of their keys, of every such kind: the same bytes in every way of building,
+//! right progress reports, and no leftovers after a cancellation.
 
 use crate::common::{Case, all_layouts, each, image, mix};
 use petal::{Builder, BuilderOptions, Error, Keys, MIN_MEMORY_LIMIT, MapBuilder, Progress, Result, Spec, Status};
@@ -14,7 +14,7 @@ enum Any {
 }
 
 impl Any {
-    /// One that has these keys.
+    /// A builder with these keys.
     fn of(case: &Case, keys: &[u64], options: BuilderOptions) -> Any {
         let spec = Spec { false_positive_rate: 0.01, ..case.spec() };
         // Some parameters say what the rate is.
@@ -31,7 +31,7 @@ impl Any {
         Any::Map(Box::new(builder))
     }
 
-    /// The image of what is built.
+    /// The image of the built filter or map.
     fn finish(&mut self) -> Result<Vec<u8>> {
         match self {
             Any::Filter(builder) => builder.finish().map(|filter| image(&filter)),
@@ -77,7 +77,7 @@ fn kinds() -> impl Iterator<Item = Case> {
     layouts().filter(Case::is_default)
 }
 
-/// So many keys, of which every tenth comes twice or more often, in an order that depends on the salt.
+/// So many keys in an order that depends on the salt; every tenth key comes twice or more often.
 fn keys(n: u64, salt: u64) -> Vec<u64> {
     let mut keys: Vec<u64> = (0..n).map(|i| if i % 10 == 0 { i / 3 } else { i }).collect();
     match salt {
@@ -119,7 +119,7 @@ fn the_order_of_keys_memory_and_threads_change_no_byte() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// What a callback was told, and at which call it stops the work, the first being 0.
+/// The reports to a callback, and the number of the call that cancels, counted from 0.
 #[derive(Clone)]
 struct Log(Arc<Mutex<(Vec<(u64, u64)>, usize)>>);
 
@@ -143,7 +143,7 @@ impl Log {
     }
 }
 
-/// Holds progress to what is promised of it.
+/// Asserts what the documentation promises of progress reports.
 fn check_progress(calls: &[(u64, u64)], what: &str) {
     let (_, total) = calls[0];
     assert!(calls.iter().all(|call| call.1 == total), "{what}: one work in all");

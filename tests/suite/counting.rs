@@ -1,4 +1,4 @@
-//! The kind `counting` against an exact multiset: what removal and counting promise, and what they cannot.
+//! The kind `counting` against an exact multiset: the promises of removal and counting, and their limits.
 
 use crate::common::{image, mix};
 use petal::format::{HEADER_LENGTH, REGION_BYTES};
@@ -50,7 +50,7 @@ fn filled(spec: &Spec, keys: impl IntoIterator<Item = u64>) -> Filter {
     filter
 }
 
-/// How often each key is there.
+/// The count of each key.
 #[derive(Default)]
 struct Model(BTreeMap<u64, u64>);
 
@@ -74,8 +74,8 @@ impl Model {
     }
 }
 
-/// Whatever is inserted and removed in whatever order: no key that is there is lost, no count is too low, and the
-/// filter is the one into which only what is left was inserted.
+/// After any insertions and removals no present key is lost, and no count is too low. The filter equals one into which
+/// only the remaining keys were inserted.
 #[test]
 fn insertions_and_removals_are_those_of_a_multiset() {
     // Roomy, crowded (with counters that reach their end), and one in which most keys meet a counter twice.
@@ -150,7 +150,7 @@ fn counters_end_at_their_greatest_value_and_stay_there() {
     assert!(!filter.remove_hash(mix(1)).unwrap());
 }
 
-/// How many counters come to their greatest value at capacity: the tail of Poisson's distribution with mean ln 2.
+/// How many counters reach their greatest value at capacity: the tail of Poisson's distribution with mean ln 2.
 #[test]
 fn as_many_counters_are_at_their_end_as_chance_says() {
     const COUNTERS: u64 = 4_000_000;
@@ -164,7 +164,7 @@ fn as_many_counters_are_at_their_end_as_chance_says() {
     }
 }
 
-/// A key whose positions meet counts once at the counter that they share.
+/// A key with two equal positions counts once at their counter.
 #[test]
 fn a_counter_that_a_key_meets_twice_counts_it_once() {
     for counters in 1..20 {
@@ -181,8 +181,8 @@ fn a_counter_that_a_key_meets_twice_counts_it_once() {
     }
 }
 
-/// What the documents say of removing a key that was never inserted: refused where the filter knows, and otherwise it
-/// costs at most as many other keys as a key has counters.
+/// Removing a key that was never inserted changes nothing if the filter is certain. Otherwise it loses at most as many
+/// other keys as a key has counters, as the documents say.
 #[test]
 fn removals_of_absent_keys_lose_no_more_than_is_said() {
     const KEYS: u64 = 1000;
@@ -238,7 +238,7 @@ fn combining_adds_and_keeps_the_smaller() {
     }
 }
 
-/// Every width and layout keeps to its formula, from empty to over-full, and to the size that a rate asks for.
+/// Every width and layout agrees with its formula, from empty to over-full, and with the size for a rate.
 #[test]
 fn rates_and_sizes_are_those_of_the_formula() {
     const ASKED: u64 = 200_000;
@@ -379,7 +379,8 @@ fn open(path: &std::path::Path, mode: Mode) -> Filter {
     petal::open(path, &OpenOptions { mode, key: None }).unwrap()
 }
 
-/// A removal in place is one of memory: sealed it is the same image, and when its process dies the image says so.
+/// A removal in place does the same as one in memory: after a sync the image is the same. If the process dies, the
+/// image stays dirty.
 #[test]
 fn images_in_place_are_removed_from() {
     let folder = tempfile::tempdir().unwrap();
@@ -415,7 +416,7 @@ fn images_in_place_are_removed_from() {
     open(&path, Mode::Read).verify().unwrap();
 }
 
-/// A region that does not match its checksum is not changed, and what was changed elsewhere stays right.
+/// A removal does not change a region that does not match its checksum, and counters in other regions stay right.
 #[test]
 fn damaged_regions_are_not_removed_from() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The kind `cuckoo` against an exact multiset, and what sizes, rates and refusals promise.
+//! The kind `cuckoo` against an exact multiset, and its sizes, rates and refusals.
 
 use crate::common::{Case, image, is_soak, layouts, mix};
 use petal::kinds::cuckoo::layout::{Buckets, Search};
@@ -45,7 +45,7 @@ fn the_other_bucket_of_the_other_is_the_first() {
     assert!(Buckets::new(2, 4, 3, false).is_none() && Buckets::new(2, 4, 33, false).is_none());
 }
 
-/// A filter holds as many keys as it was made for: every number of them, whatever they are.
+/// A filter holds as many keys as its capacity, for every capacity and any keys.
 #[test]
 fn capacities_are_held() {
     for (slots, is_sorted) in SHAPES {
@@ -102,8 +102,8 @@ fn capacities_are_held_whatever_the_seed() {
     assert!(fills > all, "{fills} were filled");
 }
 
-/// What is said of crowding is what a simulation without a search finds: so many keys in a pair of buckets, or in two
-/// with one in common, as have no slots.
+/// The formula for crowding agrees with a simulation without a search: more keys in a pair of buckets, or in two pairs
+/// with a common bucket, than these have slots.
 #[test]
 fn crowding_is_what_is_said() {
     for (buckets, keys, slots, width) in [(48, 147, 4, 5), (36, 97, 4, 5), (66, 220, 4, 4), (40, 40, 2, 5)] {
@@ -122,7 +122,7 @@ fn crowding_is_what_is_said() {
     }
 }
 
-/// How full a table is when it first refuses a key: what the literature measures.
+/// How full a table is at its first refusal, compared with the literature.
 #[test]
 fn tables_fill_up_as_far_as_is_known() {
     let mut search = Search::new().unwrap();
@@ -139,7 +139,7 @@ fn tables_fill_up_as_far_as_is_known() {
     }
 }
 
-/// Rates and sizes of the literature, and those that are measured.
+/// Measured rates and sizes agree with the literature.
 #[test]
 fn rates_are_those_of_the_formula() {
     // Fingerprint bits, slots, load, rate. The literature counts the fingerprint 0 too.
@@ -175,7 +175,7 @@ fn rates_are_those_of_the_formula() {
     }
 }
 
-/// One key can be there in all slots of its two buckets, and no more often.
+/// The copies of one key can fill all slots of its two buckets, and no more.
 #[test]
 fn copies_fill_a_pair_of_buckets() {
     for (slots, is_sorted) in SHAPES {
@@ -210,8 +210,8 @@ fn copies_fill_a_pair_of_buckets() {
     }
 }
 
-/// What the documents say of removing a key that was never inserted: refused where the lookup says no, and otherwise it
-/// costs another key, or a copy of it.
+/// Removing a key that was never inserted changes nothing if the lookup says no. Otherwise it removes another key, or a
+/// copy of one, as the documents say.
 #[test]
 fn a_removal_of_an_absent_key_loses_one_other_at_most() {
     const KEYS: u64 = 1000;
@@ -229,8 +229,8 @@ fn a_removal_of_an_absent_key_loses_one_other_at_most() {
     assert!(lost <= removed, "{lost} lost by {removed} removals");
 }
 
-/// Who knows the hash function fills a pair of buckets with chosen keys, each of which is another one. Under a secret
-/// key the same keys are as any others.
+/// An attacker who knows the hash function can fill a pair of buckets with chosen distinct keys. Under a secret key the
+/// same keys behave like any others.
 #[test]
 fn chosen_keys_fill_a_pair_of_buckets_only_under_a_known_hash() {
     const SECRET: SecretKey = *b"nobody knows it.";
@@ -259,7 +259,7 @@ fn chosen_keys_fill_a_pair_of_buckets_only_under_a_known_hash() {
     assert!(chosen.iter().all(|key| keyed.count_hash(keyed.base().hasher().hash_u64(*key).unwrap()).unwrap() == 1));
 }
 
-/// Specs that cannot be are refused in words, and exact sizes take the longest fingerprints that have room.
+/// Invalid specs get an error message, and exact sizes take the longest fingerprints that have room.
 #[test]
 fn sizes_are_what_is_asked() {
     let kind = Some(ROW.kind);

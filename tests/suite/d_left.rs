@@ -1,4 +1,4 @@
-//! The kind `d_left` against an exact multiset, and what sizes, rates, refusals and resizing promise.
+//! The kind `d_left` against an exact multiset, and its sizes, rates, refusals and resizing.
 
 use crate::common::{image, is_soak, mix};
 use crate::specification::check;
@@ -16,7 +16,7 @@ fn spec(buckets: u64, width: u32) -> Spec {
     spec
 }
 
-/// The fingerprints that a filter lists, with their counts, asked for some at a time.
+/// The fingerprints that a filter lists, with their counts, read some at a time.
 fn listed(filter: &Filter, piece: usize) -> Vec<(u64, u64)> {
     let (mut all, mut from) = (Vec::new(), 0);
     let (mut numbers, mut counts) = (vec![0; piece], vec![0; piece]);
@@ -174,7 +174,7 @@ fn loads_are_those_of_the_literature() {
     }
 }
 
-/// The literature's rates and bits for each key, and those that are measured.
+/// Measured rates and bits for each key agree with the literature.
 #[test]
 fn rates_are_those_of_the_formula() {
     for (width, known, bits) in [(11, 0.0116532, 17.33), (14, 0.0014638, 21.33)] {
@@ -199,7 +199,7 @@ fn rates_are_those_of_the_formula() {
     assert_eq!(d_left::sizing::remainder_bits_for(1000, 24_000, 0.0116), Some(12));
 }
 
-/// Full tables too are what docs/format.md says, with cells that count and more cells after these.
+/// Full tables agree with docs/format.md too, with cells that count and further cells after these.
 #[test]
 fn full_tables_are_as_specified() {
     for (buckets, width) in [(1, 4), (5, 9), (30, 12), (9, 31)] {
@@ -246,7 +246,7 @@ fn capacities_are_kept() {
     assert_eq!(image(&filter), image(&create(&spec(100, 12)).unwrap()));
 }
 
-/// A removal of a key that was never inserted takes one of its own fingerprint, where the lookup says "maybe".
+/// If a key that was never inserted matches, its removal takes away one copy of its fingerprint.
 #[test]
 fn a_removal_of_an_absent_key_loses_one_other_at_most() {
     const KEYS: u64 = 960;
@@ -310,7 +310,7 @@ fn damaged_words_do_no_harm() {
     }
 }
 
-/// Sizes at the very ends of what fits.
+/// The smallest and the largest sizes.
 #[test]
 fn sizes_have_ends() {
     use petal::kinds::d_left::sizing::*;

@@ -42,7 +42,7 @@ fn hashes(set: u64, count: u64) -> Vec<u64> {
     (0..count).map(|i| mix(set << 40 | i)).collect()
 }
 
-/// All numbers that a filter stores, in pieces of so many.
+/// All stored numbers of a filter, read in pieces of so many.
 fn stored(filter: &Filter, piece: usize) -> Vec<u64> {
     let (mut all, mut from, mut numbers) = (Vec::new(), 0, vec![0; piece]);
     loop {
@@ -62,7 +62,8 @@ fn numbers_of(filter: &Filter, hashes: &[u64]) -> Vec<u64> {
     numbers
 }
 
-/// That all hashes are found, one by one and in a batch, the payload is sound, and exactly their numbers are stored.
+/// Asserts that lookups find all hashes, one by one and in a batch, that the payload is sound, and that exactly their
+/// numbers are stored.
 #[track_caller]
 fn check(spec: &Spec, hashes: &[u64]) -> Filter {
     let filter = of(spec, hashes);
@@ -148,7 +149,7 @@ fn sizes_are_those_of_the_formula() {
     }
 }
 
-/// Where bits are given the range is the greatest that they hold.
+/// With exact bits the range is the greatest that fits.
 #[test]
 fn bits_that_are_given_are_kept() {
     let all = hashes(2, 50_000);
@@ -253,7 +254,7 @@ fn weak_hashes_are_coded() {
     assert_eq!(mix(unmixed(12_345)), 12_345);
 }
 
-/// What two keys are stored as may be one number: then there are fewer.
+/// Two keys may have the same stored number, so there may be fewer numbers than keys.
 #[test]
 fn keys_that_are_one_number_are_one() {
     for range in [1, 2, 31, 32, 33, 100, 1000, 5000] {
@@ -323,7 +324,7 @@ fn sets_of_one_range_are_combined() {
 
 // ---- Forged payloads ---------------------------------------------------------------------------------------------
 
-/// Whatever a payload says, lookups, lists and checks come to an end, and a check finds what is wrong.
+/// With any payload, lookups, lists and checks end, and a check finds the damage.
 #[test]
 fn forged_payloads_do_no_harm() {
     let mut changed = 0;
@@ -366,7 +367,7 @@ fn forged_payloads_do_no_harm() {
     assert!(changed > 1000, "{changed}");
 }
 
-/// An index whose fields have no bits may speak of any number of buckets: whoever goes through them comes to an end.
+/// An index whose fields have no bits may claim any number of buckets; reading them ends nevertheless.
 #[test]
 fn buckets_without_numbers_end() {
     let geometry = |range| Geometry { bits: 513, hashes: 1, words: [range, 0, 0, 0, 0, 0, 0, 0], payload_bytes: 128 };
@@ -385,7 +386,7 @@ fn buckets_without_numbers_end() {
     assert_eq!(opened.unwrap_err().status(), Status::Corrupt);
 }
 
-/// A stream may say that a code goes on for ever, or that there are more numbers than it has.
+/// A stream may have a code without an end, or claim more numbers than it has.
 #[test]
 fn forged_streams_do_no_harm() {
     let format = interop::find("bip158").unwrap();

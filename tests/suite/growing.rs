@@ -1,10 +1,10 @@
-//! Kinds that grow, far past what they were made for: no key is lost, and rates stay. No kind is named here.
+//! Kinds that grow, far past their capacity: no key is lost, and rates stay. No test names a kind.
 
 use crate::common::{Case, cases, each, empty, hash_of, share_of};
 use crate::conformance::can;
 use petal::{Capabilities, Filter, Image, Spec, Status};
 
-/// Every kind that grows, made for so many keys at such a rate where it can be.
+/// Every kind that grows, for so many keys at such a rate, if the kind can.
 fn for_each_growing<T: Fn(&Case, &Spec)>(capacity: u64, rate: f64, test: T) {
     each(share_of(cases(), 3, std::any::type_name::<T>()), Case::name, |case| {
         let spec = Spec { capacity, false_positive_rate: rate, ..case.spec() };
@@ -15,7 +15,7 @@ fn for_each_growing<T: Fn(&Case, &Spec)>(capacity: u64, rate: f64, test: T) {
     });
 }
 
-/// Inserts keys until one is refused, and says which were taken.
+/// Inserts keys until one is refused, and returns the inserted keys.
 fn insert(filter: &mut Filter, spec: &Spec, keys: std::ops::Range<u64>) -> Vec<u64> {
     let mut taken = Vec::new();
     for key in keys {
@@ -35,8 +35,8 @@ fn all_found(filter: &Filter, spec: &Spec, keys: &[u64], when: &str) {
     assert_eq!(missing, 0, "of {} keys, {when}", keys.len());
 }
 
-/// What a filter knows of its first keys becomes less with each doubling, until it knows nothing of some: they are
-/// found all the same, whatever is removed, and in unions.
+/// The entries of the first keys lose bits with each doubling, until some have none. Lookups still find these keys,
+/// after any removals, and in unions.
 #[test]
 fn keys_stay_however_far_a_filter_grows() {
     for (capacity, rate) in [(1, 0.5), (20, 0.1), (20, 0.01)] {
@@ -74,8 +74,8 @@ fn keys_stay_however_far_a_filter_grows() {
     }
 }
 
-/// What a filter still knows of an old key may be so of newer ones, of which it knows more. The newest go first: each
-/// removal finds its key, and the older ones stay, in later growths too, until each of them is removed.
+/// A short entry of an old key may match newer keys, whose entries are longer. The test removes the newest keys first:
+/// each removal finds its key, and older keys stay, also in later growths, until they are removed.
 #[test]
 fn each_key_is_removed_once_however_little_is_known_of_it() {
     for (capacity, rate) in [(1, 0.5), (20, 0.1)] {
@@ -102,7 +102,7 @@ fn each_key_is_removed_once_however_little_is_known_of_it() {
     }
 }
 
-/// However full both are, short of growing: the union has the rate that was asked for, with as many keys as both.
+/// However full both filters are, short of growing, the union has the promised rate, and as many keys as both.
 #[test]
 fn unions_keep_the_rate() {
     for_each_growing(2000, 0.01, |case, spec| {

@@ -1,12 +1,12 @@
-//! What taffy and Aleph filters do alike: they grow segment by segment, lose no key, and their rate is the formula's at
-//! any size.
+//! Common properties of taffy and Aleph filters: they grow segment by segment, lose no key, and have the rate of the
+//! formula at any size.
 
 use crate::common::{hash_of, image, mix};
 use petal::estimate;
 use petal::{Answers, Filter, Image, Keys, OpenOptions, Spec, Status, create, load, registry};
 use std::ops::Range;
 
-/// What a filter is made for: its kind, a capacity, a rate, and parameters.
+/// The spec of a filter: kind, capacity, rate and parameters.
 type Made = (&'static str, u64, f64, &'static [(&'static str, f64)]);
 
 pub fn spec(kind: &str, capacity: u64, rate: f64, parameters: &[(&str, f64)]) -> Spec {
@@ -168,7 +168,7 @@ fn unions_hold_the_keys_of_both() {
     }
 }
 
-/// A filter that may not grow further refuses keys, and what it holds stays found.
+/// A filter that may not grow further refuses keys, and loses none.
 #[test]
 fn it_is_full_after_as_many_doublings_as_it_was_made_for() {
     // Tails of taffy have two bits less than it takes for all growths: of the first 1920 keys there are four entries in
@@ -211,8 +211,7 @@ fn it_is_full_after_as_many_doublings_as_it_was_made_for() {
     }
 }
 
-/// Hashes that somebody chose so that they all go to the same place are refused soon, before the filter has grown
-/// without end.
+/// If an attacker chooses hashes of one place, the filter soon refuses them, and does not grow without end.
 #[test]
 fn chosen_hashes_do_not_make_it_grow_without_end() {
     assert!((0..100).all(|i| mix(unmix(mix(i))) == mix(i)), "mix of the tests is that of the library");

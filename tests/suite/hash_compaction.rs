@@ -1,4 +1,4 @@
-//! Hash compaction, and the omissions of all kinds: what the literature says of them, and what random graphs do.
+//! Hash compaction, and the omissions of all kinds, compared with the literature and with searches of random graphs.
 
 use crate::common::mix;
 use crate::conformance::fails;
@@ -161,7 +161,7 @@ fn specs_say_what_it_can_be() {
     fails(create(&one), Status::OutOfRange);
 }
 
-/// Every slot can be taken, by hashes however alike, and then no more come: what is there stays, and nothing changes.
+/// Any hashes can fill every slot. A full table then refuses keys, keeps its keys, and does not change.
 #[test]
 fn it_takes_as_many_keys_as_it_has_slots() {
     for slots in [2, 3, 5, 97, 499] {
@@ -214,8 +214,8 @@ fn unexplored(filter: &mut Filter, states: u64, seed: u64) -> u64 {
     omitted
 }
 
-/// The omissions of searches over random graphs are those that are expected, within 4.5 standard deviations: of tables
-/// at several loads, and of bitstate searches.
+/// Searches of random graphs omit as many states as expected, within 4.5 standard deviations: with tables at several
+/// loads, and with bitstate searches.
 #[test]
 fn searches_omit_as_many_states_as_expected() {
     const STATES: u64 = 18_000;
@@ -255,8 +255,7 @@ fn kinds_that_take_no_keys_omit_none() {
 
 // ---- Past the capacity -------------------------------------------------------------------------------------------
 
-/// From its capacity on a filter refuses every key that it does not find, whatever memory it lies in, and keeps the
-/// rate that was asked for.
+/// From its capacity on, a filter refuses every key that it does not find, in any memory, and keeps the promised rate.
 #[test]
 fn a_full_table_keeps_its_rate() {
     for (capacity, rate) in
@@ -309,7 +308,7 @@ fn a_full_table_keeps_its_rate() {
     }
 }
 
-/// A table that is opened to be written counts what is there before it takes more.
+/// A table that is opened for writing counts its keys before it takes more.
 #[test]
 fn an_image_in_place_keeps_to_its_capacity() {
     let spec =

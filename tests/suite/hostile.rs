@@ -1,5 +1,5 @@
-//! Images whose headers, counts and payloads somebody made up, of every kind that there is: what is measured and
-//! estimated of them may be wrong, but is a share, a rate or a number of keys.
+//! Images with forged headers, counts and payloads, of every kind. Statistics and estimates of such images may be
+//! wrong, but are valid shares, rates and numbers of keys.
 
 use crate::common::handle::Handle;
 use crate::common::{Buffer, all_layouts, each, image, is_one_kind, is_soak, mix};
@@ -13,7 +13,7 @@ use petal::{
 use std::collections::{BTreeMap, BTreeSet};
 
 const HEADER: usize = 256;
-/// Where the numbers are that a header gives: hashes, capacity, rate, bits, the words of the kind, the counts.
+/// The offsets of the header's numbers: hashes, capacity, rate, bits, the words of the kind, the counts.
 const NUMBERS: [usize; 14] = [20, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 224, 232];
 /// Hashes that go to the first place, the last, and others.
 const HASHES: [u64; 6] = [0, u64::MAX, 1 << 63, 7, 0x9e37_79b9_7f4a_7c15, 0xffff_ffff];
@@ -34,7 +34,7 @@ fn images() -> Vec<(String, Vec<u8>)> {
     images
 }
 
-/// What may stand in place of a number.
+/// Values that replace a number.
 fn others(number: u64) -> [u64; 11] {
     let (before, after, twice) = (number.wrapping_sub(1), number.wrapping_add(1), number.wrapping_mul(2));
     [0, 1, number ^ 1, before, after, twice, 1 << 32, 1 << 53, !0, 0.999_f64.to_bits(), 1e-300_f64.to_bits()]
@@ -51,7 +51,7 @@ fn payloads(bytes: &[u8]) -> [Vec<u8>; 3] {
     [bytes.to_vec(), with(&|_| 0xff), with(&|i| mix(i as u64) as u8)]
 }
 
-/// Opens an image in each way that believes it, and looks at what opens.
+/// Opens an image in each way that trusts its header, and examines the result.
 fn look_at(what: &str, bytes: &[u8]) {
     if let Ok(handle) = load_as::<Handle>(bytes, &OpenOptions::default()) {
         look(what, &handle);
@@ -202,7 +202,7 @@ fn words_that_nothing_uses_are_zero() {
     }
 }
 
-/// What no spec may ask for no image may say: parameters past their bounds, and numbers of hashes past theirs.
+/// Images refuse what specs refuse: parameters past their bounds, and numbers of hashes past theirs.
 #[test]
 fn what_no_spec_takes_no_image_says() {
     for (name, bytes) in images() {
@@ -233,7 +233,7 @@ fn row_of(bytes: &[u8]) -> &'static Row {
     registry::find(petal::KindId(u32::from_le_bytes(bytes[12..16].try_into().unwrap()))).unwrap()
 }
 
-/// An image with these bytes at this place is not loaded, and not opened where it lies.
+/// Asserts that an image with these bytes at this place neither loads nor opens in place.
 #[track_caller]
 fn is_refused(bytes: &[u8], at: usize, forged: &[u8], what: &str) {
     let mut bytes = bytes.to_vec();

@@ -15,14 +15,14 @@ use petal::ring::{Batch, FETCH_FROM, Few, GROUP, Lookups};
 use petal::simd::{Instructions, available, choose};
 use petal::{Entry, Filter, Image, Kernel, Spec, Status};
 
-/// How a layout gives out its kernels.
+/// The `kernel` function of a layout.
 type Kernels = fn(Instructions) -> &'static BlockKernel;
 
 fn atomics(words: &[u64]) -> Vec<AtomicU64> {
     words.iter().map(|word| AtomicU64::new(*word)).collect()
 }
 
-/// Hashes that differ in all ways that matter, some of them twice and some extreme.
+/// Hashes that differ in all relevant bits, some of them twice and some extreme.
 fn keys(count: usize, seed: u64) -> Vec<u64> {
     let key = |i: usize| match i % 11 {
         3 => mix(seed + i as u64 / 2),
@@ -34,7 +34,7 @@ fn keys(count: usize, seed: u64) -> Vec<u64> {
     (0..count).map(key).collect()
 }
 
-/// A batch of hashes, and the answers that came.
+/// A batch of hashes, and its answers.
 struct Hashes<'a> {
     hashes: &'a [u64],
     next: usize,
@@ -230,7 +230,7 @@ fn kernels_do_as_the_portable_one() {
     }
 }
 
-/// How many keys batches of ribbons have.
+/// The number of keys in a batch of ribbons.
 const LENGTHS: [usize; 8] = [0, 1, 7, 63, 64, 65, 128, 4000];
 
 /// Every kernel finds the rows of ribbons, and reads them, as plain code does, one key at a time and many: in small
@@ -267,7 +267,7 @@ fn ribbons_are_looked_up_as_by_plain_code() {
     }
 }
 
-/// The identities of a batch, and what came back.
+/// The identities of a batch, and the answers.
 struct Ids<'a> {
     ids: &'a [u128],
     next: usize,
@@ -471,7 +471,7 @@ fn a_spec_forces_its_kernel() {
     assert_eq!(Kernel::from_number(99).unwrap_err().status(), Status::UnknownValue);
 }
 
-/// Filters whose blocks are not a multiple of what kernels look at together.
+/// Filters whose number of blocks is no multiple of the kernels' group.
 #[test]
 fn rates_of_filters_are_means_over_their_blocks() -> petal::Result<()> {
     let of = |row: &petal::Row| petal::create(&Spec { kind: Some(row.kind), ..Spec::with_capacity(1000, 0.01)? });

@@ -13,12 +13,12 @@ fn spec(layers: u64, shrink: u64, bits: u64, hashes: u32) -> Spec {
     spec
 }
 
-/// How many keys come at least so often, where half of them come once more each time.
+/// How many keys come at least so often, if half of them come once more each time.
 fn at_least(keys: u64, times: u64) -> u64 {
     keys >> (times - 1)
 }
 
-/// How often a key comes.
+/// How many times a key comes.
 fn times_of(key: u64, keys: u64, layers: u64) -> u64 {
     (1..=layers).take_while(|times| key < at_least(keys, *times)).count() as u64
 }
@@ -66,8 +66,8 @@ fn counts_are_too_high_as_often_as_they_should() {
     }
 }
 
-/// What the first layer takes for known goes into the second one, so that keys that come once are counted twice as
-/// often as omissions are expected, and as the little that is in the second layer says of the others.
+/// A new key that the first layer takes for a known one goes into the second layer. So single keys have the count 2 as
+/// often as omissions are expected, and as the few keys in the second layer cause it.
 #[test]
 fn false_insertions_of_earlier_layers_add_to_the_rate() {
     const KEYS: u64 = 8192;
@@ -99,7 +99,7 @@ fn layer_rates(filter: &Filter) -> Vec<f64> {
     (0..layers).map(rate).collect()
 }
 
-/// A key goes one layer deeper each time, to the last one, where it stays and is seen.
+/// Each insertion puts a key one layer deeper, down to the last layer, where `saturated` counts it.
 #[test]
 fn keys_go_from_layer_to_layer() {
     for (layers, shrink) in [(2, 1), (8, 2), (8, 4)] {
@@ -120,7 +120,7 @@ fn keys_go_from_layer_to_layer() {
     }
 }
 
-/// A rate is that of the first layer, which is as large as it has to be and no larger.
+/// The rate is that of the first layer, which is as large as needed and no larger.
 #[test]
 fn sizes_are_those_of_the_first_layer() {
     for (layers, shrink) in [(8, 2), (4, 1), (8, 4)] {
