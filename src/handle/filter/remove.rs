@@ -14,7 +14,8 @@ impl Filter {
     /// Removes one occurrence of a key. Returns false, with nothing changed, if the key certainly was absent. Each kind
     /// says what the removal of a key that was never inserted may do.
     ///
-    /// # Errors Those of [`Filter::remove_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// # Errors
+    /// The errors of [`Filter::remove_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
     /// be hashed.
     #[inline]
     pub fn remove(&mut self, key: &[u8]) -> Result<bool> {
@@ -64,7 +65,8 @@ impl Filter {
     /// How often a key was inserted, less how often it was removed, up to the greatest count that the kind tells. The
     /// answer is never less than that, and is more with the probability of a false positive.
     ///
-    /// # Errors Those of [`Filter::count_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// # Errors
+    /// The errors of [`Filter::count_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
     /// be hashed.
     #[inline]
     pub fn count(&self, key: &[u8]) -> Result<u64> {
