@@ -4,9 +4,9 @@ use super::Filter;
 use crate::batch::answers::Answers;
 use crate::batch::keys::Keys;
 use crate::batch::ring::Taken;
+use crate::error::Result;
 #[cfg(doc)]
 use crate::error::Status;
-use crate::error::Result;
 use crate::handle::image::Image;
 use crate::handle::many;
 
