@@ -12,7 +12,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build redis install uninstall demo clean help header symbols abi licences figures
 .PHONY: check test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis fuzz
-.PHONY: mutants planted soak soak-redis bench bench-pictures bench-quick bench-calls bench-verbs bench-batches bench-billion bench-compact
+.PHONY: mutants planted soak soak-redis bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
 .PHONY: bench-formats bench-go bench-built bench-redis
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
@@ -61,6 +61,7 @@ test-lint: ## formatting, lints and documentation, of every Rust package and its
 	cd fuzz && cargo fmt --check
 	cd integrations/redis && cargo fmt --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	tests/features.sh
 	cd fuzz && CARGO_TARGET_DIR="$(abspath $(TARGET))" cargo clippy --locked --all-features -- -D warnings
 	cd integrations/redis && CARGO_TARGET_DIR="$(abspath $(TARGET))" cargo clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked -p petal --no-deps
@@ -132,6 +133,8 @@ soak: ## every number of keys built, 10^9 lookups, all rates in narrow bands, 10
 	PETAL_CRASH=$(CRASH) cargo test --locked -p petal --test crash
 	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- false_positive_rate:: conformance:: sweep::
 	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- state_machine:: ageing:: stable:: quotient:: cuckoo::
+	tests/features.sh all
+	cargo test --locked -p petal --no-default-features --features kinds --test suite -- golden:: kernels::
 	cargo bench --locked --bench soak -- $(SOAK)
 
 # What `make soak` is to the core; some minutes, 2 GiB of memory. REDIS=kills: one part of it.
@@ -166,6 +169,13 @@ bench-calls: ## one key from C: lookups and insertions in all forms, the inlined
 	$(CC) -std=c11 -O3 -march=native -Iinclude benches/calls.c -o "$(TARGET)/bench/calls" \
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
 	"$(TARGET)/bench/calls"
+
+bench-inlined: ## single keys from C: inlined, by call, in batches, and in plain loops of the same structures; KEYS="1e4 1e6"
+	@$(MAKE) --no-print-directory build
+	@mkdir -p "$(TARGET)/bench"
+	$(CC) -std=c11 -O3 -march=native -Iinclude benches/inlined.c -o "$(TARGET)/bench/inlined" \
+	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
+	"$(TARGET)/bench/inlined" $(KEYS)
 
 bench-verbs: ## every kind and verb from C, by call and in batches, beside the reads of memory; KEYS="1e4 1e6 1e8"
 	@$(MAKE) --no-print-directory build

@@ -45,8 +45,10 @@ static void agrees(petal_kind kind, uint64_t blocks, uint32_t hashes, uint64_t s
   petal_filter *called = make(kind, blocks, hashes, PETAL_HASH_XXH3, seed);
   petal_filter *inlined = make(kind, blocks, hashes, PETAL_HASH_XXH3, seed);
   petal_view view = writable_view_of(inlined), reader = view_of(inlined);
-  CHECK(view.writable_words == view.words && reader.writable_words == NULL && reader.words == view.words);
-  CHECK(reader.blocks == blocks && reader.hashes == (kind == PETAL_KIND_BLOCKED ? hashes : 8));
+  CHECK(view.writable_payload == view.payload && reader.writable_payload == NULL && reader.payload == view.payload);
+  CHECK(reader.words[0] == blocks && reader.words[1] == (kind == PETAL_KIND_BLOCKED ? hashes : 8));
+  CHECK_EQUAL(reader.payload_bytes, blocks * (kind == PETAL_KIND_BLOCKED ? 64 : 32));
+  CHECK((reader.table != NULL) == (kind == PETAL_KIND_BLOCKED) && (reader.table_count > 0) == (reader.table != NULL));
   CHECK(view.struct_size == sizeof view);
 
   /* About half full in the end, so that lookups say both; small filters get full. */
@@ -134,7 +136,7 @@ static void images_are_marked(void) {
     options.mode = modes[i];
     CHECK_OK(petal_filter_open(path, &options, &filter, NULL));
     CHECK_STATUS(petal_filter_view_writable(filter, &view, NULL), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
-    CHECK(view.layout == 0 && view.words == NULL);
+    CHECK(view.layout == 0 && view.payload == NULL);
     petal_view reader = view_of(filter);
     CHECK_STATUS(petal_view_insert_u64(&reader, 1, NULL), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
     CHECK(!petal_view_contains_u64(&reader, 1));
@@ -189,7 +191,7 @@ static void refusals_say_true(void) {
   /* Kinds without a named layout; a struct that is none; a view that was never filled in, or of a later version. */
   petal_error error = {.struct_size = sizeof error};
   petal_view view = {.struct_size = sizeof view};
-  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_BLOOM};
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_QUOTIENT};
   petal_filter *filter = NULL;
   CHECK_OK(petal_filter_new(&spec, &filter, NULL));
   CHECK_STATUS(petal_filter_view(filter, &view, &error), PETAL_ERR_UNSUPPORTED);

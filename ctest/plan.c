@@ -48,7 +48,7 @@ static void rate(uint64_t keys, double rate_wanted) {
   for (size_t i = 0; i < count && proposals[i].status == PETAL_OK; i++) {
     petal_proposal p = proposals[i];
     petal_spec spec = {.struct_size = sizeof spec, .kind = p.kind, .capacity = keys,
-                       .false_positive_rate = rate_wanted};
+                       .false_positive_rate = rate_wanted, .parameters = {p.setting}};
     petal_filter *filter = NULL;
     petal_description description = {.struct_size = sizeof description};
     double expected = -1;

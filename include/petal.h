@@ -198,7 +198,7 @@ typedef int32_t petal_status;
 #define PETAL_ERR_FULL (-31)
 /** The kind can do that, but this handle may not: its image is open for reading, shared, or in place. */
 #define PETAL_ERR_UNSUPPORTED_BY_HANDLE (-32)
-/** This build of the library leaves the function out. No build of this version leaves anything out. */
+/** This build of the library leaves out the kind, the format or the kernel; the message names the option. */
 #define PETAL_ERR_UNSUPPORTED_BY_BUILD (-33)
 
 /** A sentence, without a full stop, that explains a status. Static, never NULL. */
@@ -887,7 +887,7 @@ typedef struct petal_parameter_info {
 /** A `petal_parameter_info` of this header's size, all else 0. */
 #define PETAL_PARAMETER_INFO_INIT PETAL_INIT(petal_parameter_info)
 
-/** How many kinds there are: of filters, maps, other systems' filters and sketches. */
+/** How many kinds this build has: of filters, maps, other systems' filters and sketches. */
 size_t petal_kind_count(void);
 
 /**
@@ -897,7 +897,10 @@ size_t petal_kind_count(void);
  */
 petal_status petal_kind_at(size_t index, petal_kind_info *info, petal_error *error);
 
-/** Describes the kind with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none. */
+/**
+ * Describes the kind with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none,
+ * `PETAL_ERR_UNSUPPORTED_BY_BUILD` if this build leaves it out.
+ */
 petal_status petal_kind_find(const char *name, petal_kind_info *info, petal_error *error);
 
 /** Describes the parameter at `index` of a kind, less than its `parameter_count`. Kind 0 is the default kind. */
@@ -989,8 +992,13 @@ typedef struct petal_proposal {
   char name[PETAL_NAME_SIZE];
   /** Why the kind does not fit; empty if it does. */
   char reason[PETAL_REASON_SIZE];
+  /**
+   * The parameter that gives the kind these numbers, for `petal_spec.parameters`. Its id is 0 where all parameters
+   * have their defaults.
+   */
+  petal_setting setting;
   /** 0. */
-  uint64_t reserved[4];
+  uint64_t reserved[2];
 } petal_proposal;
 /** A `petal_proposal` of this header's size, all else 0. */
 #define PETAL_PROPOSAL_INIT PETAL_INIT(petal_proposal)

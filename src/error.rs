@@ -73,7 +73,7 @@ pub enum Status {
     Full = -31,
     /// This handle may not do what its kind can: its image is open for reading, to be shared, or in place.
     UnsupportedByHandle = -32,
-    /// This build of the library leaves it out.
+    /// This build of the library leaves it out: a kind, a format or a kernel. The message names the option.
     UnsupportedByBuild = -33,
 }
 
@@ -299,6 +299,14 @@ macro_rules! error {
     };
 }
 pub(crate) use error;
+
+/// The error for what a build by choice leaves out. `feature` is what has to be chosen: in `option` of CMake, or among
+/// cargo's features.
+#[cold]
+#[inline(never)]
+pub(crate) fn left_out(what: &str, name: &str, feature: &str, option: &str) -> Error {
+    error!(UnsupportedByBuild, "{what} = {name} is not in this build: add {feature} to {option} or cargo's features")
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@
 //! specification: every other file does the same to the same words, and `tests/suite/kernels.rs` compares them. Nothing
 //! but these files is compiled for more than the baseline of the target.
 
-use crate::error::{Result, error};
+use crate::error::{Result, error, left_out};
 
 /// An instruction set that kernels are written for. The numbers are those of the C API.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,13 +50,23 @@ impl Kernel {
         }
     }
 
-    /// Whether this processor runs kernels of this instruction set.
+    /// Whether this build leaves out the kernels of this instruction set.
+    fn is_left_out(self) -> bool {
+        match self {
+            Kernel::Best | Kernel::Portable => false,
+            Kernel::Avx2 => !cfg!(feature = "avx2"),
+            Kernel::Avx512 => !cfg!(feature = "avx512"),
+            Kernel::Neon => !cfg!(feature = "neon"),
+        }
+    }
+
+    /// Whether this build has kernels of this instruction set, and this processor runs them.
     fn is_there(self) -> bool {
         match self {
             Kernel::Best | Kernel::Portable => true,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
             Kernel::Avx2 => is_x86_feature_detected!("avx2"),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
             Kernel::Avx512 => {
                 is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
@@ -67,7 +77,7 @@ impl Kernel {
                     && is_x86_feature_detected!("lzcnt")
                     && is_x86_feature_detected!("popcnt")
             }
-            #[cfg(target_arch = "aarch64")]
+            #[cfg(all(target_arch = "aarch64", feature = "neon"))]
             Kernel::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             _ => false,
         }
@@ -90,7 +100,7 @@ impl Instructions {
     }
 }
 
-/// The instruction sets that this processor has and kernels are written for, the best first; the last is always
+/// The instruction sets that this processor has and this build has kernels for, the best first; the last is always
 /// [`Instructions::PORTABLE`].
 pub fn available() -> impl Iterator<Item = Instructions> {
     let best_first = [Kernel::Avx512, Kernel::Avx2, Kernel::Neon, Kernel::Portable];
@@ -105,11 +115,16 @@ pub fn best() -> Instructions {
 /// The instruction set of a kernel.
 ///
 /// # Errors
-/// [`Status::Unsupported`](crate::Status::Unsupported) if the processor does not have it.
+/// [`Status::Unsupported`](crate::Status::Unsupported) if the processor does not have it;
+/// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild) if this build leaves it out.
 pub fn choose(kernel: Kernel) -> Result<Instructions> {
     match kernel {
         Kernel::Best => Ok(best()),
         kernel if kernel.is_there() => Ok(Instructions(kernel)),
+        kernel if kernel.is_left_out() => {
+            let name = kernel.name();
+            Err(left_out("kernel", name, name, "PETAL_INSTRUCTIONS"))
+        }
         kernel => Err(error!(Unsupported, "kernel = {} is not one that this processor runs", kernel.name())),
     }
 }

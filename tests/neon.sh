@@ -59,6 +59,8 @@ probes() {
 }
 probes NEON gcc -std=c99 ctest/inline.c
 probes plain gcc -std=c99 -DPETAL_INLINE_PORTABLE ctest/inline.c
+probes NEON gcc -std=c99 ctest/inline_kinds.c
+probes plain gcc -std=c99 -DPETAL_INLINE_PORTABLE ctest/inline_kinds.c
 probes NEON g++ -std=c++17 -Wold-style-cast ctest/inline_cxx17.cpp
 probes plain g++ -std=c++17 -Wold-style-cast -DPETAL_INLINE_PORTABLE ctest/inline_cxx17.cpp
 echo "$passed passed, 0 failed"

@@ -19,7 +19,7 @@ test-neon 300
 test-fuzz 300"
 lane_2="test-c 480
 test-sanitizers 480
-test-package 360
+test-package 450
 test-go 330"
 
 case ${1-} in

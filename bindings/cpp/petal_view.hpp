@@ -5,10 +5,11 @@
  *     const petal::view view(seen);
  *     for (std::uint64_t id : ids) found += view.contains(id);
  *
- * A view is for filters whose layout has a name: the kinds blocked and split_block. It takes the same keys as the
- * filter, `petal_key` of your types included. Lookups and insertions of hashes are compiled into the program, and so
- * are those of integers if the filter's hash function is XXH3. For other keys the view calls the library. In a loop a
- * view is fastest as a local variable.
+ * A view is for filters whose layout has a name, those of the kinds blocked, split_block, bloom, fuse, ribbon and
+ * cuckoo. Insertions are for the first three. Its keys are those of the filter, a type's `petal_key` included. Hashes
+ * are looked up and inserted by code that is compiled into the program, and so are integers where the filter's hash
+ * function is XXH3. Other keys are looked up by a call, as in the filter, or hashed by a call and then inserted. A view
+ * that is a local variable is the fastest in a loop.
  *
  * Lifetime. A view is a value; copy it at will. It points into its filter and owns nothing. Only the filter's `fold()`
  * and the end of the filter's handle end a view; moving the filter does not.
@@ -125,8 +126,9 @@ class writable_view : public view {
  public:
   /// An empty view, which refuses insertions.
   writable_view() noexcept = default;
-  /// A view of a filter. An image in place is marked dirty first, on its disk too. `status::unsupported` also if the
-  /// filter is open for reading, or for shared insertion.
+  /// A view of a filter. An image in place is marked dirty first, on its disk too. `status::unsupported` also if views
+  /// of the kind are for lookups only; `status::unsupported_by_handle` if the filter is open for reading, or for shared
+  /// insertion.
   static result<writable_view> try_make(filter &of) noexcept {
     writable_view made;
     failure error;

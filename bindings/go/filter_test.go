@@ -50,6 +50,10 @@ func pureSpec(random *rand.Rand, kind filter.Kind) (filter.Spec, Spec) {
 		ours.Parameters["derivation"] = pure.Derivation.String()
 		ours.Parameters["slice_width"] = fmt.Sprint(pure.SliceWidth)
 	}
+	if kind == filter.Blocked && random.IntN(2) == 0 {
+		pure.Blocks = 1 + random.Uint32N(2)
+		ours.Parameters["blocks"] = fmt.Sprint(pure.Blocks)
+	}
 	if pure.Foldable {
 		ours.Parameters["foldable"] = "1"
 	}

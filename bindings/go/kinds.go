@@ -267,6 +267,8 @@ type Proposal struct {
 	// BuildMemory is how many bytes a builder takes beside the filter, without a memory limit and on one thread: eight for
 	// each key, and what the work needs. 0 for kinds that start empty.
 	BuildMemory uint64 `json:"build_memory"`
+	// Parameters are those that give the kind these numbers, for [Spec]; nil where all have their defaults.
+	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
 // Plan asks every kind of filter. The kinds that fit come first, the smallest (or, for a memory, the most accurate) at
@@ -310,7 +312,29 @@ func Plan(request PlanRequest) ([]Proposal, error) {
 				Op: "petal.Plan", Status: Status(raw.status), Message: C.GoString(&raw.reason[0]),
 			}
 		}
+		parameters, err := settingOf(proposal.Kind, &raw.setting)
+		if err != nil {
+			return nil, err
+		}
+		proposal.Parameters = parameters
 		proposals = append(proposals, proposal)
 	}
 	return proposals, nil
+}
+
+// settingOf returns the parameter that a setting sets, by its name; nil where it sets none.
+func settingOf(kind Kind, setting *C.petal_setting) (map[string]string, error) {
+	if setting.id == 0 {
+		return nil, nil
+	}
+	parameters, err := kind.Parameters()
+	if err != nil {
+		return nil, err
+	}
+	for _, parameter := range parameters {
+		if parameter.id == uint32(setting.id) {
+			return map[string]string{parameter.Name: fmt.Sprint(float64(setting.value))}, nil
+		}
+	}
+	return nil, nil
 }

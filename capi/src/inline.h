@@ -36,6 +36,17 @@
 #define PETAL_INLINE_LIKELY(condition) (condition)
 #endif
 
+/* Functions that become a part of their caller, so that a view that is a local variable of the caller stays in
+ * registers, and functions that do not, because few lookups come to them. These take the view by value, because a
+ * pointer would keep the caller's view in memory. */
+#if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
+#define PETAL_INLINE_ALWAYS static inline __attribute__((always_inline))
+#define PETAL_INLINE_SELDOM static __attribute__((noinline, unused))
+#else
+#define PETAL_INLINE_ALWAYS static inline
+#define PETAL_INLINE_SELDOM static inline
+#endif
+
 /* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
 
 /* The odd multipliers of the Parquet format, one a 32-bit lane of a split block, or one a pair of lanes of a block. */
@@ -43,7 +54,7 @@
   0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31
 
 /* The high half of a product of 64-bit numbers: less than `range`, uniform if `hash` is. */
-static inline uint64_t petal_inline_reduce(uint64_t hash, uint64_t range) {
+PETAL_INLINE_ALWAYS uint64_t petal_inline_reduce(uint64_t hash, uint64_t range) {
 #if defined(__SIZEOF_INT128__) && !defined(PETAL_INLINE_PORTABLE)
   __extension__ typedef unsigned __int128 product;
   return PETAL_INLINE_CAST(uint64_t, PETAL_INLINE_CAST(product, hash) * range >> 64);
@@ -55,11 +66,17 @@ static inline uint64_t petal_inline_reduce(uint64_t hash, uint64_t range) {
 #endif
 }
 
-static inline uint64_t petal_inline_rotate(uint64_t x, int by) { return x << by | x >> (64 - by); }
+/* 2^64 over the golden ratio, made odd, and the two multipliers of MurmurHash3's finaliser with Stafford's thirteenth
+ * set of constants. */
+#define PETAL_INLINE_GOLDEN UINT64_C(0x9e3779b97f4a7c15)
+#define PETAL_INLINE_MIX UINT64_C(0xbf58476d1ce4e5b9)
+#define PETAL_INLINE_MIX_SCATTERED UINT64_C(0x94d049bb133111eb)
+
+PETAL_INLINE_ALWAYS uint64_t petal_inline_rotate(uint64_t x, int by) { return x << by | x >> (64 - by); }
 
 /* XXH3, 64 bits, of the eight little-endian bytes of `key`. `flip` is 16 bytes of its fixed secret folded into 8, less
  * the seed; 8 is the length of the key. */
-static inline uint64_t petal_inline_xxh3(uint64_t flip, uint64_t key) {
+PETAL_INLINE_ALWAYS uint64_t petal_inline_xxh3(uint64_t flip, uint64_t key) {
   const uint64_t multiplier = UINT64_C(0x9fb21c651e98df25);
   uint64_t x = petal_inline_rotate(key, 32) ^ flip;
   x ^= petal_inline_rotate(x, 49) ^ petal_inline_rotate(x, 24);
@@ -75,7 +92,7 @@ static inline uint64_t petal_inline_xxh3(uint64_t flip, uint64_t key) {
  * tells the compiler that the bytes may change. It is a relaxed atomic load, or a vector load in assembly, because
  * neither language has atomic loads of vectors. Without extensions it is a volatile load, from which compilers make one
  * instruction if they can. */
-static inline uint64_t petal_inline_load(const uint64_t *word) {
+PETAL_INLINE_ALWAYS uint64_t petal_inline_load(const uint64_t *word) {
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
   return __atomic_load_n(word, __ATOMIC_RELAXED);
 #else
@@ -83,8 +100,39 @@ static inline uint64_t petal_inline_load(const uint64_t *word) {
 #endif
 }
 
+#if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
+/* The eight bytes from `byte` on. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_load_eight(const uint64_t *words, uint64_t byte) {
+  typedef uint64_t anywhere __attribute__((aligned(1), may_alias));
+  return *PETAL_INLINE_POINTER(const volatile anywhere *, PETAL_INLINE_POINTER(const unsigned char *, words) + byte);
+}
+#endif
+
+/* At least 57 bits from bit `bit` on. The eight bytes from the one of the first bit on are read, or in plain code the
+ * word of the first bit and the word after it. If other processes change these bytes, the bits may be of different
+ * times. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_load_bits(const uint64_t *words, uint64_t bit) {
+#if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
+  return petal_inline_load_eight(words, bit >> 3) >> (bit & 7);
+#else
+  const uint64_t *word = words + PETAL_INLINE_CAST(size_t, bit >> 6);
+  return petal_inline_load(word) >> (bit & 63) | petal_inline_load(word + 1) << 1 << (63 - (bit & 63));
+#endif
+}
+
+/* Asks for the line of a word. */
+PETAL_INLINE_ALWAYS void petal_inline_fetch(const uint64_t *word) {
+#if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
+  __builtin_prefetch(word);
+  /* GCC takes a function that does nothing but prefetch for one that does nothing. */
+  __asm__ volatile("" : : "r"(word));
+#else
+  (void)word;
+#endif
+}
+
 /* Readers in other processes see whole words too. */
-static inline void petal_inline_store(uint64_t *word, uint64_t value) {
+PETAL_INLINE_ALWAYS void petal_inline_store(uint64_t *word, uint64_t value) {
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
   __atomic_store_n(word, value, __ATOMIC_RELAXED);
 #else
@@ -98,7 +146,7 @@ typedef struct {
   uint64_t words[2];
 } petal_inline_quarter;
 
-static inline __m128i petal_inline_load_quarter(const uint64_t *words) {
+PETAL_INLINE_ALWAYS __m128i petal_inline_load_quarter(const uint64_t *words) {
   __m128i quarter;
   __asm__ volatile("movdqu %1, %0" : "=x"(quarter) : "m"(*PETAL_INLINE_POINTER(const petal_inline_quarter *, words)));
   return quarter;
@@ -111,7 +159,7 @@ typedef struct {
   uint64_t words[8];
 } petal_inline_line;
 
-static inline __m256i petal_inline_load_half(const uint64_t *words) {
+PETAL_INLINE_ALWAYS __m256i petal_inline_load_half(const uint64_t *words) {
   __m256i half;
   __asm__ volatile("vmovdqu %1, %0" : "=x"(half) : "m"(*PETAL_INLINE_POINTER(const petal_inline_half *, words)));
   return half;
@@ -121,14 +169,14 @@ typedef struct {
   uint64_t words[2];
 } petal_inline_quarter;
 
-static inline uint32x4_t petal_inline_load_quarter(const uint64_t *words) {
+PETAL_INLINE_ALWAYS uint32x4_t petal_inline_load_quarter(const uint64_t *words) {
   uint32x4_t quarter;
   __asm__ volatile("ldr %q0, %1" : "=w"(quarter) : "m"(*PETAL_INLINE_POINTER(const petal_inline_quarter *, words)));
   return quarter;
 }
 
 /* Sets bits in two words, and returns those bits that were not set before. */
-static inline uint32x4_t petal_inline_set_quarter(uint64_t *words, uint32x4_t bits) {
+PETAL_INLINE_ALWAYS uint32x4_t petal_inline_set_quarter(uint64_t *words, uint32x4_t bits) {
   uint32x4_t old = petal_inline_load_quarter(words);
   vst1q_u64(words, vreinterpretq_u64_u32(vorrq_u32(old, bits)));
   return vbicq_u32(bits, old);
@@ -138,24 +186,24 @@ static inline uint32x4_t petal_inline_set_quarter(uint64_t *words, uint32x4_t bi
 #ifdef PETAL_INLINE_SSE2
 /* 2 to the power of each of four numbers below 32, which come as the exponents of floats without their bias. 2^31 is
  * too large for an integer and becomes the lowest integer, which is the same bit. */
-static inline __m128i petal_inline_powers(__m128i exponents) {
+PETAL_INLINE_ALWAYS __m128i petal_inline_powers(__m128i exponents) {
   return _mm_cvttps_epi32(_mm_castsi128_ps(_mm_add_epi32(exponents, _mm_set1_epi32(127 << 23))));
 }
 
 /* The fields of the exponents in the even lanes, or in the odd ones. */
-static inline __m128i petal_inline_even(void) { return _mm_setr_epi32(31 << 23, 0, 31 << 23, 0); }
-static inline __m128i petal_inline_odd(void) { return _mm_setr_epi32(0, 31 << 23, 0, 31 << 23); }
+PETAL_INLINE_ALWAYS __m128i petal_inline_even(void) { return _mm_setr_epi32(31 << 23, 0, 31 << 23, 0); }
+PETAL_INLINE_ALWAYS __m128i petal_inline_odd(void) { return _mm_setr_epi32(0, 31 << 23, 0, 31 << 23); }
 #endif
 
 #ifdef PETAL_INLINE_NEON
 /* 2 to the power of each of four numbers below 32, or 0 where `ones` is 0 and not 1. */
-static inline uint32x4_t petal_inline_shift(uint32x4_t ones, uint32x4_t numbers) {
+PETAL_INLINE_ALWAYS uint32x4_t petal_inline_shift(uint32x4_t ones, uint32x4_t numbers) {
   return vshlq_u32(ones, vreinterpretq_s32_u32(numbers));
 }
 #endif
 
 /* Sets bits in `count` words, and returns whether one of the bits was not set before. */
-static inline bool petal_inline_set(uint64_t *words, const uint64_t *bits, int count) {
+PETAL_INLINE_ALWAYS bool petal_inline_set(uint64_t *words, const uint64_t *bits, int count) {
   uint64_t missing = 0;
   for (int i = 0; i < count; i++) {
     uint64_t word = petal_inline_load(words + i);
@@ -168,13 +216,13 @@ static inline bool petal_inline_set(uint64_t *words, const uint64_t *bits, int c
 /* ---- The layout split_block: blocks of 256 bits, a bit in each of eight 32-bit lanes ----------------------------- */
 
 /* The first word of the block of a hash, from its upper half. */
-static inline size_t petal_inline_split_block_start(const petal_view *view, uint64_t hash) {
-  return PETAL_INLINE_CAST(size_t, (hash >> 32) * view->blocks >> 32) * 4;
+PETAL_INLINE_ALWAYS size_t petal_inline_split_block_start(const petal_view *view, uint64_t hash) {
+  return PETAL_INLINE_CAST(size_t, (hash >> 32) * view->words[0] >> 32) * 4;
 }
 
 /* The bits of a hash in the lanes: the upper five bits of the 32-bit products of its lower half. */
 #if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
-static inline __m256i petal_inline_split_block_bits(uint64_t hash) {
+PETAL_INLINE_ALWAYS __m256i petal_inline_split_block_bits(uint64_t hash) {
   static const uint32_t salts[8] = {PETAL_INLINE_SALTS};
   __m256i low = _mm256_set1_epi32(PETAL_INLINE_CAST(int32_t, hash & 0xffffffffu));
   __m256i product = _mm256_mullo_epi32(low, _mm256_loadu_si256(PETAL_INLINE_POINTER(const __m256i *, salts)));
@@ -182,7 +230,7 @@ static inline __m256i petal_inline_split_block_bits(uint64_t hash) {
 }
 #elif defined(PETAL_INLINE_SSE2)
 /* `half` 0 is the lower four lanes, 1 the upper ones. */
-static inline __m128i petal_inline_split_block_bits(uint64_t hash, int half) {
+PETAL_INLINE_ALWAYS __m128i petal_inline_split_block_bits(uint64_t hash, int half) {
   static const uint32_t salts[8] = {PETAL_INLINE_SALTS};
   __m128i four = _mm_loadu_si128(PETAL_INLINE_POINTER(const __m128i *, salts + 4 * half));
   __m128i all = _mm_set1_epi64x(PETAL_INLINE_CAST(int64_t, hash));
@@ -193,13 +241,13 @@ static inline __m128i petal_inline_split_block_bits(uint64_t hash, int half) {
 }
 #elif defined(PETAL_INLINE_NEON)
 /* `half` 0 is the lower four lanes, 1 the upper ones. */
-static inline uint32x4_t petal_inline_split_block_bits(uint64_t hash, int half) {
+PETAL_INLINE_ALWAYS uint32x4_t petal_inline_split_block_bits(uint64_t hash, int half) {
   static const uint32_t salts[8] = {PETAL_INLINE_SALTS};
   uint32_t low = PETAL_INLINE_CAST(uint32_t, hash & 0xffffffffu);
   return petal_inline_shift(vdupq_n_u32(1), vshrq_n_u32(vmulq_n_u32(vld1q_u32(salts + 4 * half), low), 27));
 }
 #else
-static inline void petal_inline_split_block_bits(uint64_t hash, uint64_t *bits) {
+PETAL_INLINE_ALWAYS void petal_inline_split_block_bits(uint64_t hash, uint64_t *bits) {
   static const uint32_t salts[8] = {PETAL_INLINE_SALTS};
   const uint32_t low = PETAL_INLINE_CAST(uint32_t, hash & 0xffffffffu);
   const uint64_t one = 1;
@@ -208,8 +256,8 @@ static inline void petal_inline_split_block_bits(uint64_t hash, uint64_t *bits) 
 #endif
 
 /* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_SPLIT_BLOCK. */
-static inline bool petal_view_split_block_contains_hash(const petal_view *view, uint64_t hash) {
-  const uint64_t *block = view->words + petal_inline_split_block_start(view, hash);
+PETAL_INLINE_ALWAYS bool petal_view_split_block_contains_hash(const petal_view *view, uint64_t hash) {
+  const uint64_t *block = view->payload + petal_inline_split_block_start(view, hash);
 #if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
   return _mm256_testc_si256(petal_inline_load_half(block), petal_inline_split_block_bits(hash)) != 0;
 #elif defined(PETAL_INLINE_SSE2)
@@ -230,8 +278,8 @@ static inline bool petal_view_split_block_contains_hash(const petal_view *view, 
 }
 
 /* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_SPLIT_BLOCK. */
-static inline bool petal_view_split_block_insert_hash(const petal_view *view, uint64_t hash) {
-  uint64_t *block = view->writable_words + petal_inline_split_block_start(view, hash);
+PETAL_INLINE_ALWAYS bool petal_view_split_block_insert_hash(const petal_view *view, uint64_t hash) {
+  uint64_t *block = view->writable_payload + petal_inline_split_block_start(view, hash);
 #if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
   __m256i old = petal_inline_load_half(block), bits = petal_inline_split_block_bits(hash);
   _mm256_storeu_si256(PETAL_INLINE_POINTER(__m256i *, block), _mm256_or_si256(old, bits));
@@ -256,22 +304,23 @@ static inline bool petal_view_split_block_insert_hash(const petal_view *view, ui
 #endif
 }
 
-/* ---- The layout blocked: blocks of 512 bits, a bit in each of `hashes` of sixteen 32-bit lanes ------------------- */
+/* ---- The layout blocked: blocks of 512 bits, a bit in each of some of sixteen 32-bit lanes ---------------------- */
 
 /* The first word of the block of a hash. */
-static inline size_t petal_inline_blocked_start(const petal_view *view, uint64_t hash) {
-  return PETAL_INLINE_CAST(size_t, petal_inline_reduce(hash, view->blocks)) * 8;
+PETAL_INLINE_ALWAYS size_t petal_inline_blocked_start(const petal_view *view, uint64_t hash) {
+  return PETAL_INLINE_CAST(size_t, petal_inline_reduce(hash, view->words[0])) * 8;
 }
 
 /* The lanes of a hash, as a mask, which the high bits of the hash's lower half choose. */
-static inline uint32_t petal_inline_blocked_lanes(const petal_view *view, uint64_t hash) {
-  return view->masks[(hash & 0xffffffffu) * view->mask_count >> 32];
+PETAL_INLINE_ALWAYS uint32_t petal_inline_blocked_lanes(const petal_view *view, uint64_t hash) {
+  const uint16_t *masks = PETAL_INLINE_CAST(const uint16_t *, view->table);
+  return masks[(hash & 0xffffffffu) * view->table_count >> 32];
 }
 
 /* The bits of a hash in all lanes. The products of the hash's lower half number them: bits 27 to 31 for the even lanes,
  * bits 32 to 36 for the odd ones. In plain code the bits are 0 in lanes that are not among `lanes`. */
 #ifdef PETAL_INLINE_AVX512
-static inline __m512i petal_inline_blocked_bits(uint64_t hash) {
+PETAL_INLINE_ALWAYS __m512i petal_inline_blocked_bits(uint64_t hash) {
   static const uint64_t salts[8] = {PETAL_INLINE_SALTS};
   __m512i all = _mm512_set1_epi64(PETAL_INLINE_CAST(int64_t, hash));
   /* With full masks, because of the forms without one GCC says that they use something uninitialised. */
@@ -282,7 +331,7 @@ static inline __m512i petal_inline_blocked_bits(uint64_t hash) {
 }
 #elif defined(PETAL_INLINE_AVX2)
 /* `half` 0 is the lower eight lanes, 1 the upper ones. */
-static inline __m256i petal_inline_blocked_bits(uint64_t hash, int half) {
+PETAL_INLINE_ALWAYS __m256i petal_inline_blocked_bits(uint64_t hash, int half) {
   static const uint64_t salts[8] = {PETAL_INLINE_SALTS};
   __m256i four = _mm256_loadu_si256(PETAL_INLINE_POINTER(const __m256i *, salts + 4 * half));
   __m256i product = _mm256_mul_epu32(_mm256_set1_epi64x(PETAL_INLINE_CAST(int64_t, hash)), four);
@@ -291,13 +340,13 @@ static inline __m256i petal_inline_blocked_bits(uint64_t hash, int half) {
 }
 
 /* All ones in those of eight lanes that are among `lanes`. */
-static inline __m256i petal_inline_blocked_chosen(uint32_t lanes) {
+PETAL_INLINE_ALWAYS __m256i petal_inline_blocked_chosen(uint32_t lanes) {
   __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
   return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(PETAL_INLINE_CAST(int32_t, lanes)), lane), lane);
 }
 #elif defined(PETAL_INLINE_SSE2)
 /* `quarter` 0 is the lowest four lanes, 3 the highest. */
-static inline __m128i petal_inline_blocked_bits(uint64_t hash, int quarter) {
+PETAL_INLINE_ALWAYS __m128i petal_inline_blocked_bits(uint64_t hash, int quarter) {
   static const uint64_t salts[8] = {PETAL_INLINE_SALTS};
   __m128i two = _mm_loadu_si128(PETAL_INLINE_POINTER(const __m128i *, salts + 2 * quarter));
   __m128i product = _mm_mul_epu32(_mm_set1_epi64x(PETAL_INLINE_CAST(int64_t, hash)), two);
@@ -306,19 +355,19 @@ static inline __m128i petal_inline_blocked_bits(uint64_t hash, int quarter) {
 }
 
 /* All ones in those of four lanes that are among `lanes`. */
-static inline __m128i petal_inline_blocked_chosen(uint32_t lanes) {
+PETAL_INLINE_ALWAYS __m128i petal_inline_blocked_chosen(uint32_t lanes) {
   __m128i lane = _mm_setr_epi32(1, 2, 4, 8);
   return _mm_cmpeq_epi32(_mm_and_si128(_mm_set1_epi32(PETAL_INLINE_CAST(int32_t, lanes)), lane), lane);
 }
 
 /* All ones in those of four lanes in which a hash has no bit. */
-static inline __m128i petal_inline_blocked_missing(const uint64_t *block, uint64_t hash, int quarter) {
+PETAL_INLINE_ALWAYS __m128i petal_inline_blocked_missing(const uint64_t *block, uint64_t hash, int quarter) {
   __m128i words = petal_inline_load_quarter(block + 2 * quarter);
   return _mm_cmpeq_epi32(_mm_and_si128(words, petal_inline_blocked_bits(hash, quarter)), _mm_setzero_si128());
 }
 #elif defined(PETAL_INLINE_NEON)
 /* `quarter` 0 is the lowest four lanes, 3 the highest; 0 in lanes that are not among `lanes`. */
-static inline uint32x4_t petal_inline_blocked_bits(uint64_t hash, uint32_t lanes, int quarter) {
+PETAL_INLINE_ALWAYS uint32x4_t petal_inline_blocked_bits(uint64_t hash, uint32_t lanes, int quarter) {
   static const uint32_t salts[8] = {PETAL_INLINE_SALTS}, lane[4] = {1, 2, 4, 8};
   static const int32_t shifts[4] = {-27, 0, -27, 0};
   uint32x2_t low = vdup_n_u32(PETAL_INLINE_CAST(uint32_t, hash & 0xffffffffu));
@@ -328,7 +377,7 @@ static inline uint32x4_t petal_inline_blocked_bits(uint64_t hash, uint32_t lanes
   return petal_inline_shift(vshrq_n_u32(chosen, 31), numbers);
 }
 #else
-static inline void petal_inline_blocked_bits(uint64_t hash, uint32_t lanes, uint64_t *bits) {
+PETAL_INLINE_ALWAYS void petal_inline_blocked_bits(uint64_t hash, uint32_t lanes, uint64_t *bits) {
   static const uint64_t salts[8] = {PETAL_INLINE_SALTS};
   for (int i = 0; i < 8; i++) {
     uint64_t product = (hash & 0xffffffffu) * salts[i], even = lanes >> 2 * i & 1, odd = lanes >> (2 * i + 1) & 1;
@@ -338,8 +387,8 @@ static inline void petal_inline_blocked_bits(uint64_t hash, uint32_t lanes, uint
 #endif
 
 /* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_BLOCKED. */
-static inline bool petal_view_blocked_contains_hash(const petal_view *view, uint64_t hash) {
-  const uint64_t *block = view->words + petal_inline_blocked_start(view, hash);
+PETAL_INLINE_ALWAYS bool petal_view_blocked_contains_hash(const petal_view *view, uint64_t hash) {
+  const uint64_t *block = view->payload + petal_inline_blocked_start(view, hash);
   uint32_t lanes = petal_inline_blocked_lanes(view, hash);
 #ifdef PETAL_INLINE_AVX512
   __mmask16 missing;
@@ -380,8 +429,8 @@ static inline bool petal_view_blocked_contains_hash(const petal_view *view, uint
 }
 
 /* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_BLOCKED. */
-static inline bool petal_view_blocked_insert_hash(const petal_view *view, uint64_t hash) {
-  uint64_t *block = view->writable_words + petal_inline_blocked_start(view, hash);
+PETAL_INLINE_ALWAYS bool petal_view_blocked_insert_hash(const petal_view *view, uint64_t hash) {
+  uint64_t *block = view->writable_payload + petal_inline_blocked_start(view, hash);
   uint32_t lanes = petal_inline_blocked_lanes(view, hash);
 #ifdef PETAL_INLINE_AVX512
   __m512i old, bits = _mm512_maskz_mov_epi32(PETAL_INLINE_CAST(__mmask16, lanes), petal_inline_blocked_bits(hash));
@@ -421,23 +470,484 @@ static inline bool petal_view_blocked_insert_hash(const petal_view *view, uint64
 #endif
 }
 
-/* ---- Any layout -------------------------------------------------------------------------------------------------- */
+/* ---- The layout bloom: bits anywhere, one for each multiple of a hash -------------------------------------------- */
 
-/* The hash of a uint64_t key, for a view whose `hash` is PETAL_HASH_XXH3. */
-static inline uint64_t petal_view_hash_u64(const petal_view *view, uint64_t key) {
-  return petal_inline_xxh3(view->hash_flip, key);
+/* Where a probe's bit lies: `multiple` is the hash times a power of the multiplier, `slice` where the probe's range
+ * begins. It is one of the payload's bits, because the view has as many as its words say. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_bloom_bit(const petal_view *view, uint64_t multiple, uint64_t slice) {
+  return slice + petal_inline_reduce(multiple, view->words[0]);
 }
 
-/* Whether a hash may have been inserted; false is certain. Returns true if something is wrong. */
-static inline bool petal_view_contains_hash(const petal_view *view, uint64_t hash) {
-  if (view == NULL) return true;
-  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view, hash);
-  if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) return petal_view_split_block_contains_hash(view, hash);
+/* A bit of the payload, with other bits above it. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_bloom_get(const petal_view *view, uint64_t multiple, uint64_t slice) {
+  uint64_t bit = petal_inline_bloom_bit(view, multiple, slice);
+  return petal_inline_load(view->payload + PETAL_INLINE_CAST(size_t, bit >> 6)) >> (bit & 63);
+}
+
+/* Sets a bit of the payload, and returns what it was, with other bits above it. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_bloom_set(const petal_view *view, uint64_t multiple, uint64_t slice) {
+  uint64_t bit = petal_inline_bloom_bit(view, multiple, slice), one = 1;
+  uint64_t *word = view->writable_payload + PETAL_INLINE_CAST(size_t, bit >> 6), old = petal_inline_load(word);
+  petal_inline_store(word, old | one << (bit & 63));
+  return old >> (bit & 63);
+}
+
+/* The multiplier's powers. The products of a group of four probes do not wait for each other. */
+#define PETAL_INLINE_GOLDEN_2 (PETAL_INLINE_GOLDEN * PETAL_INLINE_GOLDEN)
+#define PETAL_INLINE_GOLDEN_3 (PETAL_INLINE_GOLDEN_2 * PETAL_INLINE_GOLDEN)
+#define PETAL_INLINE_GOLDEN_4 (PETAL_INLINE_GOLDEN_2 * PETAL_INLINE_GOLDEN_2)
+
+/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_BLOOM. In a filter at its capacity an absent
+ * key fails among the first four bits with a probability of 15/16, so the processor seldom guesses wrong. */
+PETAL_INLINE_ALWAYS bool petal_view_bloom_contains_hash(const petal_view *view, uint64_t hash) {
+  const uint64_t stride = view->words[1];
+  uint64_t left = view->words[2], slice = 0, all = 1;
+  while (left >= 4) {
+    all = petal_inline_bloom_get(view, hash, slice) &
+          petal_inline_bloom_get(view, hash * PETAL_INLINE_GOLDEN, slice + stride) &
+          petal_inline_bloom_get(view, hash * PETAL_INLINE_GOLDEN_2, slice + 2 * stride) &
+          petal_inline_bloom_get(view, hash * PETAL_INLINE_GOLDEN_3, slice + 3 * stride);
+    if ((all & 1) == 0) return false;
+    hash *= PETAL_INLINE_GOLDEN_4;
+    slice += 4 * stride;
+    left -= 4;
+  }
+  if (left >= 1) all &= petal_inline_bloom_get(view, hash, slice);
+  if (left >= 2) all &= petal_inline_bloom_get(view, hash * PETAL_INLINE_GOLDEN, slice + stride);
+  if (left >= 3) all &= petal_inline_bloom_get(view, hash * PETAL_INLINE_GOLDEN_2, slice + 2 * stride);
+  return (all & 1) != 0;
+}
+
+/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_BLOOM. */
+PETAL_INLINE_ALWAYS bool petal_view_bloom_insert_hash(const petal_view *view, uint64_t hash) {
+  const uint64_t stride = view->words[1];
+  uint64_t slice = 0, all = 1;
+  for (uint64_t left = view->words[2]; left > 0; left--) {
+    all &= petal_inline_bloom_set(view, hash, slice);
+    hash *= PETAL_INLINE_GOLDEN;
+    slice += stride;
+  }
+  return (all & 1) == 0;
+}
+
+/* Fetches the lines of the first two probes: an absent key seldom needs more. */
+PETAL_INLINE_ALWAYS void petal_view_bloom_prefetch_hash(const petal_view *view, uint64_t hash) {
+  uint64_t first = petal_inline_bloom_bit(view, hash, 0);
+  petal_inline_fetch(view->payload + PETAL_INLINE_CAST(size_t, first >> 6));
+  if (view->words[2] > 1) {
+    uint64_t second = petal_inline_bloom_bit(view, hash * PETAL_INLINE_GOLDEN, view->words[1]);
+    petal_inline_fetch(view->payload + PETAL_INLINE_CAST(size_t, second >> 6));
+  }
+}
+
+/* ---- The layout fuse: cells whose exclusive or is the fingerprint of a key --------------------------------------- */
+
+/* The first half of the mixing, which spreads hashes over the shards. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_order(uint64_t hash) {
+  uint64_t x = (hash ^ hash >> 30) * PETAL_INLINE_MIX;
+  return x ^ x >> 27;
+}
+
+/* The second half of the mixing, under a shard's seed. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_scatter(uint64_t x, uint64_t seed) {
+  uint64_t z = (x ^ (seed << 32 | seed)) * PETAL_INLINE_MIX_SCATTERED;
+  return z ^ z >> 31;
+}
+
+/* A shard of cells: where its cells begin, how many cells are there from there on, and the two words of its entry. */
+typedef struct {
+  const uint64_t *words;
+  uint64_t cells, first, second;
+} petal_inline_fuse_shard;
+
+/* A shard as the directory has it now. Returns false if the shard does not begin among the payload's cells: what
+ * another process wrote into the directory, or forged bytes, may say anything. */
+PETAL_INLINE_ALWAYS bool petal_inline_fuse_read(const petal_view *view, uint64_t shard, petal_inline_fuse_shard *read) {
+  const uint64_t *entry = view->payload + PETAL_INLINE_CAST(size_t, view->words[4] + 2 * shard);
+  read->first = petal_inline_load(entry);
+  read->second = petal_inline_load(entry + 1);
+  /* A shard begins at a multiple of 64 cells, which take as many words as a cell has bits. */
+  uint64_t group = read->second >> 6;
+  if (group >= view->words[3] / 64 + 1) return false;
+  read->words = view->payload + PETAL_INLINE_CAST(size_t, group * view->words[1]);
+  read->cells = view->words[3] - 64 * group;
   return true;
 }
 
+/* The cells of a key in its shard, in ascending order, the last one twice if there are three. Each lies in a segment
+ * after that of the cell before. `how_far` has 32 bits, so no cell is above 2^34, and nothing overflows. */
+typedef struct {
+  uint64_t cells[4];
+} petal_inline_fuse_cells;
+
+PETAL_INLINE_ALWAYS petal_inline_fuse_cells petal_inline_fuse_find(uint64_t arity, petal_inline_fuse_shard shard,
+                                                                   uint64_t how_far, uint64_t z) {
+  const uint64_t one = 1, length = one << (shard.second & 31), mask = length - 1;
+  uint64_t cell = how_far * (shard.first & 0xffffffffu) >> 32;
+  petal_inline_fuse_cells found = {{cell, (cell + length) ^ (z & mask), (cell + 2 * length) ^ (z >> 32 & mask), 0}};
+  found.cells[3] = found.cells[2];
+  if (arity != 3) {
+    found.cells[2] = (cell + 2 * length) ^ (z >> 21 & mask);
+    found.cells[3] = (cell + 3 * length) ^ (z >> 42 & mask);
+  }
+  return found;
+}
+
+/* Whether the exclusive or of a key's cells, of which all are there, is the key's fingerprint. After the cells follows
+ * the directory, so that the words after those of a cell are there too. */
+PETAL_INLINE_ALWAYS bool petal_inline_fuse_is(const petal_view *view, const uint64_t *words,
+                                              petal_inline_fuse_cells found, uint64_t z) {
+  const uint64_t width = view->words[1], *cells = found.cells;
+  uint64_t differing = z * PETAL_INLINE_GOLDEN >> 32;
+  differing ^= petal_inline_load_bits(words, cells[0] * width) ^ petal_inline_load_bits(words, cells[1] * width) ^
+               petal_inline_load_bits(words, cells[2] * width);
+  if (view->words[2] != 3) differing ^= petal_inline_load_bits(words, cells[3] * width);
+  return differing << (64 - width) == 0;
+}
+
+/* The same for keys with three cells of a byte. */
+PETAL_INLINE_ALWAYS bool petal_inline_fuse_is_byte(const uint64_t *words, petal_inline_fuse_cells found, uint64_t z) {
+  const unsigned char *bytes = PETAL_INLINE_POINTER(const unsigned char *, words);
+  uint64_t differing = z * PETAL_INLINE_GOLDEN >> 32;
+  for (int i = 0; i < 3; i++) {
+    differing ^= *PETAL_INLINE_CAST(const volatile unsigned char *, bytes + PETAL_INLINE_CAST(size_t, found.cells[i]));
+  }
+  return (differing & 255) == 0;
+}
+
+/* The only shard, whose entry the view has. The library looked at the entry when it made the view: all cells of all
+ * keys are there. */
+PETAL_INLINE_ALWAYS petal_inline_fuse_shard petal_inline_fuse_only(const petal_view *view) {
+  petal_inline_fuse_shard only = {view->payload, view->words[3], view->words[5], view->words[6]};
+  return only;
+}
+
+/* Finds x, which petal_inline_order() gave, in one of several shards. */
+PETAL_INLINE_SELDOM bool petal_inline_fuse_contains(petal_view view, uint64_t x) {
+  petal_inline_fuse_shard shard;
+  if (!petal_inline_fuse_read(&view, petal_inline_reduce(x, view.words[0]), &shard)) return true;
+  uint64_t z = petal_inline_scatter(x, shard.first >> 32);
+  petal_inline_fuse_cells found = petal_inline_fuse_find(view.words[2], shard, x * view.words[0] >> 32, z);
+  if (found.cells[3] >= shard.cells) return true;
+  return petal_inline_fuse_is(&view, shard.words, found, z);
+}
+
+/* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_LAYOUT_FUSE. */
+PETAL_INLINE_ALWAYS bool petal_view_fuse_contains_hash(const petal_view *view, uint64_t hash) {
+  if (!PETAL_INLINE_LIKELY(view->words[6] != 0)) {
+    return view->words[0] != 0 && petal_inline_fuse_contains(*view, petal_inline_order(hash));
+  }
+  const petal_inline_fuse_shard only = petal_inline_fuse_only(view);
+  uint64_t x = petal_inline_order(hash), z = petal_inline_scatter(x, only.first >> 32);
+  if (PETAL_INLINE_LIKELY(view->words[1] == 8 && view->words[2] == 3)) {
+    return petal_inline_fuse_is_byte(only.words, petal_inline_fuse_find(3, only, x >> 32, z), z);
+  }
+  return petal_inline_fuse_is(view, only.words, petal_inline_fuse_find(view->words[2], only, x >> 32, z), z);
+}
+
+/* Fetches the lines of the cells. The directory is read, unless there is only one shard. */
+PETAL_INLINE_ALWAYS void petal_view_fuse_prefetch_hash(const petal_view *view, uint64_t hash) {
+  petal_inline_fuse_shard shard = petal_inline_fuse_only(view);
+  uint64_t x = petal_inline_order(hash), how_far = x >> 32;
+  if (view->words[0] == 0) return;
+  if (shard.second == 0) {
+    if (!petal_inline_fuse_read(view, petal_inline_reduce(x, view->words[0]), &shard)) return;
+    how_far = x * view->words[0] >> 32;
+  }
+  uint64_t z = petal_inline_scatter(x, shard.first >> 32);
+  petal_inline_fuse_cells found = petal_inline_fuse_find(view->words[2], shard, how_far, z);
+  if (found.cells[3] >= shard.cells) return;
+  for (int i = 0; i < 4; i++) {
+    petal_inline_fetch(shard.words + PETAL_INLINE_CAST(size_t, found.cells[i] * view->words[1] >> 6));
+  }
+}
+
+/* ---- The layout cuckoo: buckets of fingerprints, two of which a key may be in ------------------------------------ */
+
+/* The bits of a hash's two buckets, and its fingerprint. */
+typedef struct {
+  uint64_t first, second, fingerprint;
+} petal_inline_cuckoo_places;
+
+PETAL_INLINE_ALWAYS petal_inline_cuckoo_places petal_inline_cuckoo_find(const petal_view *view, uint64_t hash) {
+  const uint64_t buckets = view->words[0], width = view->words[2], size = view->words[1] * width, one = 1;
+  uint64_t fingerprint = 1 + petal_inline_reduce(hash * PETAL_INLINE_GOLDEN, (one << width) - 1);
+  uint64_t mixed = petal_inline_scatter(petal_inline_order(fingerprint), 0);
+  uint64_t bucket = petal_inline_reduce(hash, buckets), sum = 2 * petal_inline_reduce(mixed, buckets / 2) + 1;
+  /* Both buckets are less than their number, whatever the payload says. */
+  uint64_t other = sum < bucket ? sum + buckets - bucket : sum - bucket;
+  petal_inline_cuckoo_places places = {bucket * size, other * size, fingerprint};
+  return places;
+}
+
+/* The 64 bits from `bit` on, zeros after the payload. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_cuckoo_window(const petal_view *view, uint64_t bit) {
+  const uint64_t *word = view->payload + PETAL_INLINE_CAST(size_t, bit >> 6);
+  uint64_t next = (bit >> 6) + 1 < view->payload_bytes / 8 ? petal_inline_load(word + 1) : 0;
+  return petal_inline_load(word) >> (bit & 63) | next << 1 << (63 - (bit & 63));
+}
+
+/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_CUCKOO. Chance decides which bucket has the
+ * fingerprint, so both are looked at, without a branch. */
+PETAL_INLINE_ALWAYS bool petal_view_cuckoo_contains_hash(const petal_view *view, uint64_t hash) {
+  const uint64_t width = view->words[2], ones = view->words[4], highs = ones << (width - 1), lows = highs - ones;
+  const petal_inline_cuckoo_places places = petal_inline_cuckoo_find(view, hash);
+  uint64_t pattern = places.fingerprint * ones, missing = highs;
+#if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
+  /* Eight bytes have a bucket, if they are all there. */
+  uint64_t last = places.first > places.second ? places.first : places.second;
+  if (PETAL_INLINE_LIKELY(view->words[5] != 0 && (last >> 3) + 8 <= view->payload_bytes)) {
+    uint64_t first = petal_inline_load_bits(view->payload, places.first) ^ pattern;
+    uint64_t second = petal_inline_load_bits(view->payload, places.second) ^ pattern;
+    /* The highest bit of a slot stays 0 where the slot is the fingerprint. */
+    missing &= ((first & lows) + lows) | first;
+    missing &= ((second & lows) + lows) | second;
+    return missing != highs;
+  }
+#endif
+  for (uint64_t slot = 0; slot < view->words[1]; slot += view->words[3]) {
+    uint64_t first = petal_inline_cuckoo_window(view, places.first + slot * width) ^ pattern;
+    uint64_t second = petal_inline_cuckoo_window(view, places.second + slot * width) ^ pattern;
+    missing &= ((first & lows) + lows) | first;
+    missing &= ((second & lows) + lows) | second;
+  }
+  return missing != highs;
+}
+
+PETAL_INLINE_ALWAYS void petal_view_cuckoo_prefetch_hash(const petal_view *view, uint64_t hash) {
+  const petal_inline_cuckoo_places places = petal_inline_cuckoo_find(view, hash);
+  petal_inline_fetch(view->payload + PETAL_INLINE_CAST(size_t, places.first >> 6));
+  petal_inline_fetch(view->payload + PETAL_INLINE_CAST(size_t, places.second >> 6));
+}
+
+/* ---- The layout ribbon: slots, a run of which gives the fingerprint of a key ------------------------------------- */
+
+/* The coefficients of a key, 64 or 128, the byte at which the first group of eight slots with a coefficient begins, and
+ * in which of these slots the coefficients start. */
+typedef struct {
+  uint64_t byte, low, high;
+  unsigned shift;
+} petal_inline_ribbon_row;
+
+/* A word of the payload, 0 outside of it: what the directory says may be anything. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_word(const petal_view *view, uint64_t word) {
+  return PETAL_INLINE_LIKELY(word < view->payload_bytes / 8) ? petal_inline_load(view->payload + word) : 0;
+}
+
+/* The eight bytes from `byte` on, zeros outside of the payload. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_eight(const petal_view *view, uint64_t byte) {
+  uint64_t word = byte / 8, shift = 8 * (byte % 8), low = petal_inline_ribbon_word(view, word) >> shift;
+  return shift == 0 ? low : low | petal_inline_ribbon_word(view, word + 1) << (64 - shift);
+}
+
+/* The two bits of metadata of a bucket, in metadata that begins at `byte`. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_threshold(const petal_view *view, uint64_t byte, uint64_t bucket) {
+  return petal_inline_ribbon_word(view, byte / 8) >> (8 * (byte % 8) + 2 * (bucket % 4)) & 3;
+}
+
+/* The base-2 logarithm of the slots of a bucket. */
+PETAL_INLINE_ALWAYS unsigned petal_inline_ribbon_bucket(const petal_view *view) { return view->words[2] == 64 ? 7 : 9; }
+
+/* Which of three classes of its bucket a row that starts there has, counted from the bucket's end. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_class(const petal_view *view, uint64_t start) {
+  const bool narrow = view->words[2] == 64;
+  uint64_t from_end = ~start & (narrow ? 127u : 511u);
+  return PETAL_INLINE_CAST(uint64_t, from_end >= (narrow ? 90u : 379u)) + (from_end >= (narrow ? 111u : 454u));
+}
+
+/* The row at a slot of the shard whose slots begin at byte `begin`, with the coefficients that come from `z`. */
+PETAL_INLINE_ALWAYS petal_inline_ribbon_row petal_inline_ribbon_row_at(const petal_view *view, uint64_t begin,
+                                                                       uint64_t slot, uint64_t z) {
+  petal_inline_ribbon_row row;
+  row.byte = begin + slot / 8 * view->words[1];
+  row.shift = PETAL_INLINE_CAST(unsigned, slot % 8);
+  row.low = z | 1;
+  row.high = 0;
+  if (view->words[2] != 64) {
+    uint64_t high = z * UINT64_C(0xd6e8feb86659fd93);
+    row.high = high ^ high >> 32;
+  }
+  return row;
+}
+
+/* The hash of a bumped key in a layer after the first. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_bumped(uint64_t x, uint64_t z, uint64_t layer) {
+  uint64_t of_x = petal_inline_scatter(petal_inline_order(x + PETAL_INLINE_GOLDEN * layer), 0);
+  return petal_inline_scatter(petal_inline_order(z ^ of_x), 0);
+}
+
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_bumped_scatter(uint64_t hash) {
+  uint64_t product = hash * PETAL_INLINE_GOLDEN;
+  return product ^ product >> 32;
+}
+
+/* A size of a layer: 11 bits, and above them by how many bits these are moved up. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_size(uint64_t code) { return (code & 2047) << (code >> 11); }
+
+/* The row of a key that was bumped from the first layer. */
+PETAL_INLINE_SELDOM petal_inline_ribbon_row petal_inline_ribbon_find_bumped(petal_view of, uint64_t shard,
+                                                                            uint64_t begin, uint64_t x, uint64_t z) {
+  const petal_view *view = &of;
+  const unsigned bucket_bits = petal_inline_ribbon_bucket(view);
+  const uint64_t sizes = petal_inline_ribbon_word(view, view->words[0] + shard - 1), width = view->words[2];
+  const uint64_t gap = width / 8 * view->words[1];
+  bool is_last = shard + 1 == view->words[0];
+  uint64_t metadata = is_last ? view->words[6] : petal_inline_ribbon_word(view, shard) - gap;
+  uint64_t first = view->words[3], seed = sizes >> 61, base = petal_inline_ribbon_size(sizes >> 45 & 0xffff), hash;
+  petal_inline_ribbon_row none = {0, 0, 0, 0};
+  for (unsigned layer = 0; layer < 3; layer++) {
+    uint64_t starts = petal_inline_ribbon_size(sizes >> 15 * layer & 0x7fff);
+    if (starts == 0) break;
+    hash = petal_inline_ribbon_bumped(x, z, layer + 1);
+    uint64_t start = petal_inline_reduce(hash, starts), bucket = start >> bucket_bits;
+    uint64_t threshold = petal_inline_ribbon_threshold(view, metadata - (1 + bucket / 4), bucket);
+    if (petal_inline_ribbon_class(view, start) < threshold) {
+      return petal_inline_ribbon_row_at(view, begin, first + start, petal_inline_ribbon_bumped_scatter(hash));
+    }
+    first += starts;
+    /* Four buckets have a byte. */
+    metadata -= (starts + (UINT64_C(4) << bucket_bits) - 1) >> (bucket_bits + 2);
+  }
+  if (seed == 7) {
+    /* Keys that are found by search, each of which has a slot to itself: x and z of each, in ascending order. */
+    uint64_t least = 0, most = base;
+    metadata -= 16 * base;
+    while (least < most) {
+      uint64_t middle = least + (most - least) / 2;
+      uint64_t there = petal_inline_ribbon_eight(view, metadata + 16 * middle);
+      uint64_t other = petal_inline_ribbon_eight(view, metadata + 16 * middle + 8);
+      if (there == x && other == z) return petal_inline_ribbon_row_at(view, begin, first + width + middle, 0);
+      if (there < x || (there == x && other < z)) {
+        least = middle + 1;
+      } else {
+        most = middle;
+      }
+    }
+    return none;
+  }
+  if (base == 0) return none;
+  hash = petal_inline_ribbon_bumped(x, z, 4 + seed);
+  return petal_inline_ribbon_row_at(view, begin, first + petal_inline_reduce(hash, base),
+                                    petal_inline_ribbon_bumped_scatter(hash));
+}
+
+/* The row of a key with order x and scattered hash z. The view is one of a ribbon that has shards. */
+PETAL_INLINE_ALWAYS petal_inline_ribbon_row petal_inline_ribbon_find(const petal_view *view, uint64_t x, uint64_t z) {
+  const uint64_t shards = view->words[0], shard = petal_inline_reduce(x, shards), how_far = x * shards >> 32;
+  uint64_t begin = view->words[5];
+  if (shards > 1) {
+    /* This word is read for the first shard too, because the processor cannot guess whether a shard is the first. */
+    uint64_t told = petal_inline_ribbon_word(view, shard == 0 ? 0 : shard - 1);
+    begin = shard == 0 ? begin : told;
+  }
+  uint64_t start = how_far * view->words[3] >> 32, bucket = start >> petal_inline_ribbon_bucket(view);
+  uint64_t metadata = (2 * shards - 1) * 8 + shard * view->words[4] + bucket / 4;
+  if (PETAL_INLINE_LIKELY(petal_inline_ribbon_class(view, start) <
+                          petal_inline_ribbon_threshold(view, metadata, bucket))) {
+    return petal_inline_ribbon_row_at(view, begin, start, z);
+  }
+  return petal_inline_ribbon_find_bumped(*view, shard, begin, x, z);
+}
+
+/* The exclusive or of eight bytes of each of `count` groups, from the group at `byte` on. Only the slots with a
+ * coefficient are left in these bytes. Each group has a byte of the coefficients, the lowest first. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_sum(const petal_view *view, bool is_inside, uint64_t byte,
+                                               uint64_t coefficients, unsigned count) {
+  const uint64_t each = UINT64_C(0x0101010101010101), columns = view->words[1];
+  uint64_t sum = 0;
+  for (unsigned group = 0; group < count; group++) {
+    uint64_t at = byte + group * columns;
+#if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
+    uint64_t bits = is_inside ? petal_inline_load_eight(view->payload, at) : petal_inline_ribbon_eight(view, at);
+#else
+    uint64_t bits = petal_inline_ribbon_eight(view, at);
+    (void)is_inside;
+#endif
+    sum ^= bits & each * (coefficients >> 8 * group & 255);
+  }
+  return sum;
+}
+
+/* The same of all groups of a row, whose first eight bytes are at `byte`. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_sum_all(const petal_view *view, bool is_inside, uint64_t byte,
+                                                   const petal_inline_ribbon_row *row) {
+  const unsigned shift = row->shift, rest = 63 - shift;
+  const uint64_t columns = view->words[1], next = row->high << shift | row->low >> 1 >> rest;
+  uint64_t sum = petal_inline_ribbon_sum(view, is_inside, byte, row->low << shift, 8);
+  if (view->words[2] == 64) return sum ^ petal_inline_ribbon_sum(view, is_inside, byte + 8 * columns, next, 1);
+  sum ^= petal_inline_ribbon_sum(view, is_inside, byte + 8 * columns, next, 8);
+  return sum ^ petal_inline_ribbon_sum(view, is_inside, byte + 16 * columns, row->high >> 1 >> rest, 1);
+}
+
+/* The same of a row that reaches past the payload. */
+PETAL_INLINE_SELDOM uint64_t petal_inline_ribbon_sum_outside(petal_view view, uint64_t byte,
+                                                             petal_inline_ribbon_row row) {
+  return petal_inline_ribbon_sum_all(&view, false, byte, &row);
+}
+
+/* What the slots of a row give in eight columns, from `first` on. Bits above the columns mean nothing. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_columns(const petal_view *view, const petal_inline_ribbon_row *row,
+                                                   uint64_t first) {
+  const uint64_t byte = row->byte + first, last = byte + view->words[2] / 8 * view->words[1];
+  bool is_inside = byte <= last && last < view->payload_bytes - 7;
+  uint64_t sum = PETAL_INLINE_LIKELY(is_inside) ? petal_inline_ribbon_sum_all(view, true, byte, row)
+                                                : petal_inline_ribbon_sum_outside(*view, byte, *row);
+  /* The parity of each byte, and these as bits. */
+  sum ^= sum >> 4;
+  sum ^= sum >> 2;
+  sum = (sum ^ sum >> 1) & UINT64_C(0x0101010101010101);
+  return sum * UINT64_C(0x0102040810204080) >> 56;
+}
+
+/* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_LAYOUT_RIBBON. */
+PETAL_INLINE_ALWAYS bool petal_view_ribbon_contains_hash(const petal_view *view, uint64_t hash) {
+  if (!PETAL_INLINE_LIKELY(view->words[0] != 0)) return false;
+  uint64_t x = petal_inline_order(hash), z = petal_inline_scatter(x, 0), differing = z * PETAL_INLINE_GOLDEN >> 32;
+  const petal_inline_ribbon_row row = petal_inline_ribbon_find(view, x, z);
+  for (uint64_t first = 0; first < view->words[1]; first += 8) {
+    differing ^= petal_inline_ribbon_columns(view, &row, first) << first;
+  }
+  return differing << (64 - view->words[1]) == 0;
+}
+
+/* Fetches the lines of the slots. Metadata is read for it. */
+PETAL_INLINE_ALWAYS void petal_view_ribbon_prefetch_hash(const petal_view *view, uint64_t hash) {
+  if (view->words[0] == 0) return;
+  uint64_t x = petal_inline_order(hash), length = (view->words[2] / 8 + 1) * view->words[1];
+  const petal_inline_ribbon_row row = petal_inline_ribbon_find(view, x, petal_inline_scatter(x, 0));
+  if (row.byte >= view->payload_bytes || view->payload_bytes - row.byte < length) return;
+  for (uint64_t byte = 0; byte < length; byte += 64) petal_inline_fetch(view->payload + (row.byte + byte) / 8);
+  petal_inline_fetch(view->payload + (row.byte + length - 1) / 8);
+}
+
+/* ---- Any layout -------------------------------------------------------------------------------------------------- */
+
+/* The hash of a uint64_t key, for a view whose `hash` is PETAL_HASH_XXH3. */
+PETAL_INLINE_ALWAYS uint64_t petal_view_hash_u64(const petal_view *view, uint64_t key) {
+  return petal_inline_xxh3(view->hash_flip, key);
+}
+
+/* The layouts whose lookups are longer than a copy of the view takes. Inlined they would slow the others down, because
+ * the compiler has only so many registers. */
+PETAL_INLINE_SELDOM bool petal_inline_other_contains_hash(petal_view view, uint64_t hash) {
+  if (view.layout == PETAL_LAYOUT_CUCKOO) return petal_view_cuckoo_contains_hash(&view, hash);
+  if (view.layout == PETAL_LAYOUT_RIBBON) return petal_view_ribbon_contains_hash(&view, hash);
+  return true;
+}
+
+/* Whether a hash may have been inserted; false is certain. Returns true if something is wrong. A program that knows the
+ * layout, say of a view that it made of a filter of its own, may call the function of the layout instead. */
+PETAL_INLINE_ALWAYS bool petal_view_contains_hash(const petal_view *view, uint64_t hash) {
+  if (view == NULL) return true;
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view, hash);
+  if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) return petal_view_split_block_contains_hash(view, hash);
+  if (view->layout == PETAL_LAYOUT_BLOOM) return petal_view_bloom_contains_hash(view, hash);
+  if (view->layout == PETAL_LAYOUT_FUSE) return petal_view_fuse_contains_hash(view, hash);
+  return petal_inline_other_contains_hash(*view, hash);
+}
+
 /* Whether a uint64_t key may have been inserted. Returns true if the filter's hash function is not XXH3. */
-static inline bool petal_view_contains_u64(const petal_view *view, uint64_t key) {
+PETAL_INLINE_ALWAYS bool petal_view_contains_u64(const petal_view *view, uint64_t key) {
   if (PETAL_INLINE_LIKELY(view != NULL && view->hash == PETAL_HASH_XXH3)) {
     return petal_view_contains_hash(view, petal_view_hash_u64(view, key));
   }
@@ -446,37 +956,41 @@ static inline bool petal_view_contains_u64(const petal_view *view, uint64_t key)
 
 /* Fetches the memory of a hash that you will soon look up or insert. In a filter that is larger than the cache, a loop
  * that fetches 16 keys ahead is about twice as fast. */
-static inline void petal_view_prefetch_hash(const petal_view *view, uint64_t hash) {
-#if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
+PETAL_INLINE_ALWAYS void petal_view_prefetch_hash(const petal_view *view, uint64_t hash) {
   if (view == NULL) return;
-  bool blocked = view->layout == PETAL_LAYOUT_BLOCKED;
-  if (!blocked && view->layout != PETAL_LAYOUT_SPLIT_BLOCK) return;
-  size_t start = blocked ? petal_inline_blocked_start(view, hash) : petal_inline_split_block_start(view, hash);
-  __builtin_prefetch(view->words + start);
-  /* GCC takes a function that does nothing but prefetch for one that does nothing. */
-  __asm__ volatile("" : : "r"(start));
-#else
-  (void)view;
-  (void)hash;
-#endif
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) {
+    petal_inline_fetch(view->payload + petal_inline_blocked_start(view, hash));
+  } else if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) {
+    petal_inline_fetch(view->payload + petal_inline_split_block_start(view, hash));
+  } else if (view->layout == PETAL_LAYOUT_BLOOM) {
+    petal_view_bloom_prefetch_hash(view, hash);
+  } else if (view->layout == PETAL_LAYOUT_FUSE) {
+    petal_view_fuse_prefetch_hash(view, hash);
+  } else if (view->layout == PETAL_LAYOUT_CUCKOO) {
+    petal_view_cuckoo_prefetch_hash(view, hash);
+  } else if (view->layout == PETAL_LAYOUT_RIBBON) {
+    petal_view_ribbon_prefetch_hash(view, hash);
+  }
 }
 
 /* Fetches the memory of a uint64_t key that you will soon look up or insert. */
-static inline void petal_view_prefetch_u64(const petal_view *view, uint64_t key) {
+PETAL_INLINE_ALWAYS void petal_view_prefetch_u64(const petal_view *view, uint64_t key) {
   if (view != NULL) petal_view_prefetch_hash(view, petal_view_hash_u64(view, key));
 }
 
 /* Inserts a hash. `is_new`, nullable, becomes true if the hash certainly was not there. Returns
  * PETAL_ERR_UNSUPPORTED_BY_HANDLE if the view is not from petal_filter_view_writable(), and PETAL_ERR_UNSUPPORTED if
- * this header does not know the view's layout. */
-static inline petal_status petal_view_insert_hash(const petal_view *view, uint64_t hash, bool *is_new) {
+ * this header does not know how to insert into the view's layout. */
+PETAL_INLINE_ALWAYS petal_status petal_view_insert_hash(const petal_view *view, uint64_t hash, bool *is_new) {
   bool fresh;
   if (view == NULL) return PETAL_ERR_NULL;
-  if (view->writable_words == NULL) return PETAL_ERR_UNSUPPORTED_BY_HANDLE;
+  if (view->writable_payload == NULL) return PETAL_ERR_UNSUPPORTED_BY_HANDLE;
   if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) {
     fresh = petal_view_blocked_insert_hash(view, hash);
   } else if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) {
     fresh = petal_view_split_block_insert_hash(view, hash);
+  } else if (view->layout == PETAL_LAYOUT_BLOOM) {
+    fresh = petal_view_bloom_insert_hash(view, hash);
   } else {
     return PETAL_ERR_UNSUPPORTED;
   }
@@ -486,13 +1000,21 @@ static inline petal_status petal_view_insert_hash(const petal_view *view, uint64
 
 /* Inserts a uint64_t key. `is_new`, nullable, becomes true if the key certainly was not there. Returns the errors of
  * petal_view_insert_hash(), and PETAL_ERR_UNSUPPORTED if the filter's hash function is not XXH3. */
-static inline petal_status petal_view_insert_u64(const petal_view *view, uint64_t key, bool *is_new) {
+PETAL_INLINE_ALWAYS petal_status petal_view_insert_u64(const petal_view *view, uint64_t key, bool *is_new) {
   if (view == NULL) return PETAL_ERR_NULL;
   if (view->hash != PETAL_HASH_XXH3) return PETAL_ERR_UNSUPPORTED;
   return petal_view_insert_hash(view, petal_view_hash_u64(view, key), is_new);
 }
 
 #undef PETAL_INLINE_SALTS
+#undef PETAL_INLINE_GOLDEN
+#undef PETAL_INLINE_GOLDEN_2
+#undef PETAL_INLINE_GOLDEN_3
+#undef PETAL_INLINE_GOLDEN_4
+#undef PETAL_INLINE_MIX
+#undef PETAL_INLINE_MIX_SCATTERED
+#undef PETAL_INLINE_ALWAYS
+#undef PETAL_INLINE_SELDOM
 #undef PETAL_INLINE_CAST
 #undef PETAL_INLINE_LIKELY
 #undef PETAL_INLINE_POINTER

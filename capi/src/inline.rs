@@ -1,5 +1,6 @@
 //! petal_inline.h: lookups and insertions of single keys that the compiler puts into the program which includes this
-//! header. They are for filters whose layout has a name: the kinds `blocked` and `split_block`.
+//! header. They are for filters whose layout has a name: the kinds `blocked`, `split_block`, `bloom` with the default
+//! derivation, `fuse`, `ribbon`, and `cuckoo` without semi-sorting. Insertions are for the first three.
 //!
 //!     petal_view view = PETAL_VIEW_INIT;
 //!     if (petal_filter_view(filter, &view, NULL) != PETAL_OK) return 1;
@@ -49,19 +50,52 @@ use crate::status::{petal_error, petal_status};
 use petal_core::hash::xxh3;
 use petal_core::kinds::blocked::layout::masks;
 use petal_core::{Filter, HashFunction, Image, Layout, Result, View};
+use std::ffi::c_void;
 use std::ptr;
 
-/// The layout of a payload: one of `PETAL_LAYOUT_*`.
+/// The layout of a payload: one of `PETAL_LAYOUT_*`. Each of these says what the `words` of a view are; those that it
+/// does not name are 0. 3 is taken.
 pub type petal_layout = u32;
 
 /// Blocks of 256 bits, a bit in each of eight lanes: filters of the kind `PETAL_KIND_SPLIT_BLOCK`.
+/// words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets, 8.
 pub const PETAL_LAYOUT_SPLIT_BLOCK: petal_layout = 1;
 /// Blocks of 512 bits, a bit in each of some of sixteen lanes: filters of the kind `PETAL_KIND_BLOCKED`.
+/// words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets. `table` has the lane masks of
+/// keys with so many bits, uint16_t numbers: each key uses the lanes of one mask.
 pub const PETAL_LAYOUT_BLOCKED: petal_layout = 2;
+/// Bits anywhere: filters of the kind `PETAL_KIND_BLOOM` with the derivation "remix".
+/// words[0] is how many bits a probe ranges over. words[1] is how many bits lie between one probe's range and the next
+/// one's: 0, or words[0] in a partitioned filter. words[2] is how many bits a key sets, from 1 to 64.
+pub const PETAL_LAYOUT_BLOOM: petal_layout = 4;
+/// Cells, three or four for a key, whose exclusive or is the key's fingerprint: filters of the kind
+/// `PETAL_KIND_FUSE`.
+/// words[0] is the number of shards, 0 if there are no keys. words[1] is how many bits a cell has, from 2 to 32.
+/// words[2] is how many cells a key has, and words[3] how many there are. words[4] is the word of the payload at which
+/// the directory begins. words[5] and words[6] are the directory's entry of the only shard. They are 0 if there are
+/// more shards, or if that entry is wrong: lookups then read the directory.
+pub const PETAL_LAYOUT_FUSE: petal_layout = 5;
+/// Buckets of fingerprints, two of which a key may be in: filters of the kind `PETAL_KIND_CUCKOO` without
+/// semi-sorting.
+/// words[0] is the number of buckets, an even number. words[1] is how many slots a bucket has, and words[2] how many
+/// bits a fingerprint has. A bucket is one window or more. words[3] is how many slots a window has, which take at most
+/// 64 bits. words[4] is a number with the lowest bit of each of these slots. words[5] is 1 if a bucket always lies in
+/// the eight bytes from the byte in which it begins, otherwise 0.
+pub const PETAL_LAYOUT_CUCKOO: petal_layout = 6;
+/// Slots, a run of which gives the fingerprint of a key: filters of the kind `PETAL_KIND_RIBBON`.
+/// words[0] is the number of shards, 0 if there are no keys. words[1] is how many bits a slot has, from 1 to 32, and
+/// words[2] how many coefficients a key has, 64 or 128. words[3] is how many slots of a shard's first layer a key may
+/// start in, and words[4] how many bytes the metadata of that layer has. words[5] is the byte at which the slots of the
+/// first shard begin. words[6] is how many bytes the payload has without those that fill its last line.
+pub const PETAL_LAYOUT_RIBBON: petal_layout = 7;
 
 const _: () = {
     assert!(PETAL_LAYOUT_SPLIT_BLOCK == Layout::SplitBlock as u32);
     assert!(PETAL_LAYOUT_BLOCKED == Layout::Blocked as u32);
+    assert!(PETAL_LAYOUT_BLOOM == Layout::Bloom as u32);
+    assert!(PETAL_LAYOUT_FUSE == Layout::Fuse as u32);
+    assert!(PETAL_LAYOUT_CUCKOO == Layout::Cuckoo as u32);
+    assert!(PETAL_LAYOUT_RIBBON == Layout::Ribbon as u32);
 };
 
 /// A filter's payload and how to find keys in it; `docs/format.md` specifies the layouts. A lookup in a view of all
@@ -73,46 +107,46 @@ pub struct petal_view {
     pub struct_size: usize,
     /// One of `PETAL_LAYOUT_*`.
     pub layout: petal_layout,
-    /// How many bits a key sets.
-    pub hashes: u32,
     /// The hash function of the keys. The inline functions hash uint64_t keys only if it is `PETAL_HASH_XXH3`.
     pub hash: petal_hash_function,
-    /// How many lane masks `masks` points to.
-    pub mask_count: u32,
     /// The number that XXH3 mixes with uint64_t keys, which comes from the seed; otherwise 0.
     pub hash_flip: u64,
-    /// How many blocks there are, at least 1.
-    pub blocks: u64,
-    /// The blocks, one after the other, aligned to 8 bytes.
-    pub words: *const u64,
-    /// The start of the blocks for insertions, the same address as `words`. NULL if the view is for lookups only.
-    pub writable_words: *mut u64,
-    /// The lane masks of `PETAL_LAYOUT_BLOCKED`: each key uses the lanes of one mask. Static. NULL for other layouts.
-    pub masks: *const u16,
+    /// All bytes that a lookup may read, aligned to 8 bytes.
+    pub payload: *const u64,
+    /// How many bytes these are, a multiple of 8.
+    pub payload_bytes: u64,
+    /// The payload for insertions, the same address. NULL if the view is for lookups only.
+    pub writable_payload: *mut u64,
+    /// What the layout says that these are.
+    pub words: [u64; 8],
+    /// A table of the layout's, which lives as long as the program. NULL if the layout has none.
+    pub table: *const c_void,
+    /// How many entries the table has.
+    pub table_count: u64,
 }
 
 // SAFETY: numbers and nullable pointers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_view {
-    const FIRST_SIZE: usize = 64;
+    const FIRST_SIZE: usize = 128;
 }
 
-/// A view of these words for a filter with this hash function and seed.
+/// A view of this payload for a filter with this hash function and seed.
 fn view_of(view: View, hash: HashFunction, seed: u64) -> petal_view {
-    let (words_of_block, masks) = match view.layout {
-        Layout::Blocked => (8, masks(view.hashes)),
-        Layout::SplitBlock => (4, &[][..]),
+    let table = match view.layout {
+        Layout::Blocked => masks(view.words[1] as u32),
+        _ => &[],
     };
     petal_view {
         struct_size: 0,
         layout: view.layout as petal_layout,
-        hashes: view.hashes,
         hash: hash as petal_hash_function,
-        mask_count: masks.len() as u32,
         hash_flip: if hash == HashFunction::Xxh3 { xxh3::flip(seed) } else { 0 },
-        blocks: (view.words.len() / words_of_block) as u64,
-        words: view.words.as_ptr().cast(),
-        writable_words: ptr::null_mut(),
-        masks: if masks.is_empty() { ptr::null() } else { masks.as_ptr() },
+        payload: view.payload.as_ptr().cast(),
+        payload_bytes: size_of_val(view.payload) as u64,
+        writable_payload: ptr::null_mut(),
+        words: view.words,
+        table: if table.is_empty() { ptr::null() } else { table.as_ptr().cast() },
+        table_count: table.len() as u64,
     }
 }
 
@@ -141,8 +175,9 @@ pub unsafe extern "C" fn petal_filter_view(
 
 /// Fills in a view for lookups and insertions. The function first marks an image in place dirty, on its disk too.
 /// Nobody will say which regions the insertions change. So all regions count as changed, and this call and the next
-/// sync read the whole payload. Returns `PETAL_ERR_CORRUPT` if the image does not match its checksums. Returns
-/// `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if the handle is open for reading, or for shared insertion.
+/// sync read the whole payload. Returns `PETAL_ERR_UNSUPPORTED` if the layout has no name, or none with insertions.
+/// Returns `PETAL_ERR_CORRUPT` if the image does not match its checksums. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if
+/// the handle is open for reading, or for shared insertion.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_view_writable(
     filter: *mut petal_filter,
@@ -156,8 +191,8 @@ pub unsafe extern "C" fn petal_filter_view_writable(
             let (hash, seed) = (filter.base().hasher().function(), filter.base().hasher().identifier());
             let payload = filter.writable_view()?;
             // The words are atomics, through which may be written where they are writable.
-            let writable_words = payload.words.as_ptr().cast::<u64>().cast_mut();
-            Ok(petal_view { writable_words, ..view_of(payload, hash, seed) })
+            let writable_payload = payload.payload.as_ptr().cast::<u64>().cast_mut();
+            Ok(petal_view { writable_payload, ..view_of(payload, hash, seed) })
         };
         // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, and `view` is a
         // struct of its size.

@@ -256,8 +256,11 @@ fn kind_info(row: &Row) -> petal_kind_info {
     info
 }
 
-/// The error for a name that no kind has.
+/// The error for a name that no kind of this build has.
 pub(crate) fn unknown(name: &str) -> Error {
+    if let Some(left_out) = registry::absent().find(|kind| kind.name == name) {
+        return left_out.error();
+    }
     boundary::error(Status::UnknownValue, format_args!("name = {name:?} is not known"))
 }
 
@@ -265,7 +268,7 @@ pub(crate) fn out_of_range(what: &str, index: usize, count: usize) -> Error {
     boundary::error(Status::OutOfRange, format_args!("{what} = {index} is not less than {count}"))
 }
 
-/// How many kinds there are: of filters, maps, other systems' filters and sketches.
+/// How many kinds this build has: of filters, maps, other systems' filters and sketches.
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_kind_count() -> usize {
     registry::every().count()
@@ -290,7 +293,8 @@ pub unsafe extern "C" fn petal_kind_at(
     })
 }
 
-/// Describes the kind with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none.
+/// Describes the kind with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none,
+/// `PETAL_ERR_UNSUPPORTED_BY_BUILD` if this build leaves it out.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_kind_find(
     name: *const c_char,
@@ -362,8 +366,8 @@ pub unsafe extern "C" fn petal_kind_choice(
 
 fn parameter_at(kind: petal_kind, index: usize) -> Result<&'static Parameter> {
     let kind = if kind == 0 { registry::DEFAULT_KIND } else { KindId(kind) };
-    let row = registry::find(kind)
-        .ok_or_else(|| boundary::error(Status::UnknownValue, format_args!("kind = {} is not known", kind.0)))?;
+    let unknown = || boundary::error(Status::UnknownValue, format_args!("kind = {} is not known", kind.0));
+    let row = registry::find(kind).ok_or_else(|| registry::left_out_error(kind).unwrap_or_else(unknown))?;
     let parameter = row.parameters.get(index).ok_or_else(|| out_of_range("index", index, row.parameters.len()))?;
     Ok(parameter)
 }

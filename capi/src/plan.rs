@@ -6,10 +6,10 @@
 
 use crate::boundary::{self, boundary};
 use crate::kinds::PETAL_NAME_SIZE;
-use crate::spec::petal_kind;
+use crate::spec::{petal_kind, petal_setting};
 use crate::status::{petal_error, petal_status};
 use petal_core::plan::{Goal, Request};
-use petal_core::{Capabilities, Status, plan};
+use petal_core::{Capabilities, Setting, Status, plan};
 use std::ffi::c_char;
 
 /// What you want: set `keys`, and `false_positive_rate` or `memory`.
@@ -74,8 +74,11 @@ pub struct petal_proposal {
     pub name: [c_char; PETAL_NAME_SIZE],
     /// Why the kind does not fit; empty if it does.
     pub reason: [c_char; PETAL_REASON_SIZE],
+    /// The parameter that gives the kind these numbers, for `petal_spec.parameters`. Its id is 0 where all parameters
+    /// have their defaults.
+    pub setting: petal_setting,
     /// 0.
-    pub reserved: [u64; 4],
+    pub reserved: [u64; 2],
 }
 
 // SAFETY: numbers and arrays of numbers, without padding, its size first.
@@ -142,7 +145,8 @@ pub unsafe extern "C" fn petal_plan(
                 build_memory: 0,
                 name: [0; PETAL_NAME_SIZE],
                 reason: [0; PETAL_REASON_SIZE],
-                reserved: [0; 4],
+                setting: petal_setting::of_core(Setting::default()),
+                reserved: [0; 2],
             };
             boundary::copy_text(proposal.name, &mut row.name);
             match &proposal.outcome {
@@ -152,6 +156,7 @@ pub unsafe extern "C" fn petal_plan(
                     row.false_positive_rate = fit.false_positive_rate;
                     row.lines_per_lookup = fit.lines_per_lookup;
                     row.build_memory = fit.build_memory;
+                    row.setting = petal_setting::of_core(fit.setting.unwrap_or_default());
                 }
                 Err(reason) => {
                     row.status = reason.status() as petal_status;

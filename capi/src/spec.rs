@@ -98,6 +98,11 @@ pub struct petal_setting {
 }
 
 impl petal_setting {
+    /// A setting of the core.
+    pub(crate) fn of_core(Setting { id, value }: Setting) -> petal_setting {
+        petal_setting { id, form: PETAL_SETTING_DOUBLE, value }
+    }
+
     /// The core's form of a setting.
     fn to_core(self) -> Result<Setting> {
         let value = match self.form {
@@ -212,11 +217,7 @@ impl petal_spec {
             kernel: spec.kernel as u32,
             seed: spec.seed,
             key: spec.key.unwrap_or_default(),
-            parameters: spec.parameters.map(|Setting { id, value }| petal_setting {
-                id,
-                form: PETAL_SETTING_DOUBLE,
-                value,
-            }),
+            parameters: spec.parameters.map(petal_setting::of_core),
         }
     }
 

@@ -7,8 +7,9 @@ use crate::numbers::short;
 use crate::output::{Table, Text};
 use crate::plot;
 use petal::plan::{Fit, Goal, Proposal, Request, plan};
-use petal::{Capabilities, Overfill, Row, registry};
+use petal::{Capabilities, Overfill, Row, Setting, registry};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::fs;
 
@@ -43,6 +44,9 @@ struct Numbers {
     false_positive_rate: f64,
     lines_per_lookup: f64,
     build_memory: u64,
+    /// The parameters to set, if the kind has these numbers with others than the default ones.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    parameters: BTreeMap<&'static str, f64>,
     /// The abilities that can be asked for and that the kind has.
     also: Vec<&'static str>,
 }
@@ -131,9 +135,17 @@ impl From<Proposal> for Choice {
         let kind = proposal.name;
         match proposal.outcome {
             Ok(fit) => {
-                let Fit { bits_per_key, bytes, false_positive_rate, lines_per_lookup, build_memory } = fit;
-                let also = also(kind);
-                let fit = Numbers { bits_per_key, bytes, false_positive_rate, lines_per_lookup, build_memory, also };
+                let Fit { bits_per_key, bytes, false_positive_rate, lines_per_lookup, build_memory, setting } = fit;
+                let named = |setting: Setting| Some((parameter(kind, setting.id)?, setting.value));
+                let fit = Numbers {
+                    bits_per_key,
+                    bytes,
+                    false_positive_rate,
+                    lines_per_lookup,
+                    build_memory,
+                    parameters: setting.and_then(named).into_iter().collect(),
+                    also: also(kind),
+                };
                 Choice { kind, fit: Some(fit), reason: None }
             }
             Err(error) => Choice { kind, fit: None, reason: Some(error.to_string()) },
@@ -149,6 +161,12 @@ impl Choice {
             self.reason = Some(format!("{} is not changed in place: it is changed in memory, and saved", self.kind));
         }
     }
+}
+
+/// The name of a kind's parameter.
+fn parameter(kind: &str, id: u32) -> Option<&'static str> {
+    let row = registry::find_name(kind)?;
+    row.parameters.iter().find(|parameter| parameter.id() == id).map(|parameter| parameter.name)
 }
 
 /// The abilities that the options ask for.
@@ -225,7 +243,7 @@ fn print(answer: &Answer, verbose: bool, text: &mut Text) -> Outcome<()> {
         }
         let mark = if answer.recommended == Some(kind) { '*' } else { ' ' };
         let mut row = vec![
-            format!("{mark} {kind}"),
+            fit.parameters.iter().fold(format!("{mark} {kind}"), |all, (name, value)| format!("{all} {name}={value}")),
             format!("{:.2}", fit.bits_per_key),
             fit.bytes.to_string(),
             short(fit.false_positive_rate),

@@ -1,8 +1,8 @@
 //! Threads that solve parts of one payload: whichever is free takes the next part, and the caller's thread hears of it.
 
 use crate::error::{Result, Status};
-use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
-use std::sync::{Arc, Mutex};
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// What making a payload may use, and who hears of it.
@@ -33,19 +33,102 @@ impl Work<'_> {
     }
 }
 
-/// The threads of [`with_workers`], as the caller's thread sees them.
-pub struct Workers<J, R> {
-    jobs: SyncSender<J>,
-    reports: Receiver<Result<R>>,
+/// What waits to be taken by another thread, the oldest first. Parts of a payload take milliseconds, so that waking all
+/// threads at each change costs nothing. A channel of Rust's library would be ten times this code for each type.
+struct Queue<T> {
+    state: Mutex<Waiting<T>>,
+    changed: Condvar,
 }
 
-impl<J, R> Workers<J, R> {
+struct Waiting<T> {
+    items: VecDeque<T>,
+    /// How many items may wait.
+    room: usize,
+    senders: usize,
+    receivers: usize,
+}
+
+impl<T> Queue<T> {
+    fn new(room: usize, senders: usize, receivers: usize) -> Queue<T> {
+        let waiting = Waiting { items: VecDeque::new(), room, senders, receivers };
+        Queue { state: Mutex::new(waiting), changed: Condvar::new() }
+    }
+
+    /// The state. No step in which the lock is held leaves it half changed.
+    fn lock(&self) -> MutexGuard<'_, Waiting<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state as soon as `is_ready` says so.
+    fn wait(&self, is_ready: impl Fn(&Waiting<T>) -> bool) -> MutexGuard<'_, Waiting<T>> {
+        let waited = self.changed.wait_while(self.lock(), |state| !is_ready(state));
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Waiting<T>)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    /// Adds an item as soon as there is room. Returns false if nobody takes items any more.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`].
+    fn send(&self, item: T) -> Result<bool> {
+        let mut state = self.wait(|state| state.items.len() < state.room || state.receivers == 0);
+        if state.receivers == 0 {
+            return Ok(false);
+        }
+        state.items.try_reserve(1).map_err(|_| Status::OutOfMemory)?;
+        state.items.push_back(item);
+        drop(state);
+        self.changed.notify_all();
+        Ok(true)
+    }
+
+    /// The next item, as soon as there is one. `None` if there is none and nobody adds items any more.
+    fn next(&self) -> Option<T> {
+        let item = self.wait(|state| !state.items.is_empty() || state.senders == 0).items.pop_front();
+        self.changed.notify_all();
+        item
+    }
+}
+
+/// The jobs and reports that are on their way.
+struct Desk<J, R> {
+    jobs: Queue<J>,
+    reports: Queue<Result<R>>,
+}
+
+/// A thread's place at the desk, from before it is started until it has ended.
+struct Place<'a, J, R>(&'a Desk<J, R>);
+
+impl<J, R> Place<'_, J, R> {
+    fn take(desk: &Desk<J, R>) -> Place<'_, J, R> {
+        desk.jobs.change(|jobs| jobs.receivers += 1);
+        desk.reports.change(|reports| reports.senders += 1);
+        Place(desk)
+    }
+}
+
+impl<J, R> Drop for Place<'_, J, R> {
+    fn drop(&mut self) {
+        self.0.jobs.change(|jobs| jobs.receivers -= 1);
+        self.0.reports.change(|reports| reports.senders -= 1);
+    }
+}
+
+/// The threads of [`with_workers`], as the caller's thread sees them.
+pub struct Workers<'a, J, R>(&'a Desk<J, R>);
+
+impl<J, R> Workers<'_, J, R> {
     /// Gives a job to the thread that is free next. Waits while as many jobs wait as there are threads.
     ///
     /// # Errors
-    /// [`Status::Internal`] where all threads have ended, which the errors among their reports explain.
+    /// [`Status::Internal`] where all threads have ended, which the errors among their reports explain;
+    /// [`Status::OutOfMemory`].
     pub fn give(&self, job: J) -> Result<()> {
-        self.jobs.send(job).map_err(|_| Status::Internal.into())
+        if self.0.jobs.send(job)? { Ok(()) } else { Err(Status::Internal.into()) }
     }
 
     /// Waits for the next report.
@@ -53,7 +136,7 @@ impl<J, R> Workers<J, R> {
     /// # Errors
     /// The errors of the thread that reports; [`Status::Internal`] where all threads have ended.
     pub fn report(&self) -> Result<R> {
-        self.reports.recv().map_err(|_| Status::Internal)?
+        self.0.reports.next().ok_or(Status::Internal)?
     }
 
     /// Lets the threads end when all jobs are done, and gives `note` the reports that come until then.
@@ -61,21 +144,29 @@ impl<J, R> Workers<J, R> {
     /// # Errors
     /// The first one of the threads or of `note`.
     pub fn finish(self, mut note: impl FnMut(R) -> Result<()>) -> Result<()> {
-        drop(self.jobs);
-        self.reports.iter().try_for_each(|report| note(report?))
+        self.0.jobs.change(|jobs| jobs.senders = 0);
+        core::iter::from_fn(|| self.0.reports.next()).try_for_each(|report| note(report?))
+    }
+}
+
+impl<J, R> Drop for Workers<'_, J, R> {
+    fn drop(&mut self) {
+        self.0.jobs.change(|jobs| jobs.senders = 0);
+        self.0.reports.change(|reports| reports.receivers = 0);
     }
 }
 
 /// What a thread tells the caller's thread.
-pub struct Reports<R>(Sender<Result<R>>);
+pub struct Reports<'a, R>(&'a Queue<Result<R>>);
 
-impl<R> Reports<R> {
+impl<R> Reports<'_, R> {
     /// Tells the caller's thread.
     ///
     /// # Errors
-    /// [`Status::Cancelled`] where nobody listens any more, because `lead` has ended with an error.
+    /// [`Status::Cancelled`] where nobody listens any more, because `lead` has ended with an error;
+    /// [`Status::OutOfMemory`].
     pub fn tell(&self, report: R) -> Result<()> {
-        self.0.send(Ok(report)).map_err(|_| Status::Cancelled.into())
+        if self.0.send(Ok(report))? { Ok(()) } else { Err(Status::Cancelled.into()) }
     }
 }
 
@@ -91,21 +182,21 @@ pub fn with_workers<S: Send, J: Send, R: Send>(
     work: impl Fn(&mut S, J, &Reports<R>) -> Result<()> + Sync,
     lead: impl FnOnce(Workers<J, R>) -> Result<()>,
 ) -> Result<()> {
+    let desk = &Desk { jobs: Queue::new(states.len(), 1, 0), reports: Queue::new(usize::MAX, 0, 1) };
     thread::scope(|scope| {
-        let (jobs, queue) = mpsc::sync_channel(states.len());
-        let queue = Arc::new(Mutex::new(queue));
-        let (say, reports) = mpsc::channel();
+        // However `lead` ends, and if it never begins, the threads learn of it.
+        let workers = Workers(desk);
         for (started, mut state) in states.into_iter().enumerate() {
-            let (queue, reports, work) = (queue.clone(), Reports(say.clone()), &work);
+            let (place, work) = (Place::take(desk), &work);
             let turns = move || {
-                loop {
-                    // The lock is held while the next job is waited for, not while it is worked on.
-                    let next = queue.lock().ok().and_then(|queue| queue.recv().ok());
-                    let Some(job) = next else { return };
-                    if let Err(error) = work(&mut state, job, &reports) {
-                        // Where nobody listens, nobody misses the error.
-                        let _ = reports.0.send(Err(error));
-                        return;
+                // The whole place moves here, and is left when the thread ends.
+                let place = place;
+                let Desk { jobs, reports } = place.0;
+                while let Some(job) = jobs.next() {
+                    if let Err(error) = work(&mut state, job, &Reports(reports)) {
+                        // Where nobody listens, or there is no memory for the report, nobody misses the error.
+                        let _ = reports.send(Err(error));
+                        break;
                     }
                 }
             };
@@ -118,8 +209,7 @@ pub fn with_workers<S: Send, J: Send, R: Send>(
                 Err(_) => break,
             }
         }
-        drop((queue, say));
-        lead(Workers { jobs, reports })
+        lead(workers)
     })
 }
 

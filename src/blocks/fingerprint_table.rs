@@ -2,6 +2,7 @@
 //! places that its hash says. So a filter can remove and count the key. Keys of one *class* have fingerprint and places
 //! in common, and nothing tells them apart.
 
+use super::View;
 use crate::batch::ring::{Batch, Few};
 use crate::bits::{GOLDEN, reduce};
 use crate::error::{Result, Status};
@@ -45,6 +46,11 @@ pub trait FingerprintTable: Send + Sync + Sized + 'static {
 
     /// Asks for the cache lines of a hash.
     fn fetch(&self, words: &[AtomicU64], hash: u64);
+
+    /// The table, for code that looks keys up by itself; `None` if its layout has no name.
+    fn view<'a>(&self, _words: &'a [AtomicU64]) -> Option<View<'a>> {
+        None
+    }
 
     /// Whether each key of a batch may be there.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch);

@@ -14,12 +14,14 @@ pub mod scattered_bits;
 pub mod segments;
 pub mod slots;
 pub mod source;
+pub mod view;
 pub mod word_cells;
 
 pub use block_kernel::BlockKernel;
 pub use block_kernel::chain::{Chain, Link};
 pub use probe::{Probe, Way};
 pub use scattered_bits::ScatteredBits;
+pub use view::{Layout, View};
 
 use crate::batch::ring::{Batch, Few};
 use crate::error::{Result, error};
@@ -124,28 +126,6 @@ pub trait BitLayout: Send + Sync {
     fn way(&self) -> Option<Way> {
         None
     }
-}
-
-/// How a payload is laid out, where that has a name: then programs may compute on it for themselves. The numbers are
-/// those of the C API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Layout {
-    /// Blocks of 256 bits, a bit in each of eight lanes: version 1 of the kind `split_block`.
-    SplitBlock = 1,
-    /// Blocks of 512 bits, a bit in each of some of sixteen lanes: version 1 of the kind `blocked`.
-    Blocked = 2,
-}
-
-/// A payload of a named layout.
-#[derive(Clone, Copy)]
-pub struct View<'a> {
-    /// The layout.
-    pub layout: Layout,
-    /// The words of the blocks, without what may follow them.
-    pub words: &'a [AtomicU64],
-    /// The bits that a key sets.
-    pub hashes: u32,
 }
 
 /// What a payload tells.

@@ -21,12 +21,14 @@ pub struct Probe<'a> {
 /// How to find a key.
 #[derive(Clone, Copy)]
 pub enum Way {
-    /// All bits of a key lie in one block.
+    /// The bits of a key lie in one block, or in two.
     Block {
         /// The inner loops.
         kernel: &'static BlockKernel,
         /// The sets of lanes that keys choose from.
         masks: &'static [u16],
+        /// For keys in two blocks the hashes by which a key goes to these.
+        shares: Option<fn(u64) -> [u64; 2]>,
     },
     /// The bits of a key lie anywhere.
     Scattered(ScatteredBits),
@@ -37,7 +39,7 @@ impl Probe<'_> {
     #[inline(always)]
     pub fn contains(&self, hash: u64) -> bool {
         match &self.way {
-            Way::Block { kernel, masks } => kernel.contains_one(self.words, masks, hash),
+            Way::Block { kernel, masks, .. } => kernel.contains_one(self.words, masks, hash),
             Way::Scattered(bits) => contains_scattered(bits, self.words, hash),
         }
     }
@@ -46,7 +48,7 @@ impl Probe<'_> {
     #[inline(always)]
     pub fn contains_few(&self, few: &Few) -> Option<u64> {
         match &self.way {
-            Way::Block { kernel, masks } => Some(kernel.contains_few(self.words, masks, few)),
+            Way::Block { kernel, masks, .. } => Some(kernel.contains_few(self.words, masks, few)),
             Way::Scattered(_) => None,
         }
     }
@@ -55,7 +57,7 @@ impl Probe<'_> {
     #[inline(always)]
     pub fn insert(&self, words: &mut [u64], hash: u64) -> bool {
         match &self.way {
-            Way::Block { kernel, masks } => kernel.insert_one(words, masks, hash),
+            Way::Block { kernel, masks, .. } => kernel.insert_one(words, masks, hash),
             Way::Scattered(bits) => insert_scattered(bits, words, hash),
         }
     }
@@ -65,7 +67,7 @@ impl Probe<'_> {
     #[inline(always)]
     pub fn insert_few(&self, words: &mut [u64], few: &Few, is_asked: bool) -> Option<u64> {
         match &self.way {
-            Way::Block { kernel, masks } => Some(kernel.insert_few(words, masks, few, is_asked)),
+            Way::Block { kernel, masks, .. } => Some(kernel.insert_few(words, masks, few, is_asked)),
             Way::Scattered(_) => None,
         }
     }
@@ -74,22 +76,31 @@ impl Probe<'_> {
     #[inline(always)]
     pub fn insert_shared(&self, hash: u64) -> bool {
         match &self.way {
-            Way::Block { kernel, masks } => kernel.insert_one_shared(self.words, masks, hash),
+            Way::Block { kernel, masks, .. } => kernel.insert_one_shared(self.words, masks, hash),
             Way::Scattered(bits) => bits.insert_shared(self.words, hash),
         }
     }
 
     /// Asks for the lines that a lookup of a hash reads first.
+    #[inline]
+    pub fn fetch(&self, hash: u64) {
+        match &self.way {
+            Way::Block { shares: None, .. } => self.fetch_block(hash),
+            Way::Block { shares: Some(shares), .. } => {
+                shares(hash).into_iter().for_each(|share| self.fetch_block(share))
+            }
+            Way::Scattered(bits) => bits.fetch(self.words, hash),
+        }
+    }
+
+    /// Asks for the line of the block that a hash goes to.
     ///
     /// The number of a block is the high half of the product of the hash and the number of blocks, so a product with
     /// the number of words gives a word of the block. In a layout that multiplies only a part of the hash, the word is
     /// now and then in a neighbouring block, which costs time and nothing else.
     #[inline]
-    pub fn fetch(&self, hash: u64) {
-        match &self.way {
-            Way::Block { .. } => ring::fetch_word(self.words, reduce(hash, self.words.len() as u64) as usize),
-            Way::Scattered(bits) => bits.fetch(self.words, hash),
-        }
+    fn fetch_block(&self, hash: u64) {
+        ring::fetch_word(self.words, reduce(hash, self.words.len() as u64) as usize);
     }
 }
 

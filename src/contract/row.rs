@@ -27,6 +27,9 @@ pub struct Row {
     pub gains: fn(&Geometry) -> Capabilities,
     /// The parameters that this kind takes beyond those in every spec.
     pub parameters: &'static [&'static Parameter],
+    /// A value of a parameter with which a filter may be much smaller, or much more accurate, while a lookup touches
+    /// more lines. Plans propose the value where that is so ([`plan`](crate::plan::plan)).
+    pub alternative: Option<(&'static Parameter, f64)>,
     /// Which handle the kind has, and how a filter or map of it comes to be.
     pub structure: Structure,
     /// Which exact sizes the kind takes.
@@ -234,6 +237,7 @@ impl Row {
         lacks: |_| Capabilities::NONE,
         gains: |_| Capabilities::NONE,
         parameters: &[],
+        alternative: None,
         structure: Structure::Filter { open: |base| Err(base.foreign_geometry()) },
         sizes: Sizes::ByKeys,
         hashes: (0, 0),

@@ -27,6 +27,9 @@ const MODULUS: u64 = 4093;
 /// How many bits of the checksum are the digest. The residue has the bits above.
 const DIGEST_BITS: u32 = 20;
 
+/// How many bits the padding of a payload takes in the shape.
+const PADDING_BITS: u32 = 10;
+
 /// Up to so many bytes of payload a form is small, and all of it is checked whenever it is opened.
 pub const DIGESTED: usize = 4096;
 
@@ -78,6 +81,13 @@ impl Trailer {
     pub fn bits_of_lines(&self) -> Option<u64> {
         let bits = (self.payload_bytes as u64).checked_mul(8)?;
         if self.shape < 8 * PAYLOAD_UNIT { Some(bits - self.shape) } else { None }
+    }
+
+    /// [`Trailer::bits_of_lines`] of a kind that has fields after the padding ([`Packing::bits`]), and these fields.
+    #[inline]
+    pub fn bits_of_lines_and_rest(&self) -> Option<(u64, u64)> {
+        let padding = Trailer { shape: self.shape % (1 << PADDING_BITS), ..*self };
+        Some((padding.bits_of_lines()?, self.shape >> PADDING_BITS))
     }
 
     /// Writes the trailer after a payload in `whole`, which is [`Trailer::length`] bytes long.
@@ -265,7 +275,7 @@ impl Packing {
     pub fn bits(&mut self, geometry: &mut Geometry, beside: u64) {
         let room = geometry.payload_bytes.saturating_mul(8).saturating_sub(beside);
         let mut padding = room.wrapping_sub(geometry.bits);
-        self.field(&mut padding, 10);
+        self.field(&mut padding, PADDING_BITS);
         geometry.bits = room.saturating_sub(padding);
     }
 }

@@ -2,8 +2,8 @@
 //! differs between tables.
 
 use crate::batch::ring::{self, Batch, Few, Taken};
-use crate::blocks::Measure;
 use crate::blocks::fingerprint_table::{FingerprintTable, Inserted};
+use crate::blocks::{Measure, View};
 use crate::contract::{
     Base, Cardinality, Count, Enumerate, Insert, Kind, Merge, Overlap, Payload, Remove, Resize, change_many,
     change_one, facets, over_base,
@@ -150,6 +150,10 @@ impl<T: TableKind> Kind for FingerprintFilter<T> {
 
     fn fetch(&self, hash: u64) {
         self.table.fetch(self.words(), hash);
+    }
+
+    fn view(&self) -> Option<View<'_>> {
+        self.table.view(self.words())
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {

@@ -39,7 +39,7 @@ mod xor;
 pub use array::{Parts, parts_of};
 pub use cursor::Cursor;
 
-use crate::error::{Result, error};
+use crate::error::{Result, error, left_out};
 use crate::handle::filter::Filter;
 use crate::handle::image::Sink;
 use crate::hash::SecretKey;
@@ -97,39 +97,52 @@ pub struct Format {
 /// Gives the bytes of a filter in the asked variant, or as it was imported, to a sink, in order.
 pub type Export = fn(&Filter, Option<usize>, &mut Sink) -> Result<()>;
 
-/// All formats, by name.
-pub static FORMATS: &[Format] = &[
-    binary_fuse::FORMAT,
-    bip158::FORMAT,
-    bip37::FORMAT,
-    bits_and_blooms::FORMAT,
-    blobloom::FORMAT,
-    cassandra::V4,
-    cassandra::V3,
-    datasketches::FORMAT,
-    dcso::FORMAT,
-    guava::FORMAT,
-    leveldb::FORMAT,
-    libbloom::FORMAT,
-    libbloom::RAW,
-    orc::NUMBER,
-    orc::TEXT,
-    parquet::FORMAT,
-    redisbloom::FORMAT,
-    redisbloom_cuckoo::FORMAT,
-    rocksdb::FORMAT,
-    spark::FORMAT,
-    valkey::FORMAT,
-    valkey_chain::FORMAT,
-    xor::FORMAT,
-];
+/// The list of formats, `"feature" format`: those that this build has, because it has the kind of their filters, and
+/// the names of the others with that kind's.
+macro_rules! formats {
+    ($($feature:literal $format:path,)*) => {
+        /// All formats that this build has, by name.
+        pub static FORMATS: &[Format] = &[$(#[cfg(feature = $feature)] $format,)*];
+        static LEFT_OUT: &[(&str, &str)] = &[$(#[cfg(not(feature = $feature))] ($format.name, $feature),)*];
+    };
+}
+
+formats! {
+    "foreign_static" binary_fuse::FORMAT,
+    "golomb_stream" bip158::FORMAT,
+    "foreign_bloom" bip37::FORMAT,
+    "foreign_bloom" bits_and_blooms::FORMAT,
+    "foreign_static" blobloom::FORMAT,
+    "foreign_bloom" cassandra::V4,
+    "foreign_bloom" cassandra::V3,
+    "foreign_bloom" datasketches::FORMAT,
+    "foreign_bloom" dcso::FORMAT,
+    "foreign_bloom" guava::FORMAT,
+    "foreign_bloom" leveldb::FORMAT,
+    "foreign_bloom" libbloom::FORMAT,
+    "foreign_bloom" libbloom::RAW,
+    "foreign_bloom" orc::NUMBER,
+    "foreign_bloom" orc::TEXT,
+    "split_block" parquet::FORMAT,
+    "foreign_scalable" redisbloom::FORMAT,
+    "foreign_cuckoo" redisbloom_cuckoo::FORMAT,
+    "rocksdb_bloom" rocksdb::FORMAT,
+    "foreign_bloom" spark::FORMAT,
+    "foreign_bloom" valkey::FORMAT,
+    "foreign_scalable" valkey_chain::FORMAT,
+    "foreign_static" xor::FORMAT,
+}
 
 /// The format with this name.
 ///
 /// # Errors
-/// [`Status::UnknownValue`](crate::Status::UnknownValue).
+/// [`Status::UnknownValue`](crate::Status::UnknownValue);
+/// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild) for a format whose kind this build leaves out.
 pub fn find(name: &str) -> Result<&'static Format> {
     FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
+        if let Some((_, kind)) = LEFT_OUT.iter().find(|(format, _)| *format == name) {
+            return left_out("format", name, kind, "PETAL_KINDS");
+        }
         let names: [&str; FORMATS.len()] = core::array::from_fn(|i| FORMATS[i].name);
         error!(UnknownValue, "format = {name} is not one of {}", List(&names))
     })

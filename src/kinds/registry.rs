@@ -1,6 +1,7 @@
 //! The kinds: one row each. Everything that works on any kind finds it here and nowhere else.
 
 use crate::contract::Row;
+use crate::error::{Error, left_out};
 use crate::kinds::{
     age_partitioned, aleph, approximator, blocked, bloom, bloomier, counting, cuckoo, d_left, exact_bits,
     foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse, golomb, golomb_stream, hash_compaction,
@@ -9,50 +10,90 @@ use crate::kinds::{
 };
 use crate::spec::KindId;
 
-/// All kinds of filter, in the order of their numbers.
-pub static FILTERS: &[Row] = &[
-    bloom::ROW,
-    split_block::ROW,
-    blocked::ROW,
-    fuse::ROW,
-    counting::ROW,
-    scalable::ROW,
-    ribbon::ROW,
-    golomb::ROW,
-    hash_compaction::ROW,
-    signatures::ROW,
-    exact_bits::ROW,
-    cuckoo::ROW,
-    quotient::ROW,
-    vector_quotient::ROW,
-    spectral::ROW,
-    d_left::ROW,
-    variable_increment::ROW,
-    layered::ROW,
-    removed_set::ROW,
-    taffy::ROW,
-    aleph::ROW,
-    age_partitioned::ROW,
-    stable::ROW,
-    rotating::ROW,
-];
+/// A kind that this build leaves out: all that is left of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The kind's number.
+    pub kind: KindId,
+    /// The kind's name, which is also that of its cargo feature.
+    pub name: &'static str,
+}
 
-/// All kinds of map, in the order of their numbers, which no filter has.
-pub static MAPS: &[Row] = &[bloomier::ROW, retrieval::ROW, approximator::ROW, mutable_bloomier::ROW];
+impl LeftOut {
+    /// The error for whoever asks for this kind.
+    #[cold]
+    pub fn error(&self) -> Error {
+        left_out("kind", self.name, self.name, "PETAL_KINDS")
+    }
+}
 
-/// All kinds of sketch, in the order of their numbers, which are from 256 on.
-pub static SKETCHES: &[Row] = &[iblt::ROW];
+/// A list of kinds, `"feature" folder`: the rows that this build has, and what it leaves out.
+macro_rules! kinds {
+    ($(#[$doc:meta])* $present:ident, $absent:ident: $($feature:literal $kind:ident,)*) => {
+        $(#[$doc])*
+        pub static $present: &[Row] = &[$(#[cfg(feature = $feature)] $kind::ROW,)*];
+        static $absent: &[LeftOut] = &[$(
+            #[cfg(not(feature = $feature))]
+            LeftOut { kind: $kind::ROW.kind, name: $kind::ROW.name },
+        )*];
+    };
+}
 
-/// The kinds of filter that other systems' bytes become ([`crate::interop`]), in the order of their numbers. They are
-/// apart because nobody chooses them for their own sake.
-pub static FOREIGN: &[Row] = &[
-    foreign_bloom::ROW,
-    rocksdb_bloom::ROW,
-    foreign_static::ROW,
-    foreign_scalable::ROW,
-    foreign_cuckoo::ROW,
-    golomb_stream::ROW,
-];
+kinds! {
+    /// All kinds of filter that this build has, in the order of their numbers.
+    FILTERS, NO_FILTERS:
+    "bloom" bloom,
+    "split_block" split_block,
+    "blocked" blocked,
+    "fuse" fuse,
+    "counting" counting,
+    "scalable" scalable,
+    "ribbon" ribbon,
+    "golomb" golomb,
+    "hash_compaction" hash_compaction,
+    "signatures" signatures,
+    "exact_bits" exact_bits,
+    "cuckoo" cuckoo,
+    "quotient" quotient,
+    "vector_quotient" vector_quotient,
+    "spectral" spectral,
+    "d_left" d_left,
+    "variable_increment" variable_increment,
+    "layered" layered,
+    "removed_set" removed_set,
+    "taffy" taffy,
+    "aleph" aleph,
+    "age_partitioned" age_partitioned,
+    "stable" stable,
+    "rotating" rotating,
+}
+
+kinds! {
+    /// All kinds of map that this build has, in the order of their numbers, which no filter has.
+    MAPS, NO_MAPS:
+    "bloomier" bloomier,
+    "retrieval" retrieval,
+    "approximator" approximator,
+    "mutable_bloomier" mutable_bloomier,
+}
+
+kinds! {
+    /// All kinds of sketch that this build has, in the order of their numbers, which are from 256 on.
+    SKETCHES, NO_SKETCHES:
+    "iblt" iblt,
+}
+
+kinds! {
+    /// The kinds of filter that other systems' bytes become ([`crate::interop`]), in the order of their numbers. They
+    /// are apart because nobody chooses them for their own sake.
+    FOREIGN, NO_FOREIGN:
+    "foreign_bloom" foreign_bloom,
+    "rocksdb_bloom" rocksdb_bloom,
+    "foreign_static" foreign_static,
+    "foreign_scalable" foreign_scalable,
+    "foreign_cuckoo" foreign_cuckoo,
+    "golomb_stream" golomb_stream,
+}
 
 /// The kind of a filter whose spec names none.
 pub const DEFAULT_KIND: KindId = blocked::ROW.kind;
@@ -90,6 +131,17 @@ pub fn find_name(name: &str) -> Option<&'static Row> {
     every().find(|row| row.name == name)
 }
 
+/// All kinds that this build leaves out.
+pub fn absent() -> impl Iterator<Item = &'static LeftOut> {
+    NO_FILTERS.iter().chain(NO_MAPS).chain(NO_FOREIGN).chain(NO_SKETCHES)
+}
+
+/// The error for a kind that this build leaves out, if it is one.
+#[cold]
+pub fn left_out_error(kind: KindId) -> Option<Error> {
+    absent().find(|one| one.kind == kind).map(LeftOut::error)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,6 +156,7 @@ mod tests {
         }
         assert!(FILTERS.is_sorted_by_key(|row| row.kind.0) && MAPS.is_sorted_by_key(|row| row.kind.0));
         assert!(FILTERS.iter().all(|row| !row.is_map()) && MAPS.iter().all(Row::is_map));
+        assert_eq!(absent().count(), 0, "a kind's feature is not among `kinds` in Cargo.toml");
         let parameters: Vec<_> = with_foreign().flat_map(|row| row.parameters).collect();
         for a in &parameters {
             // Ids are made from names. Kinds may share a name; what it means is for each kind to say.

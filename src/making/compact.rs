@@ -54,6 +54,9 @@ impl Form {
         let trailer = Trailer::read(whole)?;
         let Trailer { kind, layout_version, .. } = trailer;
         let row = row_of(&trailer).ok_or_else(|| {
+            if let Some(error) = registry::left_out_error(kind) {
+                return error;
+            }
             let kind = kind.0;
             error!(NewerVersion, "no filter of kind {kind} with layout {layout_version} is known to this version")
         })?;

@@ -15,7 +15,8 @@ use crate::storage::{Access, ImageBytes, Words};
 /// The row that a spec asks for. All parameters of the spec have to be among those of the kind, each once.
 ///
 /// # Errors
-/// [`Status::UnknownValue`](crate::Status::UnknownValue), [`Status::Contradiction`](crate::Status::Contradiction).
+/// [`Status::UnknownValue`](crate::Status::UnknownValue), [`Status::Contradiction`](crate::Status::Contradiction),
+/// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild) for a kind that this build leaves out.
 pub fn row_of(spec: &Spec) -> Result<&'static Row> {
     let row = row_of_kind(spec)?;
     for (i, setting) in spec.parameters.iter().enumerate().filter(|(_, setting)| setting.id != 0) {
@@ -40,6 +41,9 @@ pub fn row_of(spec: &Spec) -> Result<&'static Row> {
 fn row_of_kind(spec: &Spec) -> Result<&'static Row> {
     let kind = spec.kind.unwrap_or(DEFAULT_KIND);
     registry::find(kind).ok_or_else(|| {
+        if let Some(error) = registry::left_out_error(kind) {
+            return error;
+        }
         let last = registry::with_foreign().map(|row| row.kind.0).max().unwrap_or(0);
         error!(UnknownValue, "kind = {} is not a kind; 1 to {last} are known", kind.0)
     })

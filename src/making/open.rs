@@ -50,7 +50,8 @@ pub struct OpenOptions {
 /// # Errors
 /// [`Status::Foreign`](crate::Status::Foreign), [`Status::Truncated`](crate::Status::Truncated),
 /// [`Status::Corrupt`](crate::Status::Corrupt), [`Status::NewerVersion`](crate::Status::NewerVersion),
-/// [`Status::Misaligned`](crate::Status::Misaligned), [`Status::KeyMismatch`](crate::Status::KeyMismatch).
+/// [`Status::Misaligned`](crate::Status::Misaligned), [`Status::KeyMismatch`](crate::Status::KeyMismatch),
+/// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild) for a kind that this build leaves out.
 ///
 /// # Safety
 /// `length` bytes from `base` are readable, until the filter is dropped unless the mode is [`Mode::Load`]. With
@@ -220,6 +221,9 @@ fn reopen(header: &Header, options: &OpenOptions) -> Result<(&'static Row, Hashe
     let row =
         registry::find(header.kind).filter(|row| header.layout_version <= row.layout_version).ok_or_else(|| {
             let Header { kind, layout_version, .. } = header;
+            if let Some(error) = registry::left_out_error(*kind) {
+                return error;
+            }
             let (number, handle) = (kind.0, Handle::of_number(kind.0));
             error!(NewerVersion, "kind {number} (a {handle}) with layout {layout_version} is not known to this version")
         })?;

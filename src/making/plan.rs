@@ -5,7 +5,7 @@ use crate::error::{Error, Result, error};
 use crate::kinds::registry::FILTERS;
 use crate::making::builder::COPY_PLACES;
 use crate::making::create::create;
-use crate::spec::{KindId, Spec, check_rate};
+use crate::spec::{KindId, Setting, Spec, check_rate};
 use core::cmp::Ordering;
 
 /// What the caller wants: keys, and a false-positive rate or a memory.
@@ -64,7 +64,14 @@ pub struct Fit {
     /// Bytes that a builder takes beside the filter, without a memory limit and on one thread, for kinds that are built
     /// from all of their keys: eight for each key, and the memory of the work. 0 for kinds that are made empty.
     pub build_memory: u64,
+    /// The parameter that gives the kind these numbers, if they are not those of the default parameters.
+    pub setting: Option<Setting>,
 }
+
+/// How much less memory, as a share, or how much lower a rate, as a factor, pays for the lines that the alternative of
+/// a kind touches in addition ([`Row::alternative`]).
+const LESS_MEMORY: f64 = 0.1;
+const LOWER_RATE: f64 = 2.0;
 
 /// One proposal for each kind. The kinds that fit come first: the smallest at the top, or the most accurate if the
 /// request gives a memory. Among equal kinds the one that touches fewer lines comes first.
@@ -124,14 +131,30 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
     if row.universe.is_some() {
         return in_universe(row, request, keys);
     }
-    match request.goal {
-        Goal::FalsePositiveRate(rate) => fit(row, request, keys, rate),
-        Goal::Memory(bytes) => in_memory(row, request, keys, bytes),
+    let find = |setting| match request.goal {
+        Goal::FalsePositiveRate(rate) => fit(row, request, (keys, setting), rate),
+        Goal::Memory(bytes) => in_memory(row, request, (keys, setting), bytes),
+    };
+    let plain = find(None);
+    let Some((parameter, value)) = row.alternative else { return plain };
+    match (plain, find(Some(Setting { id: parameter.id(), value }))) {
+        (Ok(plain), Ok(other)) if is_worth(&other, &plain, request.goal) => Ok(other),
+        (Err(_), Ok(other)) => Ok(other),
+        (plain, _) => plain,
     }
 }
 
-fn fit(row: &Row, request: &Request, keys: u64, false_positive_rate: f64) -> Result<Fit> {
-    let spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(keys, false_positive_rate)? };
+/// Whether a fit pays for the lines that it touches beyond those of another.
+fn is_worth(fit: &Fit, plain: &Fit, goal: Goal) -> bool {
+    match goal {
+        Goal::FalsePositiveRate(_) => (fit.bytes as f64) < (1.0 - LESS_MEMORY) * plain.bytes as f64,
+        Goal::Memory(_) => fit.false_positive_rate * LOWER_RATE < plain.false_positive_rate,
+    }
+}
+
+fn fit(row: &Row, request: &Request, (keys, setting): (u64, Option<Setting>), false_positive_rate: f64) -> Result<Fit> {
+    let mut spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(keys, false_positive_rate)? };
+    spec.parameters[0] = setting.unwrap_or_default();
     let capacity = match request.times {
         0 | 1 => keys,
         times => places(row, &spec, times)?,
@@ -161,6 +184,7 @@ fn places(row: &Row, spec: &Spec, times: u64) -> Result<u64> {
 
 fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {
     let geometry = row.geometry_of(spec)?;
+    let [setting, ..] = spec.parameters;
     let payload_bytes = row.most_bytes.map_or(geometry.payload_bytes, |most| most(&geometry, keys));
     Ok(Fit {
         bits_per_key: geometry.bits as f64 / keys as f64,
@@ -176,6 +200,7 @@ fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {
             true => 0,
             false => keys.saturating_mul(size_of::<u64>() as u64).saturating_add((row.build_memory)(keys)),
         },
+        setting: (setting.id != 0).then_some(setting),
     })
 }
 
@@ -200,8 +225,9 @@ fn in_universe(row: &Row, request: &Request, keys: u64) -> Result<Fit> {
 
 /// The lowest rate whose filter fits into `bytes`, by bisection over the rate's logarithm: a filter with a lower rate
 /// is never smaller.
-fn in_memory(row: &Row, request: &Request, keys: u64, bytes: u64) -> Result<Fit> {
-    let fits = |exponent: f64| fit(row, request, keys, exponent.exp2()).ok().filter(|fit| fit.bytes <= bytes);
+fn in_memory(row: &Row, request: &Request, (keys, setting): (u64, Option<Setting>), bytes: u64) -> Result<Fit> {
+    let fits =
+        |exponent: f64| fit(row, request, (keys, setting), exponent.exp2()).ok().filter(|fit| fit.bytes <= bytes);
     // The search goes from a rate of nearly one, which takes the smallest filter, down to 2^-64.
     let (mut worse, mut better) = (-1e-9, -64.0);
     let mut best = fits(worse).ok_or_else(|| too_small(row, keys, bytes))?;

@@ -1,4 +1,7 @@
 //! The search behind every inverse function: rates fall as sizes grow, and the least size is wanted.
+//!
+//! A search asks a few dozen times, so that what is asked is called through a pointer: one copy of the search serves
+//! all kinds.
 
 use core::cmp::Ordering;
 
@@ -10,6 +13,10 @@ use core::cmp::Ordering;
 /// the answer is 1): were `holds` not quite monotone, for rounding, the answer still holds and one less still does
 /// not.
 pub(crate) fn least(guess: u64, limit: u64, mut holds: impl FnMut(u64) -> bool) -> Option<u64> {
+    least_of(guess, limit, &mut holds)
+}
+
+fn least_of(guess: u64, limit: u64, holds: &mut dyn FnMut(u64) -> bool) -> Option<u64> {
     if limit == 0 {
         return None;
     }
@@ -57,6 +64,10 @@ pub(crate) fn least(guess: u64, limit: u64, mut holds: impl FnMut(u64) -> bool) 
 ///
 /// Walks from `guess` down for as long as it does not get worse, otherwise up while it gets better.
 pub(crate) fn valley<T>(guess: u32, limit: u32, cost: impl Fn(u32) -> T, compare: impl Fn(&T, &T) -> Ordering) -> u32 {
+    valley_of(guess, limit, &cost, &compare)
+}
+
+fn valley_of<T>(guess: u32, limit: u32, cost: &dyn Fn(u32) -> T, compare: &dyn Fn(&T, &T) -> Ordering) -> u32 {
     let start = guess.clamp(1, limit.max(1));
     let mut best = start;
     let mut least = cost(start);
@@ -82,6 +93,10 @@ pub(crate) fn valley<T>(guess: u32, limit: u32, cost: impl Fn(u32) -> T, compare
 /// About the least `x` in `1..limit` for which `holds`, to a thousandth and not below it, as [`least`] from a guess
 /// that is too low or a little too high; `None` if there is none.
 pub(crate) fn least_real(guess: f64, limit: f64, mut holds: impl FnMut(f64) -> bool) -> Option<f64> {
+    least_real_of(guess, limit, &mut holds)
+}
+
+fn least_real_of(guess: f64, limit: f64, holds: &mut dyn FnMut(f64) -> bool) -> Option<f64> {
     let (mut below, mut above) = (guess * 0.7, guess);
     while !holds(above) {
         if above >= limit {

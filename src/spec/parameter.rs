@@ -9,7 +9,7 @@ use core::fmt;
 pub enum Domain {
     /// Whole numbers from the first to the second, both included.
     Integer(u64, u64),
-    /// One of these whole numbers, in ascending order.
+    /// One of these whole numbers, in ascending order. A header word of 0 stands for the first one.
     OneOf(&'static [u64]),
     /// Real numbers from the first to the second, both included.
     Real(f64, f64),
@@ -68,6 +68,7 @@ impl Parameter {
     pub fn value_of_word(&self, word: u64) -> f64 {
         match self.domain {
             Domain::Real(..) => f64::from_bits(word),
+            Domain::OneOf(values) if word == 0 => values[0] as f64,
             Domain::Integer(..) | Domain::OneOf(_) | Domain::Choice(_) => word as f64,
         }
     }

@@ -313,6 +313,59 @@ fetched() {
 }
 check "FetchContent, as in the README" fetched
 
+# --- Builds by choice ------------------------------------------------------------------------------------------------
+
+# by_choice NAME KINDS INSTRUCTIONS: builds a library of these, and links choice.c and small.c with it.
+by_choice() {
+    cmake -S "$root" -B "$work/$1" -DPETAL_INSTALL=OFF -DPETAL_CARGO_TARGET_DIR="$target/choice" -DPETAL_KINDS="$2" \
+        -DPETAL_INSTRUCTIONS="$3" && cmake --build "$work/$1" --target petal_link &&
+        link_with "$1" "$work/$1/lib/libpetal.a"
+}
+
+# link_with NAME ARCHIVE: as `pkg-config --libs petal-static` has it, and stripped.
+link_with() {
+    for program in choice small; do
+        $CC -O2 -s -Wall -Wextra -Werror -I "$root/include" "$here/$program.c" -o "$work/$program-$1" "$2" \
+            -Wl,--gc-sections -lm -lpthread -ldl || return 1
+    done
+}
+
+# at_most BYTES NAME: runs small.c, and holds its size.
+at_most() {
+    "$work/small-$2" "$work/small.petal" || return 1
+    bytes=$(wc -c <"$work/small-$2")
+    echo "the program has $bytes bytes, the limit is $1"
+    [ "$bytes" -le "$1" ]
+}
+
+say "a library of two kinds, compiled in a hurry, and one whose size counts"
+two_kinds() {
+    CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+        by_choice two "blocked;fuse" "portable;avx2"
+}
+same_symbols() {
+    nm -g --defined-only "$work/one/lib/libpetal.a" | awk 'NF == 3 { print $3 }' | sort >"$work/in_choice"
+    diff -u "$work/in_map" "$work/in_choice"
+}
+check "PETAL_KINDS=blocked;fuse builds" two_kinds
+what_is_left_out() {
+    image=cuckoo-fingerprint_bits_16-bucket_slots_4-semi_sort_0-layout_1
+    tar -xf "$root/tests/golden/cuckoo.tar" -C "$work" $image-xxh3.petal $image.compact &&
+        "$work/small-two" "$work/small.petal" &&
+        "$work/choice-two" 2 "$work/$image-xxh3.petal" "$work/$image.compact"
+}
+check "what it leaves out answers with a status and a sentence, and the rest works" what_is_left_out
+unknown_choice() {
+    ! said=$(cmake -S "$root" -B "$work/unknown" -DPETAL_KINDS="blocked;bloomm" 2>&1) &&
+        echo "$said" | grep -q "PETAL_KINDS: bloomm is not one of bloom,"
+}
+check "CMake refuses a kind that it does not know" unknown_choice
+check "a library of blocked alone builds" by_choice one blocked all
+check "the symbols are the same" same_symbols
+check "a program with it has at most 700,000 bytes" at_most 700000 one
+check "a program with all kinds is linked" link_with all "$work/build/lib/libpetal.a"
+check "that program stays below 3,100,000 bytes, which is a guard and not an aim" at_most 3100000 all
+
 # --- Two archives made by Rust in one program ------------------------------------------------------------------------
 
 say "building an archive with planted faults, and a neighbour (a minute or so the first time)"

@@ -154,7 +154,8 @@ fn forms_are_as_specified() {
         assert_eq!(form[payload.len()..], trailer(&filter, payload, shape));
         let padding = 8 * geometry.payload_bytes - geometry.bits;
         match case.row.name {
-            "blocked" | "split_block" => assert_eq!(shape, padding),
+            "blocked" => assert_eq!(shape, padding | geometry.words[0] << 10),
+            "split_block" => assert_eq!(shape, padding),
             "counting" => {
                 let [width, layout, ..] = geometry.words;
                 assert_eq!(shape, padding | (width ^ 4) << 10 | layout << 15);
@@ -238,6 +239,12 @@ fn forms_answer_at_any_address() {
         let form = Placed::new(&compact(&filled(&spec, 0..CAPACITY)), 3);
         assert!((0..CAPACITY).all(|i| form.contains(hash_of(&spec, i)).unwrap()), "{}", row.name);
     }
+    let mut two = Spec { kind: Some(petal::kinds::blocked::ROW.kind), capacity: CAPACITY, ..Spec::default() };
+    two.set(&petal::kinds::blocked::BLOCKS, 2.0).unwrap();
+    let filter = filled(&two, 0..CAPACITY);
+    let form = Placed::new(&compact(&filter), 3);
+    let asked = (0..CAPACITY).chain(FRESH..FRESH + 10_000).map(|i| hash_of(&two, i));
+    assert!(asked.into_iter().all(|hash| form.contains(hash).unwrap() == filter.contains_hash(hash)));
 }
 
 #[test]

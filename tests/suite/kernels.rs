@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use petal::blocks::block_kernel::chain::{FAR, MAX_ARRAYS};
 use petal::blocks::{BlockKernel, Chain};
 use petal::contract::Work;
+use petal::format::Geometry;
 use petal::hash::xxh3;
 use petal::kinds::blocked::layout::masks;
 use petal::kinds::counting::layout::Lines;
@@ -17,6 +18,9 @@ use petal::{Entry, Filter, Image, Kernel, Spec, Status};
 
 /// The `kernel` function of a layout.
 type Kernels = fn(Instructions) -> &'static BlockKernel;
+
+/// Keys with one block, and with two. The masks of the latter are those of half of a key.
+const BLOCKED: [Kernels; 2] = [blocked::layout::kernel, blocked::layout::kernel_in_two];
 
 fn atomics(words: &[u64]) -> Vec<AtomicU64> {
     words.iter().map(|word| AtomicU64::new(*word)).collect()
@@ -157,14 +161,9 @@ fn kernels_take_few_keys_as_the_portable_one_takes_many() {
                     &[],
                     count,
                 );
-                for hashes in [1, 6, 16] {
-                    compare_few(
-                        instructions,
-                        blocked::layout::kernel,
-                        blocks * blocked::layout::BLOCK_WORDS,
-                        masks(hashes),
-                        count,
-                    );
+                for (hashes, kernels) in [1, 6, 16].into_iter().flat_map(|hashes| BLOCKED.map(|of| (hashes, of))) {
+                    let words = blocks * blocked::layout::BLOCK_WORDS;
+                    compare_few(instructions, kernels, words, masks(hashes), count);
                 }
                 for probes in [1, 7, 30].map(rocksdb_bloom::layout::probes) {
                     compare_few(
@@ -180,7 +179,9 @@ fn kernels_take_few_keys_as_the_portable_one_takes_many() {
         for count in [0, 1, 16, 63, 64] {
             let words = FETCH_FROM + 8 * 5;
             compare_few(instructions, split_block::layout::kernel, words, &[], count);
-            compare_few(instructions, blocked::layout::kernel, words, masks(6), count);
+            for kernels in BLOCKED {
+                compare_few(instructions, kernels, words, masks(6), count);
+            }
             compare_few(instructions, rocksdb_bloom::layout::kernel, words, rocksdb_bloom::layout::probes(6), count);
         }
     }
@@ -200,14 +201,8 @@ fn kernels_do_as_the_portable_one() {
                     &[],
                     count,
                 );
-                for hashes in 1..=16 {
-                    compare(
-                        instructions,
-                        blocked::layout::kernel,
-                        blocks * blocked::layout::BLOCK_WORDS,
-                        masks(hashes),
-                        count,
-                    );
+                for (hashes, kernels) in (1..=16).flat_map(|hashes| BLOCKED.map(|of| (hashes, of))) {
+                    compare(instructions, kernels, blocks * blocked::layout::BLOCK_WORDS, masks(hashes), count);
                 }
                 for probes in [1, 6, 8, 9, 15, 16, 17, 30].map(rocksdb_bloom::layout::probes) {
                     compare(
@@ -224,7 +219,9 @@ fn kernels_do_as_the_portable_one() {
         for count in [0, 1, 3, 16, 63, 64, 65, 127, 128, 129, 191, 192, 193, 500, 777] {
             let words = FETCH_FROM + 8 * 5;
             compare(instructions, split_block::layout::kernel, words, &[], count);
-            compare(instructions, blocked::layout::kernel, words, masks(6), count);
+            for kernels in BLOCKED {
+                compare(instructions, kernels, words, masks(6), count);
+            }
             compare(instructions, rocksdb_bloom::layout::kernel, words, rocksdb_bloom::layout::probes(6), count);
         }
     }
@@ -461,14 +458,48 @@ fn a_spec_forces_its_kernel() {
                 assert_eq!(filter.copy().unwrap().base().instructions().kernel(), instructions.kernel());
             }
             Err(error) => {
-                assert_eq!(error.status(), Status::Unsupported);
+                let is_built = match kernel {
+                    Kernel::Avx2 => cfg!(feature = "avx2"),
+                    Kernel::Avx512 => cfg!(feature = "avx512"),
+                    _ => cfg!(feature = "neon"),
+                };
+                let status = if is_built { Status::Unsupported } else { Status::UnsupportedByBuild };
+                assert_eq!(error.status(), status);
                 let refusal = petal::create(&spec).err().unwrap();
-                assert_eq!(refusal.status(), Status::Unsupported);
+                assert_eq!(refusal.status(), status);
                 assert!(refusal.message().contains(kernel.name()));
             }
         }
     }
     assert_eq!(Kernel::from_number(99).unwrap_err().status(), Status::UnknownValue);
+}
+
+/// A key with two blocks is two keys with one block: its hash, and the mixed hash. A batch of keys, and few keys, come
+/// to what these two come to, one after the other.
+#[test]
+fn keys_in_two_blocks_are_two_keys_in_one() {
+    for instructions in available() {
+        let (one, two) = (blocked::layout::kernel(instructions), blocked::layout::kernel_in_two(instructions));
+        for (blocks, count) in
+            [1, 2, 3, 40].into_iter().flat_map(|blocks| [1, 31, 32, 33, 64, 65, 300].map(|n| (blocks, n)))
+        {
+            let (masks, inserted) = (masks(4), keys(count, 1));
+            let mut expected = vec![0; blocks * blocked::layout::BLOCK_WORDS];
+            let new: Vec<bool> = inserted
+                .iter()
+                .map(|key| [*key, mix(*key)].map(|key| one.insert_one(&mut expected, masks, key)).contains(&true))
+                .collect();
+            let mut words = vec![0; expected.len()];
+            assert_eq!(Hashes::answered(&inserted, true, |batch| two.insert(&mut words, masks, batch)), new);
+            assert_eq!(words, expected, "{blocks} blocks, {count} keys");
+            let (words, asked) = (atomics(&words), keys(count, 1 << 40));
+            let found = Hashes::answered(&asked, true, |batch| two.contains(&words, masks, batch));
+            for (key, found) in asked.iter().zip(found) {
+                let both = [*key, mix(*key)].map(|key| one.contains_one(&words, masks, key));
+                assert_eq!(found, both == [true; 2], "{blocks} blocks, {count} keys");
+            }
+        }
+    }
 }
 
 /// Filters whose number of blocks is no multiple of the kernels' group.
@@ -495,6 +526,44 @@ fn rates_of_filters_are_means_over_their_blocks() -> petal::Result<()> {
     let mean = all.chunks_exact(8).map(rate).sum::<f64>() / (all.len() / 8) as f64;
     assert!((split.false_positive_rate() / mean - 1.0).abs() < 1e-6);
     Ok(())
+}
+
+/// Filters of scattered bits are filled and looked up alike: any number of probes, plain and partitioned, in batches
+/// that end anywhere, with answers and without.
+#[test]
+fn kernels_of_scattered_bits_do_as_single_calls() {
+    use petal::blocks::BitLayout;
+    use petal::kinds::bloom::layout::Bloom;
+    for ((hashes, partitioned), slice) in
+        [1, 2, 3, 4, 7, 8, 15, 64].into_iter().flat_map(|k| [(k, 0), (k, 1)]).flat_map(|k| [(k, 64), (k, 1031)])
+    {
+        let bits = slice * u64::from(hashes);
+        let geometry = Geometry { bits, hashes, words: [partitioned, 0, 0, 0, 0, 0, 0, 0], payload_bytes: 0 };
+        let plain = Bloom::of(&geometry, Instructions::PORTABLE).unwrap();
+        for instructions in available() {
+            let layout = Bloom::of(&geometry, instructions).unwrap();
+            for count in [0, 1, 7, 8, 9, 63, 64, 65, 200] {
+                let name = format!("{:?}: {count} keys, {hashes} probes in {bits} bits", instructions.kernel());
+                let stored: Vec<u64> = keys(count.min(slice as usize / 2), slice);
+                let mut expected = vec![0; bits.div_ceil(64) as usize];
+                let is_new: Vec<bool> = stored.iter().map(|hash| plain.insert(&mut expected, *hash)).collect();
+                for asked in [true, false] {
+                    let mut words = vec![0; expected.len()];
+                    let answers = Hashes::answered(&stored, asked, |batch| layout.insert_many(&mut words, batch));
+                    assert_eq!(words, expected, "{name}");
+                    assert!(!asked || answers == is_new, "{name}");
+                }
+                let words = atomics(&expected);
+                let mut asked = keys(count, slice + 1);
+                for (i, (to, known)) in asked.iter_mut().zip(stored.iter().cycle()).enumerate() {
+                    *to = if i % 3 == 0 { *to } else { *known };
+                }
+                let found: Vec<bool> = asked.iter().map(|hash| plain.contains(&words, *hash)).collect();
+                let answers = Hashes::answered(&asked, true, |batch| layout.contains_many(&words, batch));
+                assert_eq!(answers, found, "{name}");
+            }
+        }
+    }
 }
 
 /// Slots and widths of cuckoo filters: buckets that eight bytes hold wherever they begin, and others.

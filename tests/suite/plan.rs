@@ -16,10 +16,40 @@ fn fitting(proposals: &[Proposal]) -> Vec<(&Proposal, Fit)> {
     fits
 }
 
+/// The spec of what is proposed.
+fn made(proposal: &Proposal, fit: &Fit, spec: Spec) -> Spec {
+    let mut spec = Spec { kind: Some(proposal.kind), ..spec };
+    spec.parameters[0] = fit.setting.unwrap_or_default();
+    spec
+}
+
+/// Keys of `blocked` get two blocks where that takes a tenth of the memory away, or halves the rate: at low rates.
+#[test]
+fn two_blocks_are_proposed_where_they_pay() {
+    let blocked = petal::kinds::blocked::ROW.kind;
+    let two = petal::Setting { id: petal::kinds::blocked::BLOCKS.id(), value: 2.0 };
+    let of = |goal| {
+        let all = plan(&request(1_000_000, goal)).unwrap();
+        let fits = fitting(&all);
+        fits.into_iter().find(|(proposal, _)| proposal.kind == blocked).unwrap().1
+    };
+    for (rate, pays) in [(0.1, false), (1e-2, false), (1e-3, false), (1e-4, true), (1e-6, true)] {
+        let fit = of(Goal::FalsePositiveRate(rate));
+        assert_eq!(fit.setting, pays.then_some(two), "{rate}");
+        assert_eq!(fit.lines_per_lookup, if pays { 2.0 } else { 1.0 }, "{rate}");
+        let one = image_size(&Spec { kind: Some(blocked), ..Spec::with_capacity(1_000_000, rate).unwrap() }).unwrap();
+        assert!(fit.bytes as f64 <= if pays { 0.9 } else { 1.0 } * one as f64, "{rate}");
+    }
+    for (bits_per_key, pays) in [(5, false), (10, false), (24, true), (32, true)] {
+        let fit = of(Goal::Memory(1_000_000 * bits_per_key / 8));
+        assert_eq!(fit.setting, pays.then_some(two), "{bits_per_key} bits");
+    }
+}
+
 /// The planner proposes each kind once, with the figures of the filter that its spec makes.
 #[test]
 fn proposals_are_what_would_be_made() {
-    for (keys, rate) in [(1, 0.5), (1000, 0.01), (1_000_000, 1e-3), (100_000_000, 0.02)] {
+    for (keys, rate) in [(1, 0.5), (1000, 0.01), (1_000_000, 1e-3), (100_000_000, 0.02), (1_000_000, 1e-6)] {
         let wanted = Request { is_static: true, ..request(keys, Goal::FalsePositiveRate(rate)) };
         let proposals = plan(&wanted).unwrap();
         assert_eq!(proposals.len(), FILTERS_COUNT);
@@ -29,7 +59,7 @@ fn proposals_are_what_would_be_made() {
         assert_eq!(kinds.len(), FILTERS_COUNT);
         for (proposal, fit) in fitting(&proposals) {
             let row = registry::find(proposal.kind).unwrap();
-            let spec = Spec { kind: Some(proposal.kind), ..Spec::with_capacity(keys, rate).unwrap() };
+            let spec = made(proposal, &fit, Spec::with_capacity(keys, rate).unwrap());
             let geometry = petal::geometry(&spec).unwrap();
             let bytes = petal::format::image_bytes(geometry.payload_bytes).unwrap();
             // If a size depends on the hashes of keys, the plan has an upper bound, which is close.

@@ -449,6 +449,13 @@ fn sizes_are_those_of_the_exact_search() {
             within.then(|| plain_search(|blocks| split_block::sizing::false_positive_rate(blocks, n) <= rate));
         assert_eq!(blocks, by_search, "{n} keys at {rate}");
     }
+    for (n, rate) in random_goals(300, 19.0) {
+        use blocked::two_blocks;
+        let size = two_blocks::size_for(n, rate).unwrap();
+        let by_search = plain_search(|blocks| two_blocks::false_positive_rate(blocks, size.hashes, n) <= rate);
+        let noise = size.blocks as f64 * 1e-7;
+        assert!(size.blocks.abs_diff(by_search) as f64 <= noise, "{n} keys at {rate}: {size:?}, {by_search}");
+    }
     for (n, rate) in random_goals(3000, 19.0) {
         let size = blocked::sizing::size_for(n, rate).unwrap();
         let by_search = plain_search(|blocks| blocked::sizing::false_positive_rate(blocks, size.hashes, n) <= rate);
@@ -473,6 +480,26 @@ fn best_numbers_of_lanes_change_where_the_table_says() {
         let rate = fewer.poisson(high);
         assert_eq!(blocked::sizing::size_for(1000, rate * (1.0 + 1e-4)).unwrap().hashes, lanes);
         assert_eq!(blocked::sizing::size_for(1000, rate * (1.0 - 1e-4)).unwrap().hashes, lanes + 1);
+    }
+}
+
+/// The same for keys with bits in two blocks: among many blocks their rate is the square of that of a share.
+#[test]
+fn best_numbers_of_bits_in_two_blocks_change_where_the_table_says() {
+    use blocked::two_blocks;
+    for lanes in 1..16 {
+        let (fewer, more) = (blocked::sizing::Terms::of(lanes), blocked::sizing::Terms::of(lanes + 1));
+        let (mut low, mut high) = (1.0 * f64::from(lanes), 8.0 * f64::from(lanes));
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            // Twice as many shares as keys.
+            if more.poisson(0.5 * middle) < fewer.poisson(0.5 * middle) { high = middle } else { low = middle }
+        }
+        assert_eq!(two_blocks::optimal_hashes(high * (1.0 - 1e-4)), 2 * lanes);
+        assert_eq!(two_blocks::optimal_hashes(high * (1.0 + 1e-4)), 2 * lanes + 2);
+        let rate = fewer.poisson(0.5 * high).powi(2);
+        assert_eq!(two_blocks::size_for(1000, rate * (1.0 + 1e-3)).unwrap().hashes, 2 * lanes);
+        assert_eq!(two_blocks::size_for(1000, rate * (1.0 - 1e-3)).unwrap().hashes, 2 * lanes + 2);
     }
 }
 
@@ -722,6 +749,97 @@ fn blocked_by_definition() {
             }
         }
         close(blocked::sizing::Terms::of(hashes).block_rate(2), sum / (all.len() as f64).powi(3), 1e-9);
+    }
+}
+
+/// By definition: a key is found if both of its shares are, and shares are independent of each other. The rate is the
+/// mean of the square of the share's rate, over what the shares of the keys leave in the blocks. Here over every way in
+/// which the shares of one key and of two can lie, with one lane, and over many random ways with more lanes.
+#[test]
+fn rates_in_two_blocks_are_mean_squares() {
+    use blocked::two_blocks::false_positive_rate;
+    assert_eq!(false_positive_rate(0, 4, 10), 1.0);
+    assert_eq!(false_positive_rate(3, 4, 0), 0.0);
+    let mut random = 0_u64;
+    let mut below = |range: u64| {
+        random += 1;
+        ((u128::from(crate::common::mix(random)) * u128::from(range)) >> 64) as u64
+    };
+    for (blocks, keys) in [(1, 1), (1, 2), (2, 1), (2, 3), (3, 4), (7, 2)] {
+        // With one lane a share sets one of 512 bits of its block: only how many are set counts.
+        let mut ways = vec![0.0; 2 * keys as usize + 1];
+        ways[0] = 1.0;
+        let bits = 512.0 * blocks as f64;
+        for _ in 0..2 * keys {
+            for ones in (0..ways.len()).rev() {
+                let before = if ones > 0 { ways[ones - 1] * (1.0 - (ones - 1) as f64 / bits) } else { 0.0 };
+                ways[ones] = ways[ones] * ones as f64 / bits + before;
+            }
+        }
+        let mean: f64 = ways.iter().enumerate().map(|(ones, way)| way * (ones as f64 / bits).powi(2)).sum();
+        close(false_positive_rate(blocks, 2, keys), mean, 1e-7);
+    }
+    for (lanes, blocks, keys) in [(2, 1, 40), (3, 1, 60), (4, 2, 50), (5, 1, 50), (7, 1, 30), (7, 3, 90), (8, 2, 60)] {
+        let (sets, samples) = (masks(lanes), 20_000);
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for _ in 0..samples {
+            let mut all = vec![[0_u32; 16]; blocks as usize];
+            for _ in 0..2 * keys {
+                let block = &mut all[below(blocks) as usize];
+                let set = sets[below(sets.len() as u64) as usize];
+                (0..16).filter(|lane| set >> lane & 1 == 1).for_each(|lane| block[lane] |= 1 << below(32));
+            }
+            let share: f64 = all.iter().map(|block| blocked::sizing::from_fill(block, lanes)).sum::<f64>();
+            let rate = (share / blocks as f64).powi(2);
+            sum += rate;
+            squares += rate * rate;
+        }
+        let mean = sum / f64::from(samples);
+        let error = ((squares / f64::from(samples) - mean * mean) / f64::from(samples)).sqrt();
+        let exact = false_positive_rate(blocks, 2 * lanes, keys);
+        let what = format!("{lanes} lanes, {blocks} blocks, {keys} keys: {mean:e}, {exact:e}");
+        assert!((mean - exact).abs() < 4.5 * error && error < 0.02 * mean, "{what}");
+    }
+}
+
+/// The two ways in which low rates are computed agree where both have their digits, and rates fall as blocks are added.
+#[test]
+fn rates_in_two_blocks_have_no_steps() {
+    use blocked::two_blocks::{false_positive_rate, size_for};
+    for hashes in (2..=32).step_by(2) {
+        let lanes = blocked::sizing::Terms::of(hashes / 2);
+        let mut last = 1.0;
+        for i in 0..60 {
+            let blocks = 20_000 + 200 * i * i;
+            let rate = false_positive_rate(blocks, hashes, 1_000_000);
+            if rate < blocked::sizing::MIN_RATE {
+                break;
+            }
+            // Keys whose shares meet in one block are one in as many as there are blocks.
+            let shares = lanes.rate(blocks, 2_000_000).powi(2);
+            assert!(
+                rate < last && (rate / shares - 1.0).abs() < 2e-2,
+                "{hashes}, {blocks} blocks: {rate:e}, {shares:e}"
+            );
+            last = rate;
+        }
+    }
+    for rate in [0.0, 1.0, -1.0, f64::NAN] {
+        assert_eq!(size_for(100, rate), None);
+    }
+    for (keys, rate) in
+        [1, 10, 1000, 1_000_000, 1 << 40].into_iter().flat_map(|n| [0.5, 0.1, 1e-3, 1e-6, 1e-9].map(|r| (n, r)))
+    {
+        let size = size_for(keys, rate).unwrap();
+        assert!(false_positive_rate(size.blocks, size.hashes, keys) <= rate, "{keys} keys at {rate}");
+        assert!(false_positive_rate(size.blocks - 1, size.hashes, keys) > rate, "{keys} keys at {rate}");
+    }
+    // Beside the classic filter at its best number of hashes: the bits that two blocks cost, in per cent.
+    for (rate, most) in [(1e-2, 0.8), (1e-3, 1.75), (1e-4, 3.5)] {
+        let size = size_for(10_000_000, rate).unwrap();
+        let classic = bloom::size_for(10_000_000, rate, 64).unwrap().bits as f64;
+        let more = 100.0 * (512.0 * size.blocks as f64 / classic - 1.0);
+        assert!(more < most, "{more} % more than bloom at {rate}");
     }
 }
 

@@ -353,6 +353,15 @@ fn split_block(header: &Header, hash: u64) -> Vec<u64> {
 
 fn blocked(header: &Header, hash: u64) -> Vec<u64> {
     let hashes = header.hashes();
+    match header.word(0) {
+        0 => in_one_block(header, hash, hashes),
+        2 => [hash, mix(hash)].into_iter().flat_map(|hash| in_one_block(header, hash, hashes / 2)).collect(),
+        other => panic!("keys with {other} blocks"),
+    }
+}
+
+/// The bits of so many lanes of one block.
+fn in_one_block(header: &Header, hash: u64, hashes: u64) -> Vec<u64> {
     let block = high(hash, header.bits() / 512);
     let (more, fewer) = (hashes.div_ceil(2), hashes / 2);
     let masks: Vec<u64> = (0..1_u64 << 16)
@@ -380,7 +389,7 @@ fn counting(header: &Header, hashes: &[u64]) -> Vec<u8> {
     for hash in hashes {
         let counter = |i: u64| high((0..i).fold(*hash, |hash, _| hash.wrapping_mul(G)), header.bits() / width);
         let mut counters: Vec<u64> = match is_blocked {
-            true => blocked(&Header(&blocks), *hash).iter().map(|bit| bit / width).collect(),
+            true => in_one_block(&Header(&blocks), *hash, header.hashes()).iter().map(|bit| bit / width).collect(),
             false => (0..header.hashes()).map(counter).collect(),
         };
         // A counter that is met twice counts once.

@@ -2,7 +2,7 @@
 //! tables come from the registry and stand between two comments, so that no page can contradict its kind.
 
 use crate::Generated;
-use petal::plan::{Goal, Request, plan};
+use petal::plan::{Fit, Goal, Request, plan};
 use petal::{Capabilities, Domain, Handle, Overfill, Parameter, Row, Spec, registry};
 use std::fs;
 use std::path::Path;
@@ -156,7 +156,9 @@ fn sizes(row: &Row) -> Result<String, String> {
         let fit = if row.is_map() { of_map(row, 8.0, rate) } else { of_filter(row, Goal::FalsePositiveRate(rate), 0) };
         match fit.map_err(|error| error.to_string())? {
             Some((bits, full, lines)) => {
-                table += &format!("| {name} | {bits:.2} | {} | {lines:.1} |\n", percent(full));
+                let with =
+                    if row.is_map() { String::new() } else { setting(row, rate).map_err(|error| error.to_string())? };
+                table += &format!("| {name}{with} | {bits:.2} | {} | {lines:.1} |\n", percent(full));
             }
             None => table += &format!("| {name} | not reached | | |\n"),
         }
@@ -182,12 +184,23 @@ fn sizes(row: &Row) -> Result<String, String> {
 type Size = Option<(f64, f64, f64)>;
 
 fn of_filter(row: &Row, goal: Goal, universe: u64) -> petal::Result<Size> {
+    let fit = fit(row, goal, universe)?;
+    Ok(fit.map(|fit| (fit.bits_per_key, fit.false_positive_rate, fit.lines_per_lookup)))
+}
+
+/// The parameter with which a kind is proposed for a rate, in words; empty where it has its defaults.
+fn setting(row: &Row, rate: f64) -> petal::Result<String> {
+    let setting = fit(row, Goal::FalsePositiveRate(rate), 0)?.and_then(|fit| fit.setting);
+    let name = |id| row.parameters.iter().find(|parameter| parameter.id() == id).map_or("", |parameter| parameter.name);
+    Ok(setting.map_or(String::new(), |setting| format!(", `{}={}`", name(setting.id), setting.value)))
+}
+
+fn fit(row: &Row, goal: Goal, universe: u64) -> petal::Result<Option<Fit>> {
     let asked = Capabilities::AGE | Capabilities::MAY_LOSE_KEYS;
     let capabilities = Capabilities(row.capabilities.0 & asked.0);
     let is_static = !row.is_made_empty();
     let proposals = plan(&Request { keys: KEYS, goal, capabilities, is_static, universe, times: 0 })?;
-    let fit = proposals.iter().find(|proposal| proposal.kind == row.kind).and_then(|found| found.outcome.as_ref().ok());
-    Ok(fit.map(|fit| (fit.bits_per_key, fit.false_positive_rate, fit.lines_per_lookup)))
+    Ok(proposals.into_iter().find(|proposal| proposal.kind == row.kind).and_then(|found| found.outcome.ok()))
 }
 
 fn of_map(row: &Row, value_bits: f64, rate: f64) -> petal::Result<Size> {

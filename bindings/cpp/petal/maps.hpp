@@ -158,8 +158,8 @@ class map {
     return count;
   }
 
-  /// Gives a key one more value; the map joins all values of the key. Returns whether the value changed that a lookup
-  /// of the key gives. Needs the map to itself.
+  /// Gives a key one more value; the map joins all values of the key. Returns whether the map read less for the key
+  /// before. Needs the map to itself.
   template <class Key>
   result<bool> try_put(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this, value](auto one) noexcept {

@@ -140,7 +140,7 @@ TEST_P(views, take_keys_that_only_the_library_hashes) {
   EXPECT_TRUE(hashes.contains(2) && hashes.contains("apple")) << "what cannot be hashed may be there";
 }
 
-INSTANTIATE_TEST_SUITE_P(kinds, views, testing::Values(PETAL_KIND_BLOCKED, PETAL_KIND_SPLIT_BLOCK));
+INSTANTIATE_TEST_SUITE_P(kinds, views, testing::Values(PETAL_KIND_BLOCKED, PETAL_KIND_SPLIT_BLOCK, PETAL_KIND_BLOOM));
 
 TEST(view, of_nothing_says_true) {
   petal::view v;
@@ -157,10 +157,15 @@ TEST(view, of_nothing_says_true) {
 }
 
 TEST(view, is_refused_with_a_reason) {
-  const petal::filter classic(petal::spec().kind(PETAL_KIND_BLOOM).capacity(100));
-  const petal::error error = thrown([&] { petal::view{classic}; });
+  petal::filter other(petal::spec().kind(PETAL_KIND_QUOTIENT).capacity(100));
+  const petal::error error = thrown([&] { petal::view{other}; });
   EXPECT_EQ(error.status(), petal::status::unsupported);
-  EXPECT_TRUE(has(error.what(), "bloom")) << error.what();
+  EXPECT_TRUE(has(error.what(), "quotient")) << error.what();
+  petal::filter read_only(petal::spec().kind(PETAL_KIND_CUCKOO).capacity(100));
+  EXPECT_TRUE(petal::view(read_only));
+  const petal::error no_insertion = thrown([&] { petal::writable_view{read_only}; });
+  EXPECT_EQ(no_insertion.status(), petal::status::unsupported);
+  EXPECT_TRUE(has(no_insertion.what(), "lookups only")) << no_insertion.what();
 
   petal::filter f(spec_of(PETAL_KIND_BLOCKED));
   const std::vector<std::byte> image = f.serialize();
@@ -170,6 +175,22 @@ TEST(view, is_refused_with_a_reason) {
   auto reader = petal::filter::open_in_buffer(memory, image.size());
   EXPECT_TRUE(petal::view(reader));
   EXPECT_EQ(petal::writable_view::try_make(reader).status(), petal::status::unsupported_by_handle);
+}
+
+TEST(view, looks_up_in_kinds_that_it_does_not_change) {
+  for (const petal_kind kind : {PETAL_KIND_FUSE, PETAL_KIND_RIBBON, PETAL_KIND_CUCKOO}) {
+    petal::builder builder(spec_of(kind).seed(5));
+    for (std::uint64_t i = 0; i < keys; i++) builder.add(number(i));
+    const petal::filter f = builder.finish();
+    const petal::view v(f);
+    for (std::uint64_t i = 0; i < 5 * keys; i++) {
+      const std::uint64_t key = number(i);
+      v.prefetch(key);
+      ASSERT_EQ(v.contains(key), f.contains(key)) << kind << ", " << i;
+      ASSERT_EQ(v.contains(f.hash(key)), f.contains(key)) << kind << ", " << i;
+      ASSERT_TRUE(i >= keys || v.contains(key)) << kind << ", " << i;
+    }
+  }
 }
 
 using view_files = folder;

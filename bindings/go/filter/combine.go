@@ -23,6 +23,8 @@ func compatible(first, second *image.Filter) error {
 		return err
 	}
 	switch {
+	case a.Words[0] != b.Words[0] && a.Kind == Blocked:
+		return differ("blocks", shares(&a), shares(&b))
 	case a.Words[0] != b.Words[0]:
 		return differ("partitioned", a.Words[0] == 1, b.Words[0] == 1)
 	case a.Words[1] != b.Words[1]:

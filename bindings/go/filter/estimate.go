@@ -115,8 +115,14 @@ func cardinality(h *image.Header, ones uint64) Estimate {
 	switch h.Kind {
 	case Blocked:
 		blocks := h.Bits / sizing.BlockedBits
-		keys, possible = sizing.BlockedCardinality(blocks, hashes, ones)
-		standardError = func(keys uint64) float64 { return sizing.BlockedCardinalityError(blocks, hashes, keys) }
+		// The shares of a key set their bits independently of each other, as so many keys of one block would.
+		shares := shares(h)
+		keys, possible = sizing.BlockedCardinality(blocks, hashes/shares, ones)
+		keys /= float64(shares)
+		standardError = func(uint64) float64 {
+			all := uint64(math.Round(keys * float64(shares)))
+			return sizing.BlockedCardinalityError(blocks, hashes/shares, all) / float64(shares)
+		}
 	case SplitBlock:
 		blocks := h.Bits / sizing.SplitBlockBits
 		keys, possible = sizing.SplitBlockCardinality(blocks, ones)
@@ -149,7 +155,9 @@ func (f *Filter) Statistics() (Statistics, error) {
 	case 0:
 		return Statistics{}, ErrClosed
 	case Blocked:
-		all, rate = measureBlocked(payload, h.Hashes)
+		all, rate = measureBlocked(payload, h.Hashes/uint32(shares(&h)))
+		// Given the bits, the shares of a key are found or not independently of each other.
+		rate = math.Pow(rate, float64(shares(&h)))
 	case SplitBlock:
 		// The payload may have padding after its blocks.
 		all, rate = measureSplitBlock(payload[:h.Bits/8])

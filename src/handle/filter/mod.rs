@@ -384,10 +384,13 @@ impl Filter {
     /// payload, and so does the sync.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the layout has no name or the handle is not for a single writer; [`Status::Corrupt`]
-    /// if an image does not match its checksums; the system's errors.
+    /// [`Status::Unsupported`] if the layout has no name, if programs cannot insert into it, or if the handle is not
+    /// for a single writer; [`Status::Corrupt`] if an image does not match its checksums; the system's errors.
     pub fn writable_view(&mut self) -> Result<View<'_>> {
-        self.readable_view()?;
+        if !self.readable_view()?.layout.is_insertable() {
+            let name = self.base().row().name;
+            return Err(error!(Unsupported, "kind = {name} has views for lookups only"));
+        }
         self.base_mut().writable()?;
         self.readable_view()
     }

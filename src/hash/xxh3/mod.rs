@@ -35,10 +35,10 @@ pub const MULTIPLIER: u64 = 0x9fb2_1c65_1e98_df25;
 pub fn hash_u64s(instructions: Instructions, flip: u64, keys: &[u64], hashes: &mut [u64]) {
     match instructions.kernel() {
         // SAFETY: `instructions` are only those that the processor has.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         crate::simd::Kernel::Avx512 => unsafe { avx512::hash_u64s(flip, keys, hashes) },
         // SAFETY: `instructions` are only those that the processor has.
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
         crate::simd::Kernel::Avx2 => unsafe { avx2::hash_u64s(flip, keys, hashes) },
         // NEON multiplies no 64-bit numbers, which is most of the work.
         _ => portable::hash_u64s(flip, keys, hashes),

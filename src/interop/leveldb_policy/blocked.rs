@@ -5,7 +5,7 @@ use crate::bits::reduce;
 use crate::format::compact::Trailer;
 use crate::kinds::blocked::ROW;
 use crate::kinds::blocked::layout::{BLOCK_WORDS, kernel, masks};
-use crate::kinds::blocked::sizing::{BLOCK_BITS, optimal_hashes};
+use crate::kinds::blocked::sizing::{BLOCK_BITS, MAX_HASHES, optimal_hashes};
 use crate::simd;
 use crate::storage::AnyBytes;
 use core::ffi::CStr;
@@ -77,7 +77,7 @@ pub fn may_match(key: &[u8], filter: &[u8]) -> bool {
     let Ok(trailer) = Trailer::read(filter) else { return true };
     let Trailer { kind, layout_version, hashes, shape, payload_bytes } = trailer;
     let known = kind == ROW.kind && u16::from(layout_version) == ROW.layout_version && shape == 0;
-    if !known || !(ROW.hashes.0..=ROW.hashes.1).contains(&hashes.into()) {
+    if !known || !(1..=MAX_HASHES).contains(&hashes.into()) {
         return true;
     }
     let (blocks, _) = filter[..payload_bytes].as_chunks::<BLOCK_BYTES>();

@@ -11,22 +11,36 @@
 //! and there are few enough of them for a table that stays in the first-level cache. [`sizing`] derives the exact
 //! false-positive rate. Given the bits, the rate is a mean over the blocks and over all choices: the mean of the
 //! product of the chosen lanes' fills.
+//!
+//! With the parameter `blocks` = 2 a key has half of its bits in each of two blocks ([`layout::two_blocks`]). That is
+//! the multi-blocking of the same paper: a lookup reads two lines, and the rate comes near that of the classic filter
+//! ([`two_blocks`]).
 
 pub mod layout;
 pub mod sizing;
+pub mod two_blocks;
 
 use crate::bits;
 use crate::blocks::Layout;
-use crate::blocks::block_array::{self, BlockArray, Blocks};
+use crate::blocks::block_array::{self, BlockArray, Blocks, shares_of};
 use crate::blocks::block_kernel::chain::ChainKernel;
 use crate::blocks::block_kernel::{BlockKernel, Fills};
 use crate::contract::{Row, Sizes, Structure};
 use crate::error::{Result, error};
-use crate::format::Geometry;
+use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::generic::bit_filter::{self, FOLDABLE};
 use crate::simd::Instructions;
-use crate::spec::{KindId, Number, Size, Spec};
+use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
 use sizing::{BLOCK_BITS, LANE_BITS, MAX_HASHES, MIN_RATE};
+
+/// The parameter that says in how many blocks a key has its bits.
+pub const BLOCKS: Parameter = Parameter {
+    name: "blocks",
+    summary: "in how many blocks a key has its bits; 2 takes fewer bits at low rates, and reads two cache lines",
+    default: 1.0,
+    domain: Domain::OneOf(&[1, 2]),
+    word: Some(0),
+};
 
 /// The registry's row.
 pub const ROW: Row = Row {
@@ -34,14 +48,26 @@ pub const ROW: Row = Row {
     name: "blocked",
     summary: "the blocked Bloom filter: one cache line a key, nearly as accurate as the classic one",
     capabilities: bit_filter::CAPABILITIES,
-    parameters: &[&FOLDABLE],
+    parameters: &[&BLOCKS, &FOLDABLE],
+    alternative: Some((&BLOCKS, 2.0)),
     structure: Structure::Filter { open: bit_filter::open::<BlockArray<Blocked>> },
     sizes: Sizes::Multiples(BLOCK_BITS),
-    hashes: (1, MAX_HASHES),
+    hashes: (1, two_blocks::MAX_HASHES),
     geometry,
+    lines_per_lookup: |geometry| {
+        let lines = (geometry.payload_bytes / PAYLOAD_UNIT) as f64;
+        shares_of(geometry.words[0]).map_or(1.0, |shares| lines.min(shares.into()))
+    },
     false_positive_rate: |geometry, keys| {
-        let rate = sizing::false_positive_rate(geometry.bits / BLOCK_BITS, geometry.hashes, keys);
-        rate.max(crate::sizing::hash_floor(keys, 64))
+        let of = match shares_of(geometry.words[0]) {
+            Some(2) => two_blocks::false_positive_rate,
+            _ => sizing::false_positive_rate,
+        };
+        of(geometry.bits / BLOCK_BITS, geometry.hashes, keys).max(crate::sizing::hash_floor(keys, 64))
+    },
+    compact: |packing, geometry| {
+        packing.bits(geometry, 0);
+        packing.field(&mut geometry.words[0], 2);
     },
     in_bytes: Some(bit_filter::in_bytes::<BlockArray<Blocked>>()),
     ..Row::BASE
@@ -50,6 +76,7 @@ pub const ROW: Row = Row {
 /// The geometry that a spec asks for.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let foldable = bit_filter::is_foldable(spec, &size)?;
+    let shares = spec.parameter(&BLOCKS)? as u32;
     let (blocks, hashes) = match size {
         Size::Rate { false_positive_rate: rate, .. } if rate < MIN_RATE => {
             let rate = Number(rate);
@@ -59,16 +86,24 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
             ));
         }
         Size::Rate { capacity, false_positive_rate: rate } => {
-            let size = sizing::size_for(capacity, rate);
+            let size_for = if shares == 2 { two_blocks::size_for } else { sizing::size_for };
+            let size = size_for(capacity, rate);
             let blocks = bit_filter::units_for(size.map(|size| size.blocks), foldable, capacity, rate)?;
-            (blocks, size.map_or(1, |size| size.hashes))
+            (blocks, size.map_or(shares, |size| size.hashes))
         }
         Size::Exact { capacity, bits, hashes: 0 } => {
-            (bits / BLOCK_BITS, sizing::optimal_hashes(bits as f64 / capacity as f64))
+            let optimal_hashes = if shares == 2 { two_blocks::optimal_hashes } else { sizing::optimal_hashes };
+            (bits / BLOCK_BITS, optimal_hashes(bits as f64 / capacity as f64))
+        }
+        Size::Exact { hashes, .. } if shares == 1 && hashes > MAX_HASHES => {
+            return Err(error!(OutOfRange, "hashes = {hashes} with blocks = 1 is not from 1 to {MAX_HASHES}"));
+        }
+        Size::Exact { hashes, .. } if !hashes.is_multiple_of(shares) => {
+            return Err(error!(OutOfRange, "hashes = {hashes} with blocks = 2 is not an even number"));
         }
         Size::Exact { bits, hashes, .. } => (bits / BLOCK_BITS, hashes),
     };
-    block_array::geometry::<Blocked>(blocks, hashes)
+    block_array::geometry_of_shares::<Blocked>(blocks, hashes, shares)
 }
 
 /// Blocks of 512 bits.
@@ -84,6 +119,10 @@ impl Blocks for Blocked {
         layout::kernel(instructions)
     }
 
+    fn kernel_in_two(instructions: Instructions) -> Option<&'static BlockKernel> {
+        Some(layout::kernel_in_two(instructions))
+    }
+
     fn chain_kernel(instructions: Instructions) -> Option<&'static ChainKernel> {
         layout::chain::kernel(instructions)
     }
@@ -95,6 +134,11 @@ impl Blocks for Blocked {
     #[inline]
     fn block(hash: u64, blocks: u64) -> u64 {
         bits::reduce(hash, blocks)
+    }
+
+    #[inline]
+    fn shares(hash: u64) -> [u64; 2] {
+        layout::two_blocks::shares(hash)
     }
 
     fn rate(fills: &Fills, blocks: u64, hashes: u32) -> f64 {

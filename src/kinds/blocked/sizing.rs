@@ -46,7 +46,7 @@ pub const MIN_RATE: f64 = 1e-9;
 const LOW: f64 = 1e-10;
 
 /// Lanes in a half.
-const LANES: u32 = 8;
+pub(super) const LANES: u32 = 8;
 
 /// How many bits a lane has: the places that a key's bit in that lane may have.
 pub const LANE_BITS: u32 = 32;
@@ -76,11 +76,11 @@ const LAST: (f64, f64) = (MIN_RATE, 86.34326171875098);
 
 /// A term of the sum.
 #[derive(Clone, Copy)]
-struct Term {
+pub(super) struct Term {
     /// The weight of the term, with its sign.
-    weight: f64,
+    pub weight: f64,
     /// `1 - z`: the probability that a key of the block has at least one of the bits.
-    hit: f64,
+    pub hit: f64,
 }
 
 /// The terms of the sum for one number of hashes.
@@ -90,7 +90,7 @@ pub struct Terms {
 }
 
 /// The binomial coefficient of small numbers.
-const fn choose(n: u32, k: u32) -> f64 {
+pub(super) const fn choose(n: u32, k: u32) -> f64 {
     if k > n {
         return 0.0;
     }
@@ -154,7 +154,7 @@ impl Terms {
     }
 
     fn sum(&self, power: impl Fn(f64) -> f64) -> f64 {
-        let sum: f64 = self.terms[..self.length].iter().map(|term| term.weight * power(term.hit)).sum();
+        let sum: f64 = self.all().iter().map(|term| term.weight * power(term.hit)).sum();
         // A difference of numbers near one may come out just below zero.
         sum.clamp(0.0, 1.0)
     }
@@ -178,10 +178,20 @@ impl Terms {
         if keys == 0 {
             return 0.0;
         }
-        let share = 1.0 / blocks as f64;
-        let rate = self.sum(|hit| missed(share * hit, keys));
+        let rate = self.sum_of(blocks, keys);
         // The sum loses more digits of a lower rate than the mixture does, which is computed term by term.
-        if rate > LOW { rate } else { mixture::binomial(keys, share, |keys| self.block_rate(keys)) }
+        if rate > LOW { rate } else { mixture::binomial(keys, 1.0 / blocks as f64, |keys| self.block_rate(keys)) }
+    }
+
+    /// The rate of `blocks` blocks, at least one, that hold `keys` distinct keys, with an error of up to 1e-12.
+    pub(super) fn sum_of(&self, blocks: u64, keys: u64) -> f64 {
+        let share = 1.0 / blocks as f64;
+        self.sum(|hit| missed(share * hit, keys))
+    }
+
+    /// All terms.
+    pub(super) fn all(&self) -> &[Term] {
+        &self.terms[..self.length]
     }
 
     /// An estimate of the number of blocks for which [`Terms::rate`] is `rate`, by Newton's method on their logarithms.
@@ -189,7 +199,7 @@ impl Terms {
         let (wanted, mut blocks) = (ln(rate), start);
         for _ in 0..8 {
             let (share, mut value, mut slope) = (1.0 / blocks, 0.0, 0.0);
-            for term in &self.terms[..self.length] {
+            for term in self.all() {
                 let hit = share * term.hit;
                 let part = term.weight * missed(hit, keys);
                 value += part;
@@ -214,7 +224,7 @@ impl Terms {
 }
 
 /// `(1 - hit)^keys`, for `hit` in 0..1, by the cheapest formula that keeps all digits.
-fn missed(hit: f64, keys: u64) -> f64 {
+pub(super) fn missed(hit: f64, keys: u64) -> f64 {
     if keys <= 32 {
         return (1.0 - hit).powi(keys as i32);
     }

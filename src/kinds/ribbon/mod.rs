@@ -13,7 +13,7 @@ pub mod sizing;
 
 use crate::batch::ring::Batch;
 use crate::batch::workers::Work;
-use crate::blocks::Measure;
+use crate::blocks::{Measure, View};
 use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -213,6 +213,10 @@ impl Kind for Ribbon {
 
     fn fetch(&self, hash: u64) {
         self.fingerprints().fetch(hash);
+    }
+
+    fn view(&self) -> Option<View<'_>> {
+        Some(self.fingerprints().view())
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {

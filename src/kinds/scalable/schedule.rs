@@ -182,7 +182,7 @@ impl Schedule {
         let bits = self.growth.checked_pow(i).and_then(|factor| factor.checked_mul(self.first_bits));
         let bits = bits.ok_or_else(|| error!(TooLarge, "level {i} has more bits than can be"))?;
         let hashes = u64::from(self.hashes) + u64::from(i) * self.step / 64;
-        let hashes = hashes.min(self.kind().row.hashes.1.into()) as u32;
+        let hashes = hashes.min(self.kind().max_hashes.into()) as u32;
         self.kind().geometry(0, bits, hashes)
     }
 

@@ -216,6 +216,9 @@ func (h *Header) row() (*kindRow, error) {
 	if h.LayoutVersion == 0 {
 		return nil, fmt.Errorf("%w: the layout version is 0", ErrCorrupt)
 	}
+	if h.Kind == Blocked && h.Words[0] == twoBlocks {
+		row = &twoBlocksRow
+	}
 	if (h.Hash == Identity) != (row == &exactBitsRow) || h.Hash == ofFormat {
 		return nil, fmt.Errorf("%w: nothing of the kind %v has the hash function %v", ErrCorrupt, h.Kind, h.Hash)
 	}

@@ -1,6 +1,7 @@
 //! The blocked layout for AVX2. Keys go one by one: block and lanes of a key are scalar arithmetic, for which the
 //! processor has other ports. The bits and the block are two vectors.
 
+use super::two_blocks::in_two_blocks;
 use super::{block, block_mut, fetch, lanes};
 use crate::batch::ring::{self, Batch, Few};
 use crate::bits::{BYTES_OF_BITS, prefetch};
@@ -82,3 +83,4 @@ fn fills(words: &[AtomicU64], hashes: u32) -> Fills {
 }
 
 one_key_at_a_time!(#[target_feature(enable = "avx2")]);
+in_two_blocks!(#[target_feature(enable = "avx2")]);

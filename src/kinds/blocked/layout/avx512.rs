@@ -1,5 +1,6 @@
 //! The blocked layout for AVX-512: a block is one vector.
 
+use super::two_blocks::in_two_blocks;
 use super::{BLOCK_WORDS, block, block_mut, lanes, portable};
 use crate::batch::ring::{self, Batch, Few};
 use crate::bits::prefetch;
@@ -8,6 +9,7 @@ use crate::blocks::block_kernel::avx512::{
     Answer, Step, eight, is_vectorised, load_line, multiply_low_halves, run, run_few,
 };
 use crate::blocks::block_kernel::{BlockKernel, Fills, set_lacking};
+use crate::hash::xxh3::avx512::hash_u64s;
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
 
@@ -267,3 +269,5 @@ fn preparation(words: *const u64, length: usize, masks: &[u16]) -> impl Fn(__m51
     let [first_mask, all] = [masks.as_ptr().addr(), masks.len()].map(|number| _mm512_set1_epi64(number as i64));
     move |keys| (places(first, blocks, keys), masks_of(first_mask, all, keys))
 }
+
+in_two_blocks!(#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]);

@@ -15,6 +15,7 @@ mod fills;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
+pub mod two_blocks;
 
 use crate::bits::{prefetch, reduce};
 use crate::blocks::block_kernel::BlockKernel;
@@ -27,13 +28,26 @@ pub const BLOCK_WORDS: usize = 8;
 /// The inner loops of the layout.
 pub fn kernel(instructions: Instructions) -> &'static BlockKernel {
     match instructions.kernel() {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         crate::simd::Kernel::Avx512 => &avx512::KERNEL,
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
         crate::simd::Kernel::Avx2 => &avx2::KERNEL,
-        #[cfg(target_arch = "aarch64")]
+        #[cfg(all(target_arch = "aarch64", feature = "neon"))]
         crate::simd::Kernel::Neon => &neon::KERNEL,
         _ => &portable::KERNEL,
+    }
+}
+
+/// The inner loops of keys with bits in two blocks. `masks` are those of a share.
+pub fn kernel_in_two(instructions: Instructions) -> &'static BlockKernel {
+    match instructions.kernel() {
+        #[cfg(target_arch = "x86_64")]
+        crate::simd::Kernel::Avx512 => &avx512::IN_TWO,
+        #[cfg(target_arch = "x86_64")]
+        crate::simd::Kernel::Avx2 => &avx2::IN_TWO,
+        #[cfg(target_arch = "aarch64")]
+        crate::simd::Kernel::Neon => &neon::IN_TWO,
+        _ => &portable::IN_TWO,
     }
 }
 

@@ -1,6 +1,8 @@
 //! The blocked layout for NEON: a block is four vectors.
 
-use super::{block, block_mut, fetch, lanes, portable};
+use super::portable::insert_one_shared;
+use super::two_blocks::in_two_blocks;
+use super::{block, block_mut, fetch, lanes};
 use crate::batch::ring::{self, Batch, Few};
 use crate::blocks::block_kernel::SALTS;
 use crate::blocks::block_kernel::neon::{are_zero, load, put_in, shifts, vector};
@@ -13,7 +15,7 @@ use core::sync::atomic::AtomicU64;
 pub static KERNEL: BlockKernel = BlockKernel {
     contains_one: |words, masks, key| contains_one(words, masks, key),
     insert_one: |words, masks, key| insert_one(words, masks, key),
-    insert_one_shared: |words, masks, key| portable::insert_one_shared(words, masks, key),
+    insert_one_shared: |words, masks, key| insert_one_shared(words, masks, key),
     contains,
     insert,
     fills: super::fills::fills,
@@ -62,3 +64,4 @@ fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
 }
 
 one_key_at_a_time!();
+in_two_blocks!();

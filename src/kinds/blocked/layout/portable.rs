@@ -1,6 +1,7 @@
 //! The blocked layout in plain Rust, with which tests compare the other kernels.
 
 use super::fills::fills;
+use super::two_blocks::in_two_blocks;
 use super::{BLOCK_WORDS, bit_of_lane, block, block_mut, fetch, lanes};
 use crate::batch::ring::{self, Batch, Few};
 use crate::bits::set_shared;
@@ -62,3 +63,4 @@ pub fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
 }
 
 one_key_at_a_time!();
+in_two_blocks!();

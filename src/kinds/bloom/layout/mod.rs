@@ -11,6 +11,8 @@
 //!
 //! Bit p is bit p mod 64 of the little-endian 64-bit word p / 64.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod derivation;
 mod present;
 
@@ -19,11 +21,11 @@ pub use derivation::{Derivation, slice_width};
 
 use crate::batch::ring::{self, Batch};
 use crate::bits;
-use crate::blocks::{BitLayout, Measure, ScatteredBits, Way};
+use crate::blocks::{BitLayout, Measure, ScatteredBits, View, Way};
 use crate::error::Result;
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
-use crate::simd::Instructions;
+use crate::simd::{Instructions, Kernel};
 use crate::sizing::{self, dependent};
 use crate::storage::AnyBytes;
 use core::sync::atomic::AtomicU64;
@@ -44,6 +46,8 @@ pub struct Bloom {
     slice_width: u32,
     /// The words of all bits.
     words: usize,
+    /// Whether batches may take AVX-512.
+    eight: bool,
 }
 
 impl Bloom {
@@ -73,7 +77,7 @@ impl Bloom {
         let stride = if partitioned == 1 { range } else { 0 };
         let words = usize::try_from(geometry.bits.div_ceil(64)).ok()?;
         let bits = ScatteredBits { range, stride, hashes };
-        Some(Bloom { bits, derivation, slice_width: slice_width as u32, words })
+        Some(Bloom { bits, derivation, slice_width: slice_width as u32, words, eight: false })
     }
 
     /// Visits the positions of a hash in order, until `visit` returns false. Returns whether `visit` never did.
@@ -190,14 +194,25 @@ impl Bloom {
         if self.bits.stride == 0 { self.bits.range } else { self.bits.range * u64::from(self.bits.hashes) }
     }
 
+    /// Whether the kernels for eight keys take a batch. They fetch nothing ahead, so the caches must hold the words.
+    #[cfg(target_arch = "x86_64")]
+    fn takes_eight(&self, words: usize) -> bool {
+        cfg!(feature = "avx512")
+            && self.eight
+            && self.derivation == Derivation::Remix
+            && words < ring::FETCH_FROM
+            && avx512::suits(&self.bits, words)
+    }
+
     fn ahead(&self, words: usize) -> usize {
         ring::ahead(words, self.bits.hashes as usize)
     }
 }
 
 impl BitLayout for Bloom {
-    fn of(geometry: &Geometry, _instructions: Instructions) -> Option<Bloom> {
-        Bloom::of_geometry(geometry)
+    fn of(geometry: &Geometry, instructions: Instructions) -> Option<Bloom> {
+        let eight = instructions.kernel() == Kernel::Avx512;
+        Bloom::of_geometry(geometry).map(|layout| Bloom { eight, ..layout })
     }
 
     #[inline]
@@ -217,6 +232,10 @@ impl BitLayout for Bloom {
             Derivation::Remix => self.bits.contains(words, hash),
             _ => self.all_of_others(hash, &mut |position| bits::test(words, position)),
         }
+    }
+
+    fn view<'a>(&self, words: &'a [AtomicU64]) -> Option<View<'a>> {
+        (self.derivation == Derivation::Remix).then(|| View::of_bits(&self.bits, words))
     }
 
     fn way(&self) -> Option<Way> {
@@ -245,6 +264,10 @@ impl BitLayout for Bloom {
     /// ring has two stages. Far ahead the first two lines of a key are fetched. When these have come, half way to the
     /// answer, the other lines are fetched if both bits are set.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
+        #[cfg(target_arch = "x86_64")]
+        if self.takes_eight(words.len()) {
+            return avx512::contains_many(&self.bits, words, batch);
+        }
         let far = match self.ahead(words.len()) {
             0 => 0,
             ahead => 2 * ahead.min(ring::AHEAD / 2),
@@ -280,6 +303,10 @@ impl BitLayout for Bloom {
 
     fn insert_many(&self, words: &mut [u64], batch: &mut dyn Batch) {
         let shape = *self;
+        #[cfg(target_arch = "x86_64")]
+        if !batch.is_asked() && shape.takes_eight(words.len()) {
+            return avx512::insert_many(&shape.bits, words, batch);
+        }
         let ahead = shape.ahead(words.len());
         let fetch = |words: &[u64], hash| {
             shape.each(hash, |position| bits::prefetch(&words[(position / 64) as usize]));

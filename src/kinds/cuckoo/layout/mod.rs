@@ -34,6 +34,7 @@ use self::kernel::{Any, Shape};
 use super::sizing::{bucket_bits, sum_of};
 use crate::bits::{GOLDEN, prefetch, reduce};
 use crate::blocks::source::{Source, flip, window};
+use crate::blocks::{Layout, View};
 use crate::format::Geometry;
 use crate::simd::{self, Instructions};
 use core::sync::atomic::AtomicU64;
@@ -41,7 +42,7 @@ use core::sync::atomic::AtomicU64;
 /// The inner loops of an instruction set for these buckets.
 pub fn kernel(instructions: Instructions, buckets: &Buckets) -> &'static Kernel {
     let [any, eight, twelve, sixteen] = match instructions.kernel() {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         simd::Kernel::Avx512 => &avx512::KERNELS,
         _ => &portable::KERNELS,
     };
@@ -169,6 +170,14 @@ impl Buckets {
         let pair = Buckets::new(2, slots, width, is_sorted == 1)?;
         let buckets = Buckets::new(2 * (geometry.bits / pair.bits()), slots, width, is_sorted == 1)?;
         (geometry.hashes == 0 && geometry.is_of_bits()).then_some(buckets)
+    }
+
+    /// The buckets for programs that look hashes up for themselves. Semi-sorted buckets are not for such programs.
+    fn view<'a>(&self, payload: &'a [AtomicU64]) -> Option<View<'a>> {
+        let Buckets { count, slots, width, together, ones, .. } = *self;
+        let is_narrow = narrow::suits(self.size).into();
+        let words = [count, slots.into(), width.into(), together.into(), ones, is_narrow, 0, 0];
+        (!self.is_sorted).then_some(View { layout: Layout::Cuckoo, payload, words })
     }
 
     /// How many buckets there are.

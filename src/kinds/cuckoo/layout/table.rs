@@ -3,6 +3,7 @@
 use super::{Buckets, Kernel, Place, Search, kernel, measure, merge};
 use crate::batch::ring::{Batch, Few};
 use crate::bits;
+use crate::blocks::View;
 use crate::blocks::fingerprint_table::{FingerprintTable, Held, Inserted};
 use crate::error::{Result, error};
 use crate::format::Geometry;
@@ -34,6 +35,10 @@ impl FingerprintTable for Cuckoo {
     #[inline]
     fn fetch(&self, words: &[AtomicU64], hash: u64) {
         self.buckets.fetch(words, hash);
+    }
+
+    fn view<'a>(&self, words: &'a [AtomicU64]) -> Option<View<'a>> {
+        self.buckets.view(words)
     }
 
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {

@@ -270,6 +270,7 @@ fn choose<const W: usize>(
 
 /// Gauss-Jordan elimination: in the end the i-th equation has only the i-th cell, and gives the cell's value. The cells
 /// were chosen so that each step finds a pivot.
+#[inline(never)]
 fn reduce(equations: &mut [(Row, u64)]) {
     for i in 0..equations.len() {
         let has = |equation: &(Row, u64)| equation.0[i / 64] >> (i % 64) & 1 == 1;

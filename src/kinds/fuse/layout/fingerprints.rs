@@ -7,6 +7,7 @@ use super::{avx2, avx512};
 use crate::batch::records::Records;
 use crate::batch::ring::{self, Batch, GROUP, nothing};
 use crate::batch::workers::Work;
+use crate::blocks::View;
 use crate::error::Result;
 use crate::simd::{self, Instructions};
 use crate::storage::Words;
@@ -61,6 +62,11 @@ impl<'a> Fingerprints<'a> {
     #[inline]
     pub fn contains(&self, hash: u64) -> bool {
         Fingerprints::contains_in(&self.0.shape, self.0.words, hash)
+    }
+
+    /// The filter for programs that look hashes up for themselves.
+    pub fn view(&self) -> View<'a> {
+        self.0.view()
     }
 
     /// [`Fingerprints::contains`] of the filter of this shape in `words`.
@@ -133,9 +139,9 @@ impl Kernel {
 /// bits: plain code is as fast there.
 fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
         simd::Kernel::Avx2 => &avx2::KERNEL,
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &portable::KERNEL,
     }

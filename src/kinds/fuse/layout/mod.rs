@@ -51,6 +51,7 @@ use super::sizing;
 use crate::batch::ring;
 use crate::batch::shards::place;
 use crate::bits::{GOLDEN, MIX, MIX_SCATTERED};
+use crate::blocks::{Layout, View};
 use core::sync::atomic::AtomicU64;
 use shape::{ENTRY_WORDS, Entry, Segments, groups};
 
@@ -109,6 +110,20 @@ impl<'a> Array<'a> {
     pub fn new(shape: Shape, words: &'a [AtomicU64]) -> Array<'a> {
         let directory = words.get(shape.cell_words as usize..).unwrap_or_default().as_chunks().0;
         Array { shape, directory, words }
+    }
+
+    /// The array for programs that find cells for themselves. Every such program checks what it reads of the directory.
+    /// The entry of the only shard is checked here, and the view has it, so that lookups need not read it.
+    fn view(&self) -> View<'a> {
+        let Shape { width, shards, cell_words, .. } = self.shape;
+        let only = match self.directory.first().map(Entry::read) {
+            Some(entry) if shards == 1 && self.shape.has(&entry) && entry.first == 0 => entry.encode(),
+            _ => [0; ENTRY_WORDS],
+        };
+        let [starts, segments] = only;
+        let arity = self.shape.arity().into();
+        let words = [shards, width.into(), arity, self.shape.cells(), cell_words, starts, segments, 0];
+        View { layout: Layout::Fuse, payload: self.words, words }
     }
 
     /// Whether kernels may gather the array's cells: the numbers of shards and of cells have 32 bits, the directory is

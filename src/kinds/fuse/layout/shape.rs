@@ -219,6 +219,17 @@ impl Shape {
         isize::try_from(bits / 8).ok().map(|_| words)
     }
 
+    /// Whether every cell that an entry gives to a hash is in the payload.
+    pub(super) fn has(&self, entry: &Entry) -> bool {
+        let Entry { segments, first, .. } = *entry;
+        (MIN_SEGMENT_BITS..=MAX_SEGMENT_BITS).contains(&segments.bits)
+            && segments.starts > 0
+            && segments.starts.is_multiple_of(1 << segments.bits)
+            && segments.cells(self.arity) <= u64::from(u32::MAX)
+            && first <= self.cells / 64
+            && 64 * first + segments.cells(self.arity) <= self.cells
+    }
+
     /// Looks through the directory of a payload: every cell that a hash can choose has to be in the payload, in its
     /// shard's own part. Linear in the shards.
     ///
@@ -228,12 +239,9 @@ impl Shape {
         let (mut next, mut end) = (0, 0);
         let directory = Array::new(*self, words).directory;
         for (shard, entry) in (0..self.shards).zip(directory) {
-            let Entry { segments, first, .. } = Entry::read(entry);
-            let known = (MIN_SEGMENT_BITS..=MAX_SEGMENT_BITS).contains(&segments.bits)
-                && segments.starts > 0
-                && segments.starts.is_multiple_of(1 << segments.bits)
-                && segments.cells(self.arity) <= u64::from(u32::MAX);
-            if !known || first != next || 64 * next + segments.cells(self.arity) > self.cells {
+            let entry = Entry::read(entry);
+            let Entry { segments, first, .. } = entry;
+            if first != next || !self.has(&entry) {
                 return Err(error!(Corrupt, "shard {shard} of the directory is not one: {segments:?} from {first}"));
             }
             end = 64 * next + segments.cells(self.arity);

@@ -51,7 +51,7 @@ pub use sizing::{BUCKET_BITS, GROUP, HEAD_BITS, MAX_RICE_BITS};
 /// The inner loops of lookups for an instruction set.
 fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &lookups::PORTABLE,
     }

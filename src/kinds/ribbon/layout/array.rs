@@ -7,6 +7,7 @@ use super::shape::{Shape, class};
 use crate::batch::ring;
 use crate::batch::shards::place;
 use crate::bits::{self, reduce};
+use crate::blocks::{Layout, View};
 use core::cmp::Ordering::{Equal, Greater, Less};
 use core::hint::select_unpredictable;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -42,6 +43,15 @@ impl<'a> Array<'a> {
 
     pub(super) fn words(&self) -> &'a [AtomicU64] {
         self.words
+    }
+
+    /// The array for programs that look keys up for themselves. Such a program checks every place that it reads.
+    pub(super) fn view(&self) -> View<'a> {
+        let shape = &self.shape;
+        let (columns, width) = (shape.columns().into(), shape.width().into());
+        let words =
+            [shape.shards(), columns, width, shape.starts(), shape.stride(), shape.begin(), shape.bits() / 8, 0];
+        View { layout: Layout::Ribbon, payload: self.words, words }
     }
 
     #[inline(always)]

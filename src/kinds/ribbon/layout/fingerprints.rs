@@ -7,6 +7,7 @@ use super::{Equations, Shape, solve};
 use crate::batch::records::Records;
 use crate::batch::ring::{self, Batch, GROUP, nothing};
 use crate::batch::workers::Work;
+use crate::blocks::View;
 use crate::error::Result;
 use crate::kinds::fuse::layout::{fingerprint, order, scatter};
 use crate::simd::Instructions;
@@ -88,6 +89,11 @@ impl<'a> Fingerprints<'a> {
     #[inline(always)]
     fn mask(&self) -> u64 {
         u64::MAX >> (u64::BITS - self.0.shape().columns().clamp(MIN_BITS, MAX_BITS))
+    }
+
+    /// The filter for programs that look hashes up for themselves.
+    pub fn view(&self) -> View<'a> {
+        self.0.view()
     }
 
     /// Asks for the cache lines of the slots of a hash. To find them, this reads metadata.

@@ -69,11 +69,11 @@ use row::Coefficients;
 #[inline]
 fn kernel<C: Coefficients>(instructions: Instructions) -> Kernel<C> {
     match instructions.kernel() {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         simd::Kernel::Avx512 => avx512::kernel(),
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
         simd::Kernel::Avx2 => avx2::kernel(),
-        #[cfg(target_arch = "aarch64")]
+        #[cfg(all(target_arch = "aarch64", feature = "neon"))]
         simd::Kernel::Neon => neon::kernel(),
         _ => portable::kernel(),
     }

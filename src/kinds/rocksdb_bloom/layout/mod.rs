@@ -28,9 +28,9 @@ const MULTIPLIER: u32 = 0x9e37_79b9;
 /// The inner loops of the layout.
 pub fn kernel(instructions: Instructions) -> &'static BlockKernel {
     match instructions.kernel() {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         crate::simd::Kernel::Avx512 => &avx512::KERNEL,
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
         crate::simd::Kernel::Avx2 => &avx2::KERNEL,
         _ => &portable::KERNEL,
     }

@@ -22,11 +22,11 @@ pub const BLOCK_WORDS: usize = 4;
 /// The inner loops of the layout.
 pub fn kernel(instructions: Instructions) -> &'static BlockKernel {
     match instructions.kernel() {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         crate::simd::Kernel::Avx512 => &avx512::KERNEL,
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
         crate::simd::Kernel::Avx2 => &avx2::KERNEL,
-        #[cfg(target_arch = "aarch64")]
+        #[cfg(all(target_arch = "aarch64", feature = "neon"))]
         crate::simd::Kernel::Neon => &neon::KERNEL,
         _ => &portable::KERNEL,
     }

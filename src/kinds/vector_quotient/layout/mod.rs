@@ -42,9 +42,9 @@ use core::sync::atomic::AtomicU64;
 /// The kernel of an instruction set for tags of so many bits.
 fn kernel(instructions: Instructions, tag_bits: u32) -> &'static Kernel {
     let kernels = match instructions.kernel() {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         simd::Kernel::Avx512 => &avx512::KERNELS,
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
         simd::Kernel::Avx2 => &avx2::KERNELS,
         _ => &kernel::PLAIN,
     };

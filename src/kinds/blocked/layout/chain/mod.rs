@@ -9,7 +9,7 @@ use crate::simd::Instructions;
 /// The inner loops over chains, if the instruction set has any.
 pub fn kernel(instructions: Instructions) -> Option<&'static ChainKernel> {
     match instructions.kernel() {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         crate::simd::Kernel::Avx512 => Some(&avx512::KERNEL),
         _ => None,
     }

@@ -1,0 +1,219 @@
+/* One key after the other from C: the inlined lookup of each kind that has one beside the library's call and a batch,
+ * and beside the plain loops that the literature's structures take at the least.
+ *
+ *   make bench-inlined
+ *   target/bench/inlined [KEYS...]    default 1e4 1e6
+ *
+ * Nanoseconds a key, the median of 11 turns, each over keys of its own. Run it on a machine that does nothing else. */
+#define _POSIX_C_SOURCE 200809L
+#include <petal_inline.h>
+#include <petal_map.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TURNS = 11, KEYS = 1 << 16 };
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static uint64_t mixed(uint64_t x) {
+  x ^= x >> 33;
+  x *= UINT64_C(0xff51afd7ed558ccd);
+  x ^= x >> 33;
+  x *= UINT64_C(0xc4ceb9fe1a85ec53);
+  return x ^ x >> 33;
+}
+
+static uint64_t key_at(uint64_t i) { return mixed(i + UINT64_C(0x1234567)); }
+
+static uint64_t high(uint64_t a, uint64_t b) {
+  __extension__ typedef unsigned __int128 product;
+  return (uint64_t)((product)a * b >> 64);
+}
+
+typedef struct {
+  uint64_t keys[KEYS];
+  petal_filter *filter;
+  petal_view view;
+  /* The plain loops' own. */
+  unsigned char *cells;
+  uint64_t *bits;
+  uint64_t starts, length, range;
+} bench;
+
+static uint64_t inlined(const bench *b) {
+  const petal_view view = b->view;
+  uint64_t sum = 0;
+  for (int i = 0; i < KEYS; i++) sum += petal_view_contains_u64(&view, b->keys[i]);
+  return sum;
+}
+
+static uint64_t called(const bench *b) {
+  uint64_t sum = 0;
+  for (int i = 0; i < KEYS; i++) sum += petal_filter_contains_u64(b->filter, b->keys[i]);
+  return sum;
+}
+
+static uint64_t batch(const bench *b) {
+  petal_keys keys = petal_keys_u64(b->keys, KEYS);
+  petal_answers answers = {.struct_size = sizeof answers};
+  petal_filter_contains_batch(b->filter, &keys, &answers, NULL);
+  return answers.true_count;
+}
+
+/* A binary fuse lookup of one byte: a hash, three loads, their exclusive or. What the cells hold changes no step. */
+static uint64_t plain_fuse(const bench *b) {
+  const uint64_t starts = b->starts, length = b->length, mask = length - 1;
+  const unsigned char *cells = b->cells;
+  uint64_t sum = 0;
+  for (int i = 0; i < KEYS; i++) {
+    uint64_t hash = mixed(b->keys[i] + UINT64_C(0x726b2b9d438b9d4d)), first = high(hash, starts);
+    uint64_t second = (first + length) ^ (hash >> 18 & mask), third = (first + 2 * length) ^ (hash & mask);
+    sum += (unsigned char)(hash ^ hash >> 32 ^ cells[first] ^ cells[second] ^ cells[third]) == 0;
+  }
+  return sum;
+}
+
+/* The classic filter of seven probes, one after the other until a bit is 0, all from one hash. */
+static uint64_t plain_classic(const bench *b) {
+  uint64_t sum = 0;
+  for (int i = 0; i < KEYS; i++) {
+    uint64_t hash = mixed(b->keys[i]);
+    bool all = true;
+    for (int probe = 0; probe < 7 && all; probe++) {
+      uint64_t bit = high(hash, b->range);
+      all = b->bits[bit >> 6] >> (bit & 63) & 1;
+      hash *= UINT64_C(0x9e3779b97f4a7c15);
+    }
+    sum += all;
+  }
+  return sum;
+}
+
+static void insert_plain(bench *b, uint64_t key) {
+  uint64_t hash = mixed(key);
+  for (int probe = 0; probe < 7; probe++) {
+    uint64_t bit = high(hash, b->range);
+    b->bits[bit >> 6] |= UINT64_C(1) << (bit & 63);
+    hash *= UINT64_C(0x9e3779b97f4a7c15);
+  }
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* The keys of a turn: `known` of 2 are keys of the filter. */
+static void choose(bench *b, uint64_t n, int known, uint64_t *fresh) {
+  for (int i = 0; i < KEYS; i++) {
+    uint64_t random = key_at(++*fresh * 3 + (UINT64_C(1) << 50));
+    bool is_known = known == 2 || (known == 1 && (random & 1) != 0);
+    b->keys[i] = key_at(is_known ? high(random, n) : *fresh);
+  }
+}
+
+static double median(bench *b, uint64_t n, int known, uint64_t (*run)(const bench *)) {
+  static uint64_t fresh = UINT64_C(1) << 40;
+  static volatile uint64_t sink;
+  double times[TURNS];
+  for (int turn = 0; turn < TURNS; turn++) {
+    choose(b, n, known, &fresh);
+    double start = now();
+    sink += run(b);
+    times[turn] = (now() - start) / KEYS;
+  }
+  qsort(times, TURNS, sizeof times[0], ascending);
+  return times[TURNS / 2];
+}
+
+static void show(const char *name, bench *b, uint64_t n, uint64_t (*run)(const bench *)) {
+  printf("  %-28s", name);
+  for (int known = 0; known < 3; known++) printf(" %8.2f", median(b, n, known, run));
+  printf("\n");
+}
+
+typedef struct {
+  const char *name;
+  petal_kind kind;
+  uint64_t bits_a_key; /* 0: by the rate. */
+  double rate;
+} row;
+
+static const row ROWS[] = {
+    {"blocked", PETAL_KIND_BLOCKED, 10, 0},
+    {"split_block", PETAL_KIND_SPLIT_BLOCK, 10, 0},
+    {"bloom", PETAL_KIND_BLOOM, 10, 0},
+    {"fuse, 8 bits", PETAL_KIND_FUSE, 0, 1.0 / 256},
+    {"fuse, 9 bits", PETAL_KIND_FUSE, 0, 1.0 / 512},
+    {"ribbon, 8 bits", PETAL_KIND_RIBBON, 0, 1.0 / 256},
+    {"cuckoo, 12 bits", PETAL_KIND_CUCKOO, 0, .00188},
+};
+
+static petal_filter *make(const row *r, uint64_t n) {
+  petal_error error = {.struct_size = sizeof error};
+  petal_spec spec = {.struct_size = sizeof spec, .kind = r->kind, .false_positive_rate = r->rate};
+  if (r->bits_a_key != 0) {
+    spec.bits = (n * r->bits_a_key + 511) / 512 * 512;
+    spec.capacity = n;
+  }
+  petal_builder *builder = NULL;
+  petal_filter *filter = NULL;
+  if (petal_builder_new(&spec, NULL, &builder, &error) == PETAL_OK) {
+    for (uint64_t i = 0; i < n; i++) petal_builder_add_u64(builder, key_at(i));
+    if (petal_builder_finish(builder, &filter, &error) != PETAL_OK) fprintf(stderr, "%s\n", error.message);
+    petal_builder_free(builder);
+  }
+  return filter;
+}
+
+static int compare(bench *b, uint64_t n) {
+  printf("n = %llu: absent, half, present\n", (unsigned long long)n);
+  for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+    char name[64];
+    b->filter = make(&ROWS[i], n);
+    b->view = (petal_view)PETAL_VIEW_INIT;
+    if (b->filter == NULL || petal_filter_view(b->filter, &b->view, NULL) != PETAL_OK) return 1;
+    snprintf(name, sizeof name, "%s, inlined", ROWS[i].name);
+    show(name, b, n, inlined);
+    snprintf(name, sizeof name, "%s, by call", ROWS[i].name);
+    show(name, b, n, called);
+    snprintf(name, sizeof name, "%s, in a batch", ROWS[i].name);
+    show(name, b, n, batch);
+    petal_filter_free(b->filter);
+  }
+  /* As many cells, in segments as long, as a filter of the literature has. */
+  b->length = n < 100000 ? 512 : n < 5000000 ? 8192 : 65536;
+  b->starts = n * 9 / 8 / b->length * b->length;
+  size_t cells = (size_t)(b->starts + 2 * b->length);
+  b->cells = malloc(cells);
+  b->range = n * 10;
+  b->bits = calloc((size_t)(b->range / 64 + 1), 8);
+  if (b->cells == NULL || b->bits == NULL) return 1;
+  for (size_t i = 0; i < cells; i++) b->cells[i] = (unsigned char)key_at(i);
+  for (uint64_t i = 0; i < n; i++) insert_plain(b, key_at(i));
+  show("plain binary fuse, 8 bits", b, n, plain_fuse);
+  show("plain classic, 7 probes", b, n, plain_classic);
+  free(b->cells);
+  free(b->bits);
+  return 0;
+}
+
+int main(int count, char **arguments) {
+  static bench b;
+  static const char *const usual[] = {"1e4", "1e6"};
+  int sizes = count > 1 ? count - 1 : 2;
+  for (int i = 0; i < sizes; i++) {
+    uint64_t n = (uint64_t)strtod(count > 1 ? arguments[i + 1] : usual[i], NULL);
+    if (n == 0 || compare(&b, n) != 0) {
+      fprintf(stderr, "no memory, or no number of keys\n");
+      return 2;
+    }
+  }
+  return 0;
+}

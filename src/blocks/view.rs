@@ -1,0 +1,58 @@
+//! Payloads for programs that compute on them for themselves.
+
+use super::ScatteredBits;
+use core::sync::atomic::AtomicU64;
+
+/// How a payload is laid out, where that has a name: then programs may compute on it for themselves. The numbers are
+/// those of the C API, whose documentation says what the eight words of a [`View`] are for each layout. The number 3 is
+/// taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Layout {
+    /// Blocks of 256 bits, a bit in each of eight lanes: version 1 of the kind `split_block`. Words: blocks.
+    SplitBlock = 1,
+    /// Blocks of 512 bits, a bit in each of some of sixteen lanes: version 1 of the kind `blocked`. Words: blocks, the
+    /// bits that a key sets.
+    Blocked = 2,
+    /// Bits anywhere, one for each multiple of a hash: the kind `bloom` with the derivation `remix`. Words: the bits
+    /// that a probe ranges over, the bits from one probe's range to the next one's, and the bits that a key sets.
+    Bloom = 4,
+    /// Shards of cells, three or four of which give a fingerprint: the kind `fuse`. Words: shards, bits of a cell,
+    /// cells of a key, cells, the first word of the directory; the two words of the only shard's entry, which are 0 if
+    /// there are several shards, or if that entry is none.
+    Fuse = 5,
+    /// Buckets of fingerprints, two of which a key may be in: the kind `cuckoo` without semi-sorting. Words: buckets,
+    /// slots of a bucket, bits of a fingerprint; how many slots a window of at most 64 bits has, the lowest bits of the
+    /// slots of a window, and 1 if a bucket lies in the eight bytes from the one in which it begins.
+    Cuckoo = 6,
+    /// Slots of which a run gives a fingerprint: the kind `ribbon`. Words: shards, bits of a slot, coefficients of a
+    /// key, slots of a shard's first layer, bytes of the metadata of that layer, the byte at which the slots of the
+    /// first shard begin, and the bytes of the payload without those that fill its last line.
+    Ribbon = 7,
+}
+
+impl Layout {
+    /// Whether a program may insert keys for itself.
+    pub fn is_insertable(self) -> bool {
+        matches!(self, Layout::SplitBlock | Layout::Blocked | Layout::Bloom)
+    }
+}
+
+/// A payload of a named layout.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The layout.
+    pub layout: Layout,
+    /// All that a lookup may read.
+    pub payload: &'a [AtomicU64],
+    /// What the layout says that these are.
+    pub words: [u64; 8],
+}
+
+impl<'a> View<'a> {
+    /// Bits that lie anywhere in a payload.
+    pub(crate) fn of_bits(bits: &ScatteredBits, payload: &'a [AtomicU64]) -> View<'a> {
+        let words = [bits.range, bits.stride, bits.hashes.into(), 0, 0, 0, 0, 0];
+        View { layout: Layout::Bloom, payload, words }
+    }
+}

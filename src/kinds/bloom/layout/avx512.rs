@@ -1,0 +1,178 @@
+//! Batches of the derivation `remix` for AVX-512, in filters that the caches hold: eight keys are one vector.
+//!
+//! A lookup takes a group of keys through rounds of two probes. After each round the keys whose bits were all set move
+//! to the front, and the next round asks for these only. In a filter at its capacity, where half of the bits are set, a
+//! quarter of the absent keys is left after a round. So an absent key costs little more than two probes, and no branch
+//! guesses whether a key goes on.
+//!
+//! An insertion computes one probe of eight keys at a time. Each of the eight bits is then set by itself.
+
+use crate::batch::ring::{Batch, GROUP};
+use crate::bits::GOLDEN;
+use crate::blocks::ScatteredBits;
+use crate::blocks::eight::{Eight, WIDTH, all, load, numbers, reduce, store};
+use core::arch::x86_64::*;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// Whether these kernels may read the bits in so many words: all of them lie there, and a position has 32 bits.
+pub fn suits(bits: &ScatteredBits, words: usize) -> bool {
+    let last = bits.stride.checked_mul(u64::from(bits.hashes) - 1).and_then(|start| start.checked_add(bits.range));
+    bits.range < 1 << 32 && last.is_some_and(|last| last <= words as u64 * 64)
+}
+
+/// Whether all bits of each key of a batch are set.
+pub fn contains_many(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
+    assert!(suits(bits, words.len()));
+    // SAFETY: this kernel is given out for processors that have AVX-512, and the words suit.
+    unsafe { look_up(bits, words, batch) }
+}
+
+/// Sets the bits of each key of a batch that asks for no answers.
+pub fn insert_many(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch) {
+    assert!(suits(bits, words.len()));
+    // SAFETY: this kernel is given out for processors that have AVX-512, and the words suit.
+    unsafe { insert(bits, words, batch) }
+}
+
+/// The keys of a group that are still in question: what their next probe comes from, and which keys they are. Vectors
+/// are stored whole, so there is room after the last key.
+struct Left {
+    hashes: [Eight; GROUP / WIDTH + 1],
+    keys: [Eight; GROUP / WIDTH + 1],
+}
+
+/// The numbers of a group's keys.
+const KEYS: [Eight; GROUP / WIDTH + 1] = {
+    let (mut keys, mut i) = ([[0; WIDTH]; GROUP / WIDTH + 1], 0);
+    while i < GROUP {
+        keys[i / WIDTH][i % WIDTH] = i as u64;
+        i += 1;
+    }
+    keys
+};
+
+/// The mask of the first so many lanes.
+#[inline]
+fn first(lanes: usize) -> __mmask8 {
+    if lanes < WIDTH { (1 << lanes) - 1 } else { u8::MAX }
+}
+
+/// The positions of a probe of eight keys, in the slice that begins at `start`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn positions(bits: &ScatteredBits, start: u64, hashes: __m512i) -> __m512i {
+    _mm512_add_epi64(reduce(hashes, all(bits.range)), all(start))
+}
+
+/// What eight hashes become for the next probe.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn next(hashes: __m512i) -> __m512i {
+    _mm512_mullo_epi64(hashes, all(GOLDEN))
+}
+
+/// Which of eight bits are set.
+///
+/// # Safety
+/// The positions are among the words.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn test(words: &[AtomicU64], positions: __m512i) -> __mmask8 {
+    let at = numbers(_mm512_srli_epi64::<6>(positions));
+    // SAFETY: the positions are among the words, as the safety section asks.
+    let read = |lane: usize| unsafe { words.get_unchecked(at[lane] as usize) }.load(Ordering::Relaxed) as i64;
+    let read = _mm512_set_epi64(read(7), read(6), read(5), read(4), read(3), read(2), read(1), read(0));
+    let bit = _mm512_sllv_epi64(all(1), _mm512_and_si512(positions, all(63)));
+    _mm512_test_epi64_mask(read, bit)
+}
+
+/// # Safety
+/// The words suit ([`suits`]).
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn look_up(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
+    let mut hashes = [0; GROUP];
+    let mut left = Left { hashes: [[0; WIDTH]; GROUP / WIDTH + 1], keys: KEYS };
+    loop {
+        let count = batch.next(&mut hashes);
+        if count == 0 {
+            return;
+        }
+        left.hashes.as_flattened_mut()[..GROUP].copy_from_slice(&hashes);
+        left.keys = KEYS;
+        // SAFETY: the words suit, as the safety section asks.
+        batch.answer(unsafe { group(bits, words, &mut left, count) }, count);
+    }
+}
+
+/// Takes a group through its rounds. Bit i of the result says whether all bits of key i are set.
+///
+/// # Safety
+/// The words suit ([`suits`]).
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn group(bits: &ScatteredBits, words: &[AtomicU64], left: &mut Left, mut count: usize) -> u64 {
+    let (mut probe, mut start) = (0, 0);
+    while probe < bits.hashes && count > 0 {
+        let (mut from, mut kept) = (0, 0);
+        while from < count {
+            let mut hashes = load(&left.hashes[from / WIDTH]);
+            let keys = load(&left.keys[from / WIDTH]);
+            // SAFETY: a position is below the end of its slice, and the words suit, as the safety section asks.
+            let mut set = first(count - from) & unsafe { test(words, positions(bits, start, hashes)) };
+            hashes = next(hashes);
+            if probe + 1 < bits.hashes {
+                // SAFETY: as above.
+                set &= unsafe { test(words, positions(bits, start + bits.stride, hashes)) };
+                hashes = next(hashes);
+            }
+            // No more keys were kept than were looked at, so nothing that is still to come is written over.
+            keep(&mut left.hashes, kept, set, hashes);
+            keep(&mut left.keys, kept, set, keys);
+            kept += set.count_ones() as usize;
+            from += WIDTH;
+        }
+        count = kept;
+        start += 2 * bits.stride;
+        probe += 2;
+    }
+    let mut answers = _mm512_setzero_si512();
+    for from in (0..count).step_by(WIDTH) {
+        let bit = _mm512_maskz_sllv_epi64(first(count - from), all(1), load(&left.keys[from / WIDTH]));
+        answers = _mm512_or_si512(answers, bit);
+    }
+    _mm512_reduce_or_epi64(answers) as u64
+}
+
+/// Writes those of eight numbers that the mask has, one after the other, from the place `at` on.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn keep(numbers: &mut [Eight], at: usize, mask: __mmask8, eight: __m512i) {
+    if let Some(place) = numbers.as_flattened_mut().get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
+        store(place, _mm512_maskz_compress_epi64(mask, eight));
+    }
+}
+
+/// # Safety
+/// The words suit ([`suits`]).
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn insert(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch) {
+    let mut hashes = [0; GROUP];
+    loop {
+        let count = batch.next(&mut hashes);
+        if count == 0 {
+            return;
+        }
+        for (i, eight) in hashes.as_chunks().0.iter().enumerate().take(count.div_ceil(WIDTH)) {
+            let (mut hashes, mut start, lanes) = (load(eight), 0, WIDTH.min(count - i * WIDTH));
+            for _ in 0..bits.hashes {
+                for position in &numbers(positions(bits, start, hashes))[..lanes] {
+                    // SAFETY: a position is below the end of its slice, and the words suit, as the safety section asks.
+                    *unsafe { words.get_unchecked_mut((position / 64) as usize) } |= 1 << (position % 64);
+                }
+                hashes = next(hashes);
+                start += bits.stride;
+            }
+        }
+        batch.answer(0, count);
+    }
+}
