@@ -127,8 +127,8 @@ class filter_list {
   void clear() noexcept { filters_.clear(); }
   std::size_t size() const noexcept { return filters_.size(); }
 
-  /// Asks all filters for a key: answer i is that of the i-th. Returns how many may have it; on a failure every answer
-  /// is true. `found` has room for all.
+  /// Looks a key up in all filters: answer i belongs to filter i. Returns how many filters may have the key; on a
+  /// failure every answer is true. `found` has room for all.
   template <class Key>
   result<std::size_t> try_contain(const Key &key,
                                   const answers &found = {}) const noexcept(detail::is_nothrow_key<Key>()) {
@@ -172,7 +172,7 @@ class filter_list {
   std::vector<const petal_filter *> filters_;
 };
 
-/// Many compact forms that are asked for one hash at once. Refers to their bytes, which must outlive it.
+/// Many compact forms, for the lookup of one hash. Refers to their bytes, which must outlive this object.
 class compact_list {
  public:
   compact_list() noexcept = default;
@@ -187,7 +187,7 @@ class compact_list {
   }
   std::size_t size() const noexcept { return data_.size(); }
 
-  /// Asks all forms for the key with this hash, as `filter_list` does.
+  /// Looks the key with this hash up in all forms, as `filter_list` does.
   result<std::size_t> try_contain(hash64 hash, const answers &found = {}) const noexcept {
     if (auto fits = found.fit(size()); !fits) {
       found.fill(size());

@@ -37,15 +37,15 @@ inline result<variant_name> try_format_variant(c_string format, std::size_t inde
     return petal_format_variant(format.get(), index, name->data(), error);
   });
 }
-/// Describes the format that bytes start like; `status::foreign` if they tell of none.
+/// Recognises a format by the first bytes of a filter, and describes it; `status::foreign` if the bytes show no format.
 inline result<petal_format_info> try_format_recognise(bytes foreign) noexcept {
   return detail::output(detail::sized<petal_format_info>(), [&](petal_format_info *info, petal_error *error) noexcept {
     return petal_format_recognise(foreign.data(), foreign.size(), info, error);
   });
 }
-/// The spec of an empty filter of a format, of the size that its owner would give it for so many distinct keys at a
-/// rate inside (0, 1). `variant` is one of the format's, `nullptr` the first; `seed` is that of its hash function,
-/// where it has one.
+/// The spec of a format's filter, in the size that the format's owner would give it for `capacity` distinct keys at a
+/// rate inside (0, 1). `variant` names one of the format's variants; `nullptr` is the first. `seed` is the seed of the
+/// format's hash function, if it has one.
 inline result<spec> try_format_spec(c_string format, std::uint64_t capacity, double false_positive_rate,
                                     c_string variant = nullptr, std::uint64_t seed = 0) noexcept {
   auto made = detail::output(detail::sized<petal_spec>(), [&](petal_spec *out, petal_error *error) noexcept {

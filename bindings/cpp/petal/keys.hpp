@@ -26,7 +26,7 @@ struct hash64 {
 };
 static_assert(sizeof(hash64) == sizeof(std::uint64_t) && std::is_standard_layout_v<hash64>);
 
-/// Bytes that lie elsewhere.
+/// Bytes in memory of somebody else.
 class bytes {
  public:
   constexpr bytes() noexcept = default;
@@ -35,7 +35,7 @@ class bytes {
   std::size_t size() const noexcept { return size_; }
   const std::byte *begin() const noexcept { return data_; }
   const std::byte *end() const noexcept { return data_ + size_; }
-  /// Whether there should be bytes, and they are nowhere: no key, which the library refuses.
+  /// Whether the pointer is NULL although there should be bytes: no key, which the library refuses.
   bool is_nowhere() const noexcept { return data_ == nullptr && size_ > 0; }
   /// The bytes as characters; nothing is copied.
   std::string_view text() const noexcept { return {reinterpret_cast<const char *>(data_), size_}; }
@@ -203,7 +203,7 @@ decltype(auto) with_key(const Key &key, Use &&use) noexcept(is_nothrow_use<Key, 
     return use(
         bytes(key, nul == nullptr ? sizeof key : static_cast<std::size_t>(static_cast<const char *>(nul) - key)));
   } else if constexpr (is_char_pointer<Key>::value) {
-    // The library refuses what is nowhere.
+    // The library refuses a null pointer.
     return use(key == nullptr ? bytes(nullptr, 1) : bytes(key, std::strlen(key)));
   } else if constexpr (is_text<Key>::value && !std::is_null_pointer_v<Key>) {
     const std::string_view text = key;

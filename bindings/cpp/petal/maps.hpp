@@ -62,8 +62,8 @@ inline petal_status put(petal_map_builder *builder, hash64 key, std::uint64_t va
 
 }  // namespace detail
 
-/// A map of any kind. It gives the value of each key that it was built from or given, or what its kind makes of that
-/// value. For other keys it says that they are not there, except for a share of them.
+/// A map of any kind. It gives the value of each of its keys, or a bound on it if the kind is `approximator`. It says
+/// that other keys are absent, except for a share of them.
 class map {
  public:
   /// Holds nothing, like one that was moved from.
@@ -81,14 +81,14 @@ class map {
   /// Gives the handle away.
   petal_map *release() noexcept { return handle_.release(); }
 
-  /// Makes an empty map, of a kind that is made empty, which the spec has to name.
+  /// Makes an empty map. The spec must name a kind that starts empty.
   static result<map> try_make(const spec &wanted) noexcept {
     if (auto fine = wanted.check(); !fine) return fine.error();
     return made([&](petal_map **handle, petal_error *error) noexcept {
       return petal_map_new(&wanted.get(), handle, error);
     });
   }
-  /// Opens the image that a file is: constant time, mapped, unless the mode says to load it.
+  /// Opens a file that is an image, mapped and in constant time, unless the mode says to load it.
   static result<map> try_open(c_string path, const open_options &options = {}) noexcept {
     return made([&](petal_map **handle, petal_error *error) noexcept {
       return petal_map_open(path.get(), options.get(), handle, error);
@@ -118,7 +118,7 @@ class map {
     return made([&](petal_map **handle, petal_error *error) noexcept { return petal_map_copy(get(), handle, error); });
   }
 
-  /// The value of a key; nothing if it is not there.
+  /// The value of a key; no value if the key is absent.
   template <class Key>
   result<std::optional<std::uint64_t>> try_find(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept -> result<std::optional<std::uint64_t>> {
@@ -129,9 +129,9 @@ class map {
       return found ? std::optional<std::uint64_t>(value) : std::nullopt;
     });
   }
-  /// The values of many keys, given as to `filter::contains_batch()`, into `values`, which has room for all; 0 of a key
-  /// that is not there. `found`, nullable, has room for all too: 1 of a key that is there, otherwise 0. Returns how
-  /// many are there. On a failure all are 0.
+  /// The values of many keys, given as to `filter::contains_batch()`, into `values`, which has room for all; 0 for an
+  /// absent key. `found`, nullable, has room for all too: 1 for a key that is there, otherwise 0. Returns how many keys
+  /// are there. On a failure all answers and values are 0.
   template <class Keys>
   result<std::size_t> try_find_batch(Keys &&keys, std::uint64_t *values, std::uint8_t *found = nullptr) const
       noexcept(detail::is_nothrow_batch<Keys>()) {
@@ -168,16 +168,16 @@ class map {
       });
     });
   }
-  /// Gives keys the values in the same places of `values`, in order. `changed`, nullable, has room for all: 1 of a key
-  /// of which less was read before, otherwise 0. `done`, nullable, is always written: how many, the first so many, were
-  /// put. Returns of how many less was read. Needs the map to itself.
+  /// Gives key i the value `values[i]`, in order. `changed`, nullable, has room for all: 1 for a key whose value
+  /// changed, otherwise 0. `done`, nullable, is always written: how many keys, from the first on, were put. Returns how
+  /// many values changed. Needs the map to itself.
   template <class Keys>
   result<std::size_t> try_put_batch(Keys &&keys, const std::uint64_t *values, std::uint8_t *changed = nullptr,
                                     std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     return detail::give_values(get(), petal_map_put_batch, keys, values, changed, done);
   }
-  /// Gives a key that is there another value in place of its own: false if it certainly is not there, and then nothing
-  /// has changed. Needs the map to itself.
+  /// Replaces the value of a key that is there: false if the key certainly is not there; nothing has changed then.
+  /// Needs the map to itself.
   template <class Key>
   result<bool> try_replace(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this, value](auto one) noexcept {
@@ -186,15 +186,15 @@ class map {
       });
     });
   }
-  /// Gives keys that are there the values in the same places of `values`, in order. `found`, nullable, has room for
-  /// all: 0 of a key that certainly is not there, otherwise 1. `done`, nullable, is always written: how many keys, the
-  /// first so many, were taken. Returns how many are there. Needs the map to itself.
+  /// Replaces the value of key i by `values[i]`, in order. `found`, nullable, has room for all: 0 for a key that
+  /// certainly is not there, otherwise 1. `done`, nullable, is always written: how many keys, from the first on, were
+  /// taken. Returns how many keys are there. Needs the map to itself.
   template <class Keys>
   result<std::size_t> try_replace_batch(Keys &&keys, const std::uint64_t *values, std::uint8_t *found = nullptr,
                                         std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     return detail::give_values(get(), petal_map_replace_batch, keys, values, found, done);
   }
-  /// Takes in all that another map was given, which was made from the same spec.
+  /// Puts into this map all that was put into another map, which was made from the same spec.
   result<void> try_merge(const map &other) noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_map_merge(get(), other.get(), error); });
   }
@@ -202,7 +202,8 @@ class map {
   result<void> try_clear() noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_map_clear(get(), error); });
   }
-  /// Brings an image that was changed in place up to date on its disk. The destructor does this too, but says nothing.
+  /// Brings an image that was changed in place up to date on its disk. The destructor does this too, but cannot report
+  /// a failure.
   result<void> try_sync() noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_map_sync(get(), error); });
   }
@@ -210,7 +211,7 @@ class map {
   result<void> try_vouch() noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_map_vouch(get(), error); });
   }
-  /// What this map can do: `PETAL_CAN_*`, ORed. 0 where there is none.
+  /// What this map can do: `PETAL_CAN_*`, ORed. 0 without a handle.
   std::uint64_t capabilities() const noexcept { return petal_map_capabilities(get()); }
   /// Whether this map can do all of these: `PETAL_CAN_*`, ORed.
   bool can(std::uint64_t wanted) const noexcept { return (capabilities() & wanted) == wanted; }
@@ -221,7 +222,7 @@ class map {
       return petal_map_describe(get(), to, error);
     });
   }
-  /// How many distinct keys there are, and which share of others is given a value.
+  /// How many distinct keys there are, and which share of absent keys gets a value.
   result<petal_statistics> try_statistics() const noexcept {
     return detail::output(detail::sized<petal_statistics>(), [&](petal_statistics *to, petal_error *error) noexcept {
       return petal_map_statistics(get(), to, error);
@@ -259,7 +260,7 @@ class map {
   result<void> try_save(c_string path) const noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_map_save(get(), path.get(), error); });
   }
-  /// Checks the bytes that are there now, by reading them.
+  /// Reads and checks all bytes as they are now.
   result<void> try_verify() const noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_map_verify(get(), error); });
   }
@@ -381,7 +382,7 @@ class map_builder {
     return made;
   }
 
-  /// Gives a key a value. Two different values of a key are found when the map is made.
+  /// Gives a key a value. If a key has two different values, making the map fails, unless the kind joins values.
   template <class Key>
   result<void> try_put(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this, value](auto one) noexcept {

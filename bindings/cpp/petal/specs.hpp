@@ -17,12 +17,12 @@ inline namespace without_exceptions {
 /// The secret key of a keyed hash function. Not all zeros.
 using secret_key = std::array<std::uint8_t, 16>;
 
-/// What filter to make; see `petal_spec`. What is not set has its default.
+/// What filter to make; see `petal_spec`. Fields that you do not set have their defaults.
 ///
 ///     petal::filter f(petal::spec().capacity(5'000'000).false_positive_rate(0.001));
 ///
-/// Setters do not fail: the first one that cannot be followed, such as an unknown name, is kept, and whatever takes the
-/// spec fails with it.
+/// Setters do not fail. The spec keeps the first error, such as an unknown name, and functions that take the spec fail
+/// with that error.
 class spec {
  public:
   spec() noexcept : spec_(detail::sized<petal_spec>()) {}
@@ -41,7 +41,7 @@ class spec {
   spec &capacity(std::uint64_t value) noexcept { spec_.capacity = value; return *this; }
   /// Inside (0, 1).
   spec &false_positive_rate(double value) noexcept { spec_.false_positive_rate = value; return *this; }
-  /// The exact number of bits instead of a rate.
+  /// The exact number of bits, in place of a rate.
   spec &bits(std::uint64_t value) noexcept { spec_.bits = value; return *this; }
   /// The exact number of bits that a key sets.
   spec &hashes(std::uint32_t value) noexcept { spec_.hashes = value; return *this; }
@@ -49,7 +49,7 @@ class spec {
   spec &hash_function(petal_hash_function value) noexcept { spec_.hash = value; return *this; }
   /// The seed, which is not a secret, or your tag for `PETAL_HASH_EXTERNAL`.
   spec &seed(std::uint64_t value) noexcept { spec_.seed = value; return *this; }
-  /// One of `PETAL_KERNEL_*`, to compare them.
+  /// One of `PETAL_KERNEL_*`, for comparisons.
   spec &kernel(petal_kernel value) noexcept { spec_.kernel = value; return *this; }
   /// The secret key of `PETAL_HASH_SIPHASH13`.
   spec &key(const secret_key &value) noexcept {
@@ -83,7 +83,7 @@ class spec {
       return petal_spec_get(&spec_, name.get(), value, error);
     });
   }
-  /// The setter that could not be followed, if there was one.
+  /// The error of the first setter that failed, if any did.
   result<void> check() const noexcept { return problem_.status() == status::ok ? result<void>() : problem_; }
   /// The spec of the C API.
   const petal_spec &get() const noexcept { return spec_; }
@@ -100,8 +100,8 @@ class spec {
       return petal_spec_expected_false_positive_rate(&spec_, keys, rate, error);
     });
   }
-  /// How many of so many distinct keys are taken for known on average when they are inserted one after the other, or
-  /// refused where the filter is full.
+  /// The average number of omissions when `keys` distinct keys are inserted, one after the other. An omission is a new
+  /// key that the filter takes for a known one, or that it refuses because it is full.
   result<double> try_expected_omissions(std::uint64_t keys) const noexcept {
     return ask<double>([&](double *omissions, petal_error *error) noexcept {
       return petal_spec_expected_omissions(&spec_, keys, omissions, error);
@@ -146,7 +146,7 @@ class spec {
   failure problem_;
 };
 
-/// How an image is opened.
+/// How to open an image.
 enum class open_mode : petal_open_mode {
   /// In place, for reading.
   read = PETAL_OPEN_READ,
@@ -154,11 +154,11 @@ enum class open_mode : petal_open_mode {
   write = PETAL_OPEN_WRITE,
   /// Copied into memory of its own, and checked.
   load = PETAL_OPEN_LOAD,
-  /// In place, for reading and for `filter::insert_shared()`, together with all who open it with this mode.
+  /// In place, for reading and for `filter::insert_shared()`, together with all handles that open it with this mode.
   share = PETAL_OPEN_SHARE,
 };
 
-/// How to open: a mode, and the secret key of a keyed filter. A mode alone will do.
+/// How to open: a mode, and the secret key of a keyed filter. A mode alone is enough.
 class open_options {
  public:
   open_options(open_mode mode = open_mode::read) noexcept : options_(detail::sized<petal_open_options>()) {
@@ -174,11 +174,11 @@ class open_options {
   petal_open_options options_;
 };
 
-/// What a format's bytes do not say themselves; see `petal_import_options`.
+/// Values that a format's bytes do not contain; see `petal_import_options`.
 class import_options {
  public:
   import_options() noexcept : options_(detail::sized<petal_import_options>()) {}
-  /// The number of bits that places are taken modulo.
+  /// The number of bits: the modulus that gives places.
   import_options &bits(std::uint64_t value) noexcept { options_.bits = value; return *this; }
   /// Bits that a key sets.
   import_options &hashes(std::uint32_t value) noexcept { options_.hashes = value; return *this; }

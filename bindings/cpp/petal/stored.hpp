@@ -1,4 +1,4 @@
-// What filters store of their keys, as a range. Part of petal.hpp: include that.
+// The stored numbers of a filter, as a range. Part of petal.hpp: include that.
 #ifndef PETAL_HPP_STORED
 #define PETAL_HPP_STORED
 
@@ -12,7 +12,7 @@
 namespace petal {
 
 /// The numbers that a filter stores, in ascending order and each once: see `filter::stored_hashes()`. Reads them piece
-/// by piece. The filter lives longer and does not change meanwhile.
+/// by piece. The filter must outlive the range, and must not change meanwhile.
 class stored_hash_range {
  public:
   /// Goes through the numbers once.
@@ -29,7 +29,7 @@ class stored_hash_range {
 
     reference operator*() const noexcept { return piece_[at_]; }
     pointer operator->() const noexcept { return &piece_[at_]; }
-    /// How often the number is there: 1 where the kind does not count.
+    /// The count of the number: 1 if the kind does not count.
     std::uint64_t count() const noexcept { return counts_[at_]; }
     iterator &operator++() noexcept {
       if (++at_ == count_) {

@@ -112,8 +112,8 @@ impl<'a> Fingerprints<'a> {
     }
 }
 
-/// [`Fingerprints::contains`] for keys with K cells of W bits, in an array that has keys. W is 0 for as many bits as
-/// the shape says. Each is a function of its own, so that none saves registers for another.
+/// [`Fingerprints::contains`] for keys with K cells of W bits, in an array that has keys. If W is 0, the shape says how
+/// many bits a cell has. Each is a function of its own, so that none saves registers for another.
 #[inline(never)]
 fn contains_of<const K: usize, const W: u32>(shape: &Shape, words: &[AtomicU64], hash: u64) -> bool {
     let array = Array::new(*shape, words);
