@@ -2,6 +2,7 @@
 //! increments against their definition, and what removals give back. That nothing is lost is in `state_machine.rs`.
 
 use crate::common::{image, mix};
+use petal::kinds::variable_increment::sizing::{self, Refusals};
 use petal::kinds::variable_increment::{self, INCREMENTS, ROW, SEQUENCE};
 use petal::{Filter, HashFunction, Image, Keys, Spec, Status, create};
 
@@ -189,5 +190,136 @@ fn rates_have_ends() {
             assert_eq!((of(1, 0), of(2, 0), of(100, 0)), (0.0, 0.0, 0.0));
             assert!(of(2, 1) < 1.0 && of(3, 1) < 1.0 && of(1000, 1) < 0.01);
         }
+    }
+}
+
+/// All ways to throw `hashes` times into `cells` cells, as the sets of cells that are met.
+fn throws(cells: u32, hashes: u32) -> Vec<u32> {
+    (0..hashes)
+        .fold(vec![0], |sets, _| sets.iter().flat_map(|set| (0..cells).map(move |cell| set | 1 << cell)).collect())
+}
+
+/// The rate with few keys by counting: all throws of all keys, and for each number of keys in the cells of a lookup
+/// all ways to spread these keys over the cells.
+fn counted(cells: u32, hashes: u32, keys: u32, refusals: &Refusals) -> f64 {
+    let all = throws(cells, hashes);
+    let maybe = |load: u32| if load == 0 { 0.0 } else { 1.0 - refusals.get(load as usize).unwrap_or(&0.0) };
+    let of_cells = |d: u32| {
+        let met = |set: &u32| (set & ((1 << d) - 1)).count_ones() as usize;
+        let mut totals = vec![1.0];
+        for _ in 0..keys {
+            let mut more = vec![0.0; totals.len() + d as usize];
+            for (total, chance) in totals.iter().enumerate() {
+                all.iter().for_each(|set| more[total + met(set)] += chance / all.len() as f64);
+            }
+            totals = more;
+        }
+        let (mut sums, mut ways) = (vec![0.0; totals.len()], vec![0.0; totals.len()]);
+        for spread in 0_u32..1 << (keys * d) {
+            let load = |cell: u32| (spread >> (cell * keys) & ((1 << keys) - 1)).count_ones();
+            sums[spread.count_ones() as usize] += (0..d).map(|cell| maybe(load(cell))).product::<f64>();
+            ways[spread.count_ones() as usize] += 1.0;
+        }
+        totals.iter().zip(sums).zip(ways).map(|((chance, sum), ways)| chance * sum / ways).sum::<f64>()
+    };
+    let rates: Vec<f64> = (0..=hashes.min(cells)).map(of_cells).collect();
+    all.iter().map(|set| rates[set.count_ones() as usize]).sum::<f64>() / all.len() as f64
+}
+
+/// Rates with few keys are those that are counted; that of one key is exact, whatever the cells are.
+#[test]
+fn rates_of_few_keys_are_counted() {
+    let sequences = [sizing::of_interval(4), sizing::of_sequence(2, 4), sizing::of_sequence(3, 3)];
+    for refusals in sequences {
+        let sizes =
+            [(2, 1, 1), (2, 3, 2), (3, 2, 5), (4, 3, 1), (4, 3, 3), (5, 3, 4), (9, 2, 4), (7, 4, 2), (30, 2, 3)];
+        for (cells, hashes, keys) in sizes {
+            let rate = sizing::false_positive_rate(cells.into(), hashes, keys.into(), &refusals);
+            let expected = counted(cells, hashes, keys, &refusals);
+            assert!((rate / expected - 1.0).abs() < 1e-9, "{cells}, {hashes}, {keys}: {rate}, {expected}");
+        }
+    }
+}
+
+/// With two hashes a lookup asks two cells at most, so that mean and covariance say all: the rate with many keys is
+/// that of all ways in which keys may come into one cell, the other, or both. With three hashes it is the same sum of
+/// means and covariances, each found so.
+#[test]
+fn rates_of_many_keys_are_those_of_two_cells() {
+    for refusals in [sizing::of_interval(8), sizing::of_sequence(3, 4)] {
+        let maybe = |load: u64| 1.0 - refusals.get(load as usize).unwrap_or(&0.0);
+        for (m, k, n) in [(3.0, 2, 17_u64), (8.0, 2, 20), (30.0, 2, 25), (90.0, 2, 40), (25.0, 3, 18), (60.0, 3, 30)] {
+            let neither = (1.0_f64 - 2.0 / m).powi(k);
+            let not = (1.0_f64 - 1.0 / m).powi(k);
+            let (one, both) = (not - neither, 1.0 - 2.0 * not + neither);
+            let (mut of_one, mut of_two) = (0.0, 0.0);
+            let choose =
+                |from: u64, count: u64| (0..count).map(|i| (from - i) as f64 / (i + 1) as f64).product::<f64>();
+            for shared in 0..=n {
+                let all = choose(n, shared) * (1.0 - not).powi(shared as i32) * not.powi((n - shared) as i32);
+                of_one += all * maybe(shared);
+                for first in 0..=n - shared {
+                    for second in 0..=n - shared - first {
+                        let left = n - shared - first - second;
+                        let ways = choose(n, shared) * choose(n - shared, first) * choose(n - shared - first, second);
+                        let chance = both.powi(shared as i32) * one.powi((first + second) as i32);
+                        of_two +=
+                            ways * chance * neither.powi(left as i32) * maybe(shared + first) * maybe(shared + second);
+                    }
+                }
+            }
+            // Two throws meet, or do not; of three, all meet, or two.
+            let expected = match k {
+                2 => of_one / m + of_two * (m - 1.0) / m,
+                _ => {
+                    let three = of_one.powi(3) + 3.0 * of_one * (of_two - of_one * of_one);
+                    (of_one + 3.0 * (m - 1.0) * of_two + (m - 1.0) * (m - 2.0) * three) / (m * m)
+                }
+            };
+            let rate = sizing::false_positive_rate(m as u64, k as u32, n, &refusals);
+            assert!((rate / expected - 1.0).abs() < 1e-9, "{m}, {k}, {n}: {rate}, {expected}");
+        }
+    }
+}
+
+/// What a lookup finds in cells that are known is the mean over all throws.
+#[test]
+fn rates_of_known_cells_are_means_over_all_lookups() {
+    let choices = [0_u64, 3, 1, 4, 2, 0, 3];
+    let mut by_choices = [0; sizing::MOST_INCREMENTS + 1];
+    choices.iter().for_each(|choices| by_choices[*choices as usize] += 1);
+    for hashes in 1..=4 {
+        let all = throws(choices.len() as u32, hashes);
+        let found = |set: &u32| {
+            let met = (0..choices.len()).filter(|cell| set >> cell & 1 == 1);
+            met.map(|cell| choices[cell] as f64 / 4.0).product::<f64>()
+        };
+        let expected = all.iter().map(found).sum::<f64>() / all.len() as f64;
+        let rate = sizing::rate_of_cells(choices.len() as u64, hashes, 4, &by_choices);
+        assert!((rate / expected - 1.0).abs() < 1e-12, "{hashes}: {rate}, {expected}");
+    }
+}
+
+/// Sizes and numbers of hashes are the least and the best of all that there are.
+#[test]
+fn searches_find_what_looking_at_all_finds() {
+    for refusals in [sizing::of_interval(2), sizing::of_interval(16), sizing::of_sequence(2, 3)] {
+        for (keys, rate) in [(17, 0.3), (30, 0.02), (100, 1e-3), (100, 1e-6)] {
+            let holds = |cells: u64, hashes| sizing::false_positive_rate(cells, hashes, keys, &refusals) <= rate;
+            let (cells, hashes) = sizing::size_for(keys, rate, &refusals).unwrap();
+            assert!(holds(cells, hashes));
+            assert!((1..=sizing::MAX_HASHES).all(|hashes| !holds(cells - 1, hashes)), "{keys}, {rate}: {cells}");
+            let best = sizing::optimal_hashes(cells, keys, &refusals);
+            let of = |hashes| sizing::false_positive_rate(cells, hashes, keys, &refusals);
+            assert!((1..=sizing::MAX_HASHES).all(|hashes| of(hashes) >= of(best)), "{keys}, {rate}: {best}");
+        }
+        // Few keys: a size in steps of a 128th.
+        for (keys, rate) in [(1, 0.3), (1, 1e-6), (5, 0.01), (16, 1e-4)] {
+            let (cells, hashes) = sizing::size_for(keys, rate, &refusals).unwrap();
+            assert!(sizing::false_positive_rate(cells, hashes, keys, &refusals) <= rate, "{keys}, {rate}: {cells}");
+        }
+        assert_eq!((sizing::size_for(10, 0.0, &refusals), sizing::size_for(10, 1.0, &refusals)), (None, None));
+        assert_eq!(sizing::size_for(1 << 60, 0.01, &refusals), None);
+        assert_eq!((sizing::optimal_hashes(0, 10, &refusals), sizing::optimal_hashes(1, 10, &refusals)), (1, 1));
     }
 }
