@@ -37,7 +37,7 @@ pub fn binomial(n: u64, p: f64, mut g: impl FnMut(u64) -> f64) -> f64 {
     let odds = p / (1.0 - p);
     let mean = n as f64 * p;
     let up = |i: u64| (n - i) as f64 / (i as f64 + 1.0) * odds;
-    outward(mean, n, up, g)
+    outward(mean, n, &up, &mut g)
 }
 
 /// `sum_i Poisson(lambda; i) g(i)`, for `g` non-decreasing and between 0 and 1 (see the module). The limit
@@ -51,12 +51,12 @@ pub fn poisson(lambda: f64, mut g: impl FnMut(u64) -> f64) -> f64 {
     if !lambda.is_finite() {
         return 1.0;
     }
-    outward(lambda, u64::MAX, |i| lambda / (i as f64 + 1.0), g)
+    outward(lambda, u64::MAX, &|i| lambda / (i as f64 + 1.0), &mut g)
 }
 
 /// The sum over `0..=last`, from the integer part of the mean outwards; `up(i)` is weight(i+1) / weight(i), falling
 /// in i.
-fn outward(mean: f64, last: u64, up: impl Fn(u64) -> f64, mut g: impl FnMut(u64) -> f64) -> f64 {
+fn outward(mean: f64, last: u64, up: &dyn Fn(u64) -> f64, g: &mut dyn FnMut(u64) -> f64) -> f64 {
     let mode = (mean as u64).min(last);
 
     // Full at 10 standard deviations below the mean (less likely than e^-50): full everywhere.

@@ -133,17 +133,15 @@ fn misses(a: u32) -> Half {
 fn together(lanes: u32, blocks: u64, shares: u64) -> f64 {
     let (a, b, share) = (lanes.div_ceil(2), lanes / 2, 1.0 / blocks as f64);
     let (of_a, of_b) = (misses(a), misses(b));
+    // Numbers of a half's lanes that are too many together have the weight 0.
     let sum = |low: &Half, high: &Half| {
+        let (low, high) = (low.as_flattened(), high.as_flattened());
+        let (of_a, of_b) = (of_a.as_flattened(), of_b.as_flattened());
         let mut sum = 0.0;
-        for (t, d) in (0..=HALF).flat_map(|t| (0..=HALF - t).map(move |d| (t, d))) {
-            if low[t][d] == 0.0 {
-                continue;
-            }
-            for (u, e) in (0..=HALF).flat_map(|u| (0..=HALF - u).map(move |e| (u, e))) {
-                if high[u][e] != 0.0 {
-                    let z = 0.5 * (of_a[t][d] * of_b[u][e] + of_b[t][d] * of_a[u][e]);
-                    sum += low[t][d] * high[u][e] * missed(share * (1.0 - z), shares);
-                }
+        for (i, low) in low.iter().enumerate().filter(|(_, weight)| **weight != 0.0) {
+            for (j, high) in high.iter().enumerate().filter(|(_, weight)| **weight != 0.0) {
+                let z = 0.5 * (of_a[i] * of_b[j] + of_b[i] * of_a[j]);
+                sum += low * high * missed(share * (1.0 - z), shares);
             }
         }
         sum
