@@ -188,6 +188,7 @@ fn rates_have_ends() {
             let of = |cells, keys| rate(cells, hashes, keys, &refusals);
             assert_eq!((of(0, 0), of(0, 5), of(1, 1), of(1, 100)), (1.0, 1.0, 1.0, 1.0));
             assert_eq!((of(1, 0), of(2, 0), of(100, 0)), (0.0, 0.0, 0.0));
+            assert!(of(2, 40) > 0.99 && of(2, 40) <= 1.0);
             assert!(of(2, 1) < 1.0 && of(3, 1) < 1.0 && of(1000, 1) < 0.01);
         }
     }
@@ -304,7 +305,9 @@ fn rates_of_known_cells_are_means_over_all_lookups() {
 #[test]
 fn searches_find_what_looking_at_all_finds() {
     for refusals in [sizing::of_interval(2), sizing::of_interval(16), sizing::of_sequence(2, 3)] {
-        for (keys, rate) in [(17, 0.3), (30, 0.02), (100, 1e-3), (100, 1e-6)] {
+        // Where cells are few, so are the sizes that differ, and the best of them may come after worse ones.
+        let small = (1..60).map(|i| (17 + i % 5, 0.93_f64.powi(i as i32)));
+        for (keys, rate) in small.chain([(30, 0.02), (100, 1e-3), (100, 1e-6)]) {
             let holds = |cells: u64, hashes| sizing::false_positive_rate(cells, hashes, keys, &refusals) <= rate;
             let (cells, hashes) = sizing::size_for(keys, rate, &refusals).unwrap();
             assert!(holds(cells, hashes));
@@ -313,13 +316,16 @@ fn searches_find_what_looking_at_all_finds() {
             let of = |hashes| sizing::false_positive_rate(cells, hashes, keys, &refusals);
             assert!((1..=sizing::MAX_HASHES).all(|hashes| of(hashes) >= of(best)), "{keys}, {rate}: {best}");
         }
-        // Few keys: a size in steps of a 128th.
+        // Few keys: a size that was found in steps of a 128th.
         for (keys, rate) in [(1, 0.3), (1, 1e-6), (5, 0.01), (16, 1e-4)] {
             let (cells, hashes) = sizing::size_for(keys, rate, &refusals).unwrap();
-            assert!(sizing::false_positive_rate(cells, hashes, keys, &refusals) <= rate, "{keys}, {rate}: {cells}");
+            let holds = |cells| sizing::false_positive_rate(cells, hashes, keys, &refusals) <= rate;
+            assert!(holds(cells) && !holds(cells * 9 / 10 - 1), "{keys}, {rate}: {cells}");
         }
         assert_eq!((sizing::size_for(10, 0.0, &refusals), sizing::size_for(10, 1.0, &refusals)), (None, None));
         assert_eq!(sizing::size_for(1 << 60, 0.01, &refusals), None);
         assert_eq!((sizing::optimal_hashes(0, 10, &refusals), sizing::optimal_hashes(1, 10, &refusals)), (1, 1));
     }
+    // With two cells already, a key has both of them the more surely the more hashes it has.
+    assert_eq!(sizing::optimal_hashes(2, 1, &sizing::of_interval(16)), sizing::MAX_HASHES);
 }
