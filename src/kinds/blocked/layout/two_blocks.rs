@@ -10,7 +10,7 @@ use core::sync::atomic::AtomicU64;
 /// How many shares a key has.
 pub const SHARES: u32 = 2;
 
-/// The hashes of a key's shares. The second one depends on all bits of the key's hash, and [`mix`] leaves nothing in
+/// The hashes of a key's shares. The second one depends on all bits of the key's hash, and `mix` leaves nothing in
 /// common between the two that a block, its lanes or their bits could show.
 #[inline]
 pub fn shares(hash: u64) -> [u64; SHARES as usize] {
