@@ -178,7 +178,8 @@ TEST(view, is_refused_with_a_reason) {
 }
 
 TEST(view, looks_up_in_kinds_that_it_does_not_change) {
-  for (const petal_kind kind : {PETAL_KIND_FUSE, PETAL_KIND_RIBBON, PETAL_KIND_CUCKOO}) {
+  const petal_kind kinds[] = {PETAL_KIND_FUSE, PETAL_KIND_RIBBON, PETAL_KIND_CUCKOO};
+  for (const petal_kind kind : kinds) {
     petal::builder builder(spec_of(kind).seed(5));
     for (std::uint64_t i = 0; i < keys; i++) builder.add(number(i));
     const petal::filter f = builder.finish();
