@@ -219,6 +219,9 @@ func (f *Filter) Spec() Spec {
 	if d.Hash == SipHash13 {
 		s.Seed = 0
 	}
+	if h := f.image().Header(); d.Kind == Blocked && shares(&h) > 1 {
+		s.Blocks = uint32(shares(&h))
+	}
 	return s
 }
 
