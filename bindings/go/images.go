@@ -23,7 +23,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"runtime"
 	"unsafe"
 )
 
@@ -100,7 +99,6 @@ func nonNil(slice []byte) *C.uint8_t {
 // Save writes the image to a file: to a temporary file beside it, onto the disk, then in its place, so that readers see
 // the old image or the new one. [ErrMappedPath] if the filter lies in that very file. Only reads the filter.
 func (f *Filter) Save(path string) error {
-	defer runtime.KeepAlive(f)
 	return withPath("petal.Filter.Save", path, func(path *C.char, failure *C.petal_error) {
 		C.petal_filter_save(f.toRead(), path, failure)
 	})
@@ -110,38 +108,27 @@ func (f *Filter) Save(path string) error {
 // opened and nothing dirty was merged into it; otherwise, and while it is shared, it stays dirty: see [Filter.Vouch].
 // Changes the filter.
 func (f *Filter) Sync() error {
-	failure := newFailure()
-	C.petal_filter_sync(f.toChange(), &failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err("petal.Filter.Sync")
+	return called("petal.Filter.Sync", func(failure *C.petal_error) { C.petal_filter_sync(f.toChange(), failure) })
 }
 
 // Vouch declares the bytes as they are now to be right, and makes the filter clean: an image in place gets new
 // checksums. For whoever knows that all keys are there, or can do without some. Reads the whole payload. Changes the
 // filter.
 func (f *Filter) Vouch() error {
-	failure := newFailure()
-	C.petal_filter_vouch(f.toChange(), &failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err("petal.Filter.Vouch")
+	return called("petal.Filter.Vouch", func(failure *C.petal_error) { C.petal_filter_vouch(f.toChange(), failure) })
 }
 
 // Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum,
 // [ErrDirty] if none differs but nobody vouches for them, or not yet. Only reads the filter.
 func (f *Filter) Verify() error {
-	failure := newFailure()
-	C.petal_filter_verify(f.toRead(), &failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err("petal.Filter.Verify")
+	return called("petal.Filter.Verify", func(failure *C.petal_error) { C.petal_filter_verify(f.toRead(), failure) })
 }
 
 // SerializedSize returns the size of the image in bytes. Only reads the filter.
 func (f *Filter) SerializedSize() (uint64, error) {
-	var size C.uint64_t
-	failure := newFailure()
-	C.petal_filter_serialized_size(f.toRead(), &size, &failure.raw)
-	runtime.KeepAlive(f)
-	return uint64(size), failure.err("petal.Filter.SerializedSize")
+	return answered("petal.Filter.SerializedSize", func(size *uint64, failure *C.petal_error) {
+		C.petal_filter_serialized_size(f.toRead(), (*C.uint64_t)(size), failure)
+	})
 }
 
 // AppendBinary appends the image to a slice. Only reads the filter.
@@ -150,7 +137,6 @@ func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
 	if err != nil {
 		return b, err
 	}
-	defer runtime.KeepAlive(f)
 	return appended("petal.Filter.AppendBinary", b, size, func(image []byte, failure *C.petal_error) {
 		C.petal_go_serialize(f.toRead(), bytesOf(image), C.size_t(len(image)), failure)
 	})
@@ -182,7 +168,6 @@ func (f *Filter) become(other *Filter) {
 // WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
 // ([runtime.Goexit]). Only reads the filter.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
-	defer runtime.KeepAlive(f)
 	return streamed("petal.Filter.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
 		C.petal_go_serialize_to(f.toRead(), context, failure)
 	})

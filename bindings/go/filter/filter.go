@@ -89,14 +89,14 @@ func Open(path string, options *Options) (*Filter, error) {
 // Load copies the image at the start of a slice and checks its checksums, unless it is dirty: the filter is dirty too.
 // What follows the image is ignored. [ErrUnsupported] of the kinds that only package view reads.
 func Load(slice []byte, options *Options) (*Filter, error) {
-	return changeable(image.Load(slice, (*image.Options)(options)))
+	return changeable(image.Load(slice, (*image.Options)(options), image.AFilter))
 }
 
 // Read reads one image, and not a byte more, and checks its checksums, unless it is dirty: the filter is dirty too.
 // Memory grows with what really comes, whatever the header says. [ErrUnsupported] of the kinds that only package view
 // reads.
 func Read(r io.Reader, options *Options) (*Filter, error) {
-	return changeable(image.Read(r, (*image.Options)(options)))
+	return changeable(image.Read(r, (*image.Options)(options), image.AFilter))
 }
 
 // changeable refuses the kinds that this package does not change.

@@ -52,25 +52,25 @@ func (f *Filter) image() *image.Filter { return (*image.Filter)(f).OrClosed() }
 // If another process truncates a file while it is mapped, touching the lost part ends the program; where that may
 // happen, use [Read].
 func Open(path string, options *Options) (*Filter, error) {
-	return asFilter(image.Open(path, (*image.Options)(options)))
+	return asFilter(image.Open(path, (*image.Options)(options), image.AFilter))
 }
 
 // Wrap opens the image at the start of a slice, in place and for reading: constant time, and the payload is not looked
 // at. The slice must not change while the filter is in use. What follows the image is ignored.
 func Wrap(slice []byte, options *Options) (*Filter, error) {
-	return asFilter(image.Wrap(slice, (*image.Options)(options)))
+	return asFilter(image.Wrap(slice, (*image.Options)(options), image.AFilter))
 }
 
 // Load copies the image at the start of a slice and checks its checksums, unless it is dirty: its copy is dirty too.
 // Keys can be inserted into the copy.
 func Load(slice []byte, options *Options) (*Filter, error) {
-	return asFilter(image.Load(slice, (*image.Options)(options)))
+	return asFilter(image.Load(slice, (*image.Options)(options), image.AFilter))
 }
 
 // Read reads one image, and not a byte more, and checks its checksums, unless it is dirty. Keys can be inserted into
 // it. Memory grows with what really comes, whatever the header says.
 func Read(r io.Reader, options *Options) (*Filter, error) {
-	return asFilter(image.Read(r, (*image.Options)(options)))
+	return asFilter(image.Read(r, (*image.Options)(options), image.AFilter))
 }
 
 func asFilter(f *image.Filter, err error) (*Filter, error) { return (*Filter)(f), err }
