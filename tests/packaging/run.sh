@@ -317,9 +317,9 @@ check "FetchContent, as in the README" fetched
 
 # by_choice NAME KINDS INSTRUCTIONS: builds a library of these, and links choice.c and small.c with it.
 by_choice() {
-    cmake -S "$root" -B "$work/$1" -DPETAL_INSTALL=OFF -DPETAL_CARGO_TARGET_DIR="$target/choice" -DPETAL_KINDS="$2" \
-        -DPETAL_INSTRUCTIONS="$3" && cmake --build "$work/$1" --target petal_link &&
-        link_with "$1" "$work/$1/lib/libpetal.a"
+    cmake -S "$root" -B "$work/built-$1" -DPETAL_INSTALL=OFF -DPETAL_CARGO_TARGET_DIR="$target/choice" -DPETAL_KINDS="$2" \
+        -DPETAL_INSTRUCTIONS="$3" && cmake --build "$work/built-$1" --target petal_link &&
+        link_with "$1" "$work/built-$1/lib/libpetal.a"
 }
 
 # link_with NAME ARCHIVE: as `pkg-config --libs petal-static` has it, and stripped.
@@ -344,7 +344,7 @@ two_kinds() {
         by_choice two "blocked;fuse" "portable;avx2"
 }
 same_symbols() {
-    nm -g --defined-only "$work/one/lib/libpetal.a" | awk 'NF == 3 { print $3 }' | sort >"$work/in_choice"
+    nm -g --defined-only "$work/built-one/lib/libpetal.a" | awk 'NF == 3 { print $3 }' | sort >"$work/in_choice"
     diff -u "$work/in_map" "$work/in_choice"
 }
 check "PETAL_KINDS=blocked;fuse builds" two_kinds
