@@ -317,8 +317,8 @@ check "FetchContent, as in the README" fetched
 
 # by_choice NAME KINDS INSTRUCTIONS: builds a library of these, and links choice.c and small.c with it.
 by_choice() {
-    cmake -S "$root" -B "$work/built-$1" -DPETAL_INSTALL=OFF -DPETAL_CARGO_TARGET_DIR="$target/choice" -DPETAL_KINDS="$2" \
-        -DPETAL_INSTRUCTIONS="$3" && cmake --build "$work/built-$1" --target petal_link &&
+    cmake -S "$root" -B "$work/built-$1" -DPETAL_INSTALL=OFF -DPETAL_CARGO_TARGET_DIR="$target/choice" \
+        -DPETAL_KINDS="$2" -DPETAL_INSTRUCTIONS="$3" && cmake --build "$work/built-$1" --target petal_link &&
         link_with "$1" "$work/built-$1/lib/libpetal.a"
 }
 
