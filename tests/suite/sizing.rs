@@ -483,7 +483,7 @@ fn best_numbers_of_lanes_change_where_the_table_says() {
     }
 }
 
-/// The same for keys with bits in two blocks: among many blocks their rate is the square of that of a share.
+/// With keys whose bits are in two blocks: among many blocks the rate is the square of a share's rate.
 #[test]
 fn best_numbers_of_bits_in_two_blocks_change_where_the_table_says() {
     use blocked::two_blocks;
