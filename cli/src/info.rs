@@ -140,7 +140,7 @@ impl Value {
     pub fn of(parameter: &Parameter, value: f64) -> Value {
         match parameter.domain {
             Domain::Choice(names) => names.get(value as usize).map_or(Value::Real(value), |name| Value::Choice(name)),
-            Domain::Integer(..) | Domain::OneOf(_) | Domain::Real(..) => Value::number(parameter, value),
+            _ => Value::number(parameter, value),
         }
     }
 
@@ -148,7 +148,7 @@ impl Value {
     pub fn number(parameter: &Parameter, value: f64) -> Value {
         match parameter.domain {
             Domain::Real(..) => Value::Real(value),
-            Domain::Integer(..) | Domain::OneOf(_) | Domain::Choice(_) => Value::Integer(value as u64),
+            _ => Value::Integer(value as u64),
         }
     }
 }

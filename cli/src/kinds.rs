@@ -84,7 +84,7 @@ fn describe(row: &'static Row) -> Description {
         maximum: Value::number(parameter, parameter.bounds().1),
         choices: match parameter.domain {
             Domain::Choice(names) => Some(names),
-            Domain::Integer(..) | Domain::OneOf(_) | Domain::Real(..) => None,
+            _ => None,
         },
     });
     Description {

@@ -65,6 +65,25 @@ impl Base {
         &self.words
     }
 
+    /// What a kind makes of the geometry.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`](crate::Status::Corrupt) if the kind knows no such geometry.
+    pub(crate) fn known<T>(&self, found: Option<T>) -> Result<T> {
+        found.ok_or_else(|| self.foreign_geometry())
+    }
+
+    /// Refuses a payload with bits that are set after those that the kind has.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`](crate::Status::Corrupt).
+    pub(crate) fn check_zero_from(&self, bits: u64) -> Result<()> {
+        match crate::bits::is_zero_from(self.words.shared(), bits) {
+            true => Ok(()),
+            false => Err(error!(Corrupt, "bits after the last one of the {}, {bits}, are set", self.row.name)),
+        }
+    }
+
     /// Whether the words are memory of the filter's own.
     #[inline]
     pub(crate) fn is_own(&self) -> bool {
@@ -233,14 +252,11 @@ impl Base {
     /// The error for a filter without room for another key.
     #[cold]
     pub(crate) fn full(&self) -> Error {
-        let keys = self.count();
+        let (keys, name, handle) = (self.count(), self.row.name, self.row.handle().name());
         if self.is_own() {
-            return error!(Full, "the {} filter is full: it holds {keys} keys", self.row.name);
+            return error!(Full, "the {name} {handle} is full: it holds {keys} keys");
         }
-        error!(
-            Full,
-            "the image of a {} filter is full: it holds {keys} keys; a copy (mode load) may grow", self.row.name
-        )
+        error!(Full, "the image of a {name} {handle} is full: it holds {keys} keys; a copy (mode load) may grow")
     }
 
     /// The reason why an image in place is not changed, and how to open it so that it can be.

@@ -2,7 +2,7 @@
 
 use super::Records;
 use crate::format::Geometry;
-use crate::spec::Spec;
+use crate::spec::{Size, Spec};
 use crate::storage::Words;
 
 /// A function that learns how far the making of a filter or a map is: the work done, and the work in all. A unit of
@@ -21,6 +21,8 @@ pub struct Build<'a, R> {
     /// The spec that was asked for. The spec's capacity is the number of records, or 1 if there are none. For a kind
     /// that merges, a capacity that was asked for stays.
     pub spec: &'a Spec,
+    /// The size that the spec asks for, with defaults filled in.
+    pub size: Size,
     /// The records to build from: distinct hashes for a filter, entries for a map.
     pub records: &'a dyn Records<R>,
     /// How many bytes the work may take beside the payload; `u64::MAX` is no limit.

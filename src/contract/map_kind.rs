@@ -4,7 +4,7 @@ use super::change::mark_each;
 use super::{Capabilities, Payload};
 use crate::batch::ring::{GROUP, Lookups, Taken};
 use crate::blocks::Measure;
-use crate::error::{Result, Status, error};
+use crate::error::{Error, Result, Status, error};
 use crate::spec::{Domain, Parameter};
 
 /// The parameter for the bits of a value.
@@ -59,22 +59,29 @@ pub trait MapKind: Payload {
         self.base().first_unmarked()
     }
 
-    /// Joins a value to those of a key. Returns true if a lookup of the key did not give as much before. `None`, with
-    /// nothing done, if the words cannot be written without preparation.
+    /// Joins a value to those of a key ([`Row::joined`](super::Row::joined)). Returns true if a lookup of the key did
+    /// not give as much before. `None`, with nothing done, if the words cannot be written without preparation, or if
+    /// there is no place for the key ([`MapKind::refusal`]).
     fn put_at_once(&mut self, _id: u128, _value: u64) -> Option<bool> {
         None
     }
 
     /// Replaces the value of a key that is there. Returns false, with nothing done, if the key certainly is absent;
-    /// `None` if the words cannot be written without preparation.
+    /// `None` as in [`MapKind::put_at_once`].
     fn replace_at_once(&mut self, _id: u128, _value: u64) -> Option<bool> {
         None
+    }
+
+    /// The reason why there is no place for a key that was to be given a value.
+    fn refusal(&self, _id: u128, _value: u64) -> Error {
+        self.base().full()
     }
 
     /// Takes in the entries of another map. The caller has checked that the other is of the same kind and identity.
     ///
     /// # Errors
-    /// [`Status::Unsupported`], for kinds that cannot; the errors about the words.
+    /// [`Status::Unsupported`], for kinds that cannot; [`Status::Full`] without places for all keys; the errors about
+    /// the words. Nothing has changed then.
     fn merge_with(&mut self, _other: &dyn MapKind) -> Result<()> {
         Err(Status::Unsupported.into())
     }

@@ -18,6 +18,7 @@ mod facets;
 mod in_place;
 mod map_kind;
 mod row;
+mod sizes;
 mod sketch_kind;
 
 pub(crate) use crate::batch::records::PIECE;
@@ -34,7 +35,7 @@ pub use facets::{
 pub(crate) use facets::{facets, one_by_one};
 pub use map_kind::{MapKind, VALUE_BITS};
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
-pub use row::{Handle, InBytes, Overfill, Row, Sizes, Structure, Window};
+pub use row::{Handle, InBytes, Joined, Overfill, Row, Sizes, Structure, Window};
 
 pub use sketch_kind::{Listed, Listing, SketchKind};
 pub(crate) use sketch_kind::{add_one, listing};

@@ -50,6 +50,9 @@ pub struct Row {
     /// The greatest error of a filter's two rates, the expected one and that of its bits, as a share of the true rate.
     /// 0 if the formulas are exact.
     pub rate_error: fn(f64) -> f64,
+    /// The least false-positive rate that a spec with these parameters may ask for at a capacity. The result is 0 if
+    /// the kind reaches every rate, and 1 if it has no rate to choose.
+    pub least_rate: fn(&Spec, u64) -> f64,
     /// For a kind that is built from all of its keys, the bytes that building so many keys takes on one thread. The
     /// payload and the collected keys, which lie in memory, come in addition.
     pub build_memory: fn(u64) -> u64,
@@ -71,6 +74,10 @@ pub struct Row {
     /// For a kind in which a key does not always take one place of a capacity: how many places a key takes in a filter
     /// of this geometry if it was offered so often.
     pub places: Option<fn(&Geometry, u64) -> u64>,
+    /// For maps that take several values of a key ([`Capabilities::PUT`]): what a lookup of a key gives that gave the
+    /// first, or `None`, before it was put the second. The order of values makes no difference, and a value that is put
+    /// again changes nothing. A map that takes a key for others may give what these join to.
+    pub joined: Option<Joined>,
     /// What the compact form has to say of a geometry beside the payload's length and `hashes`. That is only the
     /// padding, unless the kind has words of its own. A geometry that does not come back from the form has no compact
     /// form.
@@ -102,6 +109,9 @@ pub struct Row {
     /// [`Status::OutOfRange`](crate::Status::OutOfRange).
     pub universe: Option<fn(&Geometry) -> u64>,
 }
+
+/// What a lookup of a key gives that gave the first, or `None`, before the key was put the second: [`Row::joined`].
+pub type Joined = fn(&Geometry, Option<u64>, u64) -> Option<u64>;
 
 /// Which handle a kind has, and how a filter or map of the kind comes to be.
 pub enum Structure {
@@ -246,6 +256,7 @@ impl Row {
         lines_per_lookup: |_| 1.0,
         false_positive_rate: |_, _| 1.0,
         rate_error: |_| 0.0,
+        least_rate: |_, _| 0.0,
         build_memory: |_| 0,
         most_bytes: None,
         is_canonical: true,
@@ -253,6 +264,7 @@ impl Row {
         keeps_to_capacity: false,
         copies: None,
         places: None,
+        joined: None,
         compact: Packing::PADDING,
         made_for: None,
         in_bytes: None,
@@ -427,50 +439,5 @@ impl Row {
             return Ok(());
         }
         Err(error!(Unsupported, "{name} moves entries when it changes: load a copy (mode load), change and save that"))
-    }
-
-    /// The geometry that a spec asks for, after a check that the geometry is one of this kind.
-    ///
-    /// # Errors
-    /// The errors of [`Spec::size`]; [`Status::OutOfRange`](crate::Status::OutOfRange),
-    /// [`Status::Contradiction`](crate::Status::Contradiction) and [`Status::TooLarge`](crate::Status::TooLarge), each
-    /// naming what is allowed.
-    pub fn geometry_of(&self, spec: &Spec) -> Result<Geometry> {
-        let size = spec.size()?;
-        if let Size::Exact { capacity, bits, hashes } = size {
-            self.check_exact(capacity, bits, hashes)?;
-        }
-        (self.geometry)(spec, size)
-    }
-
-    fn check_exact(&self, capacity: u64, bits: u64, hashes: u32) -> Result<()> {
-        let (least, most) = self.hashes;
-        let needs_capacity = match self.sizes {
-            Sizes::Multiples(unit) if !bits.is_multiple_of(unit) => {
-                return Err(error!(OutOfRange, "bits = {bits} is not a multiple of {unit}"));
-            }
-            Sizes::Multiples(_) => hashes == 0 && least < most,
-            Sizes::ByKeys => true,
-        };
-        if hashes != 0 && !(least..=most).contains(&hashes) {
-            let name = self.name;
-            return Err(match (least, most) {
-                (_, 0) => error!(OutOfRange, "hashes = {hashes} has no meaning for {name}: leave it 0"),
-                (least, most) if least == most => error!(OutOfRange, "hashes = {hashes} is not the {most} of {name}"),
-                _ => error!(OutOfRange, "hashes = {hashes} with bits = {bits} is not from {least} to {most}"),
-            });
-        }
-        if capacity == 0 && needs_capacity {
-            return Err(match self.sizes {
-                Sizes::Multiples(_) => {
-                    error!(Contradiction, "bits = {bits} needs hashes, or a capacity to choose them for")
-                }
-                Sizes::ByKeys => error!(Contradiction, "bits = {bits} of {} needs a capacity", self.name),
-            });
-        }
-        if bits >= 1 << 63 {
-            return Err(error!(TooLarge, "bits = {bits} are more than the address space holds"));
-        }
-        Ok(())
     }
 }

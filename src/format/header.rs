@@ -54,8 +54,15 @@ impl Geometry {
     /// # Errors
     /// [`Status::TooLarge`](crate::Status::TooLarge) past the address space.
     pub fn of_bits(bits: u64, hashes: u32, words: [u64; 8]) -> Result<Geometry> {
-        let bytes = bits.div_ceil(8).max(1).checked_next_multiple_of(PAYLOAD_UNIT);
-        match bytes.filter(|bytes| image_bytes(*bytes).is_some()) {
+        Geometry::of_bytes(bits, hashes, words, bits.div_ceil(8).max(1).checked_next_multiple_of(PAYLOAD_UNIT))
+    }
+
+    /// The geometry of a payload of so many bytes; `None` is more than there are numbers for.
+    ///
+    /// # Errors
+    /// As [`Geometry::of_bits`].
+    pub fn of_bytes(bits: u64, hashes: u32, words: [u64; 8], payload_bytes: Option<u64>) -> Result<Geometry> {
+        match payload_bytes.filter(|bytes| image_bytes(*bytes).is_some()) {
             Some(payload_bytes) => Ok(Geometry { bits, hashes, words, payload_bytes }),
             None => Err(error!(TooLarge, "bits = {bits} are more than the address space holds")),
         }

@@ -8,7 +8,8 @@ use crate::contract::{
 };
 use crate::error::{Result, Status, error};
 use crate::format::Geometry;
-use crate::spec::{Number, Parameter, Size, Spec};
+use crate::sizing::bloom;
+use crate::spec::{Parameter, Size, Spec};
 use crate::storage::{Words, try_box};
 use crate::{bits, simd};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -41,15 +42,41 @@ pub fn is_foldable(spec: &Spec, size: &Size) -> Result<bool> {
 ///
 /// # Errors
 /// [`Status::TooLarge`] if there are no such units.
-pub fn units_for(units: Option<u64>, foldable: bool, capacity: u64, false_positive_rate: f64) -> Result<u64> {
+pub fn units_for(units: Option<u64>, foldable: bool, size: Size) -> Result<u64> {
     let rounded = units.and_then(|units| match foldable {
         true => units.checked_next_multiple_of(1 << (units / 128).max(1).ilog2()),
         false => Some(units),
     });
-    rounded.ok_or_else(|| {
-        let rate = Number(false_positive_rate);
-        error!(TooLarge, "capacity = {capacity} at false_positive_rate = {rate} needs more bits than can be")
-    })
+    rounded.ok_or_else(|| size.too_large())
+}
+
+/// The bits that a spec asks for, and how many places a key has, in a filter with something else in each place where a
+/// Bloom filter has a bit. `bits` gives the bits of so many places, and `places` the other way round. A filter has
+/// `least` bits at least, and a key `most_hashes` places at most.
+///
+/// # Errors
+/// [`Status::TooLarge`]; [`Status::Contradiction`] for exact bits below the least ones.
+pub fn bits_for(
+    size: Size,
+    most_hashes: u32,
+    least: u64,
+    bits: impl Fn(u64) -> Option<u64>,
+    places: impl Fn(u64) -> u64,
+) -> Result<(u64, u32)> {
+    match size {
+        Size::Rate { capacity, false_positive_rate: rate } => {
+            let found = bloom::size_for(capacity, rate, most_hashes);
+            let bits = units_for(found.and_then(|found| bits(found.bits)), false, size)?;
+            Ok((bits, found.map_or(1, |found| found.hashes)))
+        }
+        Size::Exact { bits, .. } if bits < least => {
+            Err(error!(Contradiction, "bits = {bits} are fewer than {least}, the fewest with these parameters"))
+        }
+        Size::Exact { capacity, bits, hashes: 0 } => {
+            Ok((bits, bloom::optimal_hashes(places(bits), capacity, most_hashes)))
+        }
+        Size::Exact { bits, hashes, .. } => Ok((bits, hashes)),
+    }
 }
 
 /// What a kind can do if its keys only ever set bits.
@@ -119,11 +146,7 @@ impl<L: BitLayout> Payload for BitFilter<L> {
     over_base!();
 
     fn check_payload(&self) -> Result<()> {
-        let bits = self.base.geometry().bits;
-        if bits::is_zero_from(self.base.words().shared(), bits) {
-            return Ok(());
-        }
-        Err(error!(Corrupt, "bits after the last one, {bits}, are set"))
+        self.base.check_zero_from(self.base.geometry().bits)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::batch::answers::Answers;
 use crate::batch::keys::Keys;
 use crate::batch::ring::{self, Batch, Few, GROUP, Lookups, Stages, Taken};
 use crate::contract::{Base, Count, MapKind, Verb, check_value, mark_entries};
-use crate::error::{Result, Status, error};
+use crate::error::{Result, error};
 use crate::hash::Hasher;
 use crate::simd::Instructions;
 
@@ -226,14 +226,15 @@ pub(crate) fn get(kind: &dyn MapKind, keys: &Keys, answers: &mut Answers) -> Res
 /// Puts or replaces the value of one key of a map in an image in place.
 ///
 /// # Errors
-/// [`Status::Corrupt`] if a region does not match its checksum; the system's errors. Nothing has changed then.
+/// The kind's refusal ([`Status::Full`]); [`Status::Corrupt`] if a region does not match its checksum; the system's
+/// errors. No value has changed then.
 pub(crate) fn give_one(kind: &mut dyn MapKind, id: u128, value: u64, verb: Verb) -> Result<bool> {
     kind.base_mut().begin_writing()?;
     mark_entries(kind, &[id]).outcome?;
     kind.base_mut().allow_at_once(true);
     let answer = verb.at_once(kind, id, value);
     kind.base_mut().allow_at_once(false);
-    answer.ok_or_else(|| Status::Internal.into())
+    answer.ok_or_else(|| kind.refusal(id, value))
 }
 
 /// Puts or replaces the values of keys, in a map that can do that. Returns how many keys, from the first on, were
@@ -266,16 +267,22 @@ pub(crate) fn give(
         ids[..fitting].iter().for_each(|id| kind.fetch(*id));
         let marked = if kind.base().is_own() { Taken::all(fitting) } else { mark_entries(kind, &ids[..fitting]) };
         kind.base_mut().allow_at_once(true);
-        let mut bits = 0;
-        for (i, (id, value)) in ids.iter().zip(group).take(marked.keys).enumerate() {
-            bits |= u64::from(verb.at_once(kind, *id, *value).unwrap_or(false)) << i;
+        let (mut bits, mut given) = (0, Taken::all(0));
+        for (id, value) in ids.iter().zip(group).take(marked.keys) {
+            let Some(answer) = verb.at_once(kind, *id, *value) else {
+                given.outcome = Err(kind.refusal(*id, *value));
+                break;
+            };
+            bits |= u64::from(answer) << given.keys;
+            given.keys += 1;
         }
         kind.base_mut().allow_at_once(false);
         if let Some(answers) = &mut answers {
-            answers.take(done, bits, marked.keys);
+            answers.take(done, bits, given.keys);
         }
-        done += marked.keys;
-        outcome = marked.outcome.and_then(|()| group.get(fitting).map_or(Ok(()), |v| check_value(*v, greatest)));
+        done += given.keys;
+        let too_great = || group.get(fitting).map_or(Ok(()), |value| check_value(*value, greatest));
+        outcome = given.outcome.and(marked.outcome).and_then(|()| too_great());
         if outcome.is_err() {
             break;
         }

@@ -269,7 +269,7 @@ impl Builder {
             _ => hashes.count().max(1),
         };
         let spec = &Spec { capacity, ..self.spec };
-        let Built { geometry, words } = payload::build(build, spec, &hashes, self.threads, &mut steps)?;
+        let Built { geometry, words } = payload::build(build, row, spec, &hashes, self.threads, &mut steps)?;
         let mut base = create::base(row, spec, geometry, |_| Ok(words))?;
         if spec.false_positive_rate == 0.0 && spec.bits == 0 {
             // The spec asked for no rate, but a parameter may have given one.

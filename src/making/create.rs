@@ -111,7 +111,7 @@ pub(crate) fn base(
 ) -> Result<Base> {
     let hasher = row.hasher(spec)?;
     let instructions = simd::choose(spec.kernel)?;
-    let (capacity, false_positive_rate) = match spec.size()? {
+    let (capacity, false_positive_rate) = match row.size_of(spec)? {
         // The spec asked for no rate, but a parameter may have given one.
         Size::Rate { capacity, false_positive_rate }
             if spec.false_positive_rate == 0.0 && row.sizes == Sizes::ByKeys && row.is_made_empty() =>

@@ -4,6 +4,8 @@ mod builder;
 mod collect;
 mod compact;
 mod create;
+#[cfg(test)]
+mod full_map;
 mod map_builder;
 mod offered;
 mod open;

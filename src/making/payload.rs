@@ -2,7 +2,7 @@
 
 use super::collect::{Record, Sorted};
 use super::progress::Steps;
-use crate::contract::{Build, Built, Records};
+use crate::contract::{Build, Built, Records, Row};
 use crate::error::{Result, Status};
 use crate::spec::Spec;
 use std::sync::Mutex;
@@ -11,9 +11,10 @@ use std::sync::Mutex;
 /// capacity of the spec is the number of records. `steps` learns of all the work that is left.
 ///
 /// # Errors
-/// The errors of `make`; [`Status::Cancelled`] if `steps` says so.
+/// The errors of [`Row::geometry_of`] and of `make`; [`Status::Cancelled`] if `steps` says so.
 pub fn build<R: Record>(
     make: fn(&mut Build<R>) -> Result<Built>,
+    row: &Row,
     spec: &Spec,
     records: &Sorted<R>,
     threads: usize,
@@ -23,6 +24,7 @@ pub fn build<R: Record>(
     let steps = Mutex::new(steps);
     let built = make(&mut Build {
         spec,
+        size: row.size_of(spec)?,
         records: &Reporting { records, steps: &steps },
         memory: records.memory_left(),
         threads: threads.max(1),

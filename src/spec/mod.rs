@@ -1,11 +1,12 @@
 //! What a filter is made from: kind, capacity, rate or geometry, hash function, and the parameters of its kind.
 
+mod automatic;
 mod parameter;
 
 pub(crate) use parameter::List;
 pub use parameter::{Domain, Parameter};
 
-use crate::error::{Result, error};
+use crate::error::{Error, Result, error};
 use crate::hash::{HashFunction, Hasher, SecretKey};
 use crate::simd::Kernel;
 use crate::sizing;
@@ -142,6 +143,27 @@ pub enum Size {
         /// Bits that a key sets; 0 is the best for the capacity.
         hashes: u32,
     },
+}
+
+impl Size {
+    /// Distinct keys; 0 is unknown.
+    pub fn capacity(&self) -> u64 {
+        let (Size::Rate { capacity, .. } | Size::Exact { capacity, .. }) = *self;
+        capacity
+    }
+
+    /// The refusal of a size of which no filter is.
+    pub fn too_large(&self) -> Error {
+        match *self {
+            Size::Exact { capacity, bits, .. } => {
+                error!(TooLarge, "bits = {bits} for capacity = {capacity} are more than can be")
+            }
+            Size::Rate { capacity, false_positive_rate: rate } => {
+                let rate = Number(rate);
+                error!(TooLarge, "capacity = {capacity} at false_positive_rate = {rate} needs more bits than can be")
+            }
+        }
+    }
 }
 
 impl Spec {

@@ -9,6 +9,8 @@ use core::fmt;
 pub enum Domain {
     /// Whole numbers from the first to the second, both included.
     Integer(u64, u64),
+    /// 0, which leaves the choice to the kind, or whole numbers from the first to the second, both included.
+    Automatic(u64, u64),
     /// One of these whole numbers, in ascending order. A header word of 0 stands for the first one.
     OneOf(&'static [u64]),
     /// Real numbers from the first to the second, both included.
@@ -50,6 +52,7 @@ impl Parameter {
     pub const fn bounds(&self) -> (f64, f64) {
         match self.domain {
             Domain::Integer(minimum, maximum) => (minimum as f64, maximum as f64),
+            Domain::Automatic(_, maximum) => (0.0, maximum as f64),
             Domain::OneOf(values) => (values[0] as f64, values[values.len() - 1] as f64),
             Domain::Real(minimum, maximum) => (minimum, maximum),
             Domain::Choice(names) => (0.0, names.len() as f64 - 1.0),
@@ -60,7 +63,7 @@ impl Parameter {
     pub const fn choices(&self) -> &'static [&'static str] {
         match self.domain {
             Domain::Choice(names) => names,
-            Domain::Integer(..) | Domain::OneOf(_) | Domain::Real(..) => &[],
+            _ => &[],
         }
     }
 
@@ -69,7 +72,7 @@ impl Parameter {
         match self.domain {
             Domain::Real(..) => f64::from_bits(word),
             Domain::OneOf(values) if word == 0 => values[0] as f64,
-            Domain::Integer(..) | Domain::OneOf(_) | Domain::Choice(_) => word as f64,
+            _ => word as f64,
         }
     }
 
@@ -82,6 +85,7 @@ impl Parameter {
         let is_one = match self.domain {
             Domain::Real(..) => true,
             Domain::OneOf(values) => values.iter().any(|one| *one as f64 == value),
+            Domain::Automatic(least, _) => value.fract() == 0.0 && (value == 0.0 || value >= least as f64),
             Domain::Integer(..) | Domain::Choice(_) => value.fract() == 0.0,
         };
         if value >= minimum && value <= maximum && is_one {
@@ -113,9 +117,13 @@ impl Parameter {
             return error!(OutOfRange, "{} = {value} is not one of {}", self.name, List(values));
         }
         let (minimum, maximum) = self.bounds();
-        let what = if matches!(self.domain, Domain::Real(..)) { "number" } else { "whole number" };
+        let (what, minimum) = match self.domain {
+            Domain::Real(..) => ("a number", minimum),
+            Domain::Automatic(least, _) => ("0, for automatic, or a whole number", least as f64),
+            _ => ("a whole number", minimum),
+        };
         let (minimum, maximum) = (Number(minimum), Number(maximum));
-        error!(OutOfRange, "{} = {value} is not a {what} from {minimum} to {maximum}", self.name)
+        error!(OutOfRange, "{} = {value} is not {what} from {minimum} to {maximum}", self.name)
     }
 }
 

@@ -12,7 +12,7 @@ fn for_each_window<T: Fn(&Case, &Spec, Window)>(capacity: u64, rate: f64, test: 
     let windows = share_of(cases(), 3, type_name::<T>()).into_iter().filter(|case| case.row.window.is_some());
     each(windows, Case::name, |case| {
         let Some(window) = case.row.window else { return };
-        let spec = Spec { capacity, false_positive_rate: rate, ..case.spec() };
+        let spec = case.sized(capacity, rate);
         test(case, &spec, window(&petal::geometry(&spec).unwrap()));
     });
 }
@@ -479,7 +479,7 @@ fn long_streams_lose_nothing() {
 #[test]
 fn batches_in_large_filters_are_single_calls() {
     each(cases().into_iter().filter(|case| case.is_default() && case.row.window.is_some()), Case::name, |case| {
-        let sized = |capacity| Spec { capacity, false_positive_rate: 0.01, ..case.spec() };
+        let sized = |capacity| case.sized(capacity, 0.01);
         let is_far = |spec: &Spec| petal::geometry(spec).unwrap().payload_bytes > 5 << 20;
         let spec = (16..).map(|bits| sized(1 << bits)).find(is_far).unwrap();
         let hashes = |range: std::ops::Range<u64>| range.map(|i| hash_of(&spec, i)).collect::<Vec<_>>();

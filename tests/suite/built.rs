@@ -1,7 +1,8 @@
 //! Filters and maps that are built from all of their keys, of every such kind: the same bytes in every way of building,
 //! right progress reports, and no leftovers after a cancellation.
 
-use crate::common::{Case, all_layouts, each, image, mix};
+use crate::common::{Case, all_layouts, at_rate, each, image, mix};
+use petal::contract::PROGRESS_INTERVAL;
 use petal::{Builder, BuilderOptions, Error, Keys, MIN_MEMORY_LIMIT, MapBuilder, Progress, Result, Spec, Status};
 use std::fs;
 use std::path::Path;
@@ -16,9 +17,8 @@ enum Any {
 impl Any {
     /// A builder with these keys.
     fn of(case: &Case, keys: &[u64], options: BuilderOptions) -> Any {
-        let spec = Spec { false_positive_rate: 0.01, ..case.spec() };
-        // Some parameters say what the rate is.
-        let spec = if petal::geometry(&Spec { capacity: 1, ..spec }).is_ok() { spec } else { case.spec() };
+        let spec = at_rate(&Spec { capacity: keys.len() as u64, ..case.spec() }, 0.01);
+        let spec = Spec { capacity: 0, ..spec };
         if !case.row.is_map() {
             let mut builder = Builder::new(&spec, options).unwrap();
             builder.add_batch(&Keys::U64(keys)).outcome.unwrap();
@@ -151,7 +151,7 @@ fn check_progress(calls: &[(u64, u64)], what: &str) {
     assert_eq!(calls.last(), Some(&(total, total)), "{what}: all at the end");
 }
 
-/// Never more than a shard between two calls.
+/// Never more keys between two calls than the contract says.
 #[test]
 fn progress_comes_often() {
     let folder = tempfile::tempdir().unwrap();
@@ -159,11 +159,11 @@ fn progress_comes_often() {
         for (limit, threads) in [(None, 1), (Some(4 << 20), 2)] {
             let log = Log::until(usize::MAX);
             let how = BuilderOptions { progress: log.callback(), ..options(folder.path(), limit, threads) };
-            Any::of(case, &keys(1_200_000, 2), how).finish().unwrap();
+            Any::of(case, &keys(2_200_000, 2), how).finish().unwrap();
             let (what, calls) = (format!("{}, limit {limit:?}", case.name()), log.take());
             check_progress(&calls, &what);
             for pair in calls.windows(2) {
-                assert!(pair[1].0 - pair[0].0 <= 1 << 20, "{what}: {pair:?}");
+                assert!(pair[1].0 - pair[0].0 <= PROGRESS_INTERVAL, "{what}: {pair:?}");
             }
         }
     });

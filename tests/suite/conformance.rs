@@ -2,7 +2,7 @@
 //! row of the registry is covered without touching this file.
 
 use crate::common::{
-    Buffer, Case, SECRET, cases, each, empty, filled, hash_of, hashed, image, is_one_kind, is_soak, layouts,
+    Buffer, Case, SECRET, at_rate, cases, each, empty, filled, hash_of, hashed, image, is_one_kind, is_soak, layouts,
     main_layouts, mix, share_of, tried, try_empty,
 };
 use petal::registry::FILTERS;
@@ -38,7 +38,7 @@ fn for_each_hashed_case<T: Fn(&Case, &Spec)>(test: T) {
 /// written, which tells the test's name.
 fn each_case_of(name: &str, test: impl Fn(&Case, &Spec)) {
     each(share_of(cases(), 6, name), Case::name, |case| {
-        test(case, &Spec { capacity: CAPACITY, false_positive_rate: 0.01, ..case.spec() });
+        test(case, &case.sized(CAPACITY, 0.01));
     });
 }
 
@@ -142,7 +142,7 @@ fn omissions_are_the_sum_of_the_rates() {
         let forgets = matches!(row.overfill, Overfill::Forgets | Overfill::Grows);
         let Some(omissions) = row.omissions.filter(|_| forgets) else { return };
         for rate in [0.2, 0.01] {
-            let geometry = petal::geometry(&Spec { capacity: 500, false_positive_rate: rate, ..case.spec() }).unwrap();
+            let geometry = petal::geometry(&case.sized(500, rate)).unwrap();
             for keys in [1_u64, 10, 100, 300, 700, 2000, 10_000, 12_345, 100_000] {
                 let later = keys + keys.div_ceil(3);
                 let more = omissions(&geometry, later) - omissions(&geometry, keys);
@@ -937,8 +937,8 @@ fn specs_are_read_back() {
             let read = read.real_parameter(parameter).unwrap();
             assert!(read == *value || *value == parameter.default, "{} = {read}", parameter.name);
         }
-        assert_eq!(filter.base().header().false_positive_rate, 0.01);
-        let promised = if matches!(case.row.sizes, Sizes::Multiples(_)) { 0.0 } else { 0.01 };
+        assert_eq!(filter.base().header().false_positive_rate, spec.false_positive_rate);
+        let promised = if matches!(case.row.sizes, Sizes::Multiples(_)) { 0.0 } else { spec.false_positive_rate };
         assert_eq!(again.base().header().false_positive_rate, promised, "a geometry promises no rate");
     });
 }
@@ -1110,12 +1110,13 @@ fn the_rate_now_is_the_measured_one() {
 fn the_expected_rate_keeps_the_promise() {
     for_each_case(|case, spec| {
         for (capacity, rate) in [(1, 0.5), (10, 0.1), (1000, 0.01), (1000, 1e-6), (1_000_000, 0.003)] {
-            let spec = Spec { capacity, false_positive_rate: rate, ..*spec };
+            let spec = at_rate(&Spec { capacity, ..*spec }, rate);
+            let rate = spec.false_positive_rate;
             let geometry = match petal::geometry(&spec) {
                 Ok(geometry) => geometry,
-                // A parameter may say that the rate is another one.
+                // How low the rate of a parameter can be may depend on how sparse a table is.
                 Err(error) => {
-                    assert_eq!(error.status(), Status::Contradiction, "{error}");
+                    assert!(error.status() == Status::Contradiction && !case.is_default(), "{error}");
                     continue;
                 }
             };

@@ -273,9 +273,13 @@ fn sizes_are_what_is_asked() {
         spec.set(parameter, value).unwrap();
         spec
     };
-    refused(with(&FINGERPRINT_BITS, 3.0), Status::OutOfRange, "fingerprint_bits = 3 is not from 4 to 32");
+    refused(with(&FINGERPRINT_BITS, 3.0), Status::OutOfRange, "= 3 is not 0, for automatic, or a whole number from 4");
     refused(with(&BUCKET_SLOTS, 3.0), Status::OutOfRange, "bucket_slots = 3 is not one of 2, 4, 8");
-    refused(Spec { false_positive_rate: 1e-10, ..with(&BUCKET_SLOTS, 4.0) }, Status::TooLarge, "32 bits");
+    refused(
+        Spec { false_positive_rate: 1e-10, ..with(&BUCKET_SLOTS, 4.0) },
+        Status::TooLarge,
+        "needs fingerprint_bits above 32",
+    );
     refused(Spec { false_positive_rate: 1e-4, ..with(&FINGERPRINT_BITS, 8.0) }, Status::Contradiction, "too few");
     refused(Spec { kind, bits: 10_000, ..Spec::default() }, Status::Contradiction, "fingerprint_bits");
     let tiny = Spec { bits: 20, ..with(&FINGERPRINT_BITS, 8.0) };

@@ -5,7 +5,7 @@ use crate::specification::check;
 use petal::blocks::fingerprint_table::FingerprintTable;
 use petal::kinds::d_left::layout::Table;
 use petal::kinds::d_left::{self, REMAINDER_BITS, ROW};
-use petal::{Filter, HashFunction, Image, Keys, OpenOptions, Spec, Status, create};
+use petal::{Filter, HashFunction, Image, Keys, OpenOptions, Spec, Status, create, geometry};
 use std::collections::BTreeMap;
 
 /// A spec of so many buckets in each subtable with remainders of so many bits.
@@ -195,8 +195,8 @@ fn rates_are_those_of_the_formula() {
         }
         assert!(filter.cardinality().is_some_and(|found| (found / keys as f64 - 1.0).abs() < 1e-3));
     }
-    assert_eq!(d_left::sizing::remainder_bits_for(1000, 24_000, 0.0117), Some(11));
-    assert_eq!(d_left::sizing::remainder_bits_for(1000, 24_000, 0.0116), Some(12));
+    let width = |rate| geometry(&Spec { kind: spec(1, 4).kind, ..Spec::with_capacity(24_000, rate)? });
+    assert_eq!([0.0117, 0.0116].map(|rate| width(rate).unwrap().words[0]), [11, 12]);
 }
 
 /// Full tables agree with docs/format.md too, with cells that count and further cells after these.
@@ -317,20 +317,22 @@ fn sizes_have_ends() {
     let most = MAX_RANGE >> REMAINDER_BITS.0;
     assert_eq!((buckets_for(most * LOAD), buckets_for(most * LOAD + 1)), (Some(most), None));
     assert_eq!((buckets_for(0), buckets_for(LOAD), buckets_for(LOAD + 1)), (Some(1), Some(1), Some(2)));
+    let sized = |capacity, false_positive_rate, bits| {
+        let made = geometry(&Spec { kind: spec(1, 4).kind, capacity, false_positive_rate, bits, ..Spec::default() });
+        made.map(|geometry| geometry.words[0] as u32).map_err(|error| error.status())
+    };
     for width in REMAINDER_BITS.0..=REMAINDER_BITS.1 {
         // A rate that one length of remainders has, and no shorter one.
-        let rate = false_positive_rate(1000, width, 20_000);
-        assert_eq!(remainder_bits_for(1000, 20_000, rate), Some(width));
+        assert_eq!(sized(24_000, false_positive_rate(1000, width, 24_000), 0), Ok(width));
         let all = bits(1000, width).unwrap();
-        assert_eq!(remainder_bits_in(1000, all), Some(width));
-        assert_eq!(remainder_bits_in(1000, all - 1), (width > REMAINDER_BITS.0).then(|| width - 1));
+        assert_eq!(sized(24_000, 0.0, all), Ok(width));
+        let shorter = if width > REMAINDER_BITS.0 { Ok(width - 1) } else { Err(Status::Contradiction) };
+        assert_eq!(sized(24_000, 0.0, all - 1), shorter);
         // As many buckets as go with that length: no longer remainder is taken, and this one where its bits can be
         // counted.
-        let buckets = MAX_RANGE >> width;
-        let countable = (REMAINDER_BITS.0..=width).rev().find(|width| bits(buckets, *width).is_some());
-        assert_eq!(remainder_bits_in(buckets, u64::MAX), countable, "{width} bits");
-    }
-    for rate in [0.0, 1.0, -0.5, f64::NAN] {
-        assert_eq!(remainder_bits_for(1000, 10, rate), None, "{rate}");
+        let (buckets, most) = (MAX_RANGE >> width, (1 << 63) - 1);
+        let is_countable = |width: &u32| bits(buckets, *width).is_some_and(|bits| bits <= most);
+        let countable = (REMAINDER_BITS.0..=width).rev().find(is_countable);
+        assert_eq!(sized(buckets * LOAD, 0.0, most).ok(), countable, "{width} bits");
     }
 }

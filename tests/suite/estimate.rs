@@ -1,6 +1,6 @@
 //! Estimates against the truth: unbiased, with the standard errors that they claim.
 
-use crate::common::{empty, mix};
+use crate::common::{at_rate, empty, mix};
 use petal::estimate;
 use petal::kinds::bloom;
 use petal::{
@@ -16,8 +16,7 @@ fn filled(spec: &Spec, seed: u64, keys: std::ops::Range<u64>) -> Filter {
 }
 
 fn spec_of(row: &petal::Row, capacity: u64) -> Spec {
-    let spec = Spec::with_capacity(capacity, 0.01).unwrap();
-    Spec { kind: Some(row.kind), hash: HashFunction::External, ..spec }
+    at_rate(&Spec { kind: Some(row.kind), hash: HashFunction::External, capacity, ..Spec::default() }, 0.01)
 }
 
 /// The kinds that can estimate, but for those whose keys are integers, which know.

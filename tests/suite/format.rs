@@ -160,7 +160,7 @@ fn payload_bytes(bytes: &[u8]) -> usize {
 #[test]
 fn regions_are_as_specified() {
     each(share_of(all_layouts(), 6, "regions_are_as_specified"), Case::name, |case| {
-        let spec = sized(case, 600_000);
+        let spec = case.sized(600_000, 0.01);
         // What is built is as large as its keys need.
         let keys = if case.row.is_made_empty() { 1000 } else { 600_000 };
         let bytes = image(&Handle::of(&spec, 0..keys));
@@ -220,17 +220,11 @@ fn golden_files_are_as_specified() {
 
 // ---- Damage ------------------------------------------------------------------------------------------------------
 
-/// A spec for so many keys at 1 %, or, of a kind that has no rate to choose, for so many keys.
-fn sized(case: &Case, capacity: u64) -> Spec {
-    let spec = Spec { capacity, false_positive_rate: 0.01, ..case.spec() };
-    if petal::geometry(&spec).is_ok() { spec } else { Spec { false_positive_rate: 0.0, ..spec } }
-}
-
 /// A small image of each kind, maps too, with its default layout and some others.
 #[track_caller]
 fn images() -> Vec<(Case, Spec, Vec<u8>)> {
     let small = |case: Case| {
-        let spec = sized(&case, 100);
+        let spec = case.sized(100, 0.01);
         let bytes = image(&Handle::of(&spec, 0..100));
         (case, spec, bytes)
     };

@@ -7,7 +7,7 @@ use petal::{Capabilities, Filter, Image, Spec, Status};
 /// Every kind that grows, for so many keys at such a rate, if the kind can.
 fn for_each_growing<T: Fn(&Case, &Spec)>(capacity: u64, rate: f64, test: T) {
     each(share_of(cases(), 3, std::any::type_name::<T>()), Case::name, |case| {
-        let spec = Spec { capacity, false_positive_rate: rate, ..case.spec() };
+        let spec = case.sized(capacity, rate);
         if can(case, Capabilities::GROW) && petal::geometry(&spec).is_ok() {
             println!("{} for {capacity} at {rate}", case.name());
             test(case, &spec);

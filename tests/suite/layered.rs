@@ -136,6 +136,6 @@ fn sizes_are_those_of_the_first_layer() {
     let refused = create(&spec(8, 2, 64 * 7, 3)).err().unwrap();
     assert_eq!(
         (refused.status(), refused.message()),
-        (Status::Contradiction, "bits = 448 are too few for layers = 8 of 64 bits each")
+        (Status::Contradiction, "bits = 448 are fewer than 512, the fewest with these parameters")
     );
 }

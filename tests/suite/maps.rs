@@ -6,7 +6,7 @@ use crate::specification;
 use petal::registry::{FILTERS, MAPS};
 use petal::{
     Answers, Builder, BuilderOptions, Capabilities, HashFunction, Hasher, Image, Keys, Map, MapBuilder, Mode,
-    OpenOptions, Result, Row, Spec, Status, load_as, open_as,
+    OpenOptions, Parameter, Result, Row, Spec, Status, load_as, open_as,
 };
 use std::collections::BTreeMap;
 
@@ -27,14 +27,19 @@ fn built() -> impl Iterator<Item = &'static Row> {
     MAPS.iter().filter(|row| !row.is_made_empty())
 }
 
-/// The numbers of what a map of this kind may be solved by.
-fn solvers(row: &Row) -> std::ops::Range<u64> {
-    0..row.parameter("solver").map_or(1, |solver| solver.choices().len() as u64)
+/// These parameters with each combination of the choices that a kind has, such as what its maps are solved by.
+fn variants(row: &Row, parameters: &[(&'static str, u64)]) -> Vec<Vec<(&'static str, u64)>> {
+    let with = |before: Vec<Vec<_>>, choice: &&Parameter| {
+        let (name, choices) = (choice.name, 0..choice.choices().len() as u64);
+        before.iter().flat_map(|one| choices.clone().map(|number| [&one[..], &[(name, number)]].concat())).collect()
+    };
+    let choices = row.parameters.iter().filter(|parameter| !parameter.choices().is_empty());
+    choices.fold(vec![parameters.to_vec()], with)
 }
 
 /// Whether the kind tells keys that are not there, at a rate that one chooses.
 fn has_checks(row: &Row) -> bool {
-    row.parameter("check_bits").is_some()
+    (row.least_rate)(&Spec::default(), 1) < 1.0
 }
 
 /// What the header says of a parameter.
@@ -103,9 +108,8 @@ fn values_are_exact() {
         for (value_bits, check_bits) in WIDTHS {
             for keys in [0, 1, 2, 3, 7, 64, 65, 1000, 20_000] {
                 let exact = exact(keys, if value_bits == 0 { 11 } else { value_bits as u32 });
-                for solver in solvers(row) {
-                    let spec = spec(row, &[("value_bits", value_bits), ("check_bits", check_bits), ("solver", solver)]);
-                    check(&build(&spec, &exact), &exact);
+                for chosen in variants(row, &[("value_bits", value_bits), ("check_bits", check_bits)]) {
+                    check(&build(&spec(row, &chosen), &exact), &exact);
                 }
             }
         }
@@ -171,7 +175,9 @@ fn sizes_are_those_that_were_asked_for() {
     each_kind(built(), |row| {
         let exact = exact(10_000, 9);
         let refused = |spec: &Spec| MapBuilder::new(spec, BuilderOptions::default()).err().unwrap().status();
-        for rate in [0.0, 0.5, 0.01, 1.0 / 1024.0, 1e-9] {
+        for rate in [0.0_f64, 0.5, 0.01, 1.0 / 1024.0, 1e-9] {
+            let rate =
+                if rate > 0.0 && has_checks(row) { rate.max((row.least_rate)(&spec(row, &[]), 10_000)) } else { rate };
             let spec = Spec { false_positive_rate: rate, ..spec(row, &[]) };
             if rate != 0.0 && !has_checks(row) {
                 assert_eq!(refused(&spec), Status::Contradiction);
@@ -194,11 +200,12 @@ fn sizes_are_those_that_were_asked_for() {
         assert!(map.base().geometry().bits <= bits);
         assert!(map.base().geometry().bits > bits / 10 * 9 || !has_checks(row));
         assert_eq!(refused(&Spec { capacity: 10_000, bits, ..spec(row, &[]) }), Status::Contradiction);
+        // A rate that check bits do not keep, or that the kind has not.
         let both = Spec { false_positive_rate: 0.001, ..spec(row, &[("check_bits", 9)]) };
         assert_eq!(refused(&both), Status::Contradiction);
         assert_eq!(
             refused(&Spec { capacity: 10_000, bits: 1000, ..spec(row, &[("value_bits", 9)]) }),
-            Status::OutOfRange
+            Status::Contradiction
         );
         assert_eq!(refused(&Spec { kind: Some(FILTERS[0].kind), ..Spec::default() }), Status::Unsupported);
         let mut builder = MapBuilder::new(&spec(row, &[("value_bits", 3)]), BuilderOptions::default()).unwrap();
@@ -398,21 +405,19 @@ fn forged_images_do_no_harm() {
 }
 
 /// What golden files there must be, by name: of maps that are built cells that hold both, and apart; of those that are
-/// made empty each lattice, so large that all readings are exact; and every hash function.
+/// made empty each choice, so large that all readings are exact; and every hash function.
 fn golden_specs() -> Vec<(&'static Row, String, Spec)> {
     let mut specs = Vec::new();
     for row in MAPS {
+        // Made empty, each combination of choices with a width; built, each with three, and checks apart from values.
+        let widths: &[(u64, u64)] =
+            if row.is_made_empty() { &[(17, 0), (64, 0), (21, 0)] } else { &[(0, 0), (17, 9), (64, 10)] };
+        let of = |(value_bits, check_bits)| [("value_bits", value_bits), ("check_bits", check_bits)];
+        let chosen = variants(row, &[]).into_iter();
         let parameters: Vec<Vec<(&str, u64)>> = match row.is_made_empty() {
-            true => {
-                [(17, 0), (64, 1), (21, 2)].map(|(v, lattice)| vec![("value_bits", v), ("lattice", lattice)]).into()
-            }
-            // Of the kinds that one chooses a solver for, each.
-            false => solvers(row)
-                .flat_map(|solver| [(0, 0, solver), (17, 9, solver), (64, 10, solver)])
-                .map(|(v, c, solver)| vec![("value_bits", v), ("check_bits", c), ("solver", solver)])
-                .collect(),
+            true => chosen.zip(widths.iter().cycle()).map(|(one, width)| [&of(*width)[..], &one].concat()).collect(),
+            false => chosen.flat_map(|one| widths.iter().map(move |width| [&of(*width)[..], &one].concat())).collect(),
         };
-
         for (i, parameters) in parameters.iter().enumerate() {
             let taken = parameters.iter().filter(|(name, _)| row.parameter(name).is_some());
             let text = |(name, value): &(&str, u64)| match row.parameter(name).unwrap().choices() {

@@ -1,6 +1,6 @@
 //! A call that is refused leaves every byte as it was, of every kind and verb that may refuse.
 
-use crate::common::{Case, cases, each, hash_of, image, is_one_kind, is_soak, mix, share_of, try_empty};
+use crate::common::{Case, at_rate, cases, each, hash_of, image, is_one_kind, is_soak, mix, share_of, try_empty};
 use petal::{Capabilities, Filter, Image, Spec};
 
 /// How many calls of one sort are made.
@@ -48,7 +48,7 @@ fn refused_calls_change_nothing() {
     let mut refusing = std::collections::BTreeSet::new();
     each(filters(), Case::name, |case| {
         for (round, (capacity, rate)) in [(20, 0.01), (60, 0.2), (1, 0.5)].into_iter().enumerate() {
-            let spec = Spec { capacity, false_positive_rate: rate, ..case.external() };
+            let spec = at_rate(&Spec { capacity, ..case.external() }, rate);
             let Some(mut watched) = Watched::new(case, &spec) else { continue };
             let counts = case.capabilities().contains(Capabilities::COUNT);
             let removes = case.capabilities().contains(Capabilities::REMOVE);

@@ -1,6 +1,6 @@
 //! Lock-free insertion: what the contract promises, for every kind that has the capability.
 
-use crate::common::{Case, cases, each, empty, image, mix, share_of};
+use crate::common::{Case, at_rate, cases, each, empty, image, mix, share_of};
 use core::sync::atomic::{AtomicU64, Ordering};
 use petal::{
     Answers, Capabilities, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Overfill, Spec, Status, Window,
@@ -12,7 +12,7 @@ use std::thread;
 /// Runs `test` on specs of every kind and layout that can insert without locks, for `capacity` hashes.
 fn for_each_spec(capacity: u64, rate: f64, test: impl Fn(&Spec)) {
     for_each_case(Capabilities::INSERT_SHARED, |case| {
-        test(&Spec { capacity, false_positive_rate: rate, ..case.external() });
+        test(&at_rate(&Spec { capacity, ..case.external() }, rate));
     });
 }
 
@@ -300,7 +300,7 @@ fn insert_and_look(filter: &Filter, keys: &[u64], (counts_keys, window): (bool, 
 
 fn for_each_window(capacity: u64, of_keys: bool, test: impl Fn(&Spec, Window)) {
     for_each_case(Capabilities::INSERT_SHARED | Capabilities::AGE_SHARED, |case| {
-        let spec = Spec { capacity, false_positive_rate: 0.01, ..case.external() };
+        let spec = at_rate(&Spec { capacity, ..case.external() }, 0.01);
         let window = case.row.window.unwrap()(&petal::geometry(&spec).unwrap());
         if window.keys.is_some() == of_keys {
             test(&spec, window);

@@ -293,7 +293,7 @@ fn run_with(case: &Case, capacity: u64, operations: u64) {
         Overfill::Grows => capacity / if case.is_multiset() { 4 } else { 50 },
         _ => capacity,
     };
-    let spec = Spec { capacity: made_for, false_positive_rate: 0.01, ..case.spec() };
+    let spec = case.sized(made_for, 0.01);
     let hashes = (0..UNIVERSE).map(|i| hash_of(&spec, i)).collect();
     let held = vec![0; UNIVERSE as usize];
     let empty = create(&spec).unwrap();
@@ -369,7 +369,7 @@ fn images_of_many_regions_are_changed_in_place() {
         .filter(|case| case.is_multiset() && case.row.is_made_empty() && !case.row.moves_entries);
     each(cases, Case::name, |case| {
         println!("{}", case.name());
-        let mut spec = Spec { capacity: 40_000, false_positive_rate: 1e-4, ..case.spec() };
+        let mut spec = case.sized(40_000, 1e-4);
         let regions = |spec: &Spec| petal::geometry(spec).unwrap().payload_bytes / REGION_BYTES as u64;
         while regions(&spec) < 6 {
             spec.capacity *= 2;
@@ -402,7 +402,7 @@ fn images_of_many_regions_are_changed_in_place() {
 fn what_a_key_changes_is_marked() {
     let cases = main_layouts().into_iter().filter(|case| case.row.is_made_empty() && !case.row.moves_entries);
     each(cases, Case::name, |case| {
-        let mut spec = Spec { capacity: 40_000, false_positive_rate: 1e-4, ..case.spec() };
+        let mut spec = case.sized(40_000, 1e-4);
         let geometry = |spec: &Spec| petal::geometry(spec).unwrap();
         while geometry(&spec).payload_bytes < 4 * REGION_BYTES as u64 {
             spec.capacity *= 2;

@@ -233,7 +233,7 @@ fn sizes_are_what_is_asked() {
         spec
     };
     refused(with(12.0), Status::OutOfRange, "tag_bits = 12 is not one of 0, 8, 16");
-    refused(Spec { false_positive_rate: 1e-10, ..with(0.0) }, Status::TooLarge, "16 bits");
+    refused(Spec { false_positive_rate: 1e-10, ..with(0.0) }, Status::TooLarge, "needs tag_bits above 16");
     refused(Spec { false_positive_rate: 1e-5, ..with(8.0) }, Status::Contradiction, "too few");
     refused(Spec { kind, bits: 10_240, ..Spec::default() }, Status::Contradiction, "tag_bits");
     let tiny = Spec { kind, bits: 512, capacity: 10, ..Spec::default() };

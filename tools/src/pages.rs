@@ -270,6 +270,7 @@ fn parameters(row: &Row) -> String {
         let Parameter { name, summary, default, domain, .. } = parameter;
         let (default, values) = match domain {
             Domain::Integer(least, greatest) => (default.to_string(), format!("{least} to {greatest}")),
+            Domain::Automatic(least, greatest) => (default.to_string(), format!("0, {least} to {greatest}")),
             Domain::Real(least, greatest) => (default.to_string(), format!("{least} to {greatest}, real")),
             Domain::OneOf(numbers) => {
                 (default.to_string(), numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", "))

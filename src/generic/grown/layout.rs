@@ -1,8 +1,6 @@
 //! The layout of a filter that grows, and how long its fingerprints are.
 
-use crate::error::{Result, error};
 use crate::format::Geometry;
-use crate::spec::{Number, Size, Spec};
 
 /// How the parts of a payload lie in its words.
 pub trait Layout: Copy + Send + Sync + 'static {
@@ -41,54 +39,4 @@ pub fn identity<L: Layout>(geometry: &Geometry) -> Geometry {
 /// [`Row::false_positive_rate`](crate::contract::Row::false_positive_rate)
 pub fn false_positive_rate<L: Layout>(geometry: &Geometry, keys: u64) -> f64 {
     L::of(geometry).map_or(1.0, |layout| layout.false_positive_rate(keys))
-}
-
-/// The bits of fingerprints for a spec whose `fingerprint_bits` are `asked`, or 0 for no wish, out of `least` to
-/// `most`. `fewest` gives the fewest bits that keep a rate, and `geometry` gives a new filter's geometry.
-pub fn bits_for(
-    spec: &Spec,
-    size: Size,
-    asked: u32,
-    (least, most): (u32, u32),
-    fewest: impl Fn(f64) -> Option<u32>,
-    geometry: impl Fn(u32) -> Option<Geometry>,
-) -> Result<u32> {
-    if asked != 0 && asked < least {
-        return Err(error!(OutOfRange, "fingerprint_bits = {asked} is not from {least} to {most}"));
-    }
-    match size {
-        Size::Rate { capacity, false_positive_rate } => match fewest(false_positive_rate) {
-            // The spec asks for bits and for no rate, so it gets the rate of these bits.
-            _ if asked != 0 && spec.false_positive_rate == 0.0 => Ok(asked),
-            Some(fewest) if asked == 0 || asked >= fewest => Ok(asked.max(fewest)),
-            Some(_) => {
-                let rate = Number(false_positive_rate);
-                Err(error!(
-                    Contradiction,
-                    "fingerprint_bits = {asked} are too few for false_positive_rate = {rate} through all doublings"
-                ))
-            }
-            None => {
-                let rate = Number(false_positive_rate);
-                Err(error!(
-                    TooLarge,
-                    "false_positive_rate = {rate} for capacity = {capacity} through all doublings needs \
-                     fingerprint_bits above {most}, the most"
-                ))
-            }
-        },
-        Size::Exact { capacity, bits, .. } => {
-            let fits = |width: &u32| geometry(*width).is_some_and(|geometry| geometry.bits <= bits);
-            let widths = if asked == 0 { least..=most } else { asked..=asked };
-            let fewest = *widths.start();
-            match (widths.rev().find(fits), geometry(fewest)) {
-                (None, Some(least)) => Err(error!(
-                    Contradiction,
-                    "bits = {bits} are too few for capacity = {capacity}, which takes {} at least", least.bits
-                )),
-                // If there is no such filter at all, the kind says why.
-                (found, _) => Ok(found.unwrap_or(fewest)),
-            }
-        }
-    }
 }

@@ -12,7 +12,7 @@ mod growth;
 mod layout;
 
 pub use growth::{Growth, Outcome, Refusal};
-pub use layout::{Layout, bits_for, false_positive_rate, identity};
+pub use layout::{Layout, false_positive_rate, identity};
 
 use crate::batch::ring::{Batch, Taken};
 use crate::bits;

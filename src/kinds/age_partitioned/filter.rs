@@ -30,10 +30,8 @@ const TAKEN: usize = 1;
 /// # Errors
 /// [`Status::Corrupt`] for a geometry that the kind cannot have; [`Status::OutOfMemory`].
 pub fn open(base: Base) -> Result<Box<dyn Kind>> {
-    match Shape::of(base.geometry()) {
-        Some(shape) => Ok(try_box(AgePartitioned { shape, kernel: kernel(base.instructions()), base })?),
-        None => Err(base.foreign_geometry()),
-    }
+    let shape = base.known(Shape::of(base.geometry()))?;
+    Ok(try_box(AgePartitioned { shape, kernel: kernel(base.instructions()), base })?)
 }
 
 impl AgePartitioned {

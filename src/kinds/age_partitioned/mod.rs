@@ -23,8 +23,8 @@ mod shape;
 
 use crate::contract::{Capabilities, Overfill, Row, Sizes, Structure, Window};
 use crate::error::{Result, error};
-use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::format::{Geometry, PAYLOAD_UNIT};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use shape::Shape;
 use sizing::{MAX_HASHES, MAX_OLD};
 
@@ -89,10 +89,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         Size::Rate { capacity, false_positive_rate: rate } => {
             let (hashes, keys) = (sizing::best_hashes(old as u32, rate), share(capacity));
             let slices = slices(hashes, keys);
-            let each = sizing::slice_bits(slices, rate).ok_or_else(|| {
-                let rate = Number(rate);
-                error!(TooLarge, "capacity = {capacity} at false_positive_rate = {rate} needs more bits than can be")
-            })?;
+            let each = sizing::slice_bits(slices, rate).ok_or_else(|| size.too_large())?;
             (each.saturating_mul(slices.count().into()), hashes, keys)
         }
         Size::Exact { capacity, bits, hashes } => {
@@ -131,8 +128,5 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
 /// [`Status::TooLarge`](crate::Status::TooLarge) past the address space.
 fn of_shape(bits: u64, hashes: u32, [old, clock, keys]: [u64; 3]) -> Result<Geometry> {
     let padded = bits.div_ceil(8).checked_next_multiple_of(PAYLOAD_UNIT).map(|bytes| bytes + PAYLOAD_UNIT);
-    match padded.filter(|bytes| bits < 1 << 63 && image_bytes(*bytes).is_some()) {
-        Some(payload_bytes) => Ok(Geometry { bits, hashes, words: [old, clock, keys, 0, 0, 0, 0, 0], payload_bytes }),
-        None => Err(error!(TooLarge, "bits = {bits} are more than the address space holds")),
-    }
+    Geometry::of_bytes(bits, hashes, [old, clock, keys, 0, 0, 0, 0, 0], padded.filter(|_| bits < 1 << 63))
 }

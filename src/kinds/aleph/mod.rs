@@ -46,9 +46,9 @@ const REGIMES: [Regime; 3] = [Regime::Fixed, Regime::Widening, Regime::Predictiv
 /// The parameter for the length of fingerprints.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
-    summary: "bits of the shortest fingerprint, from 2 on; 0 is the fewest that keep the rate",
+    summary: "bits of the shortest fingerprint; 0 is the fewest that keep the rate",
     default: 0.0,
-    domain: Domain::Integer(0, sizing::BITS.1 as u64),
+    domain: Domain::Automatic(sizing::BITS.0 as u64, sizing::BITS.1 as u64),
     word: Some(0),
 };
 
@@ -91,6 +91,7 @@ pub const ROW: Row = Row {
     // A lookup reads the metadata of a block and, a little further on, remainders; both may lie across two lines.
     lines_per_lookup: |geometry| (geometry.payload_bytes as f64 / 64.0 - 1.0).clamp(1.0, 2.5),
     false_positive_rate: grown::false_positive_rate::<Layout>,
+    least_rate: |spec, capacity| spec.least_rate(&FINGERPRINT_BITS, rate(spec, capacity)),
     overfill: Overfill::Grows,
     compact: |packing, geometry| {
         for (word, bits) in geometry.words.iter_mut().zip([5, 6, 6, 4, 6, 1, 2, 6]) {
@@ -105,31 +106,34 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
+/// How filters of a spec grow, by the bits of their fingerprints: once at least.
+fn growing(spec: &Spec, capacity: u64) -> impl Fn(u64) -> Option<Growing> {
+    move |bits| {
+        let (slot_bits, doublings) = (sizing::slot_bits_for(capacity)?, spec.parameter(&DOUBLINGS).ok()? as u32);
+        let regime = REGIMES[spec.parameter(&REGIME).ok()? as usize % REGIMES.len()];
+        let growing = Growing { slot_bits, bits: bits as u32, doublings, regime };
+        growing.most_doublings().filter(|most| *most >= 1).map(|_| growing)
+    }
+}
+
+/// The rate through all growths that are expected, by the bits of fingerprints.
+fn rate(spec: &Spec, capacity: u64) -> impl Fn(u64) -> Option<f64> {
+    move |bits| Some(growing(spec, capacity)(bits)?.false_positive_rate(u64::MAX))
+}
+
 /// The geometry that a spec asks for: that of a filter which has not grown.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
-    let asked = spec.parameter(&FINGERPRINT_BITS)? as u32;
-    let doublings = spec.parameter(&DOUBLINGS)? as u32;
-    let regime = REGIMES[spec.parameter(&REGIME)? as usize % REGIMES.len()];
-    let (Size::Rate { capacity, .. } | Size::Exact { capacity, .. }) = size;
-    let Some(slot_bits) = sizing::slot_bits_for(capacity) else {
-        return Err(error!(TooLarge, "capacity = {capacity} is more than an Aleph filter can be made for"));
-    };
-    // The filter has to be able to grow at least once.
-    let with = |bits: u32| {
-        let growing = Growing { slot_bits, bits, doublings, regime };
-        growing.most_doublings().filter(|most| *most >= 1).map(|_| growing)
-    };
-    let geometry = |bits: u32| Layout::new(with(bits)?).geometry();
-    let fewest = |rate| Some(Growing::of_rate(slot_bits, doublings, regime, rate)?.bits);
-    let bits = grown::bits_for(spec, size, asked, sizing::BITS, fewest, geometry)?;
-    if with(bits).is_none() {
-        return Err(error!(
+    let (doublings, capacity) = (spec.parameter(&DOUBLINGS)? as u32, size.capacity());
+    spec.parameter(&REGIME)?;
+    let geometry = |bits| Layout::new(growing(spec, capacity)(bits)?).geometry();
+    let bits = spec.choose(size, &FINGERPRINT_BITS, rate(spec, capacity), |bits| Some(geometry(bits)?.bits))?;
+    geometry(bits).ok_or_else(|| match sizing::slot_bits_for(capacity) {
+        None => error!(TooLarge, "capacity = {capacity} is more than an Aleph filter can be made for"),
+        Some(_) => error!(
             Contradiction,
             "fingerprint_bits = {bits} for capacity = {capacity} and doublings = {doublings} are more than {}, or \
              more than hashes of 64 bits have",
             sizing::BITS.1
-        ));
-    }
-    geometry(bits)
-        .ok_or_else(|| error!(TooLarge, "capacity = {capacity} needs more bytes than the address space holds"))
+        ),
+    })
 }

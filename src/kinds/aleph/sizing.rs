@@ -184,13 +184,6 @@ impl Growing {
     pub fn most_keys(&self) -> f64 {
         self.stages().map(|stage| stage.room).sum()
     }
-
-    /// The fewest bits with which a filter keeps a rate: through all growths that are expected, or for ever where
-    /// fingerprints become longer. `None` if no number of bits does.
-    pub fn of_rate(slot_bits: u32, doublings: u32, regime: Regime, rate: f64) -> Option<Growing> {
-        let mut all = (BITS.0..=BITS.1).map(|bits| Growing { slot_bits, bits, doublings, regime });
-        all.find(|growing| growing.most_doublings() >= Some(1) && growing.false_positive_rate(u64::MAX) <= rate)
-    }
 }
 
 /// The base-2 logarithm of the number of slots that take so many keys. `None` for more keys than a filter can be made
@@ -238,15 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_are_the_fewest_that_keep_the_rate() {
-        for regime in [Regime::Fixed, Regime::Widening, Regime::Predictive] {
-            for rate in [0.1, 0.01, 1e-4] {
-                let growing = Growing::of_rate(10, 20, regime, rate).unwrap();
-                assert!(growing.false_positive_rate(u64::MAX) <= rate);
-                let fewer = Growing { bits: growing.bits - 1, ..growing };
-                assert!(fewer.false_positive_rate(u64::MAX) > rate || growing.bits == BITS.0);
-            }
-        }
+    fn tables_have_room() {
         assert_eq!(slot_bits_for(1), Some(6));
         assert_eq!((slot_bits_for(57), slot_bits_for(58)), (Some(6), Some(7)));
         assert_eq!(slot_bits_for(u64::MAX), None);

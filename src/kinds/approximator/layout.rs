@@ -110,6 +110,13 @@ impl LatticeCells {
         changed
     }
 
+    /// [`Row::joined`](crate::contract::Row::joined)
+    pub fn joined(&self, read: Option<u64>, value: u64) -> Option<u64> {
+        let turned = |value| self.lattice.turn(value, self.cells.mask());
+        let joined = self.lattice.join(read.map_or(0, turned), turned(value));
+        (joined != 0).then(|| turned(joined))
+    }
+
     /// Visits the places of the words in which a key has cells, until `visit` says false.
     pub fn visit_words(&self, id: u128, mut visit: impl FnMut(usize) -> bool) {
         self.positions.all(hash_of(id), |position| visit(self.cells.place(position).word));

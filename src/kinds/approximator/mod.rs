@@ -14,8 +14,9 @@ use crate::blocks::word_cells::WordCells;
 use crate::contract::{Base, Capabilities, MapKind, Payload, Row, Sizes, Structure, VALUE_BITS, over_base};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
+use crate::generic::bit_filter::bits_for;
 use crate::kinds::bloom::layout::MAX_HASHES;
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 use layout::{Lattice, LatticeCells};
 
@@ -55,6 +56,7 @@ pub const ROW: Row = Row {
         Some(cells) => sizing::read_above(cells.cells().cells(), geometry.hashes, keys),
         None => 1.0,
     },
+    joined: Some(|geometry, read, value| cells_of(geometry)?.joined(read, value)),
     ..Row::BASE
 };
 
@@ -63,21 +65,8 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let value_bits = spec.parameter(&BITS_OF_VALUE)?;
     let in_word = WordCells::in_word(value_bits as u32);
     let words = [value_bits, spec.parameter(&LATTICE)?, 0, 0, 0, 0, 0, 0];
-    let (bits, hashes) = match size {
-        Size::Rate { capacity, false_positive_rate: rate } => {
-            let size = crate::sizing::bloom::size_for(capacity, rate, MAX_HASHES);
-            let bits = size.and_then(|size| size.bits.div_ceil(in_word).checked_mul(WORD));
-            let too_large = || {
-                let rate = Number(rate);
-                error!(TooLarge, "capacity = {capacity} at false_positive_rate = {rate} needs more bits than can be")
-            };
-            (bits.ok_or_else(too_large)?, size.map_or(1, |size| size.hashes))
-        }
-        Size::Exact { capacity, bits, hashes: 0 } => {
-            (bits, crate::sizing::bloom::optimal_hashes(bits / WORD * in_word, capacity, MAX_HASHES))
-        }
-        Size::Exact { bits, hashes, .. } => (bits, hashes),
-    };
+    let all = |cells: u64| cells.div_ceil(in_word).checked_mul(WORD);
+    let (bits, hashes) = bits_for(size, MAX_HASHES, WORD, all, |bits| bits / WORD * in_word)?;
     Geometry::of_bits(bits, hashes, words)
 }
 
@@ -93,10 +82,8 @@ fn cells_of(geometry: &Geometry) -> Option<LatticeCells> {
 }
 
 fn open(base: Base) -> Result<Box<dyn MapKind>> {
-    match cells_of(base.geometry()) {
-        Some(cells) => Ok(try_box(Approximator { base, cells })?),
-        None => Err(base.foreign_geometry()),
-    }
+    let cells = base.known(cells_of(base.geometry()))?;
+    Ok(try_box(Approximator { base, cells })?)
 }
 
 /// A map over cells.

@@ -30,7 +30,7 @@ use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::generic::bit_filter::{self, FOLDABLE};
 use crate::simd::Instructions;
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use sizing::{BLOCK_BITS, LANE_BITS, MAX_HASHES, MIN_RATE};
 
 /// The parameter that says in how many blocks a key has its bits.
@@ -69,6 +69,7 @@ pub const ROW: Row = Row {
         packing.bits(geometry, 0);
         packing.field(&mut geometry.words[0], 2);
     },
+    least_rate: |_, _| MIN_RATE,
     in_bytes: Some(bit_filter::in_bytes::<BlockArray<Blocked>>()),
     ..Row::BASE
 };
@@ -78,18 +79,11 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let foldable = bit_filter::is_foldable(spec, &size)?;
     let shares = spec.parameter(&BLOCKS)? as u32;
     let (blocks, hashes) = match size {
-        Size::Rate { false_positive_rate: rate, .. } if rate < MIN_RATE => {
-            let rate = Number(rate);
-            return Err(error!(
-                OutOfRange,
-                "false_positive_rate = {rate} is below {MIN_RATE:e}, the least of this kind"
-            ));
-        }
         Size::Rate { capacity, false_positive_rate: rate } => {
             let size_for = if shares == 2 { two_blocks::size_for } else { sizing::size_for };
-            let size = size_for(capacity, rate);
-            let blocks = bit_filter::units_for(size.map(|size| size.blocks), foldable, capacity, rate)?;
-            (blocks, size.map_or(shares, |size| size.hashes))
+            let least = size_for(capacity, rate);
+            let blocks = bit_filter::units_for(least.map(|least| least.blocks), foldable, size)?;
+            (blocks, least.map_or(shares, |least| least.hashes))
         }
         Size::Exact { capacity, bits, hashes: 0 } => {
             let optimal_hashes = if shares == 2 { two_blocks::optimal_hashes } else { sizing::optimal_hashes };

@@ -79,7 +79,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
                 ));
             }
             // Folding divides units: all bits, or the bits of a slice.
-            let size = match (scheme, is_partitioned) {
+            let least = match (scheme, is_partitioned) {
                 (Some(scheme), _) => dependent::size_for(scheme, is_partitioned, capacity, rate, MAX_HASHES),
                 (None, true) => sizing::bloom::partitioned_size_for(capacity, rate, MAX_HASHES)
                     .map(|size| (size.slice_bits, size.hashes)),
@@ -87,10 +87,10 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
                     sizing::bloom::size_for(capacity, rate, MAX_HASHES).map(|size| (size.bits, size.hashes))
                 }
             };
-            let hashes = size.map_or(1, |(_, hashes)| hashes);
-            let units = bit_filter::units_for(size.map(|(units, _)| units), foldable, capacity, rate)?;
+            let hashes = least.map_or(1, |(_, hashes)| hashes);
+            let units = bit_filter::units_for(least.map(|(units, _)| units), foldable, size)?;
             let bits = units.checked_mul(if is_partitioned { hashes.into() } else { 1 });
-            (bit_filter::units_for(bits, false, capacity, rate)?, hashes)
+            (bit_filter::units_for(bits, false, size)?, hashes)
         }
         Size::Exact { capacity, bits, hashes: 0 } => (bits, sizing::bloom::optimal_hashes(bits, capacity, MAX_HASHES)),
         Size::Exact { bits, hashes, .. } => (bits, hashes),

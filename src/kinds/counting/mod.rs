@@ -17,7 +17,6 @@ pub mod layout;
 pub mod sizing;
 
 use crate::batch::ring::{self, Batch, Taken};
-use crate::bits;
 use crate::blocks::Measure;
 use crate::contract::{
     Base, Capabilities, Cardinality, Count, InBytes, Insert, Intersect, Kind, Merge, Overlap, Payload, Remove, Row,
@@ -25,10 +24,10 @@ use crate::contract::{
 };
 use crate::error::{Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
-use crate::generic::bit_filter::units_for;
+use crate::generic::bit_filter::{bits_for, units_for};
 use crate::kinds::bloom::layout::MAX_HASHES;
 use crate::simd::{self, Instructions};
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 use core::sync::atomic::AtomicU64;
 use layout::{BLOCK_BITS, Blocked, CounterLayout, Scattered, WIDTHS};
@@ -75,6 +74,7 @@ pub const ROW: Row = Row {
     false_positive_rate: |geometry, keys| {
         with_layout(geometry, |counters| counters.false_positive_rate(keys)).unwrap_or(1.0)
     },
+    least_rate: |spec, _| if spec.parameter(&LAYOUT).is_ok_and(|layout| layout == 1) { sizing::MIN_RATE } else { 0.0 },
     compact: |packing, geometry| {
         packing.bits(geometry, 0);
         // The default is left out: counters of four bits, anywhere, need no word.
@@ -125,21 +125,8 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
 
 /// Bits, and counters a key, for counters that are anywhere.
 fn classic(width: u64, size: Size) -> Result<(u64, u32)> {
-    let (bits, hashes) = match size {
-        Size::Rate { capacity, false_positive_rate: rate } => {
-            let size = crate::sizing::bloom::size_for(capacity, rate, MAX_HASHES);
-            let bits = size.and_then(|size| size.bits.checked_mul(width)?.checked_next_multiple_of(UNIT));
-            (units_for(bits, false, capacity, rate)?, size.map_or(1, |size| size.hashes))
-        }
-        Size::Exact { capacity, bits, hashes: 0 } => {
-            (bits, crate::sizing::bloom::optimal_hashes(bits / width, capacity, MAX_HASHES))
-        }
-        Size::Exact { bits, hashes, .. } => (bits, hashes),
-    };
-    if bits < width {
-        return Err(error!(Contradiction, "bits = {bits} hold no counter of counter_bits = {width}"));
-    }
-    Ok((bits, hashes))
+    let bits = |counters: u64| counters.checked_mul(width)?.checked_next_multiple_of(UNIT);
+    bits_for(size, MAX_HASHES, width, bits, |bits| bits / width)
 }
 
 /// Bits, and counters a key, for counters in blocks.
@@ -150,16 +137,9 @@ fn blocked(width: u64, size: Size) -> Result<(u64, u32)> {
     }
     let places = 32 / width as u32;
     let (blocks, hashes) = match size {
-        Size::Rate { false_positive_rate: rate, .. } if rate < sizing::MIN_RATE => {
-            let (rate, least) = (Number(rate), sizing::MIN_RATE);
-            return Err(error!(
-                OutOfRange,
-                "false_positive_rate = {rate} is below {least:e}, the least of layout = blocked"
-            ));
-        }
         Size::Rate { capacity, false_positive_rate: rate } => {
-            let size = sizing::size_for(capacity, rate, places);
-            (units_for(size.map(|size| size.blocks), false, capacity, rate)?, size.map_or(1, |size| size.hashes))
+            let least = sizing::size_for(capacity, rate, places);
+            (units_for(least.map(|size| size.blocks), false, size)?, least.map_or(1, |size| size.hashes))
         }
         Size::Exact { bits, .. } if bits < BLOCK_BITS => {
             return Err(error!(
@@ -198,10 +178,8 @@ fn open(base: Base) -> Result<Box<dyn Kind>> {
 }
 
 fn open_as<L: CounterLayout>(base: Base) -> Result<Box<dyn Kind>> {
-    match layout_of::<L>(base.geometry(), base.instructions()) {
-        Some(counters) => Ok(try_box(Counting { base, words: counters.cells().words(), counters })?),
-        None => Err(base.foreign_geometry()),
-    }
+    let counters = base.known(layout_of::<L>(base.geometry(), base.instructions()))?;
+    Ok(try_box(Counting { base, words: counters.cells().words(), counters })?)
 }
 
 /// A filter of counters.
@@ -250,10 +228,7 @@ impl<L: CounterLayout> Payload for Counting<L> {
 
     fn check_payload(&self) -> Result<()> {
         let cells = self.counters.cells().slots;
-        if bits::is_zero_from(self.base.words().shared(), cells.count * u64::from(cells.width)) {
-            return Ok(());
-        }
-        Err(error!(Corrupt, "counters after the last one, {}, are not 0", cells.count))
+        self.base.check_zero_from(cells.count * u64::from(cells.width))
     }
 }
 

@@ -27,15 +27,15 @@ use crate::contract::{Capabilities, InBytes, Overfill, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::generic::fingerprint_filter::{self, TableKind};
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use layout::{Buckets, Cuckoo};
 
 /// The parameter for the length of fingerprints.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
-    summary: "bits of a fingerprint, from 4 on; 0 is the best for the rate, or for exact bits and a capacity",
+    summary: "bits of a fingerprint; 0 is the best for the rate, or for exact bits and a capacity",
     default: 0.0,
-    domain: Domain::Integer(0, sizing::FINGERPRINT_BITS.1 as u64),
+    domain: Domain::Automatic(sizing::FINGERPRINT_BITS.0 as u64, sizing::FINGERPRINT_BITS.1 as u64),
     word: Some(0),
 };
 
@@ -113,40 +113,21 @@ impl TableKind for Cuckoo {}
 
 /// The geometry that a spec asks for.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
-    let (least, most) = sizing::FINGERPRINT_BITS;
     let asked = spec.parameter(&FINGERPRINT_BITS)? as u32;
     let slots = spec.parameter(&BUCKET_SLOTS)? as u32;
     let is_sorted = spec.parameter(&SEMI_SORT)? == 1;
-    if asked != 0 && asked < least {
-        return Err(error!(OutOfRange, "fingerprint_bits = {asked} is not from {least} to {most}"));
-    }
     if is_sorted && slots != 4 {
         return Err(error!(Contradiction, "semi_sort = 1 is for bucket_slots = 4, not {slots}"));
     }
     let (bits, width) = match size {
         Size::Rate { capacity, false_positive_rate: rate } => {
-            let size = sizing::size_for(capacity, rate, slots, asked, is_sorted).ok_or_else(|| {
-                let rate = Number(rate);
-                if asked != 0 {
-                    return error!(
-                        Contradiction,
-                        "fingerprint_bits = {asked} are too few for false_positive_rate = {rate} of {capacity} keys"
-                    );
-                }
-                error!(
-                    TooLarge,
-                    "false_positive_rate = {rate} for capacity = {capacity} needs fingerprints of more than {most} \
-                     bits, or more bits than can be"
-                )
-            })?;
-            (size.buckets * sizing::bucket_bits(slots, size.fingerprint_bits, is_sorted), size.fingerprint_bits)
+            let found = sizing::size_for(capacity, rate, slots, asked, is_sorted);
+            let found = found.ok_or_else(|| spec.unreachable(size, &FINGERPRINT_BITS))?;
+            (found.buckets * sizing::bucket_bits(slots, found.fingerprint_bits, is_sorted), found.fingerprint_bits)
         }
-        Size::Exact { capacity, bits, .. } => {
-            let width = match (asked, capacity) {
-                (0, 0) => return Err(error!(Contradiction, "bits = {bits} need fingerprint_bits, or a capacity")),
-                (0, _) => sizing::best_fingerprint_bits(bits, capacity, slots, is_sorted),
-                (asked, _) => asked,
-            };
+        Size::Exact { bits, .. } => {
+            let best = |capacity| sizing::best_fingerprint_bits(bits, capacity, slots, is_sorted);
+            let width = spec.set_or_best(bits, &FINGERPRINT_BITS, best)?;
             let pair = 2 * sizing::bucket_bits(slots, width, is_sorted);
             if bits < pair {
                 return Err(error!(

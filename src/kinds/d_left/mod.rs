@@ -21,16 +21,16 @@ use crate::contract::{Capabilities, Enumerate, InBytes, Overfill, Resize, Row, S
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::generic::fingerprint_filter::{self, FingerprintFilter, TableKind};
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::Words;
 use layout::{DLeft, Table, list};
 
 /// The parameter for the length of remainders.
 pub const REMAINDER_BITS: Parameter = Parameter {
     name: "remainder_bits",
-    summary: "bits of a remainder, from 4 on; 0 is what the rate needs, or exact bits allow",
+    summary: "bits of a remainder; 0 is what the rate needs, or exact bits allow",
     default: 0.0,
-    domain: Domain::Integer(0, sizing::REMAINDER_BITS.1 as u64),
+    domain: Domain::Automatic(sizing::REMAINDER_BITS.0 as u64, sizing::REMAINDER_BITS.1 as u64),
     word: Some(0),
 };
 
@@ -65,6 +65,7 @@ pub const ROW: Row = Row {
         let rate = |table: Table| sizing::false_positive_rate(table.buckets(), table.remainder_bits(), keys);
         Table::of_geometry(geometry).map_or(1.0, rate)
     },
+    least_rate: |spec, keys| spec.least_rate(&REMAINDER_BITS, rate(keys)),
     is_canonical: false,
     overfill: Overfill::Refuses,
     copies: Some(|_| 3 * sizing::cells(1)),
@@ -93,50 +94,19 @@ fn geometry_of(table: &Table) -> Result<Geometry> {
     Geometry::of_bits(table.bits(), 0, [table.remainder_bits().into(), table.buckets(), 0, 0, 0, 0, 0, 0])
 }
 
+/// The rate of so many keys, by the bits of a remainder.
+fn rate(keys: u64) -> impl Fn(u64) -> Option<f64> {
+    move |bits| {
+        let table = Table::new(sizing::buckets_for(keys)?, bits as u32)?;
+        Some(sizing::false_positive_rate(table.buckets(), table.remainder_bits(), keys))
+    }
+}
+
 /// The geometry that a spec asks for.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
-    let asked = spec.parameter(&REMAINDER_BITS)? as u32;
-    let (least, most) = sizing::REMAINDER_BITS;
-    if asked != 0 && asked < least {
-        return Err(error!(OutOfRange, "remainder_bits = {asked} is not from {least} to {most}"));
-    }
-    let (Size::Rate { capacity, .. } | Size::Exact { capacity, .. }) = size;
-    let too_large = |what: &str| error!(TooLarge, "capacity = {capacity} needs {what} than there can be");
-    let buckets = sizing::buckets_for(capacity).ok_or_else(|| too_large("more buckets"))?;
-    let width = match size {
-        Size::Rate { false_positive_rate: rate, .. } => {
-            let (needed, rate) = (sizing::remainder_bits_for(buckets, capacity, rate), Number(rate));
-            match asked {
-                0 => needed.ok_or_else(|| {
-                    error!(
-                        TooLarge,
-                        "false_positive_rate = {rate} for capacity = {capacity} needs remainders of more than {most} \
-                         bits, or a greater range than there can be"
-                    )
-                })?,
-                // The default rate is not a wish of the caller, so nothing is refused for it.
-                _ if spec.false_positive_rate != 0.0 && needed.is_none_or(|needed| asked < needed) => {
-                    return Err(error!(
-                        Contradiction,
-                        "remainder_bits = {asked} do not keep false_positive_rate = {rate} for capacity = {capacity}"
-                    ));
-                }
-                asked => asked,
-            }
-        }
-        Size::Exact { bits, .. } => match (asked, sizing::remainder_bits_in(buckets, bits)) {
-            (0, Some(fitting)) => fitting,
-            (asked, Some(fitting)) if asked != 0 && asked <= fitting => asked,
-            (asked, _) => {
-                let width = asked.max(least);
-                return Err(error!(
-                    Contradiction,
-                    "bits = {bits} do not hold capacity = {capacity} with remainder_bits = {width}"
-                ));
-            }
-        },
-    };
-    geometry_of(&Table::new(buckets, width).ok_or_else(|| too_large("a greater range"))?)
+    let table = |bits| Table::new(sizing::buckets_for(size.capacity())?, bits as u32);
+    let bits = spec.choose(size, &REMAINDER_BITS, rate(size.capacity()), |bits| Some(table(bits)?.bits()))?;
+    geometry_of(&table(bits).ok_or_else(|| size.too_large())?)
 }
 
 impl TableKind for DLeft {

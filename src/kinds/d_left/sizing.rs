@@ -9,7 +9,6 @@
 //! (the fluid limit). A large table finds all four buckets full at 89 to 91 % of the cells.
 
 use crate::kinds::golomb;
-use crate::sizing::is_rate;
 
 /// How many subtables there are.
 pub const TABLES: u64 = 4;
@@ -45,18 +44,4 @@ pub fn buckets_for(keys: u64) -> Option<u64> {
 /// The false-positive rate with `keys` distinct keys. With more keys than cells this is the rate of a full table.
 pub fn false_positive_rate(buckets: u64, remainder_bits: u32, keys: u64) -> f64 {
     golomb::sizing::false_positive_rate(buckets << remainder_bits, keys.min(cells(buckets)))
-}
-
-/// The fewest bits of a remainder with which `keys` keys in so many buckets keep the rate. `None` for a rate outside
-/// (0, 1), and if no number of bits suffices.
-pub fn remainder_bits_for(buckets: u64, keys: u64, rate: f64) -> Option<u32> {
-    let mut all = REMAINDER_BITS.0..=REMAINDER_BITS.1;
-    all.find(|bits| is_rate(rate) && buckets <= MAX_RANGE >> bits && false_positive_rate(buckets, *bits, keys) <= rate)
-}
-
-/// The most bits of a remainder with which so many buckets take at most `most` bits. `None` if the buckets do not fit
-/// at all.
-pub fn remainder_bits_in(buckets: u64, most: u64) -> Option<u32> {
-    let fits = |width: &u32| bits(buckets, *width).is_some_and(|bits| bits <= most) && buckets <= MAX_RANGE >> width;
-    (REMAINDER_BITS.0..=REMAINDER_BITS.1).rev().find(fits)
 }

@@ -62,10 +62,8 @@ fn universe_of(geometry: &Geometry) -> Option<u64> {
 }
 
 fn open(base: Base) -> Result<Box<dyn Kind>> {
-    match universe_of(base.geometry()) {
-        Some(universe) => Ok(try_box(ExactBits { universe, base })?),
-        None => Err(base.foreign_geometry()),
-    }
+    let universe = base.known(universe_of(base.geometry()))?;
+    Ok(try_box(ExactBits { universe, base })?)
 }
 
 /// A bit array.
@@ -111,10 +109,7 @@ impl Payload for ExactBits {
     over_base!();
 
     fn check_payload(&self) -> Result<()> {
-        if bits::is_zero_from(self.base.words().shared(), self.universe) {
-            return Ok(());
-        }
-        Err(error!(Corrupt, "bits after the last one, {}, are set", self.universe))
+        self.base.check_zero_from(self.universe)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::contract::{
     facets, over_base,
 };
 use crate::error::{Result, Status, error};
-use crate::format::{Geometry, image_bytes};
+use crate::format::Geometry;
 use crate::sizing::{self, dependent};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
@@ -77,12 +77,12 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let most = row.max_hashes;
     let (bits, hashes) = match size {
         Size::Rate { capacity, false_positive_rate: rate } => {
-            let size = match row.scheme {
+            let least = match row.scheme {
                 Some(scheme) => dependent::size_for(scheme, false, capacity, rate, most),
                 None => sizing::bloom::size_for(capacity, rate, most).map(|size| (size.bits, size.hashes)),
             };
-            let units = crate::generic::bit_filter::units_for(size.map(|size| size.0), false, capacity, rate)?;
-            (units, size.map_or(1, |size| size.1))
+            let units = crate::generic::bit_filter::units_for(least.map(|size| size.0), false, size)?;
+            (units, least.map_or(1, |size| size.1))
         }
         Size::Exact { capacity, bits, hashes: 0 } => (bits, sizing::bloom::optimal_hashes(bits, capacity, most)),
         Size::Exact { bits, hashes, .. } => (bits, hashes),
@@ -109,12 +109,8 @@ pub fn of(bits: u64, hashes: u32, mut words: [u64; 8], attachment: u64) -> Resul
     words[ATTACHMENT_WORD] = attachment;
     let bytes = attachment
         .checked_add(bits.div_ceil(64))
-        .and_then(|words| words.checked_mul(8)?.checked_next_multiple_of(crate::format::PAYLOAD_UNIT))
-        .filter(|bytes| image_bytes(*bytes).is_some());
-    match bytes {
-        Some(payload_bytes) => Ok(Geometry { bits, hashes, words, payload_bytes }),
-        None => Err(error!(TooLarge, "bits = {bits} are more than the address space holds")),
-    }
+        .and_then(|words| words.checked_mul(8)?.checked_next_multiple_of(crate::format::PAYLOAD_UNIT));
+    Geometry::of_bytes(bits, hashes, words, bytes)
 }
 
 /// The placement with this number.

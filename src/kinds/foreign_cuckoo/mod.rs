@@ -196,11 +196,7 @@ impl Payload for ForeignCuckoo {
     over_base!();
 
     fn check_payload(&self) -> Result<()> {
-        let bits = self.base.geometry().bits;
-        if bits::is_zero_from(self.base.words().shared(), bits) {
-            return Ok(());
-        }
-        Err(error!(Corrupt, "bits after the last one, {bits}, are set"))
+        self.base.check_zero_from(self.base.geometry().bits)
     }
 }
 

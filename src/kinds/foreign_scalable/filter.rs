@@ -57,10 +57,8 @@ fn place(base: &Base, row: &'static PlacementRow, chain: &Chain, link: Link, sta
     let mut words = [0; 8];
     words[KEY_WORDS].copy_from_slice(&chain.key);
     let geometry = Geometry { bits: link.modulus(), hashes: link.hashes, words, payload_bytes: 0 };
-    match (row.open)(&geometry, base.hasher().identifier()) {
-        Some(array) => Ok(Placed { link, start, array }),
-        None => Err(base.foreign_geometry()),
-    }
+    let array = base.known((row.open)(&geometry, base.hasher().identifier()))?;
+    Ok(Placed { link, start, array })
 }
 
 impl Placed {

@@ -6,7 +6,6 @@
 pub mod tables;
 
 use crate::batch::ring::{self, Batch};
-use crate::bits;
 use crate::blocks::Measure;
 use crate::contract::{Base, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
 use crate::error::{Result, error};
@@ -62,10 +61,8 @@ struct ForeignStatic {
 
 fn open(base: Base) -> Result<Box<dyn Kind>> {
     let geometry = *base.geometry();
-    match form_of(&geometry).filter(|_| of(geometry.bits / 8, geometry.words) == Some(geometry)) {
-        Some(form) => Ok(try_box(ForeignStatic { base, form })?),
-        None => Err(base.foreign_geometry()),
-    }
+    let form = base.known(form_of(&geometry).filter(|_| of(geometry.bits / 8, geometry.words) == Some(geometry)))?;
+    Ok(try_box(ForeignStatic { base, form })?)
 }
 
 impl ForeignStatic {
@@ -78,11 +75,7 @@ impl Payload for ForeignStatic {
     over_base!();
 
     fn check_payload(&self) -> Result<()> {
-        let bits = self.base.geometry().bits;
-        if bits::is_zero_from(self.words(), bits) {
-            return Ok(());
-        }
-        Err(error!(Corrupt, "bits after the last one, {bits}, are set"))
+        self.base.check_zero_from(self.base.geometry().bits)
     }
 }
 

@@ -17,16 +17,16 @@ use crate::blocks::{Measure, View};
 use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 use layout::{ARITIES, Cells, Fingerprints, MAX_BITS, MIN_BITS, Shape};
 
 /// The parameter for the length of fingerprints.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
-    summary: "bits of a fingerprint, from 2 on: the rate is 2^-bits; 0 is what the rate needs",
+    summary: "bits of a fingerprint: the rate is 2^-bits; 0 is what the rate needs",
     default: 0.0,
-    domain: Domain::Integer(0, MAX_BITS as u64),
+    domain: Domain::Automatic(MIN_BITS as u64, MAX_BITS as u64),
     word: Some(0),
 };
 
@@ -49,9 +49,10 @@ pub const ROW: Row = Row {
     structure: Structure::StaticFilter { open: |base| Ok(try_box(Fuse::new(base)?)?), build, order: layout::order },
     sizes: Sizes::ByKeys,
     hashes: (*ARITIES.start(), *ARITIES.end()),
-    geometry: |spec, size| Ok(geometry_of(&shape_for(spec, size)?, capacity_of(size))),
+    geometry: |spec, size| Ok(geometry_of(&shape_for(spec, size)?, size.capacity())),
     lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0] as u32, keys),
+    least_rate: |spec, keys| spec.least_rate(&FINGERPRINT_BITS, rate(keys)),
     build_memory: sizing::build_memory,
     overfill: Overfill::IsBuilt,
     compact: |packing, geometry| {
@@ -94,12 +95,6 @@ fn shape_of(geometry: &Geometry) -> Option<Shape> {
     known.then_some(shape)
 }
 
-fn capacity_of(size: Size) -> u64 {
-    match size {
-        Size::Rate { capacity, .. } | Size::Exact { capacity, .. } => capacity,
-    }
-}
-
 /// How many cells a key gets.
 fn arity_of(spec: &Spec, size: Size) -> Result<u32> {
     let arity = spec.parameter(&ARITY)? as u32;
@@ -111,57 +106,25 @@ fn arity_of(spec: &Spec, size: Size) -> Result<u32> {
     }
 }
 
+/// The rate of so many keys, by the bits of their fingerprints.
+fn rate(keys: u64) -> impl Fn(u64) -> Option<f64> {
+    move |bits| Some(sizing::false_positive_rate(bits as u32, keys))
+}
+
 /// The shape to expect of what a spec asks for.
 fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
-    let asked = spec.parameter(&FINGERPRINT_BITS)? as u32;
-    if asked != 0 && asked < MIN_BITS {
-        return Err(error!(OutOfRange, "fingerprint_bits = {asked} is not from {MIN_BITS} to {MAX_BITS}"));
-    }
-    let arity = arity_of(spec, size)?;
-    let keys = capacity_of(size);
-    let shape = |width| {
-        Shape::expected(arity, width, keys).ok_or_else(|| {
-            error!(TooLarge, "capacity = {keys} at fingerprint_bits = {width} needs more bits than can be")
-        })
-    };
-    match size {
-        Size::Rate { false_positive_rate: rate, .. } => {
-            let needed = (MIN_BITS..=MAX_BITS).find(|bits| sizing::keeps(*bits, keys, rate)).ok_or_else(|| {
-                let (rate, least) = (Number(rate), Number(sizing::false_positive_rate(MAX_BITS, keys)));
-                error!(OutOfRange, "false_positive_rate = {rate} is below {least}, what {MAX_BITS} bits give")
-            });
-            match asked {
-                0 => shape(needed?),
-                // The default rate is not a wish of the caller, so nothing is refused for it.
-                _ if spec.false_positive_rate != 0.0 && asked < needed? => Err(error!(
-                    Contradiction,
-                    "fingerprint_bits = {asked} give more than false_positive_rate = {}",
-                    Number(rate)
-                )),
-                _ => shape(asked),
-            }
-        }
-        Size::Exact { bits, .. } => {
-            let least = shape(if asked == 0 { MIN_BITS } else { asked })?;
-            let cells = least.cells().max(1);
-            if cells * u64::from(least.width()) > bits {
-                let width = least.width();
-                return Err(error!(
-                    Contradiction,
-                    "bits = {bits} are too few for {keys} keys: fingerprint_bits = {width} need {}",
-                    cells * u64::from(width)
-                ));
-            }
-            if asked != 0 { Ok(least) } else { shape((bits / cells).min(MAX_BITS.into()) as u32) }
-        }
-    }
+    let (arity, keys) = (arity_of(spec, size)?, size.capacity());
+    let shape = |width: u64| Shape::expected(arity, width as u32, keys);
+    let bits = |width: u64| Some(shape(width)?.cells().max(1) * width);
+    let width = spec.choose(size, &FINGERPRINT_BITS, rate(keys), bits)?;
+    shape(width).ok_or_else(|| size.too_large())
 }
 
 /// Makes the payload. Only when keys are divided into shards is it known exactly how many cells they need. If a spec's
 /// bits do not hold that many, fingerprints become a bit shorter.
 fn build(build: &mut Build<u64>) -> Result<Built> {
     let keys = build.records.count();
-    let size = build.spec.size()?;
+    let size = build.size;
     let expected = shape_for(build.spec, size)?;
     let (arity, mut bits) = (expected.arity(), expected.width());
     loop {
@@ -183,10 +146,8 @@ struct Fuse {
 
 impl Fuse {
     fn new(base: Base) -> Result<Fuse> {
-        match shape_of(base.geometry()) {
-            Some(shape) => Ok(Fuse { shape, base }),
-            None => Err(base.foreign_geometry()),
-        }
+        let shape = base.known(shape_of(base.geometry()))?;
+        Ok(Fuse { shape, base })
     }
 
     #[inline]

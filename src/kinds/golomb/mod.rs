@@ -22,7 +22,7 @@ use crate::error::{Result, Status, error};
 use crate::format::Geometry;
 use crate::format::compact::Packing;
 use crate::sizing::bloom;
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::{Words, try_box};
 use layout::{Combine, Reader, Shape};
 
@@ -49,15 +49,19 @@ pub const ROW: Row = Row {
     sizes: Sizes::ByKeys,
     hashes: (1, 1),
     geometry: |spec, size| {
-        let (range, keys) = (range_of(spec, size)?, capacity_of(size));
+        let (range, keys) = (range_of(spec, size)?, size.capacity());
         let bits = sizing::payload_bits(range, keys);
         let geometry = (bits < (1_u64 << 62) as f64).then(|| geometry_of(range, bits.ceil() as u64)).flatten();
-        geometry.ok_or_else(|| error!(TooLarge, "capacity = {keys} in a range of {range} needs more bits than can be"))
+        geometry.ok_or_else(|| size.too_large())
     },
     // Filters of one range can be merged, whatever they hold.
     identity: |geometry| Geometry { words: geometry.words, hashes: geometry.hashes, ..Geometry::default() },
     lines_per_lookup: |geometry| (geometry.payload_bytes as f64 / 64.0 - 1.0).clamp(1.0, 2.5),
     false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0], keys),
+    least_rate: |spec, keys| match spec.parameter(&RANGE) {
+        Ok(0) | Err(_) => sizing::false_positive_rate(sizing::MAX_RANGE, keys),
+        Ok(range) => sizing::false_positive_rate(range, keys),
+    },
     // Building keeps the gaps of the largest bucket.
     build_memory: |_| 8 << (sizing::BUCKET_BITS + 2),
     // The lengths of codes may add up to six standard deviations more than expected, and the index has one bit more for
@@ -109,12 +113,6 @@ fn is_known(geometry: &Geometry) -> bool {
         && geometry_of(range, geometry.bits).as_ref() == Some(geometry)
 }
 
-fn capacity_of(size: Size) -> u64 {
-    match size {
-        Size::Rate { capacity, .. } | Size::Exact { capacity, .. } => capacity,
-    }
-}
-
 /// The range that a spec asks for.
 fn range_of(spec: &Spec, size: Size) -> Result<u64> {
     let asked = spec.parameter(&RANGE)?;
@@ -123,25 +121,10 @@ fn range_of(spec: &Spec, size: Size) -> Result<u64> {
         return Err(error!(OutOfRange, "range = {asked} is not from 1 to {most} with {bits} significant bits"));
     }
     match size {
+        // [`Row::least_rate`] has refused what this range does not keep.
+        Size::Rate { .. } if asked != 0 => Ok(asked),
         Size::Rate { capacity, false_positive_rate } => {
-            let needed = sizing::range_for(capacity, false_positive_rate).ok_or_else(|| {
-                let rate = Number(false_positive_rate);
-                error!(
-                    TooLarge,
-                    "false_positive_rate = {rate} for capacity = {capacity} needs a range above {}, the greatest",
-                    sizing::MAX_RANGE
-                )
-            });
-            match asked {
-                0 => needed,
-                // The default rate is not a wish of the caller, so nothing is refused for it.
-                _ if spec.false_positive_rate != 0.0 && asked < needed? => Err(error!(
-                    Contradiction,
-                    "range = {asked} gives {capacity} keys more than false_positive_rate = {}",
-                    Number(false_positive_rate)
-                )),
-                _ => Ok(asked),
-            }
+            sizing::range_for(capacity, false_positive_rate).ok_or_else(|| size.too_large())
         }
         Size::Exact { capacity, bits, .. } => {
             let least = if asked == 0 { 1 } else { asked };
@@ -149,7 +132,7 @@ fn range_of(spec: &Spec, size: Size) -> Result<u64> {
             if needed > bits as f64 {
                 return Err(error!(
                     Contradiction,
-                    "bits = {bits} are too few for {capacity} keys: range = {least} needs {}",
+                    "bits = {bits} are too few for capacity = {capacity}: range = {least} takes {}",
                     needed.ceil()
                 ));
             }
@@ -161,7 +144,7 @@ fn range_of(spec: &Spec, size: Size) -> Result<u64> {
 /// Makes the payload. How many bits the keys take is known only when they are coded. If a spec's bits do not hold the
 /// codes, the range becomes a bit smaller.
 fn build(build: &mut Build<u64>) -> Result<Built> {
-    let size = build.spec.size()?;
+    let size = build.size;
     let mut range = range_of(build.spec, size)?;
     let is_fixed = build.spec.parameter(&RANGE)? != 0;
     let mut passes = 0;

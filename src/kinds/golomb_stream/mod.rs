@@ -20,7 +20,7 @@ use crate::error::{Result, Status, error};
 use crate::format::Geometry;
 use crate::kinds::golomb;
 use crate::kinds::golomb::layout::{MAX_STREAM_RICE_BITS, Stream, StreamWriter, code_bits};
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::spec::{Domain, KindId, Parameter, Spec};
 use crate::storage::{Words, try_box, try_vec};
 
 /// The parameter for the bits of a remainder: BIP 158's P.
@@ -56,20 +56,9 @@ pub const ROW: Row = Row {
     sizes: Sizes::ByKeys,
     hashes: (1, 1),
     geometry: |spec, size| {
-        let keys = match size {
-            Size::Rate { capacity, .. } | Size::Exact { capacity, .. } => capacity,
-        };
+        let keys = size.capacity();
         let (rice_bits, multiplier) = shape_of(spec)?;
         let range = range(keys, multiplier)?;
-        let rate = golomb::sizing::false_positive_rate(range, keys);
-        // The default rate is not a wish of the caller, so nothing is refused for it.
-        if spec.false_positive_rate != 0.0 && rate > spec.false_positive_rate {
-            let (rate, asked) = (Number(rate), Number(spec.false_positive_rate));
-            return Err(error!(
-                Contradiction,
-                "multiplier = {multiplier} gives {rate}, more than false_positive_rate = {asked}"
-            ));
-        }
         let bits = golomb::sizing::stream_bits(range, keys, rice_bits) * keys as f64;
         let bytes = if bits < (1_u64 << 62) as f64 { (bits / 8.0).ceil() as u64 } else { u64::MAX };
         of(rice_bits, multiplier, keys, bytes).ok_or_else(|| error!(TooLarge, "capacity = {keys} needs {bits} bits"))
@@ -77,6 +66,10 @@ pub const ROW: Row = Row {
     lines_per_lookup: |geometry| (geometry.bits as f64 / 1024.0).ceil(),
     false_positive_rate: |geometry, keys| {
         golomb::sizing::false_positive_rate(geometry.words[2].saturating_mul(geometry.words[1]), keys)
+    },
+    least_rate: |spec, keys| {
+        let range = shape_of(spec).and_then(|(_, multiplier)| range(keys, multiplier));
+        range.map_or(0.0, |range| golomb::sizing::false_positive_rate(range, keys))
     },
     overfill: Overfill::IsBuilt,
     moves_entries: true,
@@ -178,10 +171,7 @@ impl Payload for GolombStream {
     fn check_payload(&self) -> Result<()> {
         let mut stream = self.stream();
         stream.by_ref().for_each(drop);
-        let bits = self.base.geometry().bits;
-        if !crate::bits::is_zero_from(self.base.words().shared(), bits) {
-            return Err(error!(Corrupt, "bits after the last one, {bits}, are set"));
-        }
+        self.base.check_zero_from(self.base.geometry().bits)?;
         stream.finish(self.range())
     }
 }

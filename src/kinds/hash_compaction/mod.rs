@@ -19,7 +19,7 @@ pub mod primes;
 pub mod sizing;
 
 use crate::batch::ring::{self, Batch, Taken};
-use crate::bits::{self, GOLDEN, mix, reduce};
+use crate::bits::{GOLDEN, mix, reduce};
 use crate::blocks::Measure;
 use crate::blocks::slots::Slots;
 use crate::contract::{
@@ -29,7 +29,7 @@ use crate::contract::{
 use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::sizing::hash_floor;
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 use core::sync::atomic::Ordering;
 use sizing::{SIGNATURE_BITS as RANGE, Table};
@@ -37,9 +37,9 @@ use sizing::{SIGNATURE_BITS as RANGE, Table};
 /// How long signatures are.
 pub const SIGNATURE_BITS: Parameter = Parameter {
     name: "signature_bits",
-    summary: "bits of a signature, from 2 on; 0 is the best for the rate, or for exact bits and a capacity",
+    summary: "bits of a signature; 0 is the best for the rate, or for exact bits and a capacity",
     default: 0.0,
-    domain: Domain::Integer(0, RANGE.1 as u64),
+    domain: Domain::Automatic(RANGE.0 as u64, RANGE.1 as u64),
     word: Some(0),
 };
 
@@ -83,23 +83,14 @@ pub const ROW: Row = Row {
 /// The geometry that a spec asks for.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let asked = spec.parameter(&SIGNATURE_BITS)? as u32;
-    if asked == 1 {
-        return Err(error!(OutOfRange, "signature_bits = 1 is not from {} to {}", RANGE.0, RANGE.1));
-    }
     let (bits, slots, width) = match size {
         Size::Rate { capacity, false_positive_rate: rate } => {
-            let (slots, width) = sizing::size_for(capacity, rate, asked).ok_or_else(|| {
-                let rate = Number(rate);
-                error!(TooLarge, "capacity = {capacity} at false_positive_rate = {rate} needs more bits than can be")
-            })?;
+            let (slots, width) = sizing::size_for(capacity, rate, asked).ok_or_else(|| size.too_large())?;
             (slots * u64::from(width), slots, width)
         }
-        Size::Exact { capacity, bits, .. } => {
-            let width = match (asked, capacity) {
-                (0, 0) => return Err(error!(Contradiction, "bits = {bits} need signature_bits, or a capacity")),
-                (0, _) => sizing::best_signature_bits(bits, capacity),
-                (asked, _) => asked,
-            };
+        Size::Exact { bits, .. } => {
+            let best = |capacity| sizing::best_signature_bits(bits, capacity);
+            let width = spec.set_or_best(bits, &SIGNATURE_BITS, best)?;
             let slots = primes::at_most(bits / u64::from(width)).ok_or_else(|| {
                 error!(Contradiction, "bits = {bits} do not hold two slots of signature_bits = {width}")
             })?;
@@ -251,11 +242,7 @@ impl Payload for HashCompaction {
     over_base!();
 
     fn check_payload(&self) -> Result<()> {
-        let Slots { count, width } = self.slots;
-        if bits::is_zero_from(self.base.words().shared(), count * u64::from(width)) {
-            return Ok(());
-        }
-        Err(error!(Corrupt, "bits after the last slot, {count}, are set"))
+        self.base.check_zero_from(self.slots.count * u64::from(self.slots.width))
     }
 }
 

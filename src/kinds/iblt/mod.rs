@@ -17,7 +17,7 @@ use crate::contract::{
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::hash::{HashFunction, Hasher};
-use crate::spec::{KindId, Number, Size, Spec};
+use crate::spec::{KindId, Size, Spec};
 use crate::storage::{try_box, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -56,10 +56,9 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         return Err(error!(Contradiction, "hash = external has no meaning for iblt, which hashes numbers by itself"));
     }
     let (in_table, tables) = match size {
-        Size::Rate { capacity, false_positive_rate: rate } => sizing::size_for(capacity, rate).ok_or_else(|| {
-            let rate = Number(rate);
-            error!(TooLarge, "capacity = {capacity} at false_positive_rate = {rate} needs more cells than can be")
-        })?,
+        Size::Rate { capacity, false_positive_rate: rate } => {
+            sizing::size_for(capacity, rate).ok_or_else(|| size.too_large())?
+        }
         Size::Exact { capacity, bits, hashes } => {
             let cells = bits / CELL_BITS;
             let fits = |tables: &u32| cells.is_multiple_of(u64::from(*tables)) && (hashes == 0 || hashes == *tables);
@@ -162,10 +161,7 @@ impl Payload for Iblt {
     over_base!();
 
     fn check_payload(&self) -> Result<()> {
-        match bits::is_zero_from(self.base.words().shared(), self.base.geometry().bits) {
-            true => Ok(()),
-            false => Err(error!(Corrupt, "bits of the payload that belong to no cell are not 0")),
-        }
+        self.base.check_zero_from(self.base.geometry().bits)
     }
 }
 

@@ -22,8 +22,9 @@ use crate::contract::{
     Base, Capabilities, Cardinality, Count, InBytes, Insert, Kind, Overlap, Payload, Row, Sizes, Structure, change_one,
     facets, over_base,
 };
-use crate::error::{Result, Status, error};
+use crate::error::{Result, Status};
 use crate::format::{Geometry, PAYLOAD_UNIT};
+use crate::generic::bit_filter::bits_for;
 use crate::kinds::bloom::layout::{Bloom, MAX_HASHES};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::{try_box, try_vec};
@@ -95,22 +96,9 @@ const UNIT: u64 = 64;
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let words = [spec.parameter(&LAYERS)?, spec.parameter(&SHRINK)?, 0, 0, 0, 0, 0, 0];
     let [layers, shrink, ..] = words;
-    let (bits, hashes) = match size {
-        Size::Rate { capacity, false_positive_rate: rate } => {
-            let size = crate::sizing::bloom::size_for(capacity, rate, MAX_HASHES);
-            let all = size.map(|size| layers_sizing::words(size.bits.div_ceil(UNIT), layers as u32, shrink));
-            let bits = all.and_then(|all| all.checked_mul(UNIT));
-            (crate::generic::bit_filter::units_for(bits, false, capacity, rate)?, size.map_or(1, |size| size.hashes))
-        }
-        Size::Exact { bits, .. } if bits / UNIT < layers => {
-            return Err(error!(Contradiction, "bits = {bits} are too few for layers = {layers} of 64 bits each"));
-        }
-        Size::Exact { capacity, bits, hashes: 0 } => {
-            let first = UNIT * layers_sizing::first_words(bits / UNIT, layers as u32, shrink);
-            (bits, crate::sizing::bloom::optimal_hashes(first, capacity, MAX_HASHES))
-        }
-        Size::Exact { bits, hashes, .. } => (bits, hashes),
-    };
+    let all = |bits: u64| layers_sizing::words(bits.div_ceil(UNIT), layers as u32, shrink).checked_mul(UNIT);
+    let first = |bits| UNIT * layers_sizing::first_words(bits / UNIT, layers as u32, shrink);
+    let (bits, hashes) = bits_for(size, MAX_HASHES, layers * UNIT, all, first)?;
     Geometry::of_bits(bits, hashes, words)
 }
 
@@ -185,11 +173,7 @@ impl Payload for Layered {
     over_base!();
 
     fn check_payload(&self) -> Result<()> {
-        let end = self.layers.iter().map(|layer| layer.words.end).max().unwrap_or(0) as u64 * UNIT;
-        if bits::is_zero_from(self.base.words().shared(), end) {
-            return Ok(());
-        }
-        Err(error!(Corrupt, "bits after the last layer, from {end} on, are set"))
+        self.base.check_zero_from(self.layers.iter().map(|layer| layer.words.end).max().unwrap_or(0) as u64 * UNIT)
     }
 }
 

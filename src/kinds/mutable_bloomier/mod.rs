@@ -11,11 +11,11 @@ use crate::blocks::Measure;
 use crate::contract::{
     Base, Build, Built, Capabilities, Entry, MapKind, Overfill, Payload, Row, Sizes, Structure, VALUE_BITS, over_base,
 };
-use crate::error::{Result, error};
+use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::kinds::fuse::layout::own_cells::{MAX_OWN_BITS, MIN_OWN_BITS, OwnCells, OwnShape};
-use crate::kinds::retrieval::solved::bits_of_values;
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::kinds::retrieval::solved::{bits_of_values, expected_value_bits};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 
 /// The most check bits.
@@ -27,7 +27,7 @@ pub const CHECK_BITS: Parameter = Parameter {
     summary: "check bits of a key: a share of 3/4 of 2^-check_bits of the absent keys gets a value; 0 is what \
               false_positive_rate needs",
     default: 0.0,
-    domain: Domain::Integer(0, MAX_CHECK_BITS as u64),
+    domain: Domain::Automatic(1, MAX_CHECK_BITS as u64),
     word: Some(1),
 };
 
@@ -46,6 +46,7 @@ pub const ROW: Row = Row {
     geometry,
     lines_per_lookup: |geometry| f64::from(CELLS + 1).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| if keys == 0 { 0.0 } else { rate(geometry.words[1] as f64) },
+    least_rate: |spec, _| spec.least_rate(&CHECK_BITS, |bits| Some(rate(bits as f64))),
     build_memory: crate::kinds::fuse::sizing::build_memory,
     overfill: Overfill::IsBuilt,
     ..Row::BASE
@@ -75,63 +76,23 @@ fn geometry_of(shape: &OwnShape, keys: u64) -> Option<Geometry> {
 
 /// The check bits that a spec asks for, for so many keys with values of so many bits.
 fn check_bits(spec: &Spec, size: Size, value_bits: u32, keys: u64) -> Result<u32> {
-    let set = spec.parameter(&CHECK_BITS)? as u32;
-    match size {
-        Size::Exact { bits, .. } if set != 0 => {
-            Err(error!(Contradiction, "bits = {bits} and check_bits = {set}: give one of them"))
-        }
-        Size::Exact { bits, .. } => {
-            let needed =
-                |bits| OwnShape::expected(value_bits, bits + MIN_OWN_BITS, keys).map_or(u64::MAX, |shape| shape.bits());
-            (1..=MAX_CHECK_BITS).rev().find(|check_bits| needed(*check_bits) <= bits).ok_or_else(|| {
-                let least = needed(1);
-                error!(
-                    OutOfRange,
-                    "bits = {bits} are less than the {least} of the cells for values of {value_bits} bits"
-                )
-            })
-        }
-        Size::Rate { false_positive_rate: wanted, .. } => {
-            let given = Number(wanted);
-            let needed = (rate(0.0) / wanted).log2().ceil().max(1.0);
-            if set != 0 && spec.false_positive_rate != 0.0 && needed > f64::from(set) {
-                return Err(error!(
-                    Contradiction,
-                    "check_bits = {set} and false_positive_rate = {given}, which needs {needed}: give one of them"
-                ));
-            }
-            if set == 0 && needed > f64::from(MAX_CHECK_BITS) {
-                let least = Number(rate(MAX_CHECK_BITS.into()));
-                return Err(error!(
-                    OutOfRange,
-                    "false_positive_rate = {given} is below {least}, the least of mutable_bloomier"
-                ));
-            }
-            Ok(if set == 0 { needed as u32 } else { set })
-        }
-    }
+    let bits = |check_bits| Some(OwnShape::expected(value_bits, check_bits as u32 + MIN_OWN_BITS, keys)?.bits());
+    Ok(spec.choose(size, &CHECK_BITS, |bits| Some(rate(bits as f64)), bits)? as u32)
 }
 
-/// The geometry to expect. Values whose bits are not given have, for all that is known, 64.
+/// The geometry to expect.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
-    let (Size::Rate { capacity, .. } | Size::Exact { capacity, .. }) = size;
-    let value_bits = match (spec.parameter(&VALUE_BITS)? as u32, size) {
-        (0, Size::Exact { bits, .. }) => {
-            return Err(error!(Contradiction, "bits = {bits} of a map needs value_bits, which its size depends on"));
-        }
-        (0, Size::Rate { .. }) => 64,
-        (value_bits, _) => value_bits,
-    };
+    let (capacity, value_bits) = (size.capacity(), expected_value_bits(spec, size)?);
     let check_bits = check_bits(spec, size, value_bits, capacity)?;
     OwnShape::expected(value_bits, check_bits + MIN_OWN_BITS, capacity)
         .and_then(|shape| geometry_of(&shape, capacity))
-        .ok_or_else(|| error!(TooLarge, "capacity = {capacity} needs more bits than the address space holds"))
+        .ok_or_else(|| size.too_large())
 }
 
 /// Makes the payload.
 fn build(build: &mut Build<Entry>) -> Result<Built> {
-    let Build { spec, records, memory, threads, ref mut progress } = *build;
-    let (size, keys) = (spec.size()?, records.count());
+    let Build { spec, size, records, memory, threads, ref mut progress } = *build;
+    let keys = records.count();
     let value_bits = bits_of_values(spec, records)?.max(1);
     let check_bits = check_bits(spec, size, value_bits, keys)?;
     let mut work = Work { memory, threads, progress: &mut **progress };
@@ -147,10 +108,8 @@ struct MutableBloomier {
 }
 
 fn open(base: Base) -> Result<Box<dyn MapKind>> {
-    match shape(base.geometry()) {
-        Some(shape) => Ok(try_box(MutableBloomier { shape, base })?),
-        None => Err(base.foreign_geometry()),
-    }
+    let shape = base.known(shape(base.geometry()))?;
+    Ok(try_box(MutableBloomier { shape, base })?)
 }
 
 impl MutableBloomier {

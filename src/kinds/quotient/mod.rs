@@ -29,7 +29,7 @@ use crate::contract::{
 use crate::error::{Error, Result, error};
 use crate::format::Geometry;
 use crate::sizing::{bloom, omissions::sum_of_rates};
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::{Words, try_box};
 use core::sync::atomic::AtomicU64;
 use layout::{Combine, Editor, Entries, Full, Kernel, LINES, Reader, Table, Writer, code, combined, kernel, needs};
@@ -37,9 +37,9 @@ use layout::{Combine, Editor, Entries, Full, Kernel, LINES, Reader, Table, Write
 /// The parameter for the length of remainders.
 pub const REMAINDER_BITS: Parameter = Parameter {
     name: "remainder_bits",
-    summary: "bits of a remainder, from 2 on; 0 is what the rate needs, or exact bits allow",
+    summary: "bits of a remainder; 0 is what the rate needs, or exact bits allow",
     default: 0.0,
-    domain: Domain::Integer(0, sizing::REMAINDER_BITS.1 as u64),
+    domain: Domain::Automatic(sizing::REMAINDER_BITS.0 as u64, sizing::REMAINDER_BITS.1 as u64),
     word: Some(0),
 };
 
@@ -71,6 +71,7 @@ pub const ROW: Row = Row {
     false_positive_rate: |geometry, keys| {
         table_of(geometry).map_or(1.0, |table| sizing::false_positive_rate(table.slots(), table.remainder_bits(), keys))
     },
+    least_rate: |spec, keys| spec.least_rate(&REMAINDER_BITS, rate(keys)),
     overfill: Overfill::Refuses,
     places: Some(|geometry, times| {
         // The remainder decides whether a count takes one slot more. With most remainders it does, so remainder 1
@@ -107,12 +108,8 @@ pub const ROW: Row = Row {
 
 /// The geometry of a table.
 fn geometry_of(table: Table) -> Result<Geometry> {
-    let (bits, payload_bytes) = (table.bits(), table.payload_bytes());
     let words = [table.remainder_bits().into(), table.slots(), 0, 0, 0, 0, 0, 0];
-    match crate::format::image_bytes(payload_bytes) {
-        Some(_) => Ok(Geometry { bits, hashes: 0, words, payload_bytes }),
-        None => Err(error!(TooLarge, "bits = {bits} are more than the address space holds")),
-    }
+    Geometry::of_bytes(table.bits(), 0, words, Some(table.payload_bytes()))
 }
 
 /// The table that a geometry describes, if it is one of this kind.
@@ -122,62 +119,24 @@ fn table_of(geometry: &Geometry) -> Option<Table> {
     geometry_of(table).is_ok_and(|expected| expected == *geometry).then_some(table)
 }
 
+/// The rate of so many keys, by the bits of a remainder.
+fn rate(keys: u64) -> impl Fn(u64) -> Option<f64> {
+    move |bits| {
+        let table = Table::new(sizing::slots_for(keys)?, bits as u32)?;
+        Some(sizing::false_positive_rate(table.slots(), table.remainder_bits(), keys))
+    }
+}
+
 /// The geometry that a spec asks for.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
-    let asked = spec.parameter(&REMAINDER_BITS)? as u32;
-    let (least, most) = sizing::REMAINDER_BITS;
-    if asked != 0 && asked < least {
-        return Err(error!(OutOfRange, "remainder_bits = {asked} is not from {least} to {most}"));
-    }
-    let (Size::Rate { capacity, .. } | Size::Exact { capacity, .. }) = size;
-    let too_large = |what: &str| error!(TooLarge, "capacity = {capacity} needs {what} than there can be");
-    let slots = sizing::slots_for(capacity).ok_or_else(|| too_large("more slots"))?;
-    let bits = match size {
-        Size::Rate { false_positive_rate: rate, .. } => {
-            let needed = sizing::remainder_bits_for(slots, capacity, rate);
-            match asked {
-                0 => needed.ok_or_else(|| {
-                    let rate = Number(rate);
-                    error!(
-                        TooLarge,
-                        "false_positive_rate = {rate} for capacity = {capacity} needs remainders of more than {most} \
-                         bits, or a greater range than there can be"
-                    )
-                })?,
-                // The default rate is not a wish of the caller, so nothing is refused for it.
-                _ if spec.false_positive_rate != 0.0 && needed.is_none_or(|needed| asked < needed) => {
-                    let rate = Number(rate);
-                    return Err(error!(
-                        Contradiction,
-                        "remainder_bits = {asked} do not keep false_positive_rate = {rate} for capacity = {capacity}"
-                    ));
-                }
-                asked => asked,
-            }
-        }
-        Size::Exact { bits, .. } => {
-            let fitting = sizing::remainder_bits_in(slots, bits);
-            match (asked, fitting) {
-                (0, Some(fitting)) => fitting,
-                (asked, Some(fitting)) if asked != 0 && asked <= fitting => asked,
-                (asked, _) => {
-                    let remainder_bits = asked.max(least);
-                    return Err(error!(
-                        Contradiction,
-                        "bits = {bits} do not hold capacity = {capacity} with remainder_bits = {remainder_bits}"
-                    ));
-                }
-            }
-        }
-    };
-    geometry_of(Table::new(slots, bits).ok_or_else(|| too_large("a greater range"))?)
+    let table = |bits| Table::new(sizing::slots_for(size.capacity())?, bits as u32);
+    let bits = spec.choose(size, &REMAINDER_BITS, rate(size.capacity()), |bits| Some(table(bits)?.bits()))?;
+    geometry_of(table(bits).ok_or_else(|| size.too_large())?)
 }
 
 fn open(base: Base) -> Result<Box<dyn Kind>> {
-    match table_of(base.geometry()) {
-        Some(table) => Ok(try_box(Quotient { table, kernel: kernel(base.instructions()), base })?),
-        None => Err(base.foreign_geometry()),
-    }
+    let table = base.known(table_of(base.geometry()))?;
+    Ok(try_box(Quotient { table, kernel: kernel(base.instructions()), base })?)
 }
 
 /// A table over a payload.
@@ -196,7 +155,7 @@ impl Quotient {
 
     /// A reader of another filter, which has to have the same range.
     fn reader_of(base: &Base) -> Result<Reader<'_, [AtomicU64]>> {
-        let table = table_of(base.geometry()).ok_or_else(|| base.foreign_geometry())?;
+        let table = base.known(table_of(base.geometry()))?;
         Ok(Reader::new(table, base.words().shared()))
     }
 

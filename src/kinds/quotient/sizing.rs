@@ -24,7 +24,6 @@
 //! Pagh, Pagh and Rao, "An Optimal Bloom Filter Replacement", 2005.
 
 use crate::kinds::golomb;
-use crate::sizing::is_rate;
 
 /// The least and the greatest number of bits of a remainder. With one bit a counter would have no digits.
 pub const REMAINDER_BITS: (u32, u32) = (2, 32);
@@ -57,20 +56,6 @@ pub fn false_positive_rate(slots: u64, remainder_bits: u32, keys: u64) -> f64 {
     golomb::sizing::false_positive_rate(slots << remainder_bits, keys.min(limit(slots)))
 }
 
-/// The fewest bits of a remainder with which `keys` keys in so many slots keep the rate. `None` for a rate outside (0,
-/// 1), and if no number of bits suffices.
-pub fn remainder_bits_for(slots: u64, keys: u64, rate: f64) -> Option<u32> {
-    let mut all = REMAINDER_BITS.0..=REMAINDER_BITS.1;
-    all.find(|bits| is_rate(rate) && slots <= MAX_RANGE >> bits && false_positive_rate(slots, *bits, keys) <= rate)
-}
-
-/// The most bits of a remainder with which so many slots take at most `bits` bits. `None` if the slots do not fit at
-/// all.
-pub fn remainder_bits_in(slots: u64, bits: u64) -> Option<u32> {
-    let fits = |width: &u32| slots / BLOCK * block_bits(*width) <= bits && slots <= MAX_RANGE >> width;
-    (REMAINDER_BITS.0..=REMAINDER_BITS.1).rev().find(fits)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,18 +64,16 @@ mod tests {
     /// metadata a slot.
     #[test]
     fn sizes_are_those_of_the_formula() {
-        for (bits, rate) in [(8, 0.95 / 256.0), (9, 0.95 / 512.0)] {
+        for bits in [8, 9] {
             let keys = 19 << 20;
             let slots = slots_for(keys).unwrap();
             assert_eq!(slots, 20 << 20);
             assert_eq!(limit(slots), keys);
-            assert_eq!(remainder_bits_for(slots, keys, rate * 1.0), Some(bits));
-            assert_eq!(remainder_bits_for(slots, keys, rate * 0.99), Some(bits + 1));
+            let rate = 0.95 * (-f64::from(bits)).exp2();
+            assert!((false_positive_rate(slots, bits, keys) / rate - 1.0).abs() < 0.01);
             let a_slot = block_bits(bits) as f64 / BLOCK as f64;
             assert_eq!(a_slot, f64::from(bits) + 2.25);
-            assert_eq!(remainder_bits_in(slots, slots / 64 * block_bits(bits)), Some(bits));
         }
-        assert_eq!(remainder_bits_in(64, 64 * 4), None);
         assert_eq!(slots_for(u64::MAX), None);
         // A limit leads back to its number of slots.
         for slots in (64..100_000).step_by(64) {

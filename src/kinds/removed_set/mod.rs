@@ -16,15 +16,15 @@
 //! Header: word 0 is for how many removals the second filter is sized, in hundredths of the capacity.
 
 use crate::batch::ring::{self, Batch};
-use crate::bits::{self, mix};
+use crate::bits::mix;
 use crate::blocks::{BitLayout, Measure};
 use crate::contract::{
     Base, Capabilities, InBytes, Insert, Kind, Payload, Remove, Row, Sizes, Structure, change_one, facets, over_base,
 };
 use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
+use crate::generic::bit_filter::bits_for;
 use crate::kinds::bloom::layout::{Bloom, MAX_HASHES};
-use crate::sizing;
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 use core::sync::atomic::AtomicU64;
@@ -86,24 +86,11 @@ const UNIT: u64 = 64;
 /// The geometry that a spec asks for.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let removals = spec.parameter(&REMOVALS)?;
-    let (bits, hashes) = match size {
-        Size::Rate { capacity, false_positive_rate: rate } => {
-            let size = sizing::bloom::size_for(capacity, rate, MAX_HASHES);
-            let all = size.and_then(|size| {
-                let added = size.bits.div_ceil(UNIT);
-                added.checked_add(added.checked_mul(removals)?.div_ceil(100))?.checked_mul(UNIT)
-            });
-            (crate::generic::bit_filter::units_for(all, false, capacity, rate)?, size.map_or(1, |size| size.hashes))
-        }
-        Size::Exact { bits, .. } if bits < 2 * UNIT => {
-            return Err(error!(Contradiction, "bits = {bits} are too few for two filters of 64 bits each"));
-        }
-        Size::Exact { capacity, bits, hashes: 0 } => {
-            let added = added_words(bits / UNIT, removals) * UNIT;
-            (bits, sizing::bloom::optimal_hashes(added, capacity, MAX_HASHES))
-        }
-        Size::Exact { bits, hashes, .. } => (bits, hashes),
+    let all = |bits: u64| {
+        let added = bits.div_ceil(UNIT);
+        added.checked_add(added.checked_mul(removals)?.div_ceil(100))?.checked_mul(UNIT)
     };
+    let (bits, hashes) = bits_for(size, MAX_HASHES, 2 * UNIT, all, |bits| added_words(bits / UNIT, removals) * UNIT)?;
     Geometry::of_bits(bits, hashes, [removals, 0, 0, 0, 0, 0, 0, 0])
 }
 
@@ -158,10 +145,8 @@ impl Both {
 }
 
 fn open(base: Base) -> Result<Box<dyn Kind>> {
-    match Both::of(base.geometry()) {
-        Some(both) => Ok(try_box(RemovedSet { base, both })?),
-        None => Err(base.foreign_geometry()),
-    }
+    let both = base.known(Both::of(base.geometry()))?;
+    Ok(try_box(RemovedSet { base, both })?)
 }
 
 /// A filter with one of what was removed.
@@ -208,11 +193,7 @@ impl Payload for RemovedSet {
     over_base!();
 
     fn check_payload(&self) -> Result<()> {
-        let bits = self.base.geometry().bits;
-        if bits::is_zero_from(self.base.words().shared(), bits) {
-            return Ok(());
-        }
-        Err(error!(Corrupt, "bits after the last one, {bits}, are set"))
+        self.base.check_zero_from(self.base.geometry().bits)
     }
 }
 

@@ -8,7 +8,7 @@ pub(crate) mod solved;
 
 use crate::contract::{Overfill, Row, Sizes, Structure, VALUE_BITS};
 use crate::error::{Result, error};
-use crate::spec::{KindId, Number, Size, Spec};
+use crate::spec::{KindId, Size, Spec};
 use solved::SOLVER;
 
 /// The registry's row.
@@ -25,29 +25,18 @@ pub const ROW: Row = Row {
     geometry: |spec, size| solved::geometry(spec, size, no_check_bits),
     lines_per_lookup: solved::lines_per_lookup,
     false_positive_rate: |_, _| 1.0,
+    least_rate: |_, _| 1.0,
     build_memory: crate::kinds::fuse::sizing::build_memory,
     overfill: Overfill::IsBuilt,
     ..Row::BASE
 };
 
-/// No check bits, if the spec asks for nothing that needs check bits.
-fn no_check_bits(spec: &Spec, size: Size, value_bits: u32, needed: &dyn Fn(u32) -> Option<u64>) -> Result<u32> {
-    if spec.false_positive_rate != 0.0 {
-        let given = Number(spec.false_positive_rate);
-        return Err(error!(
-            Contradiction,
-            "false_positive_rate = {given} has no meaning for retrieval, which gives every key a value: leave it 0, or \
-             take bloomier"
-        ));
+/// No check bits, if the bits are enough.
+fn no_check_bits(_: &Spec, size: Size, bits: &dyn Fn(u64) -> Option<u64>) -> Result<u64> {
+    match (size, bits(0)) {
+        (Size::Exact { capacity, bits, .. }, Some(least)) if bits < least => {
+            Err(error!(Contradiction, "bits = {bits} are too few for capacity = {capacity}: its values take {least}"))
+        }
+        _ => Ok(0),
     }
-    if let Size::Exact { bits, .. } = size
-        && let Some(least) = needed(0)
-        && bits < least
-    {
-        return Err(error!(
-            OutOfRange,
-            "bits = {bits} are less than the {least} that values of {value_bits} bits take"
-        ));
-    }
-    Ok(0)
 }

@@ -36,9 +36,8 @@ const CELLS: u32 = 3;
 /// Coefficients of a key in the ribbon.
 const WIDTH: u32 = 64;
 
-/// How many check bits a spec asks for, for values of so many bits. The last tells how many bits so many check bits
-/// would take in all.
-pub type CheckBits = fn(&Spec, Size, u32, &dyn Fn(u32) -> Option<u64>) -> Result<u32>;
+/// How many check bits a spec asks for. The function tells how many bits so many check bits take in all.
+pub type CheckBits = fn(&Spec, Size, &dyn Fn(u64) -> Option<u64>) -> Result<u64>;
 
 /// The shape of a payload.
 #[derive(Clone, Copy)]
@@ -154,22 +153,27 @@ pub fn lines_per_lookup(geometry: &Geometry) -> f64 {
     lines.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
 }
 
-/// The geometry to expect. Values whose bits are not given have, for all that is known, 64.
-pub fn geometry(spec: &Spec, size: Size, check_bits: CheckBits) -> Result<Geometry> {
-    let (Size::Rate { capacity, .. } | Size::Exact { capacity, .. }) = size;
-    let value_bits = match (spec.parameter(&VALUE_BITS)? as u32, size) {
+/// The bits of a value to expect: those that a spec says, or, for all that is known, 64.
+///
+/// # Errors
+/// [`Status::Contradiction`](crate::Status::Contradiction) for exact bits without bits of a value.
+pub fn expected_value_bits(spec: &Spec, size: Size) -> Result<u32> {
+    match (spec.parameter(&VALUE_BITS)? as u32, size) {
         (0, Size::Exact { bits, .. }) => {
-            return Err(error!(Contradiction, "bits = {bits} of a map needs value_bits, which its size depends on"));
+            Err(error!(Contradiction, "bits = {bits} of a map needs value_bits, which its size depends on"))
         }
-        (0, Size::Rate { .. }) => 64,
-        (value_bits, _) => value_bits,
-    };
+        (0, Size::Rate { .. }) => Ok(64),
+        (value_bits, _) => Ok(value_bits),
+    }
+}
+
+/// The geometry to expect.
+pub fn geometry(spec: &Spec, size: Size, check_bits: CheckBits) -> Result<Geometry> {
+    let (capacity, value_bits) = (size.capacity(), expected_value_bits(spec, size)?);
     let solver = spec.parameter(&SOLVER)?;
-    let expected = |check_bits| Shape::expected(solver, value_bits, check_bits, capacity);
-    let check_bits = check_bits(spec, size, value_bits, &|check_bits| expected(check_bits)?.bits())?;
-    expected(check_bits)
-        .and_then(|shape| shape.geometry(capacity))
-        .ok_or_else(|| error!(TooLarge, "capacity = {capacity} needs more bits than the address space holds"))
+    let expected = |check_bits| Shape::expected(solver, value_bits, check_bits as u32, capacity);
+    let check_bits = check_bits(spec, size, &|check_bits| expected(check_bits)?.bits())?;
+    expected(check_bits).and_then(|shape| shape.geometry(capacity)).ok_or_else(|| size.too_large())
 }
 
 /// The bits of a value: those that a spec says, or as many as the largest value has.
@@ -192,10 +196,10 @@ pub fn bits_of_values(spec: &Spec, entries: &dyn Records<Entry>) -> Result<u32> 
 
 /// Makes the payload of a map that has as many check bits as `wanted` says.
 pub fn build(build: &mut Build<Entry>, wanted: CheckBits) -> Result<Built> {
-    let (size, keys, solver) = (build.spec.size()?, build.records.count(), build.spec.parameter(&SOLVER)?);
+    let (size, keys, solver) = (build.size, build.records.count(), build.spec.parameter(&SOLVER)?);
     let value_bits = bits_of_values(build.spec, build.records)?;
-    let expected = |check_bits| Shape::expected(solver, value_bits, check_bits, keys)?.bits();
-    let mut check_bits = wanted(build.spec, size, value_bits, &expected)?;
+    let expected = |check_bits| Shape::expected(solver, value_bits, check_bits as u32, keys)?.bits();
+    let mut check_bits = wanted(build.spec, size, &expected)? as u32;
     loop {
         // A place has a bit at least.
         let value_bits = value_bits.max(u32::from(check_bits == 0));
@@ -245,12 +249,8 @@ struct Solved {
 /// # Errors
 /// [`Status::Corrupt`](crate::Status::Corrupt) for a geometry that no such map has.
 pub fn open(base: Base, check_bits: RangeInclusive<u32>) -> Result<Box<dyn MapKind>> {
-    match Shape::of(base.geometry()).filter(|shape| check_bits.contains(&shape.check_bits())) {
-        Some(shape) => {
-            Ok(try_box(Solved { lookup: ribbon::layout::Lookup::new(WIDTH, base.instructions()), shape, base })?)
-        }
-        None => Err(base.foreign_geometry()),
-    }
+    let shape = base.known(Shape::of(base.geometry()).filter(|shape| check_bits.contains(&shape.check_bits())))?;
+    Ok(try_box(Solved { lookup: ribbon::layout::Lookup::new(WIDTH, base.instructions()), shape, base })?)
 }
 
 impl Solved {

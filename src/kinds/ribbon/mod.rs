@@ -15,20 +15,19 @@ use crate::batch::ring::Batch;
 use crate::batch::workers::Work;
 use crate::blocks::{Measure, View};
 use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
-use crate::error::{Result, error};
+use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::kinds::fuse::layout::order;
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 use layout::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Shape};
-use sizing::Width;
 
 /// The parameter for the length of fingerprints.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
-    summary: "bits of a fingerprint, from 1 on: the rate is 2^-bits; 0 is what the rate needs",
+    summary: "bits of a fingerprint: the rate is 2^-bits; 0 is what the rate needs",
     default: 0.0,
-    domain: Domain::Integer(0, MAX_BITS as u64),
+    domain: Domain::Automatic(MIN_BITS as u64, MAX_BITS as u64),
     word: Some(0),
 };
 
@@ -41,7 +40,7 @@ pub const RIBBON_WIDTH: Parameter = Parameter {
     summary: "coefficients of a key: 64, or 128 for a smaller and slower filter; 0 is 128 for fingerprints of at most 4 \
               bits, else 64",
     default: 0.0,
-    domain: Domain::Integer(0, Width::WIDE.bits as u64),
+    domain: Domain::OneOf(&[0, 64, 128]),
     word: Some(1),
 };
 
@@ -62,6 +61,7 @@ pub const ROW: Row = Row {
         lines.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
     },
     false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0] as u32, keys),
+    least_rate: |spec, keys| spec.least_rate(&FINGERPRINT_BITS, rate(keys)),
     // Building keeps, for each key of the largest shard, a row of coefficients, a value, the key's hash and its slot.
     build_memory: |keys| 32 * keys.min(sizing::SHARD_KEYS + 6 * sizing::SHARD_KEYS.isqrt()),
     // A payload has a few more groups of slots than expected, in each shard the rest of a group that is not full, and a
@@ -112,59 +112,28 @@ fn shape_of(geometry: &Geometry) -> Option<Shape> {
 fn width_of(spec: &Spec, bits: u32) -> Result<u32> {
     match spec.parameter(&RIBBON_WIDTH)? as u32 {
         0 => Ok(sizing::width(bits).bits),
-        width if Width::of(width).is_some() => Ok(width),
-        width => Err(error!(OutOfRange, "ribbon_width = {width} is not 64 or 128, or 0 for either")),
+        width => Ok(width),
     }
+}
+
+/// The rate of so many keys, by the bits of their fingerprints.
+fn rate(keys: u64) -> impl Fn(u64) -> Option<f64> {
+    move |bits| Some(sizing::false_positive_rate(bits as u32, keys))
 }
 
 /// The shape to expect of what a spec asks for.
 fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
-    let asked = spec.parameter(&FINGERPRINT_BITS)? as u32;
-    let (Size::Rate { capacity: keys, .. } | Size::Exact { capacity: keys, .. }) = size;
-    let shape = |bits| {
-        Shape::expected(bits, width_of(spec, bits)?, keys).ok_or_else(|| {
-            error!(TooLarge, "capacity = {keys} at fingerprint_bits = {bits} needs more bits than can be")
-        })
-    };
-    match size {
-        Size::Rate { false_positive_rate: rate, .. } => {
-            let needed = (MIN_BITS..=MAX_BITS).find(|bits| sizing::keeps(*bits, keys, rate)).ok_or_else(|| {
-                let (rate, least) = (Number(rate), Number(sizing::false_positive_rate(MAX_BITS, keys)));
-                error!(OutOfRange, "false_positive_rate = {rate} is below {least}, what {MAX_BITS} bits give")
-            });
-            match asked {
-                0 => shape(needed?),
-                // The default rate is not a wish of the caller, so nothing is refused for it.
-                _ if spec.false_positive_rate != 0.0 && asked < needed? => Err(error!(
-                    Contradiction,
-                    "fingerprint_bits = {asked} give more than false_positive_rate = {}",
-                    Number(rate)
-                )),
-                _ => shape(asked),
-            }
-        }
-        Size::Exact { bits, .. } => {
-            let least = shape(if asked == 0 { MIN_BITS } else { asked })?;
-            if least.bits() > bits {
-                return Err(error!(
-                    Contradiction,
-                    "bits = {bits} are too few for {keys} keys: fingerprint_bits = {} need {}",
-                    least.columns(),
-                    least.bits()
-                ));
-            }
-            let fits = |shape: &Shape| shape.bits() <= bits;
-            let mut longer = (least.columns() + 1..=MAX_BITS).take_while(|_| asked == 0).map_while(|r| shape(r).ok());
-            // Shapes become larger with longer fingerprints.
-            Ok(core::iter::from_fn(|| longer.next().filter(fits)).last().unwrap_or(least))
-        }
-    }
+    let keys = size.capacity();
+    spec.parameter(&RIBBON_WIDTH)?;
+    let shape = |bits: u64| Shape::expected(bits as u32, width_of(spec, bits as u32).ok()?, keys);
+    let bits = spec.choose(size, &FINGERPRINT_BITS, rate(keys), |bits| Some(shape(bits)?.bits()))?;
+    shape(bits).ok_or_else(|| size.too_large())
 }
 
 /// Makes the payload. Only when the keys are there is it known exactly how many slots they need. If a spec's bits do
 /// not hold that many, fingerprints become a bit shorter.
 fn build(build: &mut Build<u64>) -> Result<Built> {
-    let size = build.spec.size()?;
+    let size = build.size;
     let mut bits = shape_for(build.spec, size)?.columns();
     loop {
         let mut work = Work { memory: build.memory, threads: build.threads, progress: &mut *build.progress };
@@ -186,10 +155,8 @@ struct Ribbon {
 
 impl Ribbon {
     fn new(base: Base) -> Result<Ribbon> {
-        match shape_of(base.geometry()) {
-            Some(shape) => Ok(Ribbon { shape, lookup: Lookup::new(shape.width(), base.instructions()), base }),
-            None => Err(base.foreign_geometry()),
-        }
+        let shape = base.known(shape_of(base.geometry()))?;
+        Ok(Ribbon { shape, lookup: Lookup::new(shape.width(), base.instructions()), base })
     }
 
     #[inline]

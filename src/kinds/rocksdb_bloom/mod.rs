@@ -44,9 +44,9 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let foldable = bit_filter::is_foldable(spec, &size)?;
     let (blocks, hashes) = match size {
         Size::Rate { capacity, false_positive_rate: rate } => {
-            let size = sizing::size_for(capacity, rate);
-            let blocks = bit_filter::units_for(size.map(|size| size.0), foldable, capacity, rate)?;
-            (blocks, size.map_or(1, |size| size.1))
+            let least = sizing::size_for(capacity, rate);
+            let blocks = bit_filter::units_for(least.map(|size| size.0), foldable, size)?;
+            (blocks, least.map_or(1, |size| size.1))
         }
         Size::Exact { capacity, bits, hashes: 0 } => {
             (bits / BLOCK_BITS, sizing::hashes_of(bits / BLOCK_BITS, capacity))

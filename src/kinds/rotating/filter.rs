@@ -34,7 +34,7 @@ pub struct Rotating {
 /// # Errors
 /// [`Status::Corrupt`] for a geometry that the kind cannot have; [`Status::OutOfMemory`].
 pub fn open(base: Base) -> Result<Box<dyn Kind>> {
-    let shape = Shape::of(base.geometry()).ok_or_else(|| base.foreign_geometry())?;
+    let shape = base.known(Shape::of(base.geometry()))?;
     let foreign = |error: Error| if error.status() == Status::OutOfMemory { error } else { base.foreign_geometry() };
     let layout = shape.kind().open(&shape.one, base.instructions()).map_err(foreign)?;
     Ok(try_box(Rotating { base, shape, layout, turning: Mutex::new(()) })?)

@@ -47,7 +47,7 @@ const FAR: usize = 1 << 16;
 /// # Errors
 /// [`Status::Corrupt`] for a geometry that the kind cannot have; [`Status::OutOfMemory`].
 pub fn open(base: Base) -> Result<Box<dyn Kind>> {
-    let schedule = Schedule::of(base.geometry()).ok_or_else(|| base.foreign_geometry())?;
+    let schedule = base.known(Schedule::of(base.geometry()))?;
     let levels = levels(&base, &schedule)?;
     let chain = chain(&levels);
     Ok(try_box(Scalable { base, schedule, levels, chain })?)

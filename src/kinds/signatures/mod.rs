@@ -15,10 +15,10 @@ pub mod sizing;
 use crate::batch::ring;
 use crate::blocks::Measure;
 use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
-use crate::error::{Result, error};
-use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
+use crate::error::Result;
+use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::sizing::hash_floor;
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 use core::sync::atomic::Ordering;
 use layout::{MAX_BITS, MIN_BITS, Shape, order};
@@ -27,9 +27,9 @@ use sizing::{NAMES, SHAPES};
 /// The parameter for the length of signatures.
 pub const SIGNATURE_BITS: Parameter = Parameter {
     name: "signature_bits",
-    summary: "bits of a signature, from 2 on; 0 is what the rate needs",
+    summary: "bits of a signature; 0 is what the rate needs",
     default: 0.0,
-    domain: Domain::Integer(0, MAX_BITS as u64),
+    domain: Domain::Automatic(MIN_BITS as u64, MAX_BITS as u64),
     word: Some(0),
 };
 
@@ -57,6 +57,7 @@ pub const ROW: Row = Row {
     },
     false_positive_rate: |geometry, keys| shape_of(geometry).map_or(1.0, |shape| rate_of(&shape, keys)),
     rate_error: |_| 0.005,
+    least_rate: |spec, keys| spec.least_rate(&SIGNATURE_BITS, rate(spec, keys)),
     build_memory: sizing::build_memory,
     overfill: Overfill::IsBuilt,
     compact: |packing, geometry| {
@@ -84,10 +85,7 @@ pub const ROW: Row = Row {
 fn geometry_of(shape: &Shape) -> Result<Geometry> {
     let place = SHAPES.iter().position(|buckets| *buckets == shape.buckets()).unwrap_or(0);
     let words = [shape.width().into(), place as u64, shape.shards(), 0, 0, 0, 0, 0];
-    let payload_bytes = shape.words() * 8;
-    image_bytes(payload_bytes)
-        .ok_or_else(|| error!(TooLarge, "{payload_bytes} bytes are more than the address space holds"))?;
-    Ok(Geometry { bits: shape.bits(), hashes: 0, words, payload_bytes })
+    Geometry::of_bytes(shape.bits(), 0, words, shape.words().checked_mul(8))
 }
 
 /// The shape that a geometry describes, if it is one of this kind.
@@ -105,57 +103,31 @@ fn rate_of(shape: &Shape, keys: u64) -> f64 {
     shape.buckets().false_positive_rate(shape.width(), shards, shape.length() as f64 / shards, keys)
 }
 
+/// The shape to expect of so many keys with signatures of so many bits.
+fn expected(spec: &Spec, width: u64, keys: u64) -> Option<Shape> {
+    let (buckets, shards) = (spec.parameter(&BUCKETS).ok()?, sizing::shards(keys));
+    let each = SHAPES[buckets as usize].length(keys.div_ceil(shards));
+    Shape::new(width as u32, buckets, shards, shards.saturating_mul(each))
+}
+
+/// The rate of so many keys, by the bits of their signatures.
+fn rate(spec: &Spec, keys: u64) -> impl Fn(u64) -> Option<f64> {
+    move |bits| Some(rate_of(&expected(spec, bits, keys)?, keys))
+}
+
 /// The shape to expect of what a spec asks for.
 fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
-    let (asked, buckets) = (spec.parameter(&SIGNATURE_BITS)? as u32, spec.parameter(&BUCKETS)?);
-    if asked != 0 && asked < MIN_BITS {
-        return Err(error!(OutOfRange, "signature_bits = {asked} is not from {MIN_BITS} to {MAX_BITS}"));
-    }
-    let (Size::Rate { capacity: keys, .. } | Size::Exact { capacity: keys, .. }) = size;
-    let shards = sizing::shards(keys);
-    let each = SHAPES[buckets as usize].length(keys.div_ceil(shards));
-    let shape = |width| {
-        Shape::new(width, buckets, shards, shards.saturating_mul(each))
-            .ok_or_else(|| error!(TooLarge, "capacity = {keys} needs more buckets than can be"))
-    };
-    match size {
-        Size::Rate { false_positive_rate: rate, .. } => {
-            let least = shape(MAX_BITS)?;
-            let keeps = |bits: &u32| shape(*bits).is_ok_and(|shape| rate_of(&shape, keys) <= rate);
-            let needed = (MIN_BITS..=MAX_BITS).find(keeps).ok_or_else(|| {
-                let (rate, least) = (Number(rate), Number(rate_of(&least, keys)));
-                error!(OutOfRange, "false_positive_rate = {rate} is below {least}, what {MAX_BITS} bits give")
-            });
-            match asked {
-                0 => shape(needed?),
-                // The default rate is not a wish of the caller, so nothing is refused for it.
-                _ if spec.false_positive_rate != 0.0 && asked < needed? => Err(error!(
-                    Contradiction,
-                    "signature_bits = {asked} give more than false_positive_rate = {}",
-                    Number(rate)
-                )),
-                _ => shape(asked),
-            }
-        }
-        Size::Exact { bits, .. } => {
-            let slots = shape(MAX_BITS)?.slots().count;
-            let least = if asked == 0 { MIN_BITS } else { asked };
-            if slots * u64::from(least) > bits {
-                return Err(error!(
-                    Contradiction,
-                    "bits = {bits} are too few for {keys} keys: signature_bits = {least} need {}",
-                    slots * u64::from(least)
-                ));
-            }
-            shape(if asked == 0 { (bits / slots).min(MAX_BITS.into()) as u32 } else { asked })
-        }
-    }
+    let keys = size.capacity();
+    spec.parameter(&BUCKETS)?;
+    let bits = |width| expected(spec, width, keys)?.slots().count.checked_mul(width);
+    let width = spec.choose(size, &SIGNATURE_BITS, rate(spec, keys), bits)?;
+    expected(spec, width, keys).ok_or_else(|| size.too_large())
 }
 
 /// Makes the payload, which may come out larger than expected. If a spec's bits do not hold that, signatures become a
 /// bit shorter.
 fn build(build: &mut Build<u64>) -> Result<Built> {
-    let size = build.spec.size()?;
+    let size = build.size;
     let mut shape = shape_for(build.spec, size)?;
     loop {
         let (built, words) = layout::build(build.records, shape, &mut *build.progress)?;
@@ -176,10 +148,8 @@ struct Signatures {
 
 impl Signatures {
     fn new(base: Base) -> Result<Signatures> {
-        match shape_of(base.geometry()) {
-            Some(shape) => Ok(Signatures { shape, base }),
-            None => Err(base.foreign_geometry()),
-        }
+        let shape = base.known(shape_of(base.geometry()))?;
+        Ok(Signatures { shape, base })
     }
 
     /// The word of the payload at a place.

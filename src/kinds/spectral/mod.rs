@@ -34,13 +34,13 @@ use crate::contract::{
     Base, Capabilities, Cardinality, Count, InBytes, Insert, Intersect, Kind, Merge, Overlap, Payload, Remove, Row,
     Sizes, Structure, change_many, change_one, facets, over_base,
 };
-use crate::error::{Result, Status, error};
+use crate::error::{Result, Status};
 use crate::format::{Geometry, PAYLOAD_UNIT};
+use crate::generic::bit_filter::bits_for;
 use crate::kinds::bloom::layout::MAX_HASHES;
 use crate::kinds::counting::layout::CounterLayout;
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
-use crate::{bits, sizing};
 use arrays::{Arrays, Method, primary_words, second};
 use core::sync::atomic::AtomicU64;
 
@@ -120,35 +120,21 @@ const UNIT: u64 = 64;
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let words = [spec.parameter(&COUNTER_BITS)?, spec.parameter(&METHOD)?, 0, 0, 0, 0, 0, 0];
     let (width, is_recurring) = (words[0], words[1] == Method::RecurringMinimum as u64);
-    let (bits, hashes) = match size {
-        Size::Rate { capacity, false_positive_rate: rate } => {
-            let size = sizing::bloom::size_for(capacity, rate, MAX_HASHES);
-            let primary = size.and_then(|size| Some(size.bits.checked_mul(width)?.div_ceil(UNIT)));
-            // The least number of words whose primary part, all but a third, has so many words.
-            let words = primary.map(|words| if is_recurring { (words + words.div_ceil(2) - 1).max(3) } else { words });
-            let bits = words.and_then(|words| words.checked_mul(UNIT));
-            (crate::generic::bit_filter::units_for(bits, false, capacity, rate)?, size.map_or(1, |size| size.hashes))
-        }
-        Size::Exact { bits, .. } if is_recurring && bits < 3 * UNIT => {
-            return Err(error!(
-                Contradiction,
-                "bits = {bits} are too few for the two arrays of recurring_minimum: 192"
-            ));
-        }
-        Size::Exact { capacity, bits, hashes: 0 } => {
-            let counters = primary_words(bits / UNIT, is_recurring) * UNIT / width;
-            (bits, sizing::bloom::optimal_hashes(counters, capacity, MAX_HASHES))
-        }
-        Size::Exact { bits, hashes, .. } => (bits, hashes),
+    let all = |counters: u64| {
+        let primary = counters.checked_mul(width)?.div_ceil(UNIT);
+        // The least number of words whose primary part, all but a third, has so many words.
+        let words = if is_recurring { (primary + primary.div_ceil(2) - 1).max(3) } else { primary };
+        words.checked_mul(UNIT)
     };
+    let counters = |bits| primary_words(bits / UNIT, is_recurring) * UNIT / width;
+    let least = if is_recurring { 3 * UNIT } else { 1 };
+    let (bits, hashes) = bits_for(size, MAX_HASHES, least, all, counters)?;
     Geometry::of_bits(bits, hashes, words)
 }
 
 fn open(base: Base) -> Result<Box<dyn Kind>> {
-    match Arrays::of(base.geometry()) {
-        Some(arrays) => Ok(try_box(Spectral { base, arrays })?),
-        None => Err(base.foreign_geometry()),
-    }
+    let arrays = base.known(Arrays::of(base.geometry()))?;
+    Ok(try_box(Spectral { base, arrays })?)
 }
 
 /// A filter of counters.
@@ -203,10 +189,7 @@ impl Payload for Spectral {
     over_base!();
 
     fn check_payload(&self) -> Result<()> {
-        if bits::is_zero_from(self.base.words().shared(), self.base.geometry().bits) {
-            return Ok(());
-        }
-        Err(error!(Corrupt, "counters after the last one, {}, are not 0", self.arrays.cells().slots.count))
+        self.base.check_zero_from(self.base.geometry().bits)
     }
 }
 

@@ -18,11 +18,11 @@ use crate::blocks::Layout;
 use crate::blocks::block_array::{self, BlockArray, Blocks};
 use crate::blocks::block_kernel::{BlockKernel, Fills};
 use crate::contract::{Row, Sizes, Structure};
-use crate::error::{Result, error};
+use crate::error::Result;
 use crate::format::Geometry;
 use crate::generic::bit_filter::{self, FOLDABLE};
 use crate::simd::Instructions;
-use crate::spec::{KindId, Number, Size, Spec};
+use crate::spec::{KindId, Size, Spec};
 use sizing::BLOCK_BITS;
 
 /// Lanes in a block, and so bits that a key sets.
@@ -54,20 +54,12 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         Size::Rate { capacity, false_positive_rate: rate } => {
             // No number of blocks is refused below, as too many are.
             let blocks = sizing::blocks_for(capacity, rate).unwrap_or(SplitBlock::MAX_BLOCKS);
-            bit_filter::units_for(Some(blocks), foldable, capacity, rate)?
+            bit_filter::units_for(Some(blocks), foldable, size)?
         }
         Size::Exact { bits, .. } => bits / BLOCK_BITS,
     };
-    match size {
-        _ if blocks < SplitBlock::MAX_BLOCKS => {}
-        Size::Exact { bits, .. } => return Err(error!(TooLarge, "bits = {bits} are 2^32 blocks of 256 or more")),
-        Size::Rate { capacity, false_positive_rate: rate } => {
-            let rate = Number(rate);
-            return Err(error!(
-                TooLarge,
-                "capacity = {capacity} at false_positive_rate = {rate} needs 2^32 blocks or more"
-            ));
-        }
+    if blocks >= SplitBlock::MAX_BLOCKS {
+        return Err(size.too_large().about(format_args!("2^32 blocks of 256 bits or more")));
     }
     block_array::geometry::<SplitBlock>(blocks, LANES)
 }

@@ -24,10 +24,8 @@ const STEPS: usize = 0;
 /// # Errors
 /// [`Status::Corrupt`] for a geometry that the kind cannot have; [`Status::OutOfMemory`].
 pub fn open(base: Base) -> Result<Box<dyn Kind>> {
-    match Shape::of(base.geometry()) {
-        Some(shape) => Ok(try_box(Stable { base, shape })?),
-        None => Err(base.foreign_geometry()),
-    }
+    let shape = base.known(Shape::of(base.geometry()))?;
+    Ok(try_box(Stable { base, shape })?)
 }
 
 impl Stable {

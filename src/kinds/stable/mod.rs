@@ -23,7 +23,7 @@ mod filter;
 
 use crate::contract::{Capabilities, Overfill, Row, Sizes, Structure};
 use crate::error::{Result, error};
-use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
+use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::spec::{DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, Number, Parameter, Size, Spec};
 use cells::Shape;
 use sizing::MAX_HASHES;
@@ -144,10 +144,6 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
 fn of_shape(bits: u64, hashes: u32, [cell_bits, decrements, loss]: [u64; 3]) -> Result<Geometry> {
     let bytes = bits.div_ceil(GROUP * cell_bits).checked_mul(8 * cell_bits);
     let padded = bytes.and_then(|bytes| bytes.checked_next_multiple_of(PAYLOAD_UNIT)).map(|bytes| bytes + PAYLOAD_UNIT);
-    match padded.filter(|bytes| bits < 1 << 63 && image_bytes(*bytes).is_some()) {
-        Some(payload_bytes) => {
-            Ok(Geometry { bits, hashes, words: [cell_bits, decrements, loss, 0, 0, 0, 0, 0], payload_bytes })
-        }
-        None => Err(error!(TooLarge, "bits = {bits} are more than the address space holds")),
-    }
+    let words = [cell_bits, decrements, loss, 0, 0, 0, 0, 0];
+    Geometry::of_bytes(bits, hashes, words, padded.filter(|_| bits < 1 << 63))
 }

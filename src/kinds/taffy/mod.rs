@@ -32,9 +32,9 @@ use table::{Layout, Table};
 /// The parameter for the length of fingerprint and tail together.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
-    summary: "bits that the filter keeps of a key beside its place, from 10 on; 0 is the fewest that keep the rate",
+    summary: "bits that the filter keeps of a key beside its place; 0 is the fewest that keep the rate",
     default: 0.0,
-    domain: Domain::Integer(0, sizing::BITS.1 as u64),
+    domain: Domain::Automatic(sizing::BITS.0 as u64, sizing::BITS.1 as u64),
     word: Some(0),
 };
 
@@ -69,6 +69,7 @@ pub const ROW: Row = Row {
         (2.0 + 2.0 * (bits - 1.0) / 512.0).min(geometry.payload_bytes as f64 / 64.0)
     },
     false_positive_rate: grown::false_positive_rate::<Layout>,
+    least_rate: |spec, capacity| spec.least_rate(&FINGERPRINT_BITS, rate(spec, capacity)),
     is_canonical: false,
     overfill: Overfill::Grows,
     compact: |packing, geometry| {
@@ -85,24 +86,30 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
+/// How filters of a spec grow, by the bits of their fingerprints.
+fn growing(spec: &Spec, capacity: u64) -> impl Fn(u64) -> Option<Growing> {
+    move |bits| {
+        let (bucket_bits, doublings) = (sizing::bucket_bits_for(capacity)?, spec.parameter(&DOUBLINGS).ok()? as u32);
+        let growing = Growing { bucket_bits, bits: bits as u32, doublings };
+        growing.most_doublings().map(|_| growing)
+    }
+}
+
+/// The rate through all growths, by the bits of fingerprints.
+fn rate(spec: &Spec, capacity: u64) -> impl Fn(u64) -> Option<f64> {
+    move |bits| Some(growing(spec, capacity)(bits)?.false_positive_rate(u64::MAX))
+}
+
 /// The geometry that a spec asks for: that of a filter which has not grown.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
-    let asked = spec.parameter(&FINGERPRINT_BITS)? as u32;
-    let doublings = spec.parameter(&DOUBLINGS)? as u32;
-    let (Size::Rate { capacity, .. } | Size::Exact { capacity, .. }) = size;
-    let Some(bucket_bits) = sizing::bucket_bits_for(capacity) else {
-        return Err(error!(TooLarge, "capacity = {capacity} is more than a taffy filter can be made for"));
-    };
-    let with = |bits: u32| Some(Growing { bucket_bits, bits, doublings }).filter(|one| one.most_doublings().is_some());
-    let geometry = |bits: u32| Layout::new(with(bits)?).geometry();
-    let fewest = |rate| Some(Growing::of_rate(bucket_bits, doublings, rate)?.bits);
-    let bits = grown::bits_for(spec, size, asked, sizing::BITS, fewest, geometry)?;
-    if with(bits).is_none() {
-        return Err(error!(
+    let (doublings, capacity) = (spec.parameter(&DOUBLINGS)? as u32, size.capacity());
+    let geometry = |bits| Layout::new(growing(spec, capacity)(bits)?).geometry();
+    let bits = spec.choose(size, &FINGERPRINT_BITS, rate(spec, capacity), |bits| Some(geometry(bits)?.bits))?;
+    geometry(bits).ok_or_else(|| {
+        error!(
             TooLarge,
-            "fingerprint_bits = {bits} for capacity = {capacity} are more than hashes of 64 bits have"
-        ));
-    }
-    geometry(bits)
-        .ok_or_else(|| error!(TooLarge, "capacity = {capacity} needs more bytes than the address space holds"))
+            "fingerprint_bits = {bits} and doublings = {doublings} for capacity = {capacity} are more than can be, or \
+             more than hashes of 64 bits have"
+        )
+    })
 }

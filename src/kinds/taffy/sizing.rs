@@ -155,12 +155,6 @@ impl Growing {
         }
         seen
     }
-
-    /// The fewest bits with which a filter keeps a rate through all growths; `None` if no number of bits does.
-    pub fn of_rate(bucket_bits: u32, doublings: u32, rate: f64) -> Option<Growing> {
-        let mut all = (BITS.0..=BITS.1).map(|bits| Growing { bucket_bits, bits, doublings });
-        all.find(|growing| growing.most_doublings().is_some() && growing.false_positive_rate(u64::MAX) <= rate)
-    }
 }
 
 /// The base-2 logarithm of the number of buckets of a table with which a filter takes so many keys. `None` for more
@@ -191,14 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_are_the_fewest_that_keep_the_rate() {
-        for rate in [0.3, 0.1, 0.01, 1e-3, 1e-5] {
-            let growing = Growing::of_rate(8, 32, rate).unwrap();
-            assert!(growing.false_positive_rate(u64::MAX) <= rate);
-            let fewer = Growing { bits: growing.bits - 1, ..growing };
-            assert!(growing.bits == BITS.0 || fewer.false_positive_rate(u64::MAX) > rate);
-        }
-        assert_eq!(Growing::of_rate(8, 32, 1e-12), None);
+    fn tables_have_room() {
         assert_eq!(bucket_bits_for(1), Some(5));
         assert_eq!((bucket_bits_for(240), bucket_bits_for(241)), (Some(5), Some(6)));
         assert_eq!(bucket_bits_for(u64::MAX), None);

@@ -15,7 +15,6 @@ pub mod layout;
 pub mod sizing;
 
 use crate::batch::ring::{self, Batch, Taken};
-use crate::bits;
 use crate::blocks::Measure;
 use crate::contract::{
     Base, Capabilities, Cardinality, InBytes, Insert, Kind, Merge, Overlap, Payload, Remove, Row, Sizes, Structure,
@@ -104,9 +103,9 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (width, refusals) = (u64::from(sequence.width()), sequence.refusals());
     let (bits, hashes) = match size {
         Size::Rate { capacity, false_positive_rate: rate } => {
-            let size = sizing::size_for(capacity, rate, &refusals);
-            let bits = size.and_then(|(cells, _)| cells.checked_mul(width));
-            (crate::generic::bit_filter::units_for(bits, false, capacity, rate)?, size.map_or(1, |(_, hashes)| hashes))
+            let least = sizing::size_for(capacity, rate, &refusals);
+            let bits = least.and_then(|(cells, _)| cells.checked_mul(width));
+            (crate::generic::bit_filter::units_for(bits, false, size)?, least.map_or(1, |(_, hashes)| hashes))
         }
         Size::Exact { bits, .. } if bits < width => {
             return Err(error!(Contradiction, "bits = {bits} hold no cell of these increments, which has {width}"));
@@ -119,10 +118,9 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
 
 fn open(base: Base) -> Result<Box<dyn Kind>> {
     let geometry = base.geometry();
-    match Increments::of(geometry).filter(|_| geometry.is_of_bits() && geometry.hashes <= MAX_HASHES) {
-        Some(cells) => Ok(try_box(VariableIncrement { words: cells.cells().words(), cells, base })?),
-        None => Err(base.foreign_geometry()),
-    }
+    let cells =
+        base.known(Increments::of(geometry).filter(|_| geometry.is_of_bits() && geometry.hashes <= MAX_HASHES))?;
+    Ok(try_box(VariableIncrement { words: cells.cells().words(), cells, base })?)
 }
 
 /// A filter of cells to which keys add increments.
@@ -174,10 +172,7 @@ impl Payload for VariableIncrement {
 
     fn check_payload(&self) -> Result<()> {
         let cells = self.cells.cells().slots;
-        if bits::is_zero_from(self.base.words().shared(), cells.count * u64::from(cells.width)) {
-            return Ok(());
-        }
-        Err(error!(Corrupt, "cells after the last one, {}, are not 0", cells.count))
+        self.base.check_zero_from(cells.count * u64::from(cells.width))
     }
 }
 

@@ -26,7 +26,7 @@ use crate::contract::{Capabilities, InBytes, Overfill, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::generic::fingerprint_filter::{self, TableKind};
-use crate::spec::{Domain, KindId, Number, Parameter, Size, Spec};
+use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use layout::block::WORDS;
 use layout::{Blocks, VectorQuotient};
 
@@ -89,30 +89,17 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let asked = spec.parameter(&TAG_BITS)? as u32;
     let (bits, tag_bits) = match size {
         Size::Rate { capacity, false_positive_rate: rate } => {
-            let size = sizing::size_for(capacity, rate, asked).ok_or_else(|| {
-                let rate = Number(rate);
-                if asked == 8 {
-                    return error!(
-                        Contradiction,
-                        "tag_bits = 8 are too few for false_positive_rate = {rate} of {capacity} keys"
-                    );
-                }
-                error!(
-                    TooLarge,
-                    "false_positive_rate = {rate} for capacity = {capacity} needs tags of more than 16 bits, or more \
-                     bits than can be"
-                )
-            })?;
-            (size.blocks * sizing::BLOCK_BITS, size.tag_bits)
+            let found = sizing::size_for(capacity, rate, asked);
+            let found = found.ok_or_else(|| spec.unreachable(size, &TAG_BITS))?;
+            (found.blocks * sizing::BLOCK_BITS, found.tag_bits)
         }
         Size::Exact { bits, .. } if bits < sizing::PAIR_BITS => {
             return Err(error!(Contradiction, "bits = {bits} do not hold two blocks of {}", sizing::BLOCK_BITS));
         }
-        Size::Exact { capacity, bits, .. } => match (asked, capacity) {
-            (0, 0) => return Err(error!(Contradiction, "bits = {bits} need tag_bits, or a capacity")),
-            (0, _) => (bits, sizing::best_tag_bits(bits / sizing::BLOCK_BITS, capacity)),
-            (asked, _) => (bits, asked),
-        },
+        Size::Exact { bits, .. } => {
+            let best = |capacity| sizing::best_tag_bits(bits / sizing::BLOCK_BITS, capacity);
+            (bits, spec.set_or_best(bits, &TAG_BITS, best)?)
+        }
     };
     Geometry::of_bits(bits, 0, [tag_bits.into(), 0, 0, 0, 0, 0, 0, 0])
 }

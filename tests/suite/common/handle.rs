@@ -68,16 +68,10 @@ impl Handle {
     }
 }
 
-/// Whether this may be read of a key with this value: the value, or what is above it in the map's lattice, where the
-/// least element is read of a key that is not there.
+/// Whether this may be read of a key with this value: the value, or what it and others join to.
 fn is_read(map: &Map, value: u64, read: Option<u64>) -> bool {
-    let row = map.base().row();
-    let Some(lattice) = row.parameter("lattice") else { return read == Some(value) };
-    let number = map.base().geometry().parameter(lattice).unwrap();
-    match lattice.choices()[number as usize] {
-        "max" => read.unwrap_or(0) >= value,
-        "min" => read.unwrap_or(u64::MAX) <= value || value == 1 && read.is_none(),
-        "union" => read.unwrap_or(0) & value == value,
-        other => panic!("what is above a value in {other}?"),
+    match map.base().row().joined {
+        Some(joined) => joined(map.base().geometry(), read, value) == read,
+        None => read == Some(value),
     }
 }

@@ -35,6 +35,12 @@ pub fn share_of(cases: Vec<Case>, every: usize, test: &str) -> Vec<Case> {
     cases.into_iter().enumerate().filter(is_taken).map(|(_, case)| case).collect()
 }
 
+/// This spec with a rate, or with the least one that its kind can keep; without one if the kind has none to choose.
+pub fn at_rate(spec: &Spec, rate: f64) -> Spec {
+    let least = (petal::row_of(spec).unwrap().least_rate)(spec, spec.capacity.max(1));
+    Spec { false_positive_rate: if least < 1.0 { rate.max(least) } else { 0.0 }, ..*spec }
+}
+
 /// Whether a test over all kinds takes this one: `PETAL_KIND=cuckoo` has it take that kind only, and names that no kind
 /// has are an error, because with them every such test would pass.
 pub fn is_wanted(row: &Row) -> bool {
@@ -96,6 +102,11 @@ impl Case {
             spec.set(parameter, *value).unwrap();
         }
         spec
+    }
+
+    /// A spec for so many keys, at this rate or the least one that there is.
+    pub fn sized(&self, capacity: u64, rate: f64) -> Spec {
+        at_rate(&Spec { capacity, ..self.spec() }, rate)
     }
 
     /// The spec of filters whose callers hash. Keys that are integers stay what they are.
@@ -206,7 +217,7 @@ impl Case {
         for (parameter, value) in self.values.iter().filter(|(parameter, _)| shown(parameter)) {
             let value = match parameter.domain {
                 Domain::Choice(names) => names[*value as usize].to_string(),
-                Domain::Integer(..) | Domain::OneOf(_) | Domain::Real(..) => value.to_string(),
+                _ => value.to_string(),
             };
             name = format!("{name}-{}_{value}", parameter.name);
         }
@@ -220,7 +231,7 @@ pub fn tried(parameter: &Parameter) -> Vec<f64> {
     let middle = match parameter.domain {
         Domain::Real(..) => 0.5 * (minimum + maximum),
         Domain::OneOf(values) => return values.iter().map(|value| *value as f64).collect(),
-        Domain::Integer(..) | Domain::Choice(_) => {
+        Domain::Integer(..) | Domain::Automatic(..) | Domain::Choice(_) => {
             let (minimum, maximum) = (minimum as u64, maximum as u64);
             if matches!(parameter.domain, Domain::Choice(_)) || maximum - minimum < 8 {
                 return (minimum..=maximum).map(|value| value as f64).collect();

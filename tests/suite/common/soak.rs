@@ -1,6 +1,6 @@
 //! Filters of every kind and size, filled with keys of their own, of which every one is looked up again.
 
-use super::{hashed, layouts, mix};
+use super::{at_rate, hashed, layouts, mix};
 use petal::{Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Spec, Taken};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -74,7 +74,7 @@ pub fn tasks(lookups: u64) -> Vec<Task> {
                 _ if i % 2 == 0 => Form::U64,
                 _ => Form::Bytes,
             };
-            let spec = Spec { capacity: size, false_positive_rate: 0.01, ..*spec };
+            let spec = at_rate(&Spec { capacity: size, ..*spec }, 0.01);
             tasks.push(Task { layout: layout.clone(), spec, first, keys: size, form });
             first += size;
         }

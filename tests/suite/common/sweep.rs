@@ -55,7 +55,7 @@ fn variants_of(row: &'static Row) -> Vec<Variant> {
 
 /// Whether a parameter is a number of which any may be chosen, and not a few that are allowed.
 fn is_length(row: &'static Row, parameter: &'static Parameter) -> bool {
-    let Domain::Integer(least, most) = parameter.domain else { return false };
+    let (Domain::Integer(least, most) | Domain::Automatic(least, most)) = parameter.domain else { return false };
     let between = |value: u64| {
         let mut spec = Spec { kind: Some(row.kind), capacity: 1, ..Spec::default() };
         spec.set(parameter, value as f64).is_ok() && petal::geometry(&spec).is_ok()

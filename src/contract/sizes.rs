@@ -1,0 +1,117 @@
+//! Which sizes a kind takes: what a spec asks for, or why there is no such filter.
+
+use super::{Row, Sizes};
+use crate::error::{Error, Result, error};
+use crate::format::Geometry;
+use crate::spec::{Number, Parameter, Size, Spec};
+use core::fmt;
+
+impl Row {
+    /// The geometry that a spec asks for, after a check that the geometry is one of this kind.
+    ///
+    /// # Errors
+    /// The errors of [`Spec::size`]; [`Status::OutOfRange`](crate::Status::OutOfRange),
+    /// [`Status::Contradiction`](crate::Status::Contradiction) and [`Status::TooLarge`](crate::Status::TooLarge), each
+    /// naming what is allowed.
+    pub fn geometry_of(&self, spec: &Spec) -> Result<Geometry> {
+        let size = self.size_of(spec)?;
+        if let Size::Exact { capacity, bits, hashes } = size {
+            self.check_exact(capacity, bits, hashes)?;
+        }
+        (self.geometry)(spec, size)
+    }
+
+    /// The size that a spec asks of this kind, with defaults filled in, and with a rate that the kind can reach.
+    ///
+    /// # Errors
+    /// The errors of [`Row::geometry_of`] about a rate.
+    pub(crate) fn size_of(&self, spec: &Spec) -> Result<Size> {
+        let mut size = spec.size()?;
+        if let Size::Rate { capacity, false_positive_rate: rate } = &mut size {
+            let least = (self.least_rate)(spec, *capacity);
+            if spec.false_positive_rate == 0.0 {
+                // The default rate is not a wish of the caller, so nothing is refused for it.
+                *rate = if least < 1.0 { rate.max(least) } else { *rate };
+            } else if *rate < least {
+                return Err(self.low_rate(spec, *capacity, *rate, least));
+            }
+        }
+        Ok(size)
+    }
+
+    /// The refusal of a rate below the least one. The reason is the spec's parameters, or its capacity, or the kind
+    /// itself.
+    #[cold]
+    fn low_rate(&self, spec: &Spec, capacity: u64, rate: f64, least: f64) -> Error {
+        let least_of = |spec: &Spec, capacity| (self.least_rate)(spec, capacity);
+        let plain = Spec { parameters: Default::default(), ..*spec };
+        let (asked, least, name) = (Number(rate), Number(least), self.name);
+        if least.0 >= 1.0 {
+            error!(
+                Contradiction,
+                "false_positive_rate = {asked} has no meaning for {name}, whose rate is 1: leave it 0"
+            )
+        } else if least_of(&plain, capacity) <= rate {
+            let set = Set(self, spec);
+            error!(Contradiction, "false_positive_rate = {asked} is below {least}, the least of {name} with {set}")
+        } else if least_of(spec, 1) <= rate {
+            error!(
+                TooLarge,
+                "false_positive_rate = {asked} is below {least}, the least of {name} for capacity = {capacity}"
+            )
+        } else {
+            error!(OutOfRange, "false_positive_rate = {asked} is below {least}, the least of {name}")
+        }
+    }
+
+    fn check_exact(&self, capacity: u64, bits: u64, hashes: u32) -> Result<()> {
+        let (least, most) = self.hashes;
+        let needs_capacity = match self.sizes {
+            Sizes::Multiples(unit) if !bits.is_multiple_of(unit) => {
+                return Err(error!(OutOfRange, "bits = {bits} is not a multiple of {unit}"));
+            }
+            Sizes::Multiples(_) => hashes == 0 && least < most,
+            Sizes::ByKeys => true,
+        };
+        if hashes != 0 && !(least..=most).contains(&hashes) {
+            let name = self.name;
+            return Err(match (least, most) {
+                (_, 0) => error!(OutOfRange, "hashes = {hashes} has no meaning for {name}: leave it 0"),
+                (least, most) if least == most => error!(OutOfRange, "hashes = {hashes} is not the {most} of {name}"),
+                _ => error!(OutOfRange, "hashes = {hashes} with bits = {bits} is not from {least} to {most}"),
+            });
+        }
+        if capacity == 0 && needs_capacity {
+            return Err(match self.sizes {
+                Sizes::Multiples(_) => {
+                    error!(Contradiction, "bits = {bits} needs hashes, or a capacity to choose them for")
+                }
+                Sizes::ByKeys => error!(Contradiction, "bits = {bits} of {} needs a capacity", self.name),
+            });
+        }
+        if bits >= 1 << 63 {
+            return Err(error!(TooLarge, "bits = {bits} are more than the address space holds"));
+        }
+        Ok(())
+    }
+}
+
+/// The parameters that a spec sets to other values than the default ones.
+struct Set<'a>(&'a Row, &'a Spec);
+
+impl fmt::Display for Set<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Set(row, spec) = self;
+        let value = |parameter: &Parameter| spec.real_parameter(parameter).unwrap_or(parameter.default);
+        let set = |parameter: &&Parameter| value(parameter) != parameter.default;
+        for (i, parameter) in row.parameters.iter().copied().filter(set).enumerate() {
+            let value = value(parameter);
+            write!(f, "{}{} = ", if i == 0 { "" } else { ", " }, parameter.name)?;
+            match parameter.choices().get(value as usize) {
+                Some(choice) => f.write_str(choice)?,
+                None => write!(f, "{}", Number(value))?,
+            }
+        }
+        Ok(())
+    }
+}
