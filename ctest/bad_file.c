@@ -2,7 +2,6 @@
  * filter's own file as the target. */
 #include "refused.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,22 +11,6 @@
 #ifdef __linux__
 #include <sys/mount.h>
 #endif
-
-static unsigned files_in(const char *path) {
-  unsigned count = 0;
-  DIR *folder = opendir(path);
-  while (folder != NULL && readdir(folder) != NULL) count++;
-  if (folder != NULL) closedir(folder);
-  return count;
-}
-
-static bool file_is(const char *path, const petal_filter *filter) {
-  petal_filter *found = NULL;
-  CHECK_OK(petal_filter_open(path, NULL, &found, NULL));
-  bool same = check_same_bits(found, filter);
-  petal_filter_free(found);
-  return same;
-}
 
 static void no_such_file(void) {
   petal_filter *filter = make(SPEC(.capacity = 10)), *none = SENTINEL;
@@ -76,7 +59,7 @@ static void no_access(void) {
   CHECK(mkdir(folder, 0755) == 0 && chmod(check_path("."), 0755) == 0);
   CHECK_OK(petal_filter_save(old, path, NULL));
   CHECK(chmod(path, 0444) == 0 && chmod(folder, 0555) == 0);
-  unsigned files = files_in(folder);
+  unsigned files = check_files_in(folder);
   give_up_rights();
   REFUSED(PETAL_ERR_ACCESS_DENIED, "denies access", petal_filter_save(new, path, &error));
   CHECK_EQUAL(error.os_error, EACCES);
@@ -85,8 +68,8 @@ static void no_access(void) {
     check_skip("reading in a folder that is read-only", "a folder above the temporary one is closed to others");
   }
   take_rights_back();
-  CHECK(file_is(path, old));
-  CHECK_EQUAL(files_in(folder), files);
+  CHECK(check_file_is(path, old));
+  CHECK_EQUAL(check_files_in(folder), files);
   CHECK(chmod(path, 0000) == 0);
   give_up_rights();
   REFUSED(PETAL_ERR_ACCESS_DENIED, "denies access", try_file(path, PETAL_OPEN_READ));
@@ -109,11 +92,11 @@ static void save_without_room(const char *folder, const petal_filter *old, const
   char path[1450];
   snprintf(path, sizeof path, "%s/file", folder);
   CHECK_OK(petal_filter_save(old, path, NULL));
-  unsigned files = files_in(folder);
+  unsigned files = check_files_in(folder);
   REFUSED(PETAL_ERR_NO_SPACE, "space", petal_filter_save(large, path, &error));
   CHECK(error.os_error == ENOSPC || error.os_error == EFBIG);
-  CHECK(file_is(path, old));
-  CHECK_EQUAL(files_in(folder), files);
+  CHECK(check_file_is(path, old));
+  CHECK_EQUAL(check_files_in(folder), files);
   CHECK(remove(path) == 0);
 }
 

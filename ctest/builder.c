@@ -1,7 +1,6 @@
 /* BUILDERS */
 #include "check.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -168,20 +167,12 @@ static void batches(void) {
   petal_builder_free(builder);
 }
 
-static unsigned files_in(const char *path) {
-  unsigned count = 0;
-  DIR *folder = opendir(path);
-  while (folder != NULL && readdir(folder) != NULL) count++;
-  if (folder != NULL) closedir(folder);
-  return count;
-}
-
 /* With little memory keys go to a file without a name; the filter is the same. */
 static void spilling(petal_kind kind, uint64_t memory_limit) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind};
   petal_builder_options options = {.struct_size = sizeof options, .memory_limit = memory_limit,
                                    .temporary_directory = check_path(".")};
-  unsigned files = files_in(check_path("."));
+  unsigned files = check_files_in(check_path("."));
   petal_builder *small = make(&spec, &options), *large = make(&spec, NULL);
   /* More than 1 MiB holds; a quarter of the keys comes twice, far apart. */
   const uint64_t keys = 150000 + check_scaled(250000);
@@ -191,7 +182,7 @@ static void spilling(petal_kind kind, uint64_t memory_limit) {
       CHECK_OK(petal_builder_add_u64(small, key));
       CHECK_OK(petal_builder_add_u64(large, key));
     }
-    CHECK_EQUAL(files_in(check_path(".")), files);
+    CHECK_EQUAL(check_files_in(check_path(".")), files);
     CHECK_EQUAL(keys_in(small), keys);
     petal_filter *a = finish(small), *b = finish(large);
     CHECK(check_same_bits(a, b));
@@ -201,7 +192,7 @@ static void spilling(petal_kind kind, uint64_t memory_limit) {
   }
   petal_builder_free(small);
   petal_builder_free(large);
-  CHECK_EQUAL(files_in(check_path(".")), files);
+  CHECK_EQUAL(check_files_in(check_path(".")), files);
 }
 
 struct progress {

@@ -19,6 +19,7 @@
 #include <petal_more.h>
 #include <petal_policy.h>
 
+#include <dirent.h>
 #include <ftw.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -113,6 +114,15 @@ static inline const char *check_path(const char *name) {
   return path;
 }
 
+/* How many entries a folder has, its own and its parent's included. */
+static inline unsigned check_files_in(const char *path) {
+  unsigned count = 0;
+  DIR *folder = opendir(path);
+  while (folder != NULL && readdir(folder) != NULL) count++;
+  if (folder != NULL) closedir(folder);
+  return count;
+}
+
 /* Says what could not be tested here and why. */
 static inline void check_skip(const char *what, const char *why) { printf("skipped: %s: %s\n", what, why); }
 
@@ -169,6 +179,16 @@ static inline bool check_same_bits(const petal_filter *a, const petal_filter *b)
   bool equal = false;
   CHECK_OK(petal_filter_equal(a, b, &equal, NULL));
   return equal;
+}
+
+/* Whether a file is a whole image of what a filter holds. */
+static inline bool check_file_is(const char *path, const petal_filter *filter) {
+  petal_filter *found = NULL;
+  CHECK_OK(petal_filter_open(path, NULL, &found, NULL));
+  CHECK_OK(petal_filter_verify(found, NULL));
+  bool same = check_same_bits(found, filter);
+  petal_filter_free(found);
+  return same;
 }
 
 /* What the library knows of its own kinds of filter that take all keys, one after the other; how many these are when

@@ -1,7 +1,6 @@
 /* FILTERS: IMAGES AND FILES */
 #include "check.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -209,24 +208,16 @@ static void reading_only(void) {
   petal_filter_free(original);
 }
 
-static unsigned files_in_folder(void) {
-  unsigned count = 0;
-  DIR *folder = opendir(check_path("."));
-  while (folder != NULL && readdir(folder) != NULL) count++;
-  if (folder != NULL) closedir(folder);
-  return count;
-}
-
 /* Saving puts a new file in the old one's place: who has the old one mapped keeps it. */
 static void atomic_save(void) {
   const char *path = check_path("saved");
   petal_filter *old = make(0, 1000), *new = make(1000, 2000);
   CHECK_OK(petal_filter_save(old, path, NULL));
-  unsigned files = files_in_folder();
+  unsigned files = check_files_in(check_path("."));
   CHECK(chmod(path, 0640) == 0);
   petal_filter *mapped = open_file(path, PETAL_OPEN_READ);
   CHECK_OK(petal_filter_save(new, path, NULL));
-  CHECK_EQUAL(files_in_folder(), files);
+  CHECK_EQUAL(check_files_in(check_path(".")), files);
   CHECK(check_same_bits(mapped, old));
   petal_filter *fresh = open_file(path, PETAL_OPEN_READ);
   CHECK(check_same_bits(fresh, new));

@@ -2,7 +2,6 @@
  * has saved again, the owner that the file had, and no length of path that cannot be saved to. */
 #include "refused.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -49,23 +48,6 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to) {
 }
 #endif
 
-static unsigned files_in(const char *path) {
-  unsigned count = 0;
-  DIR *folder = opendir(path);
-  while (folder != NULL && readdir(folder) != NULL) count++;
-  if (folder != NULL) closedir(folder);
-  return count;
-}
-
-static bool file_is(const char *path, const petal_filter *filter) {
-  petal_filter *found = NULL;
-  CHECK_OK(petal_filter_open(path, NULL, &found, NULL));
-  CHECK_OK(petal_filter_verify(found, NULL));
-  bool same = check_same_bits(found, filter);
-  petal_filter_free(found);
-  return same;
-}
-
 /* Killed at each system call in turn, with a file in its place and without one, a saver leaves the old state or the new
  * one, and at most one file beside it; the next one who saves removes that. */
 static void killed_savers(bool replacing) {
@@ -76,7 +58,7 @@ static void killed_savers(bool replacing) {
   CHECK(mkdir(folder, 0755) == 0);
   petal_filter *old = make(SPEC(.capacity = 1000)), *new = make(SPEC(.capacity = 1000));
   CHECK_OK(petal_filter_insert_u64(new, 1, NULL));
-  const unsigned none = files_in(folder);
+  const unsigned none = check_files_in(folder);
   bool left_behind = false, seen_old = false, seen_new = false;
   for (long call = 1;; call++) {
     if (replacing) CHECK_OK(petal_filter_save(old, path, NULL));
@@ -87,11 +69,11 @@ static void killed_savers(bool replacing) {
     }
     int status = 0;
     CHECK(child > 0 && waitpid(child, &status, 0) == child);
-    bool there = access(path, F_OK) == 0, is_new = there && file_is(path, new);
-    CHECK(is_new || (replacing ? there && file_is(path, old) : !there));
+    bool there = access(path, F_OK) == 0, is_new = there && check_file_is(path, new);
+    CHECK(is_new || (replacing ? there && check_file_is(path, old) : !there));
     seen_old |= !is_new, seen_new |= is_new;
-    CHECK(files_in(folder) <= none + there + 1);
-    left_behind |= files_in(folder) > none + there;
+    CHECK(check_files_in(folder) <= none + there + 1);
+    left_behind |= check_files_in(folder) > none + there;
     bool finished = WIFEXITED(status);
     if (finished) CHECK(is_new && WEXITSTATUS(status) == 0);
     CHECK(finished || WTERMSIG(status) == SIGKILL);
@@ -99,7 +81,7 @@ static void killed_savers(bool replacing) {
     char other[1450];
     snprintf(other, sizeof other, "%s/other", folder);
     CHECK_OK(petal_filter_save(old, other, NULL));
-    CHECK_EQUAL(files_in(folder), none + there + 1);
+    CHECK_EQUAL(check_files_in(folder), none + there + 1);
     CHECK(remove(other) == 0 && (!there || remove(path) == 0));
     if (finished || call > 1000) break;
   }
@@ -183,7 +165,7 @@ static void long_paths(void) {
     CHECK_EQUAL(strlen(path), lengths[l]);
     CHECK_OK(petal_filter_save(filter, path, NULL));
     REFUSED(PETAL_OK, NULL, petal_filter_save(filter, path, &error));
-    CHECK(file_is(path, filter));
+    CHECK(check_file_is(path, filter));
   }
   petal_filter_free(filter);
 }

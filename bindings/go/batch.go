@@ -59,7 +59,7 @@ func (f *Filter) ContainsBatch(keys Keys, answers *Answers) error {
 	if answers == nil {
 		return &Error{Op: op, Status: ErrBufferTooSmall, Message: "answers = nil leaves no room for any answer"}
 	}
-	err := runBatch(op, C.PETAL_GO_CONTAINS, f.toRead(), nil, keys, answers)
+	err := runBatch(op, C.PETAL_GO_CONTAINS, unsafe.Pointer(f.toRead()), keys, answers)
 	runtime.KeepAlive(f)
 	if err != nil {
 		for i := range answers.Bools[:min(keys.Len(), len(answers.Bools))] {
@@ -73,7 +73,7 @@ func (f *Filter) ContainsBatch(keys Keys, answers *Answers) error {
 // InsertBatch inserts many keys in order: answer i is what [Filter.Insert] says of key i. If answers is nil nobody
 // finds it out, which is faster. On a failure the first answers.Done keys are in the filter. Changes the filter.
 func (f *Filter) InsertBatch(keys Keys, answers *Answers) error {
-	err := runBatch("petal.Filter.InsertBatch", C.PETAL_GO_INSERT, f.toChange(), nil, keys, answers)
+	err := runBatch("petal.Filter.InsertBatch", C.PETAL_GO_INSERT, unsafe.Pointer(f.toChange()), keys, answers)
 	runtime.KeepAlive(f)
 	return err
 }
@@ -118,18 +118,55 @@ func flatten[K []byte | string](k *flatKeys, keys []K) int {
 // numbers gives the library a slice of numbers.
 func numbers(slice []uint64) *C.uint64_t { return (*C.uint64_t)(unsafe.SliceData(slice)) }
 
-// runBatch does a verb to keys, on the handle that the verb is for, and fills answers, which may be nil. A bool is what
-// the library writes for a key: a byte, 0 or 1.
-func runBatch(op string, verb C.petal_go_verb, filter *C.petal_filter, builder *C.petal_builder, keys Keys,
+// runBatch does a verb to keys, on the handle that the verb is for, and fills answers, which may be nil.
+func runBatch(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys Keys, answers *Answers) error {
+	return runBatchWith(op, verb, handle, keys, nil, nil, answers)
+}
+
+// oneEach is an error if there are not as many of what is given as keys.
+func oneEach(op, what string, given []uint64, keys Keys) error {
+	if len(given) == keys.Len() {
+		return nil
+	}
+	message := fmt.Sprintf("%d %s for %d keys", len(given), what, keys.Len())
+	return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
+}
+
+// roomForEach is an error if there is less room than keys.
+func roomForEach(op, what string, room int, keys Keys) error {
+	if room >= keys.Len() {
+		return nil
+	}
+	message := fmt.Sprintf("room for %d %s is less than the %d keys", room, what, keys.Len())
+	return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
+}
+
+// runGiving is [runBatch] of a verb that takes a number beside each key, and always has answers.
+func runGiving(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys Keys, what string, given []uint64,
+	answers *Answers,
+) error {
+	if err := oneEach(op, what, given, keys); err != nil {
+		return err
+	}
+	if answers == nil {
+		answers = &Answers{}
+	}
+	return runBatchWith(op, verb, handle, keys, given, nil, answers)
+}
+
+// runBatchWith is [runBatch] of a verb that is given a number beside each key, or tells one of each. Both are nil where
+// the verb has none. A bool is what the library writes for a key: a byte, 0 or 1.
+func runBatchWith(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys Keys, given, told []uint64,
 	answers *Answers,
 ) error {
 	var found []bool
 	if answers != nil {
 		answers.TrueCount, answers.Done = 0, 0
 		found = answers.Bools
-		if count := keys.Len(); found != nil && len(found) < count {
-			message := fmt.Sprintf("room for %d answers is less than the %d keys", len(found), count)
-			return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
+		if found != nil {
+			if err := roomForEach(op, "answers", len(found), keys); err != nil {
+				return err
+			}
 		}
 	}
 	var flat *flatKeys
@@ -140,7 +177,7 @@ func runBatch(op string, verb C.petal_go_verb, filter *C.petal_filter, builder *
 	}
 	var bytes []byte
 	offsets, taken := keys.numbers, len(keys.numbers)
-	// Once even without keys: the library says what is wrong with the filter.
+	// Once even without keys: the library says what is wrong with the handle.
 	for done := 0; ; {
 		if flat != nil {
 			if keys.texts != nil {
@@ -150,15 +187,11 @@ func runBatch(op string, verb C.petal_go_verb, filter *C.petal_filter, builder *
 			}
 			bytes, offsets = flat.bytes, flat.offsets
 		}
-		var room []bool
-		if found != nil {
-			room = found[done:]
-		}
 		var came C.petal_go_taken
 		failure := newFailure()
-		C.petal_go_batch(verb, filter, builder, keys.form, bytesOf(bytes), C.size_t(len(bytes)), numbers(offsets),
-			C.size_t(taken), C.bool(answers != nil), (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(room))), &came,
-			&failure.raw)
+		C.petal_go_batch(verb, handle, keys.form, bytesOf(bytes), C.size_t(len(bytes)), numbers(offsets),
+			C.size_t(taken), numbers(given), numbers(told), C.bool(answers != nil),
+			(*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(found))), &came, &failure.raw)
 		done += int(came.done)
 		if answers != nil {
 			answers.TrueCount += int(came.true_count)
@@ -167,5 +200,9 @@ func runBatch(op string, verb C.petal_go_verb, filter *C.petal_filter, builder *
 		if err := failure.err(op); err != nil || done == keys.Len() {
 			return err
 		}
+		given, told, found = behind(given, came.done), behind(told, came.done), behind(found, came.done)
 	}
 }
+
+// behind is what comes after the first so many of a slice, which may be nil.
+func behind[T any](slice []T, done C.size_t) []T { return slice[min(int(done), len(slice)):] }

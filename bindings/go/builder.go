@@ -16,8 +16,6 @@ package petal
 #cgo nocallback petal_builder_add_times_u64
 #cgo noescape petal_builder_add_times_hash
 #cgo nocallback petal_builder_add_times_hash
-#cgo noescape petal_go_builder_add_times_batch
-#cgo nocallback petal_go_builder_add_times_batch
 
 extern _Bool petalGoProgress(uintptr_t context, uint64_t done, uint64_t total);
 
@@ -44,6 +42,7 @@ import "C"
 
 import (
 	"runtime"
+	"unsafe"
 )
 
 // Builder collects keys, 8 bytes each, and then makes a filter for exactly the distinct keys that came. A builder can
@@ -148,7 +147,7 @@ func (b *Builder) AddHash(hash uint64) error {
 // AddBatch adds many keys in order. answers may be nil; it only tells how many were added, the first answers.Done, and
 // has no Bools: a builder learns nothing about a key.
 func (b *Builder) AddBatch(keys Keys, answers *Answers) error {
-	err := runBatch("petal.Builder.AddBatch", C.PETAL_GO_ADD, nil, b.toChange(), keys, answers)
+	err := runBatch("petal.Builder.AddBatch", C.PETAL_GO_BUILDER_ADD, unsafe.Pointer(b.toChange()), keys, answers)
 	runtime.KeepAlive(b)
 	return err
 }
@@ -184,35 +183,22 @@ func (b *Builder) AddTimesHash(hash, times uint64) error {
 // AddTimesBatch adds each key as often as the number in its place of times says, in order. answers may be nil; it only
 // tells how many keys were added, the first answers.Done, and has no Bools.
 func (b *Builder) AddTimesBatch(keys Keys, times []uint64, answers *Answers) error {
-	const op = "petal.Builder.AddTimesBatch"
-	if err := oneEach(op, keys, times); err != nil {
-		return err
-	}
-	if answers == nil {
-		answers = &Answers{}
-	}
-	err := inPieces(op, keys, answers, func(piece piece, came *C.petal_go_taken, failure *failure) {
-		C.petal_go_builder_add_times_batch(b.toChange(), piece.form, bytesOf(piece.bytes), C.size_t(len(piece.bytes)),
-			numbers(piece.numbers), C.size_t(piece.count), numbers(times[piece.start:]), boolsOf(piece.found), came,
-			&failure.raw)
-	})
+	err := runGiving("petal.Builder.AddTimesBatch", C.PETAL_GO_BUILDER_ADD_TIMES, unsafe.Pointer(b.toChange()), keys,
+		"counts", times, answers)
 	runtime.KeepAlive(b)
 	return err
 }
 
 // Offered returns how many keys were added, duplicates included. Only reads the builder.
 func (b *Builder) Offered() (uint64, error) {
-	var count C.uint64_t
-	failure := newFailure()
-	C.petal_builder_offered(b.toRead(), &count, &failure.raw)
-	runtime.KeepAlive(b)
-	return uint64(count), failure.err("petal.Builder.Offered")
+	return answered("petal.Builder.Offered", func(count *uint64, failure *C.petal_error) {
+		C.petal_builder_offered(b.toRead(), (*C.uint64_t)(count), failure)
+	})
 }
 
 // Finish makes the filter and empties the builder, which you may use again. On a failure, and when Progress cancels
 // ([ErrCancelled]), the keys stay.
 func (b *Builder) Finish() (*Filter, error) {
-	defer runtime.KeepAlive(b)
 	return filterOf(made("petal.Builder.Finish", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
 		C.petal_builder_finish(b.toChange(), handle, failure)
 		b.rethrow()
@@ -222,7 +208,6 @@ func (b *Builder) Finish() (*Filter, error) {
 // Save makes the filter straight into a file, which replaces an old file in one step, and empties the builder. On a
 // failure the old file and the keys stay.
 func (b *Builder) Save(path string) error {
-	defer runtime.KeepAlive(b)
 	return withPath("petal.Builder.Save", path, func(path *C.char, failure *C.petal_error) {
 		C.petal_builder_save(b.toChange(), path, failure)
 		b.rethrow()

@@ -68,8 +68,7 @@ func TestBuildersStopWhenProgressSaysSo(t *testing.T) {
 	defer b.Close()
 	check(t, b.AddBatch(Uint64Keys(make([]uint64, 100_000)), nil))
 	behave = func() bool { return false }
-	_, err := b.Finish()
-	wants(t, err, ErrCancelled)
+	wants(t, errorIn(b.Finish()), ErrCancelled)
 	behave = func() bool { panic("thrown") }
 	func() {
 		defer func() {
@@ -85,6 +84,6 @@ func TestBuildersStopWhenProgressSaysSo(t *testing.T) {
 	if !f.ContainsUint64(0) {
 		t.Error("the keys did not stay")
 	}
-	_, err = NewBuilder(Spec{}, &BuilderOptions{MemoryLimit: 1, Progress: func(uint64, uint64) bool { return true }})
+	_, err := NewBuilder(Spec{}, &BuilderOptions{MemoryLimit: 1, Progress: func(uint64, uint64) bool { return true }})
 	wants(t, err, ErrOutOfRange)
 }

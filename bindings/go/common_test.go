@@ -41,6 +41,9 @@ func wants(t testing.TB, err, want error) {
 	}
 }
 
+// errorIn is the error of a call whose value nobody wants.
+func errorIn[T any](_ T, err error) error { return err }
+
 // filterKinds are the library's own kinds of filter, whichever there are.
 func filterKinds() []KindInfo {
 	return slices.DeleteFunc(Kinds(), func(kind KindInfo) bool {

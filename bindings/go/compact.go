@@ -43,19 +43,15 @@ func (o *CompactOptions) raw() C.petal_compact_options {
 // filter.
 func (f *Filter) AppendCompact(b []byte) ([]byte, error) {
 	const op = "petal.Filter.AppendCompact"
-	var size C.size_t
-	failure := newFailure()
-	C.petal_filter_compact_size(f.toRead(), &size, &failure.raw)
-	if err := failure.err(op); err != nil {
+	size, err := answered(op, func(size *C.size_t, failure *C.petal_error) {
+		C.petal_filter_compact_size(f.toRead(), size, failure)
+	})
+	if err != nil {
 		return b, err
 	}
-	b, place := grow(b, int(size))
-	C.petal_go_serialize_compact(f.toRead(), bytesOf(place), size, &failure.raw)
-	runtime.KeepAlive(f)
-	if err := failure.err(op); err != nil {
-		return b, err
-	}
-	return b[:len(b)+len(place)], nil
+	return appended(op, b, uint64(size), func(form []byte, failure *C.petal_error) {
+		C.petal_go_serialize_compact(f.toRead(), bytesOf(form), size, failure)
+	})
 }
 
 // AppendCompact makes the filter, appends its compact form to a slice, and empties the builder, which you may use
@@ -105,9 +101,9 @@ func LoadCompact(form []byte, options *CompactOptions) (*Filter, error) {
 
 // CheckCompact compares all of a compact form with its checksum.
 func CheckCompact(form []byte) error {
-	failure := newFailure()
-	C.petal_go_compact_check(nonNil(form), C.size_t(len(form)), &failure.raw)
-	return failure.err("petal.CheckCompact")
+	return called("petal.CheckCompact", func(failure *C.petal_error) {
+		C.petal_go_compact_check(nonNil(form), C.size_t(len(form)), failure)
+	})
 }
 
 // CompactContains says whether a key may be in the filter of a compact form, without loading it; true also if the form
@@ -194,9 +190,10 @@ func (l *Filters) ask(op string, answers *Answers,
 		}
 	}
 	var taken C.petal_go_taken
-	failure := newFailure()
-	call(unsafe.SliceData(handles), (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(answers.Bools))), &taken, &failure.raw)
+	err := called(op, func(failure *C.petal_error) {
+		call(unsafe.SliceData(handles), (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(answers.Bools))), &taken, failure)
+	})
 	runtime.KeepAlive(l.filters)
 	answers.TrueCount, answers.Done = int(taken.true_count), int(taken.done)
-	return failure.err(op)
+	return err
 }

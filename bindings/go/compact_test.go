@@ -29,12 +29,8 @@ func TestCompactForms(t *testing.T) {
 		t.Error("a form that is none says false")
 	}
 	form[0] ^= 1
-	if err := CheckCompact(form); !errors.Is(err, ErrCorrupt) {
-		t.Error(err)
-	}
-	if _, err := LoadCompact(form, options); !errors.Is(err, ErrCorrupt) {
-		t.Error(err)
-	}
+	wants(t, CheckCompact(form), ErrCorrupt)
+	wants(t, errorIn(LoadCompact(form, options)), ErrCorrupt)
 }
 
 func TestCompactFormsOfBuilders(t *testing.T) {

@@ -95,14 +95,10 @@ type Overlap struct {
 
 // Describe returns what the filter is, in constant time. Only reads the filter.
 func (f *Filter) Describe() (Description, error) {
-	raw := sizedDescription()
-	failure := newFailure()
-	C.petal_filter_describe(f.toRead(), &raw, &failure.raw)
-	runtime.KeepAlive(f)
-	if err := failure.err("petal.Filter.Describe"); err != nil {
-		return Description{}, err
-	}
-	return descriptionOf(&raw), nil
+	const op = "petal.Filter.Describe"
+	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
+		C.petal_filter_describe(f.toRead(), raw, failure)
+	})
 }
 
 // descriptionOf converts the library's description of a filter or a map.
@@ -128,14 +124,10 @@ func descriptionOf(raw *C.petal_description) Description {
 
 // Stats measures how full the filter is. Reads the whole payload, and changes nothing.
 func (f *Filter) Statistics() (Statistics, error) {
-	raw := sizedStatistics()
-	failure := newFailure()
-	C.petal_filter_statistics(f.toRead(), &raw, &failure.raw)
-	runtime.KeepAlive(f)
-	if err := failure.err("petal.Filter.Statistics"); err != nil {
-		return Statistics{}, err
-	}
-	return statisticsOf(&raw), nil
+	const op = "petal.Filter.Statistics"
+	return converted(op, sizedStatistics(), statisticsOf, func(raw *C.petal_statistics, failure *C.petal_error) {
+		C.petal_filter_statistics(f.toRead(), raw, failure)
+	})
 }
 
 // statisticsOf converts the library's statistics of a filter or a map.
@@ -152,14 +144,9 @@ func statisticsOf(raw *C.petal_statistics) Statistics {
 // Spec returns the spec of an empty filter that merges with this one: its exact bits and hashes, without the secret key
 // of a keyed filter. Only reads the filter.
 func (f *Filter) Spec() (Spec, error) {
-	raw := C.petal_spec{struct_size: C.size_t(unsafe.Sizeof(C.petal_spec{}))}
-	failure := newFailure()
-	C.petal_filter_spec(f.toRead(), &raw, &failure.raw)
-	runtime.KeepAlive(f)
-	if err := failure.err("petal.Filter.Spec"); err != nil {
-		return Spec{}, err
-	}
-	return specOf(&raw)
+	return writtenSpec("petal.Filter.Spec", func(raw *C.petal_spec, failure *C.petal_error) {
+		C.petal_filter_spec(f.toRead(), raw, failure)
+	})
 }
 
 // Capabilities returns what this handle can do; nothing, if it is closed. Only reads the filter.
@@ -171,59 +158,49 @@ func (f *Filter) Capabilities() Capabilities {
 
 // ExpectedFalsePositiveRate returns the exact rate to expect with that many distinct keys. Only reads the filter.
 func (f *Filter) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
-	var rate C.double
-	failure := newFailure()
-	C.petal_filter_expected_false_positive_rate(f.toRead(), C.uint64_t(keys), &rate, &failure.raw)
-	runtime.KeepAlive(f)
-	return float64(rate), failure.err("petal.Filter.ExpectedFalsePositiveRate")
+	return answered("petal.Filter.ExpectedFalsePositiveRate", func(rate *float64, failure *C.petal_error) {
+		C.petal_filter_expected_false_positive_rate(f.toRead(), C.uint64_t(keys), (*C.double)(rate), failure)
+	})
 }
 
 // ExpectedFalseNegativeRate returns the probability that a key is not found once age other keys were inserted after it:
 // 0 for kinds that neither lose keys ([MayLoseKeys]) nor forget them ([CanAge]), and inside a window. Only reads the
 // filter.
 func (f *Filter) ExpectedFalseNegativeRate(age uint64) (float64, error) {
-	var rate C.double
-	failure := newFailure()
-	C.petal_filter_expected_false_negative_rate(f.toRead(), C.uint64_t(age), &rate, &failure.raw)
-	runtime.KeepAlive(f)
-	return float64(rate), failure.err("petal.Filter.ExpectedFalseNegativeRate")
+	return answered("petal.Filter.ExpectedFalseNegativeRate", func(rate *float64, failure *C.petal_error) {
+		C.petal_filter_expected_false_negative_rate(f.toRead(), C.uint64_t(age), (*C.double)(rate), failure)
+	})
 }
 
 // ExpectedOmissions returns the average number of omissions when keys distinct keys are inserted, one after the other,
 // into an empty filter of this geometry. An omission is a new key that the filter takes for a known one, or that it
 // refuses because it is full. Returns [ErrUnsupported] if its kind is built from its keys. Only reads the filter.
 func (f *Filter) ExpectedOmissions(keys uint64) (float64, error) {
-	var omissions C.double
-	failure := newFailure()
-	C.petal_filter_expected_omissions(f.toRead(), C.uint64_t(keys), &omissions, &failure.raw)
-	runtime.KeepAlive(f)
-	return float64(omissions), failure.err("petal.Filter.ExpectedOmissions")
+	return answered("petal.Filter.ExpectedOmissions", func(omissions *float64, failure *C.petal_error) {
+		C.petal_filter_expected_omissions(f.toRead(), C.uint64_t(keys), (*C.double)(omissions), failure)
+	})
 }
 
 // Estimate returns how many distinct keys the filter holds, judged by its bits. Returns [ErrUnsupported] if its kind
 // cannot tell. Reads the whole payload, and changes nothing.
 func (f *Filter) Estimate() (Estimate, error) {
-	var raw C.petal_estimate
-	failure := newFailure()
-	C.petal_filter_estimate(f.toRead(), &raw, &failure.raw)
-	runtime.KeepAlive(f)
-	return estimate(&raw), failure.err("petal.Filter.Estimate")
+	return converted("petal.Filter.Estimate", C.petal_estimate{}, estimate,
+		func(raw *C.petal_estimate, failure *C.petal_error) { C.petal_filter_estimate(f.toRead(), raw, failure) })
 }
 
 // EstimateOverlap compares two filters that could be merged. Reads both payloads, and changes nothing.
 func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
 	raw := C.petal_overlap{struct_size: C.size_t(unsafe.Sizeof(C.petal_overlap{}))}
-	failure := newFailure()
-	C.petal_filter_estimate_overlap(f.toRead(), other.toRead(), &raw, &failure.raw)
-	runtime.KeepAlive(f)
-	runtime.KeepAlive(other)
+	err := called("petal.Filter.EstimateOverlap", func(failure *C.petal_error) {
+		C.petal_filter_estimate_overlap(f.toRead(), other.toRead(), &raw, failure)
+	})
 	return Overlap{
 		FirstCount:        estimate(&raw.first_count),
 		SecondCount:       estimate(&raw.second_count),
 		UnionCount:        estimate(&raw.union_count),
 		IntersectionCount: estimate(&raw.intersection_count),
 		Jaccard:           estimate(&raw.jaccard),
-	}, failure.err("petal.Filter.EstimateOverlap")
+	}, err
 }
 
 func estimate(raw *C.petal_estimate) Estimate {

@@ -19,9 +19,6 @@ import "C"
 
 import (
 	"io"
-	"math"
-	"runtime"
-	"runtime/cgo"
 	"unsafe"
 )
 
@@ -90,22 +87,17 @@ func FindFormat(name string) (FormatInfo, error) {
 	if err := withoutNUL(op, "the name", name); err != nil {
 		return FormatInfo{}, err
 	}
-	raw := newFormatInfo()
-	failure := newFailure()
-	if C.petal_format_find(cString(name), &raw, &failure.raw) != C.PETAL_OK {
-		return FormatInfo{}, failure.err(op)
-	}
-	return formatInfo(&raw), nil
+	return converted(op, newFormatInfo(), formatInfo, func(raw *C.petal_format_info, failure *C.petal_error) {
+		C.petal_format_find(cString(name), raw, failure)
+	})
 }
 
 // RecogniseFormat recognises a format by the first bytes of a filter. Returns [ErrForeign] if the bytes show no format.
 func RecogniseFormat(foreign []byte) (FormatInfo, error) {
-	raw := newFormatInfo()
-	failure := newFailure()
-	if C.petal_go_recognise(nonNil(foreign), C.size_t(len(foreign)), &raw, &failure.raw) != C.PETAL_OK {
-		return FormatInfo{}, failure.err("petal.RecogniseFormat")
-	}
-	return formatInfo(&raw), nil
+	const op = "petal.RecogniseFormat"
+	return converted(op, newFormatInfo(), formatInfo, func(raw *C.petal_format_info, failure *C.petal_error) {
+		C.petal_go_recognise(nonNil(foreign), C.size_t(len(foreign)), raw, failure)
+	})
 }
 
 // FormatSpec returns the spec of a format's filter, for [New] or for a builder. The filter has the size that the
@@ -118,14 +110,9 @@ func FormatSpec(format, variant string, capacity uint64, falsePositiveRate float
 	if err != nil {
 		return Spec{}, err
 	}
-	raw := C.petal_spec{struct_size: C.size_t(unsafe.Sizeof(C.petal_spec{}))}
-	failure := newFailure()
-	C.petal_format_spec(name, asked, C.uint64_t(capacity), C.double(falsePositiveRate), C.uint64_t(seed), &raw,
-		&failure.raw)
-	if err := failure.err(op); err != nil {
-		return Spec{}, err
-	}
-	return specOf(&raw)
+	return writtenSpec(op, func(raw *C.petal_spec, failure *C.petal_error) {
+		C.petal_format_spec(name, asked, C.uint64_t(capacity), C.double(falsePositiveRate), C.uint64_t(seed), raw, failure)
+	})
 }
 
 // ImportFilter makes a filter in memory of its own from all of another system's bytes. Returns [ErrForeign],
@@ -159,22 +146,14 @@ func (f *Filter) Export(format, variant string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var size C.uint64_t
-	failure := newFailure()
-	C.petal_filter_export_size(f.toRead(), name, asked, &size, &failure.raw)
-	if err := failure.err(op); err != nil {
-		return nil, err
+	size := func() (uint64, error) {
+		return answered(op, func(size *uint64, failure *C.petal_error) {
+			C.petal_filter_export_size(f.toRead(), name, asked, (*C.uint64_t)(size), failure)
+		})
 	}
-	if size > math.MaxInt {
-		return nil, &Error{Op: op, Status: ErrTooLarge}
-	}
-	foreign := make([]byte, size)
-	C.petal_go_export(f.toRead(), name, asked, nonNil(foreign), C.size_t(size), &failure.raw)
-	runtime.KeepAlive(f)
-	if err := failure.err(op); err != nil {
-		return nil, err
-	}
-	return foreign, nil
+	return marshalled(op, size, func(foreign []byte, failure *C.petal_error) {
+		C.petal_go_export(f.toRead(), name, asked, nonNil(foreign), C.size_t(len(foreign)), failure)
+	})
 }
 
 // ExportTo is [Filter.Export] piece by piece, without a copy of the whole. The writer must not end its goroutine
@@ -185,19 +164,9 @@ func (f *Filter) ExportTo(w io.Writer, format, variant string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	out := &streamOut{writer: w}
-	handle := cgo.NewHandle(out)
-	defer handle.Delete()
-	failure := newFailure()
-	C.petal_go_export_to(f.toRead(), name, asked, C.uintptr_t(handle), &failure.raw)
-	runtime.KeepAlive(f)
-	if out.panicked != nil {
-		panic(out.panicked)
-	}
-	if out.err != nil {
-		return out.written, out.err
-	}
-	return out.written, failure.err(op)
+	return streamed(op, w, func(context C.uintptr_t, failure *C.petal_error) {
+		C.petal_go_export_to(f.toRead(), name, asked, context, failure)
+	})
 }
 
 // formatNames are the names of a format and of a variant as the library takes them: nil for none.

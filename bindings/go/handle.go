@@ -57,12 +57,32 @@ func (h *held[H]) close() {
 	runtime.KeepAlive(h)
 }
 
+// called is the error of a call of the library. What the call refers to stays alive until it is over.
+func called(op string, call func(failure *C.petal_error)) error {
+	failure := newFailure()
+	call(&failure.raw)
+	runtime.KeepAlive(call)
+	return failure.err(op)
+}
+
+// answered is what a call of the library writes, and its error.
+func answered[T any](op string, call func(answer *T, failure *C.petal_error)) (answer T, err error) {
+	err = called(op, func(failure *C.petal_error) { call(&answer, failure) })
+	return answer, err
+}
+
+// converted is what Go makes of what a call of the library writes into raw.
+func converted[R, T any](op string, raw R, toGo func(*R) T, call func(*R, *C.petal_error)) (answer T, err error) {
+	if err := called(op, func(failure *C.petal_error) { call(&raw, failure) }); err != nil {
+		return answer, err
+	}
+	return toGo(&raw), nil
+}
+
 // made holds what a call of the library makes.
 func made[H comparable](op string, free func(H), call func(*H, *C.petal_error)) (*held[H], error) {
 	var handle H
-	failure := newFailure()
-	call(&handle, &failure.raw)
-	if err := failure.err(op); err != nil {
+	if err := called(op, func(failure *C.petal_error) { call(&handle, failure) }); err != nil {
 		return nil, err
 	}
 	return hold(handle, free), nil
@@ -106,9 +126,7 @@ func withPath(op, path string, call func(*C.char, *C.petal_error)) error {
 	if err := withoutNUL(op, "the path", path); err != nil {
 		return err
 	}
-	failure := newFailure()
-	call(cString(path), &failure.raw)
-	return failure.err(op)
+	return called(op, func(failure *C.petal_error) { call(cString(path), failure) })
 }
 
 // appended appends an image of so many bytes, which write puts where it belongs.
@@ -117,12 +135,24 @@ func appended(op string, b []byte, size uint64, write func(image []byte, failure
 		return b, &Error{Op: op, Status: ErrTooLarge}
 	}
 	b, image := grow(b, int(size))
-	failure := newFailure()
-	write(image, &failure.raw)
-	if err := failure.err(op); err != nil {
+	if err := called(op, func(failure *C.petal_error) { write(image, failure) }); err != nil {
 		return b, err
 	}
 	return b[:len(b)+len(image)], nil
+}
+
+// marshalled is an image of as many bytes as size says, which write puts where it belongs; nil if either fails.
+func marshalled(op string, size func() (uint64, error), write func(image []byte, failure *C.petal_error),
+) ([]byte, error) {
+	bytes, err := size()
+	if err != nil {
+		return nil, err
+	}
+	image, err := appended(op, nil, bytes, write)
+	if err != nil {
+		return nil, err
+	}
+	return image, nil
 }
 
 // streamOut is where an image is written to, piece by piece.
@@ -138,15 +168,14 @@ func streamed(op string, w io.Writer, call func(context C.uintptr_t, failure *C.
 	out := &streamOut{writer: w}
 	handle := cgo.NewHandle(out)
 	defer handle.Delete()
-	failure := newFailure()
-	call(C.uintptr_t(handle), &failure.raw)
+	err := called(op, func(failure *C.petal_error) { call(C.uintptr_t(handle), failure) })
 	if out.panicked != nil {
 		panic(out.panicked)
 	}
 	if out.err != nil {
 		return out.written, out.err
 	}
-	return out.written, failure.err(op)
+	return out.written, err
 }
 
 // progress is what the library calls back. It does not refer to the builder, which could not be forgotten otherwise.

@@ -23,7 +23,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"runtime"
 	"unsafe"
 )
 
@@ -102,7 +101,6 @@ func nonNil(slice []byte) *C.uint8_t {
 // so that readers see the old image or the new one. Returns [ErrMappedPath] if the filter lies in that very file. Only
 // reads the filter.
 func (f *Filter) Save(path string) error {
-	defer runtime.KeepAlive(f)
 	return withPath("petal.Filter.Save", path, func(path *C.char, failure *C.petal_error) {
 		C.petal_filter_save(f.toRead(), path, failure)
 	})
@@ -112,38 +110,27 @@ func (f *Filter) Save(path string) error {
 // this handle opened it and nobody merged anything dirty into it. Otherwise, and while handles share the image, it
 // stays dirty: see [Filter.Vouch]. Changes the filter.
 func (f *Filter) Sync() error {
-	failure := newFailure()
-	C.petal_filter_sync(f.toChange(), &failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err("petal.Filter.Sync")
+	return called("petal.Filter.Sync", func(failure *C.petal_error) { C.petal_filter_sync(f.toChange(), failure) })
 }
 
 // Vouch declares the bytes as they are now to be right, and makes the filter clean: an image in place gets new
 // checksums. Call it if you know that all keys are there, or if you can do without some. Reads the whole payload.
 // Changes the filter.
 func (f *Filter) Vouch() error {
-	failure := newFailure()
-	C.petal_filter_vouch(f.toChange(), &failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err("petal.Filter.Vouch")
+	return called("petal.Filter.Vouch", func(failure *C.petal_error) { C.petal_filter_vouch(f.toChange(), failure) })
 }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
 // Returns [ErrDirty] if all parts match but nobody vouches for the payload, or not yet. Only reads the filter.
 func (f *Filter) Verify() error {
-	failure := newFailure()
-	C.petal_filter_verify(f.toRead(), &failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err("petal.Filter.Verify")
+	return called("petal.Filter.Verify", func(failure *C.petal_error) { C.petal_filter_verify(f.toRead(), failure) })
 }
 
 // SerializedSize returns the size of the image in bytes. Only reads the filter.
 func (f *Filter) SerializedSize() (uint64, error) {
-	var size C.uint64_t
-	failure := newFailure()
-	C.petal_filter_serialized_size(f.toRead(), &size, &failure.raw)
-	runtime.KeepAlive(f)
-	return uint64(size), failure.err("petal.Filter.SerializedSize")
+	return answered("petal.Filter.SerializedSize", func(size *uint64, failure *C.petal_error) {
+		C.petal_filter_serialized_size(f.toRead(), (*C.uint64_t)(size), failure)
+	})
 }
 
 // AppendBinary appends the image to a slice. Only reads the filter.
@@ -152,7 +139,6 @@ func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
 	if err != nil {
 		return b, err
 	}
-	defer runtime.KeepAlive(f)
 	return appended("petal.Filter.AppendBinary", b, size, func(image []byte, failure *C.petal_error) {
 		C.petal_go_serialize(f.toRead(), bytesOf(image), C.size_t(len(image)), failure)
 	})
@@ -184,7 +170,6 @@ func (f *Filter) become(other *Filter) {
 // WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
 // ([runtime.Goexit]). Only reads the filter.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
-	defer runtime.KeepAlive(f)
 	return streamed("petal.Filter.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
 		C.petal_go_serialize_to(f.toRead(), context, failure)
 	})

@@ -173,14 +173,24 @@ static inline bool petal_go_compact_contains_hash(const uint8_t *form, size_t le
 	return petal_compact_contains_hash(form, length, hash);
 }
 
-/* The verbs of batches, and how far one came. */
+/* The verbs of batches, each of the handle that it names, a filter if it names none; and how far a batch came. */
 typedef enum {
 	PETAL_GO_CONTAINS,
 	PETAL_GO_INSERT,
 	PETAL_GO_INSERT_SHARED,
+	PETAL_GO_INSERT_TIMES,
 	PETAL_GO_REMOVE,
+	PETAL_GO_REMOVE_TIMES,
 	PETAL_GO_REJUVENATE,
-	PETAL_GO_ADD
+	PETAL_GO_COUNT,
+	PETAL_GO_BUILDER_ADD,
+	PETAL_GO_BUILDER_ADD_TIMES,
+	PETAL_GO_MAP_GET,
+	PETAL_GO_MAP_PUT,
+	PETAL_GO_MAP_REPLACE,
+	PETAL_GO_MAP_BUILDER_PUT,
+	PETAL_GO_SKETCH_INSERT,
+	PETAL_GO_SKETCH_REMOVE
 } petal_go_verb;
 typedef struct {
 	uint64_t true_count;
@@ -195,107 +205,45 @@ static inline petal_keys petal_go_keys(petal_keys_form form, const uint8_t *byte
 	                                : petal_keys_hashes(numbers, count);
 }
 
+static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const petal_keys *keys,
+                                        const uint64_t *given, petal_answers *answers, petal_error *error) {
+	switch (verb) {
+	case PETAL_GO_CONTAINS: return petal_filter_contains_batch(handle, keys, answers, error);
+	case PETAL_GO_INSERT: return petal_filter_insert_batch(handle, keys, answers, error);
+	case PETAL_GO_INSERT_SHARED: return petal_filter_insert_shared_batch(handle, keys, answers, error);
+	case PETAL_GO_INSERT_TIMES: return petal_filter_insert_times_batch(handle, keys, given, answers, error);
+	case PETAL_GO_REMOVE: return petal_filter_remove_batch(handle, keys, answers, error);
+	case PETAL_GO_REMOVE_TIMES: return petal_filter_remove_times_batch(handle, keys, given, answers, error);
+	case PETAL_GO_REJUVENATE: return petal_filter_rejuvenate_batch(handle, keys, answers, error);
+	case PETAL_GO_COUNT: return petal_filter_count_batch(handle, keys, answers, error);
+	case PETAL_GO_BUILDER_ADD: return petal_builder_add_batch(handle, keys, answers, error);
+	case PETAL_GO_BUILDER_ADD_TIMES: return petal_builder_add_times_batch(handle, keys, given, answers, error);
+	case PETAL_GO_MAP_GET: return petal_map_get_batch(handle, keys, answers, error);
+	case PETAL_GO_MAP_PUT: return petal_map_put_batch(handle, keys, given, answers, error);
+	case PETAL_GO_MAP_REPLACE: return petal_map_replace_batch(handle, keys, given, answers, error);
+	case PETAL_GO_MAP_BUILDER_PUT: return petal_map_builder_put_batch(handle, keys, given, answers, error);
+	case PETAL_GO_SKETCH_INSERT: return petal_sketch_insert_batch(handle, keys, answers, error);
+	case PETAL_GO_SKETCH_REMOVE: return petal_sketch_remove_batch(handle, keys, answers, error);
+	}
+	return PETAL_ERR_INTERNAL;
+}
+
 /*
  * A batch, of whose structs only the parts come from Go's memory: the structs may not, because they hold pointers.
- * `numbers` are the offsets of byte keys, or the keys. Without `asked` nobody wants answers.
+ * `numbers` are the offsets of byte keys, or the keys. `given` are the values or times of verbs that take them, `told`
+ * is room for the counts or values of verbs that tell them. Without `asked` nobody wants answers.
  */
-static inline petal_status petal_go_batch(petal_go_verb verb, petal_filter *filter, petal_builder *builder,
-                                          petal_keys_form form, const uint8_t *bytes, size_t length,
-                                          const uint64_t *numbers, size_t count, bool asked, uint8_t *found,
-                                          petal_go_taken *taken, petal_error *error) {
+static inline petal_status petal_go_batch(petal_go_verb verb, void *handle, petal_keys_form form, const uint8_t *bytes,
+                                          size_t length, const uint64_t *numbers, size_t count, const uint64_t *given,
+                                          uint64_t *told, bool asked, uint8_t *found, petal_go_taken *taken,
+                                          petal_error *error) {
 	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
-	petal_answers answers = {.struct_size = sizeof answers, .bytes = found}, *wanted = asked ? &answers : NULL;
-	petal_status status = verb == PETAL_GO_CONTAINS ? petal_filter_contains_batch(filter, &keys, wanted, error)
-	                      : verb == PETAL_GO_INSERT ? petal_filter_insert_batch(filter, &keys, wanted, error)
-	                      : verb == PETAL_GO_INSERT_SHARED
-	                          ? petal_filter_insert_shared_batch(filter, &keys, wanted, error)
-	                      : verb == PETAL_GO_REMOVE
-	                          ? petal_filter_remove_batch(filter, &keys, wanted, error)
-	                      : verb == PETAL_GO_REJUVENATE
-	                          ? petal_filter_rejuvenate_batch(filter, &keys, wanted, error)
-	                          : petal_builder_add_batch(builder, &keys, wanted, error);
+	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
+	answers.counts = verb == PETAL_GO_COUNT ? told : NULL;
+	answers.values = verb == PETAL_GO_MAP_GET ? told : NULL;
+	petal_status status = petal_go_run(verb, handle, &keys, given, asked ? &answers : NULL, error);
 	taken->true_count = answers.true_count;
 	taken->done = asked ? answers.done : status == PETAL_OK ? count : 0;
-	return status;
-}
-
-/* The counts of keys. */
-static inline petal_status petal_go_count_batch(const petal_filter *filter, petal_keys_form form, const uint8_t *bytes,
-                                                size_t length, const uint64_t *numbers, size_t count,
-                                                uint64_t *counts, petal_go_taken *taken, petal_error *error) {
-	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
-	petal_answers answers = {.struct_size = sizeof answers, .counts = counts};
-	petal_status status = petal_filter_count_batch(filter, &keys, &answers, error);
-	taken->true_count = answers.true_count;
-	taken->done = answers.done;
-	return status;
-}
-
-/* The values of keys; `values` and `found` are nullable. */
-static inline petal_status petal_go_map_get_batch(const petal_map *map, petal_keys_form form, const uint8_t *bytes,
-                                                  size_t length, const uint64_t *numbers, size_t count,
-                                                  uint64_t *values, uint8_t *found, petal_go_taken *taken,
-                                                  petal_error *error) {
-	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
-	petal_answers answers = {.struct_size = sizeof answers, .bytes = found, .values = values};
-	petal_status status = petal_map_get_batch(map, &keys, &answers, error);
-	taken->true_count = answers.true_count;
-	taken->done = answers.done;
-	return status;
-}
-
-/* Puts or replaces the values of keys; `found` is nullable. */
-static inline petal_status petal_go_map_give_batch(petal_map *map, bool replaces, petal_keys_form form,
-                                                   const uint8_t *bytes, size_t length, const uint64_t *numbers,
-                                                   size_t count, const uint64_t *values, uint8_t *found,
-                                                   petal_go_taken *taken, petal_error *error) {
-	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
-	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
-	petal_status status = replaces ? petal_map_replace_batch(map, &keys, values, &answers, error)
-	                               : petal_map_put_batch(map, &keys, values, &answers, error);
-	taken->true_count = answers.true_count;
-	taken->done = answers.done;
-	return status;
-}
-
-/* Inserts or removes keys as often as `times` says; `found` is nullable. */
-static inline petal_status petal_go_times_batch(petal_filter *filter, bool removes, petal_keys_form form,
-                                                const uint8_t *bytes, size_t length, const uint64_t *numbers,
-                                                size_t count, const uint64_t *times, uint8_t *found,
-                                                petal_go_taken *taken, petal_error *error) {
-	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
-	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
-	petal_status status = removes ? petal_filter_remove_times_batch(filter, &keys, times, &answers, error)
-	                              : petal_filter_insert_times_batch(filter, &keys, times, &answers, error);
-	taken->true_count = answers.true_count;
-	taken->done = answers.done;
-	return status;
-}
-
-/* Adds keys as often as `times` says; `found` is refused if it is not NULL. */
-static inline petal_status petal_go_builder_add_times_batch(petal_builder *builder, petal_keys_form form,
-                                                            const uint8_t *bytes, size_t length,
-                                                            const uint64_t *numbers, size_t count,
-                                                            const uint64_t *times, uint8_t *found,
-                                                            petal_go_taken *taken, petal_error *error) {
-	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
-	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
-	petal_status status = petal_builder_add_times_batch(builder, &keys, times, &answers, error);
-	taken->true_count = answers.true_count;
-	taken->done = answers.done;
-	return status;
-}
-
-/* Gives keys their values; `found` is refused if it is not NULL. */
-static inline petal_status petal_go_map_builder_put_batch(petal_map_builder *builder, petal_keys_form form,
-                                                          const uint8_t *bytes, size_t length, const uint64_t *numbers,
-                                                          size_t count, const uint64_t *values, uint8_t *found,
-                                                          petal_go_taken *taken, petal_error *error) {
-	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
-	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
-	petal_status status = petal_map_builder_put_batch(builder, &keys, values, &answers, error);
-	taken->true_count = answers.true_count;
-	taken->done = answers.done;
 	return status;
 }
 
@@ -312,20 +260,6 @@ static inline petal_status petal_go_sketch_load(const uint8_t *image, size_t len
 static inline petal_status petal_go_sketch_serialize(const petal_sketch *sketch, uint8_t *buffer, size_t length,
                                                      petal_error *error) {
 	return petal_sketch_serialize(sketch, buffer, length, NULL, error);
-}
-
-/* Inserts or removes keys; `found` is refused if it is not NULL. */
-static inline petal_status petal_go_sketch_change_batch(petal_sketch *sketch, bool removes, petal_keys_form form,
-                                                        const uint8_t *bytes, size_t length, const uint64_t *numbers,
-                                                        size_t count, uint8_t *found, petal_go_taken *taken,
-                                                        petal_error *error) {
-	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);
-	petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
-	petal_status status = removes ? petal_sketch_remove_batch(sketch, &keys, &answers, error)
-	                              : petal_sketch_insert_batch(sketch, &keys, &answers, error);
-	taken->true_count = answers.true_count;
-	taken->done = answers.done;
-	return status;
 }
 
 /* One key asked of many filters. */

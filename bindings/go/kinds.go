@@ -161,12 +161,9 @@ func FindKind(name string) (KindInfo, error) {
 	if err := withoutNUL(op, "the name", name); err != nil {
 		return KindInfo{}, err
 	}
-	raw := newKindInfo()
-	failure := newFailure()
-	if C.petal_kind_find(cString(name), &raw, &failure.raw) != C.PETAL_OK {
-		return KindInfo{}, failure.err(op)
-	}
-	return kindInfo(&raw), nil
+	return converted(op, newKindInfo(), kindInfo, func(raw *C.petal_kind_info, failure *C.petal_error) {
+		C.petal_kind_find(cString(name), raw, failure)
+	})
 }
 
 // Parameters returns the parameters that filters or maps of this kind take.
@@ -290,9 +287,10 @@ func Plan(request PlanRequest) ([]Proposal, error) {
 	room := make([]C.petal_proposal, int(C.petal_kind_count())+1)
 	room[0].struct_size = C.size_t(unsafe.Sizeof(room[0]))
 	var count C.size_t
-	failure := newFailure()
-	C.petal_plan(&raw, &room[0], C.size_t(len(room)), &count, &failure.raw)
-	if err := failure.err("petal.Plan"); err != nil {
+	err := called("petal.Plan", func(failure *C.petal_error) {
+		C.petal_plan(&raw, &room[0], C.size_t(len(room)), &count, failure)
+	})
+	if err != nil {
 		return nil, err
 	}
 	proposals := make([]Proposal, 0, int(count))

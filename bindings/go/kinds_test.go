@@ -85,13 +85,11 @@ func TestKindsAndParametersAreTheLibrarys(t *testing.T) {
 	if name := must(m.Describe()).Kind.String(); name != defaults[HandleMap][0] {
 		t.Error(name)
 	}
-	_, err := FindKind("no kind")
-	wants(t, err, ErrUnknownValue)
+	wants(t, errorIn(FindKind("no kind")), ErrUnknownValue)
 	if name := Kind(math.MaxUint32).String(); name != "kind 4294967295" {
 		t.Error(name)
 	}
-	_, err = New(Spec{Parameters: map[string]string{"no parameter": "1"}})
-	wants(t, err, ErrUnknownValue)
+	wants(t, errorIn(New(Spec{Parameters: map[string]string{"no parameter": "1"}})), ErrUnknownValue)
 	spec := must(must(New(Spec{Kind: "bloom", Parameters: map[string]string{"derivation": "triple"}})).Spec())
 	if spec.Parameters["derivation"] != "triple" {
 		t.Errorf("%+v", spec)

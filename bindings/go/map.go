@@ -10,8 +10,6 @@ package petal
 #cgo nocallback petal_map_get_u64
 #cgo noescape petal_map_get_hash
 #cgo nocallback petal_map_get_hash
-#cgo noescape petal_go_map_get_batch
-#cgo nocallback petal_go_map_get_batch
 #cgo noescape petal_go_map_builder_put
 #cgo nocallback petal_go_map_builder_put
 #cgo noescape petal_map_builder_put_u64
@@ -52,7 +50,6 @@ static petal_status petal_go_map_builder_new(const petal_spec *spec, uint64_t me
 import "C"
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -132,7 +129,6 @@ func LoadMap(image []byte, options *OpenOptions) (*Map, error) {
 
 // Copy copies the map, wherever it lies, into memory of its own.
 func (m *Map) Copy() (*Map, error) {
-	defer runtime.KeepAlive(m)
 	return mapOf(made("petal.Map.Copy", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
 		C.petal_map_copy(m.raw(), handle, failure)
 	}))
@@ -182,18 +178,12 @@ func (m *Map) GetBatch(keys Keys, values []uint64, answers *Answers) error {
 	if answers == nil {
 		answers = &Answers{}
 	}
-	if values != nil && len(values) < keys.Len() {
-		message := fmt.Sprintf("room for %d values is less than the %d keys", len(values), keys.Len())
-		return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
-	}
-	err := inPieces(op, keys, answers, func(piece piece, came *C.petal_go_taken, failure *failure) {
-		var room []uint64
-		if values != nil {
-			room = values[piece.start:]
+	if values != nil {
+		if err := roomForEach(op, "values", len(values), keys); err != nil {
+			return err
 		}
-		C.petal_go_map_get_batch(m.raw(), piece.form, bytesOf(piece.bytes), C.size_t(len(piece.bytes)),
-			numbers(piece.numbers), C.size_t(piece.count), numbers(room), boolsOf(piece.found), came, &failure.raw)
-	})
+	}
+	err := runBatchWith(op, C.PETAL_GO_MAP_GET, unsafe.Pointer(m.raw()), keys, nil, values, answers)
 	runtime.KeepAlive(m)
 	if err != nil {
 		clear(answers.Bools[:min(keys.Len(), len(answers.Bools))])
@@ -205,7 +195,6 @@ func (m *Map) GetBatch(keys Keys, values []uint64, answers *Answers) error {
 
 // Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
 func (m *Map) Save(path string) error {
-	defer runtime.KeepAlive(m)
 	return withPath("petal.Map.Save", path, func(path *C.char, failure *C.petal_error) {
 		C.petal_map_save(m.raw(), path, failure)
 	})
@@ -213,41 +202,27 @@ func (m *Map) Save(path string) error {
 
 // Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum.
 func (m *Map) Verify() error {
-	failure := newFailure()
-	C.petal_map_verify(m.raw(), &failure.raw)
-	runtime.KeepAlive(m)
-	return failure.err("petal.Map.Verify")
+	return called("petal.Map.Verify", func(failure *C.petal_error) { C.petal_map_verify(m.raw(), failure) })
 }
 
 // SerializedSize returns the size of the image in bytes.
 func (m *Map) SerializedSize() (uint64, error) {
-	var size C.uint64_t
-	failure := newFailure()
-	C.petal_map_serialized_size(m.raw(), &size, &failure.raw)
-	runtime.KeepAlive(m)
-	return uint64(size), failure.err("petal.Map.SerializedSize")
+	return answered("petal.Map.SerializedSize", func(size *uint64, failure *C.petal_error) {
+		C.petal_map_serialized_size(m.raw(), (*C.uint64_t)(size), failure)
+	})
 }
 
 // MarshalBinary returns the image.
 func (m *Map) MarshalBinary() ([]byte, error) {
-	size, err := m.SerializedSize()
-	if err != nil {
-		return nil, err
-	}
-	defer runtime.KeepAlive(m)
-	image, err := appended("petal.Map.MarshalBinary", nil, size, func(image []byte, failure *C.petal_error) {
+	const op = "petal.Map.MarshalBinary"
+	return marshalled(op, m.SerializedSize, func(image []byte, failure *C.petal_error) {
 		C.petal_go_map_serialize(m.raw(), bytesOf(image), C.size_t(len(image)), failure)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return image, nil
 }
 
 // WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
 // ([runtime.Goexit]).
 func (m *Map) WriteTo(w io.Writer) (int64, error) {
-	defer runtime.KeepAlive(m)
 	return streamed("petal.Map.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
 		C.petal_go_map_serialize_to(m.raw(), context, failure)
 	})
@@ -255,27 +230,19 @@ func (m *Map) WriteTo(w io.Writer) (int64, error) {
 
 // Describe returns what the map is: all that its header says. Constant time.
 func (m *Map) Describe() (Description, error) {
-	raw := sizedDescription()
-	failure := newFailure()
-	C.petal_map_describe(m.raw(), &raw, &failure.raw)
-	runtime.KeepAlive(m)
-	if err := failure.err("petal.Map.Describe"); err != nil {
-		return Description{}, err
-	}
-	return descriptionOf(&raw), nil
+	const op = "petal.Map.Describe"
+	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
+		C.petal_map_describe(m.raw(), raw, failure)
+	})
 }
 
 // Statistics measures the map: CountEstimate is the number of distinct keys, and FalsePositiveRate is the share of
 // absent keys that get a value.
 func (m *Map) Statistics() (Statistics, error) {
-	raw := sizedStatistics()
-	failure := newFailure()
-	C.petal_map_statistics(m.raw(), &raw, &failure.raw)
-	runtime.KeepAlive(m)
-	if err := failure.err("petal.Map.Statistics"); err != nil {
-		return Statistics{}, err
-	}
-	return statisticsOf(&raw), nil
+	const op = "petal.Map.Statistics"
+	return converted(op, sizedStatistics(), statisticsOf, func(raw *C.petal_statistics, failure *C.petal_error) {
+		C.petal_map_statistics(m.raw(), raw, failure)
+	})
 }
 
 // MapBuilder collects keys with their values, 24 bytes each, and then makes a map, sized for exactly the distinct keys
@@ -363,36 +330,22 @@ func (b *MapBuilder) PutHash(hash, value uint64) error {
 // PutBatch gives many keys their values, in order; there is a value for each key. answers may be nil; it only tells how
 // many keys were put, the first answers.Done, and has no Bools.
 func (b *MapBuilder) PutBatch(keys Keys, values []uint64, answers *Answers) error {
-	const op = "petal.MapBuilder.PutBatch"
-	if len(values) != keys.Len() {
-		message := fmt.Sprintf("%d values for %d keys", len(values), keys.Len())
-		return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
-	}
-	if answers == nil {
-		answers = &Answers{}
-	}
-	err := inPieces(op, keys, answers, func(piece piece, came *C.petal_go_taken, failure *failure) {
-		C.petal_go_map_builder_put_batch(b.toChange(), piece.form, bytesOf(piece.bytes), C.size_t(len(piece.bytes)),
-			numbers(piece.numbers), C.size_t(piece.count), numbers(values[piece.start:]), boolsOf(piece.found), came,
-			&failure.raw)
-	})
+	err := runGiving("petal.MapBuilder.PutBatch", C.PETAL_GO_MAP_BUILDER_PUT, unsafe.Pointer(b.toChange()), keys,
+		"values", values, answers)
 	runtime.KeepAlive(b)
 	return err
 }
 
 // Offered returns how many keys were put, duplicates included. Only reads the builder.
 func (b *MapBuilder) Offered() (uint64, error) {
-	var count C.uint64_t
-	failure := newFailure()
-	C.petal_map_builder_offered(b.toRead(), &count, &failure.raw)
-	runtime.KeepAlive(b)
-	return uint64(count), failure.err("petal.MapBuilder.Offered")
+	return answered("petal.MapBuilder.Offered", func(count *uint64, failure *C.petal_error) {
+		C.petal_map_builder_offered(b.toRead(), (*C.uint64_t)(count), failure)
+	})
 }
 
 // Finish makes the map and empties the builder, which you may use again. Returns [ErrContradiction] if a key was given
 // two values. On a failure, and when Progress cancels ([ErrCancelled]), the keys stay.
 func (b *MapBuilder) Finish() (*Map, error) {
-	defer runtime.KeepAlive(b)
 	return mapOf(made("petal.MapBuilder.Finish", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
 		C.petal_map_builder_finish(b.toChange(), handle, failure)
 		b.rethrow()
@@ -402,62 +355,8 @@ func (b *MapBuilder) Finish() (*Map, error) {
 // Save makes the map straight into a file, which replaces an old file in one step, and empties the builder. On a
 // failure the old file and the keys stay.
 func (b *MapBuilder) Save(path string) error {
-	defer runtime.KeepAlive(b)
 	return withPath("petal.MapBuilder.Save", path, func(path *C.char, failure *C.petal_error) {
 		C.petal_map_builder_save(b.toChange(), path, failure)
 		b.rethrow()
 	})
-}
-
-// piece is some of the keys of a batch, as the library takes them: those from number start on.
-type piece struct {
-	form    C.petal_keys_form
-	bytes   []byte
-	numbers []uint64
-	start   int
-	count   int
-	found   []bool
-}
-
-// boolsOf gives the library room for answers. The library writes a byte for each key, 0 or 1, which is a bool of Go.
-func boolsOf(slice []bool) *C.uint8_t { return (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(slice))) }
-
-// inPieces gives keys to call, a piece after the other, until one fails, and writes into answers how many keys were
-// taken. It is runBatch for verbs that have values beside their keys.
-func inPieces(op string, keys Keys, answers *Answers, call func(piece, *C.petal_go_taken, *failure)) error {
-	answers.TrueCount, answers.Done = 0, 0
-	if count := keys.Len(); answers.Bools != nil && len(answers.Bools) < count {
-		message := fmt.Sprintf("room for %d answers is less than the %d keys", len(answers.Bools), count)
-		return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
-	}
-	next := piece{form: keys.form, numbers: keys.numbers, count: len(keys.numbers)}
-	var flat *flatKeys
-	if keys.form != C.PETAL_KEYS_U64 && keys.form != C.PETAL_KEYS_HASHES {
-		next.form = C.PETAL_KEYS_BYTES
-		flat = flatPool.Get().(*flatKeys)
-		defer flat.release()
-	}
-	// The loop makes one call even without keys, so that the library can refuse a wrong map.
-	for {
-		if flat != nil {
-			if keys.texts != nil {
-				next.count = flatten(flat, keys.texts[next.start:])
-			} else {
-				next.count = flatten(flat, keys.slices[next.start:])
-			}
-			next.bytes, next.numbers = flat.bytes, flat.offsets
-		}
-		if answers.Bools != nil {
-			next.found = answers.Bools[next.start:]
-		}
-		var came C.petal_go_taken
-		failure := newFailure()
-		call(next, &came, &failure)
-		next.start += int(came.done)
-		answers.TrueCount += int(came.true_count)
-		answers.Done = next.start
-		if err := failure.err(op); err != nil || next.start == keys.Len() {
-			return err
-		}
-	}
 }

@@ -15,14 +15,12 @@ package petal
 #cgo nocallback petal_map_replace_u64
 #cgo noescape petal_map_replace_hash
 #cgo nocallback petal_map_replace_hash
-#cgo noescape petal_go_map_give_batch
-#cgo nocallback petal_go_map_give_batch
 */
 import "C"
 
 import (
-	"fmt"
 	"runtime"
+	"unsafe"
 )
 
 // NewMap makes an empty map. The spec must name a kind that starts empty: "approximator".
@@ -81,7 +79,10 @@ func (m *Map) PutHash(hash, value uint64) (changed bool, err error) {
 // PutBatch gives many keys values, in order; there is a value for each key. Answer i is what [Map.Put] says of key i.
 // answers may be nil. On a failure the first answers.Done keys were taken. Changes the map.
 func (m *Map) PutBatch(keys Keys, values []uint64, answers *Answers) error {
-	return m.giveBatch("petal.Map.PutBatch", false, keys, values, answers)
+	err := runGiving("petal.Map.PutBatch", C.PETAL_GO_MAP_PUT, unsafe.Pointer(m.toChange()), keys, "values", values,
+		answers)
+	runtime.KeepAlive(m)
+	return err
 }
 
 // Replace replaces the value of a key that is there. found is false if the key certainly is not there; nothing has
@@ -122,22 +123,8 @@ func (m *Map) ReplaceHash(hash, value uint64) (found bool, err error) {
 // ReplaceBatch gives many keys other values, in order; there is a value for each key. Answer i is what [Map.Replace]
 // says of key i. answers may be nil. On a failure the first answers.Done keys were taken. Changes the map.
 func (m *Map) ReplaceBatch(keys Keys, values []uint64, answers *Answers) error {
-	return m.giveBatch("petal.Map.ReplaceBatch", true, keys, values, answers)
-}
-
-func (m *Map) giveBatch(op string, replaces bool, keys Keys, values []uint64, answers *Answers) error {
-	if len(values) != keys.Len() {
-		message := fmt.Sprintf("%d values for %d keys", len(values), keys.Len())
-		return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
-	}
-	if answers == nil {
-		answers = &Answers{}
-	}
-	err := inPieces(op, keys, answers, func(piece piece, came *C.petal_go_taken, failure *failure) {
-		C.petal_go_map_give_batch(m.toChange(), C.bool(replaces), piece.form, bytesOf(piece.bytes),
-			C.size_t(len(piece.bytes)), numbers(piece.numbers), C.size_t(piece.count), numbers(values[piece.start:]),
-			boolsOf(piece.found), came, &failure.raw)
-	})
+	err := runGiving("petal.Map.ReplaceBatch", C.PETAL_GO_MAP_REPLACE, unsafe.Pointer(m.toChange()), keys, "values",
+		values, answers)
 	runtime.KeepAlive(m)
 	return err
 }
@@ -145,35 +132,24 @@ func (m *Map) giveBatch(op string, replaces bool, keys Keys, values []uint64, an
 // Merge puts into m all that was put into other. Both maps must come from one spec; otherwise the error is
 // [ErrIncompatible]. Changes m and only reads other.
 func (m *Map) Merge(other *Map) error {
-	failure := newFailure()
-	C.petal_map_merge(m.toChange(), other.raw(), &failure.raw)
-	runtime.KeepAlive(m)
-	runtime.KeepAlive(other)
-	return failure.err("petal.Map.Merge")
+	return called("petal.Map.Merge", func(failure *C.petal_error) {
+		C.petal_map_merge(m.toChange(), other.raw(), failure)
+	})
 }
 
 // Clear forgets all keys. Returns [ErrUnsupported] if the kind cannot. Changes the map.
 func (m *Map) Clear() error {
-	failure := newFailure()
-	C.petal_map_clear(m.toChange(), &failure.raw)
-	runtime.KeepAlive(m)
-	return failure.err("petal.Map.Clear")
+	return called("petal.Map.Clear", func(failure *C.petal_error) { C.petal_map_clear(m.toChange(), failure) })
 }
 
 // Sync brings an image that was changed in place up to date on its disk. [Map.Close] does this too, but does not say
 // whether it worked. Changes the map.
 func (m *Map) Sync() error {
-	failure := newFailure()
-	C.petal_map_sync(m.toChange(), &failure.raw)
-	runtime.KeepAlive(m)
-	return failure.err("petal.Map.Sync")
+	return called("petal.Map.Sync", func(failure *C.petal_error) { C.petal_map_sync(m.toChange(), failure) })
 }
 
 // Vouch declares the bytes as they are now to be right, and makes the map clean. Reads the whole payload. Changes the
 // map.
 func (m *Map) Vouch() error {
-	failure := newFailure()
-	C.petal_map_vouch(m.toChange(), &failure.raw)
-	runtime.KeepAlive(m)
-	return failure.err("petal.Map.Vouch")
+	return called("petal.Map.Vouch", func(failure *C.petal_error) { C.petal_map_vouch(m.toChange(), failure) })
 }

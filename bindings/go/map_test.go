@@ -34,32 +34,22 @@ func checkMap(t *testing.T, m *Map, keys []string, values []uint64) {
 			t.Fatalf("in a batch %q has the value %d, expected %d", keys[i], got[i], values[i])
 		}
 	}
-	if err := m.Verify(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, m.Verify())
 }
 
 func TestMapsHoldExactValues(t *testing.T) {
 	keys, values := entries(10000)
-	builder, err := NewMapBuilder(Spec{FalsePositiveRate: 1.0 / 1024}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	builder := must(NewMapBuilder(Spec{FalsePositiveRate: 1.0 / 1024}, nil))
 	defer builder.Close()
 	var answers Answers
 	if err := builder.PutBatch(StringKeys(keys), values, &answers); err != nil || answers.Done != len(keys) {
 		t.Fatal(answers.Done, err)
 	}
-	if err := builder.PutString(keys[0], values[0]); err != nil {
-		t.Fatal(err)
-	}
+	check(t, builder.PutString(keys[0], values[0]))
 	if offered, err := builder.Offered(); err != nil || offered != uint64(len(keys)+1) {
 		t.Fatal(offered, err)
 	}
-	m, err := builder.Finish()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(builder.Finish())
 	defer m.Close()
 	checkMap(t, m, keys, values)
 	absent := 0
@@ -76,10 +66,7 @@ func TestMapsHoldExactValues(t *testing.T) {
 	if err != nil || statistics.CountEstimate != float64(len(keys)) || statistics.FalsePositiveRate != 1.0/1024 {
 		t.Error(statistics, err)
 	}
-	info, err := FindKind("bloomier")
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must(FindKind("bloomier"))
 	description, err := m.Describe()
 	if err != nil || description.Kind != info.Kind || description.Offered != uint64(len(keys)+1) {
 		t.Error(description, err)
@@ -90,38 +77,19 @@ func TestMapsAreImages(t *testing.T) {
 	keys, values := entries(1000)
 	builder, _ := NewMapBuilder(Spec{}, nil)
 	for i, key := range keys {
-		if err := builder.Put([]byte(key), values[i]); err != nil {
-			t.Fatal(err)
-		}
+		check(t, builder.Put([]byte(key), values[i]))
 	}
-	m, err := builder.Finish()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(builder.Finish())
 	path := filepath.Join(t.TempDir(), "map.petal")
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	image, err := m.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, m.Save(path))
+	image := must(m.MarshalBinary())
 	var streamed bytes.Buffer
 	if _, err := m.WriteTo(&streamed); err != nil || !bytes.Equal(streamed.Bytes(), image) {
 		t.Fatal("the stream is another image", err)
 	}
-	opened, err := OpenMap(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := LoadMap(image, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	copied, err := loaded.Copy()
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := must(OpenMap(path, nil))
+	loaded := must(LoadMap(image, nil))
+	copied := must(loaded.Copy())
 	for _, each := range []*Map{m, opened, loaded, copied} {
 		checkMap(t, each, keys, values)
 		each.Close()
@@ -138,28 +106,17 @@ func TestTwoValuesOfAKeyAreRefused(t *testing.T) {
 	builder, _ := NewMapBuilder(Spec{}, nil)
 	defer builder.Close()
 	for _, value := range []uint64{1, 2} {
-		if err := builder.PutUint64(7, value); err != nil {
-			t.Fatal(err)
-		}
+		check(t, builder.PutUint64(7, value))
 	}
-	if _, err := builder.Finish(); !errors.Is(err, ErrContradiction) {
-		t.Error(err)
-	}
-	if err := builder.PutHash(1, 1); !errors.Is(err, ErrUnsupported) {
-		t.Error(err)
-	}
-	if err := builder.PutBatch(Uint64Keys([]uint64{1, 2}), []uint64{1}, nil); !errors.Is(err, ErrBufferTooSmall) {
-		t.Error(err)
-	}
+	wants(t, errorIn(builder.Finish()), ErrContradiction)
+	wants(t, builder.PutHash(1, 1), ErrUnsupported)
+	wants(t, builder.PutBatch(Uint64Keys([]uint64{1, 2}), []uint64{1}, nil), ErrBufferTooSmall)
 }
 
 func TestMapsAreMadeEmptyAndMerged(t *testing.T) {
 	keys, values := entries(2000)
 	spec := Spec{Kind: "approximator", Capacity: 2000, Parameters: map[string]string{"lattice": "max"}}
-	first, err := NewMap(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must(NewMap(spec))
 	defer first.Close()
 	second, _ := NewMap(spec)
 	defer second.Close()
@@ -175,9 +132,7 @@ func TestMapsAreMadeEmptyAndMerged(t *testing.T) {
 	if err := second.PutBatch(StringKeys(keys), values, &answers); err != nil || answers.Done != len(keys) {
 		t.Fatal(answers, err)
 	}
-	if err := first.Merge(second); err != nil {
-		t.Fatal(err)
-	}
+	check(t, first.Merge(second))
 	for i, key := range keys {
 		if value, found, err := first.GetString(key); err != nil || !found || value < max(1, values[i]) {
 			t.Fatal(key, value, found, err)
@@ -189,42 +144,28 @@ func TestMapsAreMadeEmptyAndMerged(t *testing.T) {
 	if changed, err := first.PutUint64(7, 1<<63); !changed || err != nil {
 		t.Error(changed, err)
 	}
-	if _, err := first.PutHash(7, 1); !errors.Is(err, ErrUnsupported) {
-		t.Error(err)
-	}
-	if _, err := first.Replace([]byte("a"), 1); !errors.Is(err, ErrUnsupported) {
-		t.Error(err)
-	}
+	wants(t, errorIn(first.PutHash(7, 1)), ErrUnsupported)
+	wants(t, errorIn(first.Replace([]byte("a"), 1)), ErrUnsupported)
 	if err := errors.Join(first.Sync(), first.Vouch(), first.Clear()); err != nil {
 		t.Error(err)
 	}
 	if _, found, _ := first.GetString(keys[0]); found {
 		t.Error("a cleared map has a key")
 	}
-	if _, err := NewMap(Spec{}); !errors.Is(err, ErrUnsupported) {
-		t.Error(err)
-	}
+	wants(t, errorIn(NewMap(Spec{})), ErrUnsupported)
 }
 
 func TestValuesAreReplaced(t *testing.T) {
 	keys, values := entries(2000)
 	spec := Spec{Kind: "mutable_bloomier", FalsePositiveRate: 1e-6, Parameters: map[string]string{"value_bits": "64"}}
-	builder, err := NewMapBuilder(spec, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	builder := must(NewMapBuilder(spec, nil))
 	defer builder.Close()
 	for i, key := range keys {
 		_ = builder.PutString(key, values[i])
 	}
 	path := filepath.Join(t.TempDir(), "map.petal")
-	if err := builder.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	m, err := OpenMap(path, &OpenOptions{Mode: OpenWrite})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, builder.Save(path))
+	m := must(OpenMap(path, &OpenOptions{Mode: OpenWrite}))
 	for i := range values {
 		values[i] ^= 1 << 50
 	}
@@ -237,12 +178,8 @@ func TestValuesAreReplaced(t *testing.T) {
 	if found, err := m.ReplaceUint64(1, 1); found || err != nil {
 		t.Error(found, err)
 	}
-	if _, err := m.ReplaceHash(1, 1); !errors.Is(err, ErrUnsupported) {
-		t.Error(err)
-	}
-	if err := m.ReplaceBatch(StringKeys(keys), values[1:], nil); !errors.Is(err, ErrBufferTooSmall) {
-		t.Error(err)
-	}
+	wants(t, errorIn(m.ReplaceHash(1, 1)), ErrUnsupported)
+	wants(t, m.ReplaceBatch(StringKeys(keys), values[1:], nil), ErrBufferTooSmall)
 	answers := Answers{Bools: make([]bool, len(keys))}
 	if err := m.ReplaceBatch(StringKeys(keys), values, &answers); err != nil || answers.TrueCount != len(keys) {
 		t.Error(answers, err)
@@ -250,16 +187,8 @@ func TestValuesAreReplaced(t *testing.T) {
 	if value, found, err := m.GetString(keys[2]); value != values[2] || !found || err != nil {
 		t.Error(value, found, err)
 	}
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
-	m, err = OpenMap(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, m.Close())
+	m = must(OpenMap(path, nil))
 	defer m.Close()
 	checkMap(t, m, keys, values)
-	if err := m.Verify(); err != nil {
-		t.Error(err)
-	}
 }

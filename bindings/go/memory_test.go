@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/petal-filter/petal/bindings/go/internal/race"
 )
@@ -99,5 +101,29 @@ func TestCallsDoNotAllocate(t *testing.T) {
 		if n := testing.AllocsPerRun(1000, call); n > 0.1 && !race.Enabled {
 			t.Errorf("%s: %v allocations", name, n)
 		}
+	}
+}
+
+// What a call refers to is not freed before the call is over, although nobody else needs it any more.
+func TestHandlesLiveThroughCalls(t *testing.T) {
+	var freed atomic.Bool
+	collect := func() {
+		for range 5 {
+			runtime.GC()
+			time.Sleep(time.Millisecond)
+		}
+	}
+	owner := hold(new(int), func(*int) { freed.Store(true) })
+	// Tests cannot import C: this is C.petal_error.
+	check(t, called("a test", func(*_Ctype_struct_petal_error) {
+		_ = owner.toRead()
+		collect()
+		if freed.Load() {
+			t.Error("it is freed too early")
+		}
+	}))
+	collect()
+	if !freed.Load() {
+		t.Error("it is not freed at all")
 	}
 }

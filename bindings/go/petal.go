@@ -123,7 +123,6 @@ func New(spec Spec) (*Filter, error) {
 
 // Copy copies the filter, wherever it lies, into memory of its own. Only reads the filter.
 func (f *Filter) Copy() (*Filter, error) {
-	defer runtime.KeepAlive(f)
 	return filterOf(made("petal.Filter.Copy", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
 		C.petal_filter_copy(f.toRead(), handle, failure)
 	}))
@@ -259,30 +258,25 @@ func (f *Filter) HashUint64(key uint64) (uint64, error) {
 // Merge makes the filter the union of both, as if the keys of other had been inserted too. Both filters must be alike:
 // make them from one [Spec]. Returns [ErrIncompatible] if they differ. Changes f and only reads other.
 func (f *Filter) Merge(other *Filter) error {
-	failure := newFailure()
-	C.petal_filter_merge(f.toChange(), other.toRead(), &failure.raw)
-	runtime.KeepAlive(f)
-	runtime.KeepAlive(other)
-	return failure.err("petal.Filter.Merge")
+	return called("petal.Filter.Merge", func(failure *C.petal_error) {
+		C.petal_filter_merge(f.toChange(), other.toRead(), failure)
+	})
 }
 
 // Intersect makes the filter hold every key that both hold. Its rate is then no higher than the rate of either filter.
 // Changes f and only reads other.
 func (f *Filter) Intersect(other *Filter) error {
-	failure := newFailure()
-	C.petal_filter_intersect(f.toChange(), other.toRead(), &failure.raw)
-	runtime.KeepAlive(f)
-	runtime.KeepAlive(other)
-	return failure.err("petal.Filter.Intersect")
+	return called("petal.Filter.Intersect", func(failure *C.petal_error) {
+		C.petal_filter_intersect(f.toChange(), other.toRead(), failure)
+	})
 }
 
 // Fold makes the filter smaller by a factor of at least 2, which must divide the number of its units. Changes the
 // filter.
 func (f *Filter) Fold(factor uint64) error {
-	failure := newFailure()
-	C.petal_filter_fold(f.toChange(), C.uint64_t(factor), &failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err("petal.Filter.Fold")
+	return called("petal.Filter.Fold", func(failure *C.petal_error) {
+		C.petal_filter_fold(f.toChange(), C.uint64_t(factor), failure)
+	})
 }
 
 // Resize gives the filter room for capacity keys, and for the keys that it holds, without its keys. It is for kinds
@@ -290,46 +284,35 @@ func (f *Filter) Fold(factor uint64) error {
 // still merges with the same filters. The rate at the new capacity differs. Returns [ErrOutOfRange] if there is no such
 // size, and [ErrUnsupported] without [CanResize]. Changes the filter.
 func (f *Filter) Resize(capacity uint64) error {
-	failure := newFailure()
-	C.petal_filter_resize(f.toChange(), C.uint64_t(capacity), &failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err("petal.Filter.Resize")
+	return called("petal.Filter.Resize", func(failure *C.petal_error) {
+		C.petal_filter_resize(f.toChange(), C.uint64_t(capacity), failure)
+	})
 }
 
 // Advance moves time on by steps, for a kind that forgets its oldest keys: each step forgets the oldest keys. In
 // rotating a step is a generation, and the filter finds a key for one step less than it has generations. Once all keys
 // are forgotten, further steps do nothing. Returns [ErrUnsupported] without [CanAge]. Changes the filter.
 func (f *Filter) Advance(steps uint64) error {
-	failure := newFailure()
-	C.petal_filter_advance(f.toChange(), C.uint64_t(steps), &failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err("petal.Filter.Advance")
+	return called("petal.Filter.Advance", func(failure *C.petal_error) {
+		C.petal_filter_advance(f.toChange(), C.uint64_t(steps), failure)
+	})
 }
 
 // Clear forgets all keys. Changes the filter.
 func (f *Filter) Clear() error {
-	failure := newFailure()
-	C.petal_filter_clear(f.toChange(), &failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err("petal.Filter.Clear")
+	return called("petal.Filter.Clear", func(failure *C.petal_error) { C.petal_filter_clear(f.toChange(), failure) })
 }
 
 // Equal says whether both filters could be merged and have the same bits. Only reads both.
 func (f *Filter) Equal(other *Filter) (bool, error) {
-	var equal C.bool
-	failure := newFailure()
-	C.petal_filter_equal(f.toRead(), other.toRead(), &equal, &failure.raw)
-	runtime.KeepAlive(f)
-	runtime.KeepAlive(other)
-	return bool(equal), failure.err("petal.Filter.Equal")
+	return answered("petal.Filter.Equal", func(equal *bool, failure *C.petal_error) {
+		C.petal_filter_equal(f.toRead(), other.toRead(), (*C.bool)(equal), failure)
+	})
 }
 
 // CompatibilityID returns an identifier that two filters have in common if they can be merged. Only reads the filter.
 func (f *Filter) CompatibilityID() ([16]byte, error) {
-	var id [C.PETAL_COMPATIBILITY_ID_SIZE]C.uint8_t
-	failure := newFailure()
-	C.petal_filter_compatibility_id(f.toRead(), &id[0], &failure.raw)
-	runtime.KeepAlive(f)
-	return [16]byte(C.GoBytes(unsafe.Pointer(&id), C.PETAL_COMPATIBILITY_ID_SIZE)),
-		failure.err("petal.Filter.CompatibilityID")
+	return answered("petal.Filter.CompatibilityID", func(id *[16]byte, failure *C.petal_error) {
+		C.petal_filter_compatibility_id(f.toRead(), (*C.uint8_t)(&id[0]), failure)
+	})
 }

@@ -1,45 +1,35 @@
 package petal
 
 import (
-	"bytes"
 	"io"
-	"os"
-	"os/exec"
 	"sync"
 	"testing"
 
-	"github.com/petal-filter/petal/bindings/go/internal/race"
+	"github.com/petal-filter/petal/bindings/go/internal/pairs"
 	"github.com/petal-filter/petal/bindings/go/view"
 )
 
-// pair is what two goroutines do at once, and whether they may.
-type pair struct {
-	allowed bool
-	// prepare makes what both use, and returns what each does, once.
-	prepare func() (one, other func())
-}
-
 // with makes pairs that use one filter.
-func with(allowed bool, one, other func(*Filter)) pair {
-	return pair{allowed, func() (func(), func()) {
+func with(allowed bool, one, other func(*Filter)) pairs.Pair {
+	return pairs.Of(allowed, func() (func(), func()) {
 		f := filled(Spec{Capacity: 1000}, 10)
 		return func() { one(f) }, func() { other(f) }
-	}}
+	})
 }
 
-func withBuilder(one, other func(*Builder)) pair {
-	return pair{false, func() (func(), func()) {
+func withBuilder(one, other func(*Builder)) pairs.Pair {
+	return pairs.Of(false, func() (func(), func()) {
 		b := must(NewBuilder(Spec{}, nil))
 		return func() { one(b) }, func() { other(b) }
-	}}
+	})
 }
 
-func withView(allowed bool, one, other func(*view.Filter)) pair {
-	return pair{allowed, func() (func(), func()) {
+func withView(allowed bool, one, other func(*view.Filter)) pairs.Pair {
+	return pairs.Of(allowed, func() (func(), func()) {
 		f := filled(Spec{Capacity: 1000}, 10)
 		v := must(view.Load(must(f.MarshalBinary()), nil))
 		return func() { one(v) }, func() { other(v) }
-	}}
+	})
 }
 
 var (
@@ -58,7 +48,7 @@ var (
 	viewWrite  = func(v *view.Filter) { must(v.MarshalBinary()) }
 )
 
-var pairs = map[string]pair{
+var together = map[string]pairs.Pair{
 	"insert and insert":        with(false, insert, insert),
 	"insert and lookup":        with(false, insert, lookup),
 	"lookup and insert":        with(false, lookup, insert),
@@ -69,10 +59,10 @@ var pairs = map[string]pair{
 	"clear and lookup":         with(false, func(f *Filter) { _ = f.Clear() }, lookup),
 	"close and lookup":         with(false, func(f *Filter) { _ = f.Close() }, lookup),
 	"sync and insert":          with(false, func(f *Filter) { _ = f.Sync() }, insert),
-	"merge and insert": {false, func() (func(), func()) {
+	"merge and insert": pairs.Of(false, func() (func(), func()) {
 		f, g := must(New(Spec{})), must(New(Spec{}))
 		return func() { _ = g.Merge(f) }, func() { insert(f) }
-	}},
+	}),
 	"add and add":                withBuilder(add, func(b *Builder) { _ = b.AddUint64(1) }),
 	"add batch and finish":       withBuilder(func(b *Builder) { _ = b.AddBatch(StringKeys(keys), nil) }, finish),
 	"view: insert and lookup":    withView(false, viewInsert, func(v *view.Filter) { v.ContainsUint64(2) }),
@@ -85,7 +75,7 @@ var pairs = map[string]pair{
 	"count and shared insert":    with(true, func(f *Filter) { _ = f.AddOffered(1) }, shared),
 	"vouch and lookup":           with(false, func(f *Filter) { _ = f.Vouch() }, lookup),
 	"lookup and statistics":      with(true, lookup, measure),
-	"inserts under a lock": {true, func() (func(), func()) {
+	"inserts under a lock": pairs.Of(true, func() (func(), func()) {
 		var mutex sync.Mutex
 		f := must(New(Spec{}))
 		locked := func() {
@@ -95,57 +85,12 @@ var pairs = map[string]pair{
 			lookup(f)
 		}
 		return locked, locked
-	}},
-	"inserts into two filters": {true, func() (func(), func()) {
+	}),
+	"inserts into two filters": pairs.Of(true, func() (func(), func()) {
 		f, g := must(New(Spec{})), must(New(Spec{}))
 		return func() { insert(f) }, func() { insert(g) }
-	}},
+	}),
 }
 
-// pairVariable names the pair that a copy of this program is to do.
-const pairVariable = "PETAL_TEST_PAIR"
-
-// The race detector, which cannot see C's memory, reports what the comments forbid and nothing that they allow. What it
-// reports makes the program fail, so a copy of it does each pair. Both do their thing once. A call of C can order two
-// goroutines: where one ends before the other begins, the detector sees no race. So a forbidden pair is run until it is
-// reported, at most so many times.
-func TestRacesAreReported(t *testing.T) {
-	if !race.Enabled {
-		t.Skip("needs go test -race")
-	}
-	if name := os.Getenv(pairVariable); name != "" {
-		one, other := pairs[name].prepare()
-		var group sync.WaitGroup
-		group.Add(2)
-		for _, act := range []func(){one, other} {
-			go func() {
-				defer group.Done()
-				act()
-			}()
-		}
-		group.Wait()
-		return
-	}
-	for name, pair := range pairs {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			runs := 20
-			if pair.allowed {
-				runs = 1
-			}
-			reported := false
-			for run := 0; run < runs && !reported; run++ {
-				command := exec.Command(must(os.Executable()), "-test.run=^TestRacesAreReported$", "-test.count=1")
-				command.Env = append(os.Environ(), pairVariable+"="+name, "GORACE=atexit_sleep_ms=0")
-				output, err := command.CombinedOutput()
-				reported = bytes.Contains(output, []byte("WARNING: DATA RACE"))
-				if reported != (err != nil) || reported && pair.allowed {
-					t.Fatalf("reported: %v, allowed: %v, %v\n%s", reported, pair.allowed, err, output)
-				}
-			}
-			if !reported && !pair.allowed {
-				t.Errorf("no race is reported in %d runs", runs)
-			}
-		})
-	}
-}
+// The race detector, which cannot see C's memory, reports what the comments forbid and nothing that they allow.
+func TestRacesAreReported(t *testing.T) { pairs.Test(t, together) }

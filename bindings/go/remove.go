@@ -21,15 +21,13 @@ package petal
 #cgo nocallback petal_filter_count_u64
 #cgo noescape petal_filter_count_hash
 #cgo nocallback petal_filter_count_hash
-#cgo noescape petal_go_count_batch
-#cgo nocallback petal_go_count_batch
 */
 import "C"
 
 import (
-	"fmt"
 	"math"
 	"runtime"
+	"unsafe"
 )
 
 // Remove removes one occurrence of a key. removed is false if the key certainly was not there; nothing has changed
@@ -69,7 +67,7 @@ func (f *Filter) RemoveHash(hash uint64) (removed bool, err error) {
 // RemoveBatch removes one occurrence of each key, in order: answer i is what [Filter.Remove] says of key i. answers may
 // be nil. On a failure the first answers.Done keys were taken. Changes the filter.
 func (f *Filter) RemoveBatch(keys Keys, answers *Answers) error {
-	err := runBatch("petal.Filter.RemoveBatch", C.PETAL_GO_REMOVE, f.toChange(), nil, keys, answers)
+	err := runBatch("petal.Filter.RemoveBatch", C.PETAL_GO_REMOVE, unsafe.Pointer(f.toChange()), keys, answers)
 	runtime.KeepAlive(f)
 	return err
 }
@@ -113,7 +111,7 @@ func (f *Filter) RejuvenateHash(hash uint64) (rejuvenated bool, err error) {
 // RejuvenateBatch restores the entries of stored keys to full length, in order: answer i is what [Filter.Rejuvenate]
 // says of key i. answers may be nil. On a failure the first answers.Done keys were taken. Changes the filter.
 func (f *Filter) RejuvenateBatch(keys Keys, answers *Answers) error {
-	err := runBatch("petal.Filter.RejuvenateBatch", C.PETAL_GO_REJUVENATE, f.toChange(), nil, keys, answers)
+	err := runBatch("petal.Filter.RejuvenateBatch", C.PETAL_GO_REJUVENATE, unsafe.Pointer(f.toChange()), keys, answers)
 	runtime.KeepAlive(f)
 	return err
 }
@@ -156,14 +154,10 @@ func (f *Filter) CountHash(hash uint64) (uint64, error) {
 // failure every count is math.MaxUint64. Only reads the filter.
 func (f *Filter) CountBatch(keys Keys, counts []uint64) error {
 	const op = "petal.Filter.CountBatch"
-	if len(counts) < keys.Len() {
-		message := fmt.Sprintf("room for %d counts is less than the %d keys", len(counts), keys.Len())
-		return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
+	if err := roomForEach(op, "counts", len(counts), keys); err != nil {
+		return err
 	}
-	err := inPieces(op, keys, &Answers{}, func(piece piece, came *C.petal_go_taken, failure *failure) {
-		C.petal_go_count_batch(f.toRead(), piece.form, bytesOf(piece.bytes), C.size_t(len(piece.bytes)),
-			numbers(piece.numbers), C.size_t(piece.count), numbers(counts[piece.start:]), came, &failure.raw)
-	})
+	err := runBatchWith(op, C.PETAL_GO_COUNT, unsafe.Pointer(f.toRead()), keys, nil, counts, &Answers{})
 	runtime.KeepAlive(f)
 	if err != nil {
 		for i := range counts[:keys.Len()] {

@@ -1,85 +1,51 @@
 package petal
 
 import (
-	"errors"
 	"math"
 	"testing"
 )
 
 func TestCountsGoUpAndDown(t *testing.T) {
-	filter, err := New(Spec{Kind: "counting", Capacity: 10_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	filter := must(New(Spec{Kind: "counting", Capacity: 10_000}))
 	defer filter.Close()
 	keys := make([]string, 9000)
 	for i := range keys {
 		keys[i] = string(rune('a'+i%26)) + string(rune(i))
 	}
 	for range 2 {
-		if err := filter.InsertBatch(StringKeys(keys), nil); err != nil {
-			t.Fatal(err)
-		}
+		check(t, filter.InsertBatch(StringKeys(keys), nil))
 	}
 	counts := make([]uint64, len(keys))
-	if err := filter.CountBatch(StringKeys(keys), counts); err != nil {
-		t.Fatal(err)
-	}
+	check(t, filter.CountBatch(StringKeys(keys), counts))
 	for i, key := range keys {
-		count, err := filter.CountString(key)
-		if err != nil || count != counts[i] || count < 2 {
-			t.Fatalf("%q: %d, %d in the batch, %v", key, count, counts[i], err)
-		}
-		if bytes, err := filter.Count([]byte(key)); err != nil || bytes != count {
-			t.Fatalf("%q: %d, %v", key, bytes, err)
+		count, bytes := must(filter.CountString(key)), must(filter.Count([]byte(key)))
+		if count != counts[i] || count != bytes || count < 2 {
+			t.Fatalf("%q: %d and %d, %d in the batch", key, count, bytes, counts[i])
 		}
 	}
 	for i, key := range keys {
-		var removed bool
-		if i%2 == 0 {
-			removed, err = filter.RemoveString(key)
-		} else {
-			removed, err = filter.Remove([]byte(key))
-		}
-		if err != nil || !removed {
-			t.Fatalf("%q: %v, %v", key, removed, err)
+		if i%2 == 0 && !must(filter.RemoveString(key)) || i%2 == 1 && !must(filter.Remove([]byte(key))) {
+			t.Fatalf("%q is not removed", key)
 		}
 	}
 	answers := Answers{Bools: make([]bool, len(keys))}
-	if err := filter.RemoveBatch(StringKeys(keys), &answers); err != nil || answers.TrueCount != len(keys) {
-		t.Fatalf("%d of %d, %v", answers.TrueCount, len(keys), err)
+	check(t, filter.RemoveBatch(StringKeys(keys), &answers))
+	if answers.TrueCount != len(keys) || must(filter.RemoveUint64(7)) {
+		t.Fatalf("%d of %d, or a key that is not there, are removed", answers.TrueCount, len(keys))
 	}
-	if removed, err := filter.RemoveUint64(7); err != nil || removed {
-		t.Fatalf("a key that is not there: %v, %v", removed, err)
-	}
-	if statistics, err := filter.Statistics(); err != nil || statistics.Fill != 0 || statistics.Saturated != 0 {
-		t.Fatalf("%+v, %v", statistics, err)
+	if statistics := must(filter.Statistics()); statistics.Fill != 0 || statistics.Saturated != 0 {
+		t.Fatalf("%+v", statistics)
 	}
 	for range 20 {
-		if _, err := filter.InsertHash(5); err != nil {
-			t.Fatal(err)
-		}
+		must(filter.InsertHash(5))
 	}
-	if removed, err := filter.RemoveHash(5); err != nil || !removed {
-		t.Fatal(removed, err)
+	if !must(filter.RemoveHash(5)) || must(filter.CountHash(5)) != 15 || must(filter.CountUint64(7)) != 0 {
+		t.Fatal(must(filter.CountHash(5)), must(filter.CountUint64(7)))
 	}
-	if count, err := filter.CountHash(5); err != nil || count != 15 {
-		t.Fatal(count, err)
-	}
-	if count, err := filter.CountUint64(7); err != nil || count != 0 {
-		t.Fatal(count, err)
-	}
-	other, err := New(Spec{Capacity: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must(New(Spec{Capacity: 100}))
 	defer other.Close()
-	if _, err := other.Remove(nil); !errors.Is(err, ErrUnsupported) {
-		t.Fatal(err)
-	}
-	if err := other.CountBatch(StringKeys(keys), counts); !errors.Is(err, ErrUnsupported) {
-		t.Fatal(err)
-	}
+	wants(t, errorIn(other.Remove(nil)), ErrUnsupported)
+	wants(t, other.CountBatch(StringKeys(keys), counts), ErrUnsupported)
 	if counts[0] != math.MaxUint64 {
 		t.Fatal(counts[0])
 	}
@@ -128,10 +94,8 @@ func TestTimes(t *testing.T) {
 	wants(t, b.AddTimesUint64(1, 2), ErrUnsupported)
 	wants(t, b.AddTimesBatch(Uint64Keys([]uint64{1}), []uint64{2}, nil), ErrUnsupported)
 	check(t, b.Close())
-	_, err := f.InsertTimesUint64(1, 2)
-	wants(t, err, ErrUnsupported)
-	_, err = f.RemoveTimesUint64(1, 2)
-	wants(t, err, ErrUnsupported)
+	wants(t, errorIn(f.InsertTimesUint64(1, 2)), ErrUnsupported)
+	wants(t, errorIn(f.RemoveTimesUint64(1, 2)), ErrUnsupported)
 	wants(t, f.Resize(1000), ErrUnsupported)
 	check(t, f.Close())
 }
@@ -222,8 +186,7 @@ func TestRejuvenate(t *testing.T) {
 	check(t, f.Close())
 
 	f = must(New(Spec{Capacity: 100}))
-	_, err := f.RejuvenateString("apple")
-	wants(t, err, ErrUnsupported)
+	wants(t, errorIn(f.RejuvenateString("apple")), ErrUnsupported)
 	wants(t, f.RejuvenateBatch(Uint64Keys(keys), nil), ErrUnsupported)
 	check(t, f.Close())
 }

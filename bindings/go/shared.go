@@ -12,7 +12,10 @@ package petal
 */
 import "C"
 
-import "runtime"
+import (
+	"runtime"
+	"unsafe"
+)
 
 // InsertShared inserts a key while other goroutines insert with the Shared methods and look up in the same filter, and
 // other processes through theirs ([OpenShare]); it takes no lock. If several goroutines insert the same new key at the
@@ -54,7 +57,7 @@ func (f *Filter) InsertSharedHash(hash uint64) (isNew bool, err error) {
 // answers the call is faster. On a failure the first answers.Done keys are in the filter. May run beside the other
 // Shared methods and all that only read.
 func (f *Filter) InsertSharedBatch(keys Keys, answers *Answers) error {
-	err := runBatch("petal.Filter.InsertSharedBatch", C.PETAL_GO_INSERT_SHARED, f.toRead(), nil, keys, answers)
+	err := runBatch("petal.Filter.InsertSharedBatch", C.PETAL_GO_INSERT_SHARED, unsafe.Pointer(f.toRead()), keys, answers)
 	runtime.KeepAlive(f)
 	return err
 }
@@ -64,17 +67,15 @@ func (f *Filter) InsertSharedBatch(keys Keys, answers *Answers) error {
 // find a key whose insertion has returned for as many steps as the kind promises. Returns [ErrUnsupported] without
 // [CanAgeShared]. May run beside the Shared methods and all that only read.
 func (f *Filter) AdvanceShared(steps uint64) error {
-	failure := newFailure()
-	C.petal_filter_advance_shared(f.toRead(), C.uint64_t(steps), &failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err("petal.Filter.AdvanceShared")
+	return called("petal.Filter.AdvanceShared", func(failure *C.petal_error) {
+		C.petal_filter_advance_shared(f.toRead(), C.uint64_t(steps), failure)
+	})
 }
 
 // AddOffered adds to the count of offered keys, for keys that the Shared methods inserted. May run beside the Shared
 // methods and all that only read.
 func (f *Filter) AddOffered(keys uint64) error {
-	failure := newFailure()
-	C.petal_filter_add_offered(f.toRead(), C.uint64_t(keys), &failure.raw)
-	runtime.KeepAlive(f)
-	return failure.err("petal.Filter.AddOffered")
+	return called("petal.Filter.AddOffered", func(failure *C.petal_error) {
+		C.petal_filter_add_offered(f.toRead(), C.uint64_t(keys), failure)
+	})
 }

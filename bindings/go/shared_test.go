@@ -67,8 +67,7 @@ func TestManyGoroutinesInsert(t *testing.T) {
 		}
 		wants(t, made.InsertSharedBatch(Uint64Keys([]uint64{1, 2}), &Answers{Bools: []bool{}}), ErrBufferTooSmall)
 		check(t, made.Close())
-		_, err := made.InsertSharedUint64(1)
-		wants(t, err, ErrClosed)
+		wants(t, errorIn(made.InsertSharedUint64(1)), ErrClosed)
 		wants(t, made.AddOffered(1), ErrClosed)
 	}
 }

@@ -13,8 +13,6 @@ package petal
 #cgo nocallback petal_sketch_remove_u64
 #cgo noescape petal_sketch_remove_hash
 #cgo nocallback petal_sketch_remove_hash
-#cgo noescape petal_go_sketch_change_batch
-#cgo nocallback petal_go_sketch_change_batch
 
 extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
 
@@ -128,7 +126,6 @@ func LoadSketch(image []byte, options *OpenOptions) (*Sketch, error) {
 
 // Copy copies the sketch, wherever it lies, into memory of its own.
 func (s *Sketch) Copy() (*Sketch, error) {
-	defer runtime.KeepAlive(s)
 	return sketchOf(made("petal.Sketch.Copy", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
 		C.petal_sketch_copy(s.raw(), handle, failure)
 	}))
@@ -169,7 +166,9 @@ func (s *Sketch) InsertHash(hash uint64) error {
 // InsertBatch inserts many keys in order. answers may be nil; it only tells how many keys were inserted, the first
 // answers.Done, and has no Bools. Changes the sketch.
 func (s *Sketch) InsertBatch(keys Keys, answers *Answers) error {
-	return s.changeBatch("petal.Sketch.InsertBatch", false, keys, answers)
+	err := runBatch("petal.Sketch.InsertBatch", C.PETAL_GO_SKETCH_INSERT, unsafe.Pointer(s.toChange()), keys, answers)
+	runtime.KeepAlive(s)
+	return err
 }
 
 // Remove removes a byte key. If you remove a number that you did not insert, the sketch lists the number with -1.
@@ -203,18 +202,7 @@ func (s *Sketch) RemoveHash(hash uint64) error {
 
 // RemoveBatch removes many keys in order, as [Sketch.InsertBatch] inserts them. Changes the sketch.
 func (s *Sketch) RemoveBatch(keys Keys, answers *Answers) error {
-	return s.changeBatch("petal.Sketch.RemoveBatch", true, keys, answers)
-}
-
-func (s *Sketch) changeBatch(op string, removes bool, keys Keys, answers *Answers) error {
-	if answers == nil {
-		answers = &Answers{}
-	}
-	err := inPieces(op, keys, answers, func(piece piece, came *C.petal_go_taken, failure *failure) {
-		C.petal_go_sketch_change_batch(s.toChange(), C.bool(removes), piece.form, bytesOf(piece.bytes),
-			C.size_t(len(piece.bytes)), numbers(piece.numbers), C.size_t(piece.count), boolsOf(piece.found), came,
-			&failure.raw)
-	})
+	err := runBatch("petal.Sketch.RemoveBatch", C.PETAL_GO_SKETCH_REMOVE, unsafe.Pointer(s.toChange()), keys, answers)
 	runtime.KeepAlive(s)
 	return err
 }
@@ -223,21 +211,17 @@ func (s *Sketch) changeBatch(op string, removes bool, keys Keys, answers *Answer
 // with -1. Both sketches must come from one spec; otherwise the error is [ErrIncompatible]. Changes s and only reads
 // other.
 func (s *Sketch) Subtract(other *Sketch) error {
-	failure := newFailure()
-	C.petal_sketch_subtract(s.toChange(), other.raw(), &failure.raw)
-	runtime.KeepAlive(s)
-	runtime.KeepAlive(other)
-	return failure.err("petal.Sketch.Subtract")
+	return called("petal.Sketch.Subtract", func(failure *C.petal_error) {
+		C.petal_sketch_subtract(s.toChange(), other.raw(), failure)
+	})
 }
 
 // Merge adds all that another sketch has. If the two sets have nothing in common, the result is the sketch of both.
 // Merge refuses what [Sketch.Subtract] refuses.
 func (s *Sketch) Merge(other *Sketch) error {
-	failure := newFailure()
-	C.petal_sketch_merge(s.toChange(), other.raw(), &failure.raw)
-	runtime.KeepAlive(s)
-	runtime.KeepAlive(other)
-	return failure.err("petal.Sketch.Merge")
+	return called("petal.Sketch.Merge", func(failure *C.petal_error) {
+		C.petal_sketch_merge(s.toChange(), other.raw(), failure)
+	})
 }
 
 // List returns the numbers of the sketch in ascending order, first those with -1, then those with 1. It also says
@@ -263,10 +247,7 @@ func (s *Sketch) List() (listed []Listed, complete bool, err error) {
 
 // Clear forgets all numbers. Changes the sketch.
 func (s *Sketch) Clear() error {
-	failure := newFailure()
-	C.petal_sketch_clear(s.toChange(), &failure.raw)
-	runtime.KeepAlive(s)
-	return failure.err("petal.Sketch.Clear")
+	return called("petal.Sketch.Clear", func(failure *C.petal_error) { C.petal_sketch_clear(s.toChange(), failure) })
 }
 
 // Capabilities returns what this sketch can do now: a sketch that is open for reading can do less than its kind.
@@ -278,26 +259,20 @@ func (s *Sketch) Capabilities() Capabilities {
 
 // ExpectedFailureRate returns the probability that so many numbers cannot be listed, erring on the high side.
 func (s *Sketch) ExpectedFailureRate(numbers uint64) (float64, error) {
-	var rate C.double
-	failure := newFailure()
-	C.petal_sketch_expected_failure_rate(s.raw(), C.uint64_t(numbers), &rate, &failure.raw)
-	runtime.KeepAlive(s)
-	return float64(rate), failure.err("petal.Sketch.ExpectedFailureRate")
+	return answered("petal.Sketch.ExpectedFailureRate", func(rate *float64, failure *C.petal_error) {
+		C.petal_sketch_expected_failure_rate(s.raw(), C.uint64_t(numbers), (*C.double)(rate), failure)
+	})
 }
 
 // CompatibilityID returns an identifier that two sketches have in common if one can be subtracted from the other.
 func (s *Sketch) CompatibilityID() ([16]byte, error) {
-	var id [C.PETAL_COMPATIBILITY_ID_SIZE]C.uint8_t
-	failure := newFailure()
-	C.petal_sketch_compatibility_id(s.raw(), &id[0], &failure.raw)
-	runtime.KeepAlive(s)
-	return [16]byte(C.GoBytes(unsafe.Pointer(&id), C.PETAL_COMPATIBILITY_ID_SIZE)),
-		failure.err("petal.Sketch.CompatibilityID")
+	return answered("petal.Sketch.CompatibilityID", func(id *[16]byte, failure *C.petal_error) {
+		C.petal_sketch_compatibility_id(s.raw(), (*C.uint8_t)(&id[0]), failure)
+	})
 }
 
 // Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
 func (s *Sketch) Save(path string) error {
-	defer runtime.KeepAlive(s)
 	return withPath("petal.Sketch.Save", path, func(path *C.char, failure *C.petal_error) {
 		C.petal_sketch_save(s.raw(), path, failure)
 	})
@@ -306,58 +281,38 @@ func (s *Sketch) Save(path string) error {
 // Sync brings an image that was changed in place up to date on its disk. [Sketch.Close] does this too, but does not say
 // whether it worked. Changes the sketch.
 func (s *Sketch) Sync() error {
-	failure := newFailure()
-	C.petal_sketch_sync(s.toChange(), &failure.raw)
-	runtime.KeepAlive(s)
-	return failure.err("petal.Sketch.Sync")
+	return called("petal.Sketch.Sync", func(failure *C.petal_error) { C.petal_sketch_sync(s.toChange(), failure) })
 }
 
 // Vouch declares the bytes as they are now to be right, and makes the sketch clean. Reads the whole payload. Changes
 // the sketch.
 func (s *Sketch) Vouch() error {
-	failure := newFailure()
-	C.petal_sketch_vouch(s.toChange(), &failure.raw)
-	runtime.KeepAlive(s)
-	return failure.err("petal.Sketch.Vouch")
+	return called("petal.Sketch.Vouch", func(failure *C.petal_error) { C.petal_sketch_vouch(s.toChange(), failure) })
 }
 
 // Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum.
 func (s *Sketch) Verify() error {
-	failure := newFailure()
-	C.petal_sketch_verify(s.raw(), &failure.raw)
-	runtime.KeepAlive(s)
-	return failure.err("petal.Sketch.Verify")
+	return called("petal.Sketch.Verify", func(failure *C.petal_error) { C.petal_sketch_verify(s.raw(), failure) })
 }
 
 // SerializedSize returns the size of the image in bytes.
 func (s *Sketch) SerializedSize() (uint64, error) {
-	var size C.uint64_t
-	failure := newFailure()
-	C.petal_sketch_serialized_size(s.raw(), &size, &failure.raw)
-	runtime.KeepAlive(s)
-	return uint64(size), failure.err("petal.Sketch.SerializedSize")
+	return answered("petal.Sketch.SerializedSize", func(size *uint64, failure *C.petal_error) {
+		C.petal_sketch_serialized_size(s.raw(), (*C.uint64_t)(size), failure)
+	})
 }
 
 // MarshalBinary returns the image.
 func (s *Sketch) MarshalBinary() ([]byte, error) {
-	size, err := s.SerializedSize()
-	if err != nil {
-		return nil, err
-	}
-	defer runtime.KeepAlive(s)
-	image, err := appended("petal.Sketch.MarshalBinary", nil, size, func(image []byte, failure *C.petal_error) {
+	const op = "petal.Sketch.MarshalBinary"
+	return marshalled(op, s.SerializedSize, func(image []byte, failure *C.petal_error) {
 		C.petal_go_sketch_serialize(s.raw(), bytesOf(image), C.size_t(len(image)), failure)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return image, nil
 }
 
 // WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
 // ([runtime.Goexit]).
 func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
-	defer runtime.KeepAlive(s)
 	return streamed("petal.Sketch.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
 		C.petal_go_sketch_serialize_to(s.raw(), context, failure)
 	})
@@ -365,12 +320,8 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 
 // Describe returns what the sketch is: all that its header says. Constant time.
 func (s *Sketch) Describe() (Description, error) {
-	raw := sizedDescription()
-	failure := newFailure()
-	C.petal_sketch_describe(s.raw(), &raw, &failure.raw)
-	runtime.KeepAlive(s)
-	if err := failure.err("petal.Sketch.Describe"); err != nil {
-		return Description{}, err
-	}
-	return descriptionOf(&raw), nil
+	const op = "petal.Sketch.Describe"
+	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
+		C.petal_sketch_describe(s.raw(), raw, failure)
+	})
 }

@@ -48,8 +48,7 @@ func TestSketchesListWhatOnlyOneHas(t *testing.T) {
 	}
 	other := must(NewSketch(Spec{Capacity: 41}))
 	wants(t, ours.Subtract(other), ErrIncompatible)
-	_, err = NewSketch(Spec{Capacity: 40, Hash: External})
-	wants(t, err, ErrContradiction)
+	wants(t, errorIn(NewSketch(Spec{Capacity: 40, Hash: External})), ErrContradiction)
 	for _, s := range []*Sketch{ours, theirs, other} {
 		check(t, s.Close())
 		check(t, s.Close())

@@ -103,34 +103,25 @@ func setParameter(raw *C.petal_spec, name, value string) error {
 	if err := withoutNUL(op, "a value", value); err != nil {
 		return err
 	}
-	failure := newFailure()
-	C.petal_spec_set_choice(raw, cString(name), cString(value), &failure.raw)
-	return failure.err(op)
+	return called(op, func(failure *C.petal_error) {
+		C.petal_spec_set_choice(raw, cString(name), cString(value), failure)
+	})
 }
 
 // ImageSize returns the size in bytes of the image, header and payload, of the filter that the spec describes.
 func (s Spec) ImageSize() (uint64, error) {
-	raw, err := s.raw()
-	if err != nil {
-		return 0, err
-	}
-	var size C.uint64_t
-	failure := newFailure()
-	C.petal_spec_image_size(&raw, &size, &failure.raw)
-	return uint64(size), failure.err("petal.Spec.ImageSize")
+	return ofSpec("petal.Spec.ImageSize", &s, func(raw *C.petal_spec, size *uint64, failure *C.petal_error) {
+		C.petal_spec_image_size(raw, (*C.uint64_t)(size), failure)
+	})
 }
 
 // ExpectedFalsePositiveRate returns the exact rate of the filter that the spec describes with that many distinct keys
 // in it.
 func (s Spec) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
-	raw, err := s.raw()
-	if err != nil {
-		return 0, err
-	}
-	var rate C.double
-	failure := newFailure()
-	C.petal_spec_expected_false_positive_rate(&raw, C.uint64_t(keys), &rate, &failure.raw)
-	return float64(rate), failure.err("petal.Spec.ExpectedFalsePositiveRate")
+	const op = "petal.Spec.ExpectedFalsePositiveRate"
+	return ofSpec(op, &s, func(raw *C.petal_spec, rate *float64, failure *C.petal_error) {
+		C.petal_spec_expected_false_positive_rate(raw, C.uint64_t(keys), (*C.double)(rate), failure)
+	})
 }
 
 // ExpectedOmissions returns the average number of omissions when keys distinct keys are inserted, one after the other,
@@ -138,39 +129,42 @@ func (s Spec) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 // refuses because it is full. A model checker that explores only new states omits so many states. Returns
 // [ErrUnsupported] for a kind that is built from its keys.
 func (s Spec) ExpectedOmissions(keys uint64) (float64, error) {
-	raw, err := s.raw()
-	if err != nil {
-		return 0, err
-	}
-	var omissions C.double
-	failure := newFailure()
-	C.petal_spec_expected_omissions(&raw, C.uint64_t(keys), &omissions, &failure.raw)
-	return float64(omissions), failure.err("petal.Spec.ExpectedOmissions")
+	return ofSpec("petal.Spec.ExpectedOmissions", &s, func(raw *C.petal_spec, omissions *float64, failure *C.petal_error) {
+		C.petal_spec_expected_omissions(raw, C.uint64_t(keys), (*C.double)(omissions), failure)
+	})
 }
 
 // HashKey returns the hash of a key under the spec's hash function, seed and key; the rest of the spec does not matter.
 // [Filter.Hash] of an open filter is faster.
 func (s Spec) HashKey(key []byte) (uint64, error) {
-	raw, err := s.raw()
-	if err != nil {
-		return 0, err
-	}
-	var hash C.uint64_t
-	failure := newFailure()
-	C.petal_go_hash(&raw, bytesOf(key), C.size_t(len(key)), &hash, &failure.raw)
-	return uint64(hash), failure.err("petal.Spec.HashKey")
+	return ofSpec("petal.Spec.HashKey", &s, func(raw *C.petal_spec, hash *uint64, failure *C.petal_error) {
+		C.petal_go_hash(raw, bytesOf(key), C.size_t(len(key)), (*C.uint64_t)(hash), failure)
+	})
 }
 
 // HashUint64 is [Spec.HashKey] for the eight little-endian bytes of a number.
 func (s Spec) HashUint64(key uint64) (uint64, error) {
+	return ofSpec("petal.Spec.HashUint64", &s, func(raw *C.petal_spec, hash *uint64, failure *C.petal_error) {
+		C.petal_hash_u64(raw, C.uint64_t(key), (*C.uint64_t)(hash), failure)
+	})
+}
+
+// ofSpec is what a call of the library writes of a spec.
+func ofSpec[T any](op string, s *Spec, call func(*C.petal_spec, *T, *C.petal_error)) (answer T, err error) {
 	raw, err := s.raw()
-	if err != nil {
-		return 0, err
+	if err == nil {
+		err = called(op, func(failure *C.petal_error) { call(&raw, &answer, failure) })
 	}
-	var hash C.uint64_t
-	failure := newFailure()
-	C.petal_hash_u64(&raw, C.uint64_t(key), &hash, &failure.raw)
-	return uint64(hash), failure.err("petal.Spec.HashUint64")
+	return answer, err
+}
+
+// writtenSpec is the spec that a call of the library writes.
+func writtenSpec(op string, call func(*C.petal_spec, *C.petal_error)) (Spec, error) {
+	raw := C.petal_spec{struct_size: C.size_t(unsafe.Sizeof(C.petal_spec{}))}
+	if err := called(op, func(failure *C.petal_error) { call(&raw, failure) }); err != nil {
+		return Spec{}, err
+	}
+	return specOf(&raw)
 }
 
 // specOf reads a spec that the library wrote.

@@ -23,8 +23,7 @@ func TestStoredHashes(t *testing.T) {
 		sequence, err := f.StoredHashes()
 		if !info.Capabilities.Has(CanEnumerate) {
 			wants(t, err, ErrUnsupported)
-			_, err = f.ReadStoredHashes(0, nil, nil)
-			wants(t, err, ErrUnsupported)
+			wants(t, errorIn(f.ReadStoredHashes(0, nil, nil)), ErrUnsupported)
 			check(t, f.Close())
 			continue
 		}
@@ -38,8 +37,7 @@ func TestStoredHashes(t *testing.T) {
 		if info.Capabilities.Has(CanCount) != (offered == 3000 && len(all) < 3000) && len(all) < 3000 {
 			t.Errorf("%s: %d numbers of %d keys", info.Name, len(all), offered)
 		}
-		_, err = f.ReadStoredHashes(0, all, make([]uint64, 1))
-		wants(t, err, ErrBufferTooSmall)
+		wants(t, errorIn(f.ReadStoredHashes(0, all, make([]uint64, 1))), ErrBufferTooSmall)
 		if !slices.IsSorted(all) || len(all) < 2900 || len(slices.Compact(slices.Clone(all))) != len(all) {
 			t.Errorf("%s: %d numbers", info.Name, len(all))
 		}

@@ -15,14 +15,12 @@ package petal
 #cgo nocallback petal_filter_remove_times_u64
 #cgo noescape petal_filter_remove_times_hash
 #cgo nocallback petal_filter_remove_times_hash
-#cgo noescape petal_go_times_batch
-#cgo nocallback petal_go_times_batch
 */
 import "C"
 
 import (
-	"fmt"
 	"runtime"
+	"unsafe"
 )
 
 // InsertTimes inserts a key times times. isNew is true if the key certainly was not there before. A count that would
@@ -63,7 +61,10 @@ func (f *Filter) InsertTimesHash(hash, times uint64) (isNew bool, err error) {
 // [Filter.InsertTimes] says of key i. answers may be nil. On a failure the first answers.Done keys were taken. Changes
 // the filter.
 func (f *Filter) InsertTimesBatch(keys Keys, times []uint64, answers *Answers) error {
-	return f.timesBatch("petal.Filter.InsertTimesBatch", false, keys, times, answers)
+	err := runGiving("petal.Filter.InsertTimesBatch", C.PETAL_GO_INSERT_TIMES, unsafe.Pointer(f.toChange()), keys,
+		"counts", times, answers)
+	runtime.KeepAlive(f)
+	return err
 }
 
 // RemoveTimes removes a key as often as it is there, but at most times times; removed is the number of removed copies.
@@ -104,30 +105,8 @@ func (f *Filter) RemoveTimesHash(hash, times uint64) (removed uint64, err error)
 // order: answer i is false if key i certainly was not there. answers may be nil. On a failure the first answers.Done
 // keys were taken. Changes the filter.
 func (f *Filter) RemoveTimesBatch(keys Keys, times []uint64, answers *Answers) error {
-	return f.timesBatch("petal.Filter.RemoveTimesBatch", true, keys, times, answers)
-}
-
-// oneEach is an error if there are not as many counts as keys.
-func oneEach(op string, keys Keys, times []uint64) error {
-	if len(times) == keys.Len() {
-		return nil
-	}
-	message := fmt.Sprintf("%d counts for %d keys", len(times), keys.Len())
-	return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
-}
-
-func (f *Filter) timesBatch(op string, removes bool, keys Keys, times []uint64, answers *Answers) error {
-	if err := oneEach(op, keys, times); err != nil {
-		return err
-	}
-	if answers == nil {
-		answers = &Answers{}
-	}
-	err := inPieces(op, keys, answers, func(piece piece, came *C.petal_go_taken, failure *failure) {
-		C.petal_go_times_batch(f.toChange(), C.bool(removes), piece.form, bytesOf(piece.bytes),
-			C.size_t(len(piece.bytes)), numbers(piece.numbers), C.size_t(piece.count), numbers(times[piece.start:]),
-			boolsOf(piece.found), came, &failure.raw)
-	})
+	err := runGiving("petal.Filter.RemoveTimesBatch", C.PETAL_GO_REMOVE_TIMES, unsafe.Pointer(f.toChange()), keys,
+		"counts", times, answers)
 	runtime.KeepAlive(f)
 	return err
 }

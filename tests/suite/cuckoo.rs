@@ -1,6 +1,7 @@
 //! The kind `cuckoo` against an exact multiset, and its sizes, rates and refusals.
 
-use crate::common::{Case, image, is_soak, layouts, mix};
+use crate::common::copies::{self, is_full};
+use crate::common::{Case, is_soak, layouts, mix};
 use petal::kinds::cuckoo::layout::{Buckets, Search};
 use petal::kinds::cuckoo::{self, BUCKET_SLOTS, FINGERPRINT_BITS, ROW, SEMI_SORT};
 use petal::{Builder, BuilderOptions, Filter, HashFunction, Image, SecretKey, Spec, Status, create};
@@ -17,16 +18,6 @@ fn spec(buckets: u64, slots: u32, width: u32, is_sorted: bool) -> Spec {
 
 /// All shapes of buckets.
 const SHAPES: [(u32, bool); 4] = [(2, false), (4, false), (8, false), (4, true)];
-
-fn full(outcome: petal::Result<bool>) -> bool {
-    match outcome {
-        Ok(_) => false,
-        Err(error) => {
-            assert_eq!(error.status(), Status::Full, "{error}");
-            true
-        }
-    }
-}
 
 /// Both buckets of a fingerprint lead to each other and are never the same, whatever their number.
 #[test]
@@ -179,24 +170,8 @@ fn rates_are_those_of_the_formula() {
 #[test]
 fn copies_fill_a_pair_of_buckets() {
     for (slots, is_sorted) in SHAPES {
-        let mut filter = create(&spec(100, slots, 12, is_sorted)).unwrap();
         let most = 2 * u64::from(slots);
-        for copies in 0..most {
-            assert_eq!(filter.count_hash(7).unwrap(), copies);
-            assert_eq!(filter.insert_hash(7).unwrap(), copies == 0);
-        }
-        let before = image(&filter);
-        let error = filter.insert_hash(7).unwrap_err();
-        assert_eq!(error.status(), Status::Full);
-        assert!(error.message().contains(&format!("{most} times")), "{error}");
-        assert_eq!(image(&filter), before);
-        // There is room for others.
-        assert!(filter.insert_hash(mix(1)).is_ok());
-        for copies in (0..most).rev() {
-            assert!(filter.remove_hash(7).unwrap());
-            assert_eq!(filter.count_hash(7).unwrap(), copies);
-        }
-        assert!(!filter.remove_hash(7).unwrap());
+        copies::are_held(&spec(100, slots, 12, is_sorted), most);
         // A builder refuses it too, and holds it as often as it may.
         let by_keys = Spec { bits: 0, ..spec(2, slots, 12, is_sorted) };
         for (times, is_refused) in [(most, false), (most + 1, true)] {
@@ -210,23 +185,9 @@ fn copies_fill_a_pair_of_buckets() {
     }
 }
 
-/// Removing a key that was never inserted changes nothing if the lookup says no. Otherwise it removes another key, or a
-/// copy of one, as the documents say.
 #[test]
 fn a_removal_of_an_absent_key_loses_one_other_at_most() {
-    const KEYS: u64 = 1000;
-    let mut filter = create(&spec(280, 4, 8, false)).unwrap();
-    (0..KEYS).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
-    let mut removed = 0;
-    for absent in KEYS..20 * KEYS {
-        let maybe = filter.contains_hash(mix(absent));
-        assert_eq!(filter.remove_hash(mix(absent)).unwrap(), maybe);
-        removed += u64::from(maybe);
-    }
-    let lost = (0..KEYS).filter(|key| !filter.contains_hash(mix(*key))).count() as u64;
-    assert!(removed > 0 && lost > 0 && filter.base().count() == KEYS - removed);
-    // Keys of one class are lost together with its last copy.
-    assert!(lost <= removed, "{lost} lost by {removed} removals");
+    copies::are_lost_one_by_one(create(&spec(280, 4, 8, false)).unwrap(), 1000, 19_000, 1);
 }
 
 /// An attacker who knows the hash function can fill a pair of buckets with chosen distinct keys. Under a secret key the
@@ -251,7 +212,7 @@ fn chosen_keys_fill_a_pair_of_buckets_only_under_a_known_hash() {
         place.fingerprint == target.fingerprint && [target.bucket, target.other].contains(&place.bucket)
     };
     let chosen: Vec<u64> = (0..).filter(is_same).take(9).collect();
-    let refused = |filter: &mut Filter| chosen.iter().filter(|key| full(filter.insert_u64(**key))).count();
+    let refused = |filter: &mut Filter| chosen.iter().filter(|key| is_full(filter.insert_u64(**key))).count();
     assert_eq!(refused(&mut attacked), 1, "the ninth has no place in an empty table");
     let mut keyed = create(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
     assert_eq!(refused(&mut keyed), 0);

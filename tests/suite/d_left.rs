@@ -1,6 +1,6 @@
 //! The kind `d_left` against an exact multiset, and its sizes, rates, refusals and resizing.
 
-use crate::common::{image, is_soak, mix};
+use crate::common::{copies, image, is_soak, mix};
 use crate::specification::check;
 use petal::blocks::fingerprint_table::FingerprintTable;
 use petal::kinds::d_left::layout::Table;
@@ -229,37 +229,12 @@ fn capacities_are_kept() {
             }
         }
     }
-    let mut filter = create(&spec(100, 12)).unwrap();
-    for copies in 0..96 {
-        assert_eq!(filter.count_hash(7).unwrap(), copies);
-        assert_eq!(filter.insert_hash(7).unwrap(), copies == 0);
-    }
-    let before = image(&filter);
-    let error = filter.insert_hash(7).unwrap_err();
-    assert_eq!(error.status(), Status::Full);
-    assert!(error.message().contains("96 times"), "{error}");
-    assert_eq!(image(&filter), before);
-    for copies in (0..96).rev() {
-        assert!(filter.remove_hash(7).unwrap());
-        assert_eq!(filter.count_hash(7).unwrap(), copies);
-    }
-    assert_eq!(image(&filter), image(&create(&spec(100, 12)).unwrap()));
+    copies::are_held(&spec(100, 12), 96);
 }
 
-/// If a key that was never inserted matches, its removal takes away one copy of its fingerprint.
 #[test]
 fn a_removal_of_an_absent_key_loses_one_other_at_most() {
-    const KEYS: u64 = 960;
-    let mut filter = create(&spec(40, 6)).unwrap();
-    (0..KEYS).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
-    let mut removed = 0;
-    for absent in KEYS..3 * KEYS {
-        let maybe = filter.contains_hash(mix(absent));
-        assert_eq!(filter.remove_hash(mix(absent)).unwrap(), maybe);
-        removed += u64::from(maybe);
-    }
-    let lost = (0..KEYS).filter(|key| !filter.contains_hash(mix(*key))).count() as u64;
-    assert!(removed > 0 && lost > 0 && lost <= 2 * removed && filter.base().count() == KEYS - removed);
+    copies::are_lost_one_by_one(create(&spec(40, 6)).unwrap(), 960, 1920, 2);
 }
 
 /// Sizes double and halve while the fingerprints stay; filters that were resized merge with those that were not.

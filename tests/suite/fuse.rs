@@ -2,34 +2,18 @@
 //! depends on nothing else.
 
 use crate::common::is_soak;
+use crate::common::sets::{Changing, hash, hashes, ordered};
+use crate::kernels::Hashes;
 use petal::contract::Work;
 use petal::kinds::fuse;
 use petal::kinds::fuse::layout::{
     ARITIES, Cells, Equations, Fingerprints, MAX_BITS, MIN_BITS, Shape, fingerprint, order, scatter, solve,
 };
-use petal::ring::{Batch, GROUP};
+use petal::ring::Batch;
 use petal::storage::Words;
-use petal::{Records, Result, Status};
+use petal::{Result, Status};
 
 const NO_LIMIT: u64 = u64::MAX;
-
-/// Uniform hashes, distinct within a set and between sets below 2^32.
-fn hash(set: u64, i: u64) -> u64 {
-    let mut x = set << 32 | i;
-    x = (x ^ (x >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    x = (x ^ (x >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    x ^ (x >> 33)
-}
-
-fn hashes(set: u64, count: u64) -> Vec<u64> {
-    (0..count).map(|i| hash(set, i)).collect()
-}
-
-fn ordered(hashes: &[u64]) -> Vec<u64> {
-    let mut ordered: Vec<u64> = hashes.iter().map(|hash| order(*hash)).collect();
-    ordered.sort_unstable();
-    ordered
-}
 
 /// Cells of so many bits, of which a key has three.
 fn three(width: u32) -> Cells {
@@ -297,27 +281,14 @@ fn progress_is_heard_within_a_shard() {
     }
 }
 
-/// Records that differ from pass to pass.
-struct Changing<'a>(&'a [u64], std::cell::Cell<usize>);
-
-impl Records<u64> for Changing<'_> {
-    fn count(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn for_each(&self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
-        self.1.set(self.1.get() + 1);
-        take(&self.0[..self.0.len() / self.1.get()])?;
-        if self.1.get() > 1 { take(self.0) } else { Ok(()) }
-    }
-}
-
 #[test]
 fn records_that_change_between_passes_are_an_error() {
     let ordered = ordered(&hashes(12, 5000));
     let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
-    let changing = Changing(&ordered, std::cell::Cell::new(0));
-    assert_eq!(Fingerprints::build(&changing, three(4), &mut work).err().unwrap().status(), Status::Internal);
+    assert_eq!(
+        Fingerprints::build(&Changing::new(&ordered), three(4), &mut work).err().unwrap().status(),
+        Status::Internal
+    );
 }
 
 #[test]
@@ -420,34 +391,6 @@ fn a_forged_directory_is_found_and_harms_nobody() {
     assert_eq!(Shape::new(3, 64, 1, 1 << 61), None);
 }
 
-/// The keys of a batch, and how many were found of each group.
-struct Asked<'a> {
-    hashes: &'a [u64],
-    next: usize,
-    answers: Vec<bool>,
-}
-
-impl Batch for Asked<'_> {
-    fn keys(&self) -> usize {
-        self.hashes.len()
-    }
-
-    fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize {
-        let count = GROUP.min(self.hashes.len() - self.next);
-        hashes[..count].copy_from_slice(&self.hashes[self.next..self.next + count]);
-        self.next += count;
-        count
-    }
-
-    fn is_asked(&self) -> bool {
-        true
-    }
-
-    fn answer(&mut self, answers: u64, keys: usize) {
-        self.answers.extend((0..keys).map(|i| answers >> i & 1 == 1));
-    }
-}
-
 /// Every instruction set answers a batch as single lookups do: in small payloads and in payloads whose lines are
 /// fetched ahead, with one shard and several, and with fingerprints of every length.
 #[test]
@@ -469,9 +412,9 @@ fn batches_are_single_lookups_with_every_kernel() {
             for count in [0, 1, 7, 63, 64, 65, 128, set.len()] {
                 let expected: Vec<bool> = set[..count].iter().map(|hash| filter.contains(*hash)).collect();
                 for instructions in petal::simd::available() {
-                    let mut asked = Asked { hashes: &set[..count], next: 0, answers: Vec::new() };
-                    filter.contains_many(instructions, &mut asked);
-                    assert!(asked.answers == expected, "{instructions:?}, {count} of {keys} keys, {bits} bits");
+                    let look_up = |batch: &mut dyn Batch| filter.contains_many(instructions, batch);
+                    let found = Hashes::answered(&set[..count], true, look_up);
+                    assert!(found == expected, "{instructions:?}, {count} of {keys} keys, {bits} bits");
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Every kernel that this processor runs, against the portable one, on the same words.
 
 use crate::common::mix;
+use crate::common::sets::{Ids, ordered};
 use core::sync::atomic::{AtomicU64, Ordering};
 use petal::blocks::block_kernel::chain::{FAR, MAX_ARRAYS};
 use petal::blocks::{BlockKernel, Chain};
@@ -9,10 +10,9 @@ use petal::format::Geometry;
 use petal::hash::xxh3;
 use petal::kinds::blocked::layout::masks;
 use petal::kinds::counting::layout::Lines;
-use petal::kinds::fuse::layout::order;
 use petal::kinds::ribbon::layout::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Values};
 use petal::kinds::{blocked, counting, rocksdb_bloom, split_block};
-use petal::ring::{Batch, FETCH_FROM, Few, GROUP, Lookups};
+use petal::ring::{Batch, FETCH_FROM, Few, GROUP};
 use petal::simd::{Instructions, available, choose};
 use petal::{Entry, Filter, Image, Kernel, Spec, Status};
 
@@ -39,7 +39,7 @@ fn keys(count: usize, seed: u64) -> Vec<u64> {
 }
 
 /// A batch of hashes, and its answers.
-struct Hashes<'a> {
+pub struct Hashes<'a> {
     hashes: &'a [u64],
     next: usize,
     asked: bool,
@@ -51,7 +51,7 @@ struct Hashes<'a> {
 impl Hashes<'_> {
     /// The answers of what `run` does with a batch of these hashes.
     #[track_caller]
-    fn answered(hashes: &[u64], asked: bool, run: impl FnOnce(&mut dyn Batch)) -> Vec<bool> {
+    pub fn answered(hashes: &[u64], asked: bool, run: impl FnOnce(&mut dyn Batch)) -> Vec<bool> {
         let mut batch = Hashes { hashes, next: 0, asked, may_end: false, answers: Vec::new() };
         run(&mut batch);
         assert_eq!(batch.next, hashes.len(), "not all keys were taken");
@@ -238,8 +238,7 @@ fn ribbons_are_looked_up_as_by_plain_code() {
     let small = (MIN_BITS..=MAX_BITS).flat_map(|bits| [1, 40, 3000].map(|keys| (keys, bits)));
     for ((keys, bits), width) in small.chain([(300_000, 7), (300_000, 32)]).flat_map(|of| [(of, 64), (of, 128)]) {
         let mut set: Vec<u64> = (0..keys).map(|i| mix(i + 1)).collect();
-        let mut ordered: Vec<u64> = set.iter().map(|hash| order(*hash)).collect();
-        ordered.sort_unstable();
+        let ordered = ordered(&set);
         let mut work = Work { memory: u64::MAX, threads: 1, progress: &mut |_, _| true };
         let (shape, mut words) = Fingerprints::build(&&ordered[..], bits, width, &mut work).unwrap();
         set.truncate(2000);
@@ -261,26 +260,6 @@ fn ribbons_are_looked_up_as_by_plain_code() {
                 }
             }
         }
-    }
-}
-
-/// The identities of a batch, and the answers.
-struct Ids<'a> {
-    ids: &'a [u128],
-    next: usize,
-    found: Vec<Option<u64>>,
-}
-
-impl Lookups for Ids<'_> {
-    fn next(&mut self, ids: &mut [u128; GROUP]) -> usize {
-        let count = GROUP.min(self.ids.len() - self.next);
-        ids[..count].copy_from_slice(&self.ids[self.next..self.next + count]);
-        self.next += count;
-        count
-    }
-
-    fn give(&mut self, found: &[Option<u64>]) {
-        self.found.extend_from_slice(found);
     }
 }
 
@@ -306,9 +285,8 @@ fn ribbons_of_values_are_looked_up_as_by_plain_code() {
                 let lookup = Lookup::new(width, instructions);
                 assert!(ids.iter().map(|id| map.get(&lookup, *id)).eq(expected.clone()), "{name}");
                 for length in LENGTHS {
-                    let mut asked = Ids { ids: &ids[..length], next: 0, found: Vec::new() };
-                    map.get_many(&lookup, &mut asked);
-                    assert!(asked.found == expected[..length], "{name}, {length} at once");
+                    let found = Ids::answered(&ids[..length], |batch| map.get_many(&lookup, batch));
+                    assert!(found == expected[..length], "{name}, {length} at once");
                 }
             }
         }

@@ -1,37 +1,19 @@
 //! The ribbon: lookups find all keys, for any number of keys, bits of a value and hashes, and the payload depends on
 //! nothing else.
 
+use crate::common::sets::{Changing, Ids, hash, hashes, ordered};
 use petal::contract::Work;
-use petal::kinds::fuse::layout::{order, scatter};
+use petal::kinds::fuse::layout::scatter;
 use petal::kinds::ribbon;
 use petal::kinds::ribbon::layout::{
     Array, Equations, Fingerprints, Lookup, MAX_COLUMNS, Shape, ValueShape, Values, solve,
 };
-use petal::ring::{GROUP, Lookups};
 use petal::simd::Instructions;
 use petal::storage::Words;
-use petal::{Entry, Records, Result, Status};
+use petal::{Entry, Result, Status};
 
 const NO_LIMIT: u64 = u64::MAX;
 const WIDTHS: [u32; 2] = [64, 128];
-
-/// Uniform hashes, distinct within a set and between sets below 2^32.
-fn hash(set: u64, i: u64) -> u64 {
-    let mut x = set << 32 | i;
-    x = (x ^ (x >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    x = (x ^ (x >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    x ^ (x >> 33)
-}
-
-fn hashes(set: u64, count: u64) -> Vec<u64> {
-    (0..count).map(|i| hash(set, i)).collect()
-}
-
-fn ordered(hashes: &[u64]) -> Vec<u64> {
-    let mut ordered: Vec<u64> = hashes.iter().map(|hash| order(*hash)).collect();
-    ordered.sort_unstable();
-    ordered
-}
 
 fn build_with(hashes: &[u64], bits: u32, width: u32, memory: u64, threads: usize) -> Result<(Shape, Words)> {
     let mut work = Work { memory, threads, progress: &mut |_, _| true };
@@ -187,27 +169,14 @@ fn what_no_layer_takes_is_searched_for() {
     }
 }
 
-/// Records that differ from pass to pass.
-struct Changing<'a>(&'a [u64], std::cell::Cell<usize>);
-
-impl Records<u64> for Changing<'_> {
-    fn count(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn for_each(&self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
-        self.1.set(self.1.get() + 1);
-        take(&self.0[..self.0.len() / self.1.get()])?;
-        if self.1.get() > 1 { take(self.0) } else { Ok(()) }
-    }
-}
-
 #[test]
 fn records_that_change_between_passes_are_an_error() {
     let ordered = ordered(&hashes(12, 5000));
     let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
-    let changing = Changing(&ordered, std::cell::Cell::new(0));
-    assert_eq!(Fingerprints::build(&changing, 4, 64, &mut work).err().unwrap().status(), Status::Internal);
+    assert_eq!(
+        Fingerprints::build(&Changing::new(&ordered), 4, 64, &mut work).err().unwrap().status(),
+        Status::Internal
+    );
 }
 
 #[test]
@@ -302,26 +271,6 @@ fn a_forged_directory_of_shards_is_found() {
     }
 }
 
-/// The identities of a batch, and the answers.
-struct Ids<'a> {
-    ids: &'a [u128],
-    next: usize,
-    found: Vec<Option<u64>>,
-}
-
-impl Lookups for Ids<'_> {
-    fn next(&mut self, ids: &mut [u128; GROUP]) -> usize {
-        let count = GROUP.min(self.ids.len() - self.next);
-        ids[..count].copy_from_slice(&self.ids[self.next..self.next + count]);
-        self.next += count;
-        count
-    }
-
-    fn give(&mut self, found: &[Option<u64>]) {
-        self.found.extend_from_slice(found);
-    }
-}
-
 /// Maps of values and check bits of every length, and without check bits.
 #[test]
 fn maps_give_back_their_values() {
@@ -352,9 +301,8 @@ fn maps_give_back_their_values() {
             let (what, lookup) =
                 (format!("{instructions:?}, {value_bits} and {check_bits} bits"), Lookup::new(width, instructions));
             for length in [0, 1, 7, 64, 65, ids.len()] {
-                let mut asked = Ids { ids: &ids[..length], next: 0, found: Vec::new() };
-                map.get_many(&lookup, &mut asked);
-                assert!(asked.found == expected[..length], "{what}, {length} at once");
+                let found = Ids::answered(&ids[..length], |batch| map.get_many(&lookup, batch));
+                assert!(found == expected[..length], "{what}, {length} at once");
             }
             assert!(ids.iter().map(|id| map.get(&lookup, *id)).eq(expected.iter().copied()), "{what}, one by one");
         }

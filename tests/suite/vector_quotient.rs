@@ -1,5 +1,6 @@
 //! The kind `vector_quotient` against an exact multiset, and its sizes, rates and refusals.
 
+use crate::common::copies::{self, is_full};
 use crate::common::{image, is_soak, mix};
 use crate::specification::check;
 use petal::blocks::fingerprint_table::FingerprintTable;
@@ -14,16 +15,6 @@ fn spec(blocks: u64, tag_bits: u32) -> Spec {
     let mut spec = Spec { kind: Some(ROW.kind), bits, hash: HashFunction::External, ..Spec::default() };
     spec.set(&TAG_BITS, tag_bits.into()).unwrap();
     spec
-}
-
-fn full(outcome: petal::Result<bool>) -> bool {
-    match outcome {
-        Ok(_) => false,
-        Err(error) => {
-            assert_eq!(error.status(), Status::Full, "{error}");
-            true
-        }
-    }
 }
 
 /// Both blocks of a fingerprint lead to each other and are never the same, whatever their number.
@@ -156,42 +147,13 @@ fn full_tables_are_as_specified() {
 #[test]
 fn copies_fill_a_pair_of_blocks() {
     for tag_bits in [8, 16] {
-        let mut filter = create(&spec(100, tag_bits)).unwrap();
-        let most = 2 * vector_quotient::sizing::block(tag_bits).0;
-        for copies in 0..most {
-            assert_eq!(filter.count_hash(7).unwrap(), copies);
-            assert_eq!(filter.insert_hash(7).unwrap(), copies == 0);
-        }
-        let before = image(&filter);
-        let error = filter.insert_hash(7).unwrap_err();
-        assert_eq!(error.status(), Status::Full);
-        assert!(error.message().contains(&format!("{most} times")), "{error}");
-        assert_eq!(image(&filter), before);
-        assert!(filter.insert_hash(mix(1)).is_ok(), "there is room for others");
-        for copies in (0..most).rev() {
-            assert!(filter.remove_hash(7).unwrap());
-            assert_eq!(filter.count_hash(7).unwrap(), copies);
-        }
-        assert!(!filter.remove_hash(7).unwrap());
+        copies::are_held(&spec(100, tag_bits), 2 * vector_quotient::sizing::block(tag_bits).0);
     }
 }
 
-/// Removing a key that was never inserted changes nothing if the lookup says no. Otherwise it removes another key, or a
-/// copy of one, as the documents say.
 #[test]
 fn a_removal_of_an_absent_key_loses_one_other_at_most() {
-    const KEYS: u64 = 1000;
-    let mut filter = create(&spec(24, 8)).unwrap();
-    (0..KEYS).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
-    let mut removed = 0;
-    for absent in KEYS..40 * KEYS {
-        let maybe = filter.contains_hash(mix(absent));
-        assert_eq!(filter.remove_hash(mix(absent)).unwrap(), maybe);
-        removed += u64::from(maybe);
-    }
-    let lost = (0..KEYS).filter(|key| !filter.contains_hash(mix(*key))).count() as u64;
-    assert!(removed > 0 && lost > 0 && filter.base().count() == KEYS - removed);
-    assert!(lost <= removed, "{lost} lost by {removed} removals");
+    copies::are_lost_one_by_one(create(&spec(24, 8)).unwrap(), 1000, 39_000, 1);
 }
 
 /// An attacker who knows the hash function can fill two blocks with chosen distinct keys. Under a secret key the same
@@ -211,7 +173,7 @@ fn chosen_keys_fill_a_pair_of_blocks_only_under_a_known_hash() {
     };
     let most = 2 * vector_quotient::sizing::block(8).0 as usize;
     let chosen: Vec<u64> = (0..).filter(is_same).take(most + 1).collect();
-    let refused = |filter: &mut Filter| chosen.iter().filter(|key| full(filter.insert_u64(**key))).count();
+    let refused = |filter: &mut Filter| chosen.iter().filter(|key| is_full(filter.insert_u64(**key))).count();
     assert_eq!(refused(&mut attacked), 1, "the last has no place in a table that is nearly empty");
     let mut keyed = create(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
     assert_eq!(refused(&mut keyed), 0);

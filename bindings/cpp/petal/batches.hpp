@@ -529,6 +529,25 @@ void check_one(petal_status code, Handle *handle, Batch *batch) {
 }
 #endif
 
+/// Gives or takes keys by one of the C functions that do and find nothing out about them. `done`, nullable, becomes how
+/// many keys, the first so many, were taken.
+template <class Handle, class Keys>
+result<void> give(Handle *handle, petal_status (*call)(Handle *, const petal_keys *, petal_answers *, petal_error *),
+                  Keys &&keys, std::size_t *done) noexcept(is_nothrow_batch<Keys>()) {
+  failure error;
+  std::size_t all = 0;
+  const at_end tell([&]() noexcept {
+    if (done != nullptr) *done = all;
+  });
+  const petal_status code = in_pieces(keys, [&](const petal::keys &list, std::size_t) noexcept {
+    auto to = sized<petal_answers>();
+    const petal_status of_piece = call(handle, list.get(), &to, error.out());
+    all += to.done;
+    return of_piece;
+  });
+  return detail::done(code, std::move(error));
+}
+
 /// Gives keys values, or takes as many of them as these say, by one of the C functions that do. `answers`, nullable,
 /// has room for all of them: 1 of a key of which the function says true, otherwise 0. `done` becomes how many keys, the
 /// first so many, were taken; returns of how many the function said true.

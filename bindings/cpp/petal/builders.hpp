@@ -122,18 +122,7 @@ class builder {
   template <class Keys>
   result<void> try_add_batch(Keys &&keys,
                              std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
-    failure error;
-    std::size_t all = 0;
-    const detail::at_end tell([&]() noexcept {
-      if (done != nullptr) *done = all;
-    });
-    const petal_status code = detail::in_pieces(keys, [&](const petal::keys &list, std::size_t) noexcept {
-      auto to = detail::sized<petal_answers>();
-      const petal_status of_piece = petal_builder_add_batch(get(), list.get(), &to, error.out());
-      all += to.done;
-      return of_piece;
-    });
-    return detail::done(code, std::move(error));
+    return detail::give(get(), petal_builder_add_batch, keys, done);
   }
   /// Adds a key that came so many times, where the kind counts; 0 times add nothing.
   template <class Key>
@@ -231,13 +220,13 @@ class builder {
   }
   result<filter> finish_through() noexcept {
     forget();
-    return filter::made({}, [&](petal_filter **handle, petal_error *error) noexcept {
+    return filter::made([&](petal_filter **handle, petal_error *error) noexcept {
       return petal_builder_finish(get(), handle, error);
     });
   }
   result<void> save_through(c_string path) noexcept {
     forget();
-    return filter::done([&](petal_error *error) noexcept { return petal_builder_save(get(), path.get(), error); });
+    return detail::tried([&](petal_error *error) noexcept { return petal_builder_save(get(), path.get(), error); });
   }
 
   // In this order: the handle is freed before what it may call.

@@ -3,14 +3,13 @@
 #define PETAL_HPP_FILTERS
 
 #include "batches.hpp"
-#include "specs.hpp"
+#include "images.hpp"
 #include "stored.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -22,59 +21,42 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-/// A callback that takes an image, and where what it throws waits.
-template <class Write>
-struct writer {
-  Write &write;
-  detail::barrier &barrier;
-
-  static bool call(void *to, const void *data, std::size_t length) noexcept {
-    auto &with = *static_cast<writer *>(to);
-    return with.barrier.run([&]() -> bool {
-      if constexpr (std::is_void_v<decltype(with.write(bytes(data, length)))>) {
-        with.write(bytes(data, length));
-        return true;
-      } else {
-        return with.write(bytes(data, length));
-      }
-    });
-  }
+/// The functions of the C API for what a filter is as an image.
+struct filter_calls {
+  static constexpr auto free = petal_filter_free;
+  static constexpr auto open = petal_filter_open;
+  static constexpr auto open_descriptor = petal_filter_open_descriptor;
+  static constexpr auto open_in_buffer = petal_filter_open_in_buffer;
+  static constexpr auto load = petal_filter_load;
+  static constexpr auto copy = petal_filter_copy;
+  static constexpr auto merge = petal_filter_merge;
+  static constexpr auto clear = petal_filter_clear;
+  static constexpr auto sync = petal_filter_sync;
+  static constexpr auto vouch = petal_filter_vouch;
+  static constexpr auto verify = petal_filter_verify;
+  static constexpr auto save = petal_filter_save;
+  static constexpr auto capabilities = petal_filter_capabilities;
+  static constexpr auto describe = petal_filter_describe;
+  static constexpr auto serialized_size = petal_filter_serialized_size;
+  static constexpr auto serialize = petal_filter_serialize;
+  static constexpr auto serialize_to = petal_filter_serialize_to;
 };
-
-/// What a call of the C API said that has an error to fill in.
-template <class Call>
-result<void> tried(Call &&call) noexcept {
-  failure error;
-  const petal_status code = call(error.out());
-  return done(code, std::move(error));
-}
 
 }  // namespace detail
 
 /// A filter of any kind. It says whether a key may have been inserted, and never says no to a key that was.
-class filter {
+class filter : public detail::image_owner<filter, petal_filter, detail::filter_calls> {
  public:
   /// A filter without a handle, as after a move.
   filter() noexcept = default;
-  /// Takes over a handle of the C API.
-  static filter adopt(petal_filter *handle) noexcept {
-    filter made;
-    made.handle_.reset(handle);
-    return made;
-  }
-
-  explicit operator bool() const noexcept { return handle_ != nullptr; }
-  /// The handle, for calls of the C API. It stays this object's.
-  petal_filter *get() const noexcept { return handle_.get(); }
-  /// Gives the handle away.
-  petal_filter *release() noexcept { return handle_.release(); }
   friend void swap(filter &a, filter &b) noexcept { a.handle_.swap(b.handle_); }
 
   // Making.
 
   /// Makes an empty filter in memory of its own.
   static result<filter> try_make(const spec &wanted) noexcept {
-    return made(wanted.check(), [&](petal_filter **handle, petal_error *error) noexcept {
+    if (auto fine = wanted.check(); !fine) return fine.error();
+    return made([&](petal_filter **handle, petal_error *error) noexcept {
       return petal_filter_new(&wanted.get(), handle, error);
     });
   }
@@ -89,47 +71,17 @@ class filter {
   /// Makes an empty filter inside memory of yours: at least `spec::image_size()` bytes, aligned to 8 (64 is faster).
   /// The bytes become a complete image, and must outlive the filter.
   static result<filter> try_make_in_buffer(const spec &wanted, void *buffer, std::size_t length) noexcept {
-    return made(wanted.check(), [&](petal_filter **handle, petal_error *error) noexcept {
+    if (auto fine = wanted.check(); !fine) return fine.error();
+    return made([&](petal_filter **handle, petal_error *error) noexcept {
       return petal_filter_new_in_buffer(&wanted.get(), buffer, length, handle, error);
     });
   }
-  /// Opens a file that is an image, mapped and in constant time, unless the mode says to load it.
-  static result<filter> try_open(c_string path, const open_options &options = {}) noexcept {
-    return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
-      return petal_filter_open(path.get(), options.get(), handle, error);
-    });
-  }
-  /// Opens the image at `offset`, a multiple of 8, of an open file, which may be closed at once.
-  static result<filter> try_open_descriptor(int descriptor, std::uint64_t offset,
-                                            const open_options &options = {}) noexcept {
-    return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
-      return petal_filter_open_descriptor(descriptor, offset, options.get(), handle, error);
-    });
-  }
-  /// Opens the image at the start of memory of yours, aligned to 8, which must outlive the filter unless it is loaded.
-  static result<filter> try_open_in_buffer(void *buffer, std::size_t length,
-                                           const open_options &options = {}) noexcept {
-    return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
-      return petal_filter_open_in_buffer(buffer, length, options.get(), handle, error);
-    });
-  }
-  /// Copies the image at the start of some bytes, of any alignment, and checks it.
-  static result<filter> try_load(const void *image, std::size_t length, const open_options &options = {}) noexcept {
-    return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
-      return petal_filter_load(image, length, options.get(), handle, error);
-    });
-  }
+  using image_owner::try_load;
   /// Copies the image at the start of a contiguous range of bytes, and checks it.
   template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
   static result<filter> try_load(const Range &image, const open_options &options = {}) noexcept(
       detail::is_nothrow_contiguous<const Range>()) {
     return try_load(std::data(image), std::size(image), options);
-  }
-  /// Copies the filter, wherever it lives, into memory of its own.
-  result<filter> try_copy() const noexcept {
-    return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
-      return petal_filter_copy(get(), handle, error);
-    });
   }
 
   // One key.
@@ -215,7 +167,7 @@ class filter {
   result<std::uint64_t> try_count(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {
       return detail::for_one<std::uint64_t>(get(), petal_filter_count_batch, one, [&](std::uint64_t *times) noexcept {
-        return detail::count(get(), one, times);
+        return detail::count_one(get(), one, times);
       });
     });
   }
@@ -264,46 +216,34 @@ class filter {
   template <class Keys>
   result<void> try_insert_batch(Keys &&keys) noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
-    return insert_into(get(), petal_filter_insert_batch, keys, nullptr, came);
+    return change(get(), petal_filter_insert_batch, keys, nullptr, came);
   }
   /// Inserts keys in order, says of each whether it certainly was not there before, and returns how many were not.
   /// `done`, nullable, is always written: how many keys, the first so many, are in the filter.
   template <class Keys>
   result<std::uint64_t> try_insert_batch(Keys &&keys, const answers &is_new, std::size_t *done = nullptr)
       noexcept(detail::is_nothrow_batch<Keys>()) {
-    detail::progress came;
-    const detail::at_end tell([&]() noexcept {
-      if (done != nullptr) *done = came.done;
-    });
-    const auto inserted = insert_into(get(), petal_filter_insert_batch, keys, &is_new, came);
-    if (!inserted) return inserted.error();
-    return came.true_count;
+    return change_and_tell(get(), petal_filter_insert_batch, keys, is_new, done);
   }
 
   /// Removes one occurrence of each key, in order, and does not say which certainly were not there.
   template <class Keys>
   result<void> try_remove_batch(Keys &&keys) noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
-    return insert_into(get(), petal_filter_remove_batch, keys, nullptr, came);
+    return change(get(), petal_filter_remove_batch, keys, nullptr, came);
   }
   /// Removes one occurrence of each key, in order, says of each false if it certainly was not there, and returns of how
   /// many it did not. `done`, nullable, is always written: how many keys, the first so many, were taken.
   template <class Keys>
   result<std::uint64_t> try_remove_batch(Keys &&keys, const answers &removed, std::size_t *done = nullptr)
       noexcept(detail::is_nothrow_batch<Keys>()) {
-    detail::progress came;
-    const detail::at_end tell([&]() noexcept {
-      if (done != nullptr) *done = came.done;
-    });
-    const auto taken = insert_into(get(), petal_filter_remove_batch, keys, &removed, came);
-    if (!taken) return taken.error();
-    return came.true_count;
+    return change_and_tell(get(), petal_filter_remove_batch, keys, removed, done);
   }
   /// Restores the fingerprints of stored keys to full length, in order, without answers.
   template <class Keys>
   result<void> try_rejuvenate_batch(Keys &&keys) noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
-    return insert_into(get(), petal_filter_rejuvenate_batch, keys, nullptr, came);
+    return change(get(), petal_filter_rejuvenate_batch, keys, nullptr, came);
   }
   /// Restores the fingerprints of stored keys to full length, in order, says of each what `try_rejuvenate()` says, and
   /// returns of how many that is true. `done`, nullable, is always written: how many keys, the first so many, were
@@ -311,13 +251,7 @@ class filter {
   template <class Keys>
   result<std::uint64_t> try_rejuvenate_batch(Keys &&keys, const answers &rejuvenated, std::size_t *done = nullptr)
       noexcept(detail::is_nothrow_batch<Keys>()) {
-    detail::progress came;
-    const detail::at_end tell([&]() noexcept {
-      if (done != nullptr) *done = came.done;
-    });
-    const auto taken = insert_into(get(), petal_filter_rejuvenate_batch, keys, &rejuvenated, came);
-    if (!taken) return taken.error();
-    return came.true_count;
+    return change_and_tell(get(), petal_filter_rejuvenate_batch, keys, rejuvenated, done);
   }
   /// Inserts each key as often as its element of `times` says, in order. `is_new`, nullable, has room for all: 1 of a
   /// key that certainly was not there before. `done`, nullable, is always written: how many keys, the first so many,
@@ -382,55 +316,46 @@ class filter {
   template <class Keys>
   result<void> try_insert_shared_batch(Keys &&keys) const noexcept(detail::is_nothrow_batch<Keys>()) {
     detail::progress came;
-    return insert_into<const petal_filter>(get(), petal_filter_insert_shared_batch, keys, nullptr, came);
+    return change<const petal_filter>(get(), petal_filter_insert_shared_batch, keys, nullptr, came);
   }
   /// Inserts many keys while others insert and look up, says of each whether it certainly was not there before, and
   /// returns how many were not: all, or, where the filter cannot do it, none.
   template <class Keys>
   result<std::uint64_t> try_insert_shared_batch(Keys &&keys, const answers &is_new) const
       noexcept(detail::is_nothrow_batch<Keys>()) {
-    detail::progress came;
-    const auto inserted = insert_into<const petal_filter>(get(), petal_filter_insert_shared_batch, keys, &is_new, came);
-    if (!inserted) return inserted.error();
-    return came.true_count;
+    return change_and_tell<const petal_filter>(get(), petal_filter_insert_shared_batch, keys, is_new, nullptr);
   }
   /// Adds to the count of keys that were offered. Threads may call it while others use the filter.
   result<void> try_add_offered(std::uint64_t keys) const noexcept {
-    return done([&](petal_error *error) noexcept { return petal_filter_add_offered(get(), keys, error); });
+    return detail::tried([&](petal_error *error) noexcept { return petal_filter_add_offered(get(), keys, error); });
   }
 
   // Combining: filters made from one spec.
 
-  /// Becomes the union with another filter.
-  result<void> try_merge(const filter &other) noexcept {
-    return done([&](petal_error *error) noexcept { return petal_filter_merge(get(), other.get(), error); });
-  }
   /// Becomes a superset of the intersection with another filter.
   result<void> try_intersect(const filter &other) noexcept {
-    return done([&](petal_error *error) noexcept { return petal_filter_intersect(get(), other.get(), error); });
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_filter_intersect(get(), other.get(), error);
+    });
   }
   /// Gives the filter room for `capacity` keys, and for the keys that it holds, without its keys, for kinds that
   /// `can(PETAL_CAN_RESIZE)`: see `petal_filter_resize()`.
   result<void> try_resize(std::uint64_t capacity) noexcept {
-    return done([&](petal_error *error) noexcept { return petal_filter_resize(get(), capacity, error); });
+    return detail::tried([&](petal_error *error) noexcept { return petal_filter_resize(get(), capacity, error); });
   }
   /// Becomes smaller by a factor, without its keys.
   result<void> try_fold(std::uint64_t factor) noexcept {
-    return done([&](petal_error *error) noexcept { return petal_filter_fold(get(), factor, error); });
+    return detail::tried([&](petal_error *error) noexcept { return petal_filter_fold(get(), factor, error); });
   }
   /// Moves time on by so many steps, for kinds that `can(PETAL_CAN_AGE)`, which forget their oldest keys: see
   /// `petal_filter_advance()`.
   result<void> try_advance(std::uint64_t steps = 1) noexcept {
-    return done([&](petal_error *error) noexcept { return petal_filter_advance(get(), steps, error); });
+    return detail::tried([&](petal_error *error) noexcept { return petal_filter_advance(get(), steps, error); });
   }
   /// Moves time on while others insert, for handles that `can(PETAL_CAN_AGE_SHARED)`: see
   /// `petal_filter_advance_shared()`.
   result<void> try_advance_shared(std::uint64_t steps = 1) const noexcept {
-    return done([&](petal_error *error) noexcept { return petal_filter_advance_shared(get(), steps, error); });
-  }
-  /// Forgets all keys.
-  result<void> try_clear() noexcept {
-    return done([&](petal_error *error) noexcept { return petal_filter_clear(get(), error); });
+    return detail::tried([&](petal_error *error) noexcept { return petal_filter_advance_shared(get(), steps, error); });
   }
   /// Whether both would combine and have the same bits.
   result<bool> try_equal(const filter &other) const noexcept {
@@ -448,10 +373,6 @@ class filter {
 
   // Describing and estimating.
 
-  /// What the filter is: all that its header says. Constant time.
-  result<petal_description> try_describe() const noexcept {
-    return asked(detail::sized<petal_description>(), petal_filter_describe);
-  }
   /// How full the filter is. Reads the whole payload.
   result<petal_statistics> try_statistics() const noexcept {
     return asked(detail::sized<petal_statistics>(), petal_filter_statistics);
@@ -462,10 +383,6 @@ class filter {
     if (!found) return found.error();
     return spec(*found);
   }
-  /// What this filter can do: `PETAL_CAN_*`, ORed. 0 where there is none.
-  std::uint64_t capabilities() const noexcept { return petal_filter_capabilities(get()); }
-  /// Whether this filter can do all of these: `PETAL_CAN_*`, ORed.
-  bool can(std::uint64_t wanted) const noexcept { return (capabilities() & wanted) == wanted; }
   /// The exact false-positive rate to expect with so many distinct keys.
   result<double> try_expected_false_positive_rate(std::uint64_t keys) const noexcept {
     return detail::output(double{}, [&](double *rate, petal_error *error) noexcept {
@@ -522,59 +439,13 @@ class filter {
 
   // Images and files.
 
-  /// The size of the image in bytes.
-  result<std::uint64_t> try_serialized_size() const noexcept {
-    return detail::output(std::uint64_t{}, [&](std::uint64_t *size, petal_error *error) noexcept {
-      return petal_filter_serialized_size(get(), size, error);
-    });
-  }
-  /// The image.
-  result<std::vector<std::byte>> try_serialize() const noexcept {
-    const auto size = try_serialized_size();
-    if (!size) return size.error();
-    std::vector<std::byte> image;
-    if (auto had = detail::allocating([&] { image.resize(static_cast<std::size_t>(*size)); }); !had) return had.error();
-    if (auto written = try_serialize(image.data(), image.size()); !written) return written.error();
-    return image;
-  }
-  /// The image into a buffer; returns its size.
-  result<std::size_t> try_serialize(void *buffer, std::size_t length) const noexcept {
-    return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
-      return petal_filter_serialize(get(), buffer, length, written, error);
-    });
-  }
-  /// The image, piece by piece and in order, to `write(petal::bytes)`, which returns nothing, or false to stop. What it
-  /// throws is dropped and becomes `status::callback`; `serialize_to()` passes it on.
-  template <class Write>
-  result<void> try_serialize_to(Write &&write) const noexcept {
-    detail::barrier barrier;
-    return serialize_through(write, barrier);
-  }
-  /// Writes the image to a file, which it replaces atomically.
-  result<void> try_save(c_string path) const noexcept {
-    return done([&](petal_error *error) noexcept { return petal_filter_save(get(), path.get(), error); });
-  }
-  /// Brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when
-  /// this filter opened it. The destructor does this too, but cannot report a failure.
-  result<void> try_sync() noexcept {
-    return done([&](petal_error *error) noexcept { return petal_filter_sync(get(), error); });
-  }
-  /// Declares the bytes as they are now to be right, and makes the filter clean. Reads the whole payload.
-  result<void> try_vouch() noexcept {
-    return done([&](petal_error *error) noexcept { return petal_filter_vouch(get(), error); });
-  }
-  /// Reads and checks all bytes as they are now.
-  result<void> try_verify() const noexcept {
-    return done([&](petal_error *error) noexcept { return petal_filter_verify(get(), error); });
-  }
-
   // Other systems' bytes. docs/formats.md says what each format holds.
 
   /// Makes a filter in memory of its own from all of another system's bytes. `options` have values that the bytes do
   /// not contain.
   static result<filter> try_import_bytes(c_string format, const void *foreign, std::size_t length,
                                          const import_options &options = {}) noexcept {
-    return made({}, [&](petal_filter **handle, petal_error *error) noexcept {
+    return made([&](petal_filter **handle, petal_error *error) noexcept {
       return petal_filter_import(format.get(), foreign, length, options.get(), handle, error);
     });
   }
@@ -628,21 +499,11 @@ class filter {
   static filter make_in_buffer(const spec &wanted, void *buffer, std::size_t length) {
     return try_make_in_buffer(wanted, buffer, length).value();
   }
-  static filter open(c_string path, const open_options &options = {}) { return try_open(path, options).value(); }
-  static filter open_descriptor(int descriptor, std::uint64_t offset, const open_options &options = {}) {
-    return try_open_descriptor(descriptor, offset, options).value();
-  }
-  static filter open_in_buffer(void *buffer, std::size_t length, const open_options &options = {}) {
-    return try_open_in_buffer(buffer, length, options).value();
-  }
-  static filter load(const void *image, std::size_t length, const open_options &options = {}) {
-    return try_load(image, length, options).value();
-  }
+  using image_owner::load;
   template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
   static filter load(const Range &image, const open_options &options = {}) {
     return try_load(image, options).value();
   }
-  filter copy() const { return try_copy().value(); }
 
   template <class Key>
   bool insert(const Key &key) {
@@ -745,17 +606,14 @@ class filter {
   }
   void add_offered(std::uint64_t keys) const { try_add_offered(keys).value(); }
 
-  void merge(const filter &other) { try_merge(other).value(); }
   void intersect(const filter &other) { try_intersect(other).value(); }
   void resize(std::uint64_t capacity) { try_resize(capacity).value(); }
   void fold(std::uint64_t factor) { try_fold(factor).value(); }
   void advance(std::uint64_t steps = 1) { try_advance(steps).value(); }
   void advance_shared(std::uint64_t steps = 1) const { try_advance_shared(steps).value(); }
-  void clear() { try_clear().value(); }
   bool equal(const filter &other) const { return try_equal(other).value(); }
   id compatibility_id() const { return try_compatibility_id().value(); }
 
-  petal_description describe() const { return try_describe().value(); }
   petal_statistics statistics() const { return try_statistics().value(); }
   spec compatible_spec() const { return try_compatible_spec().value(); }
   double expected_false_positive_rate(std::uint64_t keys) const {
@@ -781,16 +639,6 @@ class filter {
     return stored_hash_range(get());
   }
 
-  std::uint64_t serialized_size() const { return try_serialized_size().value(); }
-  std::vector<std::byte> serialize() const { return try_serialize().value(); }
-  std::size_t serialize(void *buffer, std::size_t length) const { return try_serialize(buffer, length).value(); }
-  template <class Write>
-  void serialize_to(Write &&write) const {
-    detail::barrier barrier;
-    const auto written = serialize_through(write, barrier);
-    barrier.rethrow();
-    written.value();
-  }
   static filter import_bytes(c_string format, const void *foreign, std::size_t length,
                              const import_options &options = {}) {
     return try_import_bytes(format, foreign, length, options).value();
@@ -815,73 +663,49 @@ class filter {
     barrier.rethrow();
     written.value();
   }
-  void save(c_string path) const { try_save(path).value(); }
-  void sync() { try_sync().value(); }
-  void vouch() { try_vouch().value(); }
-  void verify() const { try_verify().value(); }
 #endif
 
  private:
   friend class builder;
 
-  struct free {
-    void operator()(petal_filter *handle) const noexcept { petal_filter_free(handle); }
-  };
+  /// One of the functions of the C API that change a filter by keys.
+  template <class Filter>
+  using changes = petal_status (*)(Filter *, const petal_keys *, petal_answers *, petal_error *);
 
-  template <class Call>
-  static result<filter> made(const result<void> &before, Call &&call) noexcept {
-    if (!before) return before.error();
-    petal_filter *handle = nullptr;
-    failure error;
-    const petal_status code = call(&handle, error.out());
-    if (code != PETAL_OK) return error.settle(code);
-    return adopt(handle);
-  }
-
-  template <class Call>
-  static result<void> done(Call &&call) noexcept {
-    return detail::tried(std::forward<Call>(call));
-  }
-
-  template <class T>
-  result<T> asked(T value, petal_status (*call)(const petal_filter *, T *, petal_error *)) const noexcept {
-    return detail::output(value, [&](T *out, petal_error *error) noexcept { return call(get(), out, error); });
-  }
-
-  /// Inserts or removes keys by one of the C functions that do.
   template <class Filter, class Keys>
-  static result<void> insert_into(Filter *into,
-                                  petal_status (*insert)(Filter *, const petal_keys *, petal_answers *, petal_error *),
-                                  Keys &&keys, const answers *is_new,
-                                  detail::progress &came) noexcept(detail::is_nothrow_batch<Keys>()) {
-    if (is_new != nullptr) {
-      if (auto fits = is_new->fit(detail::batch_size(keys)); !fits) return fits.error();
+  static result<void> change(Filter *it, changes<Filter> call, Keys &&keys, const answers *told,
+                             detail::progress &came) noexcept(detail::is_nothrow_batch<Keys>()) {
+    if (told != nullptr) {
+      if (auto fits = told->fit(detail::batch_size(keys)); !fits) return fits.error();
     }
     failure error;
-    const petal_status code = detail::take(keys, is_new, came, [&](const petal_keys *list, petal_answers *to) noexcept {
-      return insert(into, list, to, error.out());
+    const petal_status code = detail::take(keys, told, came, [&](const petal_keys *list, petal_answers *to) noexcept {
+      return call(it, list, to, error.out());
     });
     return detail::done(code, std::move(error));
   }
 
-  template <class Write>
-  result<void> serialize_through(Write &write, detail::barrier &barrier) const noexcept {
-    detail::writer<Write> to{write, barrier};
-    return done([&](petal_error *error) noexcept {
-      return petal_filter_serialize_to(get(), detail::writer<Write>::call, &to, error);
+  /// Changes the filter by keys, and says of how many the answer is true. `done`, nullable, is always written.
+  template <class Filter, class Keys>
+  static result<std::uint64_t> change_and_tell(Filter *it, changes<Filter> call, Keys &&keys, const answers &told,
+                                               std::size_t *done) noexcept(detail::is_nothrow_batch<Keys>()) {
+    detail::progress came;
+    const detail::at_end tell([&]() noexcept {
+      if (done != nullptr) *done = came.done;
     });
+    const auto changed = change(it, call, keys, &told, came);
+    if (!changed) return changed.error();
+    return came.true_count;
   }
 
   template <class Write>
   result<void> export_through(c_string format, c_string variant, Write &write,
       detail::barrier &barrier) const noexcept {
     detail::writer<Write> to{write, barrier};
-    return done([&](petal_error *error) noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
       return petal_filter_export_to(get(), format.get(), variant.get(), detail::writer<Write>::call, &to, error);
     });
   }
-
-  std::unique_ptr<petal_filter, free> handle_;
 };
 
 #if !PETAL_HPP_EXCEPTIONS

@@ -215,117 +215,38 @@ decltype(auto) with_key(const Key &key, Use &&use) noexcept(is_nothrow_use<Key, 
   }
 }
 
-inline bool contains(const petal_filter *filter, bytes key) noexcept {
-  return petal_filter_contains(filter, key.data(), key.size());
-}
-inline bool contains(const petal_filter *filter, std::uint64_t key) noexcept {
-  return petal_filter_contains_u64(filter, key);
-}
-inline bool contains(const petal_filter *filter, hash64 key) noexcept {
-  return petal_filter_contains_hash(filter, key.value);
-}
+/// What the C API does to a key, by a function for each of its forms.
+template <auto Bytes, auto Number, auto Hash>
+struct verb {
+  template <class Handle, class... Rest>
+  auto operator()(Handle *handle, bytes key, Rest... rest) const noexcept {
+    return Bytes(handle, key.data(), key.size(), rest...);
+  }
+  template <class Handle, class... Rest>
+  auto operator()(Handle *handle, std::uint64_t key, Rest... rest) const noexcept {
+    return Number(handle, key, rest...);
+  }
+  template <class Handle, class... Rest>
+  auto operator()(Handle *handle, hash64 key, Rest... rest) const noexcept {
+    return Hash(handle, key.value, rest...);
+  }
+};
 
-inline petal_status contains_checked(const petal_filter *filter, bytes key, bool *found) noexcept {
-  return petal_filter_contains_checked(filter, key.data(), key.size(), found);
-}
-inline petal_status contains_checked(const petal_filter *filter, std::uint64_t key, bool *found) noexcept {
-  return petal_filter_contains_checked_u64(filter, key, found);
-}
-inline petal_status contains_checked(const petal_filter *filter, hash64 key, bool *found) noexcept {
-  return petal_filter_contains_checked_hash(filter, key.value, found);
-}
-
-inline petal_status insert(petal_filter *filter, bytes key, bool *is_new) noexcept {
-  return petal_filter_insert(filter, key.data(), key.size(), is_new);
-}
-inline petal_status insert(petal_filter *filter, std::uint64_t key, bool *is_new) noexcept {
-  return petal_filter_insert_u64(filter, key, is_new);
-}
-inline petal_status insert(petal_filter *filter, hash64 key, bool *is_new) noexcept {
-  return petal_filter_insert_hash(filter, key.value, is_new);
-}
-
-inline petal_status remove(petal_filter *filter, bytes key, bool *removed) noexcept {
-  return petal_filter_remove(filter, key.data(), key.size(), removed);
-}
-inline petal_status remove(petal_filter *filter, std::uint64_t key, bool *removed) noexcept {
-  return petal_filter_remove_u64(filter, key, removed);
-}
-inline petal_status remove(petal_filter *filter, hash64 key, bool *removed) noexcept {
-  return petal_filter_remove_hash(filter, key.value, removed);
-}
-
-inline petal_status rejuvenate(petal_filter *filter, bytes key, bool *rejuvenated) noexcept {
-  return petal_filter_rejuvenate(filter, key.data(), key.size(), rejuvenated);
-}
-inline petal_status rejuvenate(petal_filter *filter, std::uint64_t key, bool *rejuvenated) noexcept {
-  return petal_filter_rejuvenate_u64(filter, key, rejuvenated);
-}
-inline petal_status rejuvenate(petal_filter *filter, hash64 key, bool *rejuvenated) noexcept {
-  return petal_filter_rejuvenate_hash(filter, key.value, rejuvenated);
-}
-
-inline petal_status insert_times(petal_filter *filter, bytes key, std::uint64_t times, bool *is_new) noexcept {
-  return petal_filter_insert_times(filter, key.data(), key.size(), times, is_new);
-}
-inline petal_status insert_times(petal_filter *filter, std::uint64_t key, std::uint64_t times, bool *is_new) noexcept {
-  return petal_filter_insert_times_u64(filter, key, times, is_new);
-}
-inline petal_status insert_times(petal_filter *filter, hash64 key, std::uint64_t times, bool *is_new) noexcept {
-  return petal_filter_insert_times_hash(filter, key.value, times, is_new);
-}
-
-inline petal_status remove_times(petal_filter *filter, bytes key, std::uint64_t times,
-    std::uint64_t *removed) noexcept {
-  return petal_filter_remove_times(filter, key.data(), key.size(), times, removed);
-}
-inline petal_status remove_times(petal_filter *filter, std::uint64_t key, std::uint64_t times,
-                                 std::uint64_t *removed) noexcept {
-  return petal_filter_remove_times_u64(filter, key, times, removed);
-}
-inline petal_status remove_times(petal_filter *filter, hash64 key, std::uint64_t times,
-    std::uint64_t *removed) noexcept {
-  return petal_filter_remove_times_hash(filter, key.value, times, removed);
-}
-
-inline petal_status count(const petal_filter *filter, bytes key, std::uint64_t *times) noexcept {
-  return petal_filter_count(filter, key.data(), key.size(), times);
-}
-inline petal_status count(const petal_filter *filter, std::uint64_t key, std::uint64_t *times) noexcept {
-  return petal_filter_count_u64(filter, key, times);
-}
-inline petal_status count(const petal_filter *filter, hash64 key, std::uint64_t *times) noexcept {
-  return petal_filter_count_hash(filter, key.value, times);
-}
-
-inline petal_status insert_shared(const petal_filter *filter, bytes key, bool *is_new) noexcept {
-  return petal_filter_insert_shared(filter, key.data(), key.size(), is_new);
-}
-inline petal_status insert_shared(const petal_filter *filter, std::uint64_t key, bool *is_new) noexcept {
-  return petal_filter_insert_shared_u64(filter, key, is_new);
-}
-inline petal_status insert_shared(const petal_filter *filter, hash64 key, bool *is_new) noexcept {
-  return petal_filter_insert_shared_hash(filter, key.value, is_new);
-}
-
-inline petal_status add(petal_builder *builder, bytes key) noexcept {
-  return petal_builder_add(builder, key.data(), key.size());
-}
-inline petal_status add(petal_builder *builder, std::uint64_t key) noexcept {
-  return petal_builder_add_u64(builder, key);
-}
-inline petal_status add(petal_builder *builder, hash64 key) noexcept {
-  return petal_builder_add_hash(builder, key.value);
-}
-inline petal_status add_times(petal_builder *builder, bytes key, std::uint64_t times) noexcept {
-  return petal_builder_add_times(builder, key.data(), key.size(), times);
-}
-inline petal_status add_times(petal_builder *builder, std::uint64_t key, std::uint64_t times) noexcept {
-  return petal_builder_add_times_u64(builder, key, times);
-}
-inline petal_status add_times(petal_builder *builder, hash64 key, std::uint64_t times) noexcept {
-  return petal_builder_add_times_hash(builder, key.value, times);
-}
+inline constexpr verb<petal_filter_contains, petal_filter_contains_u64, petal_filter_contains_hash> contains;
+inline constexpr verb<petal_filter_contains_checked, petal_filter_contains_checked_u64,
+                      petal_filter_contains_checked_hash> contains_checked;
+inline constexpr verb<petal_filter_insert, petal_filter_insert_u64, petal_filter_insert_hash> insert;
+inline constexpr verb<petal_filter_remove, petal_filter_remove_u64, petal_filter_remove_hash> remove;
+inline constexpr verb<petal_filter_rejuvenate, petal_filter_rejuvenate_u64, petal_filter_rejuvenate_hash> rejuvenate;
+inline constexpr verb<petal_filter_insert_times, petal_filter_insert_times_u64, petal_filter_insert_times_hash>
+    insert_times;
+inline constexpr verb<petal_filter_remove_times, petal_filter_remove_times_u64, petal_filter_remove_times_hash>
+    remove_times;
+inline constexpr verb<petal_filter_count, petal_filter_count_u64, petal_filter_count_hash> count_one;
+inline constexpr verb<petal_filter_insert_shared, petal_filter_insert_shared_u64, petal_filter_insert_shared_hash>
+    insert_shared;
+inline constexpr verb<petal_builder_add, petal_builder_add_u64, petal_builder_add_hash> add;
+inline constexpr verb<petal_builder_add_times, petal_builder_add_times_u64, petal_builder_add_times_hash> add_times;
 
 inline petal_status hash(const petal_filter *filter, bytes key, std::uint64_t *out) noexcept {
   return petal_filter_hash(filter, key.data(), key.size(), out);

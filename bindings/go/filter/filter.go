@@ -89,14 +89,14 @@ func Open(path string, options *Options) (*Filter, error) {
 // Load copies the image at the start of a slice and compares the checksums. A dirty image has none, and its filter is
 // dirty. Other bytes may follow the image. Returns [ErrUnsupported] for the kinds that only package view reads.
 func Load(slice []byte, options *Options) (*Filter, error) {
-	return changeable(image.Load(slice, (*image.Options)(options)))
+	return changeable(image.Load(slice, (*image.Options)(options), image.AFilter))
 }
 
 // Read reads one image, and not a byte more, and compares the checksums. A dirty image has none, and its filter is
 // dirty. Memory grows with the bytes that arrive, whatever the header says. Returns [ErrUnsupported] for the kinds that
 // only package view reads.
 func Read(r io.Reader, options *Options) (*Filter, error) {
-	return changeable(image.Read(r, (*image.Options)(options)))
+	return changeable(image.Read(r, (*image.Options)(options), image.AFilter))
 }
 
 // changeable refuses the kinds that this package does not change.

@@ -11,62 +11,77 @@ import (
 // and so is nil.
 //
 // All methods but [Map.Close] may run in many goroutines at once.
-type Map image.Map
+type Map struct {
+	opened *image.Filter
+}
 
 // OpenMap maps a file that is a map, and nothing else, for reading. It takes constant time. OpenMap does not check the
 // payload; [Map.Verify] does. [Open] says what happens if the file is truncated meanwhile.
 func OpenMap(path string, options *Options) (*Map, error) {
-	return asMap(image.OpenMap(path, (*image.Options)(options)))
+	return asMap(image.Open(path, (*image.Options)(options), image.AMap))
 }
 
 // WrapMap opens the map at the start of a slice, in place, in constant time. WrapMap does not check the payload. The
 // slice must not change while the map is in use. Other bytes may follow the image.
 func WrapMap(slice []byte, options *Options) (*Map, error) {
-	return asMap(image.WrapMap(slice, (*image.Options)(options)))
+	return asMap(image.Wrap(slice, (*image.Options)(options), image.AMap))
 }
 
 // LoadMap copies the map at the start of a slice and compares the checksums, unless it is dirty.
 func LoadMap(slice []byte, options *Options) (*Map, error) {
-	return asMap(image.LoadMap(slice, (*image.Options)(options)))
+	return asMap(image.Load(slice, (*image.Options)(options), image.AMap))
 }
 
 // ReadMap reads one map, and not a byte more, and compares the checksums, unless it is dirty. Memory grows with the
 // bytes that arrive, whatever the header says.
 func ReadMap(r io.Reader, options *Options) (*Map, error) {
-	return asMap(image.ReadMap(r, (*image.Options)(options)))
+	return asMap(image.Read(r, (*image.Options)(options), image.AMap))
 }
 
-func asMap(m *image.Map, err error) (*Map, error) { return (*Map)(m), err }
+// image is what was opened, a closed one if the map is closed or nil.
+func (m *Map) image() *image.Filter {
+	if m == nil {
+		return &image.Filter{}
+	}
+	return m.opened.OrClosed()
+}
+
+func asMap(opened *image.Filter, err error) (*Map, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Map{opened}, nil
+}
 
 // Close lets go of the file and of the memory. Closing twice is allowed.
-func (m *Map) Close() error { return (*image.Map)(m).Close() }
+func (m *Map) Close() error { return m.image().Close() }
 
 // Header returns what the image says about itself.
-func (m *Map) Header() Header { return Header((*image.Map)(m).Header()) }
+func (m *Map) Header() Header { return Header(m.image().Header()) }
 
 // String returns one line about the map, or "closed".
-func (m *Map) String() string { return (*image.Map)(m).String() }
+func (m *Map) String() string { return m.image().String() }
 
 // Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum,
 // [ErrDirty] if nobody vouches for them.
-func (m *Map) Verify() error { return (*image.Map)(m).Verify() }
+func (m *Map) Verify() error { return m.image().Verify() }
 
 // Get returns the value of a key and whether it is there; 0 and false if it is not. Returns [ErrExternalHash] or
 // [ErrKeyMissing] where keys cannot be hashed; [ErrCorrupt] where the image sends the lookup past its end.
-func (m *Map) Get(key []byte) (value uint64, found bool, err error) { return (*image.Map)(m).Get(key) }
+func (m *Map) Get(key []byte) (value uint64, found bool, err error) { return m.image().Get(key) }
 
 // GetString is [Map.Get] for the bytes of a string.
 func (m *Map) GetString(key string) (value uint64, found bool, err error) {
-	return (*image.Map)(m).GetString(key)
+	return m.image().GetString(key)
 }
 
 // GetUint64 is [Map.Get] for the eight little-endian bytes of a number.
 func (m *Map) GetUint64(key uint64) (value uint64, found bool, err error) {
-	return (*image.Map)(m).GetUint64(key)
+	return m.image().GetUint64(key)
 }
 
 // GetHash is [Map.Get] for a key with a 64-bit hash that you made. Returns [ErrUnsupported] unless the map was made
 // with [External].
 func (m *Map) GetHash(hash uint64) (value uint64, found bool, err error) {
-	return (*image.Map)(m).GetHash(hash)
+	return m.image().GetHash(hash)
 }

@@ -13,39 +13,52 @@ import (
 //
 // Methods that only read the sketch may run in many goroutines at once. [Sketch.Close] and methods that change the
 // sketch need it to themselves. A sketch that was opened in place refuses changes: [ErrReadOnly].
-type Sketch image.Sketch
+type Sketch struct {
+	opened *image.Filter
+}
 
 // Listed is a number that a sketch lists, and its count: 1 for a number that was inserted, -1 for a number that was
 // removed, or that only the subtracted sketch had.
 type Listed = image.Listed
 
-func (s *Sketch) image() *image.Sketch { return (*image.Sketch)(s) }
-
 // OpenSketch maps a file that is a sketch, and nothing else, for reading. It takes constant time: the payload is not
 // looked at, which [Sketch.Verify] does. [Open] says what happens if the file is truncated meanwhile.
 func OpenSketch(path string, options *Options) (*Sketch, error) {
-	return asSketch(image.OpenSketch(path, (*image.Options)(options)))
+	return asSketch(image.Open(path, (*image.Options)(options), image.ASketch))
 }
 
 // WrapSketch opens the sketch at the start of a slice, in place and for reading: constant time, and the payload is not
 // looked at. The slice must not change while the sketch is in use. What follows the image is ignored.
 func WrapSketch(slice []byte, options *Options) (*Sketch, error) {
-	return asSketch(image.WrapSketch(slice, (*image.Options)(options)))
+	return asSketch(image.Wrap(slice, (*image.Options)(options), image.ASketch))
 }
 
 // LoadSketch copies the sketch at the start of a slice and compares the checksums. A dirty image has none, and its copy
 // is dirty.
 func LoadSketch(slice []byte, options *Options) (*Sketch, error) {
-	return asSketch(image.LoadSketch(slice, (*image.Options)(options)))
+	return asSketch(image.Load(slice, (*image.Options)(options), image.ASketch))
 }
 
 // ReadSketch reads one sketch, and not a byte more, and compares the checksums, unless it is dirty. Memory grows with
 // the bytes that arrive, whatever the header says.
 func ReadSketch(r io.Reader, options *Options) (*Sketch, error) {
-	return asSketch(image.ReadSketch(r, (*image.Options)(options)))
+	return asSketch(image.Read(r, (*image.Options)(options), image.ASketch))
 }
 
-func asSketch(s *image.Sketch, err error) (*Sketch, error) { return (*Sketch)(s), err }
+// image is what was opened, a closed one if the sketch is closed or nil.
+func (s *Sketch) image() *image.Filter {
+	if s == nil {
+		return &image.Filter{}
+	}
+	return s.opened.OrClosed()
+}
+
+func asSketch(opened *image.Filter, err error) (*Sketch, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Sketch{opened}, nil
+}
 
 // Copy copies the sketch, wherever it lies, into memory of its own, where it can be changed. A dirty sketch has a dirty
 // copy. Returns [ErrCorrupt] if the image that it lies in does not match its checksums.

@@ -52,25 +52,25 @@ func (f *Filter) image() *image.Filter { return (*image.Filter)(f).OrClosed() }
 // If another process truncates a file while it is mapped, touching the lost part ends the program; where that may
 // happen, use [Read].
 func Open(path string, options *Options) (*Filter, error) {
-	return asFilter(image.Open(path, (*image.Options)(options)))
+	return asFilter(image.Open(path, (*image.Options)(options), image.AFilter))
 }
 
 // Wrap opens the image at the start of a slice, in place and for reading, in constant time. Wrap does not check the
 // payload. The slice must not change while the filter is in use. Other bytes may follow the image.
 func Wrap(slice []byte, options *Options) (*Filter, error) {
-	return asFilter(image.Wrap(slice, (*image.Options)(options)))
+	return asFilter(image.Wrap(slice, (*image.Options)(options), image.AFilter))
 }
 
 // Load copies the image at the start of a slice and compares the checksums. A dirty image has none, and its copy is
 // dirty. The copy takes insertions.
 func Load(slice []byte, options *Options) (*Filter, error) {
-	return asFilter(image.Load(slice, (*image.Options)(options)))
+	return asFilter(image.Load(slice, (*image.Options)(options), image.AFilter))
 }
 
 // Read reads one image, and not a byte more, and compares the checksums, unless the image is dirty. The filter takes
 // insertions. Memory grows with the bytes that arrive, whatever the header says.
 func Read(r io.Reader, options *Options) (*Filter, error) {
-	return asFilter(image.Read(r, (*image.Options)(options)))
+	return asFilter(image.Read(r, (*image.Options)(options), image.AFilter))
 }
 
 func asFilter(f *image.Filter, err error) (*Filter, error) { return (*Filter)(f), err }

@@ -1,7 +1,9 @@
 //! What the integration tests share: every kind with every combination of its parameters, keys, and images in memory.
 
+pub mod copies;
 pub mod golden;
 pub mod handle;
+pub mod sets;
 pub mod soak;
 pub mod sweep;
 

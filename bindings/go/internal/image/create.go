@@ -30,7 +30,7 @@ func Create(h Header, options *Options) (*Filter, error) {
 	if !possible {
 		return nil, fmt.Errorf("%w: bits = %d are more than the address space holds", ErrTooLarge, h.Bits)
 	}
-	row, shape, err := h.open(aFilter)
+	row, shape, err := h.open(AFilter)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type Options struct {
 	Key [16]byte
 }
 
-// Filter is an opened filter. Its zero value is a closed one.
+// Filter is an opened filter, map or sketch. Its zero value is a closed one.
 type Filter struct {
 	// What a lookup needs, first and together.
 	row     *kindRow
@@ -50,9 +50,7 @@ func (f *Filter) OrClosed() *Filter {
 //
 // If another process truncates a file while it is mapped, touching the lost part ends the program; where that may
 // happen, use [Read].
-func Open(path string, options *Options) (*Filter, error) { return open(path, options, aFilter) }
-
-func open(path string, options *Options, as handle) (*Filter, error) {
+func Open(path string, options *Options, as Handle) (*Filter, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -62,7 +60,7 @@ func open(path string, options *Options, as handle) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := wrap(mapped.bytes, options, as)
+	f, err := Wrap(mapped.bytes, options, as)
 	if err == nil && len(f.image) < len(mapped.bytes) {
 		err = fmt.Errorf("%w: %d bytes follow the image", ErrCorrupt, len(mapped.bytes)-len(f.image))
 	}
@@ -77,9 +75,7 @@ func open(path string, options *Options, as handle) (*Filter, error) {
 
 // Wrap opens the image at the start of a slice, in place and for reading: constant time, and the payload is not looked
 // at. The slice must not change while the filter is in use. What follows the image is ignored.
-func Wrap(image []byte, options *Options) (*Filter, error) { return wrap(image, options, aFilter) }
-
-func wrap(image []byte, options *Options, as handle) (*Filter, error) {
+func Wrap(image []byte, options *Options, as Handle) (*Filter, error) {
 	header, err := readHeader(image)
 	if err != nil {
 		return nil, err
@@ -118,10 +114,8 @@ func wrap(image []byte, options *Options, as handle) (*Filter, error) {
 
 // Load copies the image at the start of a slice and compares the checksums. A dirty image has none, and its copy is
 // dirty. Keys can be inserted into the copy.
-func Load(image []byte, options *Options) (*Filter, error) { return load(image, options, aFilter) }
-
-func load(image []byte, options *Options, as handle) (*Filter, error) {
-	f, err := wrap(image, options, as)
+func Load(image []byte, options *Options, as Handle) (*Filter, error) {
+	f, err := Wrap(image, options, as)
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +126,7 @@ func load(image []byte, options *Options, as handle) (*Filter, error) {
 
 // Read reads one image, and not a byte more, and compares the checksums, unless it is dirty. Keys can be inserted into
 // it. Memory grows with the bytes that arrive, whatever the header says.
-func Read(r io.Reader, options *Options) (*Filter, error) { return read(r, options, aFilter) }
-
-func read(r io.Reader, options *Options, as handle) (*Filter, error) {
+func Read(r io.Reader, options *Options, as Handle) (*Filter, error) {
 	start := make([]byte, headerLength)
 	n, err := io.ReadFull(r, start)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -151,7 +143,7 @@ func read(r io.Reader, options *Options, as handle) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := wrap(image, options, as)
+	f, err := Wrap(image, options, as)
 	if err != nil {
 		return nil, err
 	}
@@ -212,12 +204,17 @@ func (f *Filter) String() string {
 		return "closed"
 	}
 	h := &f.header
-	line := fmt.Sprintf("%v, %d keys", h.Kind, h.Offered)
+	keys, capacity := "keys", " of %d"
+	isSketch := f.row.handle() == ASketch
+	if isSketch {
+		keys, capacity = "numbers", ", for %d differences"
+	}
+	line := fmt.Sprintf("%v, %d %s", h.Kind, h.Offered, keys)
 	if h.Capacity != 0 {
-		line += fmt.Sprintf(" of %d", h.Capacity)
+		line += fmt.Sprintf(capacity, h.Capacity)
 	}
 	line += fmt.Sprintf(", %d bytes", len(f.image))
-	if h.FalsePositiveRate != 0 {
+	if h.FalsePositiveRate != 0 && !isSketch {
 		line += fmt.Sprintf(", false-positive rate %.4g at capacity", h.FalsePositiveRate)
 	}
 	if h.Dirty {

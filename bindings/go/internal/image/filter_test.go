@@ -21,17 +21,13 @@ const goldenKeys = 100
 func goldenFiles(t testing.TB) map[string][]byte {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(goldenfiles.Folder(t), "*.petal"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	files := map[string][]byte{}
 	for _, path := range paths {
 		image, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		// A kind of a later version is none of this package's.
-		if _, err := Wrap(image, nil); !errors.Is(err, ErrNewerVersion) {
+		if _, err := Wrap(image, nil, AFilter); !errors.Is(err, ErrNewerVersion) {
 			files[path] = image
 		}
 	}
@@ -60,9 +56,7 @@ func goldenHash(t testing.TB, f *Filter, i int) uint64 {
 		return uint64(7 * i)
 	}
 	hash, err := f.Hash([]byte(goldenKey(i)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return hash
 }
 
@@ -70,15 +64,15 @@ func TestGoldenFilesHoldTheirKeys(t *testing.T) {
 	kinds := map[Kind]int{}
 	for path, image := range goldenFiles(t) {
 		options := goldenOptions(path)
-		mapped, err := Open(path, options)
+		mapped, err := Open(path, options, AFilter)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		loaded, err := Load(image, options)
+		loaded, err := Load(image, options, AFilter)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		read, err := Read(bytes.NewReader(append(bytes.Clone(image), 1, 2, 3)), options)
+		read, err := Read(bytes.NewReader(append(bytes.Clone(image), 1, 2, 3)), options, AFilter)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
@@ -135,25 +129,24 @@ func TestGoldenFilesHoldTheirKeys(t *testing.T) {
 // What this package does not read it names.
 func TestOtherKindsAreNamed(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(goldenfiles.Folder(t), "*.petal"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	for _, path := range paths {
 		kind, _, _ := strings.Cut(filepath.Base(path), "-")
-		if _, err := Open(path, goldenOptions(path)); err != nil && !strings.Contains(err.Error(), "kind "+kind) {
+		if _, err := Open(path, goldenOptions(path), AFilter); err != nil && !strings.Contains(err.Error(), "kind "+kind) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	foreign := sample()[Blocked]
 	binary.LittleEndian.PutUint32(foreign[12:], 10)
-	if _, err := Wrap(seal(foreign), nil); !errors.Is(err, ErrNewerVersion) ||
+	if _, err := Wrap(seal(foreign), nil, AFilter); !errors.Is(err, ErrNewerVersion) ||
 		!strings.Contains(err.Error(), "foreign_static") {
 		t.Error(err)
 	}
 	// The number of a kind that nobody knows says which handle it has.
 	for number, handle := range map[uint32]string{99: "filter or map", 300: "sketch", 600: "index", 5000: "handle"} {
 		binary.LittleEndian.PutUint32(foreign[12:], number)
-		if _, err := Wrap(seal(foreign), nil); !errors.Is(err, ErrNewerVersion) || !strings.Contains(err.Error(), handle) {
+		_, err := Wrap(seal(foreign), nil, AFilter)
+		if !errors.Is(err, ErrNewerVersion) || !strings.Contains(err.Error(), handle) {
 			t.Error(number, err)
 		}
 	}
@@ -163,22 +156,20 @@ func TestOtherKindsAreNamed(t *testing.T) {
 // does.
 func TestInsertingMakesTheSameBytes(t *testing.T) {
 	for path, image := range goldenFiles(t) {
-		if f, err := Wrap(image, nil); err != nil || f.row.insert == nil {
+		if f, err := Wrap(image, nil, AFilter); err != nil || f.row.insert == nil {
 			continue
 		}
 		empty := bytes.Clone(image)
 		clear(empty[headerLength:])
 		binary.LittleEndian.PutUint64(empty[countOffset:], 0)
-		f, err := Load(seal(empty), goldenOptions(path))
+		f, err := Load(seal(empty), goldenOptions(path), AFilter)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 		fresh := 0
 		for i := range goldenKeys {
 			isNew, err := f.InsertHash(goldenHash(t, f, i))
-			if err != nil {
-				t.Fatal(err)
-			}
+			ok(t, err)
 			if isNew {
 				fresh++
 			}
@@ -276,10 +267,8 @@ func TestDerivationsAreTheFormulas(t *testing.T) {
 func TestLookupsDoNotAllocate(t *testing.T) {
 	key, text := []byte("a key"), "another key"
 	for path, image := range goldenFiles(t) {
-		f, err := Load(image, goldenOptions(path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, err := Load(image, goldenOptions(path), AFilter)
+		ok(t, err)
 		if n := testing.AllocsPerRun(100, func() {
 			_ = f.Contains(key) || f.ContainsString(text) || f.ContainsUint64(5)
 			_, _ = f.Insert(key)

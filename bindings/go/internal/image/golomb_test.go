@@ -15,7 +15,7 @@ func TestBucketsWithoutNumbersEnd(t *testing.T) {
 	// One number, and one bit of codes.
 	binary.LittleEndian.PutUint64(image[headerLength:], 1)
 	binary.LittleEndian.PutUint64(image[headerLength+8:], 1)
-	if _, err := Load(seal(image), nil); !errors.Is(err, ErrCorrupt) {
+	if _, err := Load(seal(image), nil, AFilter); !errors.Is(err, ErrCorrupt) {
 		t.Error(err)
 	}
 }

@@ -234,7 +234,7 @@ func (h *Header) row() (*kindRow, error) {
 }
 
 // open finds the row and the shape of an image, and checks that the kind has this handle and can have this geometry.
-func (h *Header) open(as handle) (*kindRow, shape, error) {
+func (h *Header) open(as Handle) (*kindRow, shape, error) {
 	row, err := h.row()
 	if err != nil {
 		return nil, shape{}, err
@@ -244,7 +244,7 @@ func (h *Header) open(as handle) (*kindRow, shape, error) {
 }
 
 // shapeOf returns the shape of an image of this kind, if the kind has this handle and can have this geometry.
-func (r *kindRow) shapeOf(h *Header, as handle) (shape, error) {
+func (r *kindRow) shapeOf(h *Header, as Handle) (shape, error) {
 	if is := r.handle(); is != as {
 		return shape{}, fmt.Errorf("%w: the image is a %v, of the kind %v, and not a %v", ErrUnsupported, is, h.Kind, as)
 	}

@@ -70,7 +70,8 @@ func TestUnknownChoicesAreThoseOfALaterVersion(t *testing.T) {
 				image := sample()[Bloom]
 				binary.LittleEndian.PutUint32(image[12:], uint32(kind))
 				binary.LittleEndian.PutUint64(image[72+8*c.word:], number)
-				if _, err := Load(seal(image), nil); !errors.Is(err, ErrNewerVersion) || !strings.Contains(err.Error(), c.name) {
+				_, err := Load(seal(image), nil, AFilter)
+				if !errors.Is(err, ErrNewerVersion) || !strings.Contains(err.Error(), c.name) {
 					t.Errorf("%v with %s %d: %v", Kind(kind), c.name, number, err)
 				}
 				tried++
@@ -78,7 +79,7 @@ func TestUnknownChoicesAreThoseOfALaterVersion(t *testing.T) {
 			image := sample()[Bloom]
 			binary.LittleEndian.PutUint32(image[12:], uint32(kind))
 			binary.LittleEndian.PutUint64(image[72+8*c.word:], c.count-1)
-			if _, err := Load(seal(image), nil); errors.Is(err, ErrNewerVersion) {
+			if _, err := Load(seal(image), nil, AFilter); errors.Is(err, ErrNewerVersion) {
 				t.Errorf("%v with %s %d: %v", Kind(kind), c.name, c.count-1, err)
 			}
 		}
@@ -150,9 +151,9 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 			// With room for a payload that is a line longer.
 			forged := append(bytes.Clone(image), make([]byte, payloadUnit)...)
 			copy(forged[c.offset:], c.change)
-			_, wrapped := Wrap(seal(forged), nil)
-			_, loaded := Load(forged, nil)
-			_, read := Read(bytes.NewReader(forged), nil)
+			_, wrapped := Wrap(seal(forged), nil, AFilter)
+			_, loaded := Load(forged, nil, AFilter)
+			_, read := Read(bytes.NewReader(forged), nil, AFilter)
 			for _, err := range []error{wrapped, loaded, read} {
 				if !errors.Is(err, c.want) {
 					t.Errorf("%v: %s = %x: %v, not %v", kind, c.what, c.change, err, c.want)
@@ -164,10 +165,10 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 		const blocks = 1<<32 - 2
 		copy(huge[64:], u64(256*blocks))
 		copy(huge[136:], u64(32*blocks))
-		if _, err := Wrap(seal(huge), nil); !errors.Is(err, ErrTruncated) {
+		if _, err := Wrap(seal(huge), nil, AFilter); !errors.Is(err, ErrTruncated) {
 			t.Errorf("%v: %v", kind, err)
 		}
-		if _, err := Read(bytes.NewReader(huge), nil); !errors.Is(err, ErrTruncated) {
+		if _, err := Read(bytes.NewReader(huge), nil, AFilter); !errors.Is(err, ErrTruncated) {
 			t.Errorf("%v: %v", kind, err)
 		}
 	}
@@ -178,7 +179,7 @@ func TestEveryFlippedBitOfTheHeaderIsNoticed(t *testing.T) {
 		for bit := range 8 * headerLength {
 			flipped := bytes.Clone(image)
 			flipped[bit/8] ^= 1 << (bit % 8)
-			if _, err := Load(flipped, nil); err == nil {
+			if _, err := Load(flipped, nil, AFilter); err == nil {
 				t.Errorf("%v: bit %d", kind, bit)
 			}
 		}
@@ -186,13 +187,11 @@ func TestEveryFlippedBitOfTheHeaderIsNoticed(t *testing.T) {
 		for _, at := range []int{100, 128, 128 + 8, 128 + 63} {
 			flipped := bytes.Clone(image)
 			flipped[headerLength+at] ^= 1
-			if _, err := Load(flipped, nil); !errors.Is(err, ErrCorrupt) {
+			if _, err := Load(flipped, nil, AFilter); !errors.Is(err, ErrCorrupt) {
 				t.Error(at, err)
 			}
-			f, err := Wrap(flipped, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f, err := Wrap(flipped, nil, AFilter)
+			ok(t, err)
 			if err := f.Verify(); !errors.Is(err, ErrCorrupt) {
 				t.Error(at, err)
 			}
@@ -201,37 +200,33 @@ func TestEveryFlippedBitOfTheHeaderIsNoticed(t *testing.T) {
 			}
 		}
 		for length := range image {
-			if _, err := Wrap(image[:length], nil); !errors.Is(err, ErrTruncated) {
+			if _, err := Wrap(image[:length], nil, AFilter); !errors.Is(err, ErrTruncated) {
 				t.Errorf("%v: %d bytes: %v", kind, length, err)
 			}
 		}
-		if _, err := Wrap(append(bytes.Clone(image), 0), nil); err != nil {
+		if _, err := Wrap(append(bytes.Clone(image), 0), nil, AFilter); err != nil {
 			t.Errorf("an image may be followed by anything: %v", err)
 		}
 		path := filepath.Join(t.TempDir(), "longer")
-		if err := os.WriteFile(path, append(bytes.Clone(image), 0), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Open(path, nil); !errors.Is(err, ErrCorrupt) {
+		ok(t, os.WriteFile(path, append(bytes.Clone(image), 0), 0o600))
+		if _, err := Open(path, nil, AFilter); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("a file that is an image ends with it: %v", err)
 		}
 	}
 	for _, foreign := range []string{"PAR1", "\x7fELF\x02\x01\x01\x00", strings.Repeat("\xff", 5000)} {
-		if _, err := Wrap([]byte(foreign), nil); !errors.Is(err, ErrForeign) {
+		if _, err := Wrap([]byte(foreign), nil, AFilter); !errors.Is(err, ErrForeign) {
 			t.Errorf("%q: %v", foreign, err)
 		}
 	}
 	empty := filepath.Join(t.TempDir(), "empty")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(empty, nil); !errors.Is(err, ErrTruncated) {
+	ok(t, os.WriteFile(empty, nil, 0o600))
+	if _, err := Open(empty, nil, AFilter); !errors.Is(err, ErrTruncated) {
 		t.Error(err)
 	}
-	if _, err := Open(t.TempDir(), nil); err == nil {
+	if _, err := Open(t.TempDir(), nil, AFilter); err == nil {
 		t.Error("a folder opens")
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Open(filepath.Join(t.TempDir(), "none"), nil, AFilter); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -239,10 +234,8 @@ func TestEveryFlippedBitOfTheHeaderIsNoticed(t *testing.T) {
 // What cannot be looked up is there.
 func TestBrokenLookupsSayTrue(t *testing.T) {
 	image := sample()[Blocked]
-	f, err := Wrap(image, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, err := Wrap(image, nil, AFilter)
+	ok(t, err)
 	if f.ContainsString("a") || f.ContainsUint64(1) || f.Contains(nil) {
 		t.Error("an empty filter holds keys")
 	}
@@ -269,24 +262,22 @@ func TestBrokenLookupsSayTrue(t *testing.T) {
 
 	external := bytes.Clone(image)
 	external[16] = byte(External)
-	if f, err = Load(seal(external), nil); err != nil {
-		t.Fatal(err)
-	}
+	f, err = Load(seal(external), nil, AFilter)
+	ok(t, err)
 	if _, err := f.InsertString("a"); !errors.Is(err, ErrExternalHash) || !f.ContainsString("a") || f.ContainsHash(1) {
 		t.Error("external", err)
 	}
 	keyed := bytes.Clone(image)
 	keyed[16] = byte(SipHash13)
-	if f, err = Load(seal(keyed), nil); err != nil {
-		t.Fatal(err)
-	}
+	f, err = Load(seal(keyed), nil, AFilter)
+	ok(t, err)
 	if _, err := f.InsertUint64(1); !errors.Is(err, ErrKeyMissing) || !f.ContainsUint64(1) || f.ContainsHash(1) {
 		t.Error("keyed", err)
 	}
-	if _, err := Load(keyed, &Options{Key: [16]byte{1}}); !errors.Is(err, ErrKeyMismatch) {
+	if _, err := Load(keyed, &Options{Key: [16]byte{1}}, AFilter); !errors.Is(err, ErrKeyMismatch) {
 		t.Error(err)
 	}
-	if _, err := Load(image, &Options{Key: [16]byte{1}}); !errors.Is(err, ErrKeyUnwanted) {
+	if _, err := Load(image, &Options{Key: [16]byte{1}}, AFilter); !errors.Is(err, ErrKeyUnwanted) {
 		t.Error(err)
 	}
 }
@@ -296,7 +287,7 @@ func TestDirtyImagesOpenAndSaySo(t *testing.T) {
 		copy(image[stateOffset:], dirtyState)
 		image[sharingOffset] ^= 1
 		image[sealOffset] ^= 1
-		f, err := Load(image, nil)
+		f, err := Load(image, nil, AFilter)
 		if err != nil {
 			t.Fatal(kind, err)
 		}
@@ -304,10 +295,8 @@ func TestDirtyImagesOpenAndSaySo(t *testing.T) {
 			t.Error(kind, "is not dirty")
 		}
 		again, err := f.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f, err = Load(again, nil); err != nil || !f.Header().Dirty {
+		ok(t, err)
+		if f, err = Load(again, nil, AFilter); err != nil || !f.Header().Dirty {
 			t.Error(kind, "did not stay dirty", err)
 		}
 	}
@@ -340,7 +329,7 @@ func use(t *testing.T, image []byte, hash uint64) {
 	before := bytes.Clone(image)
 	useMap(t, image, hash)
 	useSketch(t, image, hash)
-	wrapped, err := Wrap(image, nil)
+	wrapped, err := Wrap(image, nil, AFilter)
 	if err != nil {
 		if wrapped != nil {
 			t.Fatal("an error and a filter")
@@ -359,7 +348,7 @@ func use(t *testing.T, image []byte, hash uint64) {
 	if !bytes.Equal(image, before) {
 		t.Fatal("reading changed the image")
 	}
-	loaded, err := Load(image, nil)
+	loaded, err := Load(image, nil, AFilter)
 	if err != nil {
 		return
 	}
@@ -373,16 +362,14 @@ func use(t *testing.T, image []byte, hash uint64) {
 		}
 	}
 	written, err := loaded.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Load(written, nil); err != nil {
+	ok(t, err)
+	if _, err := Load(written, nil, AFilter); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func useMap(t *testing.T, image []byte, hash uint64) {
-	m, err := WrapMap(image, nil)
+	m, err := Wrap(image, nil, AMap)
 	if err != nil {
 		return
 	}
@@ -391,7 +378,7 @@ func useMap(t *testing.T, image []byte, hash uint64) {
 		_, _, _ = m.GetUint64(hash + i)
 		_, _, _ = m.GetHash(mix(hash + i))
 	}
-	if _, err := LoadMap(image, nil); err != nil {
+	if _, err := Load(image, nil, AMap); err != nil {
 		return
 	}
 	// A directory that was looked at leads nowhere else.

@@ -90,26 +90,27 @@ type kindRow struct {
 	list func(s *shape, payload []byte, h *hasher) []Listed
 }
 
-// A handle is what an image is opened as.
-type handle int
+// A Handle is what an image is opened as.
+type Handle int
 
+// The handles.
 const (
-	aFilter handle = iota
-	aMap
-	aSketch
+	AFilter Handle = iota
+	AMap
+	ASketch
 )
 
-func (h handle) String() string { return [...]string{"filter", "map", "sketch"}[h] }
+func (h Handle) String() string { return [...]string{"filter", "map", "sketch"}[h] }
 
 // handle returns what images of the kind are opened as.
-func (r *kindRow) handle() handle {
+func (r *kindRow) handle() Handle {
 	switch {
 	case r.value != nil:
-		return aMap
+		return AMap
 	case r.list != nil:
-		return aSketch
+		return ASketch
 	}
-	return aFilter
+	return AFilter
 }
 
 // row returns the row of a kind, nil where there is none.

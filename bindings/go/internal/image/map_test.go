@@ -21,9 +21,7 @@ func goldenMaps(t testing.TB) map[string][]byte {
 func goldenFilesOf(t testing.TB, folder string) map[string][]byte {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(goldenfiles.Folder(t), folder, "*.petal"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	files := map[string][]byte{}
 	for _, path := range paths {
 		if files[path], err = os.ReadFile(path); err != nil {
@@ -37,23 +35,23 @@ func TestGoldenMapsHoldTheirValues(t *testing.T) {
 	files := goldenMaps(t)
 	for path, image := range files {
 		options := goldenOptions(path)
-		mapped, err := OpenMap(path, options)
+		mapped, err := Open(path, options, AMap)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		wrapped, err := WrapMap(image, options)
+		wrapped, err := Wrap(image, options, AMap)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		loaded, err := LoadMap(image, options)
+		loaded, err := Load(image, options, AMap)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		read, err := ReadMap(bytes.NewReader(append(bytes.Clone(image), 1, 2, 3)), options)
+		read, err := Read(bytes.NewReader(append(bytes.Clone(image), 1, 2, 3)), options, AMap)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		for _, m := range []*Map{mapped, wrapped, loaded, read} {
+		for _, m := range []*Filter{mapped, wrapped, loaded, read} {
 			if err := m.Verify(); err != nil {
 				t.Errorf("%s: %v", path, err)
 			}
@@ -93,7 +91,7 @@ func TestGoldenMapsHoldTheirValues(t *testing.T) {
 		if err := mapped.Close(); err != nil {
 			t.Error(err)
 		}
-		for _, closed := range []*Map{mapped, {}} {
+		for _, closed := range []*Filter{mapped, {}} {
 			if _, _, err := closed.GetUint64(1); !errors.Is(err, ErrClosed) || closed.String() != "closed" {
 				t.Errorf("%s: a closed map gives %v", path, err)
 			}
@@ -101,7 +99,7 @@ func TestGoldenMapsHoldTheirValues(t *testing.T) {
 				t.Errorf("%s: a closed map gives %v", path, err)
 			}
 		}
-		if _, err := Wrap(image, options); !errors.Is(err, ErrUnsupported) {
+		if _, err := Wrap(image, options, AFilter); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: a map opens as a filter: %v", path, err)
 		}
 	}
@@ -109,7 +107,7 @@ func TestGoldenMapsHoldTheirValues(t *testing.T) {
 		t.Skip("tests/golden is not here")
 	}
 	for _, image := range sample() {
-		if _, err := WrapMap(image, nil); !errors.Is(err, ErrUnsupported) {
+		if _, err := Wrap(image, nil, AMap); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("a filter opens as a map: %v", err)
 		}
 	}
@@ -149,16 +147,14 @@ func TestAForgedDirectoryIsFound(t *testing.T) {
 	if err != nil {
 		t.Skip("tests/golden is not here")
 	}
-	f, err := Wrap(image, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, err := Wrap(image, nil, AFilter)
+	ok(t, err)
 	entry := headerLength + int(f.shape.cells.directory())
 	// Where cells begin, how long segments are, and where the shard does: all of them out of the payload.
 	for _, at := range []int{3, 8, 15} {
 		forged := bytes.Clone(image)
 		forged[entry+at] |= 0xf0
-		if _, err := Load(seal(forged), nil); !errors.Is(err, ErrCorrupt) {
+		if _, err := Load(seal(forged), nil, AFilter); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("byte %d: %v", at, err)
 		}
 		use(t, forged, 1)

@@ -4,18 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math/bits"
 	"runtime"
 	"sort"
 )
-
-// Sketch is an opened sketch: a set of 64-bit numbers in little memory, which is subtracted from another one and lists
-// what only one of them has. Sketches are made with package petal or the command petal. The zero value is a closed
-// sketch.
-type Sketch struct {
-	image *Filter
-}
 
 // Listed is a number that a sketch lists, and its count: 1 of one that was inserted, -1 of one that was removed, or
 // that a subtracted sketch had more.
@@ -24,77 +16,8 @@ type Listed struct {
 	Count  int64
 }
 
-// OpenSketch maps a file that is a sketch, and nothing else, for reading.
-func OpenSketch(path string, options *Options) (*Sketch, error) {
-	return asSketch(open(path, options, aSketch))
-}
-
-// WrapSketch opens the sketch at the start of a slice, in place and for reading.
-func WrapSketch(image []byte, options *Options) (*Sketch, error) {
-	return asSketch(wrap(image, options, aSketch))
-}
-
-// LoadSketch copies the sketch at the start of a slice and compares the checksums, unless it is dirty.
-func LoadSketch(image []byte, options *Options) (*Sketch, error) {
-	return asSketch(load(image, options, aSketch))
-}
-
-// ReadSketch reads one sketch, and not a byte more, and compares the checksums, unless it is dirty.
-func ReadSketch(r io.Reader, options *Options) (*Sketch, error) {
-	return asSketch(read(r, options, aSketch))
-}
-
-func asSketch(image *Filter, err error) (*Sketch, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &Sketch{image}, nil
-}
-
-// opened returns the image, a closed one if the sketch is closed or nil.
-func (s *Sketch) opened() *Filter {
-	if s == nil || s.image == nil {
-		return &Filter{}
-	}
-	return s.image
-}
-
-// Close lets go of the file and of the memory. Closing twice is allowed.
-func (s *Sketch) Close() error { return s.opened().Close() }
-
-// Header returns what the image says about itself. The count includes the changes since.
-func (s *Sketch) Header() Header { return s.opened().header }
-
-// String returns one line about the sketch, or "closed".
-func (s *Sketch) String() string {
-	f := s.opened()
-	h := &f.header
-	if h.Kind == 0 {
-		return "closed"
-	}
-	line := fmt.Sprintf("%v, %d numbers", h.Kind, h.Offered)
-	if h.Capacity != 0 {
-		line += fmt.Sprintf(", for %d differences", h.Capacity)
-	}
-	line += fmt.Sprintf(", %d bytes", len(f.image))
-	if h.Dirty {
-		line += ", dirty"
-	}
-	return line
-}
-
-// Verify checks the bytes that are there now, by reading them.
-func (s *Sketch) Verify() error { return s.opened().Verify() }
-
-// WriteTo writes the image, with checksums of the bytes that it writes.
-func (s *Sketch) WriteTo(w io.Writer) (int64, error) { return s.opened().WriteTo(w) }
-
-// MarshalBinary returns the image as [Sketch.WriteTo] writes it.
-func (s *Sketch) MarshalBinary() ([]byte, error) { return s.opened().MarshalBinary() }
-
 // Copy copies the sketch, wherever it lies, into memory of its own, where it can be changed.
-func (s *Sketch) Copy() (*Sketch, error) {
-	f := s.opened()
+func (f *Filter) Copy() (*Filter, error) {
 	image, err := f.MarshalBinary()
 	if err != nil {
 		return nil, err
@@ -104,28 +27,26 @@ func (s *Sketch) Copy() (*Sketch, error) {
 		return nil, err
 	}
 	end := headerLength + len(f.payload)
-	return &Sketch{&Filter{
+	return &Filter{
 		row: f.row, kind: f.kind, payload: image[headerLength:end:end], shape: f.shape, hasher: f.hasher, header: header,
 		image: image, writable: true,
-	}}, nil
+	}, nil
 }
 
 // Add inserts the number that a byte key's hash is (count = 1) or removes it (count = -1).
-func (s *Sketch) Add(key []byte, count int64) error {
-	f := s.opened()
+func (f *Filter) Add(key []byte, count int64) error {
 	number, ok := f.hasher.hash(key)
 	if !ok {
 		return f.unhashable()
 	}
-	return s.AddUint64(number, count)
+	return f.AddUint64(number, count)
 }
 
-// AddString is [Sketch.Add] for the bytes of a string.
-func (s *Sketch) AddString(key string, count int64) error { return s.Add(bytesOf(key), count) }
+// AddString is [Filter.Add] for the bytes of a string.
+func (f *Filter) AddString(key string, count int64) error { return f.Add(bytesOf(key), count) }
 
 // AddUint64 inserts a number (count = 1) or removes it (count = -1).
-func (s *Sketch) AddUint64(number uint64, count int64) error {
-	f := s.opened()
+func (f *Filter) AddUint64(number uint64, count int64) error {
 	payload, err := f.Change()
 	if err != nil {
 		return err
@@ -145,18 +66,17 @@ func (s *Sketch) AddUint64(number uint64, count int64) error {
 }
 
 // Combine adds all that another sketch has, or subtracts it. If the other is dirty this one becomes so.
-func (s *Sketch) Combine(other *Sketch, subtract bool) error {
-	f, others := s.opened(), other.opened()
-	if f.kind == 0 || others.kind == 0 {
+func (f *Filter) Combine(other *Filter, subtract bool) error {
+	if f.kind == 0 || other.kind == 0 {
 		return ErrClosed
 	}
 	if !f.writable {
 		return ErrReadOnly
 	}
-	if err := Compatible(f, others, ": give both specs the same Capacity and rate, or the same Bits and Hashes"); err != nil {
+	if err := Compatible(f, other, ": give both specs the same Capacity and rate, or the same Bits and Hashes"); err != nil {
 		return err
 	}
-	err := others.Verify()
+	err := other.Verify()
 	if err != nil && !errors.Is(err, ErrDirty) {
 		return err
 	}
@@ -164,8 +84,8 @@ func (s *Sketch) Combine(other *Sketch, subtract bool) error {
 	if refused != nil {
 		return refused
 	}
-	f.row.combine(payload, others.payload[:len(payload)], subtract)
-	ours, theirs := f.header.Offered, others.header.Offered
+	f.row.combine(payload, other.payload[:len(payload)], subtract)
+	ours, theirs := f.header.Offered, other.header.Offered
 	if subtract {
 		f.header.Offered = ours - min(ours, theirs)
 	} else {
@@ -179,8 +99,7 @@ func (s *Sketch) Combine(other *Sketch, subtract bool) error {
 
 // List returns the numbers that the sketch has, those with -1 first, both in ascending order, and whether these are
 // all.
-func (s *Sketch) List() (listed []Listed, complete bool, err error) {
-	f := s.opened()
+func (f *Filter) List() (listed []Listed, complete bool, err error) {
 	if f.kind == 0 {
 		return nil, false, ErrClosed
 	}
@@ -203,8 +122,7 @@ func (s *Sketch) List() (listed []Listed, complete bool, err error) {
 }
 
 // Clear forgets all numbers.
-func (s *Sketch) Clear() error {
-	f := s.opened()
+func (f *Filter) Clear() error {
 	payload, err := f.Change()
 	if err != nil {
 		return err

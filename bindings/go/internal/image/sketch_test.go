@@ -39,17 +39,15 @@ func sampleOf(t testing.TB, cells, tables int) []byte {
 	return seal(image)
 }
 
-func loadedSketch(t testing.TB, image []byte) *Sketch {
+func loadedSketch(t testing.TB, image []byte) *Filter {
 	t.Helper()
-	s, err := LoadSketch(image, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, err := Load(image, nil, ASketch)
+	ok(t, err)
 	return s
 }
 
 // listing is what a sketch lists, which has to be all.
-func listing(t testing.TB, s *Sketch) []Listed {
+func listing(t testing.TB, s *Filter) []Listed {
 	t.Helper()
 	listed, complete, err := s.List()
 	if err != nil || !complete {
@@ -70,22 +68,22 @@ func ok(t testing.TB, errs ...error) {
 func TestGoldenSketchesListTheirNumbers(t *testing.T) {
 	files := goldenSketches(t)
 	for path, image := range files {
-		mapped, err := OpenSketch(path, nil)
+		mapped, err := Open(path, nil, ASketch)
 		ok(t, err)
-		wrapped, err := WrapSketch(image, nil)
+		wrapped, err := Wrap(image, nil, ASketch)
 		ok(t, err)
-		read, err := ReadSketch(bytes.NewReader(append(bytes.Clone(image), 1, 2, 3)), nil)
+		read, err := Read(bytes.NewReader(append(bytes.Clone(image), 1, 2, 3)), nil, ASketch)
 		ok(t, err)
 		copied, err := mapped.Copy()
 		ok(t, err)
-		key, _ := mapped.image.hasher.hash([]byte("key 0"))
+		key, _ := mapped.hasher.hash([]byte("key 0"))
 		wanted := []Listed{{7, -1}, {key, 1}}
 		for i := range uint64(6) {
 			wanted = append(wanted, Listed{mix(i + 1), 1})
 		}
 		others := wanted[1:]
 		sort.Slice(others, func(i, j int) bool { return others[i].Number < others[j].Number })
-		for _, s := range []*Sketch{mapped, wrapped, loadedSketch(t, image), read, copied} {
+		for _, s := range []*Filter{mapped, wrapped, loadedSketch(t, image), read, copied} {
 			ok(t, s.Verify())
 			if listed := listing(t, s); !reflect.DeepEqual(listed, wanted) {
 				t.Errorf("%s lists %v and not %v", path, listed, wanted)
@@ -124,15 +122,15 @@ func TestGoldenSketchesListTheirNumbers(t *testing.T) {
 			t.Errorf("%s less itself has %v", path, listed)
 		}
 		ok(t, mapped.Close(), mapped.Close())
-		if _, err := Wrap(image, nil); !errors.Is(err, ErrUnsupported) {
+		if _, err := Wrap(image, nil, AFilter); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: a sketch opens as a filter: %v", path, err)
 		}
-		if _, err := WrapMap(image, nil); !errors.Is(err, ErrUnsupported) {
+		if _, err := Wrap(image, nil, AMap); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: a sketch opens as a map: %v", path, err)
 		}
 	}
 	for _, image := range sample() {
-		if _, err := WrapSketch(image, nil); !errors.Is(err, ErrUnsupported) {
+		if _, err := Wrap(image, nil, ASketch); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("a filter opens as a sketch: %v", err)
 		}
 	}
@@ -169,7 +167,7 @@ func TestSketchesListDifferences(t *testing.T) {
 		t.Error(listed, both)
 	}
 	// The count ends at both its ends.
-	both.image.header.Offered = math.MaxUint64
+	both.header.Offered = math.MaxUint64
 	ok(t, both.AddUint64(1, 1), both.Combine(theirs, false))
 	ok(t, ours.AddUint64(1, -1))
 	if both.Header().Offered != math.MaxUint64 || ours.Header().Offered != 0 {
@@ -191,7 +189,7 @@ func TestSketchesThatDifferDoNotCombine(t *testing.T) {
 	copy(dirty[stateOffset:], dirtyState)
 	damaged := sampleSketch(t)
 	damaged[headerLength] ^= 1
-	wrapped, err := WrapSketch(damaged, nil)
+	wrapped, err := Wrap(damaged, nil, ASketch)
 	ok(t, err)
 	if err := ours.Combine(wrapped, false); !errors.Is(err, ErrCorrupt) || ours.Header().Dirty {
 		t.Error(err)
@@ -199,9 +197,9 @@ func TestSketchesThatDifferDoNotCombine(t *testing.T) {
 	if _, err := wrapped.Copy(); !errors.Is(err, ErrCorrupt) {
 		t.Error(err)
 	}
-	for _, other := range []func([]byte, *Options) (*Sketch, error){LoadSketch, WrapSketch} {
+	for _, open := range []func([]byte, *Options, Handle) (*Filter, error){Load, Wrap} {
 		ours := loadedSketch(t, sampleSketch(t))
-		other, err := other(dirty, nil)
+		other, err := open(dirty, nil, ASketch)
 		ok(t, err, ours.Combine(other, false))
 		copied, err := other.Copy()
 		if err != nil || !copied.Header().Dirty || !ours.Header().Dirty || !errors.Is(ours.Verify(), ErrDirty) {
@@ -215,7 +213,7 @@ func TestKeyedSketchesNeedTheirKey(t *testing.T) {
 	options := &Options{Key: [16]byte{9}}
 	image[16] = byte(SipHash13)
 	binary.LittleEndian.PutUint64(image[40:], KeyIdentifier(options.Key))
-	open, err := LoadSketch(seal(image), options)
+	open, err := Load(seal(image), options, ASketch)
 	ok(t, err, open.AddUint64(5, 1), open.AddString("a", -1))
 	closed := loadedSketch(t, image)
 	_, _, err = closed.List()
@@ -229,14 +227,14 @@ func TestKeyedSketchesNeedTheirKey(t *testing.T) {
 	if listed := listing(t, open); len(listed) != 0 {
 		t.Error(listed)
 	}
-	if _, err := LoadSketch(image, &Options{Key: [16]byte{1}}); !errors.Is(err, ErrKeyMismatch) {
+	if _, err := Load(image, &Options{Key: [16]byte{1}}, ASketch); !errors.Is(err, ErrKeyMismatch) {
 		t.Error(err)
 	}
 }
 
 func TestClosedSketchesSaySo(t *testing.T) {
 	open := loadedSketch(t, sampleSketch(t))
-	for _, s := range []*Sketch{nil, {}} {
+	for _, s := range []*Filter{(*Filter)(nil).OrClosed(), {}} {
 		_, _, listed := s.List()
 		_, copied := s.Copy()
 		_, written := s.WriteTo(io.Discard)
@@ -254,7 +252,7 @@ func TestClosedSketchesSaySo(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "longer")
 	ok(t, os.WriteFile(path, append(sampleSketch(t), 0), 0o600))
-	if _, err := OpenSketch(path, nil); !errors.Is(err, ErrCorrupt) {
+	if _, err := Open(path, nil, ASketch); !errors.Is(err, ErrCorrupt) {
 		t.Error(err)
 	}
 }
@@ -274,13 +272,13 @@ func TestForgedSketchesAreRefused(t *testing.T) {
 	} {
 		image := sampleSketch(t)
 		change(image)
-		if _, err := LoadSketch(seal(image), nil); !errors.Is(err, ErrCorrupt) {
+		if _, err := Load(seal(image), nil, ASketch); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	for tables := range 12 {
 		image := sampleOf(t, 24*max(1, tables), tables)
-		s, err := LoadSketch(image, nil)
+		s, err := Load(image, nil, ASketch)
 		if isOne := 3 <= tables && tables <= 7; isOne != (err == nil) || err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%d sub-tables: %v", tables, err)
 		} else if isOne {
@@ -293,9 +291,9 @@ func TestForgedSketchesAreRefused(t *testing.T) {
 	// A cell that its own number, alone, makes of others is taken apart for ever by a decoder without a bound.
 	s := loadedSketch(t, sampleSketch(t))
 	ok(t, s.AddUint64(42, 1))
-	hash, _ := s.image.hasher.hashUint64(42)
+	hash, _ := s.hasher.hashUint64(42)
 	for table := 1; table < 3; table++ {
-		clear(cellOf(s.image.payload, s.image.shape.ibltCell(hash, table)))
+		clear(cellOf(s.payload, s.shape.ibltCell(hash, table)))
 	}
 	if listed, complete, err := s.List(); complete || err != nil || len(listed) > 21 {
 		t.Error(listed, complete, err)
@@ -304,7 +302,7 @@ func TestForgedSketchesAreRefused(t *testing.T) {
 	s = loadedSketch(t, sampleSketch(t))
 	ok(t, s.AddUint64(42, 1))
 	for table := range 3 {
-		cells := s.image.payload[7*cellBytes*table:][:7*cellBytes]
+		cells := s.payload[7*cellBytes*table:][:7*cellBytes]
 		copy(cells, append(bytes.Clone(cells[cellBytes:]), cells[:cellBytes]...))
 	}
 	if listed, complete, err := s.List(); complete || err != nil || len(listed) != 0 {
@@ -314,7 +312,7 @@ func TestForgedSketchesAreRefused(t *testing.T) {
 
 // useSketch opens any bytes as a sketch, and does all that sketches do. Nothing may panic or go on for ever.
 func useSketch(t *testing.T, image []byte, hash uint64) {
-	wrapped, err := WrapSketch(image, nil)
+	wrapped, err := Wrap(image, nil, ASketch)
 	if err != nil {
 		return
 	}
@@ -322,14 +320,12 @@ func useSketch(t *testing.T, image []byte, hash uint64) {
 	if listed, _, err := wrapped.List(); err == nil && uint64(len(listed)) > wrapped.Header().Bits/192 {
 		t.Fatalf("%d are listed of %d bits", len(listed), wrapped.Header().Bits)
 	}
-	loaded, err := LoadSketch(image, nil)
+	loaded, err := Load(image, nil, ASketch)
 	if err != nil {
 		return
 	}
 	copied, err := wrapped.Copy()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if errors.Is(loaded.AddUint64(hash, 1), ErrKeyMissing) {
 		return
 	}
@@ -340,7 +336,7 @@ func useSketch(t *testing.T, image []byte, hash uint64) {
 	}
 	written, err := loaded.MarshalBinary()
 	ok(t, err)
-	if _, err := LoadSketch(written, nil); err != nil {
+	if _, err := Load(written, nil, ASketch); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,0 +1,229 @@
+// What filters, maps and sketches have in common. Part of petal.hpp: include that.
+#ifndef PETAL_HPP_IMAGES
+#define PETAL_HPP_IMAGES
+
+#include "specs.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace petal {
+#if !PETAL_HPP_EXCEPTIONS
+inline namespace without_exceptions {
+#endif
+
+namespace detail {
+
+/// A callback that takes an image, and where what it throws waits.
+template <class Write>
+struct writer {
+  Write &write;
+  detail::barrier &barrier;
+
+  static bool call(void *to, const void *data, std::size_t length) noexcept {
+    auto &with = *static_cast<writer *>(to);
+    return with.barrier.run([&]() -> bool {
+      if constexpr (std::is_void_v<decltype(with.write(bytes(data, length)))>) {
+        with.write(bytes(data, length));
+        return true;
+      } else {
+        return with.write(bytes(data, length));
+      }
+    });
+  }
+};
+
+/// What a call of the C API said that has an error to fill in.
+template <class Call>
+result<void> tried(Call &&call) noexcept {
+  failure error;
+  const petal_status code = call(error.out());
+  return done(code, std::move(error));
+}
+
+/// What `Self`, a filter, a map or a sketch, can do as the owner of a handle of the C API and as an image. `Calls` has
+/// the functions of the C API that do it.
+template <class Self, class Handle, class Calls>
+class image_owner {
+ public:
+  /// Takes over a handle of the C API.
+  static Self adopt(Handle *handle) noexcept {
+    Self made;
+    made.handle_.reset(handle);
+    return made;
+  }
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  /// The handle, for calls of the C API. It stays this object's.
+  Handle *get() const noexcept { return handle_.get(); }
+  /// Gives the handle away.
+  Handle *release() noexcept { return handle_.release(); }
+
+  /// Opens the image that a file is: constant time, mapped, unless the mode says to load it.
+  static result<Self> try_open(c_string path, const open_options &options = {}) noexcept {
+    return made([&](Handle **handle, petal_error *error) noexcept {
+      return Calls::open(path.get(), options.get(), handle, error);
+    });
+  }
+  /// Opens the image at `offset`, a multiple of 8, of an open file, which may be closed at once.
+  static result<Self> try_open_descriptor(int descriptor, std::uint64_t offset,
+                                          const open_options &options = {}) noexcept {
+    return made([&](Handle **handle, petal_error *error) noexcept {
+      return Calls::open_descriptor(descriptor, offset, options.get(), handle, error);
+    });
+  }
+  /// Opens the image at the start of memory of yours, aligned to 8, which must outlive what is opened unless it is
+  /// loaded.
+  static result<Self> try_open_in_buffer(void *buffer, std::size_t length, const open_options &options = {}) noexcept {
+    return made([&](Handle **handle, petal_error *error) noexcept {
+      return Calls::open_in_buffer(buffer, length, options.get(), handle, error);
+    });
+  }
+  /// Copies the image at the start of some bytes, of any alignment, into memory of its own, and checks its checksums.
+  static result<Self> try_load(const void *image, std::size_t length, const open_options &options = {}) noexcept {
+    return made([&](Handle **handle, petal_error *error) noexcept {
+      return Calls::load(image, length, options.get(), handle, error);
+    });
+  }
+  /// A copy, wherever the original lives, in memory of its own.
+  result<Self> try_copy() const noexcept {
+    return made([&](Handle **handle, petal_error *error) noexcept { return Calls::copy(get(), handle, error); });
+  }
+
+  /// Takes in all that another one holds, which was made from the same spec.
+  result<void> try_merge(const Self &other) noexcept {
+    return tried([&](petal_error *error) noexcept { return Calls::merge(get(), other.get(), error); });
+  }
+  /// Forgets all that was inserted or put.
+  result<void> try_clear() noexcept {
+    return tried([&](petal_error *error) noexcept { return Calls::clear(get(), error); });
+  }
+  /// Brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was
+  /// opened. The destructor does this too, but says nothing.
+  result<void> try_sync() noexcept {
+    return tried([&](petal_error *error) noexcept { return Calls::sync(get(), error); });
+  }
+  /// Declares the bytes as they are now to be right, and makes the image clean. Reads the whole payload.
+  result<void> try_vouch() noexcept {
+    return tried([&](petal_error *error) noexcept { return Calls::vouch(get(), error); });
+  }
+  /// Checks the bytes that are there now, by reading them.
+  result<void> try_verify() const noexcept {
+    return tried([&](petal_error *error) noexcept { return Calls::verify(get(), error); });
+  }
+  /// Writes the image to a file, which it replaces atomically.
+  result<void> try_save(c_string path) const noexcept {
+    return tried([&](petal_error *error) noexcept { return Calls::save(get(), path.get(), error); });
+  }
+
+  /// What this handle can do: `PETAL_CAN_*`, ORed. 0 where there is none.
+  std::uint64_t capabilities() const noexcept { return Calls::capabilities(get()); }
+  /// Whether this handle can do all of these: `PETAL_CAN_*`, ORed.
+  bool can(std::uint64_t wanted) const noexcept { return (capabilities() & wanted) == wanted; }
+  /// All that the header says. Constant time.
+  result<petal_description> try_describe() const noexcept {
+    return asked(sized<petal_description>(), Calls::describe);
+  }
+
+  /// The size of the image in bytes.
+  result<std::uint64_t> try_serialized_size() const noexcept {
+    return asked(std::uint64_t{0}, Calls::serialized_size);
+  }
+  /// The image.
+  result<std::vector<std::byte>> try_serialize() const noexcept {
+    const auto size = try_serialized_size();
+    if (!size) return size.error();
+    std::vector<std::byte> image;
+    if (auto had = allocating([&] { image.resize(static_cast<std::size_t>(*size)); }); !had) return had.error();
+    if (auto written = try_serialize(image.data(), image.size()); !written) return written.error();
+    return image;
+  }
+  /// The image into a buffer; returns its size.
+  result<std::size_t> try_serialize(void *buffer, std::size_t length) const noexcept {
+    return output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
+      return Calls::serialize(get(), buffer, length, written, error);
+    });
+  }
+  /// The image, piece by piece and in order, to `write(petal::bytes)`, which returns nothing, or false to stop. What it
+  /// throws is dropped and becomes `status::callback`; `serialize_to()` passes it on.
+  template <class Write>
+  result<void> try_serialize_to(Write &&write) const noexcept {
+    detail::barrier barrier;
+    return serialize_through(write, barrier);
+  }
+
+#if PETAL_HPP_EXCEPTIONS
+  // The same operations, which throw `petal::error`.
+
+  static Self open(c_string path, const open_options &options = {}) { return try_open(path, options).value(); }
+  static Self open_descriptor(int descriptor, std::uint64_t offset, const open_options &options = {}) {
+    return try_open_descriptor(descriptor, offset, options).value();
+  }
+  static Self open_in_buffer(void *buffer, std::size_t length, const open_options &options = {}) {
+    return try_open_in_buffer(buffer, length, options).value();
+  }
+  static Self load(const void *image, std::size_t length, const open_options &options = {}) {
+    return try_load(image, length, options).value();
+  }
+  Self copy() const { return try_copy().value(); }
+  void merge(const Self &other) { try_merge(other).value(); }
+  void clear() { try_clear().value(); }
+  void sync() { try_sync().value(); }
+  void vouch() { try_vouch().value(); }
+  void verify() const { try_verify().value(); }
+  void save(c_string path) const { try_save(path).value(); }
+  petal_description describe() const { return try_describe().value(); }
+  std::uint64_t serialized_size() const { return try_serialized_size().value(); }
+  std::vector<std::byte> serialize() const { return try_serialize().value(); }
+  std::size_t serialize(void *buffer, std::size_t length) const { return try_serialize(buffer, length).value(); }
+  template <class Write>
+  void serialize_to(Write &&write) const {
+    detail::barrier barrier;
+    const auto written = serialize_through(write, barrier);
+    barrier.rethrow();
+    written.value();
+  }
+#endif
+
+ protected:
+  template <class Call>
+  static result<Self> made(Call &&call) noexcept {
+    Handle *handle = nullptr;
+    failure error;
+    const petal_status code = call(&handle, error.out());
+    if (code != PETAL_OK) return error.settle(code);
+    return adopt(handle);
+  }
+
+  template <class T>
+  result<T> asked(T value, petal_status (*call)(const Handle *, T *, petal_error *)) const noexcept {
+    return output(value, [&](T *out, petal_error *error) noexcept { return call(get(), out, error); });
+  }
+
+  struct free {
+    void operator()(Handle *handle) const noexcept { Calls::free(handle); }
+  };
+  std::unique_ptr<Handle, free> handle_;
+
+ private:
+  template <class Write>
+  result<void> serialize_through(Write &write, detail::barrier &barrier) const noexcept {
+    writer<Write> to{write, barrier};
+    return tried([&](petal_error *error) noexcept {
+      return Calls::serialize_to(get(), writer<Write>::call, &to, error);
+    });
+  }
+};
+
+}  // namespace detail
+
+#if !PETAL_HPP_EXCEPTIONS
+}  // namespace without_exceptions
+#endif
+}  // namespace petal
+
+#endif  // PETAL_HPP_IMAGES
