@@ -80,7 +80,7 @@ impl Base {
     pub(crate) fn check_zero_from(&self, bits: u64) -> Result<()> {
         match crate::bits::is_zero_from(self.words.shared(), bits) {
             true => Ok(()),
-            false => Err(error!(Corrupt, "bits after the last one of the {}, {bits}, are set", self.row.name)),
+            false => Err(error!(Corrupt, "the payload has bits set after its last one, {bits} ({})", self.row.name)),
         }
     }
 

@@ -117,6 +117,7 @@ fn of_rust() {
 /// Every class of petal.hpp with the functions in it, those of a base too; and, under no name, functions of none.
 fn classes() -> BTreeMap<String, BTreeSet<String>> {
     let mut classes = BTreeMap::<String, BTreeSet<String>>::new();
+    let mut bases = Vec::new();
     for path in files("bindings/cpp", ".hpp") {
         let mut inside = String::new();
         for line in read(&path).lines() {
@@ -127,6 +128,8 @@ fn classes() -> BTreeMap<String, BTreeSet<String>> {
             if let Some(class) = class.filter(|class| !class.ends_with(';')) {
                 inside =
                     class.trim_start_matches("[[nodiscard]] ").split([' ', ':']).next().unwrap_or_default().to_owned();
+                let base = class.split_once(" : public detail::").and_then(|(_, base)| base.split('<').next());
+                bases.extend(base.map(|base| (inside.clone(), base.to_owned())));
             }
             // A declaration stands at the margin of its class; what is further in calls.
             let margin = if inside.is_empty() { "" } else { "  " };
@@ -143,6 +146,10 @@ fn classes() -> BTreeMap<String, BTreeSet<String>> {
                 classes.entry(String::new()).or_default().extend(names(line, "enum class ").map(str::to_owned));
             }
         }
+    }
+    for (class, base) in bases {
+        let inherited = classes.get(&base).cloned().unwrap_or_default();
+        classes.entry(class).or_default().extend(inherited);
     }
     classes
 }
