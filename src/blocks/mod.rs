@@ -19,7 +19,7 @@ pub mod word_cells;
 
 pub use block_kernel::BlockKernel;
 pub use block_kernel::chain::{Chain, Link};
-pub use probe::{Probe, Way};
+pub use probe::{BuiltKernel, Probe, Way};
 pub use scattered_bits::ScatteredBits;
 pub use view::{Layout, View};
 

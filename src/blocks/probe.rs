@@ -13,8 +13,8 @@ pub struct Probe<'a> {
     pub way: Way,
     /// The words of the array.
     pub words: &'a [AtomicU64],
-    /// Where inserted keys are counted, if the words are memory of the filter's own. `None` for an image in place,
-    /// which has to be marked before it is changed.
+    /// Where inserted keys are counted, if keys can be inserted into the words at once. `None` for an image in place,
+    /// which has to be marked before it is changed, and for kinds that are built once.
     pub offered: Option<&'a AtomicU64>,
 }
 
@@ -32,6 +32,21 @@ pub enum Way {
     },
     /// The bits of a key lie anywhere.
     Scattered(ScatteredBits),
+    /// A kind that is built once finds the key by numbers that it took from the words.
+    Built {
+        /// The kind's functions.
+        kernel: &'static BuiltKernel,
+        /// What the kind took from the words.
+        numbers: [u64; 4],
+    },
+}
+
+/// How a kind that is built once finds a key by numbers that it took from the words beforehand. Any numbers are safe.
+pub struct BuiltKernel {
+    /// Whether a hash may be there.
+    pub contains: fn(&[u64; 4], &[AtomicU64], u64) -> bool,
+    /// Asks for the lines that a lookup of a hash reads.
+    pub fetch: fn(&[u64; 4], &[AtomicU64], u64),
 }
 
 impl Probe<'_> {
@@ -41,6 +56,7 @@ impl Probe<'_> {
         match &self.way {
             Way::Block { kernel, masks, .. } => kernel.contains_one(self.words, masks, hash),
             Way::Scattered(bits) => contains_scattered(bits, self.words, hash),
+            Way::Built { kernel, numbers } => (kernel.contains)(numbers, self.words, hash),
         }
     }
 
@@ -49,16 +65,18 @@ impl Probe<'_> {
     pub fn contains_few(&self, few: &Few) -> Option<u64> {
         match &self.way {
             Way::Block { kernel, masks, .. } => Some(kernel.contains_few(self.words, masks, few)),
-            Way::Scattered(_) => None,
+            Way::Scattered(_) | Way::Built { .. } => None,
         }
     }
 
-    /// Inserts a key into the words, which are the caller's alone, and says whether it certainly was not there.
+    /// Inserts a key into the words, which are the caller's alone, and says whether it certainly was not there. Changes
+    /// nothing if the filter was built once.
     #[inline(always)]
     pub fn insert(&self, words: &mut [u64], hash: u64) -> bool {
         match &self.way {
             Way::Block { kernel, masks, .. } => kernel.insert_one(words, masks, hash),
             Way::Scattered(bits) => insert_scattered(bits, words, hash),
+            Way::Built { .. } => false,
         }
     }
 
@@ -68,16 +86,18 @@ impl Probe<'_> {
     pub fn insert_few(&self, words: &mut [u64], few: &Few, is_asked: bool) -> Option<u64> {
         match &self.way {
             Way::Block { kernel, masks, .. } => Some(kernel.insert_few(words, masks, few, is_asked)),
-            Way::Scattered(_) => None,
+            Way::Scattered(_) | Way::Built { .. } => None,
         }
     }
 
-    /// Inserts a key while others insert too, and says whether it certainly was not there.
+    /// Inserts a key while others insert too, and says whether it certainly was not there. Changes nothing if the
+    /// filter was built once.
     #[inline(always)]
     pub fn insert_shared(&self, hash: u64) -> bool {
         match &self.way {
             Way::Block { kernel, masks, .. } => kernel.insert_one_shared(self.words, masks, hash),
             Way::Scattered(bits) => bits.insert_shared(self.words, hash),
+            Way::Built { .. } => false,
         }
     }
 
@@ -90,6 +110,7 @@ impl Probe<'_> {
                 shares(hash).into_iter().for_each(|share| self.fetch_block(share))
             }
             Way::Scattered(bits) => bits.fetch(self.words, hash),
+            Way::Built { kernel, numbers } => (kernel.fetch)(numbers, self.words, hash),
         }
     }
 

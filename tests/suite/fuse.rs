@@ -374,6 +374,8 @@ fn a_forged_directory_is_found_and_harms_nobody() {
             assert!(shape.check(words.shared()).is_err() || seed, "bit {bit} of word {word}");
             let filter = Fingerprints::new(shape, words.shared());
             let _ = set.iter().filter(|hash| filter.contains(**hash)).count();
+            // A single lookup takes only an entry that is sound.
+            let _ = filter.probe().map(|probe| set.iter().filter(|hash| probe.contains(**hash)).count());
             words.exclusive().unwrap()[word] ^= 1 << bit;
         }
     }
@@ -409,6 +411,11 @@ fn batches_are_single_lookups_with_every_kernel() {
                 *word ^= hash(42, i as u64) & forged;
             }
             let filter = Fingerprints::new(shape, words.shared());
+            let probe = filter.probe();
+            assert!(probe.is_some() == (shape.shards() == 1) || forged != 0, "{} shards", shape.shards());
+            if let Some(probe) = probe {
+                assert!(set.iter().all(|hash| probe.contains(*hash) == filter.contains(*hash)), "{bits} bits");
+            }
             for count in [0, 1, 7, 63, 64, 65, 128, set.len()] {
                 let expected: Vec<bool> = set[..count].iter().map(|hash| filter.contains(*hash)).collect();
                 for instructions in petal::simd::available() {

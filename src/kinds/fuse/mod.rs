@@ -13,7 +13,7 @@ pub mod sizing;
 
 use crate::batch::ring::Batch;
 use crate::batch::workers::Work;
-use crate::blocks::{Measure, View};
+use crate::blocks::{Measure, Probe, View};
 use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -179,6 +179,10 @@ impl Kind for Fuse {
 
     fn view(&self) -> Option<View<'_>> {
         Some(self.fingerprints().view())
+    }
+
+    fn probe(&self) -> Option<Probe<'_>> {
+        self.fingerprints().probe()
     }
 
     /// The places that the measure counts are cells, and every key has a cell to itself.

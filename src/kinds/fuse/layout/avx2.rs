@@ -94,12 +94,16 @@ unsafe fn find<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut
     let place = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64::<32>(x), shards), low);
     let shard = _mm256_srli_epi64::<32>(place);
     // `Entry::decode`
-    let entry = _mm256_slli_epi64::<{ ENTRY_WORDS.ilog2() as i32 }>(shard);
     let directory: *const i64 = array.directory.as_ptr().cast();
-    // SAFETY: the shard of a place is less than the number of shards, and the directory has as many entries of two
-    // words.
-    let (a, b) = unsafe {
-        (_mm256_i64gather_epi64::<8>(directory, entry), _mm256_i64gather_epi64::<8>(directory.add(1), entry))
+    let (a, b) = if array.shape.shards == 1 {
+        // Gathers would take longer than all else of the turn.
+        // SAFETY: the array suits, so the directory has as many entries of two words as there are shards.
+        unsafe { (_mm256_set1_epi64x(directory.read()), _mm256_set1_epi64x(directory.add(1).read())) }
+    } else {
+        let entry = _mm256_slli_epi64::<{ ENTRY_WORDS.ilog2() as i32 }>(shard);
+        // SAFETY: the shard of a place is less than the number of shards, and the directory has as many entries of two
+        // words.
+        unsafe { (_mm256_i64gather_epi64::<8>(directory, entry), _mm256_i64gather_epi64::<8>(directory.add(1), entry)) }
     };
     // `scatter`
     let seed = _mm256_shuffle_epi32::<0b11_11_01_01>(a);
@@ -134,7 +138,7 @@ unsafe fn find<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut
 #[inline]
 #[target_feature(enable = "avx2")]
 fn agree<const K: usize>(array: &Array, asked: &Group, i: usize) -> u64 {
-    let bytes = array.words.as_ptr().cast::<i64>();
+    let bytes = array.words.as_ptr().cast::<u8>();
     let end = all((array.words.len() as u64 * 8).saturating_sub(7));
     let mut together = load(&asked.fingerprints.0, i);
     for bits in &asked.bits[..K] {
@@ -142,8 +146,13 @@ fn agree<const K: usize>(array: &Array, asked: &Group, i: usize) -> u64 {
         // Bytes are far below 2^63, so a signed comparison compares them rightly.
         let byte = _mm256_srli_epi64::<3>(bit);
         let there = _mm256_cmpgt_epi64(end, byte);
-        // SAFETY: every byte before `end` is followed by seven readable ones, and the mask reads from no other byte.
-        let cells = unsafe { _mm256_mask_i64gather_epi64::<1>(_mm256_setzero_si256(), bytes, byte, there) };
+        let mut at = [0_u64; WIDTH];
+        // SAFETY: four numbers are 32 bytes, which are ours.
+        unsafe { _mm256_storeu_si256(at.as_mut_ptr().cast(), _mm256_and_si256(byte, there)) };
+        // SAFETY: every byte before `end` is followed by seven readable ones, and so is the first: the array suits, so
+        // that the words are not empty. A load for each place takes less time than a gather.
+        let read = |i: usize| unsafe { bytes.add(at[i] as usize).cast::<i64>().read_unaligned() };
+        let cells = _mm256_and_si256(_mm256_set_epi64x(read(3), read(2), read(1), read(0)), there);
         together = _mm256_xor_si256(together, _mm256_srlv_epi64(cells, _mm256_and_si256(bit, all(7))));
     }
     let differ = _mm256_and_si256(together, all(cells::mask(array.shape.width)));

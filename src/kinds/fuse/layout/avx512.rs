@@ -5,6 +5,7 @@ use super::shape::{ENTRY_WORDS, slice};
 use super::{Array, MIX, MIX_SCATTERED, cells, portable};
 use crate::batch::ring::{self, GROUP};
 use crate::bits::GOLDEN;
+use crate::blocks::eight;
 use core::arch::x86_64::*;
 
 /// The kernel for AVX-512.
@@ -31,7 +32,7 @@ fn far<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut Group, 
 
 /// Eight numbers of a group.
 #[inline]
-#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn load(numbers: &[u64; GROUP], i: usize) -> __m512i {
     let [numbers] = numbers[i..i + WIDTH].as_chunks::<WIDTH>().0 else { return _mm512_setzero_si512() };
     // SAFETY: eight numbers are 64 readable bytes.
@@ -39,7 +40,7 @@ fn load(numbers: &[u64; GROUP], i: usize) -> __m512i {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn store(numbers: &mut [u64; GROUP], i: usize, eight: __m512i) {
     let [numbers] = numbers[i..i + WIDTH].as_chunks_mut::<WIDTH>().0 else { return };
     // SAFETY: eight numbers are 64 bytes, which are ours.
@@ -48,14 +49,14 @@ fn store(numbers: &mut [u64; GROUP], i: usize, eight: __m512i) {
 
 /// A vector with the number in all eight places.
 #[inline]
-#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn all(number: u64) -> __m512i {
     _mm512_set1_epi64(number as i64)
 }
 
 /// # Safety
 /// The array suits ([`Array::is_gathered`]).
-#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn turn<const K: usize, const FETCH: bool>(
     array: &Array,
     hashes: &[u64; GROUP],
@@ -81,7 +82,7 @@ unsafe fn turn<const K: usize, const FETCH: bool>(
 /// # Safety
 /// The array suits.
 #[inline]
-#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn find<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut Group, i: usize) {
     let shards = all(array.shape.shards);
     // `order`
@@ -93,12 +94,16 @@ unsafe fn find<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut
     let place = _mm512_add_epi64(_mm512_mul_epu32(_mm512_srli_epi64::<32>(x), shards), low);
     let shard = _mm512_srli_epi64::<32>(place);
     // `Entry::decode`
-    let entry = _mm512_slli_epi64::<{ ENTRY_WORDS.ilog2() }>(shard);
     let directory: *const i64 = array.directory.as_ptr().cast();
-    // SAFETY: the shard of a place is less than the number of shards, and the directory has as many entries of two
-    // words.
-    let (a, b) = unsafe {
-        (_mm512_i64gather_epi64::<8>(entry, directory), _mm512_i64gather_epi64::<8>(entry, directory.add(1)))
+    let (a, b) = if array.shape.shards == 1 {
+        // Gathers would take longer than all else of the turn.
+        // SAFETY: the array suits, so the directory has as many entries of two words as there are shards.
+        unsafe { (_mm512_set1_epi64(directory.read()), _mm512_set1_epi64(directory.add(1).read())) }
+    } else {
+        let entry = _mm512_slli_epi64::<{ ENTRY_WORDS.ilog2() }>(shard);
+        // SAFETY: the shard of a place is less than the number of shards, and the directory has as many entries of two
+        // words.
+        unsafe { (_mm512_i64gather_epi64::<8>(entry, directory), _mm512_i64gather_epi64::<8>(entry, directory.add(1))) }
     };
     // `scatter`
     let seed = _mm512_shuffle_epi32::<0b11_11_01_01>(a);
@@ -131,7 +136,7 @@ unsafe fn find<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut
 
 /// Whether the cells of the eight keys from `i` on give their fingerprints.
 #[inline]
-#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn agree<const K: usize>(array: &Array, asked: &Group, i: usize) -> u8 {
     let bytes = array.words.as_ptr().cast::<u8>();
     let last = all((array.words.len() as u64 * 8).saturating_sub(8));
@@ -140,9 +145,11 @@ fn agree<const K: usize>(array: &Array, asked: &Group, i: usize) -> u8 {
         let bit = load(&bits.0, i);
         let byte = _mm512_srli_epi64::<3>(bit);
         let there = _mm512_cmple_epu64_mask(byte, last);
-        // SAFETY: from `last` on there are eight bytes, and of the others none is read. The array suits, so the words
-        // are not empty.
-        let cells = unsafe { _mm512_mask_i64gather_epi64::<1>(all(0), there, byte, bytes.cast()) };
+        let at = eight::numbers(_mm512_maskz_mov_epi64(there, byte));
+        // SAFETY: from `last` on there are eight bytes. None of these begins later, and the array suits, so that the
+        // words are not empty.
+        let cells = unsafe { eight::read_each(bytes, &at) };
+        let cells = _mm512_maskz_mov_epi64(there, cells);
         together = _mm512_xor_si512(together, _mm512_srlv_epi64(cells, _mm512_and_si512(bit, all(7))));
     }
     _mm512_testn_epi64_mask(together, all(cells::mask(array.shape.width)))

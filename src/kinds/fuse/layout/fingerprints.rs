@@ -7,7 +7,7 @@ use super::{avx2, avx512};
 use crate::batch::records::Records;
 use crate::batch::ring::{self, Batch, GROUP, nothing};
 use crate::batch::workers::Work;
-use crate::blocks::View;
+use crate::blocks::{Probe, View};
 use crate::error::Result;
 use crate::simd::{self, Instructions};
 use crate::storage::Words;
@@ -62,6 +62,11 @@ impl<'a> Fingerprints<'a> {
     #[inline]
     pub fn contains(&self, hash: u64) -> bool {
         Fingerprints::contains_in(&self.0.shape, self.0.words, hash)
+    }
+
+    /// What a single key needs, if the filter has one shard.
+    pub fn probe(&self) -> Option<Probe<'a>> {
+        self.0.probe()
     }
 
     /// The filter for programs that look hashes up for themselves.

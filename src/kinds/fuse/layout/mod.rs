@@ -33,6 +33,7 @@ mod avx512;
 mod cells;
 mod fingerprints;
 mod kernel;
+mod one_shard;
 pub mod own_cells;
 mod peel;
 mod portable;
@@ -53,7 +54,8 @@ use crate::batch::shards::place;
 use crate::bits::{GOLDEN, MIX, MIX_SCATTERED};
 use crate::blocks::{Layout, View};
 use core::sync::atomic::AtomicU64;
-use shape::{ENTRY_WORDS, Entry, Segments, groups};
+use one_shard::OneShard;
+use shape::{ENTRY_WORDS, Entry, Segments, groups, positions};
 
 /// The first half of the mixing, a bijection, which spreads hashes that are weak in their high bits evenly over shards.
 #[inline]
@@ -116,13 +118,7 @@ impl<'a> Array<'a> {
     /// The entry of the only shard is checked here, and the view has it, so that lookups need not read it.
     fn view(&self) -> View<'a> {
         let Shape { width, shards, cell_words, .. } = self.shape;
-        let [starts, length, seeds] = match self.directory.first().map(Entry::read) {
-            Some(entry) if shards == 1 && self.shape.has(&entry) && entry.first == 0 => {
-                let seed = u64::from(entry.seed);
-                [entry.segments.starts.into(), 1 << entry.segments.bits, seed << 32 | seed]
-            }
-            _ => [0; 3],
-        };
+        let OneShard { starts, length, seeds } = self.one_shard().unwrap_or_default();
         let (arity, cells) = (self.shape.arity().into(), self.shape.cells());
         let words = [shards, width.into(), arity, cells, cell_words, starts, length, seeds];
         View { layout: Layout::Fuse, payload: self.words, words }
@@ -148,7 +144,9 @@ impl<'a> Array<'a> {
         let entry = Entry::of_shard(self.words, self.shape.cell_words, shard);
         let z = scatter(entry.seed);
         let first = entry.first_cell();
-        Places { cells: entry.segments.positions(how_far, z).map(|position| first.wrapping_add(position)), z }
+        let Segments { bits, starts } = entry.segments;
+        let positions = positions(starts.into(), 1 << bits, how_far, z);
+        Places { cells: positions.map(|position| first.wrapping_add(position)), z }
     }
 
     /// The first bits of a key's cells.

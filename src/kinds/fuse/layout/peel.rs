@@ -1,6 +1,6 @@
 //! Peeling: puts the keys of a shard in an order in which each key has a cell that no later key has.
 
-use super::shape::Segments;
+use super::shape::{Segments, positions};
 use crate::bits::prefetch;
 use crate::error::Result;
 
@@ -66,7 +66,7 @@ impl<Q: Keys> Seeded<'_, Q> {
     #[inline(always)]
     pub(super) fn cells<const K: usize>(&self, key: usize) -> ([u64; K], u64) {
         let (how_far, z) = self.keys.place(key, self.seed);
-        (self.segments.positions(how_far, z), z)
+        (positions(self.segments.starts.into(), 1 << self.segments.bits, how_far, z), z)
     }
 }
 

@@ -62,22 +62,22 @@ impl Segments {
     pub(super) fn cells(&self, arity: u32) -> u64 {
         u64::from(self.starts) + (u64::from(arity - 1) << self.bits)
     }
+}
 
-    /// The cells of a key: one in each of K segments that follow each other.
-    #[inline(always)]
-    pub(super) fn positions<const K: usize>(&self, how_far: u64, z: u64) -> [u64; K] {
-        let length = 1_u64 << self.bits;
-        let mask = length - 1;
-        let mut positions = [(how_far * u64::from(self.starts)) >> 32; K];
-        for i in 1..K {
-            // A forged directory may give a length of up to 2^63, so sums wrap.
-            positions[i] = positions[i - 1].wrapping_add(length);
-        }
-        for (i, position) in positions[1..].iter_mut().enumerate() {
-            *position ^= z >> (slice(K) * i as u32) & mask;
-        }
-        positions
+/// The cells of a key: one in each of K segments that follow each other, where keys begin in `starts` cells, and a
+/// segment has `length` cells, a power of two.
+#[inline(always)]
+pub(super) fn positions<const K: usize>(starts: u64, length: u64, how_far: u64, z: u64) -> [u64; K] {
+    let mask = length.wrapping_sub(1);
+    let mut positions = [how_far.wrapping_mul(starts) >> 32; K];
+    for i in 1..K {
+        // A forged directory may give a length of up to 2^63, so sums wrap.
+        positions[i] = positions[i - 1].wrapping_add(length);
     }
+    for (i, position) in positions[1..].iter_mut().enumerate() {
+        *position ^= z >> (slice(K) * i as u32) & mask;
+    }
+    positions
 }
 
 /// What the directory says of a shard.

@@ -9,6 +9,7 @@ use super::query::{self, GROUP_OF};
 use super::row::{Coefficients, WIDE_MIX};
 use crate::batch::ring::GROUP;
 use crate::bits::{GOLDEN, MIX, MIX_SCATTERED};
+use crate::blocks::eight::{numbers, read_each};
 use core::arch::x86_64::*;
 
 /// The inner loops for AVX-512. These loops are given out for processors that have AVX-512.
@@ -229,16 +230,19 @@ fn find<C: Coefficients>(array: &Array, x: __m512i, z: __m512i, found: &mut Grou
     let shard = _mm512_srli_epi64::<32>(place);
     let later = _mm512_cmpneq_epi64_mask(shard, all(0));
     let before = _mm512_sub_epi64(shard, all(1));
-    // SAFETY: the shard of a place is less than the number of shards, the words before the sizes are one less, and of
-    // shard 0 nothing is read.
-    let begin = unsafe { _mm512_mask_i64gather_epi64::<8>(all(shape.begin()), later, before, words.cast()) };
+    let begin = match shape.shards() {
+        1 => all(shape.begin()),
+        // SAFETY: the shard of a place is less than the number of shards, the words before the sizes are one less, and
+        // of shard 0 nothing is read.
+        _ => unsafe { _mm512_mask_i64gather_epi64::<8>(all(shape.begin()), later, before, words.cast()) },
+    };
     let start = _mm512_srli_epi64::<32>(_mm512_mul_epu32(place, all(shape.starts())));
     let bucket = _mm512_srl_epi64(start, _mm_cvtsi32_si128(C::SIZES.bucket_bits as i32));
     let of_shard = _mm512_add_epi64(all(shape.metadata()), _mm512_mul_epu32(shard, all(shape.stride())));
     let metadata = _mm512_add_epi64(of_shard, _mm512_srli_epi64::<{ BUCKETS.ilog2() }>(bucket));
     // SAFETY: a start is less than the shape's, so that the metadata of its bucket lies before the slots; the array
     // suits, so there are eight bytes from there on.
-    let metadata = unsafe { _mm512_i64gather_epi64::<1>(metadata, words.cast()) };
+    let metadata = unsafe { read_each(words.cast(), &numbers(metadata)) };
     let place_in_byte = _mm512_slli_epi64::<1>(_mm512_and_si512(bucket, all(BUCKETS - 1)));
     let threshold = _mm512_and_si512(_mm512_srlv_epi64(metadata, place_in_byte), all(3));
     // A class is not bumped if its places come before the first place of the threshold's class.
