@@ -69,13 +69,14 @@ impl Probe<'_> {
         }
     }
 
-    /// Inserts a key into the words, which are the caller's alone, and says whether it certainly was not there. Changes
-    /// nothing if the filter was built once.
+    /// Inserts a key into the words, which are the caller's alone, and says whether it certainly was not there, if that
+    /// is asked. Changes nothing if the filter was built once.
     #[inline(always)]
-    pub fn insert(&self, words: &mut [u64], hash: u64) -> bool {
+    pub fn insert(&self, words: &mut [u64], hash: u64, is_asked: bool) -> bool {
         match &self.way {
             Way::Block { kernel, masks, .. } => kernel.insert_one(words, masks, hash),
-            Way::Scattered(bits) => insert_scattered(bits, words, hash),
+            Way::Scattered(bits) if is_asked => insert_scattered(bits, words, hash),
+            Way::Scattered(bits) => put_scattered(bits, words, hash),
             Way::Built { .. } => false,
         }
     }
@@ -135,4 +136,11 @@ fn contains_scattered(bits: &ScatteredBits, words: &[AtomicU64], hash: u64) -> b
 #[inline(never)]
 fn insert_scattered(bits: &ScatteredBits, words: &mut [u64], hash: u64) -> bool {
     bits.insert(words, hash)
+}
+
+/// [`ScatteredBits::put`] out of line, as [`contains_scattered`].
+#[inline(never)]
+fn put_scattered(bits: &ScatteredBits, words: &mut [u64], hash: u64) -> bool {
+    bits.put(words, hash);
+    false
 }

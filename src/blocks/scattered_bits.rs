@@ -119,6 +119,15 @@ impl ScatteredBits {
         self.fold(hash, 1, set, |_| true) & 1 == 0
     }
 
+    /// Sets the bits of a hash, and does not look whether they were set.
+    #[inline(always)]
+    pub fn put(&self, words: &mut [u64], hash: u64) {
+        let end = self.stride.saturating_mul(u64::from(self.hashes) - 1).saturating_add(self.range);
+        assert!(end <= words.len() as u64 * 64, "the bits lie in the words");
+        // SAFETY: a bit of a hash lies in the range of its probe, and the last range ends within the words.
+        self.each(hash, |bit| unsafe { *words.get_unchecked_mut((bit / 64) as usize) |= 1 << (bit % 64) });
+    }
+
     /// Sets the bits of a hash while others set bits too; whether any was not set.
     #[inline(always)]
     pub fn insert_shared(&self, words: &[AtomicU64], hash: u64) -> bool {
@@ -165,10 +174,19 @@ mod tests {
                 let shared: Vec<AtomicU64> = words.iter().map(|word| AtomicU64::new(*word)).collect();
                 assert!(!bits.contains(&shared, hash) && !bits.all(hash, |bit| words[(bit / 64) as usize] != 0));
                 assert!(bits.insert_shared(&shared, hash) && !bits.insert_shared(&shared, hash));
+                let mut put = words.clone();
+                bits.put(&mut put, hash);
                 assert!(bits.insert(&mut words, hash) && !bits.insert(&mut words, hash));
+                assert_eq!(put, words);
                 assert!(bits.contains(&shared, hash));
                 assert!(words.iter().zip(&shared).all(|(word, shared)| *word == shared.load(Ordering::Relaxed)));
             }
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "the bits lie in the words")]
+    fn bits_behind_the_words_are_not_put() {
+        ScatteredBits { range: 64, stride: 64, hashes: 3 }.put(&mut [0; 2], 1);
     }
 }

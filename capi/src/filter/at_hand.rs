@@ -36,12 +36,13 @@ impl petal_filter {
         }
     }
 
-    /// Inserts a hash if that takes no preparation, as `Filter::insert_hash_at_once` does.
+    /// Inserts a hash if that takes no preparation, as `Filter::insert_hash_at_once` does. The answer may be false if
+    /// it is not asked.
     #[inline(always)]
-    pub(crate) fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
+    pub(crate) fn insert_at_once(&mut self, hash: u64, is_asked: bool) -> Option<bool> {
         let Some(probe) = &self.probe else { return self.filter.insert_hash_at_once(hash) };
         // SAFETY: the handle, whose probe this is, is borrowed mutably.
-        unsafe { insert_through(probe, 1, |words| Some(probe.insert(words, hash))) }
+        unsafe { insert_through(probe, 1, |words| Some(probe.insert(words, hash, is_asked))) }
     }
 
     /// Inserts a few keys if that takes no preparation, as `Filter::insert_few_at_once` does.

@@ -161,7 +161,7 @@ unsafe fn insert<K: Key>(filter: *mut petal_filter, key: K, is_new: *mut bool) -
         unsafe {
             let handle = petal_filter::sound_mut(filter)?;
             let hash = key.hash_at_once(&handle.hasher)?;
-            handle.insert_at_once(hash)
+            handle.insert_at_once(hash, !is_new.is_null())
         }
     };
     let panicked = || {
