@@ -1,6 +1,8 @@
 /* verbs.c: what one key costs a C program in each kind and each verb, by call and in batches, beside the reads that
  * memory allows. `make bench-verbs` compiles and runs it.
  *
+ * verbs -i [KEYS...] measures batches with each instruction set that this processor has, for comparison.
+ *
  * verbs [-k KIND] [KEYS...] measures filters and maps of these sizes, 10^4 and 10^6 unless they are given, at a rate of
  * 1 %, and prints one Markdown table a size: nanoseconds a key.
  *
@@ -258,7 +260,46 @@ static void measure(const petal_kind_info *info, uint64_t keys, const uint64_t *
   fflush(stdout);
 }
 
-static void table(uint64_t keys, const char *only) {
+/* Batches of one kind with the instruction sets from the best to plain code. Nothing is printed of a kind that this
+ * processor runs with plain code only. */
+static void compare(const petal_kind_info *info, uint64_t keys, const uint64_t *known, const uint64_t *asked,
+                    const uint64_t *other, size_t count) {
+  static subject s;
+  static const petal_kernel kernels[] = {PETAL_KERNEL_AVX512, PETAL_KERNEL_AVX2, PETAL_KERNEL_NEON,
+                                         PETAL_KERNEL_PORTABLE};
+  enum { KERNELS = sizeof kernels / sizeof *kernels };
+  memset(&s, 0, sizeof s);
+  s.info = *info;
+  s.spec = (petal_spec)PETAL_SPEC_INIT;
+  s.spec.kind = info->kind;
+  s.spec.capacity = keys;
+  s.spec.false_positive_rate = 0.01;
+  s.keys = keys, s.known = known, s.asked = asked, s.other = other, s.count = count;
+  const bool adds = can(&s, PETAL_CAN_INSERT);
+  double present[KERNELS], absent[KERNELS], inserted[KERNELS];
+  for (int i = 0; i < KERNELS; i++) {
+    present[i] = absent[i] = inserted[i] = -1;
+    s.spec.kernel = kernels[i];
+    petal_spec probe = s.spec;
+    petal_filter *small = NULL;
+    probe.kind = PETAL_KIND_BLOOM, probe.capacity = 1;
+    if (petal_filter_new(&probe, &small, NULL) != PETAL_OK) continue;
+    petal_filter_free(small);
+    inserted[i] = adds ? changing(&s, insert_batch, NULL) : -1;
+    make(&s);
+    if (adds) insert_batch(&s, known, keys);
+    present[i] = asking(&s, contains_batch, asked), absent[i] = asking(&s, contains_batch, other);
+    release(&s);
+  }
+  printf("| `%s` |", info->name);
+  for (int i = 0; i < KERNELS; i++) cell(present[i]);
+  for (int i = 0; i < KERNELS; i++) cell(absent[i]);
+  for (int i = 0; i < KERNELS; i++) cell(inserted[i]);
+  printf("\n");
+  fflush(stdout);
+}
+
+static void table(uint64_t keys, const char *only, bool by_instructions) {
   const size_t count = keys < SAMPLE ? SAMPLE / keys * keys : SAMPLE;
   uint64_t *known = malloc(keys * sizeof *known);
   uint64_t *asked = malloc(count * sizeof *asked), *other = malloc(count * sizeof *other);
@@ -268,15 +309,22 @@ static void table(uint64_t keys, const char *only) {
     asked[i] = known[key_at(i + (UINT64_C(1) << 40)) % keys];
     other[i] = key_at(i + (UINT64_C(1) << 41));
   }
-  printf("\n%.0e keys, ns: by call, in batches\n\n", (double)keys);
-  printf("| kind | insert, put | build | present | | absent | | count | | remove, replace | | read | bits/key |\n");
-  printf("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  if (by_instructions) {
+    printf("\n%.0e keys, ns in batches: AVX-512, AVX2, NEON, plain code\n\n", (double)keys);
+    printf("| kind | present | | | | absent | | | | insert | | | |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  } else {
+    printf("\n%.0e keys, ns: by call, in batches\n\n", (double)keys);
+    printf("| kind | insert, put | build | present | | absent | | count | | remove, replace | | read | bits/key |\n");
+    printf("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  }
   for (size_t i = 0; i < petal_kind_count(); i++) {
     petal_kind_info info = PETAL_KIND_INFO_INIT;
     check(petal_kind_at(i, &info, NULL), "kind");
     const bool is_known = info.handle == PETAL_HANDLE_FILTER || info.handle == PETAL_HANDLE_MAP;
     if (!is_known || (info.flags & (PETAL_IS_FOREIGN | PETAL_TAKES_INTEGERS)) != 0) continue;
-    if (!only || strcmp(only, info.name) == 0) measure(&info, keys, known, asked, other, count);
+    if (only && strcmp(only, info.name) != 0) continue;
+    if (!by_instructions) measure(&info, keys, known, asked, other, count);
+    else if (info.handle == PETAL_HANDLE_FILTER) compare(&info, keys, known, asked, other, count);
   }
   free(known), free(asked), free(other);
 }
@@ -284,11 +332,13 @@ static void table(uint64_t keys, const char *only) {
 int main(int argc, char **argv) {
   const char *only = NULL;
   int next = 1;
+  const bool by_instructions = argc > 1 && strcmp(argv[1], "-i") == 0;
+  if (by_instructions) next = 2;
   if (argc > 2 && strcmp(argv[1], "-k") == 0) only = argv[2], next = 3;
   if (next == argc) {
-    table(10000, only);
-    table(1000000, only);
+    table(10000, only, by_instructions);
+    table(1000000, only, by_instructions);
   }
-  for (; next < argc; next++) table((uint64_t)strtod(argv[next], NULL), only);
+  for (; next < argc; next++) table((uint64_t)strtod(argv[next], NULL), only, by_instructions);
   return 0;
 }

@@ -16,6 +16,11 @@ pub const EIGHTS: usize = GROUP / WIDTH;
 /// Eight numbers.
 pub type Eight = [u64; WIDTH];
 
+/// Eight numbers in one cache line. What stores vectors and then reads their numbers one by one keeps the vectors so:
+/// a number of a vector that was just stored in two lines comes late.
+#[repr(align(64))]
+struct Line(Eight);
+
 /// The vector that has this number eight times.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
@@ -43,9 +48,9 @@ pub fn store(numbers: &mut Eight, eight: __m512i) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub fn numbers(eight: __m512i) -> Eight {
-    let mut numbers = [0; WIDTH];
-    store(&mut numbers, eight);
-    numbers
+    let mut numbers = Line([0; WIDTH]);
+    store(&mut numbers.0, eight);
+    numbers.0
 }
 
 /// The eight bytes from each of eight places on, a load for each: the instruction that gathers them takes longer.

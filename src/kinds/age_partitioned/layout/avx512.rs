@@ -257,6 +257,7 @@ const AHEAD: usize = 2;
 
 /// The places of eight keys' bits in a slice: the words, and the bits in these words.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 struct Places {
     words: Eight,
     masks: Eight,

@@ -51,6 +51,7 @@ fn insert(shape: &Shape, words: &mut [u64], number: u64, times: u64) -> Result<b
 }
 
 /// Where to look for the keys of a group.
+#[repr(align(64))]
 struct Group {
     hashes: [Eight; EIGHTS],
     slots: [Eight; EIGHTS],

@@ -36,6 +36,7 @@ pub fn insert_many(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batc
 
 /// The keys of a group that are still in question: what their next probe comes from, and which keys they are. Vectors
 /// are stored whole, so there is room after the last key.
+#[repr(align(64))]
 struct Left {
     hashes: [Eight; GROUP / WIDTH + 1],
     keys: [Eight; GROUP / WIDTH + 1],

@@ -48,6 +48,7 @@ fn insert_many<S: Shape>(buckets: &Buckets, words: &mut [u64], batch: &mut dyn B
 }
 
 /// Where to look for the keys of a group.
+#[repr(align(64))]
 struct Group {
     fingerprints: [Eight; EIGHTS],
     /// The first bits of both buckets.

@@ -21,6 +21,7 @@ pub(super) static KERNEL: Kernel = Kernel {
 const WINDOW: u64 = super::MAX_FIELD as u64;
 
 /// Where to look for the keys of a group.
+#[repr(align(64))]
 struct Group {
     /// The keys' buckets, and the keys' numbers less the first numbers of their buckets.
     buckets: [Eight; EIGHTS],

@@ -117,6 +117,7 @@ unsafe fn one_turn(table: Table, words: &[AtomicU64], (hashes, count): &([u64; G
 
 /// Where to look for the keys of a group.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 struct Group {
     hashes: [Eight; EIGHTS],
     quotients: [Eight; EIGHTS],

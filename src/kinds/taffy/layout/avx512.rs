@@ -57,6 +57,7 @@ fn divide(shape: &Shape, segment: &[AtomicU64], parts: &mut [u64]) {
 const FETCH_FROM: usize = 1 << 15;
 
 /// Where to look for the keys of a group.
+#[repr(align(64))]
 struct Group {
     /// Each key's fingerprint and tail, as a slot of either table has them.
     wanted: [[Eight; 2]; EIGHTS],

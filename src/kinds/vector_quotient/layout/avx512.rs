@@ -71,6 +71,7 @@ fn contains<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], hash: u64) ->
 }
 
 /// Where to look for the keys of a group.
+#[repr(align(64))]
 struct Group {
     fingerprints: [Eight; EIGHTS],
     blocks: [[Eight; 2]; EIGHTS],
