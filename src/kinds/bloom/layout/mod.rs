@@ -284,7 +284,12 @@ impl BitLayout for Bloom {
                 true
             });
         };
-        let answer = |_: &mut (), hash| BitLayout::contains(self, words, hash);
+        // Where lines are fetched ahead, only the first two of an absent key were, and a group of probes would wait for
+        // two more.
+        let answer = |_: &mut (), hash| match far {
+            0 => BitLayout::contains(self, words, hash),
+            _ => self.all(hash, |position| bits::test(words, position)),
+        };
         ring::rolling(&mut (), ring::Stages { far, near: far / 2 }, batch, fetch, fetch_rest, answer);
     }
 
