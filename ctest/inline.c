@@ -8,8 +8,11 @@
 
 enum { KEYS = 4000 };
 
-static petal_filter *make(petal_kind kind, uint64_t blocks, uint32_t hashes, petal_hash_function hash, uint64_t seed) {
+/* A filter of so many blocks, of which a key has bits in `shares`. */
+static petal_filter *make_in(petal_kind kind, uint32_t shares, uint64_t blocks, uint32_t hashes,
+                             petal_hash_function hash, uint64_t seed) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .hash = hash, .hashes = hashes};
+  if (shares != 1) CHECK_OK(petal_spec_set(&spec, "blocks", shares, NULL));
   if (hash == PETAL_HASH_SIPHASH13) {
     spec.key[0] = 1;
   } else {
@@ -19,6 +22,10 @@ static petal_filter *make(petal_kind kind, uint64_t blocks, uint32_t hashes, pet
   petal_filter *filter = NULL;
   CHECK_OK(petal_filter_new(&spec, &filter, NULL));
   return filter;
+}
+
+static petal_filter *make(petal_kind kind, uint64_t blocks, uint32_t hashes, petal_hash_function hash, uint64_t seed) {
+  return make_in(kind, 1, blocks, hashes, hash, seed);
 }
 
 static petal_view view_of(const petal_filter *filter) {
@@ -41,15 +48,17 @@ static uint64_t hash_at(uint64_t i) {
 }
 
 /* The same keys go into one filter by calls and into another inline; then everybody looks up the same others. */
-static void agrees(petal_kind kind, uint64_t blocks, uint32_t hashes, uint64_t seed) {
-  petal_filter *called = make(kind, blocks, hashes, PETAL_HASH_XXH3, seed);
-  petal_filter *inlined = make(kind, blocks, hashes, PETAL_HASH_XXH3, seed);
+static void agrees(petal_kind kind, uint32_t shares, uint64_t blocks, uint32_t hashes, uint64_t seed) {
+  petal_filter *called = make_in(kind, shares, blocks, hashes, PETAL_HASH_XXH3, seed);
+  petal_filter *inlined = make_in(kind, shares, blocks, hashes, PETAL_HASH_XXH3, seed);
   petal_view view = writable_view_of(inlined), reader = view_of(inlined);
   CHECK(view.writable_payload == view.payload && reader.writable_payload == NULL && reader.payload == view.payload);
   CHECK(reader.words[0] == blocks && reader.words[1] == (kind == PETAL_KIND_BLOCKED ? hashes : 8));
   CHECK_EQUAL(reader.payload_bytes, blocks * (kind == PETAL_KIND_BLOCKED ? 64 : 32));
   CHECK((reader.table != NULL) == (kind == PETAL_KIND_BLOCKED) && (reader.table_count > 0) == (reader.table != NULL));
   CHECK(view.struct_size == sizeof view);
+  const petal_layout blocked = shares == 2 ? PETAL_LAYOUT_TWO_BLOCKS : PETAL_LAYOUT_BLOCKED;
+  CHECK_EQUAL(view.layout, kind == PETAL_KIND_BLOCKED ? blocked : PETAL_LAYOUT_SPLIT_BLOCK);
 
   /* About half full in the end, so that lookups say both; small filters get full. */
   uint64_t keys = check_scaled(KEYS), count = blocks * 20 < keys ? blocks * 20 : keys, wrong = 0, yes = 0;
@@ -92,9 +101,12 @@ static void lookups_and_insertions_agree(void) {
   static const uint64_t sizes[] = {1, 2, 3, 64, 997}, seeds[] = {0, 1, UINT64_C(0x0123456789abcdef), UINT64_MAX};
   for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++) {
     for (size_t seed = 0; seed < sizeof seeds / sizeof seeds[0]; seed++) {
-      agrees(PETAL_KIND_SPLIT_BLOCK, sizes[size], 8, seeds[seed]);
+      agrees(PETAL_KIND_SPLIT_BLOCK, 1, sizes[size], 8, seeds[seed]);
       for (uint32_t hashes = seed == 0 ? 1 : 6; hashes <= (seed == 0 ? 16 : 7); hashes++) {
-        agrees(PETAL_KIND_BLOCKED, sizes[size], hashes, seeds[seed]);
+        agrees(PETAL_KIND_BLOCKED, 1, sizes[size], hashes, seeds[seed]);
+      }
+      for (uint32_t hashes = seed == 0 ? 2 : 12; hashes <= (seed == 0 ? 32 : 14); hashes += 2) {
+        agrees(PETAL_KIND_BLOCKED, 2, sizes[size], hashes, seeds[seed]);
       }
     }
   }
@@ -224,9 +236,9 @@ static void *insert_all(void *argument) {
   return wrong == 0 ? NULL : argument;
 }
 
-static void lookups_race_with_shared_insertion(petal_kind kind) {
+static void lookups_race_with_shared_insertion(petal_kind kind, uint32_t shares) {
   uint64_t keys = check_scaled(10 * KEYS), lost = 0;
-  petal_filter *filter = make(kind, 1000, kind == PETAL_KIND_BLOCKED ? 6 : 8, PETAL_HASH_XXH3, 0);
+  petal_filter *filter = make_in(kind, shares, 1000, kind == PETAL_KIND_BLOCKED ? 6 : 8, PETAL_HASH_XXH3, 0);
   const petal_view view = view_of(filter);
   pthread_t thread;
   void *result = NULL;
@@ -272,7 +284,8 @@ int main(void) {
   lookups_and_insertions_agree();
   images_are_marked();
   refusals_say_true();
-  lookups_race_with_shared_insertion(PETAL_KIND_BLOCKED);
-  lookups_race_with_shared_insertion(PETAL_KIND_SPLIT_BLOCK);
+  lookups_race_with_shared_insertion(PETAL_KIND_BLOCKED, 1);
+  lookups_race_with_shared_insertion(PETAL_KIND_BLOCKED, 2);
+  lookups_race_with_shared_insertion(PETAL_KIND_SPLIT_BLOCK, 1);
   return check_done();
 }

@@ -36,14 +36,25 @@
 #define PETAL_INLINE_LIKELY(condition) (condition)
 #endif
 
-/* Functions that become a part of their caller, and functions that do not, because few lookups come to them. */
+/* Functions that become a part of their caller, and functions that do not, because few lookups come to them. These
+ * change nothing, and the compiler knows that. So a view stays in registers, although its address is passed. */
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
 #define PETAL_INLINE_ALWAYS static inline __attribute__((always_inline))
-#define PETAL_INLINE_SELDOM static __attribute__((noinline, unused))
+#define PETAL_INLINE_SELDOM static __attribute__((noinline, unused, pure))
 #else
 #define PETAL_INLINE_ALWAYS static inline
 #define PETAL_INLINE_SELDOM static inline
 #endif
+
+/* The same number, of which the compiler knows nothing. It takes the answer of a call of a PETAL_INLINE_SELDOM function
+ * for that of another call with the same arguments, although other threads may have changed the filter between the two.
+ * So one argument is such a number. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_once(uint64_t number) {
+#if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
+  __asm__ volatile("" : "+r"(number));
+#endif
+  return number;
+}
 
 /* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
 
@@ -71,6 +82,18 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_reduce(uint64_t hash, uint64_t range) 
 #define PETAL_INLINE_MIX_SCATTERED UINT64_C(0x94d049bb133111eb)
 
 PETAL_INLINE_ALWAYS uint64_t petal_inline_rotate(uint64_t x, int by) { return x << by | x >> (64 - by); }
+
+/* The first half of MurmurHash3's finaliser. Static kinds spread hashes over their shards by it. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_order(uint64_t hash) {
+  uint64_t x = (hash ^ hash >> 30) * PETAL_INLINE_MIX;
+  return x ^ x >> 27;
+}
+
+/* The second half of the finaliser, under a seed that comes twice; 0 for none. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_scatter(uint64_t x, uint64_t seeds) {
+  uint64_t z = (x ^ seeds) * PETAL_INLINE_MIX_SCATTERED;
+  return z ^ z >> 31;
+}
 
 /* XXH3, 64 bits, of the eight little-endian bytes of `key`. `flip` is 16 bytes of its fixed secret folded into 8, less
  * the seed; 8 is the length of the key. */
@@ -468,6 +491,35 @@ PETAL_INLINE_ALWAYS bool petal_view_blocked_insert_hash(const petal_view *view, 
 #endif
 }
 
+/* ---- The layout two_blocks: blocks of 512 bits, two of which have half of a key's bits each ---------------------- */
+
+/* The hash of a key's second block. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_two_blocks_second(uint64_t hash) {
+  return petal_inline_scatter(petal_inline_order(hash), 0);
+}
+
+/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_TWO_BLOCKS. Both blocks are read, whatever the
+ * first one says: a branch would be guessed wrong too often, and out of cache the second line would wait for it. */
+PETAL_INLINE_ALWAYS bool petal_view_two_blocks_contains_hash(const petal_view *view, uint64_t hash) {
+  bool first = petal_view_blocked_contains_hash(view, hash);
+  bool second = petal_view_blocked_contains_hash(view, petal_inline_two_blocks_second(hash));
+  return first & second;
+}
+
+/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_TWO_BLOCKS. */
+PETAL_INLINE_ALWAYS bool petal_view_two_blocks_insert_hash(const petal_view *view, uint64_t hash) {
+  uint64_t other = petal_inline_two_blocks_second(hash);
+  petal_inline_fetch(view->payload + petal_inline_blocked_start(view, other));
+  bool first = petal_view_blocked_insert_hash(view, hash), second = petal_view_blocked_insert_hash(view, other);
+  return first | second;
+}
+
+/* Fetches both lines. */
+PETAL_INLINE_ALWAYS void petal_view_two_blocks_prefetch_hash(const petal_view *view, uint64_t hash) {
+  petal_inline_fetch(view->payload + petal_inline_blocked_start(view, hash));
+  petal_inline_fetch(view->payload + petal_inline_blocked_start(view, petal_inline_two_blocks_second(hash)));
+}
+
 /* ---- The layout bloom: bits anywhere, one for each multiple of a hash -------------------------------------------- */
 
 /* Where a probe's bit lies: `multiple` is the hash times a power of the multiplier, `slice` where the probe's range
@@ -539,18 +591,6 @@ PETAL_INLINE_ALWAYS void petal_view_bloom_prefetch_hash(const petal_view *view, 
 }
 
 /* ---- The layout fuse: cells whose exclusive or is the fingerprint of a key --------------------------------------- */
-
-/* The first half of the mixing, which spreads hashes over the shards. */
-PETAL_INLINE_ALWAYS uint64_t petal_inline_order(uint64_t hash) {
-  uint64_t x = (hash ^ hash >> 30) * PETAL_INLINE_MIX;
-  return x ^ x >> 27;
-}
-
-/* The second half of the mixing, under a seed that comes twice. */
-PETAL_INLINE_ALWAYS uint64_t petal_inline_scatter(uint64_t x, uint64_t seeds) {
-  uint64_t z = (x ^ seeds) * PETAL_INLINE_MIX_SCATTERED;
-  return z ^ z >> 31;
-}
 
 /* A shard: where its cells begin, how many cells there are from there on, how many of them a key may begin in, how long
  * a segment is, and the seed, twice. */
@@ -840,7 +880,7 @@ PETAL_INLINE_ALWAYS petal_inline_ribbon_row petal_inline_ribbon_find(const petal
                           petal_inline_ribbon_threshold(view, metadata, bucket))) {
     return petal_inline_ribbon_row_at(view, begin, start, z);
   }
-  return petal_inline_ribbon_find_bumped(view, shard, begin, x, z);
+  return petal_inline_ribbon_find_bumped(view, shard, begin, x, petal_inline_once(z));
 }
 
 /* The exclusive or of eight bytes of each of `count` groups, from the group at `byte` on. Only the slots with a
@@ -885,7 +925,7 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_columns(const petal_view *view,
   const uint64_t byte = row->byte + first, last = byte + view->words[2] / 8 * view->words[1];
   bool is_inside = byte <= last && last < view->payload_bytes - 7;
   uint64_t sum = PETAL_INLINE_LIKELY(is_inside) ? petal_inline_ribbon_sum_all(view, true, byte, row)
-                                                : petal_inline_ribbon_sum_outside(view, byte, *row);
+                                                : petal_inline_ribbon_sum_outside(view, petal_inline_once(byte), *row);
   /* The parity of each byte, and these as bits. */
   sum ^= sum >> 4;
   sum ^= sum >> 2;
@@ -925,6 +965,8 @@ PETAL_INLINE_ALWAYS uint64_t petal_view_hash_u64(const petal_view *view, uint64_
  * loop over keys these lookups would take the registers that the blocks need. */
 PETAL_INLINE_SELDOM bool petal_inline_other_contains_hash(const petal_view *view, uint64_t hash) {
   switch (view->layout) {
+    case PETAL_LAYOUT_TWO_BLOCKS:
+      return petal_view_two_blocks_contains_hash(view, hash);
     case PETAL_LAYOUT_BLOOM:
       return petal_view_bloom_contains_hash(view, hash);
     case PETAL_LAYOUT_FUSE:
@@ -946,20 +988,29 @@ PETAL_INLINE_ALWAYS bool petal_view_contains_hash(const petal_view *view, uint64
   if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_SPLIT_BLOCK)) {
     return petal_view_split_block_contains_hash(view, hash);
   }
-  return petal_inline_other_contains_hash(view, hash);
+  return petal_inline_other_contains_hash(view, petal_inline_once(hash));
 }
 
 /* Whether a uint64_t key may have been inserted. Returns true if the filter's hash function is not XXH3. */
 PETAL_INLINE_ALWAYS bool petal_view_contains_u64(const petal_view *view, uint64_t key) {
-  if (PETAL_INLINE_LIKELY(view != NULL && view->hash == PETAL_HASH_XXH3)) {
-    return petal_view_contains_hash(view, petal_view_hash_u64(view, key));
+  if (view == NULL) return true;
+  /* One condition a layout, which a compiler can compute before a loop. */
+  const bool is_hashed = view->hash == PETAL_HASH_XXH3;
+  if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_LAYOUT_BLOCKED))) {
+    return petal_view_blocked_contains_hash(view, petal_view_hash_u64(view, key));
   }
-  return true;
+  if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_LAYOUT_SPLIT_BLOCK))) {
+    return petal_view_split_block_contains_hash(view, petal_view_hash_u64(view, key));
+  }
+  return is_hashed ? petal_inline_other_contains_hash(view, petal_inline_once(petal_view_hash_u64(view, key))) : true;
 }
 
-/* Fetches memory of the layouts that are not blocks. */
-PETAL_INLINE_SELDOM void petal_inline_other_prefetch_hash(const petal_view *view, uint64_t hash) {
+/* Fetches memory of the layouts that are not blocks, and returns a number that means nothing. */
+PETAL_INLINE_SELDOM uint64_t petal_inline_other_prefetch_hash(const petal_view *view, uint64_t hash) {
   switch (view->layout) {
+    case PETAL_LAYOUT_TWO_BLOCKS:
+      petal_view_two_blocks_prefetch_hash(view, hash);
+      break;
     case PETAL_LAYOUT_BLOOM:
       petal_view_bloom_prefetch_hash(view, hash);
       break;
@@ -975,6 +1026,7 @@ PETAL_INLINE_SELDOM void petal_inline_other_prefetch_hash(const petal_view *view
     default:
       break;
   }
+  return hash;
 }
 
 /* Fetches the memory of a hash that you will soon look up or insert. In a filter that is larger than the cache, a loop
@@ -986,7 +1038,8 @@ PETAL_INLINE_ALWAYS void petal_view_prefetch_hash(const petal_view *view, uint64
   } else if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) {
     petal_inline_fetch(view->payload + petal_inline_split_block_start(view, hash));
   } else {
-    petal_inline_other_prefetch_hash(view, hash);
+    /* A call of which nobody used the number would be left out. */
+    petal_inline_once(petal_inline_other_prefetch_hash(view, petal_inline_once(hash)));
   }
 }
 
@@ -1006,6 +1059,8 @@ PETAL_INLINE_ALWAYS petal_status petal_view_insert_hash(const petal_view *view, 
     fresh = petal_view_blocked_insert_hash(view, hash);
   } else if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) {
     fresh = petal_view_split_block_insert_hash(view, hash);
+  } else if (view->layout == PETAL_LAYOUT_TWO_BLOCKS) {
+    fresh = petal_view_two_blocks_insert_hash(view, hash);
   } else if (view->layout == PETAL_LAYOUT_BLOOM) {
     fresh = petal_view_bloom_insert_hash(view, hash);
   } else {

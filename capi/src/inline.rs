@@ -49,12 +49,13 @@ use crate::spec::petal_hash_function;
 use crate::status::{petal_error, petal_status};
 use petal_core::hash::xxh3;
 use petal_core::kinds::blocked::layout::masks;
+use petal_core::kinds::blocked::layout::two_blocks::SHARES;
 use petal_core::{Filter, HashFunction, Image, Layout, Result, View};
 use std::ffi::c_void;
 use std::ptr;
 
 /// The layout of a payload: one of `PETAL_LAYOUT_*`. Each of these says what the `words` of a view are; those that it
-/// does not name are 0. 3 is taken.
+/// does not name are 0.
 pub type petal_layout = u32;
 
 /// Blocks of 256 bits, a bit in each of eight lanes: filters of the kind `PETAL_KIND_SPLIT_BLOCK`.
@@ -64,6 +65,11 @@ pub const PETAL_LAYOUT_SPLIT_BLOCK: petal_layout = 1;
 /// words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets. `table` has the lane masks of
 /// keys with so many bits, uint16_t numbers: each key uses the lanes of one mask.
 pub const PETAL_LAYOUT_BLOCKED: petal_layout = 2;
+/// The same blocks, two of which have half of a key's bits each: filters of the kind `PETAL_KIND_BLOCKED` with the
+/// parameter `blocks` = 2. Both may be the same block.
+/// words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets in both, an even number. `table`
+/// has the lane masks of keys with half as many bits.
+pub const PETAL_LAYOUT_TWO_BLOCKS: petal_layout = 3;
 /// Bits anywhere: filters of the kind `PETAL_KIND_BLOOM` with the derivation "remix".
 /// words[0] is how many bits a probe ranges over. words[1] is how many bits lie between one probe's range and the next
 /// one's: 0, or words[0] in a partitioned filter. words[2] is how many bits a key sets, from 1 to 64.
@@ -93,6 +99,7 @@ pub const PETAL_LAYOUT_RIBBON: petal_layout = 7;
 const _: () = {
     assert!(PETAL_LAYOUT_SPLIT_BLOCK == Layout::SplitBlock as u32);
     assert!(PETAL_LAYOUT_BLOCKED == Layout::Blocked as u32);
+    assert!(PETAL_LAYOUT_TWO_BLOCKS == Layout::TwoBlocks as u32);
     assert!(PETAL_LAYOUT_BLOOM == Layout::Bloom as u32);
     assert!(PETAL_LAYOUT_FUSE == Layout::Fuse as u32);
     assert!(PETAL_LAYOUT_CUCKOO == Layout::Cuckoo as u32);
@@ -135,6 +142,7 @@ unsafe impl boundary::SizedStruct for petal_view {
 fn view_of(view: View, hash: HashFunction, seed: u64) -> petal_view {
     let table = match view.layout {
         Layout::Blocked => masks(view.words[1] as u32),
+        Layout::TwoBlocks => masks(view.words[1] as u32 / SHARES),
         _ => &[],
     };
     petal_view {

@@ -18,6 +18,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 pub trait Blocks: Send + Sync + 'static {
     /// The name by which programs that compute on the payload know the layout, if it has one.
     const LAYOUT: Option<Layout>;
+    /// The same for keys whose bits lie in two blocks.
+    const LAYOUT_IN_TWO: Option<Layout> = None;
     /// 64-bit words in a block.
     const BLOCK_WORDS: usize;
     /// How many bits keys may set in a block.
@@ -222,7 +224,7 @@ impl<B: Blocks> BitLayout for BlockArray<B> {
     }
 
     fn view<'a>(&self, words: &'a [AtomicU64]) -> Option<View<'a>> {
-        let layout = B::LAYOUT.filter(|_| self.shares == 1)?;
+        let layout = if self.shares == 1 { B::LAYOUT } else { B::LAYOUT_IN_TWO }?;
         let described = [self.blocks, self.hashes.into(), 0, 0, 0, 0, 0, 0];
         Some(View { layout, payload: words, words: described })
     }

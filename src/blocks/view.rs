@@ -4,8 +4,7 @@ use super::ScatteredBits;
 use core::sync::atomic::AtomicU64;
 
 /// How a payload is laid out, where that has a name: then programs may compute on it for themselves. The numbers are
-/// those of the C API, whose documentation says what the eight words of a [`View`] are for each layout. The number 3 is
-/// taken.
+/// those of the C API, whose documentation says what the eight words of a [`View`] are for each layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Layout {
@@ -14,6 +13,9 @@ pub enum Layout {
     /// Blocks of 512 bits, a bit in each of some of sixteen lanes: version 1 of the kind `blocked`. Words: blocks, the
     /// bits that a key sets.
     Blocked = 2,
+    /// The same blocks, two of which have half of a key's bits each: the kind `blocked` with the parameter `blocks` = 2.
+    /// Words: blocks, the bits that a key sets in both.
+    TwoBlocks = 3,
     /// Bits anywhere, one for each multiple of a hash: the kind `bloom` with the derivation `remix`. Words: the bits
     /// that a probe ranges over, the bits from one probe's range to the next one's, and the bits that a key sets.
     Bloom = 4,
@@ -35,7 +37,7 @@ pub enum Layout {
 impl Layout {
     /// Whether a program may insert keys for itself.
     pub fn is_insertable(self) -> bool {
-        matches!(self, Layout::SplitBlock | Layout::Blocked | Layout::Bloom)
+        matches!(self, Layout::SplitBlock | Layout::Blocked | Layout::TwoBlocks | Layout::Bloom)
     }
 }
 

@@ -194,6 +194,17 @@ TEST(view, looks_up_in_kinds_that_it_does_not_change) {
   }
 }
 
+TEST(view, takes_keys_with_bits_in_two_blocks) {
+  const petal::spec spec = spec_of(PETAL_KIND_BLOCKED).set("blocks", 2);
+  petal::filter a(spec), b(spec);
+  petal::writable_view v(a);
+  EXPECT_EQ(v.get().layout, static_cast<petal_layout>(PETAL_LAYOUT_TWO_BLOCKS));
+  for (std::uint64_t i = 0; i < keys; i++) ASSERT_EQ(v.insert(number(i)), b.insert(number(i))) << i;
+  for (std::uint64_t i = 0; i < 5 * keys; i++) ASSERT_EQ(v.contains(number(i)), b.contains(number(i))) << i;
+  a.add_offered(keys);
+  EXPECT_EQ(a.serialize(), b.serialize());
+}
+
 using view_files = folder;
 
 TEST_F(view_files, insert_only_where_the_handle_may_write_alone) {

@@ -105,6 +105,7 @@ pub struct Blocked;
 
 impl Blocks for Blocked {
     const LAYOUT: Option<Layout> = Some(Layout::Blocked);
+    const LAYOUT_IN_TWO: Option<Layout> = Some(Layout::TwoBlocks);
     const BLOCK_WORDS: usize = layout::BLOCK_WORDS;
     const HASHES: (u32, u32) = (1, MAX_HASHES);
     const MAX_BLOCKS: u64 = u64::MAX;
