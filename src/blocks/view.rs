@@ -13,8 +13,8 @@ pub enum Layout {
     /// Blocks of 512 bits, a bit in each of some of sixteen lanes: version 1 of the kind `blocked`. Words: blocks, the
     /// bits that a key sets.
     Blocked = 2,
-    /// The same blocks, two of which have half of a key's bits each: the kind `blocked` with the parameter `blocks` = 2.
-    /// Words: blocks, the bits that a key sets in both.
+    /// The same blocks, two of which have half of a key's bits each: the kind `blocked` with the parameter `blocks`
+    /// at 2. Words: blocks, the bits that a key sets in both.
     TwoBlocks = 3,
     /// Bits anywhere, one for each multiple of a hash: the kind `bloom` with the derivation `remix`. Words: the bits
     /// that a probe ranges over, the bits from one probe's range to the next one's, and the bits that a key sets.
