@@ -258,7 +258,12 @@ impl CounterLayout for Scattered {
                 true
             });
         };
-        let answer = |_: &mut (), hash| self.contains(words, hash);
+        // Where lines are fetched ahead, only the first two of an absent key were, and a group of counters would wait
+        // for two more.
+        let answer = |_: &mut (), hash| match far {
+            0 => self.contains(words, hash),
+            _ => self.positions.all(hash, |position| self.counter(words, position) > 0),
+        };
         ring::rolling(&mut (), ring::Stages { far, near: far / 2 }, batch, fetch, fetch_rest, answer);
     }
 
