@@ -1,4 +1,4 @@
-//! Single keys of counters of four bits, the default, that are anywhere. No such counter lies in two words.
+//! Counters of four bits, the default, that are anywhere. No such counter lies in two words.
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512::Eights;
@@ -6,7 +6,9 @@ use crate::batch::ring::Batch;
 use crate::blocks::ScatteredBits;
 #[cfg(target_arch = "x86_64")]
 use crate::kinds::bloom;
-use crate::simd::{Instructions, Kernel};
+use crate::simd::Instructions;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Kernel;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The bits of a counter.
@@ -72,8 +74,8 @@ impl FourBits {
         self.bits().all(hash, |place| counter(place) != 0)
     }
 
-    /// Whether all counters of each key of a batch are above 0, if the processor has a loop for that and the caches hold
-    /// the words. Returns whether it did.
+    /// Answers whether all counters of each key of a batch are above 0, if the processor has a loop for that. Returns
+    /// whether there is one.
     #[inline]
     pub fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) -> bool {
         #[cfg(target_arch = "x86_64")]
@@ -123,7 +125,7 @@ impl FourBits {
         new
     }
 
-    /// Adds the keys of a batch, if the processor has a loop for that. Returns whether it did.
+    /// Adds the keys of a batch, if the processor has a loop for that. Returns whether there is one.
     #[inline]
     pub fn add_many(&self, words: &mut [u64], batch: &mut dyn Batch) -> bool {
         #[cfg(target_arch = "x86_64")]
