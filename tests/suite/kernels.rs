@@ -544,6 +544,58 @@ fn kernels_of_scattered_bits_do_as_single_calls() {
     }
 }
 
+/// Counters of four bits that are anywhere are changed and looked at alike: any number of them to a key, few enough
+/// that two of a key's are in one word or one counter, and up to their end.
+#[test]
+fn kernels_of_scattered_counters_do_as_plain_code() {
+    use petal::kinds::counting::layout::{CounterLayout, Scattered};
+    for ((hashes, counters), width) in (1..=10)
+        .chain([16, 17])
+        .flat_map(|k| [(k, 1), (k, 16), (k, 50), (k, 5000)])
+        .flat_map(|shape| [(shape, 4), (shape, 3)])
+    {
+        let words = [width, 0, 0, 0, 0, 0, 0, 0];
+        let geometry = Geometry { bits: counters * width, hashes, words, payload_bytes: 0 };
+        let plain = Scattered::of(&geometry, Instructions::PORTABLE).unwrap();
+        for instructions in available() {
+            let layout = Scattered::of(&geometry, instructions).unwrap();
+            let name = format!("{:?}: {hashes} of {counters} counters", instructions.kernel());
+            let mut words = vec![vec![0; plain.cells().words()]; 3];
+            for round in 0..20 {
+                // Some keys come in every round.
+                let stored: Vec<u64> = (0..70).map(|i| mix(if i % 2 == 0 { i } else { i + 100 * round })).collect();
+                let new: Vec<bool> = stored.iter().map(|hash| plain.add(&mut words[0], *hash)).collect();
+                let one: Vec<bool> = stored.iter().map(|hash| layout.add(&mut words[1], *hash)).collect();
+                let many = Hashes::answered(&stored, true, |batch| layout.add_many(&mut words[2], batch));
+                assert!(one == new && many == new, "{name}");
+                assert!(words[1] == words[0] && words[2] == words[0], "{name}");
+                let asked: Vec<u64> = (0..130).map(|i| mix(i + 100 * round)).collect();
+                let shared = atomics(&words[0]);
+                let least: Vec<u64> = asked.iter().map(|hash| plain.least(&shared, *hash)).collect();
+                let is_there: Vec<bool> = least.iter().map(|least| *least > 0).collect();
+                let answers = Hashes::answered(&asked, true, |batch| layout.contains_many(&shared, batch));
+                assert_eq!(answers, is_there, "{name}");
+                for (hash, least) in asked.iter().zip(&least) {
+                    assert!(layout.least(&shared, *hash) == *least, "{name}");
+                    assert!(plain.contains(&shared, *hash) == (*least > 0), "{name}");
+                    assert!(layout.contains(&shared, *hash) == (*least > 0), "{name}");
+                }
+                if round % 3 > 0 {
+                    let done: Vec<bool> = asked.iter().map(|hash| plain.subtract(&mut words[0], *hash)).collect();
+                    let one: Vec<bool> = asked.iter().map(|hash| layout.subtract(&mut words[1], *hash)).collect();
+                    let mut count = 0;
+                    let many = Hashes::answered(&asked, true, |batch| {
+                        count = layout.subtract_many(&mut words[2], batch);
+                    });
+                    assert!(one == done && many == done, "{name}");
+                    assert_eq!(count, done.iter().filter(|done| **done).count() as u64, "{name}");
+                    assert!(words[1] == words[0] && words[2] == words[0], "{name}");
+                }
+            }
+        }
+    }
+}
+
 /// Slots and widths of cuckoo filters: buckets that eight bytes hold wherever they begin, and others.
 fn cuckoo_shapes() -> impl Iterator<Item = (u32, u32, u64)> {
     let shapes =
@@ -740,6 +792,54 @@ fn vector_quotient_kernels_do_the_same() {
                 }
             }
         }
+        // Until it is empty; some keys are not there.
+        for i in 0..2 * inserted {
+            let removed: Vec<_> =
+                tables.iter().zip(&mut words).map(|(table, words)| table.remove(words, mix(i * 6 / 8))).collect();
+            assert!(removed.iter().all(|one| *one == removed[0]));
+            assert!(i % 16 > 0 || words.iter().all(|one| *one == words[0]));
+        }
+        assert!(words.iter().all(|one| one.iter().all(|word| *word == 0)));
+    }
+}
+
+/// Quotient filters are filled and emptied alike: clusters of any length, in one block and over several, runs with
+/// counters, and offsets that are too great for a block.
+#[test]
+fn quotient_kernels_do_the_same() {
+    use petal::kinds::quotient::layout::{Table, kernel};
+    for (slots, bits, spread) in [(64, 2, 1), (256, 7, 1), (4096, 9, 1), (4096, 12, 5), (4096, 8, 64)] {
+        let table = Table::new(slots, bits).unwrap();
+        let kernels: Vec<_> = available().map(kernel).collect();
+        let mut words = vec![vec![0; table.payload_bytes() as usize / 8]; kernels.len()];
+        // All hashes are low ones, so that they crowd.
+        let hash = |i: u64| mix(i * 7 / 8) / spread;
+        for i in 0..table.limit() + 10 {
+            let times = if mix(i).is_multiple_of(9) { i % 300 } else { 0 } + 1;
+            let new: Vec<_> =
+                kernels.iter().zip(&mut words).map(|(one, words)| (one.insert)(table, words, hash(i), times)).collect();
+            assert!(new.iter().all(|one| one.as_ref().ok() == new[0].as_ref().ok()));
+        }
+        assert!(words.iter().all(|one| *one == words[0]));
+        let shared = atomics(&words[0]);
+        for i in 0..2 * slots {
+            let plain = (kernels.last().unwrap().count)(table, &shared, hash(i));
+            assert!(kernels.iter().all(|one| (one.count)(table, &shared, hash(i)) == plain));
+        }
+        for i in 0..2 * slots {
+            let times = [1, 2, u64::MAX][i as usize % 3];
+            let hash = hash(i.wrapping_mul(5) % (2 * slots));
+            let removed: Vec<_> =
+                kernels.iter().zip(&mut words).map(|(one, words)| (one.remove)(table, words, hash, times)).collect();
+            assert!(removed.iter().all(|one| *one == removed[0]));
+            assert!(i % 256 > 0 || words.iter().all(|one| *one == words[0]));
+        }
+        for i in 0..2 * slots {
+            for (one, words) in kernels.iter().zip(&mut words) {
+                (one.remove)(table, words, hash(i), u64::MAX);
+            }
+        }
+        assert!(words.iter().all(|one| one.iter().all(|word| *word == 0)), "{slots} slots");
     }
 }
 

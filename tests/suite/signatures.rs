@@ -177,7 +177,7 @@ fn build_of(hashes: &[u64], shape: Shape) -> (Shape, Words) {
 }
 
 fn contains(shape: &Shape, words: &Words, hash: u64) -> bool {
-    shape.contains(hash, |word| words.shared()[word].load(Ordering::Relaxed))
+    shape.contains(hash, words.shared())
 }
 
 /// Shards whose ranges were off by one would lose the keys at their ends; those without keys have a bucket.

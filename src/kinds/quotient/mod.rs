@@ -32,7 +32,7 @@ use crate::sizing::{bloom, omissions::sum_of_rates};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::{Words, try_box};
 use core::sync::atomic::AtomicU64;
-use layout::{Combine, Editor, Entries, Full, Kernel, LINES, Reader, Table, Writer, code, combined, kernel, needs};
+use layout::{Combine, Entries, Full, Kernel, LINES, Reader, Table, Writer, code, combined, kernel, needs};
 
 /// The parameter for the length of remainders.
 pub const REMAINDER_BITS: Parameter = Parameter {
@@ -173,8 +173,8 @@ impl Quotient {
     /// Removes a hash up to `times` times if [`Base::writable_at_once`] allows it. Returns how often it was removed.
     #[inline]
     fn remove(&mut self, hash: u64, times: u64) -> Option<u64> {
-        let table = self.table;
-        let removed = Editor::new(table, self.base.writable_at_once()?).remove(table.fingerprint(hash), times);
+        let (table, kernel) = (self.table, self.kernel);
+        let removed = (kernel.remove)(table, self.base.writable_at_once()?, hash, times);
         self.base.subtract_count(removed);
         Some(removed)
     }
@@ -311,7 +311,7 @@ impl Count for Quotient {
 
     #[inline]
     fn count_one(&self, hash: u64) -> u64 {
-        self.reader().count(self.table.fingerprint(hash))
+        (self.kernel.count)(self.table, self.base.words().shared(), hash)
     }
 
     fn count_many(&self, hashes: &[u64], counts: &mut [u64]) {

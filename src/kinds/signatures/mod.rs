@@ -70,7 +70,7 @@ pub const ROW: Row = Row {
     in_bytes: Some(InBytes {
         contains: |trailer, bytes, hash| {
             let shape = shape_of(&trailer.geometry(ROW.compact)?)?;
-            Some(shape.contains(hash, |word| bytes.word(word)))
+            Some(shape.contains(hash, &bytes))
         },
         fetch: |trailer, bytes, hash| {
             if let Some(shape) = trailer.geometry(ROW.compact).as_ref().and_then(shape_of) {
@@ -171,7 +171,7 @@ impl Payload for Signatures {
 impl Kind for Signatures {
     #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
-        self.shape.contains(hash, self.word())
+        self.shape.contains(hash, self.base.words().shared())
     }
 
     fn fetch(&self, hash: u64) {

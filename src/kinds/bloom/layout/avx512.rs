@@ -14,22 +14,23 @@ use crate::blocks::eight::{Eight, WIDTH, all, load, numbers, reduce, store};
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Whether these kernels may read the bits in so many words: all of them lie there, and a position has 32 bits.
-pub fn suits(bits: &ScatteredBits, words: usize) -> bool {
+/// Whether these kernels may read the bits, or counters of so many bits, in so many words: all of them lie there, and a
+/// position has 32 bits.
+pub fn suits(bits: &ScatteredBits, width: u32, words: usize) -> bool {
     let last = bits.stride.checked_mul(u64::from(bits.hashes) - 1).and_then(|start| start.checked_add(bits.range));
-    bits.range < 1 << 32 && last.is_some_and(|last| last <= words as u64 * 64)
+    bits.range < 1 << 32 && last.is_some_and(|last| last <= words as u64 * u64::from(64 / width))
 }
 
-/// Whether all bits of each key of a batch are set.
-pub fn contains_many(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
-    assert!(suits(bits, words.len()));
+/// Whether all bits of each key of a batch are set. With a `BITS` of 4 instead of 1 these are counters, and above 0.
+pub fn contains_many<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
+    assert!(suits(bits, BITS, words.len()));
     // SAFETY: this kernel is given out for processors that have AVX-512, and the words suit.
-    unsafe { look_up(bits, words, batch) }
+    unsafe { look_up::<BITS>(bits, words, batch) }
 }
 
 /// Sets the bits of each key of a batch that asks for no answers.
 pub fn insert_many(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch) {
-    assert!(suits(bits, words.len()));
+    assert!(suits(bits, 1, words.len()));
     // SAFETY: this kernel is given out for processors that have AVX-512, and the words suit.
     unsafe { insert(bits, words, batch) }
 }
@@ -72,25 +73,27 @@ fn next(hashes: __m512i) -> __m512i {
     _mm512_mullo_epi64(hashes, all(GOLDEN))
 }
 
-/// Which of eight bits are set.
+/// Which of eight bits are set, or which of eight counters are above 0.
 ///
 /// # Safety
 /// The positions are among the words.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn test(words: &[AtomicU64], positions: __m512i) -> __mmask8 {
+unsafe fn test<const BITS: u32>(words: &[AtomicU64], positions: __m512i) -> __mmask8 {
+    // A counter's number of bits is a power of two.
+    let positions = _mm512_sll_epi64(positions, _mm_cvtsi32_si128(BITS.trailing_zeros() as i32));
     let at = numbers(_mm512_srli_epi64::<6>(positions));
     // SAFETY: the positions are among the words, as the safety section asks.
     let read = |lane: usize| unsafe { words.get_unchecked(at[lane] as usize) }.load(Ordering::Relaxed) as i64;
     let read = _mm512_set_epi64(read(7), read(6), read(5), read(4), read(3), read(2), read(1), read(0));
-    let bit = _mm512_sllv_epi64(all(1), _mm512_and_si512(positions, all(63)));
+    let bit = _mm512_sllv_epi64(all((1 << BITS) - 1), _mm512_and_si512(positions, all(63)));
     _mm512_test_epi64_mask(read, bit)
 }
 
 /// # Safety
 /// The words suit ([`suits`]).
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn look_up(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
+unsafe fn look_up<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
     let mut hashes = [0; GROUP];
     let mut left = Left { hashes: [[0; WIDTH]; GROUP / WIDTH + 1], keys: KEYS };
     loop {
@@ -101,7 +104,7 @@ unsafe fn look_up(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Bat
         left.hashes.as_flattened_mut()[..GROUP].copy_from_slice(&hashes);
         left.keys = KEYS;
         // SAFETY: the words suit, as the safety section asks.
-        batch.answer(unsafe { group(bits, words, &mut left, count) }, count);
+        batch.answer(unsafe { group::<BITS>(bits, words, &mut left, count) }, count);
     }
 }
 
@@ -111,7 +114,7 @@ unsafe fn look_up(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Bat
 /// The words suit ([`suits`]).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn group(bits: &ScatteredBits, words: &[AtomicU64], left: &mut Left, mut count: usize) -> u64 {
+unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left: &mut Left, mut count: usize) -> u64 {
     let (mut probe, mut start) = (0, 0);
     while probe < bits.hashes && count > 0 {
         let (mut from, mut kept) = (0, 0);
@@ -119,11 +122,11 @@ unsafe fn group(bits: &ScatteredBits, words: &[AtomicU64], left: &mut Left, mut 
             let mut hashes = load(&left.hashes[from / WIDTH]);
             let keys = load(&left.keys[from / WIDTH]);
             // SAFETY: a position is below the end of its slice, and the words suit, as the safety section asks.
-            let mut set = first(count - from) & unsafe { test(words, positions(bits, start, hashes)) };
+            let mut set = first(count - from) & unsafe { test::<BITS>(words, positions(bits, start, hashes)) };
             hashes = next(hashes);
             if probe + 1 < bits.hashes {
                 // SAFETY: as above.
-                set &= unsafe { test(words, positions(bits, start + bits.stride, hashes)) };
+                set &= unsafe { test::<BITS>(words, positions(bits, start + bits.stride, hashes)) };
                 hashes = next(hashes);
             }
             // No more keys were kept than were looked at, so nothing that is still to come is written over.

@@ -12,7 +12,7 @@
 //! Bit p is bit p mod 64 of the little-endian 64-bit word p / 64.
 
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub(crate) mod avx512;
 mod derivation;
 mod present;
 
@@ -201,7 +201,7 @@ impl Bloom {
             && self.eight
             && self.derivation == Derivation::Remix
             && words < ring::FETCH_FROM
-            && avx512::suits(&self.bits, words)
+            && avx512::suits(&self.bits, 1, words)
     }
 
     fn ahead(&self, words: usize) -> usize {
@@ -266,7 +266,7 @@ impl BitLayout for Bloom {
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
         #[cfg(target_arch = "x86_64")]
         if self.takes_eight(words.len()) {
-            return avx512::contains_many(&self.bits, words, batch);
+            return avx512::contains_many::<1>(&self.bits, words, batch);
         }
         let far = match self.ahead(words.len()) {
             0 => 0,

@@ -1,6 +1,7 @@
 //! The layout with the counters of a key anywhere. Their positions are those of [`bloom::layout`] in an array of as
 //! many bits as there are counters.
 
+use super::four_bits::FourBits;
 use super::{Cells, CounterLayout, WIDTHS};
 use crate::batch::ring::{self, Batch};
 use crate::bits::prefetch;
@@ -17,6 +18,9 @@ const FIRST_POSITIONS: u32 = 2;
 /// How many words of a key are fetched before its counters are looked at.
 const FETCHED_WORDS: u32 = 4;
 
+/// Up to so many words (16 MiB) the loops that fetch nothing ahead are the faster ones.
+const CACHED: usize = 1 << 21;
+
 /// The most positions of a key whose counters are copied before the first of them changes.
 const AT_ONCE: usize = 16;
 
@@ -26,6 +30,8 @@ pub struct Scattered {
     cells: Cells,
     hashes: u32,
     positions: bloom::layout::Bloom,
+    /// The counters, if they have four bits, and a key not many.
+    four_bits: Option<FourBits>,
 }
 
 impl Scattered {
@@ -36,6 +42,7 @@ impl Scattered {
             cells: Cells::new(count, width),
             hashes,
             positions: bloom::layout::Bloom::of_geometry(&geometry)?,
+            four_bits: FourBits::new(count, width, hashes),
         })
     }
 
@@ -188,10 +195,11 @@ impl Scattered {
 }
 
 impl CounterLayout for Scattered {
-    fn of(geometry: &Geometry, _: Instructions) -> Option<Scattered> {
+    fn of(geometry: &Geometry, instructions: Instructions) -> Option<Scattered> {
         let [width, 0, 0, 0, 0, 0, 0, 0] = geometry.words else { return None };
         let width = u32::try_from(width).ok().filter(|width| WIDTHS.contains(width))?;
-        Scattered::new(geometry.bits / u64::from(width), width, geometry.hashes)
+        let layout = Scattered::new(geometry.bits / u64::from(width), width, geometry.hashes)?;
+        Some(Scattered { four_bits: layout.four_bits.map(|four_bits| four_bits.with(instructions)), ..layout })
     }
 
     #[inline]
@@ -201,6 +209,9 @@ impl CounterLayout for Scattered {
 
     #[inline]
     fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
+        if let Some(four_bits) = &self.four_bits {
+            return four_bits.contains(words, hash);
+        }
         self.positions.all_in_groups(hash, |position| self.counter(words, position) > 0)
     }
 
@@ -211,6 +222,9 @@ impl CounterLayout for Scattered {
 
     #[inline]
     fn least(&self, words: &[AtomicU64], hash: u64) -> u64 {
+        if let Some(four_bits) = &self.four_bits {
+            return four_bits.least(words, hash);
+        }
         let mut least = self.cells.greatest();
         self.positions.all_in_groups(hash, |position| {
             least = least.min(self.counter(words, position));
@@ -221,6 +235,9 @@ impl CounterLayout for Scattered {
 
     #[inline]
     fn add(&self, words: &mut [u64], hash: u64) -> bool {
+        if let Some(four_bits) = &self.four_bits {
+            return four_bits.add(words, hash);
+        }
         let mut new = false;
         self.change(words, hash, |counter| {
             new |= counter == 0;
@@ -231,6 +248,9 @@ impl CounterLayout for Scattered {
 
     #[inline]
     fn subtract(&self, words: &mut [u64], hash: u64) -> bool {
+        if let Some(four_bits) = &self.four_bits {
+            return four_bits.subtract(words, hash);
+        }
         let slots = self.cells.slots;
         let is_there = self.positions.all_in_groups(hash, |position| slots.get_by(position, |word| words[word]) > 0);
         if is_there {
@@ -242,6 +262,9 @@ impl CounterLayout for Scattered {
     /// The first lines of a key are fetched far ahead, as in the layout of bits. The other lines are fetched only if
     /// the first do not say already that the key is absent.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
+        if words.len() < CACHED && self.four_bits.is_some_and(|four_bits| four_bits.contains_many(words, batch)) {
+            return;
+        }
         let far = match self.ahead(words.len()) {
             0 => 0,
             ahead => 2 * ahead.min(ring::AHEAD / 2),
@@ -279,12 +302,19 @@ impl CounterLayout for Scattered {
 
     fn add_many(&self, words: &mut [u64], batch: &mut dyn Batch) {
         let ahead = self.ahead(words.len());
+        if words.len() < CACHED && self.four_bits.is_some_and(|four_bits| four_bits.add_many(words, batch)) {
+            return;
+        }
         let fetch = |words: &[u64], hash| self.fetch(words, hash, self.hashes);
         ring::inserting(words, ahead, batch, fetch, |words, hash| self.add(words, hash));
     }
 
     fn subtract_many(&self, words: &mut [u64], batch: &mut dyn Batch) -> u64 {
         let ahead = self.ahead(words.len());
+        let four_bits = self.four_bits.filter(|_| words.len() < CACHED);
+        if let Some(done) = four_bits.and_then(|four_bits| four_bits.subtract_many(words, batch)) {
+            return done;
+        }
         let fetch = |words: &[u64], hash| self.fetch(words, hash, self.hashes);
         let mut done = 0;
         ring::rolling(words, ahead, batch, fetch, ring::nothing, |words, hash| {

@@ -27,6 +27,10 @@ pub(super) static KERNEL: Kernel = Kernel {
     count_many: |table, words, hashes, counts| unsafe { count_many(table, words, hashes, counts) },
     // SAFETY: as above.
     insert: |table, words, hash, times| unsafe { insert(table, words, hash, times) },
+    // SAFETY: as above.
+    remove: |table, words, hash, times| unsafe { remove(table, words, hash, times) },
+    // SAFETY: as above.
+    count: |table, words, hash| unsafe { count(table, words, hash) },
 };
 
 /// From so many words on (32 KiB) lines are fetched ahead. Otherwise a lookup computes the place of one line, waits for
@@ -59,6 +63,16 @@ fn count_many(table: Table, words: &[AtomicU64], hashes: &[u64], counts: &mut [u
 #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
 fn insert(table: Table, words: &mut [u64], hash: u64, times: u64) -> Result<bool, Full> {
     kernel::insert::<Pdep>(table, words, hash, times)
+}
+
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+fn remove(table: Table, words: &mut [u64], hash: u64, times: u64) -> u64 {
+    kernel::remove::<Pdep>(table, words, hash, times)
+}
+
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+fn count(table: Table, words: &[AtomicU64], hash: u64) -> u64 {
+    kernel::count::<Pdep>(table, words, hash)
 }
 
 fn contains_many(table: Table, words: &[AtomicU64], batch: &mut dyn Batch) {

@@ -4,6 +4,7 @@ use super::code::{Code, Entry, length};
 use super::read::Run;
 use super::select::{Broadword, Select};
 use super::{FAR, HEAD, Reader, Table};
+use crate::bits::{read_own_unaligned, write_unaligned};
 use crate::kinds::quotient::sizing::BLOCK;
 use core::marker::PhantomData;
 
@@ -98,6 +99,7 @@ impl<'a, S: Select> Editor<'a, S> {
     }
 
     /// Removes a fingerprint up to `times` times. Returns how often it was removed.
+    #[inline(always)]
     pub fn remove(&mut self, fingerprint: u64, times: u64) -> u64 {
         let (quotient, remainder) = self.table.split(fingerprint);
         let reader = self.reader();
@@ -113,13 +115,25 @@ impl<'a, S: Select> Editor<'a, S> {
         if left > 0 {
             self.write_code(at, &Code::of(remainder, left, self.table.remainder_bits()));
         }
-        let mut run = run;
-        for _ in 0..fewer {
-            self.close_slot(quotient, at + entry.length - fewer, run);
-            run.end = run.end.wrapping_sub(1);
+        if fewer == 1 && entry.length == 1 {
+            // Most removals take out the only copy.
+            self.close_slot(quotient, at, run);
+            self.set_state([taken.saturating_sub(1), fingerprints.saturating_sub(1)]);
+            return removed;
         }
+        // The editor uses plain code, because this function is not inlined into the functions of a kernel.
+        Editor::new(self.table, self.words).close_slots(quotient, at + entry.length - fewer, fewer, run);
         self.set_state([taken.saturating_sub(fewer), fingerprints.saturating_sub(u64::from(left == 0))]);
         removed
+    }
+
+    /// Takes so many slots from a position on out of a quotient's run.
+    #[inline(never)]
+    fn close_slots(&mut self, quotient: u64, at: u64, count: u64, mut run: Run) {
+        for _ in 0..count {
+            self.close_slot(quotient, at, run);
+            run.end = run.end.wrapping_sub(1);
+        }
     }
 
     /// Makes room for one slot of a quotient's run: inside the run, right after it, or where it will begin.
@@ -145,16 +159,10 @@ impl<'a, S: Select> Editor<'a, S> {
     }
 
     /// Takes the slot at a position out of a quotient's run.
+    #[inline(always)]
     fn close_slot(&mut self, quotient: u64, at: u64, run: Run) {
         let reader = self.reader();
-        // Finds the first slot after the position that runs of earlier quotients do not reach.
-        let (mut end, most) = (at + 1, at + self.table.slots());
-        while let Some(after) = reader.after(end - 1)
-            && after > end
-            && after <= most
-        {
-            end = after;
-        }
+        let end = reader.unreached(at + 1);
         let is_end = at == run.end;
         self.move_down(at, end);
         if is_end && run.start < run.end {
@@ -181,6 +189,7 @@ impl<'a, S: Select> Editor<'a, S> {
 
     /// Moves the slots of `from..to` up by one, with the ends of runs in these slots. Slot `from` becomes zero. Slot
     /// `to` has to be free.
+    #[inline(always)]
     fn move_up(&mut self, from: u64, to: u64) {
         for block in (from / BLOCK..=to / BLOCK).rev() {
             let start = block * BLOCK;
@@ -202,6 +211,7 @@ impl<'a, S: Select> Editor<'a, S> {
 
     /// Moves the slots of `at + 1..end` down by one, with the ends of runs in these slots. The last of them becomes
     /// zero.
+    #[inline(always)]
     fn move_down(&mut self, at: u64, end: u64) {
         let last = end - 1;
         for block in at / BLOCK..=last / BLOCK {
@@ -222,6 +232,7 @@ impl<'a, S: Select> Editor<'a, S> {
     }
 
     /// Moves the ends of runs among slots `low` to `high` of a block. Ends that leave this range are lost.
+    #[inline(always)]
     fn move_runends(&mut self, start: u64, low: u64, high: u64, to: impl Fn(u64) -> u64) {
         let ends = self.reader().runends(start);
         let mask = (u64::MAX << low) & (u64::MAX >> (63 - high));
@@ -229,51 +240,57 @@ impl<'a, S: Select> Editor<'a, S> {
     }
 
     /// Moves the remainders of slots `low` to `high - 1` of a block up by one slot.
+    #[inline(always)]
     fn move_remainders_up(&mut self, start: u64, low: u64, high: u64) {
         let width = self.table.remainder_bits() as usize;
-        let first = (self.table.block(start) + HEAD) * 8 + low as usize * width;
-        let mut left = (high - low) as usize * width;
-        while left > 0 {
-            let some = left.min(64);
-            left -= some;
-            let bits = self.get(first + left, some);
-            self.put(first + left + width, some, bits);
+        let first = (self.table.block(start) + HEAD) * 8 + (low as usize + 1) * width;
+        let end = first + (high - low) as usize * width;
+        if first == end {
+            return;
+        }
+        let (lowest, highest) = (first / 64, (end - 1) / 64);
+        // A block's head comes before its remainders, so there is a word before the lowest.
+        let Some(words) = self.words.get_mut(lowest - 1..=highest) else { return };
+        let mut mask = u64::MAX >> (63 - (end - 1) % 64);
+        for i in (1..words.len()).rev() {
+            if i == 1 {
+                mask &= u64::MAX << (first % 64);
+            }
+            let moved = words[i] << width | words[i - 1] >> (64 - width);
+            words[i] = words[i] & !mask | moved & mask;
+            mask = u64::MAX;
         }
     }
 
     /// Moves the remainders of slots `low + 1` to `high` of a block down by one slot.
+    #[inline(always)]
     fn move_remainders_down(&mut self, start: u64, low: u64, high: u64) {
         let width = self.table.remainder_bits() as usize;
         let first = (self.table.block(start) + HEAD) * 8 + low as usize * width;
-        let all = (high - low) as usize * width;
-        let mut done = 0;
-        while done < all {
-            let some = (all - done).min(64);
-            let bits = self.get(first + width + done, some);
-            self.put(first + done, some, bits);
-            done += some;
+        let end = first + (high - low) as usize * width;
+        if first == end {
+            return;
+        }
+        let (lowest, highest) = (first / 64, (end - 1) / 64);
+        // The blocks are followed by further words, so there is a word after the highest.
+        let Some(words) = self.words.get_mut(lowest..=highest + 1) else { return };
+        let mut mask = u64::MAX << (first % 64);
+        for i in 0..words.len() - 1 {
+            if i + 2 == words.len() {
+                mask &= u64::MAX >> (63 - (end - 1) % 64);
+            }
+            let moved = words[i] >> width | words[i + 1] << (64 - width);
+            words[i] = words[i] & !mask | moved & mask;
+            mask = u64::MAX;
         }
     }
 
-    /// The `bits` bits from bit `bit` on, 1 to 64 of them.
-    #[inline]
-    fn get(&self, bit: usize, bits: usize) -> u64 {
-        let shift = bit % 64;
-        let low = self.words[bit / 64] >> shift;
-        let all = if shift + bits > 64 { low | self.words[bit / 64 + 1] << (64 - shift) } else { low };
-        all & (u64::MAX >> (64 - bits))
-    }
-
-    /// Writes a number into `bits` bits from bit `bit` on.
-    #[inline]
+    /// Writes a number into `bits` bits from bit `bit` on, which lie in the eight bytes from the first bit's byte on.
+    #[inline(always)]
     fn put(&mut self, bit: usize, bits: usize, number: u64) {
-        let (shift, mask) = (bit % 64, u64::MAX >> (64 - bits));
-        let low = &mut self.words[bit / 64];
-        *low = *low & !(mask << shift) | number << shift;
-        if shift + bits > 64 {
-            let high = &mut self.words[bit / 64 + 1];
-            *high = *high & !(mask >> (64 - shift)) | number >> (64 - shift);
-        }
+        let (byte, shift, mask) = (bit as u64 / 8, bit % 8, u64::MAX >> (64 - bits));
+        let before = read_own_unaligned(self.words, byte);
+        write_unaligned(self.words, byte, before & !(mask << shift) | number << shift);
     }
 
     #[inline]

@@ -22,6 +22,10 @@ pub struct Kernel {
     pub count_many: fn(Table, &[AtomicU64], &[u64], &mut [u64]),
     /// Inserts a hash so many times. Returns whether the hash was absent before.
     pub insert: fn(Table, &mut [u64], u64, u64) -> Result<bool, Full>,
+    /// Removes a hash up to so many times. Returns how often it was removed.
+    pub remove: fn(Table, &mut [u64], u64, u64) -> u64,
+    /// How often a hash is there.
+    pub count: fn(Table, &[AtomicU64], u64) -> u64,
 }
 
 /// Plain code, which every processor runs.
@@ -31,6 +35,8 @@ pub(super) static PORTABLE: Kernel = Kernel {
     contains_few: contains_few::<Broadword>,
     count_many: count_many::<Broadword>,
     insert: insert::<Broadword>,
+    remove: remove::<Broadword>,
+    count: count::<Broadword>,
 };
 
 #[inline(always)]
@@ -71,6 +77,16 @@ pub(super) fn count_many<S: Select>(table: Table, words: &[AtomicU64], hashes: &
 #[inline(always)]
 pub(super) fn insert<S: Select>(table: Table, words: &mut [u64], hash: u64, times: u64) -> Result<bool, Full> {
     Editor::<S>::selecting(table, words).insert(table.fingerprint(hash), times)
+}
+
+#[inline(always)]
+pub(super) fn remove<S: Select>(table: Table, words: &mut [u64], hash: u64, times: u64) -> u64 {
+    Editor::<S>::selecting(table, words).remove(table.fingerprint(hash), times)
+}
+
+#[inline(always)]
+pub(super) fn count<S: Select>(table: Table, words: &[AtomicU64], hash: u64) -> u64 {
+    Reader::<_, S>::selecting(table, words).count(table.fingerprint(hash))
 }
 
 /// How many slots after the slot of a quotient the run is fetched, before it is known where the run is.

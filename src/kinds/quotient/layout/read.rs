@@ -279,9 +279,47 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
     /// The first free slot from a position on; `None` if the table is damaged.
     #[inline(always)]
     pub fn first_free(&self, from: u64) -> Option<u64> {
+        self.first_beyond::<0>(from)
+    }
+
+    /// The first slot from a position on that runs of quotients before it do not reach. In a damaged table this may be
+    /// any slot from there on.
+    #[inline(always)]
+    pub fn unreached(&self, from: u64) -> u64 {
+        self.first_beyond::<1>(from).unwrap_or(from)
+    }
+
+    /// The first slot from a position on that runs of the quotients up to so many before it do not reach. `None` if the
+    /// table is damaged.
+    #[inline(always)]
+    fn first_beyond<const BEFORE: u64>(&self, from: u64) -> Option<u64> {
         let (mut slot, most) = (from, from + self.table.slots());
         loop {
-            let after = self.after(slot)?;
+            let quotient = slot - BEFORE;
+            let (block, occupieds) = (quotient / BLOCK, self.occupieds(quotient));
+            if let Some((ends, first)) = self.near_ends(quotient) {
+                // Most often the slot is found with what was read of one block.
+                while (slot - BEFORE) / BLOCK == block {
+                    let runs = (occupieds << (BLOCK - 1 - (slot - BEFORE) % BLOCK)).count_ones();
+                    let end = S::select(ends, runs.wrapping_sub(1) % 64);
+                    if runs > 0 && end >= 64 {
+                        break;
+                    }
+                    let after = if runs == 0 { first } else { first + u64::from(end) + 1 };
+                    if after <= slot {
+                        return Some(slot);
+                    }
+                    slot = after;
+                }
+                if slot - BEFORE != quotient {
+                    // It went on, and looks there.
+                    if slot > most {
+                        return None;
+                    }
+                    continue;
+                }
+            }
+            let after = self.plainly().far_after(quotient)?;
             if after <= slot {
                 return Some(slot);
             }

@@ -23,6 +23,7 @@ pub use build::build;
 use super::sizing::{self, Buckets, SHAPES};
 use crate::bits::{self, GOLDEN, mix, reduce};
 use crate::blocks::slots::Slots;
+use crate::blocks::source::{Source, window};
 use crate::error::{Result, error};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -38,6 +39,25 @@ const SEED_BITS: u32 = 16;
 const FEW_BUCKETS: u64 = 4096;
 /// Payloads have fewer buckets than this, so that a bucket's number fits beside a seed.
 const MAX_BUCKETS: u64 = 1 << (u64::BITS - SEED_BITS);
+
+/// By the bits of a signature and the slots of a bucket: the lowest bit of each slot, if 64 bits hold a bucket.
+static ONES: [[Option<u64>; MOST_SLOTS + 1]; MAX_BITS as usize + 1] = {
+    let mut all = [[None; MOST_SLOTS + 1]; MAX_BITS as usize + 1];
+    let mut width = MIN_BITS as usize;
+    while width < all.len() {
+        let (mut slots, mut ones) = (1, 0);
+        while slots <= MOST_SLOTS && slots * width <= 64 {
+            ones |= 1 << (width * (slots - 1));
+            all[width][slots] = Some(ones);
+            slots += 1;
+        }
+        width += 1;
+    }
+    all
+};
+
+/// The most slots of a bucket.
+const MOST_SLOTS: usize = 4;
 
 /// The shape of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,16 +136,39 @@ impl Shape {
         is_one.then(|| Part { first, length: end - first, seed: entry as u16 })
     }
 
-    /// Whether one of the slots of a hash has the hash's signature. `word` gives the words of the payload by their
-    /// places. True if the directory is forged.
+    /// Whether one of the slots of a hash has the hash's signature. `words` are those of the payload. True if the
+    /// directory is forged.
     #[inline]
-    pub fn contains(&self, hash: u64, word: impl Fn(usize) -> u64) -> bool {
+    pub fn contains(&self, hash: u64, words: &(impl Source + ?Sized)) -> bool {
         let x = order(hash);
-        let Some(part) = self.part(x, &word) else { return true };
-        let (slots, signature) = (self.slots(), part.signature(x, self.width));
-        let is_in = |slot: u64| slots.get_by(slot, |place| word(self.shards as usize + place)) == signature;
+        let Some(part) = self.part(x, |place| words.word(place)) else { return true };
+        let (signature, firsts) = (part.signature(x, self.width), part.firsts(x, self.buckets()));
+        if let Some(ones) = self.ones() {
+            // All buckets are looked at, whole, so that no branch guesses which one has the signature.
+            return firsts.fold(false, |found, first| found | self.bucket_has(first, signature, ones, words));
+        }
+        let is_in = |slot| self.slots().get_by(slot, |place| words.word(self.shards as usize + place)) == signature;
         let in_bucket = u64::from(self.buckets().slots);
-        part.firsts(x, self.buckets()).any(|first| (first..first + in_bucket).any(is_in))
+        firsts.into_iter().any(|first| (first..first + in_bucket).any(is_in))
+    }
+
+    /// A number with the lowest bit of each slot of a bucket, if 64 bits hold a bucket.
+    #[inline]
+    fn ones(&self) -> Option<u64> {
+        *ONES[self.width as usize].get(self.buckets().slots as usize)?
+    }
+
+    /// Whether one of the slots of a bucket, the first of which is `first`, has a signature. `ones` is what
+    /// [`Shape::ones`] gives.
+    #[inline]
+    fn bucket_has(&self, first: u64, signature: u64, ones: u64, words: &(impl Source + ?Sized)) -> bool {
+        let bit = 64 * self.shards + first * u64::from(self.width);
+        // Up to 57 bits are in the eight bytes from the first bit's byte on.
+        let eight = if self.width * self.buckets().slots <= 57 { words.eight(bit) } else { None };
+        // A subtraction of 1 from each lane borrows first from the lowest lane that is zero (Knuth, "The Art of
+        // Computer Programming" 4A, section 7.1.3).
+        let differs = eight.unwrap_or_else(|| window(words, bit)) ^ (signature * ones);
+        differs.wrapping_sub(ones) & !differs & ones << (self.width - 1) != 0
     }
 
     /// Calls `fetch` with the places of the words in which the buckets of a hash begin.
@@ -189,6 +232,7 @@ impl Shape {
 }
 
 /// The order by which keys are divided into shards. A bijection, so that hashes with weak high bits do as well.
+#[inline]
 pub fn order(hash: u64) -> u64 {
     mix(hash)
 }

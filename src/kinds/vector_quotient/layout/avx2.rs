@@ -27,6 +27,8 @@ const fn kernel<const BITS: u32>() -> Kernel {
         copies: |blocks, words, hash| unsafe { copies::<BITS>(blocks, words, hash) },
         // SAFETY: as above.
         insert: |blocks, words, hash| unsafe { insert::<BITS>(blocks, words, hash) },
+        // SAFETY: as above.
+        remove: |blocks, words, hash| unsafe { remove::<BITS>(blocks, words, hash) },
     }
 }
 
@@ -90,4 +92,9 @@ fn copies<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], hash: u64) -> u
 #[target_feature(enable = "avx2")]
 fn insert<const BITS: u32>(blocks: &Blocks, words: &mut [u64], hash: u64) -> Option<bool> {
     kernel::insert::<BITS, Halves>(blocks, words, hash)
+}
+
+#[target_feature(enable = "avx2")]
+fn remove<const BITS: u32>(blocks: &Blocks, words: &mut [u64], hash: u64) -> bool {
+    kernel::remove::<BITS, Halves>(blocks, words, hash)
 }

@@ -30,6 +30,8 @@ const fn kernel<const BITS: u32>() -> Kernel {
         copies: |blocks, words, hash| unsafe { copies::<BITS>(blocks, words, hash) },
         // SAFETY: as above.
         insert: |blocks, words, hash| unsafe { insert::<BITS>(blocks, words, hash) },
+        // SAFETY: as above.
+        remove: |blocks, words, hash| unsafe { remove::<BITS>(blocks, words, hash) },
     }
 }
 
@@ -51,6 +53,60 @@ impl Instructed for Lines {
         let equal = unsafe { equal::<BITS>(line, tag) };
         equal >> (run.start & 63) & run.mask()
     }
+
+    #[inline(always)]
+    fn open<const BITS: u32>(line: &mut [u64; WORDS], slot: u32, tag: u64) {
+        // SAFETY: nothing but the functions of this file's kernels has this type.
+        unsafe { open::<BITS>(line, slot, tag) }
+    }
+
+    #[inline(always)]
+    fn close<const BITS: u32>(line: &mut [u64; WORDS], slot: u32) {
+        // SAFETY: nothing but the functions of this file's kernels has this type.
+        unsafe { close::<BITS>(line, slot) }
+    }
+}
+
+/// The lanes of a line from a slot on, and the lane of the slot. Only damaged metadata lead to a slot that is not
+/// there, and then there are none.
+#[inline]
+fn lanes<const BITS: u32>(slot: u32) -> [u64; 2] {
+    let first = slot + if BITS == 8 { 16 } else { 4 };
+    [u64::MAX, 1].map(|lanes| lanes.unbounded_shl(first))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn open<const BITS: u32>(line: &mut [u64; WORDS], slot: u32, tag: u64) {
+    let all = load(line);
+    // The quarter of the line that comes before each quarter. No tag lies at the start of the first.
+    let before = _mm512_shuffle_i64x2::<0b10_01_00_00>(all, all);
+    let [from, own] = lanes::<BITS>(slot);
+    let opened = match BITS {
+        8 => {
+            let moved = _mm512_mask_blend_epi8(from, all, _mm512_alignr_epi8::<15>(all, before));
+            _mm512_mask_set1_epi8(moved, own, tag as i8)
+        }
+        _ => {
+            let moved = _mm512_mask_blend_epi16(from as u32, all, _mm512_alignr_epi8::<14>(all, before));
+            _mm512_mask_set1_epi16(moved, own as u32, tag as i16)
+        }
+    };
+    store(line, opened);
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn close<const BITS: u32>(line: &mut [u64; WORDS], slot: u32) {
+    let all = load(line);
+    // The quarter of the line that comes after each quarter; zeros come after the last.
+    let after = _mm512_maskz_shuffle_i64x2::<0b11_11_10_01>(0b0011_1111, all, all);
+    let [from, _] = lanes::<BITS>(slot);
+    let closed = match BITS {
+        8 => _mm512_mask_blend_epi8(from, all, _mm512_alignr_epi8::<1>(after, all)),
+        _ => _mm512_mask_blend_epi16(from as u32, all, _mm512_alignr_epi8::<2>(after, all)),
+    };
+    store(line, closed);
 }
 
 /// A bit for each slot: whether it has the tag.
@@ -143,4 +199,9 @@ fn copies<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], hash: u64) -> u
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn insert<const BITS: u32>(blocks: &Blocks, words: &mut [u64], hash: u64) -> Option<bool> {
     kernel::insert::<BITS, Lines>(blocks, words, hash)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+fn remove<const BITS: u32>(blocks: &Blocks, words: &mut [u64], hash: u64) -> bool {
+    kernel::remove::<BITS, Lines>(blocks, words, hash)
 }

@@ -53,6 +53,37 @@ pub trait Instructed: Copy {
 
     /// Which of `run.length` slots from `run.start` on have the tag: bit i answers for slot `run.start + i`.
     fn matches<const BITS: u32>(line: &impl Line, run: Run, tag: u64) -> u64;
+
+    /// Puts a tag into a slot. The tags from this slot on move up by one, and the last is lost.
+    #[inline(always)]
+    fn open<const BITS: u32>(line: &mut [u64; WORDS], slot: u32, tag: u64) {
+        let (head, bit) = (const { head(BITS) }, slot * BITS);
+        let mut from_below = 0;
+        for (i, word) in line[head..].iter_mut().enumerate() {
+            let kept = below(bit, 64 * i as u32);
+            let moved = (*word << BITS | from_below) & !kept;
+            from_below = *word >> (64 - BITS);
+            // The bits that come over from a word that stays as it was are masked out.
+            *word = *word & kept | moved;
+        }
+        // Only damaged metadata lead to a word that is not there.
+        if let Some(word) = line.get_mut(head + (bit / 64) as usize) {
+            *word = *word & !(((1 << BITS) - 1) << (bit % 64)) | tag << (bit % 64);
+        }
+    }
+
+    /// Takes the tag out of a slot. The tags after it move down by one, and the last slot becomes 0.
+    #[inline(always)]
+    fn close<const BITS: u32>(line: &mut [u64; WORDS], slot: u32) {
+        let (head, bit) = (const { head(BITS) }, slot * BITS);
+        let mut from_above = 0;
+        for (i, word) in line[head..].iter_mut().enumerate().rev() {
+            let kept = below(bit, 64 * i as u32);
+            let moved = (*word >> BITS | from_above) & !kept;
+            from_above = *word << (64 - BITS);
+            *word = *word & kept | moved;
+        }
+    }
 }
 
 /// The entries of a bucket.
@@ -138,7 +169,9 @@ fn bit(place: u32, from: u32) -> u64 {
 
 /// Puts a tag at the end of a run, into a block with a free slot.
 #[inline(always)]
-pub fn insert<const BITS: u32>(line: &mut [u64; WORDS], run: Run, tag: u64) {
+pub fn insert<const BITS: u32, I: Instructed>(line: &mut [u64; WORDS], run: Run, tag: u64) {
+    // The tags come first. A vector that is read right after one of its words was written waits for that word.
+    I::open::<BITS>(line, run.start + run.length, tag);
     let place = run.place + run.length;
     let mut from_below = 0;
     for (i, word) in line[..const { head(BITS) }].iter_mut().enumerate() {
@@ -148,40 +181,18 @@ pub fn insert<const BITS: u32>(line: &mut [u64; WORDS], run: Run, tag: u64) {
         *word = *word & below(place, from) | moved << 1 | from_below | bit(place, from);
         from_below = carried;
     }
-    // The tags from this slot on move up by one.
-    let (head, bit) = (const { head(BITS) }, (run.start + run.length) * BITS);
-    let mut from_below = 0;
-    for (i, word) in line[head..].iter_mut().enumerate() {
-        let kept = below(bit, 64 * i as u32);
-        let moved = (*word << BITS | from_below) & !kept;
-        from_below = *word >> (64 - BITS);
-        // The bits that come over from a word that stays as it was are masked out.
-        *word = *word & kept | moved;
-    }
-    // Only damaged metadata lead to a word that is not there.
-    if let Some(word) = line.get_mut(head + (bit / 64) as usize) {
-        *word = *word & !(((1 << BITS) - 1) << (bit % 64)) | tag << (bit % 64);
-    }
 }
 
 /// Removes the entry in a slot, which belongs to this bucket.
 #[inline(always)]
-pub fn remove<const BITS: u32>(line: &mut [u64; WORDS], bucket: u32, slot: u32) {
+pub fn remove<const BITS: u32, I: Instructed>(line: &mut [u64; WORDS], bucket: u32, slot: u32) {
+    I::close::<BITS>(line, slot);
     let place = bucket + slot;
-    let head = const { head(BITS) };
     let mut from_above = 0;
-    for (i, word) in line[..head].iter_mut().enumerate().rev() {
+    for (i, word) in line[..const { head(BITS) }].iter_mut().enumerate().rev() {
         let kept = below(place, 64 * i as u32);
         let moved = (*word >> 1 | from_above) & !kept;
         from_above = *word << 63;
-        *word = *word & kept | moved;
-    }
-    let bit = slot * BITS;
-    let mut from_above = 0;
-    for (i, word) in line[head..].iter_mut().enumerate().rev() {
-        let kept = below(bit, 64 * i as u32);
-        let moved = (*word >> BITS | from_above) & !kept;
-        from_above = *word << (64 - BITS);
         *word = *word & kept | moved;
     }
 }
@@ -237,17 +248,17 @@ pub fn has<const BITS: u32, I: Instructed>(line: &impl Line, fingerprint: u64) -
 pub fn add<const BITS: u32>(line: &mut [u64; WORDS], fingerprint: u64) {
     let (bucket, tag) = split::<BITS>(fingerprint);
     let run = run::<BITS, Plain>(line, bucket);
-    insert::<BITS>(line, run, tag);
+    insert::<BITS, Plain>(line, run, tag);
 }
 
 /// Removes the first copy of a fingerprint. Returns false, with nothing changed, if there is none.
 #[inline(always)]
-pub fn take<const BITS: u32>(line: &mut [u64; WORDS], fingerprint: u64) -> bool {
+pub fn take<const BITS: u32, I: Instructed>(line: &mut [u64; WORDS], fingerprint: u64) -> bool {
     let (bucket, tag) = split::<BITS>(fingerprint);
-    let run = run::<BITS, Plain>(line, bucket);
-    let found = Plain::matches::<BITS>(line, run, tag);
+    let run = run::<BITS, I>(line, bucket);
+    let found = I::matches::<BITS>(line, run, tag);
     if found != 0 {
-        remove::<BITS>(line, bucket, run.start + found.trailing_zeros());
+        remove::<BITS, I>(line, bucket, run.start + found.trailing_zeros());
     }
     found != 0
 }

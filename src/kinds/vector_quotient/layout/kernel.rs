@@ -20,6 +20,8 @@ pub(super) struct Kernel {
     /// Inserts a hash. Returns whether the hash certainly was absent before, or `None`, with nothing changed, if it
     /// finds no place.
     pub insert: fn(&Blocks, &mut [u64], u64) -> Option<bool>,
+    /// Removes a hash. Returns false, with nothing changed, if it is absent.
+    pub remove: fn(&Blocks, &mut [u64], u64) -> bool,
 }
 
 /// The plain kernels, for tags of 8 and of 16 bits.
@@ -32,6 +34,7 @@ const fn plain<const BITS: u32>() -> Kernel {
         contains_few: contains_few::<BITS, Plain>,
         copies: super::copies::<BITS, Plain>,
         insert: insert::<BITS, Plain>,
+        remove: remove::<BITS, Plain>,
     }
 }
 
@@ -75,4 +78,9 @@ pub(super) fn contains_few<const BITS: u32, I: Instructed>(
 #[inline(always)]
 pub(super) fn insert<const BITS: u32, I: Instructed>(blocks: &Blocks, words: &mut [u64], hash: u64) -> Option<bool> {
     blocks.insert_at::<BITS, I>(words, blocks.place(hash))
+}
+
+#[inline(always)]
+pub(super) fn remove<const BITS: u32, I: Instructed>(blocks: &Blocks, words: &mut [u64], hash: u64) -> bool {
+    blocks.remove_at::<BITS, I>(words, blocks.place(hash))
 }

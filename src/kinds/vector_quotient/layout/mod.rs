@@ -160,7 +160,7 @@ impl Blocks {
         let new = !(first.2 | second.2);
         let (at, (taken, run, _)) = if first.0 <= second.0 { (block, first) } else { (other, second) };
         if taken < block::slots(BITS) {
-            block::insert::<BITS>(&mut blocks[at as usize], run, tag);
+            block::insert::<BITS, I>(&mut blocks[at as usize], run, tag);
             return Some(new);
         }
         self.make_room::<BITS>(blocks, [block, other], fingerprint).then_some(new)
@@ -178,7 +178,7 @@ impl Blocks {
                 let to = self.other(from, moved);
                 if block::taken::<BITS>(&blocks[to as usize]) < block::slots(BITS) {
                     block::add::<BITS>(&mut blocks[to as usize], moved);
-                    block::remove::<BITS>(&mut blocks[from as usize], bucket, slot as u32);
+                    block::remove::<BITS, Plain>(&mut blocks[from as usize], bucket, slot as u32);
                     block::add::<BITS>(&mut blocks[from as usize], fingerprint);
                     return true;
                 }
@@ -200,9 +200,11 @@ impl Blocks {
         }
     }
 
-    fn remove_at<const BITS: u32>(&self, words: &mut [u64], place: Place) -> bool {
+    /// Removes one of the entries with a fingerprint. Returns whether there is one.
+    #[inline(always)]
+    fn remove_at<const BITS: u32, I: Instructed>(&self, words: &mut [u64], place: Place) -> bool {
         let blocks = words.as_chunks_mut::<WORDS>().0;
-        [place.block, place.other].iter().any(|at| block::take::<BITS>(&mut blocks[*at as usize], place.fingerprint))
+        [place.block, place.other].iter().any(|at| block::take::<BITS, I>(&mut blocks[*at as usize], place.fingerprint))
     }
 }
 
@@ -273,11 +275,7 @@ impl FingerprintTable for VectorQuotient {
 
     #[inline]
     fn remove(&self, words: &mut [u64], hash: u64) -> bool {
-        let place = self.blocks.place(hash);
-        match self.blocks.tag_bits {
-            8 => self.blocks.remove_at::<8>(words, place),
-            _ => self.blocks.remove_at::<16>(words, place),
-        }
+        (self.kernel.remove)(&self.blocks, words, hash)
     }
 
     #[inline]

@@ -1,0 +1,278 @@
+//! Counters of four bits for AVX-512: the places of a key's counters, eight at most, are one vector, and so are the
+//! words that have them.
+//!
+//! Where the counters of a key are in different words, which is nearly always, all words are read before one is
+//! written. A processor that reads a word after it wrote another waits until it knows that these are not the same.
+
+use crate::batch::ring::{Batch, GROUP};
+use crate::bits::GOLDEN;
+use crate::blocks::eight::{Eight, WIDTH, all, load, numbers, reduce};
+use core::arch::x86_64::*;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// The greatest value of a counter, which stays.
+const GREATEST: u64 = 15;
+
+/// What the hash is multiplied by for each place.
+const POWERS: Eight = {
+    let (mut powers, mut i) = ([1; WIDTH], 1);
+    while i < WIDTH {
+        powers[i] = GOLDEN.wrapping_mul(powers[i - 1]);
+        i += 1;
+    }
+    powers
+};
+
+/// What no place is, different in each lane.
+const NOWHERE: Eight = [1 << 33, 2 << 33, 3 << 33, 4 << 33, 5 << 33, 6 << 33, 7 << 33, 8 << 33];
+
+/// Counters of four bits anywhere in an array: how many there are, and how many of them a key has.
+#[derive(Clone, Copy, Debug)]
+pub struct Eights {
+    range: u64,
+    hashes: u32,
+}
+
+/// The words with the counters of a key, of which no two are the same.
+struct Words {
+    at: Eight,
+    /// What the words were.
+    before: __m512i,
+    /// A one for each counter, in its lowest bit.
+    ones: __m512i,
+    /// The lanes that have a counter: all that are 0, and all that have their greatest value.
+    zero: __mmask8,
+    full: __mmask8,
+}
+
+impl Eights {
+    /// So many counters, of which a key has `hashes`. `None` if these kernels do not take them.
+    pub fn new(range: u64, hashes: u32) -> Option<Eights> {
+        (range < 1 << 32 && (1..=WIDTH as u32).contains(&hashes)).then_some(Eights { range, hashes })
+    }
+
+    /// Whether the counters lie in so many words.
+    #[inline(always)]
+    fn suits(&self, words: usize) -> bool {
+        self.range <= words as u64 * 16
+    }
+
+    /// Whether all counters of a hash are above 0.
+    #[inline(always)]
+    pub fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
+        assert!(self.suits(words.len()));
+        // SAFETY: a layout has these kernels where the processor has AVX-512, and the words suit.
+        unsafe { self.look_up(words, hash) }
+    }
+
+    /// The least of the counters of a hash.
+    #[inline(always)]
+    pub fn least(&self, words: &[AtomicU64], hash: u64) -> u64 {
+        assert!(self.suits(words.len()));
+        // SAFETY: a layout has these kernels where the processor has AVX-512, and the words suit.
+        unsafe { self.least_one(words, hash) }
+    }
+
+    /// Adds one to each counter of a hash that is below its greatest value. Returns whether a counter was 0; `None`,
+    /// with nothing changed, if two counters of the hash are in one word.
+    #[inline(always)]
+    pub fn add(&self, words: &mut [u64], hash: u64) -> Option<bool> {
+        assert!(self.suits(words.len()));
+        // SAFETY: a layout has these kernels where the processor has AVX-512, and the words suit.
+        unsafe { self.add_one(words, hash) }
+    }
+
+    /// Adds the keys of a batch, in order. `alone` adds a hash that has two counters in one word.
+    pub fn add_many(&self, words: &mut [u64], batch: &mut dyn Batch, alone: impl Fn(&mut [u64], u64) -> bool) {
+        assert!(self.suits(words.len()));
+        // SAFETY: a layout has these kernels where the processor has AVX-512, and the words suit.
+        unsafe { self.add_all(words, batch, alone) }
+    }
+
+    /// Subtracts the keys of a batch, in order. `alone` subtracts a hash that has two counters in one word. Returns how
+    /// many keys could be subtracted.
+    pub fn subtract_many(
+        &self,
+        words: &mut [u64],
+        batch: &mut dyn Batch,
+        alone: impl Fn(&mut [u64], u64) -> bool,
+    ) -> u64 {
+        assert!(self.suits(words.len()));
+        // SAFETY: a layout has these kernels where the processor has AVX-512, and the words suit.
+        unsafe { self.subtract_all(words, batch, alone) }
+    }
+
+    /// Takes one from each counter of a hash that is below its greatest value. Returns false, with nothing changed, if
+    /// a counter is 0; `None`, with nothing changed, if two counters of the hash are in one word.
+    #[inline(always)]
+    pub fn subtract(&self, words: &mut [u64], hash: u64) -> Option<bool> {
+        assert!(self.suits(words.len()));
+        // SAFETY: a layout has these kernels where the processor has AVX-512, and the words suit.
+        unsafe { self.subtract_one(words, hash) }
+    }
+
+    /// The mask of the lanes that have a counter.
+    #[inline(always)]
+    fn lanes(&self) -> __mmask8 {
+        u8::MAX >> (WIDTH as u32 - self.hashes)
+    }
+
+    /// The places of a hash, below the number of counters in all lanes.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    fn vector(&self, hash: u64) -> __m512i {
+        reduce(_mm512_mullo_epi64(all(hash), load(&POWERS)), all(self.range))
+    }
+
+    /// The words with the counters of a hash. `None` if two counters are in one word.
+    ///
+    /// # Safety
+    /// The words suit.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn words(&self, words: &[u64], hash: u64) -> Option<Words> {
+        let (places, lanes) = (self.vector(hash), self.lanes());
+        let at = _mm512_srli_epi64::<4>(places);
+        // Each pair of lanes is compared, some of them twice.
+        let own = _mm512_mask_mov_epi64(load(&NOWHERE), lanes, at);
+        let twice = _mm512_cmpeq_epi64_mask(own, _mm512_alignr_epi64::<1>(own, own))
+            | _mm512_cmpeq_epi64_mask(own, _mm512_alignr_epi64::<2>(own, own))
+            | _mm512_cmpeq_epi64_mask(own, _mm512_alignr_epi64::<3>(own, own))
+            | _mm512_cmpeq_epi64_mask(own, _mm512_alignr_epi64::<4>(own, own));
+        if twice != 0 {
+            return None;
+        }
+        let at = numbers(at);
+        // SAFETY: a place is below the number of counters, all of which lie in the words.
+        let read = |lane: usize| unsafe { *words.get_unchecked(at[lane] as usize) } as i64;
+        let before = _mm512_set_epi64(read(7), read(6), read(5), read(4), read(3), read(2), read(1), read(0));
+        let shifts = _mm512_and_si512(_mm512_slli_epi64::<2>(places), all(60));
+        let counters = _mm512_and_si512(_mm512_srlv_epi64(before, shifts), all(GREATEST));
+        Some(Words {
+            at,
+            before,
+            ones: _mm512_sllv_epi64(all(1), shifts),
+            zero: _mm512_testn_epi64_mask(counters, counters) & lanes,
+            full: _mm512_cmpeq_epi64_mask(counters, all(GREATEST)),
+        })
+    }
+
+    /// Writes words to the places of [`Eights::words`].
+    ///
+    /// # Safety
+    /// The words suit, and the places are those of these words.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn write(&self, words: &mut [u64], at: &Eight, after: __m512i) {
+        for (at, after) in at.iter().zip(numbers(after)).take(self.hashes as usize) {
+            // SAFETY: a place is below the number of counters, all of which lie in the words.
+            *unsafe { words.get_unchecked_mut(*at as usize) } = after;
+        }
+    }
+
+    /// The counters of a hash, in all lanes.
+    ///
+    /// # Safety
+    /// The words suit.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn counters(&self, words: &[AtomicU64], hash: u64) -> __m512i {
+        let places = self.vector(hash);
+        let at = numbers(_mm512_srli_epi64::<4>(places));
+        // SAFETY: a place is below the number of counters, all of which lie in the words.
+        let read = |lane: usize| unsafe { words.get_unchecked(at[lane] as usize) }.load(Ordering::Relaxed) as i64;
+        let read = _mm512_set_epi64(read(7), read(6), read(5), read(4), read(3), read(2), read(1), read(0));
+        let shifts = _mm512_and_si512(_mm512_slli_epi64::<2>(places), all(60));
+        _mm512_and_si512(_mm512_srlv_epi64(read, shifts), all(GREATEST))
+    }
+
+    /// # Safety
+    /// The words suit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn look_up(&self, words: &[AtomicU64], hash: u64) -> bool {
+        // SAFETY: the words suit, as the safety section asks.
+        let counters = unsafe { self.counters(words, hash) };
+        _mm512_testn_epi64_mask(counters, counters) & self.lanes() == 0
+    }
+
+    /// # Safety
+    /// The words suit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn least_one(&self, words: &[AtomicU64], hash: u64) -> u64 {
+        // SAFETY: the words suit, as the safety section asks.
+        let counters = unsafe { self.counters(words, hash) };
+        _mm512_mask_reduce_min_epu64(self.lanes(), counters)
+    }
+
+    /// # Safety
+    /// The words suit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn add_one(&self, words: &mut [u64], hash: u64) -> Option<bool> {
+        // SAFETY: the words suit, as the safety section asks.
+        let found = unsafe { self.words(words, hash) }?;
+        let after = _mm512_mask_add_epi64(found.before, !found.full, found.before, found.ones);
+        // SAFETY: as above, and the places are those of these words.
+        unsafe { self.write(words, &found.at, after) };
+        Some(found.zero != 0)
+    }
+
+    /// # Safety
+    /// The words suit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn add_all(&self, words: &mut [u64], batch: &mut dyn Batch, alone: impl Fn(&mut [u64], u64) -> bool) {
+        let mut hashes = [0; GROUP];
+        loop {
+            let count = batch.next(&mut hashes);
+            if count == 0 {
+                return;
+            }
+            let mut answers = 0;
+            for (i, hash) in hashes[..count].iter().enumerate() {
+                // SAFETY: the words suit, as the safety section asks.
+                let new = unsafe { self.add_one(words, *hash) }.unwrap_or_else(|| alone(words, *hash));
+                answers |= u64::from(new) << i;
+            }
+            batch.answer(answers, count);
+        }
+    }
+
+    /// # Safety
+    /// The words suit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn subtract_one(&self, words: &mut [u64], hash: u64) -> Option<bool> {
+        // SAFETY: the words suit, as the safety section asks.
+        let found = unsafe { self.words(words, hash) }?;
+        if found.zero == 0 {
+            let after = _mm512_mask_sub_epi64(found.before, !found.full, found.before, found.ones);
+            // SAFETY: as above, and the places are those of these words.
+            unsafe { self.write(words, &found.at, after) };
+        }
+        Some(found.zero == 0)
+    }
+
+    /// # Safety
+    /// The words suit.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn subtract_all(
+        &self,
+        words: &mut [u64],
+        batch: &mut dyn Batch,
+        alone: impl Fn(&mut [u64], u64) -> bool,
+    ) -> u64 {
+        let (mut hashes, mut done) = ([0; GROUP], 0);
+        loop {
+            let count = batch.next(&mut hashes);
+            if count == 0 {
+                return done;
+            }
+            let mut answers = 0;
+            for (i, hash) in hashes[..count].iter().enumerate() {
+                // SAFETY: the words suit, as the safety section asks.
+                let is_done = unsafe { self.subtract_one(words, *hash) }.unwrap_or_else(|| alone(words, *hash));
+                answers |= u64::from(is_done) << i;
+            }
+            done += u64::from(answers.count_ones());
+            batch.answer(answers, count);
+        }
+    }
+}
