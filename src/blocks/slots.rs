@@ -29,9 +29,10 @@ impl Slots {
     /// What is in a slot of the words that `word` gives by their places.
     #[inline]
     pub fn get_by(&self, slot: u64, word: impl Fn(usize) -> u64) -> u64 {
-        let (shift, [first, last]) = (slot * u64::from(self.width) % 64, self.words_of(slot));
+        let bit = slot * u64::from(self.width);
+        let (first, shift) = ((bit / 64) as usize, bit % 64);
         let low = word(first) >> shift;
-        let high = if last > first { word(last) << (64 - shift) } else { 0 };
+        let high = if shift + u64::from(self.width) > 64 { word(first + 1) << (64 - shift) } else { 0 };
         (low | high) & self.greatest()
     }
 
@@ -54,10 +55,11 @@ impl Slots {
     /// Puts a number into a slot in place of what is there.
     #[inline]
     pub fn set(&self, words: &mut [u64], slot: u64, number: u64) {
-        let (shift, [first, last]) = (slot * u64::from(self.width) % 64, self.words_of(slot));
+        let bit = slot * u64::from(self.width);
+        let (first, shift) = ((bit / 64) as usize, bit % 64);
         words[first] = words[first] & !(self.greatest() << shift) | number << shift;
-        if last > first {
-            words[last] = words[last] & !(self.greatest() >> (64 - shift)) | number >> (64 - shift);
+        if shift + u64::from(self.width) > 64 {
+            words[first + 1] = words[first + 1] & !(self.greatest() >> (64 - shift)) | number >> (64 - shift);
         }
     }
 

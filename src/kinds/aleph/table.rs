@@ -7,7 +7,7 @@ use crate::blocks::segments::{Address, Division, ones};
 use crate::contract::Base;
 use crate::error::{Result, Status};
 use crate::generic::grown::{Growth, Layout as _, Outcome, Refusal, STATE_WORDS};
-use crate::kinds::quotient::layout::{Editor, Entries, Reader};
+use crate::kinds::quotient::layout::{Entries, Reader};
 use crate::storage::try_vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -246,7 +246,7 @@ impl Table {
         // A void entry without a mother is left over from a key that was removed. Such an entry goes as well, and no
         // key goes with it.
         let is_alive = !shape.is_void(number) || self.remove_mother(words, hash, address);
-        Editor::new(shape.table, &mut words[self.range(address)]).remove(number, 1);
+        (self.kernel.remove)(&shape, &mut words[self.range(address)], number);
         Ok(is_alive)
     }
 
@@ -284,7 +284,7 @@ impl Table {
                 return Ok(false);
             }
             let (range, words) = (self.range(address), base.writable_at_once().ok_or(Status::Internal)?);
-            Editor::new(shape.table, &mut words[range.clone()]).remove(old, 1);
+            (self.kernel.remove)(&shape, &mut words[range.clone()], old);
             if (self.kernel.insert)(&shape, &mut words[range.clone()], new, 1).is_ok() {
                 if is_void {
                     self.remove_mother(words, hash, address);

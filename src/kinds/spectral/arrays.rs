@@ -84,12 +84,11 @@ impl Arrays {
     #[inline]
     pub fn remove(&self, words: &mut [u64], hash: u64, times: u64) -> u64 {
         let (primary, secondary) = words.split_at_mut(self.split);
-        let (minimum, _) = self.primary.minimum(hash, |word| primary[word]);
-        let times = times.min(minimum);
+        let times = times.min(self.primary.least_by(hash, |word| primary[word]));
         if times > 0 {
             self.primary.subtract_times(primary, hash, times);
             if let Some(array) = &self.secondary {
-                let (there, _) = array.minimum(second(hash), |word| secondary[word]);
+                let there = array.least_by(second(hash), |word| secondary[word]);
                 array.subtract_times(secondary, second(hash), times.min(there));
             }
         }

@@ -12,6 +12,7 @@
 //! "maybe" for ever. The sum is kept modulo a power of two above all sums of h increments, because larger sums tell
 //! nothing.
 
+use super::bytes::{self, Bytes};
 use super::sizing::{self, Refusals};
 use crate::bits::{GOLDEN, mix};
 use crate::blocks::Measure;
@@ -102,12 +103,15 @@ impl Sequence {
 pub struct Increments {
     sequence: Sequence,
     places: Scattered,
+    /// The cells, if they are bytes, and a key has not many.
+    bytes: Option<Bytes>,
 }
 
 impl Increments {
     /// So many cells with these increments, of which a key has `hashes`. `None` if there is no such layout.
     pub fn new(count: u64, hashes: u32, sequence: Sequence) -> Option<Increments> {
-        Some(Increments { sequence, places: Scattered::new(count, sequence.width(), hashes)? })
+        let bytes = (sequence == Sequence::Interval(bytes::LEAST)).then(|| Bytes::new(count, hashes)).flatten();
+        Some(Increments { sequence, places: Scattered::new(count, sequence.width(), hashes)?, bytes })
     }
 
     /// The cells that a geometry describes, if its words name a sequence and a number of increments.
@@ -197,12 +201,30 @@ impl Increments {
     /// Whether no cell of a hash says "no". `word` gives the words by their places.
     #[inline]
     pub fn contains(&self, hash: u64, word: impl Fn(usize) -> u64) -> bool {
+        match self.bytes.and_then(|bytes| bytes.contains(hash, &word)) {
+            Some(answer) => answer,
+            None => self.contains_of_any(hash, word),
+        }
+    }
+
+    /// As [`Increments::contains`], for all sequences.
+    #[inline(never)]
+    fn contains_of_any(&self, hash: u64, word: impl Fn(usize) -> u64) -> bool {
         self.all(hash, |position, increment| self.may_have(self.cells().slots.get_by(position, &word), increment))
     }
 
     /// Adds the increments of a hash to its cells. Returns whether one of the cells said "no" before.
     #[inline]
     pub fn add(&self, words: &mut [u64], hash: u64) -> bool {
+        match self.bytes.and_then(|bytes| bytes.add(words, hash)) {
+            Some(new) => new,
+            None => self.add_of_any(words, hash),
+        }
+    }
+
+    /// As [`Increments::add`], for all sequences.
+    #[inline(never)]
+    fn add_of_any(&self, words: &mut [u64], hash: u64) -> bool {
         let (slots, mut new) = (self.cells().slots, false);
         self.all(hash, |position, increment| {
             let cell = slots.get_by(position, |word| words[word]);
@@ -217,8 +239,17 @@ impl Increments {
     /// "no".
     #[inline]
     pub fn subtract(&self, words: &mut [u64], hash: u64) -> bool {
+        match self.bytes.and_then(|bytes| bytes.subtract(words, hash)) {
+            Some(removed) => removed,
+            None => self.subtract_of_any(words, hash),
+        }
+    }
+
+    /// As [`Increments::subtract`], for all sequences.
+    #[inline(never)]
+    fn subtract_of_any(&self, words: &mut [u64], hash: u64) -> bool {
         let slots = self.cells().slots;
-        let is_there = self.contains(hash, |word| words[word]);
+        let is_there = self.contains_of_any(hash, |word| words[word]);
         if is_there {
             self.all(hash, |position, increment| {
                 let cell = slots.get_by(position, |word| words[word]);
@@ -289,6 +320,32 @@ mod tests {
                 least.push(next.unwrap());
             }
             assert_eq!(least, sequence);
+        }
+    }
+
+    /// Cells of a byte say and become what cells of any sequence do, for every number of cells of a key that they take,
+    /// and also if cells of a key are the same, or are full.
+    #[test]
+    fn bytes_are_cells_like_others() {
+        for hashes in 1..=20 {
+            for count in [1, 5, 40, 3000] {
+                let cells = Increments::new(count, hashes, Sequence::Interval(bytes::LEAST)).unwrap();
+                assert_eq!(cells.bytes.is_some(), hashes <= 16);
+                let plain = Increments { bytes: None, ..cells };
+                let mut words = [vec![0_u64; count.div_ceil(8) as usize], vec![0; count.div_ceil(8) as usize]];
+                for step in 0..3000 {
+                    let hash = mix(mix(step) % (count + 20));
+                    let [ours, theirs] = &mut words;
+                    let in_both = [cells.contains(hash, |word| ours[word]), plain.contains(hash, |word| theirs[word])];
+                    assert_eq!(in_both[0], in_both[1], "{hashes} cells of {count}");
+                    if mix(!step) % 8 < 5 {
+                        assert_eq!(cells.add(ours, hash), plain.add(theirs, hash), "{hashes} cells of {count}");
+                    } else {
+                        assert_eq!(cells.subtract(ours, hash), plain.subtract(theirs, hash));
+                    }
+                    assert_eq!(ours, theirs, "{hashes} cells of {count}");
+                }
+            }
         }
     }
 

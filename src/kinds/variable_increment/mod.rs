@@ -11,6 +11,7 @@
 //!
 //! Header: word 0 is the number of the sequence, and word 1 is the number of increments.
 
+mod bytes;
 pub mod layout;
 pub mod sizing;
 

@@ -22,6 +22,8 @@ pub(super) static KERNEL: Kernel = Kernel {
     contains: |shape, words, slot, tail| unsafe { contains(shape, words, slot, tail) },
     // SAFETY: as above.
     insert: |shape, words, number, times| unsafe { insert(shape, words, number, times) },
+    // SAFETY: as above.
+    remove: |shape, words, number| unsafe { remove(shape, words, number) },
 };
 
 /// From so many words on (32 KiB) lines are fetched ahead, as for lookups in a quotient filter.
@@ -48,6 +50,11 @@ fn contains(shape: &Shape, words: &[AtomicU64], slot: u64, tail: u64) -> bool {
 #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
 fn insert(shape: &Shape, words: &mut [u64], number: u64, times: u64) -> Result<bool, Full> {
     kernel::insert::<Pdep>(shape, words, number, times)
+}
+
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+fn remove(shape: &Shape, words: &mut [u64], number: u64) -> u64 {
+    kernel::remove::<Pdep>(shape, words, number)
 }
 
 /// Where to look for the keys of a group.

@@ -19,7 +19,7 @@ pub struct Segments<'a> {
     pub size: usize,
 }
 
-/// Lookups and insertions in a segment with one instruction set.
+/// Lookups, insertions and removals in a segment with one instruction set.
 pub struct Kernel {
     /// Whether each hash of a batch finds an entry in the segments of these words. The hashes are not mixed. The
     /// function returns false, and has taken no hash, if the caller has to ask for the hashes one by one.
@@ -28,11 +28,17 @@ pub struct Kernel {
     pub contains: fn(&Shape, &[AtomicU64], u64, u64) -> bool,
     /// Inserts a number so many times. Returns whether the number was absent before.
     pub insert: fn(&Shape, &mut [u64], u64, u64) -> Result<bool, Full>,
+    /// Removes a number once. Returns how often it was removed.
+    pub remove: fn(&Shape, &mut [u64], u64) -> u64,
 }
 
 /// Plain code, which every processor runs.
-pub(super) static PORTABLE: Kernel =
-    Kernel { contains_many: |_, _, _| false, contains: contains::<Broadword>, insert: insert::<Broadword> };
+pub(super) static PORTABLE: Kernel = Kernel {
+    contains_many: |_, _, _| false,
+    contains: contains::<Broadword>,
+    insert: insert::<Broadword>,
+    remove: remove::<Broadword>,
+};
 
 #[inline(always)]
 pub(super) fn contains<S: Select>(shape: &Shape, words: &[AtomicU64], slot: u64, tail: u64) -> bool {
@@ -42,4 +48,9 @@ pub(super) fn contains<S: Select>(shape: &Shape, words: &[AtomicU64], slot: u64,
 #[inline(always)]
 pub(super) fn insert<S: Select>(shape: &Shape, words: &mut [u64], number: u64, times: u64) -> Result<bool, Full> {
     Editor::<S>::selecting(shape.table, words).insert(number, times)
+}
+
+#[inline(always)]
+pub(super) fn remove<S: Select>(shape: &Shape, words: &mut [u64], number: u64) -> u64 {
+    Editor::<S>::selecting(shape.table, words).remove(number, 1)
 }

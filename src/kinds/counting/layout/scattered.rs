@@ -95,6 +95,14 @@ impl Scattered {
         (least, recurs)
     }
 
+    /// The least counter of a hash. `word` gives the words by their places.
+    #[inline]
+    pub fn least_by(&self, hash: u64, word: impl Fn(usize) -> u64) -> u64 {
+        let mut least = self.cells.greatest();
+        self.positions.each(hash, |position| least = least.min(self.cells.slots.get_by(position, &word)));
+        least
+    }
+
     #[inline]
     fn counter(&self, words: &[AtomicU64], position: u64) -> u64 {
         self.cells.slots.get(words, position)
@@ -158,6 +166,21 @@ impl Scattered {
         // All counters are read before the first is written: a counter of two positions gets the same value twice.
         let mut counters = [(0, 0); AT_ONCE];
         let mut count = 0;
+        if slots.width.is_power_of_two() {
+            // Each counter lies in one word.
+            self.positions.each(hash, |position| {
+                let bit = position << slots.width.trailing_zeros();
+                counters[count % AT_ONCE] = (bit, words[(bit / 64) as usize] >> (bit % 64) & greatest);
+                count += 1;
+            });
+            for (bit, counter) in &counters[..count.min(AT_ONCE)] {
+                if *counter < greatest {
+                    let word = &mut words[(bit / 64) as usize];
+                    *word = *word & !(greatest << (bit % 64)) | change(*counter) << (bit % 64);
+                }
+            }
+            return;
+        }
         self.positions.each(hash, |position| {
             counters[count % AT_ONCE] = (position, slots.get_by(position, |word| words[word]));
             count += 1;

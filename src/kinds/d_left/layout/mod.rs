@@ -61,6 +61,10 @@ pub struct Table {
     /// How many remainders one window holds, and the lowest bit of each.
     together: u32,
     ones: u64,
+    /// Whether all remainders of a window are among the eight bytes from the byte on in which the first one begins.
+    is_near: bool,
+    /// 2^16 / `width`, rounded up: a product instead of a division by the width.
+    inverse: u32,
 }
 
 /// A cell that is taken.
@@ -88,7 +92,9 @@ impl Table {
             _ => 2,
         };
         let ones = (0..together).fold(0, |ones, cell| ones | 1 << (cell * width));
-        Some(Table { buckets, width, reach: REACH.min(buckets), together, ones })
+        let is_near = (0..CELLS).step_by(together as usize).all(|cell| cell * width % 8 + together * width <= 64);
+        let inverse = (1 << 16) / width + 1;
+        Some(Table { buckets, width, reach: REACH.min(buckets), together, ones, is_near, inverse })
     }
 
     /// The table that a geometry describes, if it is one of this kind.
@@ -175,7 +181,7 @@ impl Table {
     /// The counters of a bucket.
     #[inline(always)]
     fn counters(words: &(impl Source + ?Sized), bucket: u64) -> u64 {
-        window(words, bucket) & 0xffff
+        words.eight(bucket).unwrap_or_else(|| window(words, bucket)) & 0xffff
     }
 
     /// The first bit of a cell's remainder.
@@ -184,43 +190,58 @@ impl Table {
         bucket + 16 + u64::from(number * self.width)
     }
 
-    /// A bit for each cell of a bucket that has this remainder. Some of these cells may be free.
+    /// A bit for each cell of the four buckets that has a remainder; some of these cells may be free. The bit lies as
+    /// many places below the cell's highest bit in its window as buckets and windows were looked at before.
+    ///
+    /// All buckets are read in any case, so that the processor can wait for them together.
     #[inline(always)]
-    fn equal(&self, words: &(impl Source + ?Sized), bucket: u64, remainder: u64) -> u32 {
+    fn equal(&self, words: &(impl Source + ?Sized), buckets: [u64; TABLES as usize], remainder: u64) -> u64 {
         let highs = self.ones << (self.width - 1);
         let lows = highs - self.ones;
         let pattern = remainder * self.ones;
-        let (mut found, mut first) = (0, 0);
+        let near = |bit| if self.is_near { words.eight(bit) } else { None };
+        let (mut equal, mut first, mut shift) = (0, 0, 0);
         while first < CELLS {
-            let differs = window(words, self.place(bucket, first)) ^ pattern;
-            let mut zeros = !((differs & lows).wrapping_add(lows) | differs) & highs;
-            // There is seldom more than one such cell.
-            while zeros != 0 {
-                found |= 1 << (first + zeros.trailing_zeros() / self.width);
-                zeros &= zeros - 1;
+            for bucket in buckets {
+                let place = self.place(bucket, first);
+                let differs = near(place).unwrap_or_else(|| window(words, place)) ^ pattern;
+                let zeros = !((differs & lows).wrapping_add(lows) | differs) & highs;
+                // A remainder has more bits than there are windows in all four buckets.
+                equal |= zeros >> shift;
+                shift += 1;
             }
             first += self.together;
         }
-        found
+        equal
     }
 
-    /// The cells of a fingerprint in one of its buckets.
+    /// The taken cells among those that [`Table::equal`] found, in the order of the subtables.
     #[inline(always)]
-    fn cells_in<S: Source + ?Sized>(
+    fn taken_of<S: Source + ?Sized>(
         &self,
         words: &S,
-        bucket: u64,
-        remainder: u64,
+        buckets: [u64; TABLES as usize],
+        mut equal: u64,
     ) -> impl Iterator<Item = Cell> + use<S> {
-        let mut equal = self.equal(words, bucket, remainder);
-        let counters = if equal == 0 { 0 } else { Table::counters(words, bucket) };
+        // A bit for each cell of the four buckets, and the counters of those that have a cell here, 16 bits a bucket.
+        // There is seldom more than one.
+        let (mut cells, mut counters) = (0_u32, 0);
+        while equal != 0 {
+            let bit = equal.trailing_zeros();
+            equal &= equal - 1;
+            let lane = bit * self.inverse >> 16;
+            let shift = self.width - 1 - (bit - lane * self.width);
+            let (table, window) = (shift % TABLES as u32, shift / TABLES as u32);
+            cells |= 1 << (table * CELLS + window * self.together + lane);
+            counters |= Table::counters(words, buckets[table as usize]) << (16 * table);
+        }
         core::iter::from_fn(move || {
-            while equal != 0 {
-                let number = equal.trailing_zeros();
-                equal &= equal - 1;
-                let count = counters >> (2 * number) & MOST;
+            while cells != 0 {
+                let cell = cells.trailing_zeros();
+                cells &= cells - 1;
+                let count = counters >> (2 * cell) & MOST;
                 if count > 0 {
-                    return Some(Cell { bucket, number, count });
+                    return Some(Cell { bucket: buckets[(cell / CELLS) as usize], number: cell % CELLS, count });
                 }
             }
             None
@@ -229,19 +250,15 @@ impl Table {
 
     /// The cells of a fingerprint, in the order of the subtables.
     #[inline(always)]
-    fn cells_of<'a>(&'a self, words: &'a (impl Source + ?Sized), fingerprint: u64) -> impl Iterator<Item = Cell> + 'a {
-        let remainder = self.remainder(fingerprint);
-        self.buckets_of(fingerprint).into_iter().flat_map(move |bucket| self.cells_in(words, bucket, remainder))
+    fn cells_of<S: Source + ?Sized>(&self, words: &S, fingerprint: u64) -> impl Iterator<Item = Cell> + use<S> {
+        let buckets = self.buckets_of(fingerprint);
+        self.taken_of(words, buckets, self.equal(words, buckets, self.remainder(fingerprint)))
     }
 
     /// Whether a fingerprint is there.
     #[inline(always)]
     pub fn has(&self, words: &(impl Source + ?Sized), fingerprint: u64) -> bool {
-        let remainder = self.remainder(fingerprint);
-        let [a, b, c, d] = self.buckets_of(fingerprint);
-        let has = |bucket| self.cells_in(words, bucket, remainder).next().is_some();
-        // All buckets are looked at in any case, so that the processor can wait for them together.
-        has(a) | has(b) | has(c) | has(d)
+        self.cells_of(words, fingerprint).next().is_some()
     }
 
     /// How often a fingerprint is there.
@@ -254,8 +271,10 @@ impl Table {
     /// changed, if there is no cell for it.
     #[inline]
     pub fn add(&self, words: &mut [u64], fingerprint: u64) -> Option<bool> {
+        let (buckets, remainder) = (self.buckets_of(fingerprint), self.remainder(fingerprint));
+        let equal = self.equal(&*words, buckets, remainder);
         let (mut is_there, mut counting) = (false, None);
-        for cell in self.cells_of(words, fingerprint) {
+        for cell in self.taken_of(&*words, buckets, equal) {
             is_there = true;
             if cell.count < MOST && counting.is_none() {
                 counting = Some(cell);
@@ -265,29 +284,31 @@ impl Table {
             flip(words, bucket + u64::from(2 * number), count ^ (count + 1));
             return Some(false);
         }
-        let taken = |bucket: &u64| {
-            let counters = Table::counters(words, *bucket);
-            (counters | counters >> 1) & LOWS
-        };
+        let counters = buckets.iter().rev().fold(0, |all, bucket| all << 16 | Table::counters(&*words, *bucket));
+        let taken = (counters | counters >> 1) & (u64::MAX / 3);
+        // The cells taken in each bucket, 16 bits a bucket.
+        let pairs = (taken & (u64::MAX / 5)) + (taken >> 2 & (u64::MAX / 5));
+        let fours = (pairs + (pairs >> 4)) & (u64::MAX / 17);
+        let loads = fours + (fours >> 8);
         // The first of the least loaded buckets.
-        let bucket = self.buckets_of(fingerprint).into_iter().min_by_key(|bucket| taken(bucket).count_ones())?;
-        let number = (!taken(&bucket) & LOWS).trailing_zeros() / 2;
+        let table = (0..TABLES as usize).min_by_key(|table| loads >> (16 * table) & 0xff)?;
+        let number = (!(taken >> (16 * table)) & LOWS).trailing_zeros() / 2;
         if number >= CELLS {
             return None;
         }
         // A process that died may have left bits in a free cell. The remainder is written before the counter that makes
         // it count.
-        let place = self.place(bucket, number);
+        let place = self.place(buckets[table], number);
         let old = self.remainder(window(words, place));
-        flip(words, place, old ^ self.remainder(fingerprint));
-        flip(words, bucket + u64::from(2 * number), 1);
+        flip(words, place, old ^ remainder);
+        flip(words, buckets[table] + u64::from(2 * number), 1);
         Some(!is_there)
     }
 
     /// Removes one copy of a fingerprint. Returns false, with nothing changed, if there is none.
     #[inline]
     pub fn take(&self, words: &mut [u64], fingerprint: u64) -> bool {
-        let Some(cell) = self.cells_of(words, fingerprint).min_by_key(|cell| cell.count) else { return false };
+        let Some(cell) = self.cells_of(&*words, fingerprint).min_by_key(|cell| cell.count) else { return false };
         let Cell { bucket, number, count } = cell;
         flip(words, bucket + u64::from(2 * number), count ^ (count - 1));
         if count == 1 {
@@ -415,6 +436,39 @@ impl FingerprintTable for DLeft {
         match bits::is_zero_from(words, self.table.bits()) {
             true => Ok(()),
             false => Err(error!(Corrupt, "bits after the last of {} buckets are set", TABLES * self.table.buckets)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Remainders of every length are found in the cells that have them, in the order of the subtables, whatever the
+    /// cells hold, and also where the words end with the last bucket.
+    #[test]
+    fn cells_are_found_for_every_length_of_a_remainder() {
+        for width in sizing::REMAINDER_BITS.0..=sizing::REMAINDER_BITS.1 {
+            let table = Table::new(5, width).unwrap();
+            for seed in 0..200 {
+                let mut words: Vec<u64> = (0..table.bits().div_ceil(64)).map(|i| mix(seed << 32 | i)).collect();
+                let fingerprint = table.fingerprint(mix(!seed));
+                let (buckets, remainder) = (table.buckets_of(fingerprint), table.remainder(fingerprint));
+                // Some cells get the remainder.
+                for i in 0..mix(seed) % 6 {
+                    let place = table.place(buckets[(mix(i ^ seed) % 4) as usize], (mix(i + seed) % 8) as u32);
+                    let old = table.remainder(window(&words[..], place));
+                    flip(&mut words, place, old ^ remainder);
+                }
+                let mut expected = Vec::new();
+                for (bucket, number) in buckets.into_iter().flat_map(|bucket| (0..CELLS).map(move |i| (bucket, i))) {
+                    let count = window(&words[..], bucket + u64::from(2 * number)) & MOST;
+                    if count > 0 && table.remainder(window(&words[..], table.place(bucket, number))) == remainder {
+                        expected.push(Cell { bucket, number, count });
+                    }
+                }
+                assert_eq!(table.cells_of(&words[..], fingerprint).collect::<Vec<_>>(), expected, "{width} bits");
+            }
         }
     }
 }
