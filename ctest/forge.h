@@ -1,5 +1,5 @@
-/* Hostile payloads for the tests of inlined lookups: between pages that nobody may read, with forged words, and changing
- * while they are asked. */
+/* Hostile payloads for the tests of inlined lookups: between pages that nobody may read, with forged words, and
+ * changing while they are asked. */
 #ifndef PETAL_FORGE_H
 #define PETAL_FORGE_H
 
