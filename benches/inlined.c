@@ -38,6 +38,7 @@ static uint64_t high(uint64_t a, uint64_t b) {
 typedef struct {
   uint64_t keys[KEYS];
   petal_filter *filter;
+  petal_map *map;
   petal_view view;
   /* The plain loops' own. */
   unsigned char *cells;
@@ -65,6 +66,7 @@ static uint64_t inlined(const bench *b) {
 
 OF_LAYOUT(blocked)
 OF_LAYOUT(split_block)
+OF_LAYOUT(two_blocks)
 OF_LAYOUT(bloom)
 OF_LAYOUT(fuse)
 OF_LAYOUT(ribbon)
@@ -81,6 +83,36 @@ static uint64_t batch(const bench *b) {
   petal_answers answers = {.struct_size = sizeof answers};
   petal_filter_contains_batch(b->filter, &keys, &answers, NULL);
   return answers.true_count;
+}
+
+/* Values of keys in a map. */
+static uint64_t map_inlined(const bench *b) {
+  const petal_view view = b->view;
+  uint64_t sum = 0, value = 0;
+  bool found = false;
+  for (int i = 0; i < KEYS; i++) {
+    petal_view_get_u64(&view, b->keys[i], &value, &found);
+    sum += value;
+  }
+  return sum;
+}
+
+static uint64_t map_called(const bench *b) {
+  uint64_t sum = 0, value = 0;
+  bool found = false;
+  for (int i = 0; i < KEYS; i++) {
+    petal_map_get_u64(b->map, b->keys[i], &value, &found);
+    sum += value;
+  }
+  return sum;
+}
+
+static uint64_t map_batch(const bench *b) {
+  static uint64_t values[KEYS];
+  petal_keys keys = petal_keys_u64(b->keys, KEYS);
+  petal_answers answers = {.struct_size = sizeof answers, .values = values};
+  petal_map_get_batch(b->map, &keys, &answers, NULL);
+  return values[0];
 }
 
 /* A binary fuse lookup of one byte: a hash, three loads, their exclusive or. What the cells hold changes no step. */
@@ -150,7 +182,7 @@ static double median(bench *b, uint64_t n, int known, uint64_t (*run)(const benc
 }
 
 static void show(const char *name, bench *b, uint64_t n, uint64_t (*run)(const bench *)) {
-  printf("  %-28s", name);
+  printf("  %-31s", name);
   for (int known = 0; known < 3; known++) printf(" %8.2f", median(b, n, known, run));
   printf("\n");
 }
@@ -160,17 +192,19 @@ typedef struct {
   petal_kind kind;
   uint64_t bits_a_key;    /* 0: by the next. */
   double fingerprint_bits;
+  double blocks; /* 0: no such parameter. */
   uint64_t (*of_layout)(const bench *);
 } row;
 
 static const row ROWS[] = {
-    {"blocked", PETAL_KIND_BLOCKED, 10, 0, blocked},
-    {"split_block", PETAL_KIND_SPLIT_BLOCK, 10, 0, split_block},
-    {"bloom", PETAL_KIND_BLOOM, 10, 0, bloom},
-    {"fuse, 8 bits", PETAL_KIND_FUSE, 0, 8, fuse},
-    {"fuse, 9 bits", PETAL_KIND_FUSE, 0, 9, fuse},
-    {"ribbon, 8 bits", PETAL_KIND_RIBBON, 0, 8, ribbon},
-    {"cuckoo, 12 bits", PETAL_KIND_CUCKOO, 0, 12, cuckoo},
+    {"blocked", PETAL_KIND_BLOCKED, 10, 0, 1, blocked},
+    {"blocked, two blocks", PETAL_KIND_BLOCKED, 10, 0, 2, two_blocks},
+    {"split_block", PETAL_KIND_SPLIT_BLOCK, 10, 0, 0, split_block},
+    {"bloom", PETAL_KIND_BLOOM, 10, 0, 0, bloom},
+    {"fuse, 8 bits", PETAL_KIND_FUSE, 0, 8, 0, fuse},
+    {"fuse, 9 bits", PETAL_KIND_FUSE, 0, 9, 0, fuse},
+    {"ribbon, 8 bits", PETAL_KIND_RIBBON, 0, 8, 0, ribbon},
+    {"cuckoo, 12 bits", PETAL_KIND_CUCKOO, 0, 12, 0, cuckoo},
 };
 
 static petal_filter *make(const row *r, uint64_t n) {
@@ -182,6 +216,7 @@ static petal_filter *make(const row *r, uint64_t n) {
   } else if (petal_spec_set(&spec, "fingerprint_bits", r->fingerprint_bits, &error) != PETAL_OK) {
     fprintf(stderr, "%s\n", error.message);
   }
+  if (r->blocks != 0) petal_spec_set(&spec, "blocks", r->blocks, NULL);
   petal_builder *builder = NULL;
   petal_filter *filter = NULL;
   if (petal_builder_new(&spec, NULL, &builder, &error) == PETAL_OK) {
@@ -190,6 +225,22 @@ static petal_filter *make(const row *r, uint64_t n) {
     petal_builder_free(builder);
   }
   return filter;
+}
+
+/* A map with values of 8 bits. */
+static petal_map *make_map(const char *solver, uint64_t n) {
+  petal_error error = {.struct_size = sizeof error};
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_RETRIEVAL};
+  petal_map_builder *builder = NULL;
+  petal_map *map = NULL;
+  petal_spec_set(&spec, "value_bits", 8, NULL);
+  petal_spec_set_choice(&spec, "solver", solver, NULL);
+  if (petal_map_builder_new(&spec, NULL, &builder, &error) == PETAL_OK) {
+    for (uint64_t i = 0; i < n; i++) petal_map_builder_put_u64(builder, key_at(i), i & 255);
+    if (petal_map_builder_finish(builder, &map, &error) != PETAL_OK) fprintf(stderr, "%s\n", error.message);
+    petal_map_builder_free(builder);
+  }
+  return map;
 }
 
 static int compare(bench *b, uint64_t n) {
@@ -208,6 +259,20 @@ static int compare(bench *b, uint64_t n) {
     snprintf(name, sizeof name, "%s, in a batch", ROWS[i].name);
     show(name, b, n, batch);
     petal_filter_free(b->filter);
+  }
+  static const char *const solvers[] = {"ribbon", "fuse"};
+  for (int i = 0; i < 2; i++) {
+    char name[64];
+    b->map = make_map(solvers[i], n);
+    b->view = (petal_view)PETAL_VIEW_INIT;
+    if (b->map == NULL || petal_map_view(b->map, &b->view, NULL) != PETAL_OK) return 1;
+    snprintf(name, sizeof name, "retrieval, %s, inlined", solvers[i]);
+    show(name, b, n, map_inlined);
+    snprintf(name, sizeof name, "retrieval, %s, by call", solvers[i]);
+    show(name, b, n, map_called);
+    snprintf(name, sizeof name, "retrieval, %s, in a batch", solvers[i]);
+    show(name, b, n, map_batch);
+    petal_map_free(b->map);
   }
   /* As many cells, in segments as long, as a filter of the literature has. */
   b->length = n < 100000 ? 512 : n < 5000000 ? 8192 : 65536;

@@ -691,6 +691,10 @@ static void maps(void) {
   REQUIRED_NAMED("map", petal_map_load(buffer, length, &options, NULL, &error));
   REQUIRED_NAMED("map", petal_map_copy(NULL, &no_map, &error));
   REQUIRED_NAMED("copy", petal_map_copy(map, NULL, &error));
+  petal_view view = PETAL_VIEW_INIT;
+  REQUIRED_NAMED("map", petal_map_view(NULL, &view, &error));
+  REQUIRED_NAMED("view", petal_map_view(map, NULL, &error));
+  NULLABLE(petal_map_view(map, &view, NULL));
   REQUIRED_NAMED("map", petal_map_verify(NULL, &error));
   REQUIRED_NAMED("map", petal_map_describe(NULL, &description, &error));
   REQUIRED_NAMED("description", petal_map_describe(map, NULL, &error));

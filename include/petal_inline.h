@@ -1,11 +1,14 @@
 /*
  * petal_inline.h: lookups and insertions of single keys that the compiler puts into the program which includes this
  * header. They are for filters whose layout has a name: the kinds `blocked`, `split_block`, `bloom` with the default
- * derivation, `fuse`, `ribbon`, and `cuckoo` without semi-sorting. Insertions are for the first three.
+ * derivation, `fuse`, `ribbon`, and `cuckoo` without semi-sorting. Insertions are for the first three. Maps of the
+ * kinds `retrieval` and `bloomier` have views of lookups too.
  *
  *     petal_view view = PETAL_VIEW_INIT;
  *     if (petal_filter_view(filter, &view, NULL) != PETAL_OK) return 1;
  *     for (size_t i = 0; i < count; i++) hits += petal_view_contains_u64(&view, keys[i]);
+ *
+ * A map's view comes from `petal_map_view()`, and `petal_view_get_u64()` gives the value of a key.
  *
  * These functions do what `petal_filter_contains_u64()` and its like do, to the same bits. If many keys come at once,
  * a batch (`petal_filter_contains_batch()`) is faster still, most of all for filters larger than the cache. A loop
@@ -15,7 +18,7 @@
  * If something is wrong, lookups say true of every key: the view is NULL or nobody filled it in, or this header does
  * not know the view's layout. A uint64_t key may also come to a filter whose hash function is not XXH3. Hash such keys
  * with `petal_filter_hash_u64()` or `petal_filter_hash()` and use the functions for hashes, which take the hashes of
- * any filter. Insertions return a status.
+ * any filter. Insertions return a status, and so do lookups in maps.
  *
  * The processor for which you compile the including file decides on the code. On x86-64 that is AVX-512 (F, BW, DQ and
  * VL), AVX2, or SSE2, which every such processor has. On aarch64 it is NEON, which every such processor has. Elsewhere
@@ -49,6 +52,7 @@
 #define PETAL_INLINE_H
 
 #include <petal.h>
+#include <petal_map.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -111,10 +115,25 @@ typedef uint32_t petal_layout;
  * first shard begin. words[6] is how many bytes the payload has without those that fill its last line.
  */
 #define PETAL_LAYOUT_RIBBON 7
+/**
+ * Cells, three for a key, whose exclusive or is the key's value, with its check bits above: maps of the kinds
+ * `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "fuse", if a value and its check
+ * bits have at most 64 bits together.
+ * The words are those of `PETAL_LAYOUT_FUSE`, but words[1], the bits of a cell, is from 1 to 64, and words[2] is how
+ * many of them a value has. The others are check bits.
+ */
+#define PETAL_LAYOUT_FUSE_VALUES 8
+/**
+ * Slots, a run of which gives the value of a key, with its check bits above: maps of the kinds `PETAL_KIND_RETRIEVAL`
+ * and `PETAL_KIND_BLOOMIER` that were built with the solver "ribbon", which is the default.
+ * The words are those of `PETAL_LAYOUT_RIBBON`, but words[1], the bits of a slot, is from 1 to 96, and words[7] is how
+ * many of them a value has, at most 64. The others are check bits, at most 32.
+ */
+#define PETAL_LAYOUT_RIBBON_VALUES 9
 
 /**
- * A filter's payload and how to find keys in it; `docs/format.md` specifies the layouts. A lookup in a view of all
- * zeros, which nobody filled in, says true of every key.
+ * The payload of a filter or map, and how to find keys in it; `docs/format.md` specifies the layouts. A lookup in a
+ * view of all zeros, which nobody filled in, says true of every key.
  */
 typedef struct petal_view {
   /** sizeof(petal_view), or 0 for its size in the first release. */
@@ -155,6 +174,12 @@ petal_status petal_filter_view(const petal_filter *filter, petal_view *view, pet
  * the handle is open for reading, or for shared insertion.
  */
 petal_status petal_filter_view_writable(petal_filter *filter, petal_view *view, petal_error *error);
+
+/**
+ * Fills in a view of a map, for `petal_view_get_u64()` and its like, in constant time. Returns
+ * `PETAL_ERR_UNSUPPORTED` if the map's layout has no name.
+ */
+petal_status petal_map_view(const petal_map *map, petal_view *view, petal_error *error);
 
 #ifdef __cplusplus
 }
@@ -268,6 +293,26 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_xxh3(uint64_t flip, uint64_t key) {
   x *= multiplier;
   return x ^ x >> 28;
 }
+
+/* The 128 bits by which maps know a key. */
+typedef struct {
+  uint64_t low, high;
+} petal_inline_identity;
+
+/* XXH3, 128 bits, of the eight little-endian bytes of `key`. `flip` is other 16 bytes of the secret folded into 8, and
+ * the seed; 8 is the length of the key. */
+PETAL_INLINE_ALWAYS petal_inline_identity petal_inline_xxh3_128(uint64_t flip, uint64_t key) {
+  const uint64_t multiplier = UINT64_C(0x9e3779b185ebca87) + (8 << 2);
+  uint64_t low = (key ^ flip) * multiplier, high = petal_inline_reduce(key ^ flip, multiplier) + (low << 1);
+  low ^= high >> 3;
+  low = (low ^ low >> 35) * UINT64_C(0x9fb21c651e98df25);
+  high = (high ^ high >> 37) * UINT64_C(0x165667919e3779f9);
+  petal_inline_identity id = {low ^ low >> 28, high ^ high >> 32};
+  return id;
+}
+
+/* A number of ones, from 0 to 64, from the lowest bit on. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ones(uint64_t count) { return count == 0 ? 0 : UINT64_MAX >> (64 - count); }
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
@@ -709,11 +754,57 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_bloom_set(const petal_view *view, uint
 #define PETAL_INLINE_GOLDEN_3 (PETAL_INLINE_GOLDEN_2 * PETAL_INLINE_GOLDEN)
 #define PETAL_INLINE_GOLDEN_4 (PETAL_INLINE_GOLDEN_2 * PETAL_INLINE_GOLDEN_2)
 
+#ifdef PETAL_INLINE_AVX512
+/* The same as petal_view_bloom_contains_hash(), eight probes at once, where a probe ranges over fewer than 2^32 bits.
+ * All of a key's bits are read, whatever the first ones say: that costs less than a branch which the processor guesses
+ * wrong, out of the caches too, because the reads do not wait for each other. */
+PETAL_INLINE_ALWAYS bool petal_inline_bloom_contains_narrow(const petal_view *view, uint64_t hash) {
+  static const uint64_t powers[8] = {1,
+                                     PETAL_INLINE_GOLDEN,
+                                     PETAL_INLINE_GOLDEN_2,
+                                     PETAL_INLINE_GOLDEN_3,
+                                     PETAL_INLINE_GOLDEN_4,
+                                     PETAL_INLINE_GOLDEN_4 * PETAL_INLINE_GOLDEN,
+                                     PETAL_INLINE_GOLDEN_4 * PETAL_INLINE_GOLDEN_2,
+                                     PETAL_INLINE_GOLDEN_4 * PETAL_INLINE_GOLDEN_3};
+  static const uint64_t numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+  const __m512i range = _mm512_set1_epi64(PETAL_INLINE_CAST(int64_t, view->words[0]));
+  const __m512i stride = _mm512_set1_epi64(PETAL_INLINE_CAST(int64_t, view->words[1]));
+  /* With full masks, as for the layout blocked. */
+  __m512i slices = _mm512_maskz_mullo_epi64(0xff, stride, _mm512_loadu_si512(numbers));
+  for (uint64_t left = view->words[2];; left -= 8) {
+    __m512i multiples = _mm512_set1_epi64(PETAL_INLINE_CAST(int64_t, hash)), words = _mm512_setzero_si512();
+    multiples = _mm512_maskz_mullo_epi64(0xff, multiples, _mm512_loadu_si512(powers));
+    /* The high half of the product with a number of 32 bits. */
+    __m512i low = _mm512_maskz_srli_epi64(0xff, _mm512_maskz_mul_epu32(0xff, multiples, range), 32);
+    __m512i high = _mm512_maskz_mul_epu32(0xff, _mm512_maskz_srli_epi64(0xff, multiples, 32), range);
+    __m512i bits = _mm512_maskz_srli_epi64(0xff, _mm512_add_epi64(low, high), 32);
+    bits = _mm512_add_epi64(bits, slices);
+    const __mmask8 probes = PETAL_INLINE_CAST(__mmask8, left < 8 ? (1u << left) - 1 : 0xff);
+    __mmask8 unread = probes;
+    __asm__ volatile("vpgatherqq (%2,%3,8), %0%{%1%}"
+                     : "+&v"(words), "+&Yk"(unread)
+                     : "r"(view->payload), "v"(_mm512_maskz_srli_epi64(0xff, bits, 6))
+                     : "memory");
+    /* Rotations count modulo 64. */
+    __m512i wanted = _mm512_maskz_rolv_epi64(0xff, _mm512_set1_epi64(1), bits);
+    bool are_set = _mm512_mask_testn_epi64_mask(probes, words, wanted) == 0;
+    if (left <= 8) return are_set;
+    if (!are_set) return false;
+    hash *= PETAL_INLINE_GOLDEN_4 * PETAL_INLINE_GOLDEN_4;
+    slices = _mm512_add_epi64(slices, _mm512_maskz_slli_epi64(0xff, stride, 3));
+  }
+}
+#endif
+
 /* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_BLOOM. In a filter at its capacity an absent
  * key fails among the first four bits with a probability of 15/16, so the processor seldom guesses wrong. */
 PETAL_INLINE_ALWAYS bool petal_view_bloom_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t stride = view->words[1];
   uint64_t left = view->words[2], slice = 0, all = 1;
+#ifdef PETAL_INLINE_AVX512
+  if (PETAL_INLINE_LIKELY(view->words[0] >> 32 == 0)) return petal_inline_bloom_contains_narrow(view, hash);
+#endif
   while (left >= 4) {
     all = petal_inline_bloom_get(view, hash, slice) &
           petal_inline_bloom_get(view, hash * PETAL_INLINE_GOLDEN, slice + stride) &
@@ -1106,14 +1197,136 @@ PETAL_INLINE_ALWAYS bool petal_view_ribbon_contains_hash(const petal_view *view,
   return differing << (64 - view->words[1]) == 0;
 }
 
-/* Fetches the lines of the slots. Metadata is read for it. */
-PETAL_INLINE_ALWAYS void petal_view_ribbon_prefetch_hash(const petal_view *view, uint64_t hash) {
-  if (view->words[0] == 0) return;
-  uint64_t x = petal_inline_order(hash), length = (view->words[2] / 8 + 1) * view->words[1];
-  const petal_inline_ribbon_row row = petal_inline_ribbon_find(view, x, petal_inline_scatter(x, 0));
+/* Fetches the lines of the slots of a row. */
+PETAL_INLINE_ALWAYS void petal_inline_ribbon_fetch(const petal_view *view, petal_inline_ribbon_row row) {
+  const uint64_t length = (view->words[2] / 8 + 1) * view->words[1];
   if (row.byte >= view->payload_bytes || view->payload_bytes - row.byte < length) return;
   for (uint64_t byte = 0; byte < length; byte += 64) petal_inline_fetch(view->payload + (row.byte + byte) / 8);
   petal_inline_fetch(view->payload + (row.byte + length - 1) / 8);
+}
+
+/* Fetches the lines of the slots. Metadata is read for it. */
+PETAL_INLINE_ALWAYS void petal_view_ribbon_prefetch_hash(const petal_view *view, uint64_t hash) {
+  if (view->words[0] == 0) return;
+  uint64_t x = petal_inline_order(hash);
+  petal_inline_ribbon_fetch(view, petal_inline_ribbon_find(view, x, petal_inline_scatter(x, 0)));
+}
+
+/* ---- The layouts fuse_values and ribbon_values: cells or slots that give the value of a key ---------------------- */
+
+/* What a lookup in a map says. */
+typedef struct {
+  uint64_t value;
+  bool found;
+} petal_inline_answer;
+
+/* What a map without keys says: without check bits, 0 is the value of every key. */
+PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_value_of_none(uint64_t check_bits) {
+  petal_inline_answer answer = {0, check_bits == 0};
+  return answer;
+}
+
+/* What columns say, of which the value is the lowest, and the check bits of the key with this scattered hash follow.
+ * `rest` has those above the lowest 64. */
+PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_value(uint64_t first, uint64_t rest, uint64_t value_bits,
+                                                           uint64_t check_bits, uint64_t z) {
+  uint64_t checks = value_bits == 0 ? first : value_bits == 64 ? rest : first >> value_bits | rest << (64 - value_bits);
+  petal_inline_answer answer = {0, ((checks ^ z * PETAL_INLINE_GOLDEN >> 32) & petal_inline_ones(check_bits)) == 0};
+  if (answer.found) answer.value = first & petal_inline_ones(value_bits);
+  return answer;
+}
+
+/* What the seed of a shard makes of a key's 128 bits. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_fuse_scatter(petal_inline_identity id, uint64_t seeds) {
+  return petal_inline_scatter(petal_inline_order(id.low) ^ petal_inline_scatter(id.high, seeds), seeds);
+}
+
+/* The exclusive or of a key's three cells, of which all are there. Bits above those of a cell mean nothing. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_fuse_values_together(const petal_view *view, const uint64_t *words,
+                                                               petal_inline_fuse_cells found, uint64_t above) {
+  uint64_t together = 0;
+  for (int i = 0; i < 3; i++) together ^= petal_inline_load_bits(words, found.cells[i] * view->words[1] + above);
+  return together;
+}
+
+/* Where the cells of a key are, and what the shard's seed made of the key. */
+typedef struct {
+  petal_inline_fuse_shard shard;
+  petal_inline_fuse_cells found;
+  uint64_t z;
+  bool is_inside;
+} petal_inline_fuse_place;
+
+/* The place of a key. The map has shards. */
+PETAL_INLINE_ALWAYS petal_inline_fuse_place petal_inline_fuse_values_find(const petal_view *view,
+                                                                          petal_inline_identity id) {
+  petal_inline_fuse_place place = {petal_inline_fuse_only(view), {{0, 0, 0, 0}}, 0, true};
+  uint64_t how_far = id.high >> 32;
+  if (!PETAL_INLINE_LIKELY(place.shard.length != 0)) {
+    how_far = id.high * view->words[0] >> 32;
+    place.is_inside = petal_inline_fuse_read(view, petal_inline_reduce(id.high, view->words[0]), &place.shard);
+    if (!place.is_inside) return place;
+  }
+  place.z = petal_inline_fuse_scatter(id, place.shard.seeds);
+  place.found = petal_inline_fuse_find(3, place.shard, how_far, place.z);
+  place.is_inside = place.found.cells[2] < place.shard.cells;
+  return place;
+}
+
+/* The value of a key. The view is one of PETAL_LAYOUT_FUSE_VALUES. If cells lie outside of the payload, the key is
+ * absent. */
+PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_fuse_values_get(const petal_view *view,
+                                                                     petal_inline_identity id) {
+  const uint64_t value_bits = view->words[2], check_bits = view->words[1] - value_bits;
+  petal_inline_answer none = {0, false};
+  if (!PETAL_INLINE_LIKELY(view->words[0] != 0)) return petal_inline_value_of_none(check_bits);
+  const petal_inline_fuse_place place = petal_inline_fuse_values_find(view, id);
+  if (!PETAL_INLINE_LIKELY(place.is_inside)) return none;
+  uint64_t together = petal_inline_fuse_values_together(view, place.shard.words, place.found, 0);
+  if (view->words[1] > 57) {
+    uint64_t upper = petal_inline_fuse_values_together(view, place.shard.words, place.found, 32);
+    together = (together & 0xffffffffu) | upper << 32;
+  }
+  return petal_inline_value(together, 0, value_bits, check_bits, place.z);
+}
+
+/* Fetches the lines of the cells. The directory is read, unless there is only one shard. */
+PETAL_INLINE_ALWAYS void petal_inline_fuse_values_prefetch(const petal_view *view, petal_inline_identity id) {
+  if (view->words[0] == 0) return;
+  const petal_inline_fuse_place place = petal_inline_fuse_values_find(view, id);
+  if (!place.is_inside) return;
+  for (int i = 0; i < 3; i++) {
+    petal_inline_fetch(place.shard.words + PETAL_INLINE_CAST(size_t, place.found.cells[i] * view->words[1] >> 6));
+  }
+}
+
+/* The hash that the coefficients and check bits of a key come from. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_scatter(petal_inline_identity id) {
+  uint64_t high = petal_inline_scatter(petal_inline_order(id.high), 0);
+  return petal_inline_scatter(petal_inline_order(id.low ^ high), 0);
+}
+
+/* The value of a key. The view is one of PETAL_LAYOUT_RIBBON_VALUES. */
+PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_ribbon_values_get(const petal_view *view,
+                                                                       petal_inline_identity id) {
+  const uint64_t columns = view->words[1], value_bits = view->words[7];
+  if (!PETAL_INLINE_LIKELY(view->words[0] != 0)) return petal_inline_value_of_none(columns - value_bits);
+  const uint64_t z = petal_inline_ribbon_scatter(id);
+  const petal_inline_ribbon_row row = petal_inline_ribbon_find(view, id.high, z);
+  uint64_t first = 0, rest = 0;
+  for (uint64_t column = 0; column < columns && column < 64; column += 8) {
+    first |= petal_inline_ribbon_columns(view, &row, column) << column;
+  }
+  for (uint64_t column = 64; column < columns; column += 8) {
+    rest |= petal_inline_ribbon_columns(view, &row, column) << (column - 64);
+  }
+  return petal_inline_value(first, rest, value_bits, columns - value_bits, z);
+}
+
+/* Fetches the lines of the slots. Metadata is read for it. */
+PETAL_INLINE_ALWAYS void petal_inline_ribbon_values_prefetch(const petal_view *view, petal_inline_identity id) {
+  if (view->words[0] == 0) return;
+  petal_inline_ribbon_fetch(view, petal_inline_ribbon_find(view, id.high, petal_inline_ribbon_scatter(id)));
 }
 
 /* ---- Any layout -------------------------------------------------------------------------------------------------- */
@@ -1238,6 +1451,64 @@ PETAL_INLINE_ALWAYS petal_status petal_view_insert_u64(const petal_view *view, u
   if (view == NULL) return PETAL_ERR_NULL;
   if (view->hash != PETAL_HASH_XXH3) return PETAL_ERR_UNSUPPORTED;
   return petal_view_insert_hash(view, petal_view_hash_u64(view, key), is_new);
+}
+
+/* ---- Maps -------------------------------------------------------------------------------------------------------- */
+
+/* The 128 bits of a key of which only a hash is known. */
+PETAL_INLINE_ALWAYS petal_inline_identity petal_inline_widen(uint64_t hash) {
+  petal_inline_identity id = {hash, petal_inline_scatter(petal_inline_order(hash), 0)};
+  return id;
+}
+
+/* Looks a key up, and tells the caller what the map says. */
+PETAL_INLINE_ALWAYS petal_status petal_inline_get(const petal_view *view, petal_inline_identity id, uint64_t *value,
+                                                  bool *found) {
+  petal_inline_answer answer;
+  if (view->layout == PETAL_LAYOUT_RIBBON_VALUES) {
+    answer = petal_inline_ribbon_values_get(view, id);
+  } else if (view->layout == PETAL_LAYOUT_FUSE_VALUES) {
+    answer = petal_inline_fuse_values_get(view, id);
+  } else {
+    return PETAL_ERR_UNSUPPORTED;
+  }
+  if (value != NULL) *value = answer.value;
+  *found = answer.found;
+  return PETAL_OK;
+}
+
+PETAL_INLINE_ALWAYS void petal_inline_get_prefetch(const petal_view *view, petal_inline_identity id) {
+  if (view->layout == PETAL_LAYOUT_RIBBON_VALUES) petal_inline_ribbon_values_prefetch(view, id);
+  if (view->layout == PETAL_LAYOUT_FUSE_VALUES) petal_inline_fuse_values_prefetch(view, id);
+}
+
+/* Looks a uint64_t key up in a view of a map. `found` becomes true if the key is there. `value`, nullable, becomes the
+ * key's value, or 0 if the key is not there. Returns PETAL_ERR_UNSUPPORTED, and changes nothing, if the map's hash
+ * function is not XXH3, if this header does not know the view's layout, or if the view is one of a filter. */
+PETAL_INLINE_ALWAYS petal_status petal_view_get_u64(const petal_view *view, uint64_t key, uint64_t *value,
+                                                    bool *found) {
+  if (view == NULL || found == NULL) return PETAL_ERR_NULL;
+  if (view->hash != PETAL_HASH_XXH3) return PETAL_ERR_UNSUPPORTED;
+  return petal_inline_get(view, petal_inline_xxh3_128(view->hash_flip, key), value, found);
+}
+
+/* The same for the key with this 64-bit hash, which you made. Returns PETAL_ERR_UNSUPPORTED also if the map's hash
+ * function is not PETAL_HASH_EXTERNAL: other maps know their keys by 128 bits. */
+PETAL_INLINE_ALWAYS petal_status petal_view_get_hash(const petal_view *view, uint64_t hash, uint64_t *value,
+                                                     bool *found) {
+  if (view == NULL || found == NULL) return PETAL_ERR_NULL;
+  if (view->hash != PETAL_HASH_EXTERNAL) return PETAL_ERR_UNSUPPORTED;
+  return petal_inline_get(view, petal_inline_widen(hash), value, found);
+}
+
+/* Fetches the memory of a key that you will soon look up with petal_view_get_u64(). */
+PETAL_INLINE_ALWAYS void petal_view_get_prefetch_u64(const petal_view *view, uint64_t key) {
+  if (view != NULL) petal_inline_get_prefetch(view, petal_inline_xxh3_128(view->hash_flip, key));
+}
+
+/* Fetches the memory of a hash that you will soon look up with petal_view_get_hash(). */
+PETAL_INLINE_ALWAYS void petal_view_get_prefetch_hash(const petal_view *view, uint64_t hash) {
+  if (view != NULL) petal_inline_get_prefetch(view, petal_inline_widen(hash));
 }
 
 #undef PETAL_INLINE_SALTS

@@ -6,7 +6,8 @@
  *     for (std::uint64_t id : ids) found += view.contains(id);
  *
  * A view is for filters whose layout has a name, those of the kinds blocked, split_block, bloom, fuse, ribbon and
- * cuckoo. Insertions are for the first three. Its keys are those of the filter, a type's `petal_key` included. Hashes
+ * cuckoo. Insertions are for the first three. `petal::map_view` looks values up in maps of the kinds retrieval and
+ * bloomier. Its keys are those of the filter, a type's `petal_key` included. Hashes
  * are looked up and inserted by code that is compiled into the program, and so are integers where the filter's hash
  * function is XXH3. Other keys are looked up by a call, as in the filter, or hashed by a call and then inserted. A view
  * that is a local variable is the fastest in a loop.
@@ -176,6 +177,66 @@ class writable_view : public view {
     const petal_status code = detail::hash(filter_, key, &hash);
     return code == PETAL_OK ? petal_view_insert_hash(&view_, hash, is_new) : code;
   }
+};
+
+/// Lookups in a map, compiled into the program. A view of a map is a value that points into its map, and ends with the
+/// end of the map's handle.
+class map_view {
+ public:
+  /// An empty view, which refuses lookups.
+  map_view() noexcept { view_.struct_size = sizeof view_; }
+  /// A view of a map. `status::unsupported` if its layout has no name. Constant time.
+  static result<map_view> try_make(const map &of) noexcept {
+    map_view made;
+    failure error;
+    made.map_ = of.get();
+    const petal_status code = petal_map_view(of.get(), &made.view_, error.out());
+    return detail::done(made, code, std::move(error));
+  }
+#if PETAL_HPP_EXCEPTIONS
+  /// A view as `try_make()` makes one. Throws `petal::error`.
+  explicit map_view(const map &of) : map_view(try_make(of).value()) {}
+  explicit map_view(const map &&) = delete;
+#endif
+
+  /// Whether this is a view of a map.
+  explicit operator bool() const noexcept { return view_.layout != 0; }
+  /// The struct of the C API, for its functions.
+  const petal_view &get() const noexcept { return view_; }
+
+  /// The value of a key, as `map::find()` gives it. Keys that are not hashed inline are looked up by a call.
+  template <class Key>
+  result<std::optional<std::uint64_t>> try_find(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept -> result<std::optional<std::uint64_t>> {
+      std::uint64_t value = 0;
+      bool found = false;
+      const petal_status code = this->find_one(one, &value, &found);
+      if (code != PETAL_OK) return detail::why(code, map_, petal_map_get_batch, detail::none_like(one));
+      return found ? std::optional<std::uint64_t>(value) : std::nullopt;
+    });
+  }
+#if PETAL_HPP_EXCEPTIONS
+  template <class Key>
+  std::optional<std::uint64_t> find(const Key &key) const {
+    return try_find(key).value();
+  }
+#endif
+
+ private:
+  petal_status find_one(hash64 key, std::uint64_t *value, bool *found) const noexcept {
+    if (view_.hash == PETAL_HASH_EXTERNAL) return petal_view_get_hash(&view_, key.value, value, found);
+    return detail::get(map_, key, value, found);
+  }
+  petal_status find_one(std::uint64_t key, std::uint64_t *value, bool *found) const noexcept {
+    if (view_.hash == PETAL_HASH_XXH3) return petal_view_get_u64(&view_, key, value, found);
+    return detail::get(map_, key, value, found);
+  }
+  petal_status find_one(bytes key, std::uint64_t *value, bool *found) const noexcept {
+    return detail::get(map_, key, value, found);
+  }
+
+  petal_view view_{};
+  const petal_map *map_ = nullptr;
 };
 
 }  // namespace for_...

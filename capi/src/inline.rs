@@ -1,10 +1,13 @@
 //! petal_inline.h: lookups and insertions of single keys that the compiler puts into the program which includes this
 //! header. They are for filters whose layout has a name: the kinds `blocked`, `split_block`, `bloom` with the default
-//! derivation, `fuse`, `ribbon`, and `cuckoo` without semi-sorting. Insertions are for the first three.
+//! derivation, `fuse`, `ribbon`, and `cuckoo` without semi-sorting. Insertions are for the first three. Maps of the
+//! kinds `retrieval` and `bloomier` have views of lookups too.
 //!
 //!     petal_view view = PETAL_VIEW_INIT;
 //!     if (petal_filter_view(filter, &view, NULL) != PETAL_OK) return 1;
 //!     for (size_t i = 0; i < count; i++) hits += petal_view_contains_u64(&view, keys[i]);
+//!
+//! A map's view comes from `petal_map_view()`, and `petal_view_get_u64()` gives the value of a key.
 //!
 //! These functions do what `petal_filter_contains_u64()` and its like do, to the same bits. If many keys come at once,
 //! a batch (`petal_filter_contains_batch()`) is faster still, most of all for filters larger than the cache. A loop
@@ -14,7 +17,7 @@
 //! If something is wrong, lookups say true of every key: the view is NULL or nobody filled it in, or this header does
 //! not know the view's layout. A uint64_t key may also come to a filter whose hash function is not XXH3. Hash such keys
 //! with `petal_filter_hash_u64()` or `petal_filter_hash()` and use the functions for hashes, which take the hashes of
-//! any filter. Insertions return a status.
+//! any filter. Insertions return a status, and so do lookups in maps.
 //!
 //! The processor for which you compile the including file decides on the code. On x86-64 that is AVX-512 (F, BW, DQ and
 //! VL), AVX2, or SSE2, which every such processor has. On aarch64 it is NEON, which every such processor has. Elsewhere
@@ -45,6 +48,7 @@
 
 use crate::boundary::{self, boundary};
 use crate::filter::petal_filter;
+use crate::map::petal_map;
 use crate::spec::petal_hash_function;
 use crate::status::{petal_error, petal_status};
 use petal_core::hash::xxh3;
@@ -95,6 +99,17 @@ pub const PETAL_LAYOUT_CUCKOO: petal_layout = 6;
 /// start in, and words[4] how many bytes the metadata of that layer has. words[5] is the byte at which the slots of the
 /// first shard begin. words[6] is how many bytes the payload has without those that fill its last line.
 pub const PETAL_LAYOUT_RIBBON: petal_layout = 7;
+/// Cells, three for a key, whose exclusive or is the key's value, with its check bits above: maps of the kinds
+/// `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "fuse", if a value and its check
+/// bits have at most 64 bits together.
+/// The words are those of `PETAL_LAYOUT_FUSE`, but words[1], the bits of a cell, is from 1 to 64, and words[2] is how
+/// many of them a value has. The others are check bits.
+pub const PETAL_LAYOUT_FUSE_VALUES: petal_layout = 8;
+/// Slots, a run of which gives the value of a key, with its check bits above: maps of the kinds `PETAL_KIND_RETRIEVAL`
+/// and `PETAL_KIND_BLOOMIER` that were built with the solver "ribbon", which is the default.
+/// The words are those of `PETAL_LAYOUT_RIBBON`, but words[1], the bits of a slot, is from 1 to 96, and words[7] is how
+/// many of them a value has, at most 64. The others are check bits, at most 32.
+pub const PETAL_LAYOUT_RIBBON_VALUES: petal_layout = 9;
 
 const _: () = {
     assert!(PETAL_LAYOUT_SPLIT_BLOCK == Layout::SplitBlock as u32);
@@ -103,11 +118,13 @@ const _: () = {
     assert!(PETAL_LAYOUT_BLOOM == Layout::Bloom as u32);
     assert!(PETAL_LAYOUT_FUSE == Layout::Fuse as u32);
     assert!(PETAL_LAYOUT_CUCKOO == Layout::Cuckoo as u32);
+    assert!(PETAL_LAYOUT_FUSE_VALUES == Layout::FuseValues as u32);
+    assert!(PETAL_LAYOUT_RIBBON_VALUES == Layout::RibbonValues as u32);
     assert!(PETAL_LAYOUT_RIBBON == Layout::Ribbon as u32);
 };
 
-/// A filter's payload and how to find keys in it; `docs/format.md` specifies the layouts. A lookup in a view of all
-/// zeros, which nobody filled in, says true of every key.
+/// The payload of a filter or map, and how to find keys in it; `docs/format.md` specifies the layouts. A lookup in a
+/// view of all zeros, which nobody filled in, says true of every key.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_view {
@@ -138,8 +155,14 @@ unsafe impl boundary::SizedStruct for petal_view {
     const FIRST_SIZE: usize = 128;
 }
 
-/// A view of this payload for a filter with this hash function and seed.
+/// Whether maps have this layout, which know their keys by 128 bits.
+fn is_map(layout: Layout) -> bool {
+    matches!(layout, Layout::FuseValues | Layout::RibbonValues)
+}
+
+/// A view of this payload for a filter or map with this hash function and seed.
 fn view_of(view: View, hash: HashFunction, seed: u64) -> petal_view {
+    let flip = if is_map(view.layout) { xxh3::flip_128 } else { xxh3::flip };
     let table = match view.layout {
         Layout::Blocked => masks(view.words[1] as u32),
         Layout::TwoBlocks => masks(view.words[1] as u32 / SHARES),
@@ -149,7 +172,7 @@ fn view_of(view: View, hash: HashFunction, seed: u64) -> petal_view {
         struct_size: 0,
         layout: view.layout as petal_layout,
         hash: hash as petal_hash_function,
-        hash_flip: if hash == HashFunction::Xxh3 { xxh3::flip(seed) } else { 0 },
+        hash_flip: if hash == HashFunction::Xxh3 { flip(seed) } else { 0 },
         payload: view.payload.as_ptr().cast(),
         payload_bytes: size_of_val(view.payload) as u64,
         writable_payload: ptr::null_mut(),
@@ -206,6 +229,29 @@ pub unsafe extern "C" fn petal_filter_view_writable(
         // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, and `view` is a
         // struct of its size.
         unsafe { boundary::write(view, petal_filter::change(filter, take)??) };
+        Ok(())
+    })
+}
+
+/// Fills in a view of a map, for `petal_view_get_u64()` and its like, in constant time. Returns
+/// `PETAL_ERR_UNSUPPORTED` if the map's layout has no name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_map_view(
+    map: *const petal_map,
+    view: *mut petal_view,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [map, view], {
+        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, and `view` is a struct of
+        // its size.
+        let map = unsafe {
+            boundary::check_out(view)?;
+            petal_map::get(map)?
+        };
+        let hasher = map.base().hasher();
+        let payload = map.readable_view()?;
+        // SAFETY: checked for NULL; by the conventions `view` is a struct of its size.
+        unsafe { boundary::write(view, view_of(payload, hasher.function(), hasher.identifier())) };
         Ok(())
     })
 }

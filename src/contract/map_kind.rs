@@ -3,7 +3,7 @@
 use super::change::mark_each;
 use super::{Capabilities, Payload};
 use crate::batch::ring::{GROUP, Lookups, Taken};
-use crate::blocks::Measure;
+use crate::blocks::{Measure, View};
 use crate::error::{Error, Result, Status, error};
 use crate::spec::{Domain, Parameter};
 
@@ -38,6 +38,11 @@ pub trait MapKind: Payload {
             batch.give(&now.map(|id| self.get_one(id))[..count]);
             (now, count) = (later, next);
         }
+    }
+
+    /// The payload, for code that looks keys up by itself; `None` if its layout has no name.
+    fn view(&self) -> Option<View<'_>> {
+        None
     }
 
     /// The greatest value that a key may be given.

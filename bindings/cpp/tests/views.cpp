@@ -205,6 +205,33 @@ TEST(view, takes_keys_with_bits_in_two_blocks) {
   EXPECT_EQ(a.serialize(), b.serialize());
 }
 
+TEST(map_view, finds_what_the_map_finds) {
+  const std::string_view solvers[] = {"ribbon", "fuse"};
+  for (const std::string_view solver : solvers) {
+    const petal::spec spec = petal::spec().kind(PETAL_KIND_BLOOMIER).set("check_bits", 4).set("solver", solver);
+    petal::map_builder builder(spec);
+    for (std::uint64_t i = 0; i < keys; i++) builder.put(number(i), i);
+    builder.put("apple", 7);
+    const petal::map m = builder.finish();
+    const petal::map_view v(m);
+    ASSERT_TRUE(v);
+    for (std::uint64_t i = 0; i < 5 * keys; i++) ASSERT_EQ(v.find(number(i)), m.find(number(i))) << solver << i;
+    EXPECT_EQ(v.find("apple"), 7u);
+    EXPECT_EQ(v.try_find(petal::hash64{1}).status(), petal::status::unsupported);
+
+    petal::map_builder of_hashes(petal::spec(spec).hash(PETAL_HASH_EXTERNAL));
+    for (std::uint64_t i = 0; i < keys; i++) of_hashes.put(petal::hash64{number(i)}, i);
+    const petal::map hashes = of_hashes.finish();
+    const petal::map_view w(hashes);
+    for (std::uint64_t i = 0; i < keys; i++) ASSERT_EQ(w.find(petal::hash64{number(i)}), i) << solver << i;
+    EXPECT_EQ(w.try_find(1).status(), petal::status::external_hash);
+  }
+  EXPECT_FALSE(petal::map_view());
+  EXPECT_EQ(petal::map_view().try_find(1).status(), petal::status::null);
+  const petal::map other(petal::spec().kind(PETAL_KIND_APPROXIMATOR).capacity(10));
+  EXPECT_EQ(petal::map_view::try_make(other).status(), petal::status::unsupported);
+}
+
 using view_files = folder;
 
 TEST_F(view_files, insert_only_where_the_handle_may_write_alone) {

@@ -24,7 +24,7 @@ impl petal_map {
     ///
     /// # Safety
     /// The handle is not NULL and lives.
-    unsafe fn get<'a>(map: *const petal_map) -> Result<&'a Map> {
+    pub unsafe fn get<'a>(map: *const petal_map) -> Result<&'a Map> {
         // SAFETY: `map` is a live handle that nobody changes, as the safety section asks.
         unsafe { &*map }.0.get()
     }

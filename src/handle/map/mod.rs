@@ -4,11 +4,11 @@ mod change;
 
 use crate::batch::answers::Answers;
 use crate::batch::keys::Keys;
-use crate::blocks::Measure;
+use crate::blocks::{Measure, View};
 use crate::contract::{Base, Handle, MapKind, Payload, Structure};
-use crate::error::Result;
 #[cfg(doc)]
 use crate::error::Status;
+use crate::error::{Result, error};
 use crate::handle::image::Image;
 use crate::handle::many;
 use crate::hash::Hasher;
@@ -99,6 +99,17 @@ impl Map {
     /// The errors of [`Map::get`], and [`Status::Offsets`]. All answers are then false, and all values 0.
     pub fn get_batch(&self, keys: &Keys, answers: &mut Answers) -> Result<()> {
         many::get(&*self.kind, keys, answers)
+    }
+
+    /// The payload, for code that looks keys up by itself.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the layout has no name.
+    pub fn readable_view(&self) -> Result<View<'_>> {
+        self.kind.view().ok_or_else(|| {
+            let name = self.base().row().name;
+            error!(Unsupported, "kind = {name} has no layout with a name, so there are no views of it")
+        })
     }
 
     /// How many keys were offered to the map's builder, or put, duplicates included.

@@ -7,7 +7,7 @@
 
 use crate::batch::ring::{GROUP, Lookups};
 use crate::batch::workers::Work;
-use crate::blocks::Measure;
+use crate::blocks::{Measure, View};
 use crate::contract::{Base, Build, Built, Entry, MapKind, Payload, Records, VALUE_BITS, over_base};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
@@ -301,6 +301,15 @@ impl MapKind for Solved {
             Shape::Ribbon(shape) => ribbon::layout::Values::new(shape, self.words()).get_many(&self.lookup, batch),
             Shape::Fuse(shape) => fuse::layout::Values::new(shape, self.words()).get_many(batch),
         }
+    }
+
+    fn view(&self) -> Option<View<'_>> {
+        let view = match self.shape {
+            Shape::Ribbon(shape) => ribbon::layout::Values::new(shape, self.words()).view()?,
+            Shape::Fuse(shape) => fuse::layout::Values::new(shape, self.words()).view()?,
+        };
+        // A forged geometry may have shards and no keys.
+        (self.has_keys() == (view.words[0] > 0)).then_some(view)
     }
 
     fn greatest_value(&self) -> u64 {

@@ -62,8 +62,8 @@ pub fn headers(root: &Path) -> Vec<(String, String)> {
     let sections = source::read(root);
     let mut headers = Vec::new();
     for (i, name) in source::headers(&sections).into_iter().enumerate() {
-        let includes = if i == 0 { includes } else { "#include <petal.h>" };
         let own: Vec<_> = sections.iter().filter(|section| section.header == name).collect();
+        let includes = if i == 0 { includes.to_owned() } else { used(name, &sections, &declarations) };
         let guard = name.to_uppercase().replace('.', "_");
         let mut out = comment(&own[0].text);
         _ = write!(out, "\n#ifndef {guard}\n#define {guard}\n\n{includes}\n\n");
@@ -89,6 +89,21 @@ pub fn headers(root: &Path) -> Vec<(String, String)> {
     }
     assert!(declarations.is_empty(), "not found in capi/src: {:?}", declarations.keys());
     headers
+}
+
+/// The lines that include what a header uses: petal.h, and those whose types it names.
+fn used(header: &str, sections: &[Section], declarations: &HashMap<&str, &str>) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let own = sections.iter().filter(|section| section.header == header).flat_map(|section| &section.items);
+    let blocks: Vec<&str> = own.filter_map(|item| declarations.get(item.name.as_str()).copied()).collect();
+    let names = |name: &str| blocks.iter().any(|block| block.split(|c| !is_word(c)).any(|word| word == name));
+    let mut all = vec!["petal.h"];
+    for section in sections.iter().filter(|section| section.header != header) {
+        if !all.contains(&section.header.as_str()) && section.items.iter().any(|item| names(&item.name)) {
+            all.push(&section.header);
+        }
+    }
+    all.iter().map(|name| format!("#include <{name}>")).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes the declarations of a section, after its chapter unless that stands at the head of the file.

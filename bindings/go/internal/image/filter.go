@@ -85,31 +85,46 @@ func Wrap(image []byte, options *Options, as Handle) (*Filter, error) {
 	if len(image) < length {
 		return nil, fmt.Errorf("%w: %d bytes of %d", ErrTruncated, len(image), length)
 	}
+	end := headerLength + int(header.PayloadBytes)
+	f, err := over(&header, image[headerLength:end:end], options, as)
+	if err != nil {
+		return nil, err
+	}
+	f.image = image[:length:length]
+	return f, nil
+}
+
+// HeaderBytes is how many bytes an image has before its payload.
+const HeaderBytes = headerLength
+
+// Over opens the payload that a header describes and that begins at an address, for lookups only. It takes constant
+// time, and the payload is not looked at.
+func Over(head []byte, payload *byte, options *Options, as Handle) (*Filter, error) {
+	header, err := decodeHeader(head)
+	if err != nil {
+		return nil, err
+	}
+	return over(&header, unsafe.Slice(payload, header.PayloadBytes), options, as)
+}
+
+// over opens a payload of the length that its header says.
+func over(header *Header, payload []byte, options *Options, as Handle) (*Filter, error) {
 	row, err := header.row()
 	if err != nil {
 		return nil, err
 	}
-	hasher, err := newHasher(&header, options)
+	hasher, err := newHasher(header, options)
 	if err != nil {
 		return nil, err
 	}
-	shape, err := row.shapeOf(&header, as)
+	shape, err := row.shapeOf(header, as)
 	if err != nil {
 		return nil, err
 	}
-	end := headerLength + int(header.PayloadBytes)
-	if row.state != nil && !row.state(&shape, image[headerLength:end]) {
+	if row.state != nil && !row.state(&shape, payload) {
 		return nil, fmt.Errorf("%w: the state of the kind %v is not within its bounds", ErrCorrupt, header.Kind)
 	}
-	return &Filter{
-		row:     row,
-		kind:    header.Kind,
-		payload: image[headerLength:end:end],
-		shape:   shape,
-		hasher:  hasher,
-		header:  header,
-		image:   image[:length:length],
-	}, nil
+	return &Filter{row: row, kind: header.Kind, payload: payload, shape: shape, hasher: hasher, header: *header}, nil
 }
 
 // Load copies the image at the start of a slice and compares the checksums. A dirty image has none, and its copy is

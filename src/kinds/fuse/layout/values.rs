@@ -11,6 +11,7 @@ use super::{Array, Cells, Equations, MAX_WIDTH, Places, Shape, fingerprint, orde
 use crate::batch::records::{Entry, Records};
 use crate::batch::ring::{FETCH_FROM, GROUP, Lookups};
 use crate::batch::workers::Work;
+use crate::blocks::{Layout, View};
 use crate::error::{Result, Status, error};
 use crate::storage::Words;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -205,6 +206,14 @@ impl<'a> Values<'a> {
             *to = from.load(Ordering::Relaxed);
         }
         Ok((shape(of)?, words))
+    }
+
+    /// The map for programs that look keys up for themselves. `None` if a cell has no bits, or if check bits lie apart.
+    pub fn view(&self) -> Option<View<'a>> {
+        let mut view = self.first.view();
+        view.layout = Layout::FuseValues;
+        view.words[2] = self.shape.value_bits.into();
+        (self.checks.is_none() && self.shape.arity() == 3 && view.words[1] > 0).then_some(view)
     }
 
     /// Where the cells of a key are.

@@ -12,6 +12,7 @@ use crate::batch::records::{Entry, Records};
 use crate::batch::ring::{GROUP, Lookups};
 use crate::batch::workers::Work;
 use crate::bits::mix;
+use crate::blocks::{Layout, View};
 use crate::error::{Result, error};
 use crate::kinds::fuse::layout::fingerprint;
 use crate::storage::Words;
@@ -166,6 +167,14 @@ impl<'a> Values<'a> {
             _ => solve(entries, &OfEntries::<u128> { checks: value_bits, value: PhantomData }, columns, width, work),
         }?;
         Ok((ValueShape { value_bits, check_bits, shape }, words))
+    }
+
+    /// The map for programs that look keys up for themselves. `None` if there are neither values nor check bits.
+    pub fn view(&self) -> Option<View<'a>> {
+        let mut view = self.array.view();
+        view.layout = Layout::RibbonValues;
+        view.words[7] = self.shape.value_bits.into();
+        (self.shape.value_bits + self.shape.check_bits > 0).then_some(view)
     }
 
     /// The value in the columns that slots give, if the check bits among them are the key's.

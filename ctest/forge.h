@@ -1,0 +1,89 @@
+/* Hostile payloads for the tests of inlined lookups: between pages that nobody may read, with forged words, and
+ * changing while they are asked. */
+#ifndef PETAL_FORGE_H
+#define PETAL_FORGE_H
+
+#include "check.h"
+
+#include <petal_inline.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+/* Hashes with rare patterns, and ordinary ones. */
+static inline uint64_t hash_at(uint64_t i) {
+  return i == 0 ? 0 : i == 1 ? UINT64_MAX : i < 66 ? UINT64_C(1) << (i - 2) : check_key(check_key(i) >> 7);
+}
+
+/* A hash whose order, the first half of the mixing, is a small number. */
+static inline uint64_t unordered(uint64_t x) {
+  x ^= x >> 27 ^ x >> 54;
+  x *= UINT64_C(0x96de1b173f119089);
+  return x ^ x >> 30 ^ x >> 60;
+}
+
+/* A payload between two pages that nobody may read: at the end of its pages, or at their beginning. */
+typedef struct {
+  unsigned char *pages;
+  size_t length;
+  uint64_t *payload;
+} fenced;
+
+static inline fenced fence(const petal_view *view, bool at_end) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (size_t)view->payload_bytes;
+  fenced f = {NULL, (bytes + page - 1) / page * page + 2 * page, NULL};
+  void *pages = mmap(NULL, f.length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(pages != MAP_FAILED);
+  f.pages = pages;
+  CHECK(mprotect(f.pages + page, f.length - 2 * page, PROT_READ | PROT_WRITE) == 0);
+  unsigned char *first = at_end ? f.pages + f.length - page - bytes : f.pages + page;
+  memcpy(first, view->payload, bytes);
+  f.payload = (uint64_t *)(void *)first;
+  return f;
+}
+
+/* Words that a directory does not expect, and ordinary ones. */
+static inline uint64_t forged(uint64_t i) {
+  uint64_t random = check_key(i * 7 + 5), shift = check_key(i * 11 + 1) % 64;
+  switch (random % 5) {
+    case 0:
+      return UINT64_MAX >> shift;
+    case 1:
+      return UINT64_MAX << shift;
+    case 2:
+      return UINT64_C(1) << shift;
+    case 3:
+      return check_key(random) >> shift;
+    default:
+      return check_key(random);
+  }
+}
+
+/* ThreadSanitizer is right about the races of static kinds: only a process that breaks the rules writes there. */
+#if defined(__SANITIZE_THREAD__)
+#define NO_RACES
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NO_RACES
+#endif
+#endif
+
+#ifndef NO_RACES
+/* Writes forged words over all of a payload or some of it, while lookups go on. The last words, where a directory is,
+ * are written most often. */
+typedef struct {
+  uint64_t *payload;
+  uint64_t words, rounds;
+} writer;
+
+static inline void *write_all(void *argument) {
+  const writer *w = argument;
+  for (uint64_t i = 0; i < w->rounds; i++) {
+    uint64_t random = check_key(i), near = w->words < 8 ? w->words : 8;
+    uint64_t word = i % 2 == 0 ? random % w->words : w->words - 1 - random % near;
+    petal_inline_store(w->payload + word, forged(i));
+  }
+  return NULL;
+}
+#endif
+
+#endif
