@@ -575,6 +575,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_GOLOMB_STREAM 20
 /** An invertible Bloom lookup table: lists the differences of two sets, in memory for these differences only. */
 #define PETAL_KIND_IBLT 256
+/** A rateless invertible Bloom lookup table: lists differences of two sets from a first part of its symbols. */
+#define PETAL_KIND_RIBLT 257
 
 /** A hash function: one of `PETAL_HASH_*`. */
 typedef uint32_t petal_hash_function;
