@@ -44,8 +44,8 @@ pub trait SketchKind: Payload {
         Ok(())
     }
 
-    /// Adds a number, which [`SketchKind::check_number`] accepts, `count` times. `None`, with nothing done, if the words
-    /// cannot be written without preparation.
+    /// Adds a number, which [`SketchKind::check_number`] accepts, `count` times. `None`, with nothing done, if the
+    /// words cannot be written without preparation.
     fn add_at_once(&mut self, hash: u64, number: u64, count: i64) -> Option<()>;
 
     /// In an image in place, the place (in 64-bit words) of one word that [`SketchKind::add_at_once`] changes and whose
