@@ -17,6 +17,7 @@ use crate::contract::{
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::hash::{HashFunction, Hasher};
+use crate::sizing::ln;
 use crate::spec::{KindId, Size, Spec};
 use crate::storage::{try_box, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -44,7 +45,7 @@ pub const ROW: Row = Row {
     geometry,
     lines_per_lookup: |geometry| {
         let symbols = (geometry.bits / SYMBOL_BITS) as f64;
-        (2.0 * (1.0 + symbols / 2.0).ln() + 1.0).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
+        (2.0 * ln(1.0 + symbols / 2.0) + 1.0).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
     },
     false_positive_rate: |geometry, numbers| sizing::failure(numbers, geometry.bits / SYMBOL_BITS),
     ..Row::BASE

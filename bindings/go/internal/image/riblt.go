@@ -93,9 +93,9 @@ func ribltAlone(payload []byte, symbol int, h *hasher) (hash uint64, listed List
 	return hash, listed, ok && hash == c.word(1)
 }
 
-// ribltList takes bounded steps, whatever is in the symbols: in a sketch that numbers were added to, each number empties
-// a symbol, and in any other the bounds end it. The steps come in the library's order, so that what is listed of symbols
-// that no numbers made is the same there and here.
+// ribltList takes bounded steps, whatever is in the symbols: in a sketch that numbers were added to, each number
+// empties a symbol, and in any other the bounds end it. The steps come in the library's order, so that what is listed
+// of symbols that no numbers made is the same there and here.
 func ribltList(s *shape, payload []byte, h *hasher) (found []Listed) {
 	symbols := int(s.blocks)
 	var queue []int
