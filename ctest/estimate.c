@@ -49,11 +49,15 @@ static void two_filters(petal_kind kind) {
   check_estimate(&comparison.union_count, 18000);
   check_estimate(&comparison.intersection_count, 4000);
   check_estimate(&comparison.jaccard, 4000.0 / 18000);
+  check_estimate(&comparison.difference_count, 14000);
+  /* The error is that of the differences, and not that of the sets. */
+  CHECK(comparison.difference_count.standard_error < comparison.intersection_count.standard_error);
   CHECK_CLOSE(comparison.intersection_count.value, 4000, 600);
 
   CHECK_OK(petal_filter_estimate_overlap(a, a, &comparison, NULL));
   check_estimate(&comparison.intersection_count, 12000);
   check_estimate(&comparison.jaccard, 1);
+  CHECK(comparison.difference_count.value == 0);
   CHECK_OK(petal_filter_estimate_overlap(a, empty, &comparison, NULL));
   check_estimate(&comparison.union_count, 12000);
   check_estimate(&comparison.intersection_count, 0);

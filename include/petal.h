@@ -575,6 +575,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_GOLOMB_STREAM 20
 /** An invertible Bloom lookup table: lists the differences of two sets, in memory for these differences only. */
 #define PETAL_KIND_IBLT 256
+/** A rateless invertible Bloom lookup table: lists differences of two sets from a first part of its symbols. */
+#define PETAL_KIND_RIBLT 257
 
 /** A hash function: one of `PETAL_HASH_*`. */
 typedef uint32_t petal_hash_function;
@@ -1419,6 +1421,8 @@ typedef struct petal_overlap {
   petal_estimate intersection_count;
   /** Keys in common as a share of all: the Jaccard index. */
   petal_estimate jaccard;
+  /** Keys that only one of the two has. The error grows with their number, and not with the sets. */
+  petal_estimate difference_count;
 } petal_overlap;
 /** A `petal_overlap` of this header's size, all else 0. */
 #define PETAL_OVERLAP_INIT PETAL_INIT(petal_overlap)
@@ -1427,10 +1431,10 @@ typedef struct petal_overlap {
 petal_status petal_filter_estimate(const petal_filter *filter, petal_estimate *estimate, petal_error *error);
 
 /**
- * Compares two filters that could be merged: how many keys each holds, how many both hold together, and how many are
- * in both. Reads both payloads. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot estimate, or if it grows: two sizes
- * of such a kind have nothing in common. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first difference, if the filters
- * could not be merged.
+ * Compares two filters that could be merged: how many keys each holds, how many both hold together, how many are in
+ * both, and how many in one only. Reads both payloads. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot estimate, or
+ * if it grows: two sizes of such a kind have nothing in common. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
+ * difference, if the filters could not be merged.
  */
 petal_status petal_filter_estimate_overlap(const petal_filter *filter,
                                            const petal_filter *other,

@@ -24,8 +24,8 @@
  *
  * A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
  * seed and key. The capacity is the number of differences. The false_positive_rate is the probability that the sketch
- * cannot list so many. In place of both the spec may give bits (192 for a cell) and hashes (3 to 7, the cells of a
- * number).
+ * cannot list so many. In place of both the spec may give bits (192 for a cell of `iblt`, 192 for a symbol of `riblt`)
+ * and hashes (`iblt`: 3 to 7, the cells of a number).
  */
 
 #ifndef PETAL_SKETCH_H
@@ -55,10 +55,16 @@ petal_status petal_sketch_copy(const petal_sketch *sketch, petal_sketch **copy, 
 /** Inserts the hash of a byte key, as a number. Constant time. */
 petal_status petal_sketch_insert(petal_sketch *sketch, const void *key, size_t length);
 
-/** Inserts a number. */
+/**
+ * Inserts a number. Returns `PETAL_ERR_OUT_OF_RANGE` if the numbers of the kind have fewer than 64 bits, and the
+ * number is not one of them.
+ */
 petal_status petal_sketch_insert_u64(petal_sketch *sketch, uint64_t number);
 
-/** Inserts the hash of a key, which is a number like any other. */
+/**
+ * Inserts the hash of a key, which is a number like any other. A kind whose numbers have fewer bits reduces the
+ * hash.
+ */
 petal_status petal_sketch_insert_hash(petal_sketch *sketch, uint64_t hash);
 
 /**
@@ -102,7 +108,10 @@ petal_status petal_sketch_merge(petal_sketch *sketch, const petal_sketch *other,
 typedef struct petal_listed {
   /** The number: a uint64_t key, or the hash of a byte key. */
   uint64_t number;
-  /** 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had. */
+  /**
+   * 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had.
+   * Kinds without signs list 1 for all of these.
+   */
   int64_t count;
 } petal_listed;
 
@@ -110,8 +119,9 @@ typedef struct petal_listed {
  * Lists the numbers of a sketch: first those with -1, then those with 1, each in ascending order. `count` becomes the
  * number of all listed numbers. The function writes the first `room` of these to `listed`, which may be NULL if `room`
  * is 0. `is_complete` becomes false if there are more differences than the sketch can tell apart: then the list is
- * right, but some numbers are missing. A sketch lists at most one number for each 192 of its `bits`
- * (`petal_sketch_describe()`). The time of the function has the same bound, whatever bytes an image holds.
+ * right, but some numbers are missing. A sketch lists at most one number for each of its cells (for each 192 of the
+ * `bits` of `petal_sketch_describe()`, or as the kind's page says). The sketch bounds the time of the function, too,
+ * whatever bytes an image holds.
  */
 petal_status petal_sketch_list(const petal_sketch *sketch,
                                petal_listed *listed,

@@ -91,6 +91,8 @@ type Overlap struct {
 	IntersectionCount Estimate `json:"intersection_count"`
 	// Jaccard is the share of all keys that are in common.
 	Jaccard Estimate `json:"jaccard"`
+	// DifferenceCount is how many keys only one of the two has. Its error grows with that number, and not with the sets.
+	DifferenceCount Estimate `json:"difference_count"`
 }
 
 // Describe returns what the filter is, in constant time. Only reads the filter.

@@ -268,6 +268,7 @@ func compareEstimates(t *testing.T, name string, p, q *filter.Filter, f, g *Filt
 	sameEstimate("union", got.UnionCount, want.UnionCount)
 	sameEstimate("intersection", got.IntersectionCount, want.IntersectionCount)
 	sameEstimate("Jaccard index", got.Jaccard, want.Jaccard)
+	sameEstimate("differences", got.DifferenceCount, want.DifferenceCount)
 	// The library computes products of blocks with 24 bits.
 	statistics, wanted := must(p.Statistics()), must(f.Statistics())
 	if statistics.Fill != wanted.Fill || !near(statistics.FalsePositiveRate, wanted.FalsePositiveRate, 1e-6) ||

@@ -71,6 +71,7 @@ func TestFiltersAreMergedMeasuredAndDescribed(t *testing.T) {
 	}
 	near("the union", overlap.UnionCount.Value, 6000, 200)
 	near("the intersection", overlap.IntersectionCount.Value, 2000, 200)
+	near("the differences", overlap.DifferenceCount.Value, 4000, 200)
 	near("the estimate", must(a.Estimate()).Value, 4000, 150)
 	both := must(a.Copy())
 	defer both.Close()

@@ -232,17 +232,23 @@ func (s *Sketch) List() (listed []Listed, complete bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	listed = make([]Listed, description.Bits/192)
-	var count C.size_t
-	var isComplete C.bool
-	failure := newFailure()
-	C.petal_sketch_list(s.raw(), (*C.petal_listed)(unsafe.Pointer(unsafe.SliceData(listed))), C.size_t(len(listed)),
-		&count, &isComplete, &failure.raw)
-	runtime.KeepAlive(s)
-	if err := failure.err("petal.Sketch.List"); err != nil {
-		return nil, false, err
+	// A kind with small cells may list more.
+	for room := description.Bits / 192; ; {
+		listed = make([]Listed, room)
+		var count C.size_t
+		var isComplete C.bool
+		failure := newFailure()
+		C.petal_sketch_list(s.raw(), (*C.petal_listed)(unsafe.Pointer(unsafe.SliceData(listed))), C.size_t(room), &count,
+			&isComplete, &failure.raw)
+		runtime.KeepAlive(s)
+		if err := failure.err("petal.Sketch.List"); err != nil {
+			return nil, false, err
+		}
+		if uint64(count) <= room {
+			return listed[:count], bool(isComplete), nil
+		}
+		room = uint64(count)
 	}
-	return listed[:count], bool(isComplete), nil
 }
 
 // Clear forgets all numbers. Changes the sketch.

@@ -280,10 +280,10 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%s (95 %%: %s to %s)", plain(e.Value), plain(e.Low), plain(e.High))
 }
 
-// String returns one line with all five estimates.
+// String returns one line with all six estimates.
 func (o Overlap) String() string {
-	return fmt.Sprintf("first %v, second %v, union %v, intersection %v, Jaccard %v", o.FirstCount, o.SecondCount,
-		o.UnionCount, o.IntersectionCount, o.Jaccard)
+	return fmt.Sprintf("first %v, second %v, union %v, intersection %v, Jaccard %v, differences %v", o.FirstCount,
+		o.SecondCount, o.UnionCount, o.IntersectionCount, o.Jaccard, o.DifferenceCount)
 }
 
 // String returns one line: the kind, and what it would take or why it does not fit.

@@ -35,6 +35,9 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
             row.name
         )));
     }
+    if row.handle() == petal::Handle::Sketch {
+        return Err(Failure::new(format_args!("--kind {}: is a sketch of a set: petal sketch build", row.name)));
+    }
     if row.universe.is_some() && args.bits.is_none() && args.capacity.is_none() {
         return Err(Failure::new(format_args!(
             "--kind {}: its keys are the integers below a bound: --bits N says which",

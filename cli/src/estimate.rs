@@ -34,6 +34,7 @@ struct Pair {
     union_count: Option<Estimate>,
     intersection_count: Option<Estimate>,
     jaccard: Option<Estimate>,
+    difference_count: Option<Estimate>,
     /// Why the two are not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -117,6 +118,7 @@ fn print_json(inputs: &[Input], pairs: &[Compared], text: &mut Text) -> Outcome<
             union_count: of(|comparison| comparison.union),
             intersection_count: of(|comparison| comparison.intersection),
             jaccard: of(|comparison| comparison.jaccard),
+            difference_count: of(|comparison| comparison.differences),
             reason: comparison.as_ref().err().map(Failure::to_string),
         })
     })
@@ -151,6 +153,7 @@ fn print(inputs: &[Input], pairs: &[Compared], text: &mut Text) -> Outcome<()> {
         row(&format!("{pair}union"), comparison.union, 1);
         row(&format!("{pair}intersection"), comparison.intersection, 1);
         row(&format!("{pair}Jaccard"), comparison.jaccard, 6);
+        row(&format!("{pair}differences"), comparison.differences, 1);
     }
     table.print(text)?;
     if full {

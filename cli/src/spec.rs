@@ -33,6 +33,9 @@ pub fn of_map(args: &args::map::Build) -> Outcome<Spec> {
     let spec = with(spec, args.kind.as_deref().or(default), &args.hashing, &args.set)?;
     match petal::row_of(&spec)? {
         row if row.is_map() => Ok(spec),
+        row if row.handle() == petal::Handle::Sketch => {
+            Err(Failure::new(format_args!("--kind {}: is a sketch of a set: petal sketch build", row.name)))
+        }
         row => {
             Err(Failure::new(format_args!("--kind {}: is a filter, whose keys have no values: petal build", row.name)))
         }
@@ -43,7 +46,14 @@ pub fn of_map(args: &args::map::Build) -> Outcome<Spec> {
 pub fn of_sketch(args: &args::sketch::Build) -> Outcome<Spec> {
     let spec = Spec { capacity: args.capacity, false_positive_rate: args.fpr.unwrap_or(0.0), ..Spec::default() };
     let default = registry::find(registry::DEFAULT_SKETCH_KIND).map(|row| row.name);
-    with(spec, default, &args.hashing, &[])
+    let spec = with(spec, args.kind.as_deref().or(default), &args.hashing, &args.set)?;
+    match petal::row_of(&spec)? {
+        row if row.handle() == petal::Handle::Sketch => Ok(spec),
+        row => {
+            let (name, handle) = (row.name, row.handle().name());
+            Err(Failure::new(format_args!("--kind {name}: is a kind of {handle}, not of sketch")))
+        }
+    }
 }
 
 /// The spec with this kind, hash function and parameters.

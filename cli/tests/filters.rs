@@ -260,6 +260,7 @@ fn estimates_stand_with_their_intervals() {
             ("union", 9000.0),
             ("intersection", 2000.0),
             ("Jaccard", 2000.0 / 9000.0),
+            ("differences", 7000.0),
         ];
         for (name, truth) in truths {
             let [value, low, high] = row(&text, name);

@@ -10,6 +10,7 @@ use crate::storage::try_vec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Listed {
     /// 1 for a number that was inserted; -1 for a number that was removed, or that a subtracted sketch had in addition.
+    /// Kinds without signs list 1 for all of these.
     pub count: i64,
     /// The number.
     pub number: u64,
@@ -29,7 +30,22 @@ pub struct Listing {
 ///
 /// Many threads may use shared references at once.
 pub trait SketchKind: Payload {
-    /// Adds a number `count` times. `None`, with nothing done, if the words cannot be written without preparation.
+    /// The number that stands for a hash: the hash itself, unless the numbers of this sketch have fewer bits.
+    fn number_of_hash(&self, hash: u64) -> u64 {
+        hash
+    }
+
+    /// Refuses a number that this sketch cannot hold.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`], naming the number and the range.
+    fn check_number(&self, number: u64) -> Result<()> {
+        let _ = number;
+        Ok(())
+    }
+
+    /// Adds a number, which [`SketchKind::check_number`] accepts, `count` times. `None`, with nothing done, if the
+    /// words cannot be written without preparation.
     fn add_at_once(&mut self, hash: u64, number: u64, count: i64) -> Option<()>;
 
     /// In an image in place, the place (in 64-bit words) of one word that [`SketchKind::add_at_once`] changes and whose

@@ -45,6 +45,9 @@ pub struct Comparison {
     pub intersection: Option<Estimate>,
     /// The keys in common as a share of all keys: the Jaccard index.
     pub jaccard: Option<Estimate>,
+    /// The number of keys that only one of the filters has. The estimate's error grows with that number, and not with
+    /// the sets: it is much smaller than the errors of the other numbers if the sets are nearly the same.
+    pub differences: Option<Estimate>,
 }
 
 /// How many distinct keys a filter holds; `None` if it is saturated. Reads the whole payload.
@@ -67,13 +70,13 @@ pub fn compare(first: &Filter, second: &Filter) -> Result<Comparison> {
     let union = kind.of_union(second.kind());
     let union = union.map(|value| Estimate { value, standard_error: kind.standard_error(value) });
     let (first, second) = (estimate(first)?, estimate(second)?);
-    let all = first.zip(second).zip(union);
-    let intersection = all.map(|((first, second), union)| Estimate {
+    let all = first.zip(second).zip(union).map(|((first, second), union)| (first, second, union));
+    let intersection = all.map(|(first, second, union)| Estimate {
         value: first.value + second.value - union.value,
         standard_error: first.standard_error + second.standard_error + union.standard_error,
     });
     // J = (|A| + |B|) / |A or B| - 1, and the errors at most add up. Two empty filters share nothing.
-    let jaccard = all.map(|((first, second), union)| {
+    let jaccard = all.map(|(first, second, union)| {
         if union.value <= 0.0 {
             return Estimate { value: 0.0, standard_error: 0.0 };
         }
@@ -81,7 +84,22 @@ pub fn compare(first: &Filter, second: &Filter) -> Result<Comparison> {
         let errors = first.standard_error + second.standard_error + sum / union.value * union.standard_error;
         Estimate { value: sum / union.value - 1.0, standard_error: errors / union.value }
     });
-    Ok(Comparison { first, second, union, intersection, jaccard })
+    let differences =
+        all.map(|(first, second, union)| differences(&|keys| kind.standard_error(keys), first, second, union));
+    Ok(Comparison { first, second, union, intersection, jaccard, differences })
+}
+
+/// The number of differences: 2 |A or B| - |A| - |B|.
+///
+/// The bits that both sides share err in all three estimates alike. Let V(n) be the variance of an estimate of n keys.
+/// The estimate of a set that grows errs in its future as if it began where it is, so the covariance of two estimates,
+/// one set inside the other, is the variance of the smaller set's. For the same reason the covariance of those of A and
+/// of B is the variance of their intersection's. Hence the variance is 4 V(A or B) - 3 V(A) - 3 V(B) + 2 V(A and B).
+fn differences(error: &dyn Fn(f64) -> f64, first: Estimate, second: Estimate, union: Estimate) -> Estimate {
+    let variance = |estimate: Estimate| estimate.standard_error * estimate.standard_error;
+    let in_common = error((first.value + second.value - union.value).max(0.0));
+    let sum = 4.0 * variance(union) - 3.0 * (variance(first) + variance(second)) + 2.0 * in_common * in_common;
+    Estimate { value: 2.0 * union.value - first.value - second.value, standard_error: sum.max(0.0).sqrt() }
 }
 
 fn unsupported(filter: &Filter, what: &str) -> crate::Error {

@@ -13,8 +13,9 @@ use crate::handle::image::Image;
 /// numbers are left.
 ///
 /// A `u64` key is the number itself, and is listed as such. The number of a byte key is its hash, so its hash is
-/// listed. A number may be inserted once only, because a sketch does not know which numbers it has. Many threads may
-/// use shared references at once. The calls about the bytes (saving, verifying) are in [`Image`].
+/// listed. A kind whose numbers have fewer than 64 bits reduces hashes to its numbers, and refuses greater numbers. A
+/// number may be inserted once only, because a sketch does not know which numbers it has. Many threads may use shared
+/// references at once. The calls about the bytes (saving, verifying) are in [`Image`].
 pub struct Sketch {
     kind: Box<dyn SketchKind>,
 }
@@ -48,26 +49,28 @@ impl Sketch {
     /// # Errors
     /// As [`Sketch::insert_hash`].
     pub fn insert(&mut self, key: &[u8]) -> Result<()> {
-        let number = self.base().hasher().hash_key(key)?;
-        self.insert_hash(number)
+        let hash = self.base().hasher().hash_key(key)?;
+        self.insert_hash(hash)
     }
 
     /// Inserts a number.
     ///
     /// # Errors
-    /// As [`Sketch::insert_hash`].
+    /// As [`Sketch::insert_hash`]; [`Status::OutOfRange`] if the sketch cannot hold the number.
     pub fn insert_u64(&mut self, number: u64) -> Result<()> {
-        self.insert_hash(number)
+        self.base().check_capability("insert", Capabilities::INSERT)?;
+        self.kind.check_number(number)?;
+        self.add(number, 1)
     }
 
-    /// Inserts the hash of a key, which is a number like any other.
+    /// Inserts the hash of a key, which is a number like any other, or is reduced to a number.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the handle is for reading; [`Status::KeyMissing`] if numbers cannot be placed without
     /// the secret key; [`Status::Corrupt`] if an image in place does not match its checksums.
-    pub fn insert_hash(&mut self, number: u64) -> Result<()> {
+    pub fn insert_hash(&mut self, hash: u64) -> Result<()> {
         self.base().check_capability("insert", Capabilities::INSERT)?;
-        self.add(number, 1)
+        self.add(self.kind.number_of_hash(hash), 1)
     }
 
     /// Removes a byte key, as [`Sketch::insert`] inserts one. A key that was removed but not inserted is listed as
@@ -76,25 +79,27 @@ impl Sketch {
     /// # Errors
     /// As [`Sketch::insert_hash`].
     pub fn remove(&mut self, key: &[u8]) -> Result<()> {
-        let number = self.base().hasher().hash_key(key)?;
-        self.remove_hash(number)
+        let hash = self.base().hasher().hash_key(key)?;
+        self.remove_hash(hash)
     }
 
     /// Removes a number; see [`Sketch::remove`].
     ///
     /// # Errors
-    /// As [`Sketch::insert_hash`].
+    /// As [`Sketch::insert_u64`].
     pub fn remove_u64(&mut self, number: u64) -> Result<()> {
-        self.remove_hash(number)
+        self.base().check_capability("remove", Capabilities::REMOVE)?;
+        self.kind.check_number(number)?;
+        self.add(number, -1)
     }
 
     /// Removes the hash of a key; see [`Sketch::remove`].
     ///
     /// # Errors
     /// As [`Sketch::insert_hash`].
-    pub fn remove_hash(&mut self, number: u64) -> Result<()> {
+    pub fn remove_hash(&mut self, hash: u64) -> Result<()> {
         self.base().check_capability("remove", Capabilities::REMOVE)?;
-        self.add(number, -1)
+        self.add(self.kind.number_of_hash(hash), -1)
     }
 
     /// Inserts many keys in order. All keys are inserted, unless there is an error: one of [`Sketch::insert`], or
@@ -139,7 +144,11 @@ impl Sketch {
                 Keys::Bytes { .. } => keys.hash_range(done, &hasher, instructions, &mut numbers[..next]),
             }
             for number in &numbers[..next] {
-                if let Err(error) = self.add(*number, count) {
+                let number = match keys {
+                    Keys::U64(_) => self.kind.check_number(*number).map(|()| *number),
+                    Keys::Hashes(_) | Keys::Bytes { .. } => Ok(self.kind.number_of_hash(*number)),
+                };
+                if let Err(error) = number.and_then(|number| self.add(number, count)) {
                     return Taken { keys: done, outcome: Err(error) };
                 }
                 done += 1;

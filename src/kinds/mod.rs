@@ -29,6 +29,7 @@ pub mod mutable_bloomier;
 pub mod quotient;
 pub mod removed_set;
 pub mod retrieval;
+pub mod riblt;
 pub mod ribbon;
 pub mod rocksdb_bloom;
 pub mod rotating;

@@ -5,8 +5,8 @@ use crate::error::{Error, left_out};
 use crate::kinds::{
     age_partitioned, aleph, approximator, blocked, bloom, bloomier, counting, cuckoo, d_left, exact_bits,
     foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse, golomb, golomb_stream, hash_compaction,
-    iblt, layered, mutable_bloomier, quotient, removed_set, retrieval, ribbon, rocksdb_bloom, rotating, scalable,
-    signatures, spectral, split_block, stable, taffy, variable_increment, vector_quotient,
+    iblt, layered, mutable_bloomier, quotient, removed_set, retrieval, ribbon, riblt, rocksdb_bloom, rotating,
+    scalable, signatures, spectral, split_block, stable, taffy, variable_increment, vector_quotient,
 };
 use crate::spec::KindId;
 
@@ -81,6 +81,7 @@ kinds! {
     /// All kinds of sketch that this build has, in the order of their numbers, which are from 256 on.
     SKETCHES, NO_SKETCHES:
     "iblt" iblt,
+    "riblt" riblt,
 }
 
 kinds! {
@@ -157,7 +158,7 @@ mod tests {
         assert!(FILTERS.is_sorted_by_key(|row| row.kind.0) && MAPS.is_sorted_by_key(|row| row.kind.0));
         assert!(FILTERS.iter().all(|row| !row.is_map()) && MAPS.iter().all(Row::is_map));
         assert_eq!(absent().count(), 0, "a kind's feature is not among `kinds` in Cargo.toml");
-        let parameters: Vec<_> = with_foreign().flat_map(|row| row.parameters).collect();
+        let parameters: Vec<_> = every().flat_map(|row| row.parameters).collect();
         for a in &parameters {
             // Ids are made from names. Kinds may share a name; what it means is for each kind to say.
             assert!(a.id() != 0 && parameters.iter().all(|b| (a.id() == b.id()) == (a.name == b.name)));

@@ -21,12 +21,10 @@ pub fn row_of(spec: &Spec) -> Result<&'static Row> {
     let row = row_of_kind(spec)?;
     for (i, setting) in spec.parameters.iter().enumerate().filter(|(_, setting)| setting.id != 0) {
         let Some(parameter) = row.parameters.iter().find(|parameter| parameter.id() == setting.id) else {
-            return Err(
-                match registry::with_foreign().find_map(|row| row.parameters.iter().find(|p| p.id() == setting.id)) {
-                    Some(other) => foreign_parameter(row, other.name),
-                    None => error!(UnknownValue, "parameter id {:#x} is not known to any kind", setting.id),
-                },
-            );
+            return Err(match registry::every().find_map(|row| row.parameters.iter().find(|p| p.id() == setting.id)) {
+                Some(other) => foreign_parameter(row, other.name),
+                None => error!(UnknownValue, "parameter id {:#x} is not known to any kind", setting.id),
+            });
         };
         if let Some(second) = spec.parameters[i + 1..].iter().find(|second| second.id == setting.id) {
             // Nobody can tell which of the two values is meant.

@@ -90,6 +90,42 @@ fn comparisons_cover_the_truth() {
     }
 }
 
+/// The number of differences is unbiased, and errs as much as it says, for sets that are nearly the same, for unlike
+/// sets, and for one inside the other.
+#[test]
+fn differences_err_as_much_as_they_say() {
+    const PAIRS: u64 = 250;
+    for row in comparing() {
+        let spec = spec_of(row, 4000);
+        for (first, second, truth) in [
+            (0..3000, 15..3005, 20.0),
+            (0..3000, 2000..4000, 3000.0),
+            (0..1000, 1000..3000, 3000.0),
+            (0..3800, 0..3700, 100.0),
+        ] {
+            let found: Vec<_> = (0..PAIRS)
+                .map(|i| {
+                    let (a, b) = (filled(&spec, i, first.clone()), filled(&spec, i, second.clone()));
+                    compare(&a, &b).unwrap().differences.unwrap()
+                })
+                .collect();
+            let (mean, deviation) = moments(&found.iter().map(|one| one.value).collect::<Vec<_>>());
+            let (claimed, _) = moments(&found.iter().map(|one| one.standard_error).collect::<Vec<_>>());
+            let band = 4.5 * deviation / (PAIRS as f64).sqrt() + 0.003 * truth;
+            assert!((mean - truth).abs() < band, "{} {first:?} {second:?}: mean {mean}", row.name);
+            let band = 4.5 / (2.0 * (PAIRS - 1) as f64).sqrt();
+            assert!(
+                (deviation - claimed).abs() < (band + 0.03) * claimed + 0.1,
+                "{} {first:?} {second:?}: deviation {deviation}, claimed {claimed}",
+                row.name
+            );
+        }
+        let same = filled(&spec, 1, 0..3000);
+        let found = compare(&same, &same).unwrap().differences.unwrap();
+        assert!(found.value == 0.0 && found.standard_error < 1e-3, "{}: {found:?}", row.name);
+    }
+}
+
 /// X_A = 400, X_B = 380, X_or = 600 of m = 1024 with k = 3: the published vector, through real filters.
 #[test]
 fn an_intersection_is_what_the_bits_say() {
@@ -125,6 +161,7 @@ fn disjoint_sets_may_overlap_by_less_than_nothing_and_full_filters_do_not_tell()
     let empty = empty(&spec);
     let found = compare(&full, &empty).unwrap();
     assert!(found.first.is_none() && found.union.is_none() && found.intersection.is_none());
+    assert!(found.differences.is_none());
     assert_eq!(found.second.unwrap().value, 0.0);
 }
 

@@ -319,7 +319,7 @@ fn of_the_table_of_a_handle() {
     let missing: Vec<&String> = named.iter().filter(|name| !root().join(name.as_str()).exists()).collect();
     assert!(missing.is_empty(), "ARCHITECTURE.md names what is not there: {missing:?}");
     let is_of_sketches = |word: &str| {
-        matches!(word, "Sketch" | "SKETCHES" | "SketchKind" | "HandleSketch" | "iblt" | "IBLT")
+        matches!(word, "Sketch" | "SKETCHES" | "SketchKind" | "HandleSketch" | "iblt" | "IBLT" | "riblt" | "Riblt")
             || word.starts_with("petal_sketch")
     };
     let mut unnamed = Vec::new();

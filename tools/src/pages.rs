@@ -238,7 +238,10 @@ fn cells(row: &Row) -> petal::Result<String> {
         let each = hundredth as f64 / capacity as f64;
         table += &format!("| {capacity} | {tenth} | {hundredth} | {rare} | {each:.2} |\n");
     }
-    Ok(format!("`petal sketch build --capacity DIFFERENCES --fpr RATE` makes so many cells of 24 bytes:\n\n{table}"))
+    let kind = if row.kind == registry::DEFAULT_SKETCH_KIND { String::new() } else { format!("--kind {} ", row.name) };
+    Ok(format!(
+        "`petal sketch build {kind}--capacity DIFFERENCES --fpr RATE` makes so many cells of 24 bytes:\n\n{table}"
+    ))
 }
 
 /// Of a kind whose size is that of its universe.

@@ -106,15 +106,21 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
     const auto about = try_describe();
     if (!about) return about.error();
     listing found;
-    const auto most = static_cast<std::size_t>(about->bits / 192);
-    if (auto had = detail::allocating([&] { found.listed.resize(most); }); !had) return had.error();
-    std::size_t count = 0;
-    failure error;
-    const petal_status code =
-        petal_sketch_list(get(), found.listed.data(), most, &count, &found.is_complete, error.out());
-    if (code != PETAL_OK) return error.settle(code);
-    found.listed.resize(count);
-    return found;
+    auto room = static_cast<std::size_t>(about->bits / 192);
+    for (;;) {
+      if (auto had = detail::allocating([&] { found.listed.resize(room); }); !had) return had.error();
+      std::size_t count = 0;
+      failure error;
+      const petal_status code =
+          petal_sketch_list(get(), found.listed.data(), room, &count, &found.is_complete, error.out());
+      if (code != PETAL_OK) return error.settle(code);
+      // A kind with small cells may list more.
+      const bool fits = count <= room;
+      room = count;
+      if (!fits) continue;
+      found.listed.resize(count);
+      return found;
+    }
   }
   /// The probability that the sketch cannot list so many numbers, erring on the high side.
   result<double> try_expected_failure_rate(std::uint64_t numbers) const noexcept {

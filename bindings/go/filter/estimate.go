@@ -29,6 +29,8 @@ type Overlap struct {
 	IntersectionCount Estimate
 	// Jaccard is the share of all keys that are in common.
 	Jaccard Estimate
+	// DifferenceCount is how many keys only one of the two has. Its error grows with that number, and not with the sets.
+	DifferenceCount Estimate
 }
 
 // Statistics are how full a filter is.
@@ -93,7 +95,7 @@ func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
 		UnionCount:  cardinality(&h, both),
 	}
 	if o.FirstCount.Saturated || o.SecondCount.Saturated || o.UnionCount.Saturated {
-		o.IntersectionCount.Saturated, o.Jaccard.Saturated = true, true
+		o.IntersectionCount.Saturated, o.Jaccard.Saturated, o.DifferenceCount.Saturated = true, true, true
 		return o, nil
 	}
 	sum, union := o.FirstCount.Value+o.SecondCount.Value, o.UnionCount.Value
@@ -103,7 +105,18 @@ func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
 	if union > 0 {
 		o.Jaccard = estimate(sum/union-1, (errors+sum/union*o.UnionCount.StandardError)/union)
 	}
+	o.DifferenceCount = differences(&h, o)
 	return o, nil
+}
+
+// differences is the number of keys that only one of two filters has, 2 |A or B| - |A| - |B|. The bits that both share
+// err in all three alike, so that its variance is 4 V(A or B) - 3 V(A) - 3 V(B) + 2 V(A and B), where V is that of an
+// estimate of a set.
+func differences(h *image.Header, o Overlap) Estimate {
+	variance := func(e Estimate) float64 { return e.StandardError * e.StandardError }
+	inCommon := standardError(h, max(0, o.FirstCount.Value+o.SecondCount.Value-o.UnionCount.Value))
+	sum := 4*variance(o.UnionCount) - 3*(variance(o.FirstCount)+variance(o.SecondCount)) + 2*inCommon*inCommon
+	return estimate(2*o.UnionCount.Value-o.FirstCount.Value-o.SecondCount.Value, math.Sqrt(max(0, sum)))
 }
 
 // cardinality is the number of distinct keys that set so many bits.
@@ -111,31 +124,37 @@ func cardinality(h *image.Header, ones uint64) Estimate {
 	hashes := uint64(h.Hashes)
 	var keys float64
 	var possible bool
-	var standardError func(keys uint64) float64
 	switch h.Kind {
 	case Blocked:
-		blocks := h.Bits / sizing.BlockedBits
 		// The shares of a key set their bits independently of each other, as so many keys of one block would.
 		shares := shares(h)
-		keys, possible = sizing.BlockedCardinality(blocks, hashes/shares, ones)
+		keys, possible = sizing.BlockedCardinality(h.Bits/sizing.BlockedBits, hashes/shares, ones)
 		keys /= float64(shares)
-		standardError = func(uint64) float64 {
-			all := uint64(math.Round(keys * float64(shares)))
-			return sizing.BlockedCardinalityError(blocks, hashes/shares, all) / float64(shares)
-		}
 	case SplitBlock:
-		blocks := h.Bits / sizing.SplitBlockBits
-		keys, possible = sizing.SplitBlockCardinality(blocks, ones)
-		standardError = func(keys uint64) float64 { return sizing.SplitBlockCardinalityError(blocks, keys) }
+		keys, possible = sizing.SplitBlockCardinality(h.Bits/sizing.SplitBlockBits, ones)
 	default:
 		keys, possible = bloomKeys(h, ones)
-		// One formula for both shapes: k independent slices of m/k bits err together as little as one array of m bits.
-		standardError = func(keys uint64) float64 { return sizing.BloomCardinalityError(h.Bits, hashes, keys) }
 	}
 	if !possible {
 		return Estimate{Saturated: true}
 	}
-	return estimate(keys, standardError(uint64(math.Round(keys))))
+	return estimate(keys, standardError(h, keys))
+}
+
+// standardError is that of an estimate of so many keys.
+func standardError(h *image.Header, keys float64) float64 {
+	hashes, whole := uint64(h.Hashes), uint64(math.Round(keys))
+	switch h.Kind {
+	case Blocked:
+		shares := shares(h)
+		all := uint64(math.Round(keys * float64(shares)))
+		return sizing.BlockedCardinalityError(h.Bits/sizing.BlockedBits, hashes/shares, all) / float64(shares)
+	case SplitBlock:
+		return sizing.SplitBlockCardinalityError(h.Bits/sizing.SplitBlockBits, whole)
+	default:
+		// One formula for both shapes: k independent slices of m/k bits err together as little as one array of m bits.
+		return sizing.BloomCardinalityError(h.Bits, hashes, whole)
+	}
 }
 
 // bloomKeys is the number of keys that set so many bits of the kind bloom.

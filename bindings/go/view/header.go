@@ -56,6 +56,7 @@ const (
 	VectorQuotient  = image.VectorQuotient
 	DLeft           = image.DLeft
 	IBLT            = image.IBLT
+	Riblt           = image.Riblt
 )
 
 // Header is what an image says about itself.

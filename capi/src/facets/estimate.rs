@@ -55,11 +55,13 @@ pub struct petal_overlap {
     pub intersection_count: petal_estimate,
     /// Keys in common as a share of all: the Jaccard index.
     pub jaccard: petal_estimate,
+    /// Keys that only one of the two has. The error grows with their number, and not with the sets.
+    pub difference_count: petal_estimate,
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_overlap {
-    const FIRST_SIZE: usize = 208;
+    const FIRST_SIZE: usize = 248;
 }
 
 /// Estimates how many distinct keys a filter holds. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot estimate.
@@ -77,10 +79,10 @@ pub unsafe extern "C" fn petal_filter_estimate(
     })
 }
 
-/// Compares two filters that could be merged: how many keys each holds, how many both hold together, and how many are
-/// in both. Reads both payloads. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot estimate, or if it grows: two sizes
-/// of such a kind have nothing in common. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first difference, if the filters
-/// could not be merged.
+/// Compares two filters that could be merged: how many keys each holds, how many both hold together, how many are in
+/// both, and how many in one only. Reads both payloads. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot estimate, or
+/// if it grows: two sizes of such a kind have nothing in common. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
+/// difference, if the filters could not be merged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_estimate_overlap(
     filter: *const petal_filter,
@@ -103,6 +105,7 @@ pub unsafe extern "C" fn petal_filter_estimate_overlap(
                     union_count: to_c(found.union),
                     intersection_count: to_c(found.intersection),
                     jaccard: to_c(found.jaccard),
+                    difference_count: to_c(found.differences),
                 },
             );
         }

@@ -23,8 +23,8 @@
 //!
 //! A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
 //! seed and key. The capacity is the number of differences. The false_positive_rate is the probability that the sketch
-//! cannot list so many. In place of both the spec may give bits (192 for a cell) and hashes (3 to 7, the cells of a
-//! number).
+//! cannot list so many. In place of both the spec may give bits (192 for a cell of `iblt`, 192 for a symbol of `riblt`)
+//! and hashes (`iblt`: 3 to 7, the cells of a number).
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::filter::keys::{self, petal_answers, petal_keys};
@@ -148,14 +148,16 @@ pub unsafe extern "C" fn petal_sketch_insert(
     unsafe { change(sketch, |sketch| sketch.insert(boundary::bytes(key.cast(), length, "key")?)) }
 }
 
-/// Inserts a number.
+/// Inserts a number. Returns `PETAL_ERR_OUT_OF_RANGE` if the numbers of the kind have fewer than 64 bits, and the
+/// number is not one of them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_insert_u64(sketch: *mut petal_sketch, number: u64) -> petal_status {
     // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
     unsafe { change(sketch, |sketch| sketch.insert_u64(number)) }
 }
 
-/// Inserts the hash of a key, which is a number like any other.
+/// Inserts the hash of a key, which is a number like any other. A kind whose numbers have fewer bits reduces the
+/// hash.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_insert_hash(sketch: *mut petal_sketch, hash: u64) -> petal_status {
     // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
@@ -273,14 +275,16 @@ pub struct petal_listed {
     /// The number: a uint64_t key, or the hash of a byte key.
     pub number: u64,
     /// 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had.
+    /// Kinds without signs list 1 for all of these.
     pub count: i64,
 }
 
 /// Lists the numbers of a sketch: first those with -1, then those with 1, each in ascending order. `count` becomes the
 /// number of all listed numbers. The function writes the first `room` of these to `listed`, which may be NULL if `room`
 /// is 0. `is_complete` becomes false if there are more differences than the sketch can tell apart: then the list is
-/// right, but some numbers are missing. A sketch lists at most one number for each 192 of its `bits`
-/// (`petal_sketch_describe()`). The time of the function has the same bound, whatever bytes an image holds.
+/// right, but some numbers are missing. A sketch lists at most one number for each of its cells (for each 192 of the
+/// `bits` of `petal_sketch_describe()`, or as the kind's page says). The sketch bounds the time of the function, too,
+/// whatever bytes an image holds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_list(
     sketch: *const petal_sketch,

@@ -52,7 +52,7 @@ pub enum Command {
 #[derive(Args, Debug)]
 pub struct Build {
     /// The kind of map; `petal kinds` lists them.
-    #[arg(long, value_name = "K", value_parser = kinds(true))]
+    #[arg(long, value_name = "K", value_parser = kinds(petal::Handle::Map))]
     pub kind: Option<String>,
     /// The greatest share of absent keys that get a value, such as 0.01 (the default).
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]

@@ -309,7 +309,7 @@ pub struct Output {
 #[command(group = ArgGroup::new("size").args(["fpr", "bits_per_key", "bits"]))]
 pub struct Build {
     /// The kind of filter; `petal kinds` lists them.
-    #[arg(long, value_name = "K", value_parser = kinds(false))]
+    #[arg(long, value_name = "K", value_parser = kinds(petal::Handle::Filter))]
     pub kind: Option<String>,
     /// The greatest false-positive rate with all keys in the filter, such as 0.01 (the default).
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
@@ -423,7 +423,7 @@ pub struct Filters {
 pub struct Dedup {
     /// The kind of filter, one that takes keys one by one; a kind that grows keeps its rate beyond N. `petal kinds`
     /// lists the kinds.
-    #[arg(long, value_name = "K", value_parser = kinds(false))]
+    #[arg(long, value_name = "K", value_parser = kinds(petal::Handle::Filter))]
     pub kind: Option<String>,
     /// How many distinct lines to expect. If not given, the filter is of a kind that grows with its lines, by default
     /// scalable.
@@ -617,11 +617,10 @@ pub struct Plan {
     pub verbose: bool,
 }
 
-/// The kinds of maps, or the kinds of filters. The other kinds are hidden values, so that a message can say what they
-/// are for.
-fn kinds(maps: bool) -> Vec<PossibleValue> {
-    let value = |row: &petal::Row| PossibleValue::new(row.name).help(row.summary).hide(row.is_map() != maps);
-    petal::registry::all().map(value).collect()
+/// The kinds of a handle. The other kinds are hidden values, so that a message can say what they are for.
+fn kinds(handle: petal::Handle) -> Vec<PossibleValue> {
+    let value = |row: &petal::Row| PossibleValue::new(row.name).help(row.summary).hide(row.handle() != handle);
+    petal::registry::all().chain(petal::registry::SKETCHES).map(value).collect()
 }
 
 /// What `petal count` does, with the greatest count of each kind that counts.

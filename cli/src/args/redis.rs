@@ -87,7 +87,7 @@ pub struct Build {
     #[arg(long = "type", value_name = "T")]
     pub of: Option<Type>,
     /// The kind of filter; `petal kinds` lists them.
-    #[arg(long, value_name = "K", value_parser = kinds(false))]
+    #[arg(long, value_name = "K", value_parser = kinds(petal::Handle::Filter))]
     pub kind: Option<String>,
     /// The greatest false-positive rate with all keys in the set, such as 0.01 (the default).
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]

@@ -1,6 +1,6 @@
 //! The command line of `petal sketch`.
 
-use super::{Hashing, Keys, Output, Secret};
+use super::{Hashing, Keys, Output, Secret, kinds};
 use crate::manual;
 use crate::numbers;
 use clap::{Args, Subcommand, ValueHint};
@@ -20,7 +20,8 @@ pub enum Command {
     /// Make a sketch of a set.
     ///
     /// The sketch is as large as --capacity asks for, however many keys the set has. Two sketches can be subtracted if
-    /// they were made with the same --capacity, --fpr, --hash, --seed and --key-file.
+    /// they were made with the same --kind, --capacity, --fpr, --hash, --seed, --key-file and
+    /// --set.
     ///
     /// A sketch holds 64-bit numbers. The number of a key is its hash; with --numbers the keys are the numbers
     /// themselves. The sketch does not list a key that comes twice: sort -u removes such keys.
@@ -61,6 +62,9 @@ pub struct Numbers {
 /// `petal sketch build`.
 #[derive(Args, Debug)]
 pub struct Build {
+    /// The kind of sketch, `iblt` if not given; `petal kinds` lists them.
+    #[arg(long, value_name = "K", value_parser = kinds(petal::Handle::Sketch))]
+    pub kind: Option<String>,
     /// How many differences the sketch is to list.
     #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub capacity: u64,
@@ -70,6 +74,9 @@ pub struct Build {
     /// How keys are hashed.
     #[command(flatten)]
     pub hashing: Hashing,
+    /// Sets a parameter that only this kind takes; may be given more than once.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
     /// Whether keys are numbers.
     #[command(flatten)]
     pub numbers: Numbers,

@@ -101,6 +101,9 @@ impl Maker {
         if row.is_map() {
             return Err(Failure::new(format_args!("--kind {}: is a map, whose keys have values", row.name)));
         }
+        if row.handle() == petal::Handle::Sketch {
+            return Err(Failure::new(format_args!("--kind {}: is a sketch of a set, not a filter", row.name)));
+        }
         if !row.is_made_empty() {
             return Err(Failure::new(format_args!(
                 "--kind {}: is built from all of its keys at once: petal build makes a file, and petal redis import \

@@ -108,7 +108,7 @@ impl Law {
 }
 
 /// A close bound of the probability that a normal variable is above t, which is at least 0 (Pollak 1956).
-fn normal_tail(t: f64) -> f64 {
+pub(crate) fn normal_tail(t: f64) -> f64 {
     let density = exp(-t * t / 2.0) / (2.0 * core::f64::consts::PI).sqrt();
     density * 2.0 / (t + (t * t + 8.0 / core::f64::consts::PI).sqrt())
 }

@@ -301,6 +301,9 @@ fn subject(name: &str) -> Option<Subject> {
         "iblt" => {
             (10, 0, "A number has one cell in each sub-table: a count, the number and its check, of 64 bits each.")
         }
+        "riblt" => {
+            (10, 0, "A number is in symbol 0, and ever more rarely in later ones: the number, its hash and a count.")
+        }
         "mutable_bloomier" => (
             600,
             0,

@@ -27,6 +27,7 @@ const (
 	VectorQuotient  Kind = 24
 	DLeft           Kind = 26
 	IBLT            Kind = 256
+	Riblt           Kind = 257
 )
 
 // kinds has a row for each kind, at its number.
@@ -51,6 +52,7 @@ var kinds = [...]*kindRow{
 	VectorQuotient:  &vectorQuotientRow,
 	DLeft:           &dLeftRow,
 	IBLT:            &ibltRow,
+	Riblt:           &ribltRow,
 }
 
 // A choice is a header word that numbers one of so many things.
@@ -134,7 +136,7 @@ func (k Kind) String() string {
 
 // shape is what the kinds need of the geometry to find the bits of a hash.
 type shape struct {
-	blocks      uint64   // split_block, blocked, and counting in blocks. iblt: cells of a sub-table
+	blocks      uint64   // split_block, blocked, and counting in blocks. iblt: cells of a sub-table. riblt: symbols
 	masks       []uint16 // blocked: the choices of lanes that a key has one of
 	hashes      int
 	bits        uint64    // all of them

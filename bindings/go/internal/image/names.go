@@ -39,4 +39,5 @@ var names = map[Kind]string{
 	33:  "stable",
 	34:  "rotating",
 	256: "iblt",
+	257: "riblt",
 }

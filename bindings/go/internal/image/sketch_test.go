@@ -92,7 +92,8 @@ func TestGoldenSketchesListTheirNumbers(t *testing.T) {
 			if err != nil || !bytes.Equal(again, image) {
 				t.Errorf("%s: written with other bytes, %v", path, err)
 			}
-			if h := s.Header(); h.Kind != IBLT || h.Offered != 6 || !strings.HasPrefix(s.String(), "iblt, 6 numbers") {
+			h := s.Header()
+			if name := h.Kind.String(); h.Offered != 6 || !strings.HasPrefix(s.String(), name+", 6 numbers") {
 				t.Errorf("%s: %v, %+v", path, s, h)
 			}
 		}

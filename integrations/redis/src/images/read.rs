@@ -124,6 +124,7 @@ fn reply_comparison(context: &Context, comparison: &Comparison) {
         ("union", comparison.union),
         ("intersection", comparison.intersection),
         ("jaccard", comparison.jaccard),
+        ("differences", comparison.differences),
     ];
     context.reply_map(estimates.len());
     for (name, estimate) in estimates {

@@ -1,0 +1,338 @@
+//! The kind riblt: its symbols beside the reference's, how many it takes for a difference, and forged ones.
+
+use crate::common::{golden, image as bytes, mix};
+use petal::kinds::riblt::symbols::{Indices, SYMBOL, add};
+use petal::kinds::riblt::{ROW, sizing};
+use petal::{Image, Listing, Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_buffer_as};
+use siphasher::sip::SipHasher24;
+use std::collections::BTreeSet;
+use std::hash::Hasher;
+use std::ptr::NonNull;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// A spec of so many symbols.
+fn symbols(symbols: u64) -> Spec {
+    Spec { kind: Some(ROW.kind), bits: 192 * symbols, ..Spec::default() }
+}
+
+fn of(spec: &Spec, numbers: impl IntoIterator<Item = u64>) -> Sketch {
+    let mut sketch = create_sketch(spec).unwrap();
+    numbers.into_iter().for_each(|number| sketch.insert_u64(number).unwrap());
+    sketch
+}
+
+/// The numbers of a listing with this count.
+fn with(listing: &Listing, count: i64) -> BTreeSet<u64> {
+    listing.listed.iter().filter(|one| one.count == count).map(|one| one.number).collect()
+}
+
+/// Numbers of a sequence, different for each seed.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 += 1;
+        mix(self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+}
+
+fn splitmix64(key: u64) -> u64 {
+    let mut x = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// With the reference's hash functions the symbols are the reference's, one by one.
+#[test]
+fn symbols_are_those_of_the_reference() {
+    let siphash = |number: u64| {
+        let mut key = [0_u8; 64];
+        key[..8].copy_from_slice(&number.to_le_bytes());
+        let mut hasher = SipHasher24::new_with_keys(567, 890);
+        hasher.write(&key);
+        hasher.finish()
+    };
+    let squares: Vec<(u64, u64)> = (1..=200_u64)
+        .map(|i| i.wrapping_mul(i).wrapping_mul(2_654_435_761))
+        .map(|key| (splitmix64(key), key))
+        .collect();
+    let counted: Vec<(u64, u64)> = (0..100).map(|i| (siphash(i), i)).collect();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/riblt.txt");
+    let text = std::fs::read_to_string(path).unwrap();
+    for (name, keys, count) in [("splitmix64", squares, 120), ("siphash24", counted, 40)] {
+        let mut words = vec![0; SYMBOL * count];
+        keys.iter().for_each(|(hash, key)| {
+            add(&mut words, *hash, *key, 1);
+        });
+        let lines = text.lines().filter_map(|line| line.strip_prefix(name)).map(|line| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let hexadecimal = |field: &str| u64::from_str_radix(field, 16).unwrap();
+            [hexadecimal(fields[0]), hexadecimal(fields[1]), fields[2].parse().unwrap()]
+        });
+        let mut seen = 0;
+        for (i, (expected, symbol)) in lines.zip(words.chunks(SYMBOL)).enumerate() {
+            assert_eq!(symbol, expected, "symbol {i} of {name}");
+            seen += 1;
+        }
+        assert_eq!(seen, count);
+    }
+}
+
+/// How many symbols it takes until all of so many numbers are known.
+fn needed(numbers: u64, random: &mut Random) -> u64 {
+    let most = 4 * numbers + 100;
+    let mut sketch = of(&symbols(most), []);
+    (0..numbers).for_each(|_| sketch.insert_u64(random.next()).unwrap());
+    let payload = bytes(&sketch)[256..].to_vec();
+    let is_enough = |count: u64| {
+        let image = of(&symbols(count), []);
+        let mut image: Vec<u64> =
+            bytes(&image).chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+        let length = image.len() * 8;
+        for (word, from) in image[32..32 + SYMBOL * count as usize].iter_mut().zip(payload.chunks(8)) {
+            *word = u64::from_le_bytes(from.try_into().unwrap());
+        }
+        let start = NonNull::new(image.as_mut_ptr().cast::<u8>()).unwrap();
+        // SAFETY: the words outlive the sketch, and nobody writes to them meanwhile.
+        let sketch: Sketch = unsafe { open_buffer_as(start, length, &OpenOptions::default()) }.unwrap();
+        let listing = sketch.list().unwrap();
+        assert!(!listing.is_complete || listing.listed.len() as u64 == numbers);
+        listing.is_complete
+    };
+    // More symbols never list less.
+    let (mut low, mut high) = (numbers - 1, most);
+    assert!(is_enough(high), "{numbers} numbers are not listed from {high} symbols");
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if is_enough(middle) { high = middle } else { low = middle }
+    }
+    high
+}
+
+/// The mean of the symbols for a number, within 4.5 deviations of its own.
+#[test]
+fn a_difference_takes_as_many_symbols_as_published() {
+    let mut random = Random(31 << 32);
+    for (numbers, mean, deviation, runs) in
+        [(100, 1.455, 0.103, 300), (1000, 1.375, 0.030, 60), (10_000, 1.356, 0.009, 6)]
+    {
+        let sum: u64 = (0..runs).map(|_| needed(numbers, &mut random)).sum();
+        let found = sum as f64 / numbers as f64 / f64::from(runs);
+        let band = 4.5 * deviation / f64::from(runs).sqrt() + 0.0005;
+        assert!((found - mean).abs() < band, "{numbers}: {found} symbols for each, not {mean}");
+    }
+}
+
+/// The rate of a spec is kept, and not by far too many symbols.
+#[test]
+fn listing_fails_at_most_as_often_as_promised() {
+    let mut random = Random(32 << 32);
+    for (numbers, rate, trials) in [
+        (2, 0.1, 4000),
+        (3, 0.01, 20_000),
+        (5, 0.01, 20_000),
+        (10, 0.01, 20_000),
+        (30, 0.01, 10_000),
+        (30, 0.1, 3000),
+        (100, 0.1, 3000),
+        (100, 0.01, 6000),
+        (1000, 0.05, 500),
+    ] {
+        let spec = Spec { kind: Some(ROW.kind), ..Spec::with_capacity(numbers, rate).unwrap() };
+        let mut sketch = create_sketch(&spec).unwrap();
+        let promised = sketch.expected_failure_rate(numbers);
+        assert!(promised <= rate);
+        let failed = (0..trials).filter(|_| {
+            sketch.clear().unwrap();
+            (0..numbers).for_each(|_| sketch.insert_u64(random.next()).unwrap());
+            !sketch.list().unwrap().is_complete
+        });
+        let share = failed.count() as f64 / f64::from(trials);
+        let sigma = (promised * (1.0 - promised) / f64::from(trials)).sqrt();
+        assert!(share <= promised + 4.5 * sigma, "{numbers} at {rate}: {share}, promised {promised}");
+        assert!(share >= promised / 6.0 - 4.5 * sigma, "{numbers} at {rate}: {share}, promised {promised}");
+    }
+}
+
+/// A thousand random pairs of sets: alike and unlike, equal, empty, one inside the other. What is listed is right, and
+/// says whether it is all.
+#[test]
+fn random_pairs_of_sets_are_told_apart() {
+    let mut random = Random(33 << 32);
+    let (mut complete, mut partial) = (0, 0);
+    for round in 0..1000 {
+        let (common, ours, theirs) = match round % 5 {
+            0 => (500, random.next() % 20, random.next() % 20),
+            1 => (10, random.next() % 100, random.next() % 100),
+            2 => (300, 0, 0),
+            3 => (200, random.next() % 40, 0),
+            _ => (0, 0, random.next() % 40),
+        };
+        let mut draw = |count: u64| (0..count).map(|_| random.next()).collect::<BTreeSet<u64>>();
+        let (common, ours, theirs) = (draw(common), draw(ours), draw(theirs));
+        let spec = symbols(1 + random.next() % 120);
+        let mut first = of(&spec, common.iter().chain(&ours).copied());
+        first.subtract(&of(&spec, common.iter().chain(&theirs).copied())).unwrap();
+        let listing = first.list().unwrap();
+        assert!(with(&listing, 1).is_subset(&ours) && with(&listing, -1).is_subset(&theirs), "round {round}");
+        assert_eq!(listing.is_complete, listing.listed.len() == ours.len() + theirs.len(), "round {round}");
+        complete += u32::from(listing.is_complete);
+        partial += u32::from(!listing.is_complete);
+        // Numbers that come and go leave nothing.
+        ours.iter().for_each(|number| first.remove_u64(*number).unwrap());
+        theirs.iter().for_each(|number| first.insert_u64(*number).unwrap());
+        assert_eq!(first.measure().taken, 0);
+    }
+    assert!(complete > 300 && partial > 100, "{complete} {partial}");
+}
+
+/// Whatever symbols an image has, listing ends within its bounds, and says complete only of what adds up.
+#[test]
+fn forged_symbols_are_listed_to_an_end() {
+    let mut random = Random(34 << 32);
+    let spec = symbols(40);
+    let image = bytes(&of(&spec, 0..10));
+    for round in 0..4000 {
+        let mut words: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+        let hasher = spec.hasher().unwrap();
+        for symbol in words[32..32 + 120].chunks_mut(SYMBOL) {
+            match (round % 4, random.next() % 4) {
+                (0, _) => symbol.iter_mut().for_each(|word| *word = random.next()),
+                // A number with its hash, alone, where it belongs or not.
+                (1, _) | (2, 0) => {
+                    let number = random.next() % 50;
+                    let count = if random.next() % 2 == 0 { 1 } else { u64::MAX };
+                    symbol.copy_from_slice(&[number, hasher.hash_u64(number).unwrap(), count]);
+                }
+                (3, 0) => symbol[2] = symbol[2].wrapping_neg(),
+                _ => {}
+            }
+        }
+        let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
+        // SAFETY: the words live until the sketch is dropped, and nobody writes to them meanwhile.
+        let sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+        let listing = sketch.list().unwrap();
+        assert!(listing.listed.len() <= 40);
+        if listing.is_complete {
+            // The symbols are those of what is listed.
+            let mut sums = vec![0; 120];
+            for one in &listing.listed {
+                add(&mut sums, hasher.hash_u64(one.number).unwrap(), one.number, one.count);
+            }
+            assert_eq!(sums[..], words[32..152], "round {round}");
+        }
+    }
+}
+
+/// A symbol that says it holds one number, where that number has no place, is not believed.
+#[test]
+fn numbers_are_listed_from_their_own_symbols_only() {
+    let spec = symbols(30);
+    let image = bytes(&of(&spec, [42]));
+    let mut words: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+    let hash = spec.hasher().unwrap().hash_u64(42).unwrap();
+    let own: BTreeSet<u64> = Indices::of(hash).take_while(|index| *index < 30).collect();
+    words[32..122].fill(0);
+    let other = (0..30).find(|index| !own.contains(index)).unwrap() as usize;
+    words[32 + SYMBOL * other..][..SYMBOL].copy_from_slice(&[42, hash, 1]);
+    let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
+    // SAFETY: the words live until the sketch is dropped, and nobody writes to them meanwhile.
+    let sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+    let listing = sketch.list().unwrap();
+    assert!(!listing.is_complete && listing.listed.is_empty(), "{listing:?}");
+}
+
+/// Every symbol that a number changes is marked before it changes in place, across regions too.
+#[test]
+fn symbols_across_regions_are_marked() {
+    let spec = symbols(9000);
+    let image = bytes(&of(&spec, []));
+    let mut words: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+    let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
+    for number in 0..3000 {
+        let options = OpenOptions { mode: Mode::Write, key: None };
+        // SAFETY: the words outlive both sketches, and nobody else uses them.
+        let mut sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &options) }.unwrap();
+        sketch.insert_u64(number).unwrap();
+        sketch.sync().unwrap();
+        drop(sketch);
+        // SAFETY: as above.
+        let read: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+        read.verify().unwrap_or_else(|error| panic!("after {number}: {error}"));
+    }
+}
+
+/// What `docs/format.md` says that symbols hold, worked out without the library's code.
+fn specified(count: usize, changes: &[(u64, i64)]) -> Vec<u8> {
+    let mut words = vec![0_u64; 3 * count];
+    for (number, times) in changes {
+        let hash = xxh3_64_with_seed(&number.to_le_bytes(), 42);
+        let (mut state, mut index) = (hash, 0_u64);
+        while (index as usize) < count {
+            let symbol = 3 * index as usize;
+            words[symbol] ^= number;
+            words[symbol + 1] ^= hash;
+            words[symbol + 2] = words[symbol + 2].wrapping_add(*times as u64);
+            state = state.wrapping_mul(0xda94_2042_e4dd_58b5);
+            index += ((index as f64 + 1.5) * (2_f64.powi(32) / (state as f64 + 1.0).sqrt() - 1.0)).ceil() as u64;
+        }
+    }
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.resize(bytes.len().next_multiple_of(64), 0);
+    bytes
+}
+
+/// Golden images are what the format's document says, are written so today, and open for ever.
+#[test]
+fn golden_images_are_what_the_format_says() {
+    for count in [40, 41, 400] {
+        let spec = Spec { seed: 42, capacity: 10, ..symbols(count) };
+        let mut sketch = create_sketch(&spec).unwrap();
+        let mut changes: Vec<(u64, i64)> = (1..=6).map(|i| (mix(i), 1)).collect();
+        changes.push((7, -1));
+        changes.push((xxh3_64_with_seed(b"key 0", 42), 1));
+        (1..=6).for_each(|i| sketch.insert_u64(mix(i)).unwrap());
+        sketch.remove_u64(7).unwrap();
+        sketch.insert(b"key 0").unwrap();
+        let image = bytes(&sketch);
+        let payload = specified(count as usize, &changes);
+        assert_eq!(image[256..256 + payload.len()], payload[..], "{count} symbols");
+        assert_eq!((image[12..16].to_vec(), image[20]), (257_u32.to_le_bytes().to_vec(), 0));
+        golden::check(&ROW, &format!("riblt-symbols_{count}-layout_1-xxh3.petal"), &image);
+    }
+    let files = golden::files(&ROW);
+    assert_eq!(files.len(), 3);
+    for (name, image) in files {
+        let sketch: Sketch = load_as(&image, &OpenOptions::default()).unwrap();
+        assert_eq!(bytes(&sketch), image, "{name}");
+        let listing = sketch.list().unwrap();
+        assert!(listing.is_complete && with(&listing, -1) == BTreeSet::from([7]), "{name}: {listing:?}");
+        assert!(with(&listing, 1).contains(&mix(1)) && listing.listed.len() == 8, "{name}");
+    }
+}
+
+/// Geometries that no riblt has are refused, in specs and in images.
+#[test]
+fn what_cannot_be_is_refused() {
+    let wrong = |spec: &Spec, status: Status, part: &str| {
+        let error = create_sketch(spec).unwrap_err();
+        assert!(error.status() == status && error.to_string().contains(part), "{error}");
+    };
+    wrong(&Spec { hash: petal::HashFunction::External, ..symbols(9) }, Status::Contradiction, "hash = external");
+    wrong(&Spec { bits: 100, ..symbols(9) }, Status::OutOfRange, "bits = 100");
+    wrong(&Spec { hashes: 3, ..symbols(9) }, Status::OutOfRange, "hashes = 3");
+    let most = Spec { kind: Some(ROW.kind), ..Spec::with_capacity(1 << 57, 0.01).unwrap() };
+    wrong(&most, Status::TooLarge, "capacity");
+    let image = bytes(&of(&symbols(9), [1]));
+    let forgeries = [(64, 191), (64, 192 * 9 + 1), (64, 0), (20, 3)];
+    for (field, value) in forgeries.into_iter().chain((72..136).step_by(8).map(|field| (field, 1_u64))) {
+        let mut forged = image.clone();
+        let width = if field < 40 { 4 } else { 8 };
+        forged[field..field + width].copy_from_slice(&value.to_le_bytes()[..width]);
+        crate::format::seal(&mut forged);
+        let loaded = load_as::<Sketch>(&forged, &OpenOptions::default());
+        assert!(loaded.is_err(), "{value} at {field}");
+    }
+    assert_eq!((sizing::failure(2, 0), sizing::failure(1, 0), sizing::failure(0, 1)), (1.0, 1.0, 0.0));
+}
