@@ -202,7 +202,7 @@ fn forged_symbols_are_listed_to_an_end() {
                 // A number with its hash, alone, where it belongs or not.
                 (1, _) | (2, 0) => {
                     let number = random.next() % 50;
-                    let count = if random.next() % 2 == 0 { 1 } else { u64::MAX };
+                    let count = if random.next().is_multiple_of(2) { 1 } else { u64::MAX };
                     symbol.copy_from_slice(&[number, hasher.hash_u64(number).unwrap(), count]);
                 }
                 (3, 0) => symbol[2] = symbol[2].wrapping_neg(),

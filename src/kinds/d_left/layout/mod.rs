@@ -229,7 +229,7 @@ impl Table {
         while equal != 0 {
             let bit = equal.trailing_zeros();
             equal &= equal - 1;
-            let lane = bit * self.inverse >> 16;
+            let lane = (bit * self.inverse) >> 16;
             let shift = self.width - 1 - (bit - lane * self.width);
             let (table, window) = (shift % TABLES as u32, shift / TABLES as u32);
             cells |= 1 << (table * CELLS + window * self.together + lane);
