@@ -37,8 +37,9 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// View returns a view of the filter. Returns [ErrUnsupported] if the layout of its kind has no name (docs/abi.md), or if
-// the filter's hash function is SipHash-1-3. Takes the time of writing the beginning of an image. Only reads the filter.
+// View returns a view of the filter. Returns [ErrUnsupported] if the layout of its kind has no name (docs/abi.md), or
+// if the filter's hash function is SipHash-1-3. Takes the time of writing the beginning of an image. Only reads the
+// filter.
 func (f *Filter) View() (*View, error) {
 	raw := C.petal_view{struct_size: C.size_t(unsafe.Sizeof(C.petal_view{}))}
 	err := called("petal.Filter.View", func(failure *C.petal_error) { C.petal_filter_view(f.toRead(), &raw, failure) })
