@@ -206,8 +206,8 @@ TEST(view, takes_keys_with_bits_in_two_blocks) {
 }
 
 TEST(map_view, finds_what_the_map_finds) {
-  const std::string_view solvers[] = {"ribbon", "fuse"};
-  for (const std::string_view solver : solvers) {
+  const char *const solvers[] = {"ribbon", "fuse"};
+  for (const char *const solver : solvers) {
     const petal::spec spec = petal::spec().kind(PETAL_KIND_BLOOMIER).set("check_bits", 4).set("solver", solver);
     petal::map_builder builder(spec);
     for (std::uint64_t i = 0; i < keys; i++) builder.put(number(i), i);
@@ -219,7 +219,7 @@ TEST(map_view, finds_what_the_map_finds) {
     EXPECT_EQ(v.find("apple"), 7u);
     EXPECT_EQ(v.try_find(petal::hash64{1}).status(), petal::status::unsupported);
 
-    petal::map_builder of_hashes(petal::spec(spec).hash(PETAL_HASH_EXTERNAL));
+    petal::map_builder of_hashes(petal::spec(spec).hash_function(PETAL_HASH_EXTERNAL));
     for (std::uint64_t i = 0; i < keys; i++) of_hashes.put(petal::hash64{number(i)}, i);
     const petal::map hashes = of_hashes.finish();
     const petal::map_view w(hashes);
