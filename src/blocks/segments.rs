@@ -197,3 +197,75 @@ impl Division {
         (0..self.segments()).filter_map(|segment| self.address_of(segment))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// A header may say what growing makes, and nothing else: the places of all segments double with each growth.
+    #[test]
+    fn headers_say_what_growing_makes() {
+        const MOST: u32 = 3;
+        let read = |[first, size, depth, is_dividing]: [u64; 4]| {
+            Extent::of_words([9, 9, first, size, depth, is_dividing, 9, 9], (1, 5), MOST)
+        };
+        let mut made = HashSet::new();
+        for first in 1..=5 {
+            let mut extent = Extent::new(first, MOST);
+            for growths in 0..20 {
+                let dividing = Extent { is_dividing: true, ..extent };
+                for now in [extent, dividing].into_iter().take(if extent.size < MOST { 1 } else { 2 }) {
+                    assert_eq!((now.growths(), now.begun()), (growths, growths + u32::from(now.is_dividing)));
+                    assert_eq!(now.segments(), Some(1 << (first + now.begun() - now.size)));
+                    assert_eq!((read(now.words()), now.is_one()), (Some(now), now.segments() == Some(1)));
+                    made.insert(now.words());
+                }
+                extent =
+                    if extent.size < MOST { Extent { size: extent.size + 1, ..extent } } else { dividing.divided() };
+            }
+        }
+        for i in 0..8 * 8 * 8 * 3 {
+            let words = [i % 8, i / 8 % 8, i / 64 % 8, i / 512];
+            assert_eq!(read(words).is_some(), made.contains(&words), "{words:?}");
+        }
+        let deepest = [0, 1].map(|is_dividing| read([1, 3, 63, is_dividing]).unwrap().segments());
+        assert_eq!((deepest, read([1, 3, 64, 0])), ([Some(1 << 63), None], None));
+    }
+
+    /// A hash belongs to the segment that its last bits say: one bit more where that segment was divided.
+    #[test]
+    fn hashes_belong_where_their_last_bits_say() {
+        assert_eq!([0, 1, 63, 64, 65].map(ones), [0, 1, u64::MAX / 2, u64::MAX, u64::MAX]);
+        for depth in 0..=7 {
+            let extent = Extent { first: 3, size: 3, depth, is_dividing: true };
+            let (count, whole) = (1_usize << depth, Extent { is_dividing: false, ..extent });
+            let none = Division::none(&whole).unwrap();
+            assert_eq!((none.segments(), none.marks().len(), none.is_begun()), (count, 0, false));
+            let all: Vec<_> = (0..count).map(|segment| Address { segment, bits: depth }).collect();
+            assert_eq!(none.addresses().collect::<Vec<_>>(), all);
+            let mut marked = Division::none(&extent).unwrap();
+            // 37 is odd, so each segment has its turn.
+            for turn in 0..=count {
+                let is_divided = |segment: usize| segment * 37 % count < turn;
+                let division = Division::of(&extent, is_divided).unwrap();
+                assert_eq!(division.marks(), marked.marks());
+                assert_eq!((division.segments(), division.marks().len()), (2 * count, count.div_ceil(64)));
+                assert_eq!((division.is_begun(), division.is_complete()), (turn > 0, turn == count));
+                assert_eq!((marked.is_begun(), marked.is_complete()), (turn > 0, turn == count));
+                let mut addresses = vec![];
+                for rest in 0..2 * count {
+                    let first = rest % count;
+                    let divided = is_divided(first);
+                    let bits = depth + u32::from(divided);
+                    let address = Address { segment: rest % (1 << bits), bits };
+                    assert_eq!(division.address(rest as u64 | 5 << 60), address);
+                    assert_eq!((division.is_divided(first), division.first_part(rest)), (divided, first));
+                    addresses.extend((address.segment == rest).then_some(address));
+                }
+                assert_eq!(division.addresses().collect::<Vec<_>>(), addresses);
+                (0..count).filter(|segment| segment * 37 % count == turn).for_each(|segment| marked.mark(segment));
+            }
+        }
+    }
+}
