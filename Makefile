@@ -120,7 +120,7 @@ fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is f
 
 # MUTANTS="0/64 src/making/plan.rs": a shard, or some files; MUTANTS="0/16 --since COMMIT": a shard of what came after it.
 mutants: ## change the core in thousands of small ways, and look whether its tests notice each (hours; takes cargo-mutants)
-	@CARGO_TARGET_DIR="$(TARGET)" tests/mutants.sh $(MUTANTS)
+	@CARGO_TARGET_DIR="$(TARGET)" tests/mutants.sh $(SHARD) $(MUTANTS)
 
 # PLANTED="counter shard": faults with one of these words in their names.
 planted: ## plant a fault in each facet, and look whether the tests that name no kind find it (some 20 minutes)
