@@ -1,6 +1,6 @@
-//! petal-mutants WORK: plants the mutants of WORK/list.json (what `cargo mutants --list --json` says) in the copy of the
-//! core in WORK/tree, compiles that once, and runs the tests that meet each mutant until one fails. WORK/survivors then
-//! has the names of those that no test finds, WORK/left_out those that cannot stand behind a question.
+//! petal-mutants WORK: plants the mutants of WORK/list.json (what `cargo mutants --list --json` says) in the copy of
+//! the core in WORK/tree, compiles that once, and runs the tests that meet each mutant until one fails. WORK/survivors
+//! then has the names of those that no test finds, WORK/left_out those that cannot stand behind a question.
 
 mod plant;
 mod run;
@@ -23,7 +23,7 @@ impl Mutants {
         self.list[number - 1][field].as_str().expect("a text")
     }
 
-    /// Plants all but some in the copy, whose files have the texts `originals`: where each is then, and which cannot be.
+    /// Plants all but some in the copy, whose files have the texts `originals`: where each is, and which cannot be.
     fn plant(&self, originals: &BTreeMap<&str, String>, without: &HashSet<usize>) -> io::Result<Plantation> {
         let mut all = Plantation::default();
         for (&file, text) in originals {
@@ -41,10 +41,10 @@ impl Mutants {
     /// What cargo says, in JSON, of the copy.
     fn cargo(&self, arguments: &str) -> io::Result<(bool, Vec<Value>)> {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        command.args(arguments.split(' ')).args(["--locked", "--profile", "mutants", "-p", "petal", "--lib"]);
+        command.args(arguments.split(' ')).args(["--locked", "--profile", "mutants", "-p", "petal", "--lib", "-q"]);
         let target = fs::canonicalize(&self.work)?.join("target");
         command.arg("--message-format=json").env("CARGO_TARGET_DIR", target);
-        let output = command.current_dir(self.work.join("tree")).stderr(Stdio::null()).output()?;
+        let output = command.current_dir(self.work.join("tree")).stderr(Stdio::inherit()).output()?;
         let lines = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok((output.status.success(), lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()))
     }
