@@ -109,9 +109,14 @@ impl Contender {
             }
         };
         let failure = |error| failure(&error);
-        let false_positive_rate = (-f64::from(self.bits)).exp2();
+        // A filter that is asked for the rate 2^-r itself takes another bit, because equal hashes add to its rate.
+        let takes_bits = row.parameters.iter().any(|parameter| parameter.name == "fingerprint_bits");
+        let false_positive_rate = if takes_bits { 0.0 } else { (-f64::from(self.bits)).exp2() };
         let mut spec = Spec { kind: Some(row.kind), false_positive_rate, ..Spec::default() };
         for parameter in row.parameters {
+            if parameter.name == "fingerprint_bits" {
+                spec.set(parameter, self.bits.into()).map_err(failure)?;
+            }
             if let Some((_, value)) = self.setting.filter(|(name, _)| *name == parameter.name) {
                 spec.set(parameter, value).map_err(failure)?;
             }
