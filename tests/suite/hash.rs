@@ -24,7 +24,7 @@ fn check(function: HashFunction, vectors: &[(usize, u64, u64)]) {
     }
 }
 
-/// From the sanity test of xxHash 0.8.
+/// The expected values are those of the sanity test of xxHash 0.8.
 #[test]
 fn xxh3_is_xxh3() {
     check(
@@ -123,14 +123,14 @@ fn siphash(c: u32, d: u32, key: &SecretKey, message: &[u8]) -> u64 {
 fn siphash_1_3_is_siphash_1_3() {
     let key: SecretKey = std::array::from_fn(|i| i as u8);
     let message: Vec<u8> = (0..100).collect();
-    // The paper's appendix A, for SipHash-2-4.
+    // Appendix A of the paper has this value, for SipHash-2-4.
     assert_eq!(siphash(2, 4, &key, &message[..15]), 0xa129_ca61_49be_45e5);
     let hasher = Hasher::new(HashFunction::SipHash13, 0, Some(&key)).unwrap();
     for length in 0..message.len() {
         let message = &message[..length];
         assert_eq!(hasher.hash_bytes(message), Ok(siphash(1, 3, &key, message)), "{length} bytes");
     }
-    // The format's key identifier.
+    // The identifier of a key, as docs/format.md defines it.
     assert_eq!(hasher.identifier(), siphash(2, 4, &key, b"petal key identifier"));
 }
 

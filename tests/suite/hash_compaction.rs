@@ -8,7 +8,7 @@ use petal::sizing::bloom::asymptotic;
 use petal::sizing::omissions::{best_hashes, sum_of_rates};
 use petal::{Filter, HashFunction, Image, Spec, Status, create, expected_omissions, geometry};
 
-/// A table of so many slots of so many bits.
+/// A table with this number of slots, and of bits in each slot.
 fn table(slots: u64, signature_bits: u32) -> Spec {
     let mut spec = Spec { kind: Some(hash_compaction::ROW.kind), hash: HashFunction::External, ..Spec::default() };
     spec.bits = slots * u64::from(signature_bits);
@@ -22,30 +22,31 @@ fn bitstate(bits: u64, hashes: u32) -> Spec {
 
 // ---- The mathematics ---------------------------------------------------------------------------------------------
 
-/// The estimate of Wolper, Leroy, Stern and Dill at the size for which it was simulated, and the exact sum that it
-/// stands for.
+/// The estimate of Wolper, Leroy, Stern and Dill agrees with their simulation, and with the exact sum that it
+/// approximates.
 #[test]
 fn omissions_are_those_of_the_literature() {
-    // 2^-12 (20000 ln 10 - 18000).
+    // The estimate is 2^-12 (20000 ln 10 - 18000).
     let table = Table::with_probability(20_000.0, 1.0 / 4096.0);
     assert!((table.omissions_of_taken(18_000.0) - 6.85).abs() < 0.005, "{}", table.omissions_of_taken(18_000.0));
     assert!((table.omissions(18_000.0) - 6.85).abs() < 0.03, "{}", table.omissions(18_000.0));
     for (slots, width, keys) in [(1009, 8, 900), (1009, 2, 400), (101, 20, 101), (20_011, 12, 18_000), (7, 3, 6)] {
         let table = Table::new(slots, width);
-        // Keys that fill m slots, each the 1 / (1 - rate)-th of those that come.
+        // The next slot is taken after 1 / (1 - rate) keys on average, and the table omits all of these but the last.
         let sum: f64 = (0..keys).map(|taken| 1.0 / (1.0 - table.rate_of_taken(taken as f64)) - 1.0).sum();
         let closed = table.omissions_of_taken(keys as f64);
         assert!((closed / sum - 1.0).abs() < 0.03, "{slots} slots of {width} bits, {keys} keys: {closed}, {sum}");
         let offered = keys as f64 + closed;
         if slots <= 256 {
-            // Of a few slots each state is followed: on average nearly as many are taken after nearly as many keys.
+            // For a table with few slots the library follows every state. The mean number of taken slots is then nearly
+            // `keys`.
             assert!((table.taken(offered) / keys as f64 - 1.0).abs() < 0.1, "{}", table.taken(offered));
             continue;
         }
         assert!((table.taken(offered) - keys as f64).abs() < 1e-5 * keys as f64);
         assert!((table.omissions(offered) - closed).abs() < 1e-5 * closed.max(1.0));
     }
-    // A full table loses whatever else comes.
+    // A full table omits every further key.
     assert!((Table::new(101, 40).omissions(1101.0) - 1000.0).abs() < 1e-6);
     assert_eq!((Table::new(101, 40).omissions(0.0), Table::new(101, 40).false_positive_rate(0)), (0.0, 0.0));
     assert!(Table::new(101, 2).false_positive_rate(u64::MAX) > 0.999_999);
@@ -80,8 +81,8 @@ fn blocks_of_rates_add_up_to_the_sum() {
     }
 }
 
-/// Ten million states in as many bits: where hash compaction wins, and where a Bloom filter does. The table of
-/// `docs/comparing.md`.
+/// The table of `docs/comparing.md`, for ten million states: hash compaction omits fewer states from 20 bits a state
+/// on, and a Bloom filter omits fewer below.
 #[test]
 fn hash_compaction_wins_from_twenty_bits_a_state_on() {
     const KEYS: u64 = 10_000_000;
@@ -105,7 +106,7 @@ fn hash_compaction_wins_from_twenty_bits_a_state_on() {
         assert!(best.abs_diff(hashes) <= 1 && expected(best) <= expected(hashes), "{bits} bits a state: {best} hashes");
         assert_eq!(omissions < in_bloom, bits >= 20.0);
     }
-    // What a wrong guess costs, at 20 bits a state.
+    // The omissions at 20 bits a state where there are fewer or more states than the memory was made for.
     let in_table = |keys: f64| Table::with_probability(KEYS as f64 * 20.0 / 19.5, (-19.5_f64).exp2()).omissions(keys);
     let in_bloom = |keys: u64| sum_of_rates(keys, |i| asymptotic(20 * KEYS, 15, i));
     for (times, compacted, bloomed) in
@@ -151,7 +152,7 @@ fn specs_say_what_it_can_be() {
     }
     let exact = Spec { kind: Some(hash_compaction::ROW.kind), bits: 10_000, ..Spec::default() };
     fails(create(&exact), Status::Contradiction);
-    // Ten bits a key: nine of them are a signature's.
+    // There are ten bits a key, and a signature takes nine of them.
     let by_capacity = geometry(&Spec { capacity: 1000, ..exact }).unwrap();
     assert_eq!(by_capacity.words[..2], [9, hash_compaction::primes::at_most(1111).unwrap()]);
     fails(create(&Spec { hashes: 3, capacity: 1000, ..exact }), Status::OutOfRange);
@@ -161,7 +162,8 @@ fn specs_say_what_it_can_be() {
     fails(create(&one), Status::OutOfRange);
 }
 
-/// Any hashes can fill every slot. A full table then refuses keys, keeps its keys, and does not change.
+/// Keys can fill every slot, whatever their hashes are. A full table then refuses keys, keeps its keys, and does not
+/// change.
 #[test]
 fn it_takes_as_many_keys_as_it_has_slots() {
     for slots in [2, 3, 5, 97, 499] {
@@ -181,7 +183,7 @@ fn it_takes_as_many_keys_as_it_has_slots() {
                 assert!(!filter.contains_hash(hash(i)));
             }
             assert_eq!(crate::common::image(&filter), before);
-            // Known ones are still known, and count as offered.
+            // Lookups still find the keys in the table. Insertions of these keys count as offered keys.
             assert!((0..slots).all(|i| !filter.insert_hash(hash(i)).unwrap()));
             assert_eq!((filter.base().count(), filter.cardinality()), (2 * slots, None));
             filter.verify().unwrap();
@@ -191,15 +193,15 @@ fn it_takes_as_many_keys_as_it_has_slots() {
 
 // ---- Searches ----------------------------------------------------------------------------------------------------
 
-/// How many states of a random graph a search does not find because a filter takes them for known: of all that are
-/// reached from the first, those that the search of the same graph with an exact set finds. States have two random
-/// successors each and a third that leads through all of them, so that an omission hides no others for long.
+/// The number of states of a random graph that a filter omits, because it takes them for known. An exact set decides
+/// how the search goes on. Each state has two random successors and a third one that leads through all states, so the
+/// search reaches all of them.
 fn unexplored(filter: &mut Filter, states: u64, seed: u64) -> u64 {
     let successors =
         |state: u64| [mix(state ^ seed << 40) % states, mix(!state ^ seed << 40) % states, (state + 1) % states];
     let mut known = vec![false; states as usize];
     let mut omitted = 0;
-    // The search goes on from what an exact set calls new, so that each state is offered first exactly once.
+    // The exact set decides which states are new, so the search offers each state to the filter exactly once.
     let mut open = vec![0];
     known[0] = true;
     while let Some(state) = open.pop() {
@@ -214,8 +216,8 @@ fn unexplored(filter: &mut Filter, states: u64, seed: u64) -> u64 {
     omitted
 }
 
-/// Searches of random graphs omit as many states as expected, within 4.5 standard deviations: with tables at several
-/// loads, and with bitstate searches.
+/// Searches of random graphs omit as many states as expected, within 4.5 standard deviations. The test takes tables at
+/// several loads, and bitstate searches.
 #[test]
 fn searches_omit_as_many_states_as_expected() {
     const STATES: u64 = 18_000;
@@ -232,7 +234,8 @@ fn searches_omit_as_many_states_as_expected() {
         let all: Vec<f64> =
             (0..runs).map(|seed| unexplored(&mut create(&spec).unwrap(), STATES, seed + 1) as f64).collect();
         let mean = all.iter().sum::<f64>() / runs as f64;
-        // Omissions are rare events of their own; those of a run differ a little more, with how the filter was filled.
+        // Omissions are rare, nearly independent events. The fill differs from run to run, which widens their
+        // distribution a little.
         let band = 4.5 * (1.2 * expected / runs as f64).sqrt() + 0.01 * expected;
         assert!((mean - expected).abs() < band, "{spec:?}: {mean} states, {expected} +- {band} expected");
     }
@@ -244,7 +247,7 @@ fn kinds_that_take_no_keys_omit_none() {
         let spec = Spec { kind: Some(row.kind), capacity: 1000, ..Spec::default() };
         match expected_omissions(&spec, 1000) {
             Ok(omissions) => {
-                // Less than as many as if all came to the rate of the last.
+                // The last key meets the highest rate, so this product is an upper bound.
                 let most = 1000.0 * petal::expected_false_positive_rate(&spec, 1000).unwrap();
                 assert!(omissions <= most, "{}: {omissions} of {most}", row.name);
             }
@@ -255,7 +258,7 @@ fn kinds_that_take_no_keys_omit_none() {
 
 // ---- Past the capacity -------------------------------------------------------------------------------------------
 
-/// From its capacity on, a filter refuses every key that it does not find, in any memory, and keeps the promised rate.
+/// From its capacity on, a filter refuses every key that it does not find, and keeps the promised rate.
 #[test]
 fn a_full_table_keeps_its_rate() {
     for (capacity, rate) in
@@ -272,7 +275,7 @@ fn a_full_table_keeps_its_rate() {
             let mut taken = Vec::new();
             for i in 0..10 * capacity {
                 if i == 4 * capacity {
-                    // What is opened again goes on as it was.
+                    // A filter that is saved and loaded goes on as before.
                     filter = petal::load(&crate::common::image(&filter), &petal::OpenOptions::default()).unwrap();
                 }
                 let is_there = filter.contains_hash(key(i));
@@ -287,7 +290,7 @@ fn a_full_table_keeps_its_rate() {
                         refusals += 1;
                     }
                 }
-                // Its capacity's distinct keys fit.
+                // As many distinct keys as the capacity fit.
                 assert!(i >= capacity || taken.len() as u64 == i + 1);
             }
             assert!(filter.measure().taken <= capacity);
@@ -300,7 +303,7 @@ fn a_full_table_keeps_its_rate() {
             assert!(filter.expected_omissions(10 * capacity).unwrap() >= 9.0 * capacity as f64);
         }
         let measured = found as f64 / asked as f64;
-        // Of few keys how many lookups a table answers wrongly differs from run to run too.
+        // The second term is for tables of few keys, whose rate differs from run to run.
         let band =
             4.5 * (rate * (1.0 - rate) / asked as f64).sqrt() + 4.5 * rate / (runs as f64 * capacity as f64).sqrt();
         assert!(measured < rate + band, "capacity {capacity} at {rate}: {measured} +- {band}");
@@ -331,8 +334,8 @@ fn an_image_in_place_keeps_to_its_capacity() {
 
 // ---- A second calculation ----------------------------------------------------------------------------------------
 
-/// The rates of a few slots by the number of those that are taken, and how many are taken after so many keys with what
-/// rate: every state is followed, and none is left out for being rare.
+/// The rate of a table with few slots for each number of taken slots. Then the mean number of taken slots after `keys`
+/// keys, and the mean rate. The calculation follows every state, and leaves no rare state out.
 fn followed(slots: usize, same: f64, keys: u64) -> (Vec<f64>, f64, f64) {
     let found = |count: usize, taken: usize| match count {
         0 => 0.0,
@@ -403,7 +406,7 @@ fn rates_and_omissions_are_those_of_a_second_calculation() {
         }
         near(table.rate_of_taken(slots as f64), -(slots as f64 * (-same).ln_1p()).exp_m1(), "all slots taken");
     }
-    // Where a signature has very many slots, their number is its mean.
+    // Where very many slots share a signature, their number is close to its mean.
     for (slots, taken) in [(1e8, 5e7), (1e8, 9.9e7), (1e9, 1e8)] {
         let mean: f64 = taken / 3.0;
         near(
@@ -415,13 +418,15 @@ fn rates_and_omissions_are_those_of_a_second_calculation() {
     assert_eq!(Table::with_probability(1000.0, 1.0).rate_of_taken(1000.0), 1.0);
 }
 
-/// Two slots and three signatures are few enough to count the cases.
+/// A table of two slots and three signatures is small enough to count all cases.
 #[test]
 fn the_smallest_tables_are_counted_by_hand() {
     let table = Table::new(2, 2);
-    // One slot of two has one of three signatures: its key is met before the empty slot in half of the ways.
+    // One of two slots has one of three signatures. A lookup of an equal signature meets that slot before the empty one
+    // in half of the cases.
     near(table.rate_of_taken(1.0), 1.0 / 6.0, "one of two slots");
-    // The second slot has the first's signature if it did not meet that: 1/6 of all keys, of the 5/6 that come so far.
+    // The second key has the signature of the first if its lookup began at the other slot. Of all keys 5/6 come to that
+    // slot, and 1/6 of all keys have the signature.
     near(table.rate_of_taken(2.0), 0.2 / 3.0 + 0.8 * 2.0 / 3.0, "two of two slots");
     near(table.omissions(2.0), 1.0 / 6.0, "two keys");
 }
@@ -439,6 +444,6 @@ fn the_best_signatures_omit_the_fewest_keys() {
             assert!(omissions(width).is_none_or(|other| least <= other), "{bits} bits, {keys} keys: {best}, {width}");
         }
     }
-    // Slots for no more keys than there are, and for none at all.
+    // There are slots for the present keys only, or for none at all.
     assert_eq!((best_signature_bits(202, 101), best_signature_bits(3, 1)), (SIGNATURE_BITS.0, SIGNATURE_BITS.0));
 }

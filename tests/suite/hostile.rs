@@ -1,5 +1,5 @@
-//! Images with forged headers, counts and payloads, of every kind. Statistics and estimates of such images may be
-//! wrong, but are valid shares, rates and numbers of keys.
+//! Images of every kind with forged headers, counts and payloads. Statistics and estimates of such images may be wrong,
+//! but they are valid shares, rates and numbers of keys.
 
 use crate::common::handle::Handle;
 use crate::common::{Buffer, all_layouts, each, image, is_one_kind, is_soak, mix};
@@ -56,7 +56,7 @@ fn look_at(what: &str, bytes: &[u8]) {
     if let Ok(handle) = load_as::<Handle>(bytes, &OpenOptions::default()) {
         look(what, &handle);
     }
-    // In place nobody reads the payload first.
+    // Opening an image in place does not read the payload.
     Buffer::of(bytes).open_as(Mode::Read, None, |handle: petal::Result<&mut Handle>| {
         if let Ok(handle) = handle {
             look(what, handle);
@@ -100,8 +100,8 @@ fn get(map: &Map) -> petal::Measure {
     map.measure()
 }
 
-/// Numbers of headers are replaced, over a payload that keys made or one that they did not: all of the first image of
-/// each kind, and a sample of the others; in the soak all, over each payload.
+/// The test replaces each number of a header, over the payload of the keys and over two other payloads. In the first
+/// image of each kind the test tries a third of the replacements, and in the others one in 24. The soak tries all.
 #[test]
 fn what_is_measured_of_forged_images_are_shares() {
     let mut kinds = BTreeSet::new();
@@ -129,8 +129,8 @@ fn what_is_measured_of_forged_images_are_shares() {
     }
 }
 
-/// A choice that this version does not know, and the kind of a level is one, was made by a later version: that is what
-/// is said, and not that the image is damaged. Of every kind, and in the compact form too.
+/// An image with a choice that this version does not know was made by a later version, and the error says so. The kind
+/// of a level is such a choice. The test takes every kind, and the compact form too.
 #[test]
 fn unknown_choices_are_those_of_a_later_version() {
     let mut tried = BTreeSet::new();
@@ -175,8 +175,8 @@ fn unknown_choices_are_those_of_a_later_version() {
     assert!(is_one_kind() || tried.len() >= 4, "{tried:?}");
 }
 
-/// A word of the geometry that no image of a kind uses says nothing, and images where it is not 0 are refused: one
-/// filter has one header, and a later version may use the word. Chains say in such words what was merged into them.
+/// A word of the geometry that a kind does not use is 0, and images with another value are refused. So each filter has
+/// one header, and a later version may use the word. A chain says in such words what was merged into it.
 #[test]
 fn words_that_nothing_uses_are_zero() {
     let mut of_kind: BTreeMap<Vec<u8>, Vec<(String, Vec<u8>)>> = BTreeMap::new();
@@ -245,7 +245,7 @@ fn is_refused(bytes: &[u8], at: usize, forged: &[u8], what: &str) {
     });
 }
 
-/// A lookup touches some lines, and no more than the payload has.
+/// A lookup touches at least some part of a line, and at most all lines of the payload.
 #[test]
 fn lookups_touch_lines_that_are_there() {
     let mut specs: Vec<(String, Spec)> = Vec::new();

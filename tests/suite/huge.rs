@@ -1,4 +1,4 @@
-//! Sizes near all limits: planned without memory, refused with the right status, and right beyond 32 bits.
+//! Sizes near all limits: they are planned without memory, refused with the right status, and right beyond 32 bits.
 //! Filters of some gigabytes need addresses of 64 bits.
 
 use crate::common::{Case, each, is_soak, main_layouts, mix, share_of};
@@ -9,19 +9,20 @@ fn refusal<T>(result: petal::Result<T>) -> Option<Status> {
     result.err().map(|error| error.status())
 }
 
-/// A size in bits, and keys that have room in it: of a kind whose sizes are powers of two a tenth of what others take.
+/// A spec with a size in bits, and a capacity that has room in it. Kinds whose sizes are powers of two get a tenth of
+/// the keys of others.
 fn sized(case: &Case, bits: u64) -> Spec {
     let bits_per_key = if case.row.is_power_of_two { 100 } else { 10 };
     Spec { bits, capacity: bits / bits_per_key, ..case.spec() }
 }
 
-/// The length of an image with this payload, as docs/format.md has it: header, payload, an entry for each 65,536 bytes
-/// and one more, in whole lines.
+/// The length of an image with this payload, as docs/format.md defines it. The image has the header, the payload, and a
+/// table with an entry for each 65,536 bytes and one more, in whole lines.
 fn image_of(payload_bytes: u64) -> u64 {
     256 + payload_bytes + (8 * payload_bytes.div_ceil(1 << 16) + 8).next_multiple_of(64)
 }
 
-/// A size is planned, and then right, or it is too large; nothing wraps around.
+/// The plan for a number of keys is right, or the number is refused. Nothing wraps around.
 #[test]
 fn plans_reach_the_limits() {
     each(main_layouts(), Case::name, |case| {
@@ -37,8 +38,9 @@ fn plans_reach_the_limits() {
                 }
                 Err(error) => {
                     assert!(shift > 30, "{}: 2^{shift}: {error}", case.name());
-                    // From 2^58 keys on there are too few hashes for such a rate; sooner for a level of it, and for
-                    // what forgets, which has to be right about a few times as many keys. These may find either first.
+                    // From 2^58 keys on there are too few hashes for such a rate. A level of a growing filter reaches
+                    // that bound sooner. So does a filter that forgets, because its rate holds for a few times as many
+                    // keys. Either refusal may come first there.
                     let either_from = match case.row.overfill {
                         Overfill::Forgets => 50,
                         Overfill::Grows => 56,
@@ -53,7 +55,7 @@ fn plans_reach_the_limits() {
                 }
             }
         }
-        // A kind is for a billion keys and more, and for no more than there are hashes.
+        // A kind takes a billion keys and more, but no more keys than there are hashes.
         assert!(petal::geometry(&Spec { capacity: 1 << 30, ..case.spec() }).is_ok());
         let all = Spec { capacity: u64::MAX, ..case.spec() };
         assert_eq!(refusal(petal::geometry(&all)), Some(Status::OutOfRange), "{}", case.name());
@@ -64,12 +66,12 @@ fn plans_reach_the_limits() {
     });
 }
 
-/// What can be planned but not had.
+/// A filter can have a plan and be too large for the memory.
 #[test]
 fn memory_that_is_not_there_is_a_status() {
     let mut asked = 0;
     each(main_layouts().into_iter().filter(|case| case.row.is_made_empty()), Case::name, |case| {
-        // 2^60 bytes: more than any address space has.
+        // A filter of 2^62 bits has 2^59 bytes, more than any address space.
         let spec = sized(case, 1 << 63 >> 1);
         match image_size(&spec) {
             Ok(size) => {
@@ -83,7 +85,7 @@ fn memory_that_is_not_there_is_a_status() {
     assert!(asked > 0);
 }
 
-/// The split-block layout chooses blocks by 32 bits.
+/// The split-block layout chooses a block by a number of 32 bits.
 #[test]
 fn split_blocks_end_below_two_to_the_32() {
     let kind = Some(petal::kinds::split_block::ROW.kind);
@@ -96,9 +98,8 @@ fn split_blocks_end_below_two_to_the_32() {
     assert_eq!(refusal(image_size(&keys(1 << 40))), Some(Status::TooLarge));
 }
 
-/// Keys are spread over all of a large filter, and are found again. The first kinds' have 2^35 bits and some with
-/// default parameters, so that bytes are counted past 32 bits, and in the soak those of all kinds; with all others bits
-/// are.
+/// Keys are spread over all of a large filter, and lookups find them. With default parameters the first kinds, and in
+/// the soak all kinds, have 2^35 bits, so that numbers of bytes pass 32 bits. All others have 2^32 bits.
 #[test]
 fn positions_pass_32_and_35_bits() {
     const KEYS: u64 = 20;
@@ -107,7 +108,7 @@ fn positions_pass_32_and_35_bits() {
     {
         let is_longest = case.is_default() && (is_soak() || case.row.kind.0 <= 3);
         let bits = (1 << if is_longest { 35 } else { 32 }) + (1 << 20);
-        // What keeps fingerprints sets other bits of them for each key.
+        // A kind that keeps fingerprints sets a different number of bits for each key.
         let (least, most) = case.row.hashes;
         let sets_eight = (least..=most).contains(&8);
         let spec = Spec { hashes: if sets_eight { 8 } else { 0 }, ..sized(&case, bits) };
@@ -119,7 +120,7 @@ fn positions_pass_32_and_35_bits() {
         assert!((0..KEYS).all(|i| filter.contains_hash(key(i))));
         assert!(!(KEYS..1000).any(|i| filter.contains_hash(key(i))), "{}", case.name());
         let mut words = filter.base().words().shared();
-        // What a kind that grows or forgets keeps of its state is in the last line.
+        // A kind that grows or forgets has its state in the last line.
         let forgets = case.row.overfill == Overfill::Forgets;
         if forgets || case.row.overfill == Overfill::Grows {
             words = &words[..words.len() - 8];
@@ -129,13 +130,13 @@ fn positions_pass_32_and_35_bits() {
         };
         let (low, high) = words.split_at(words.len() / 2);
         let (low, high) = (ones(low), ones(high));
-        // Where a key sets its cells to more than 1, or adds more to them, a cell has one bit or more.
+        // A key may set several bits of one cell where cells count above 1.
         let (can, ones) = (case.capabilities(), u64::from(low + high));
         let counts = can.contains(Capabilities::COUNT);
         let sets_more = can.contains(Capabilities::REMOVE) && !counts || can.contains(Capabilities::MAY_LOSE_KEYS);
         assert!(!sets_eight || ones == KEYS * 8 || sets_more && ones > KEYS * 8, "{}: {low} and {high}", case.name());
-        // Where a key's bits lie in one block the halves differ most: 20 fair coins.
-        // What forgets has the young keys apart from the old ones, and what only counts those that came more than once.
+        // If all bits of a key lie in one block, the halves differ most, like 20 tosses of a coin. Filters that forget
+        // keep young and old keys apart. Filters that count and never remove keep repeated keys apart.
         let is_apart = forgets || counts && !can.contains(Capabilities::REMOVE);
         assert!(is_apart || (low > 0 && high > 0), "{}: {low} and {high}", case.name());
     }

@@ -352,7 +352,7 @@ fn what_was_cut_off_is_not_sealed() {
         }
         drop(filter);
         assert_eq!(verified(&path), Err(Status::Dirty), "{mode:?}");
-        // Vouching seals it all the same.
+        // Vouching seals the lost bytes as well.
         open(&path, Mode::Write).vouch().unwrap();
         assert_eq!(verified(&path), Ok(()));
     }
@@ -487,7 +487,7 @@ fn opening_waits_at_the_gate() {
     for mode in [Mode::Share, Mode::Write] {
         thread::scope(|scope| {
             let opened = scope.spawn(|| try_open(&path, mode).map(drop));
-            // A long wait; a shorter one would only make the test weaker.
+            // The sleep is long enough to see a call that does not wait. A shorter sleep would only weaken the test.
             thread::sleep(std::time::Duration::from_millis(300));
             assert!(!opened.is_finished());
             lock(libc::F_UNLCK);
@@ -500,8 +500,9 @@ fn opening_waits_at_the_gate() {
     assert_eq!(try_open(&path, Mode::Share).err().unwrap().status(), Status::Locked);
 }
 
-/// The locks are on the bytes that docs/format.md says, so that another implementation keeps to them: the gate is the
-/// image's last byte and the body all others, of an image inside a larger file too, and nothing beside it is locked.
+/// The locks are on the bytes that docs/format.md names, so that other implementations can keep to them. The gate is
+/// the image's last byte, and the body is all other bytes. The same holds for an image inside a larger file, and
+/// nothing beside the image is locked.
 #[cfg(target_os = "linux")]
 #[test]
 fn locks_are_where_the_format_says() {
@@ -511,7 +512,7 @@ fn locks_are_where_the_format_says() {
     let larger = path.with_extension("larger");
     fs::write(&larger, [&[0; OFFSET as usize][..], &image, &[0; 100]].concat()).unwrap();
     let ours = File::options().read(true).write(true).open(&larger).unwrap();
-    // Whether another handle's lock prevents such a lock on a byte.
+    // Whether the lock of another handle prevents such a lock on a byte.
     let is_locked = |byte: u64, kind: libc::c_int| {
         // SAFETY: all-zero bytes are a valid `flock`, the descriptor is open, and the struct is filled.
         unsafe {

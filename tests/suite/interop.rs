@@ -1,19 +1,19 @@
-//! Other systems' bytes, held to filters that their owners wrote (`tests/formats`).
+//! Filters in the formats of other systems, compared with filters that these systems wrote (`tests/formats`).
 
 use petal::interop::{self, Format, ImportOptions};
 use petal::{Answers, Filter, HashFunction, Image, Keys, OpenOptions, Spec, Status};
 use std::path::{Path, PathBuf};
 
-/// A filter that its owner wrote.
+/// A filter that the system which owns the format wrote.
 struct Vector {
     name: String,
     format: &'static Format,
     bytes: Vec<u8>,
     options: ImportOptions,
     keys: Vec<String>,
-    /// Of how many of the absent keys the owner says true, if it was asked.
+    /// The number of absent keys that the owner finds, if it was asked.
     positives: Option<u64>,
-    /// How to make it: capacity, rate, variant, seed.
+    /// The parameters with which the owner made the filter: capacity, rate, variant, seed.
     made: Option<(u64, f64, Option<String>, u64)>,
 }
 
@@ -22,13 +22,13 @@ const ABSENT: u64 = 10_000;
 fn vectors() -> Vec<Vector> {
     let folder = std::env::var_os("PETAL_FORMATS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats"), PathBuf::from);
-    // `tests/interop` has the owners write others.
+    // `tests/interop` has the owners write other filters into a folder of its own.
     let list = std::fs::read_to_string(folder.join("vectors.txt")).expect("the list of vectors");
     let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| vector(&folder, line)).collect()
 }
 
-/// The filters that their owners wrote, by name.
+/// The filters that their owners wrote, with their names.
 pub fn filters() -> Vec<(String, Filter)> {
     vectors().into_iter().map(|vector| (vector.name.clone(), vector.filter())).collect()
 }
@@ -94,8 +94,8 @@ fn exported(filter: &Filter, format: &Format, variant: Option<&str>) -> petal::R
     Ok(bytes)
 }
 
-/// The number that a text stands for in filters of numbers: of `golden-i` it is i + 1 times 2^64 over the golden ratio,
-/// of others MurmurHash3's finaliser of the FNV-1a hash.
+/// The number that stands for a text in filters of numbers. For `golden-i` the number is i + 1 times 2^64 over the
+/// golden ratio. For other texts it is the FNV-1a hash after the finaliser of MurmurHash3.
 fn number(text: &str) -> u64 {
     if let Some(i) = text.strip_prefix("golden-").and_then(|i| i.parse::<u64>().ok()) {
         return (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -107,7 +107,7 @@ fn number(text: &str) -> u64 {
     x ^ x >> 33
 }
 
-/// How many keys are found, one by one and in a batch, which have to agree.
+/// The number of keys that lookups find. Single lookups and a batch have to agree.
 fn found(filter: &Filter, texts: &[String]) -> u64 {
     let (bytes, offsets) = joined(texts);
     let mut each = vec![0; texts.len()];
@@ -128,7 +128,7 @@ fn found(filter: &Filter, texts: &[String]) -> u64 {
     count
 }
 
-/// The formats that can be written have a vector each; the others too.
+/// Every format has a vector. A format that can be written has a vector with the parameters to make it again.
 #[test]
 fn every_format_has_vectors() {
     let vectors = vectors();
@@ -140,7 +140,7 @@ fn every_format_has_vectors() {
     assert!(interop::FORMATS.is_sorted_by_key(|format| format.name));
 }
 
-/// What the owner finds is found, and nothing else; what comes in goes out.
+/// Lookups find exactly the keys that the owner finds. An exported filter has the bytes of the imported one.
 #[test]
 fn filters_of_other_systems_are_read_and_written() {
     for vector in vectors() {
@@ -160,7 +160,8 @@ fn filters_of_other_systems_are_read_and_written() {
     }
 }
 
-/// The owner's sizes and places, from nothing but its parameters and the keys; one by one and in a batch.
+/// From the parameters and the keys alone the filter gets the owner's size and bits, with single insertions and with a
+/// batch.
 #[test]
 fn filters_are_made_as_their_owners_make_them() {
     for vector in vectors() {
@@ -210,7 +211,7 @@ fn imported_filters_are_filters() {
         let band = 4.5 * (ABSENT as f64 * measure.false_positive_rate).sqrt() + 4.5;
         let expected = ABSENT as f64 * measure.false_positive_rate;
         let positives = found(&filter, &texts("absent", ABSENT));
-        // In arrays of less the places of a few keys decide, whose dependence the rate averages over.
+        // In arrays of less than 1000 bits a few keys decide, and the bits of these keys are not independent.
         assert!(
             filter.base().geometry().bits < 1000 || (positives as f64 - expected).abs() <= band,
             "{}: {expected}",
@@ -235,7 +236,7 @@ fn imported_filters_are_filters() {
     }
 }
 
-/// Bytes that end early, or go on, are refused or are another filter's; nothing panics, whatever byte changed.
+/// Shortened bytes and changed bytes are refused or are those of another filter. No call panics.
 #[test]
 fn damaged_bytes_do_no_harm() {
     for vector in vectors() {
@@ -254,7 +255,7 @@ fn damaged_bytes_do_no_harm() {
                 if let Ok(mut filter) = import(&bytes) {
                     found(&filter, &texts("key", 20));
                     filter.measure();
-                    // Whether it can be changed is for its kind to say.
+                    // Whether the filter takes another key depends on its kind.
                     let _ = filter.insert(b"one more");
                 }
             }
@@ -262,7 +263,8 @@ fn damaged_bytes_do_no_harm() {
     }
 }
 
-/// Hashes tell such a filter nothing: lookups say maybe, and all else is refused and changes nothing.
+/// Filters that hash keys themselves cannot use hashes. Lookups say maybe, and all other calls are refused and change
+/// nothing.
 #[test]
 fn filters_that_take_keys_whole_refuse_hashes() {
     for vector in vectors() {
@@ -278,7 +280,7 @@ fn filters_that_take_keys_whole_refuse_hashes() {
             assert_eq!(filter.insert_hash(7).unwrap_err().status(), Status::Unsupported);
             assert!(filter.insert_batch(&Keys::Hashes(&[1]), None).outcome.is_err());
             assert!(filter.insert_shared(b"key").is_err());
-            // A number is its eight bytes.
+            // A number is a key of eight bytes.
             match filter.insert_u64(77) {
                 Ok(_) => assert!(filter.contains(&77_u64.to_le_bytes()) && filter.contains_u64(77)),
                 Err(error) => assert_eq!(error.status(), Status::Full),
@@ -288,7 +290,7 @@ fn filters_that_take_keys_whole_refuse_hashes() {
     }
 }
 
-/// 24 bytes do not make 16 GiB, unless that is meant.
+/// A header of 24 bytes does not allocate gigabytes, unless the options allow that many bits.
 #[test]
 fn an_empty_filter_does_not_ask_for_memory() {
     let format = interop::find("datasketches").unwrap();
@@ -302,13 +304,13 @@ fn an_empty_filter_does_not_ask_for_memory() {
     assert!(format.import(&bytes, &ImportOptions { bits: 64, ..options }).is_err());
 }
 
-/// What cannot be is said clearly.
+/// A filter that has no form in a format is refused with a clear message.
 #[test]
 fn what_has_no_form_in_a_format_is_refused() {
     let ours = petal::create(&Spec::with_capacity(100, 0.01).unwrap()).unwrap();
     for format in interop::FORMATS {
         let refused = exported(&ours, format, None);
-        // The one exception is a layout that is the format's own.
+        // No format has a form for the filter of the default kind.
         assert!(refused.is_err(), "{}", format.name);
         let message = refused.unwrap_err().to_string();
         assert!(message.contains("has no form") || message.contains("only read"), "{message}");
@@ -318,7 +320,7 @@ fn what_has_no_form_in_a_format_is_refused() {
     assert_eq!(interop::find("no such format").err().unwrap().status(), Status::UnknownValue);
 }
 
-/// RocksDB's filters have the rate that is promised, and that which their bits give. The keys are the same every time.
+/// Filters of RocksDB have the promised rate, and the rate that their bits give. The keys are the same in every run.
 #[test]
 fn filters_of_rocksdb_keep_their_rate() {
     let format = interop::find("rocksdb").unwrap();
@@ -336,8 +338,8 @@ fn filters_of_rocksdb_keep_their_rate() {
     }
 }
 
-/// blobloom has no bound of k: what it wrote for so many is read, up to the bound that Petal sets, and a k past the
-/// bound is named.
+/// blobloom has no upper bound of k. Petal reads its filters up to the bound of Petal, and a refusal names the k that
+/// is past the bound.
 #[test]
 fn blobloom_of_many_hashes() {
     const BLOCKS: u32 = 40;
@@ -367,7 +369,8 @@ fn blobloom_of_many_hashes() {
         let found = (0..asked).filter(|i| filter.contains_hash(crate::common::mix(1 << 40 | i))).count() as f64;
         let (said, expected) = (filter.false_positive_rate(), filter.expected_false_positive_rate(KEYS));
         println!("k = {k}: {said} said, {} measured, {expected} expected", found / asked as f64);
-        // A few blocks decide: the bits of a key depend on each other, and 120 keys lie in blocks as they happen to.
+        // The second term is for the chance in which of a few blocks 120 keys lie, and for bits of a key that are not
+        // independent.
         let band = 4.5 * (asked as f64 * said * (1.0 - said)).sqrt() + 0.02 * asked as f64;
         assert!((found - asked as f64 * said).abs() < band, "k = {k}: {found} of {asked} and {said}");
         assert!((0.0..=1.0).contains(&expected) && (expected - said).abs() < 0.12, "k = {k}: {expected} and {said}");
@@ -375,7 +378,7 @@ fn blobloom_of_many_hashes() {
     }
     assert!(previous.0 > 0.0 && previous.1 > 0.0);
     for k in [0, 257, 1000, u32::MAX] {
-        // Made without setting bits: a loop of so many would not end.
+        // The test sets no bits here, because a loop over so many would not end.
         let bytes = [b"blobloom", &[0, 0, k].map(u32::to_le_bytes).concat()[..], &[0; 44], &[0; 64]].concat();
         let error = format.import(&bytes, &ImportOptions::default()).unwrap_err();
         assert!(error.message().contains(&format!("k = {k}")), "{error}");

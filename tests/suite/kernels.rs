@@ -19,7 +19,7 @@ use petal::{Entry, Filter, Image, Kernel, Spec, Status};
 /// The `kernel` function of a layout.
 type Kernels = fn(Instructions) -> &'static BlockKernel;
 
-/// Keys with one block, and with two. The masks of the latter are those of half of a key.
+/// Keys with one block, and with two blocks. The masks of the latter are those of one half of a key.
 const BLOCKED: [Kernels; 2] = [blocked::layout::kernel, blocked::layout::kernel_in_two];
 
 fn atomics(words: &[u64]) -> Vec<AtomicU64> {
@@ -43,13 +43,13 @@ pub struct Hashes<'a> {
     hashes: &'a [u64],
     next: usize,
     asked: bool,
-    /// Whether a key may be refused, after which there are no answers.
+    /// Whether a key may be refused. Keys after a refused one have no answers.
     may_end: bool,
     answers: Vec<bool>,
 }
 
 impl Hashes<'_> {
-    /// The answers of what `run` does with a batch of these hashes.
+    /// The answers that `run` gives for a batch of these hashes.
     #[track_caller]
     pub fn answered(hashes: &[u64], asked: bool, run: impl FnOnce(&mut dyn Batch)) -> Vec<bool> {
         let mut batch = Hashes { hashes, next: 0, asked, may_end: false, answers: Vec::new() };
@@ -68,7 +68,7 @@ impl Batch for Hashes<'_> {
     fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize {
         let count = GROUP.min(self.hashes.len() - self.next);
         hashes[..count].copy_from_slice(&self.hashes[self.next..self.next + count]);
-        // What comes after the last is nobody's.
+        // The places after the last hash hold any bits.
         hashes[count..].fill(0x5555_5555_5555_5555);
         self.next += count;
         count
@@ -85,7 +85,8 @@ impl Batch for Hashes<'_> {
     }
 }
 
-/// Compares a kernel with the portable one of its layout: many keys, one by one, and through shared references.
+/// Compares a kernel with the portable kernel of its layout: in batches, one key at a time, and through shared
+/// references.
 fn compare(instructions: Instructions, kernels: Kernels, words: usize, masks: &[u16], count: usize) {
     let (kernel, specification) = (kernels(instructions), kernels(Instructions::PORTABLE));
     let name = format!("{:?}, {words} words, {} masks, {count} keys", instructions.kernel(), masks.len());
@@ -121,13 +122,14 @@ fn compare(instructions: Instructions, kernels: Kernels, words: usize, masks: &[
     }
 }
 
-/// Compares a kernel's way with few keys, as hashes and as numbers to hash, with the portable kernel's way with many.
+/// Compares a kernel's path for few keys, as hashes and as numbers to hash, with the portable kernel's path for many
+/// keys.
 fn compare_few(instructions: Instructions, kernels: Kernels, words: usize, masks: &[u16], count: usize) {
     let (kernel, specification) = (kernels(instructions), kernels(Instructions::PORTABLE));
     let name = format!("{:?}, {words} words, {} masks, {count} few keys", instructions.kernel(), masks.len());
     let bools = |answers: u64| -> Vec<bool> { (0..count).map(|i| answers >> i & 1 == 1).collect() };
     for flip in [None, Some(xxh3::flip(7))] {
-        // Not all of those that are looked up were inserted.
+        // Some of the keys that are looked up were not inserted.
         let (inserted, mut asked) = (keys(count, 1), keys(count, 1 << 40));
         asked.iter_mut().step_by(2).zip(&inserted).for_each(|(key, there)| *key = *there);
         let hashed = |keys: &[u64]| -> Vec<u64> {
@@ -192,7 +194,7 @@ fn kernels_do_as_the_portable_one() {
     for instructions in available() {
         println!("{:?}", instructions.kernel());
         for count in (0..=200).chain([511, 512, 513, 777]) {
-            // Few blocks are full soon; of many, most keys are new.
+            // Few blocks are soon full. With many blocks most keys are new.
             for blocks in if count % 10 < 3 { &[1, 2, 3, 17, 1000][..] } else { &[3, 40] } {
                 compare(
                     instructions,
@@ -215,7 +217,7 @@ fn kernels_do_as_the_portable_one() {
                 }
             }
         }
-        // So large that lines are fetched ahead.
+        // These filters are so large that kernels fetch lines ahead.
         for count in [0, 1, 3, 16, 63, 64, 65, 127, 128, 129, 191, 192, 193, 500, 777] {
             let words = FETCH_FROM + 8 * 5;
             compare(instructions, split_block::layout::kernel, words, &[], count);
@@ -230,9 +232,9 @@ fn kernels_do_as_the_portable_one() {
 /// The number of keys in a batch of ribbons.
 const LENGTHS: [usize; 8] = [0, 1, 7, 63, 64, 65, 128, 4000];
 
-/// Every kernel finds the rows of ribbons, and reads them, as plain code does, one key at a time and many: in small
-/// payloads and in those of which lines are fetched ahead, with one shard and several, with fingerprints of every
-/// length; also where the payload leads anywhere.
+/// Every kernel finds and reads the rows of ribbons as plain code does, one key at a time and in batches. The payloads
+/// are small, or so large that lines are fetched ahead. Filters have one shard or several, and fingerprints of every
+/// length. Some payloads are random bits.
 #[test]
 fn ribbons_are_looked_up_as_by_plain_code() {
     let small = (MIN_BITS..=MAX_BITS).flat_map(|bits| [1, 40, 3000].map(|keys| (keys, bits)));
@@ -263,7 +265,7 @@ fn ribbons_are_looked_up_as_by_plain_code() {
     }
 }
 
-/// Maps over ribbons, with values and checks of up to 96 bits together.
+/// Maps with ribbons, with values and checks of up to 96 bits together.
 #[test]
 fn ribbons_of_values_are_looked_up_as_by_plain_code() {
     let lengths = [(0, 0), (1, 0), (5, 3), (8, 8), (9, 0), (20, 12), (31, 2), (40, 24), (33, 32), (64, 1), (64, 32)];
@@ -293,13 +295,13 @@ fn ribbons_of_values_are_looked_up_as_by_plain_code() {
     }
 }
 
-/// Compares a kernel of counters with the portable one: insertions, removals, counts, one by one and many at once.
+/// Compares a kernel of counters with the portable kernel: insertions, removals and counts, one by one and in batches.
 fn compare_counters(instructions: Instructions, words: usize, hashes: u32, width: u32, count: usize) {
     let (kernel, specification) =
         (counting::layout::kernel(instructions), counting::layout::kernel(Instructions::PORTABLE));
     let lines = Lines { masks: masks(hashes), width };
     let name = format!("{:?}, {words} words, {hashes} counters of {width} bits, {count} keys", instructions.kernel());
-    // Some keys are there so often that their counters come to their end.
+    // Some keys occur so often that their counters reach their maximum.
     let mut inserted = keys(count, 1);
     inserted.extend_from_within(..count / 2);
     inserted.extend(inserted.first().copied().into_iter().cycle().take(1 << width.min(8)));
@@ -356,7 +358,7 @@ fn kernels_of_counters_do_as_the_portable_one() {
     }
 }
 
-/// Words of which some are empty, some full, and the others filled to different degrees.
+/// Words of which some are empty, some are full, and the others are filled to different degrees.
 fn words(count: usize) -> Vec<AtomicU64> {
     let word = |i: usize| match i % 13 {
         4 => 0,
@@ -367,7 +369,7 @@ fn words(count: usize) -> Vec<AtomicU64> {
     (0..count).map(|i| AtomicU64::new(word(i))).collect()
 }
 
-/// The sum, over all sets of `chosen` of the lanes, of the products of their counts: one set after the other.
+/// The sum of the products of counts over all sets of `chosen` lanes, one set after the other.
 fn products(lanes: &[f64], chosen: usize) -> f64 {
     let sets = (0_u32..1 << lanes.len()).filter(|set| set.count_ones() as usize == chosen);
     let of_set =
@@ -452,8 +454,8 @@ fn a_spec_forces_its_kernel() {
     assert_eq!(Kernel::from_number(99).unwrap_err().status(), Status::UnknownValue);
 }
 
-/// A key with two blocks is two keys with one block: its hash, and the mixed hash. A batch of keys, and few keys, come
-/// to what these two come to, one after the other.
+/// A key with two blocks is two keys with one block: its hash, and the mixed hash. Batches and few keys give the same
+/// as these two keys, one after the other.
 #[test]
 fn keys_in_two_blocks_are_two_keys_in_one() {
     for instructions in available() {
@@ -506,8 +508,8 @@ fn rates_of_filters_are_means_over_their_blocks() -> petal::Result<()> {
     Ok(())
 }
 
-/// Filters of scattered bits are filled and looked up alike: any number of probes, plain and partitioned, in batches
-/// that end anywhere, with answers and without.
+/// All kernels of scattered bits fill and look up filters alike. The test takes any number of probes, plain and
+/// partitioned, and batches of any length, with answers and without.
 #[test]
 fn kernels_of_scattered_bits_do_as_single_calls() {
     use petal::blocks::BitLayout;
@@ -544,8 +546,8 @@ fn kernels_of_scattered_bits_do_as_single_calls() {
     }
 }
 
-/// Counters of four bits that are anywhere are changed and looked at alike: any number of them to a key, few enough
-/// that two of a key's are in one word or one counter, and up to their end.
+/// All kernels of scattered counters of four bits change and read them alike. Some keys have so many counters that two
+/// of them share a word or are one counter. Some counters reach their maximum.
 #[test]
 fn kernels_of_scattered_counters_do_as_plain_code() {
     use petal::kinds::counting::layout::{CounterLayout, Scattered};
@@ -562,7 +564,7 @@ fn kernels_of_scattered_counters_do_as_plain_code() {
             let name = format!("{:?}: {hashes} of {counters} counters", instructions.kernel());
             let mut words = vec![vec![0; plain.cells().words()]; 3];
             for round in 0..20 {
-                // Some keys come in every round.
+                // Every second key comes in every round.
                 let stored: Vec<u64> = (0..70).map(|i| mix(if i % 2 == 0 { i } else { i + 100 * round })).collect();
                 let new: Vec<bool> = stored.iter().map(|hash| plain.add(&mut words[0], *hash)).collect();
                 let one: Vec<bool> = stored.iter().map(|hash| layout.add(&mut words[1], *hash)).collect();
@@ -596,7 +598,7 @@ fn kernels_of_scattered_counters_do_as_plain_code() {
     }
 }
 
-/// Slots and widths of cuckoo filters: buckets that eight bytes hold wherever they begin, and others.
+/// Slots and widths of cuckoo filters: buckets that fit into eight bytes wherever they begin, and others.
 fn cuckoo_shapes() -> impl Iterator<Item = (u32, u32, u64)> {
     let shapes =
         [(2, vec![4, 13, 28, 29, 31, 32]), (4, vec![4, 7, 8, 9, 12, 13, 14, 15, 16, 17]), (8, vec![4, 5, 7, 8, 9])];
@@ -604,7 +606,7 @@ fn cuckoo_shapes() -> impl Iterator<Item = (u32, u32, u64)> {
     shapes.into_iter().flat_map(widths).flat_map(|(slots, width)| [2, 30, 3000].map(|count| (slots, width, count)))
 }
 
-/// Cuckoo filters are looked up alike, whatever a bucket holds and wherever it begins, in and out of the caches.
+/// All kernels look up cuckoo filters alike, whatever a bucket holds and wherever it begins, in and out of the caches.
 #[test]
 fn cuckoo_kernels_find_the_same_keys() {
     use petal::kinds::cuckoo::layout::{Buckets, Search, kernel};
@@ -646,7 +648,8 @@ fn cuckoo_kernels_find_the_same_keys() {
     }
 }
 
-/// Cuckoo filters are changed alike, up and down, until they are full: the same bytes, and the same answers.
+/// All kernels change cuckoo filters alike until the filters are full: they write the same bytes and give the same
+/// answers.
 #[test]
 fn cuckoo_kernels_leave_the_same_bytes() {
     use petal::blocks::fingerprint_table::Inserted;
@@ -675,7 +678,7 @@ fn cuckoo_kernels_leave_the_same_bytes() {
             assert_eq!(words, expected, "{name}");
         }
         assert!(refused > 0 || count == 3000, "{name}");
-        // In batches, of which the last one ends with a key that has no place.
+        // The same keys come in batches; the last batch ends with a key that has no place.
         let (mut words, mut expected) = (zeros.clone(), zeros);
         for start in (0..).step_by(500) {
             let hashes: Vec<u64> = (start..start + 500).map(|i| mix(i / 7 * 8 + i % 7)).collect();
@@ -697,7 +700,7 @@ fn cuckoo_kernels_leave_the_same_bytes() {
     }
 }
 
-/// Golomb-coded sets are looked up alike, however long codes and buckets are, in and out of the caches.
+/// All kernels look up Golomb-coded sets alike, whatever the lengths of codes and buckets, in and out of the caches.
 #[test]
 fn golomb_kernels_find_the_same_keys() -> petal::Result<()> {
     use petal::kinds::golomb::ROW;
@@ -712,7 +715,7 @@ fn golomb_kernels_find_the_same_keys() -> petal::Result<()> {
         let rate = f64::exp2(-bits);
         let spec = Spec { kind: Some(ROW.kind), false_positive_rate: rate, capacity: count, ..Spec::default() };
         let mut builder = petal::Builder::new(&spec, petal::BuilderOptions::default())?;
-        // A quarter of the numbers' range has none, so that there are empty buckets among fuller ones.
+        // A quarter of the range has no numbers, so that there are empty buckets among fuller ones.
         for hash in (0..).map(mix).filter(|hash| mix(*hash) >> 61 > 1).take(count as usize) {
             builder.add_hash(hash)?;
         }
@@ -750,7 +753,7 @@ fn golomb_kernels_find_the_same_keys() -> petal::Result<()> {
     Ok(())
 }
 
-/// Vector quotient filters are looked up and filled alike, whatever a block holds, in and out of the caches.
+/// All kernels look up and fill vector quotient filters alike, whatever a block holds, in and out of the caches.
 #[test]
 fn vector_quotient_kernels_do_the_same() {
     use petal::blocks::fingerprint_table::FingerprintTable;
@@ -762,7 +765,7 @@ fn vector_quotient_kernels_do_the_same() {
         let geometry = petal::geometry(&spec).unwrap();
         let table = |one| VectorQuotient::of(&geometry, one).unwrap().unwrap();
         let mut tables: Vec<_> = available().map(table).collect();
-        // Until it is full; some keys are there twice.
+        // The test inserts keys until the filter is full. Some keys are there twice.
         let mut words = vec![vec![0; geometry.payload_bytes as usize / 8]; tables.len()];
         let inserted = tables[0].slots() * 5 / 4;
         for i in 0..inserted {
@@ -792,7 +795,7 @@ fn vector_quotient_kernels_do_the_same() {
                 }
             }
         }
-        // Until it is empty: each key is removed twice, and some keys are not there.
+        // The test removes keys until the filter is empty. Each key is removed twice, and some keys are absent.
         for i in 0..2 * inserted {
             let removed: Vec<_> =
                 tables.iter().zip(&mut words).map(|(table, words)| table.remove(words, mix(i / 2))).collect();
@@ -803,8 +806,8 @@ fn vector_quotient_kernels_do_the_same() {
     }
 }
 
-/// Quotient filters are filled and emptied alike: clusters of any length, in one block and over several, runs with
-/// counters, and offsets that are too great for a block.
+/// All kernels fill and empty quotient filters alike. Clusters have any length, in one block and over several. Runs
+/// have counters, and some offsets are too great for a block.
 #[test]
 fn quotient_kernels_do_the_same() {
     use petal::kinds::quotient::layout::{Table, kernel};
@@ -812,7 +815,7 @@ fn quotient_kernels_do_the_same() {
         let table = Table::new(slots, bits).unwrap();
         let kernels: Vec<_> = available().map(kernel).collect();
         let mut words = vec![vec![0; table.payload_bytes() as usize / 8]; kernels.len()];
-        // All hashes are low ones, so that they crowd.
+        // All hashes are small, so that keys crowd in the first slots.
         let hash = |i: u64| mix(i * 7 / 8) / spread;
         for i in 0..table.limit() + 10 {
             let times = if mix(i).is_multiple_of(9) { i % 300 } else { 0 } + 1;
@@ -843,13 +846,14 @@ fn quotient_kernels_do_the_same() {
     }
 }
 
-/// Of filters that grow, after each of some growths, and while some of their segments are divided and others are not.
+/// All kernels agree about filters that have grown several times, also while some segments are divided and others are
+/// not.
 #[test]
 fn kernels_of_growing_filters_find_the_same_keys() {
     for (kind, widths) in [("taffy", &[10, 14, 15, 16, 20, 27, 28, 31][..]), ("aleph", &[2, 7, 12, 20])] {
         for width in widths {
             let row = petal::registry::find_name(kind).unwrap();
-            // Others for each width: it is a matter of chance whether runs go on at the beginning.
+            // Each width has keys of its own, because chance decides whether runs go on at the beginning.
             let key = |i: u64| mix(i + ((*width as u64) << 40));
             let mut filters: Vec<Filter> = available()
                 .map(|instructions| {
@@ -860,7 +864,7 @@ fn kernels_of_growing_filters_find_the_same_keys() {
                 })
                 .collect();
             let (mut from, mut divided) = (0, 0);
-            // 450 keys are as many as the first segment of an Aleph filter has room for: runs go on at its beginning.
+            // The first segment of an Aleph filter has room for 450 keys, so its runs go on at its beginning.
             for (to, is_met) in [(0, false), (200, false), (450, false), (14_000, false), (20_000, true)]
                 .into_iter()
                 .chain([(37_000, false), (50_000, true), (90_000, false), (100_000, true)])
@@ -868,7 +872,7 @@ fn kernels_of_growing_filters_find_the_same_keys() {
                 let is_dividing = |filter: &Filter| filter.base().geometry().words[5] == 1;
                 let mut more: Vec<u64> = (from..to).map(key).collect();
                 from = to;
-                // On to where some segments are divided and others are not.
+                // The filters grow on until some segments are divided and others are not.
                 while !more.is_empty() {
                     for filter in &mut filters {
                         filter.insert_batch(&petal::Keys::Hashes(&more), None).outcome.unwrap();
@@ -884,7 +888,7 @@ fn kernels_of_growing_filters_find_the_same_keys() {
                 let (plain, others) = filters.split_last().unwrap();
                 assert!(others.iter().all(|other| other.equals(plain)), "{kind}, {width} bits, {to} keys");
                 for keys in [0, 1, 7, 8, 63, 64, 65, 128, 3000] {
-                    // Some are there.
+                    // Some of these keys are in the filter.
                     let hashes: Vec<u64> = (0..keys).map(|i| key(i * 41 % (2 * to + 1))).collect();
                     let expected: Vec<u8> = hashes.iter().map(|hash| u8::from(plain.contains_hash(*hash))).collect();
                     for filter in &filters {
@@ -898,7 +902,7 @@ fn kernels_of_growing_filters_find_the_same_keys() {
                 }
             }
             assert!(divided >= 2, "{kind}, {width} bits: {divided}");
-            // The union with one that holds some keys several times.
+            // The union with a filter that holds some keys several times.
             for filter in filters.iter_mut().filter(|_| kind == "aleph") {
                 let mut other = petal::create(&filter.base().spec()).unwrap();
                 let hashes: Vec<u64> = (0..9000).map(|i| mix((1 << 40) + i % 3500)).collect();
@@ -911,8 +915,8 @@ fn kernels_of_growing_filters_find_the_same_keys() {
     }
 }
 
-/// Compares what a chain of arrays, of so many blocks each and so many lanes a key, says of keys with what plain code
-/// finds in the arrays. Between the arrays is a line of ones, in which every key would be found.
+/// Compares lookups in a chain of arrays with what plain code finds in the arrays. Each array has a number of blocks,
+/// and of lanes a key. Lines of ones lie between the arrays, and every lookup in such a line would find its key.
 fn compare_chain(instructions: Instructions, arrays: &[(usize, u32)]) {
     let Some(kernel) = blocked::layout::chain::kernel(instructions) else { return };
     let specification = blocked::layout::kernel(Instructions::PORTABLE);
@@ -922,7 +926,7 @@ fn compare_chain(instructions: Instructions, arrays: &[(usize, u32)]) {
         let (start, length) = (words.len(), blocks * blocked::layout::BLOCK_WORDS);
         let masks = masks(*hashes);
         let mut array = vec![0; length];
-        // Some of the keys that are asked are in one array each, and small arrays have some bits more.
+        // Each array has some of the keys that are asked for. Small arrays have up to 63 other keys as well.
         for key in keys(600, 1).iter().skip(i).step_by(arrays.len() + 1).chain(&keys(*blocks % 64, 77)) {
             specification.insert_one(&mut array, masks, *key);
         }
@@ -954,8 +958,9 @@ fn compare_chain(instructions: Instructions, arrays: &[(usize, u32)]) {
     }
 }
 
-/// Keys are found in a chain that are found in one of its arrays: by any number of lanes, alone or as those of the
-/// array before, in arrays that are fetched ahead and such that are not, and in as many as there can be.
+/// A lookup in a chain finds a key if one of its arrays has the key. The test takes every number of lanes, equal or
+/// different in neighbouring arrays. The arrays are small ones, arrays whose lines are fetched ahead, or as many as
+/// there can be.
 #[test]
 fn chains_find_what_plain_code_finds_in_one_of_their_arrays() {
     for instructions in available() {
@@ -976,7 +981,7 @@ fn chains_find_what_plain_code_finds_in_one_of_their_arrays() {
     }
 }
 
-/// What cannot be an array of a chain is not taken for one.
+/// A chain refuses a range of words that cannot be one of its arrays.
 #[test]
 fn chains_refuse_what_is_no_array_of_theirs() {
     for instructions in available() {

@@ -1,4 +1,4 @@
-//! The kind `layered`: counts that are never too low, and too high as often as the next layers' rates say.
+//! The kind `layered`: counts are never too low, and they are too high as often as the rates of the next layers say.
 
 use crate::common::{image, mix};
 use petal::kinds::layered::{LAYERS, ROW, SHRINK};
@@ -13,28 +13,29 @@ fn spec(layers: u64, shrink: u64, bits: u64, hashes: u32) -> Spec {
     spec
 }
 
-/// How many keys come at least so often, if half of them come once more each time.
+/// The number of keys that occur at least `times` times, where half of the keys of each round occur once more.
 fn at_least(keys: u64, times: u64) -> u64 {
     keys >> (times - 1)
 }
 
-/// How many times a key comes.
+/// The number of times that a key occurs.
 fn times_of(key: u64, keys: u64, layers: u64) -> u64 {
     (1..=layers).take_while(|times| key < at_least(keys, *times)).count() as u64
 }
 
-/// The probability that a count is one or more too high is that of a false positive of the next layer, and two or more
-/// that times the one after: within 4.5 standard deviations, over filters of all of them.
+/// A count is too high by one or more at the false-positive rate of the next layer. A count is too high by two or more
+/// at the product of the next two rates. Both hold within 4.5 standard deviations, over many filters.
 #[test]
 fn counts_are_too_high_as_often_as_they_should() {
     const KEYS: u64 = 8192;
     const FILTERS: u64 = 24;
     let mut of_count: Vec<[f64; 5]> = vec![[0.0; 5]; 4];
     for salt in 0..FILTERS {
-        // Rates of some per cent, so that there is something to see.
+        // The rates are some per cent, so that there are enough errors to count.
         let mut filter = create(&spec(8, 2, 64 * 5 * KEYS / 32, 3)).unwrap();
-        // In rounds, as they come: the first occurrence of each, the second of those that have one. A key that a layer
-        // takes for known then goes one layer deeper, where it stays: that is another error.
+        // Keys come in rounds: the first occurrence of each, then the second of those that have one. A key that a layer
+        // takes for known goes one layer deeper and stays there. The test leaves such keys out, because that is another
+        // error.
         let mut hidden = vec![false; 2 * KEYS as usize];
         for round in 1..=4 {
             for key in 0..at_least(KEYS, round) {
@@ -66,8 +67,8 @@ fn counts_are_too_high_as_often_as_they_should() {
     }
 }
 
-/// A new key that the first layer takes for a known one goes into the second layer. So single keys have the count 2 as
-/// often as omissions are expected, and as the few keys in the second layer cause it.
+/// A new key that the first layer takes for known goes into the second layer. So single keys have the count 2 as often
+/// as omissions are expected. The few keys in the second layer add false positives to these.
 #[test]
 fn false_insertions_of_earlier_layers_add_to_the_rate() {
     const KEYS: u64 = 8192;
@@ -99,7 +100,7 @@ fn layer_rates(filter: &Filter) -> Vec<f64> {
     (0..layers).map(rate).collect()
 }
 
-/// Each insertion puts a key one layer deeper, down to the last layer, where `saturated` counts it.
+/// Each insertion puts a key one layer deeper, up to the last layer, where `saturated` counts the key.
 #[test]
 fn keys_go_from_layer_to_layer() {
     for (layers, shrink) in [(2, 1), (8, 2), (8, 4)] {

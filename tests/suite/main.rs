@@ -1,5 +1,5 @@
-//! The integration tests of the core: one program, so that the core and what the tests share are compiled and linked
-//! once. `cargo test --test suite format::` runs those of one file.
+//! The integration tests of the core. All tests are one program, so that the core and the shared code are compiled and
+//! linked once. `cargo test --test suite format::` runs the tests of one file.
 //!
 //! What must be a process of its own stands beside this folder, as a target in Cargo.toml: `tests/crash` is killed,
 //! traced and forked, and calls of the system fail in it.

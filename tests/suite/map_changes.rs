@@ -1,4 +1,4 @@
-//! Maps that change: values that are put and joined, replaced, merged and forgotten, in memory and in images in place.
+//! Maps that change: values that are put, joined, replaced, merged and forgotten, in memory and in images in place.
 
 use crate::common::{Buffer, each_kind, hashed, image, mix};
 use petal::format::REGION_BYTES;
@@ -10,7 +10,7 @@ use petal::{
 };
 use std::collections::BTreeMap;
 
-/// The kinds that can do this.
+/// The kinds of map with this capability.
 fn that_can(capability: Capabilities) -> impl Iterator<Item = &'static Row> {
     MAPS.iter().filter(move |row| row.capabilities.contains(capability))
 }
@@ -23,7 +23,7 @@ fn spec(row: &Row, parameters: &[(&str, u64)]) -> Spec {
     spec
 }
 
-/// What a map of this spec has to give of keys that were put these values.
+/// The value that a map of this spec must have for each key after these pairs are put.
 fn joined(spec: &Spec, all: &[(u64, u64)]) -> BTreeMap<u64, Option<u64>> {
     let (joined, geometry) = (row_of(spec).unwrap().joined.unwrap(), petal::geometry(spec).unwrap());
     let mut exact = BTreeMap::new();
@@ -34,7 +34,7 @@ fn joined(spec: &Spec, all: &[(u64, u64)]) -> BTreeMap<u64, Option<u64>> {
     exact
 }
 
-/// A spec of each combination of the kind's choices, with values of so many bits.
+/// A spec of each combination of the kind's choices, with values of this many bits.
 fn variants(row: &Row, value_bits: u64) -> Vec<Spec> {
     let mut all = vec![spec(row, &[("value_bits", value_bits)])];
     for parameter in row.parameters.iter().filter(|parameter| !parameter.choices().is_empty()) {
@@ -48,13 +48,13 @@ fn variants(row: &Row, value_bits: u64) -> Vec<Spec> {
     all
 }
 
-/// Keys with one value or several.
+/// Pairs of keys and values, where a third of the keys has two values.
 fn given(value_bits: u64, keys: u64) -> Vec<(u64, u64)> {
     let value = |i: usize| mix(!(i as u64)) >> (64 - value_bits);
     (0..keys).chain(0..keys / 3).enumerate().map(|(i, key)| (mix(key), value(i))).collect()
 }
 
-/// What is read of each key is its value or above it; of how many it is exactly that.
+/// Each key reads as its value or above it. Returns the number of keys that read as exactly their value.
 fn check_above(map: &Map, exact: &BTreeMap<u64, Option<u64>>) -> usize {
     map.verify().unwrap();
     let (joined, geometry) = (map.base().row().joined.unwrap(), map.base().geometry());
@@ -72,7 +72,7 @@ fn check_above(map: &Map, exact: &BTreeMap<u64, Option<u64>>) -> usize {
     same
 }
 
-/// The lattices of an approximator are those of its documentation, by their names.
+/// The lattices of an approximator have the documented names, and join as documented.
 #[test]
 fn an_approximator_joins_as_documented() {
     type Join = fn(u64, u64) -> u64;
@@ -103,13 +103,13 @@ fn what_is_read_is_the_value_or_above_it() {
                     let before = map.get_u64(*key).unwrap();
                     let is_changed = map.put_u64(*key, *value).unwrap();
                     assert_eq!(is_changed, map.get_u64(*key).unwrap() != before);
-                    // Put again nothing changes.
+                    // Putting the same value again changes nothing.
                     assert!(!map.put_u64(*key, *value).unwrap());
                 }
-                // A few are read too high: at 1 %, of a thousand.
+                // At a rate of 1 % a few of a thousand keys read too high.
                 let same = check_above(&map, &exact);
                 assert!(same + 25 >= exact.len(), "{same} of {}", exact.len());
-                // The builder's and the batch's are the same payload.
+                // The builder and the batch make the same payload.
                 let mut builder = MapBuilder::new(&Spec { capacity: 0, ..spec }, BuilderOptions::default()).unwrap();
                 let (keys, values): (Vec<u64>, Vec<u64>) = all.iter().rev().copied().unzip();
                 builder.put_batch(&Keys::U64(&keys), &values).outcome.unwrap();
@@ -129,7 +129,7 @@ fn what_is_read_is_the_value_or_above_it() {
     });
 }
 
-/// A map that refuses keys when it is full takes as many as its capacity, and what it refuses changes nothing.
+/// A map that refuses keys when it is full takes as many keys as its capacity. A refused key changes nothing.
 #[test]
 fn full_maps_refuse_and_change_nothing() {
     let refusing = that_can(Capabilities::PUT).filter(|row| row.overfill == Overfill::Refuses);
@@ -153,14 +153,14 @@ fn full_maps_refuse_and_change_nothing() {
     });
 }
 
-/// Keys that were given no value have one at the false-positive rate, exactly that of a Bloom filter with a cell for
-/// each bit; and what is read of a key is above a value as often as the formulas say.
+/// Keys without a value read as having one at the false-positive rate, which is exactly that of a Bloom filter with a
+/// cell for each bit. Keys read above their value as often as the formulas say.
 #[test]
 fn readings_are_distributed_as_stated() {
     const KEYS: u64 = 1200;
     const MAPS_MADE: u64 = 60;
     each_kind(petal::registry::find_name("approximator"), |row| {
-        // Few bits, so that many readings are too high; the value of key i is i mod 8, plus 1.
+        // The map has few bits, so that many readings are too high. The value of key i is i mod 8, plus 1.
         let value = |i: u64| i % 8 + 1;
         let spec = Spec { capacity: KEYS, false_positive_rate: 0.2, ..spec(row, &[("value_bits", 8)]) };
         let mut values: Vec<u64> = (0..KEYS).map(value).collect();
@@ -190,7 +190,8 @@ fn readings_are_distributed_as_stated() {
             for (read, expected) in read_distribution(cells, hashes, own as u64, &values) {
                 above += readings[read as usize];
                 let (mean, found) = (expected * asked as f64, readings[read as usize] as f64);
-                // Keys of one map share its fill, which varies by some per cent: half as much again as a binomial.
+                // Keys of one map share its fill, which varies by some per cent. The band is therefore half as wide
+                // again as that of a binomial distribution.
                 let band = 4.5 * 1.5 * (mean * (1.0 - expected)).sqrt() + 1.0;
                 assert!((found - mean).abs() < band, "{found} of {mean} read {read} for {own}");
             }
@@ -229,7 +230,7 @@ fn merged_is_what_both_were_given() {
     });
 }
 
-/// Values of keys that are there are replaced, all others stay; a key that is not there is said not to be.
+/// `replace` gives a present key a new value, leaves all others alone, and reports an absent key as absent.
 #[test]
 fn values_are_replaced() {
     each_kind(that_can(Capabilities::REPLACE), |row| {
@@ -245,7 +246,7 @@ fn values_are_replaced() {
                 for i in (0..keys).step_by(3) {
                     assert!(map.replace_u64(i, value(i + keys)).unwrap());
                 }
-                // The greatest value there is, and one too many.
+                // The greatest value is taken, and one above it is refused.
                 let greatest = u64::MAX >> (64 - value_bits);
                 if value_bits < 64 {
                     assert_eq!(map.replace_u64(0, greatest + 1).unwrap_err().status(), Status::OutOfRange);
@@ -262,7 +263,8 @@ fn values_are_replaced() {
                 map.verify().unwrap();
             }
         }
-        // Said of absent keys at the rate, and then another key has lost its value, or none.
+        // An absent key seems to be there at the rate. Replacing its value changes the value of another key, or of
+        // none.
         let mut builder = MapBuilder::new(&spec(row, &[("value_bits", 8)]), BuilderOptions::default()).unwrap();
         (0..5000).for_each(|i| builder.put_u64(i, i % 256).unwrap());
         let mut map = builder.finish().unwrap();
@@ -280,7 +282,7 @@ fn values_are_replaced() {
     });
 }
 
-/// What a kind cannot do it refuses, and says so.
+/// A kind refuses what it cannot do, with a message that says so.
 #[test]
 fn what_a_kind_cannot_do_is_refused() {
     each_kind(MAPS, |row| {
@@ -312,8 +314,8 @@ fn what_a_kind_cannot_do_is_refused() {
     });
 }
 
-/// A map in a file is changed there: the regions of what was changed get new checksums, readers see the values, and
-/// nothing else of the file moves.
+/// A map in a file is changed in the file. The changed regions get new checksums, readers see the new values, and
+/// nothing else in the file changes.
 #[test]
 fn images_are_changed_in_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -349,7 +351,7 @@ fn images_are_changed_in_place() {
             assert!(read >= if changed { 1 << 40 } else { i + 1 }, "{i}");
             assert!(puts || read == if changed { 1 << 40 } else { i + 1 }, "{i}");
         }
-        // Other processes' readers refuse changes, and a damaged region is not changed.
+        // A handle for reading refuses changes, and no handle changes a damaged region.
         let mut reader = reader;
         assert_eq!(give(&mut reader, 1, 1).unwrap_err().status(), Status::UnsupportedByHandle);
         let mut damaged = before.clone();

@@ -1,5 +1,5 @@
-//! Maps of every kind, held to a map of the standard library: exact values of keys that are there, the stated share of
-//! others that are given one, and images that say the same.
+//! Maps of every kind, compared with a map of the standard library. Present keys have exact values, absent keys are
+//! given a value at the stated rate, and images give the same answers.
 
 use crate::common::{Buffer, SECRET, each, each_kind, golden, hashed, image, is_wanted, mix};
 use crate::specification;
@@ -10,7 +10,7 @@ use petal::{
 };
 use std::collections::BTreeMap;
 
-/// A spec of this kind, with those of the parameters that it takes.
+/// A spec of this kind, with those of the parameters that the kind has.
 fn spec(row: &Row, parameters: &[(&str, u64)]) -> Spec {
     let mut spec = Spec { kind: Some(row.kind), ..Spec::default() };
     for (name, value) in parameters {
@@ -22,12 +22,12 @@ fn spec(row: &Row, parameters: &[(&str, u64)]) -> Spec {
     spec
 }
 
-/// The kinds of map that are built, and give each key exactly its value.
+/// The kinds of map that are built, which give each key exactly its value.
 fn built() -> impl Iterator<Item = &'static Row> {
     MAPS.iter().filter(|row| !row.is_made_empty())
 }
 
-/// These parameters with each combination of the choices that a kind has, such as what its maps are solved by.
+/// These parameters with each combination of the kind's choices, such as the solver of a map.
 fn variants(row: &Row, parameters: &[(&'static str, u64)]) -> Vec<Vec<(&'static str, u64)>> {
     let with = |before: Vec<Vec<_>>, choice: &&Parameter| {
         let (name, choices) = (choice.name, 0..choice.choices().len() as u64);
@@ -37,18 +37,18 @@ fn variants(row: &Row, parameters: &[(&'static str, u64)]) -> Vec<Vec<(&'static 
     choices.fold(vec![parameters.to_vec()], with)
 }
 
-/// Whether the kind tells keys that are not there, at a rate that one chooses.
+/// Whether the kind recognises absent keys, at a rate that the caller chooses.
 fn has_checks(row: &Row) -> bool {
     (row.least_rate)(&Spec::default(), 1) < 1.0
 }
 
-/// What the header says of a parameter.
+/// The value of a parameter in the header.
 fn parameter(map: &Map, name: &str) -> u64 {
     let row = map.base().row();
     map.base().geometry().parameter(row.parameter(name).unwrap()).unwrap()
 }
 
-/// Keys and values, of so many bits at most.
+/// Keys with values of at most this many bits.
 fn exact(keys: u64, bits: u32) -> BTreeMap<u64, u64> {
     let value = |i: u64| mix(!i).checked_shr(64 - bits).unwrap_or(0);
     (0..keys).map(|i| (mix(i), value(i))).collect()
@@ -76,12 +76,12 @@ fn get(map: &Map, key: u64) -> Option<u64> {
     }
 }
 
-/// What `with` makes of the map that is opened in a buffer of these bytes.
+/// The result of `with` for the map that is opened in a buffer with these bytes.
 fn open<T>(bytes: &[u8], mode: Mode, with: impl FnOnce(Result<&mut Map>) -> T) -> T {
     Buffer::of(bytes).open_as(mode, None, with)
 }
 
-/// Every key has exactly its value, alone and in a batch.
+/// Every key has exactly its value, in single lookups and in a batch.
 fn check(map: &Map, exact: &BTreeMap<u64, u64>) {
     map.verify().unwrap();
     for (key, value) in exact {
@@ -99,7 +99,7 @@ fn check(map: &Map, exact: &BTreeMap<u64, u64>) {
     assert!(values.iter().eq(exact.values()));
 }
 
-/// The least value_bits and check_bits, those that share a cell and those that do not, and what is chosen.
+/// Pairs of value_bits and check_bits: the defaults, the least, pairs that share a cell, and pairs that do not.
 const WIDTHS: [(u64, u64); 8] = [(0, 0), (1, 1), (8, 8), (32, 32), (57, 7), (33, 32), (64, 1), (64, 32)];
 
 #[test]
@@ -116,7 +116,7 @@ fn values_are_exact() {
     });
 }
 
-/// So many keys that they are solved in more than one part, and do not lie in the caches.
+/// There are so many keys that the map has several parts and does not fit into the caches.
 #[test]
 fn values_of_many_keys_are_exact() {
     each_kind(built(), |row| {
@@ -137,13 +137,13 @@ fn every_hash_function_serves() {
             let rate = map.expected_false_positive_rate(3000);
             assert!(others <= 3000.0 * rate + 30.0, "{others} of 3000 with {hash}");
         }
-        // Hashes from elsewhere may be weak.
+        // Hashes that the caller computes may be weak.
         let exact: BTreeMap<u64, u64> = (0..5000).map(|i| (i, i)).collect();
         check(&build(&hashed(&spec(row, &[]), HashFunction::External, 0), &exact), &exact);
     });
 }
 
-/// Of keys that are not there the stated share is given a value, within 4.5 standard deviations.
+/// Absent keys are given a value at the stated rate, within 4.5 standard deviations.
 #[test]
 fn absent_keys_have_values_at_the_rate() {
     const ASKED: u64 = 400_000;
@@ -169,7 +169,7 @@ fn absent_keys_have_values_at_the_rate() {
     });
 }
 
-/// What is asked for is what there is: parameters, rate, size.
+/// A map has the parameters, the rate and the size that the spec asks for.
 #[test]
 fn sizes_are_those_that_were_asked_for() {
     each_kind(built(), |row| {
@@ -190,7 +190,7 @@ fn sizes_are_those_that_were_asked_for() {
                 assert!(map.base().header().false_positive_rate == rate);
                 assert!(expected <= rate && expected > rate / 2.0, "{expected} for {rate}");
             }
-            // Made anew it is the same.
+            // A map that is made from the map's own spec is the same.
             let again = build(&map.base().spec(), &exact);
             assert_eq!(image(&again), image(&map));
         }
@@ -200,7 +200,7 @@ fn sizes_are_those_that_were_asked_for() {
         assert!(map.base().geometry().bits <= bits);
         assert!(map.base().geometry().bits > bits / 10 * 9 || !has_checks(row));
         assert_eq!(refused(&Spec { capacity: 10_000, bits, ..spec(row, &[]) }), Status::Contradiction);
-        // A rate that check bits do not keep, or that the kind has not.
+        // The spec asks for a rate that its check bits do not keep, or that the kind cannot have.
         let both = Spec { false_positive_rate: 0.001, ..spec(row, &[("check_bits", 9)]) };
         assert_eq!(refused(&both), Status::Contradiction);
         assert_eq!(
@@ -217,7 +217,7 @@ fn sizes_are_those_that_were_asked_for() {
     });
 }
 
-/// Neither order nor threads, memory or repetitions change the bytes of a map.
+/// The order of keys, the threads, the memory and the repetitions do not change the bytes of a map.
 #[test]
 fn bytes_depend_on_keys_and_values_only() {
     let folder = tempfile::tempdir().unwrap();
@@ -262,7 +262,7 @@ fn two_values_of_a_key_are_refused() {
     });
 }
 
-/// In a file, mapped, in a buffer, loaded: the same answers. What is damaged is seen.
+/// A map gives the same answers in a file, mapped, in a buffer and loaded. Verifying finds damage.
 #[test]
 fn images_hold_what_they_were_made_of() {
     let folder = tempfile::tempdir().unwrap();
@@ -280,7 +280,7 @@ fn images_hold_what_they_were_made_of() {
                 open(&bytes, mode, |map| check(map.unwrap(), &exact));
                 check(&opened.copy().unwrap(), &exact);
             }
-            // What nothing can change is not opened for that, and the file is left to others.
+            // A map that cannot change is not opened for writing, and the refusal leaves the file as it was.
             let changes = row.capabilities.contains(Capabilities::REPLACE);
             for mode in [Mode::Write, Mode::Share].into_iter().skip(changes.into()) {
                 let refused = |error: petal::Error| {
@@ -290,7 +290,7 @@ fn images_hold_what_they_were_made_of() {
                 open(&bytes, mode, |map| refused(map.unwrap_err()));
             }
             assert!(std::fs::read(&path).unwrap() == bytes);
-            // A bit of a cell, of the directory, of the padding.
+            // The test damages a bit of the first byte of the payload, of one in the middle, and of the last one.
             for at in [
                 256,
                 256 + map.base().geometry().payload_bytes as usize / 2,
@@ -305,7 +305,7 @@ fn images_hold_what_they_were_made_of() {
     });
 }
 
-/// A filter is not opened as a map, nor a map as a filter, and each says what it is.
+/// A filter is not opened as a map, nor a map as a filter. Each error says what the image is.
 #[test]
 fn wrong_handles_are_told_the_right_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -348,7 +348,7 @@ fn what_cannot_be_looked_up_is_absent_and_refused() {
     });
 }
 
-/// Without its key a keyed map finds nothing and says why; all that needs no hashing works.
+/// Without its secret key a keyed map finds nothing and says why. All calls that need no hashing work.
 #[test]
 fn keyed_maps_without_their_key_say_so() {
     each_kind(built(), |row| {
@@ -371,7 +371,7 @@ fn keyed_maps_without_their_key_say_so() {
     });
 }
 
-/// A header or directory that somebody made gives wrong answers or is refused, and no access outside of the payload.
+/// A forged header or directory is refused or gives wrong answers. No access goes outside of the payload.
 #[test]
 fn forged_images_do_no_harm() {
     each_kind(MAPS, |row| {
@@ -385,7 +385,7 @@ fn forged_images_do_no_harm() {
                 let word = match i % 2 {
                     // A word of the geometry.
                     0 => 64 + 8 * (mix(i) % 10) as usize,
-                    // One near the end of the payload, where directories are.
+                    // A word near the end of the payload, where directories are.
                     _ => 256 + payload - 8 * (1 + mix(i) % 16) as usize,
                 };
                 let value = mix(i + 1) >> (mix(i + 2) % 64);
@@ -404,12 +404,12 @@ fn forged_images_do_no_harm() {
     });
 }
 
-/// What golden files there must be, by name: of maps that are built cells that hold both, and apart; of those that are
-/// made empty each choice, so large that all readings are exact; and every hash function.
+/// The golden files that there must be. Built maps have cells with values and checks together, and apart. Maps that are
+/// made empty have each choice, and are so large that all readings are exact. There is one of every hash function.
 fn golden_specs() -> Vec<(&'static Row, String, Spec)> {
     let mut specs = Vec::new();
     for row in MAPS {
-        // Made empty, each combination of choices with a width; built, each with three, and checks apart from values.
+        // Maps that are made empty have one width for each combination of choices. Built maps have three widths.
         let widths: &[(u64, u64)] =
             if row.is_made_empty() { &[(17, 0), (64, 0), (21, 0)] } else { &[(0, 0), (17, 9), (64, 10)] };
         let of = |(value_bits, check_bits)| [("value_bits", value_bits), ("check_bits", check_bits)];
@@ -437,7 +437,7 @@ fn golden_specs() -> Vec<(&'static Row, String, Spec)> {
     specs
 }
 
-/// What golden files hold: so many keys, of which number i has the value 1000 i + 7.
+/// The number of keys in a golden file. Key number i has the value 1000 i + 7.
 const GOLDEN_KEYS: u64 = 100;
 
 fn golden_value(i: u64) -> u64 {
@@ -451,8 +451,8 @@ fn golden_id(hasher: &Hasher, i: u64) -> u128 {
     }
 }
 
-/// Today's library writes the bytes that are committed, and they are, to the bit, what `docs/format.md` says of keys
-/// and values.
+/// The library writes the committed bytes today. To the bit they are what `docs/format.md` says of these keys and
+/// values.
 #[test]
 fn golden_files_are_as_specified() {
     each(
@@ -481,7 +481,7 @@ fn golden_files_are_as_specified() {
     );
 }
 
-/// Every golden file there is, also of layouts that are not written any more, opens, verifies and holds its values.
+/// Every golden file opens, verifies and holds its values, also those of layouts that are no longer written.
 #[test]
 fn golden_files_open_for_ever() {
     let folder = tempfile::tempdir().unwrap();
@@ -506,7 +506,7 @@ fn golden_files_open_for_ever() {
     });
 }
 
-/// Gives the header its checksums anew.
+/// Computes the header's checksums again.
 fn seal(bytes: &mut [u8]) {
     use xxhash_rust::xxh3::xxh3_64;
     let checksum = xxh3_64(&bytes[..208]);
