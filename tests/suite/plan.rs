@@ -8,7 +8,7 @@ fn request(keys: u64, goal: Goal) -> Request {
     Request { keys, goal, capabilities: Capabilities::NONE, is_static: false, universe: 0, times: 0 }
 }
 
-/// The proposals that fit, which come first.
+/// The proposals that fit; these come first in a plan.
 fn fitting(proposals: &[Proposal]) -> Vec<(&Proposal, Fit)> {
     let fits: Vec<_> =
         proposals.iter().filter_map(|proposal| Some((proposal, *proposal.outcome.as_ref().ok()?))).collect();
@@ -16,14 +16,15 @@ fn fitting(proposals: &[Proposal]) -> Vec<(&Proposal, Fit)> {
     fits
 }
 
-/// The spec of what is proposed.
+/// The spec of a proposed filter.
 fn made(proposal: &Proposal, fit: &Fit, spec: Spec) -> Spec {
     let mut spec = Spec { kind: Some(proposal.kind), ..spec };
     spec.parameters[0] = fit.setting.unwrap_or_default();
     spec
 }
 
-/// Keys of `blocked` get two blocks where that takes a tenth of the memory away, or halves the rate: at low rates.
+/// The planner proposes two blocks a key for `blocked` where these save a tenth of the memory or halve the rate, which
+/// is so at low rates.
 #[test]
 fn two_blocks_are_proposed_where_they_pay() {
     let blocked = petal::kinds::blocked::ROW.kind;
@@ -62,7 +63,7 @@ fn proposals_are_what_would_be_made() {
             let spec = made(proposal, &fit, Spec::with_capacity(keys, rate).unwrap());
             let geometry = petal::geometry(&spec).unwrap();
             let bytes = petal::format::image_bytes(geometry.payload_bytes).unwrap();
-            // If a size depends on the hashes of keys, the plan has an upper bound, which is close.
+            // If a size depends on the hashes of keys, the plan has an upper bound that is close to the size.
             let most = if row.most_bytes.is_some() { bytes + bytes / 20 + 256 } else { bytes };
             assert!(proposal.name == row.name && (bytes..=most).contains(&fit.bytes), "{}: {fit:?}", row.name);
             assert!(!row.is_made_empty() || image_size(&spec).unwrap() == fit.bytes);
@@ -83,7 +84,7 @@ fn what_is_built_is_what_was_planned() {
         let proposals = plan(&wanted).unwrap();
         for (proposal, fit) in fitting(&proposals) {
             let row = registry::find(proposal.kind).unwrap();
-            // The collected hashes, and what the kind needs beside them.
+            // A build takes memory for the collected hashes and for the work of the kind.
             assert_eq!(fit.build_memory > 8 * keys, !row.is_made_empty(), "{}", row.name);
             if row.is_made_empty() {
                 continue;
@@ -163,7 +164,7 @@ fn what_is_to_count_has_room_for_it() {
                     continue;
                 }
             };
-            // The filter has the planned size, for keys that come so often.
+            // The spec's capacity gives the filter the planned size, with room for all copies.
             let sized = |capacity| Spec { kind: Some(kind), ..Spec::with_capacity(capacity, 0.01).unwrap() };
             let is_it = |capacity: &u64| image_size(&sized(*capacity)).unwrap() == fit.bytes;
             let capacity = (KEYS..=KEYS * 3 * times).find(is_it).unwrap();
@@ -177,7 +178,7 @@ fn what_is_to_count_has_room_for_it() {
     assert!(refused > 0, "every kind counts to 200");
 }
 
-/// The proposed rate holds for keys that come later too.
+/// The proposed rate also holds for keys that come after the capacity.
 #[test]
 fn what_is_to_grow_keeps_its_rate() {
     for goal in [Goal::FalsePositiveRate(0.01), Goal::Memory(8000)] {
@@ -220,7 +221,7 @@ fn the_best_comes_first() {
             }
         }
     }
-    // A filter of one line has the same size in every kind: then the lines of a lookup decide.
+    // Filters of one line have the same size in every kind, so the lines of a lookup decide.
     let proposals = plan(&request(1, Goal::FalsePositiveRate(0.5))).unwrap();
     let fits = fitting(&proposals);
     assert!(fits.windows(2).any(|pair| pair[0].1.bytes == pair[1].1.bytes), "no equals were compared");
@@ -231,7 +232,7 @@ fn forgets(row: &petal::Row) -> bool {
     row.capabilities.contains(Capabilities::AGE) || row.capabilities.contains(Capabilities::MAY_LOSE_KEYS)
 }
 
-/// A proposal uses the memory as far as the kind can: no lower rate fits.
+/// A proposal uses the memory as well as its kind can: no lower rate fits.
 #[test]
 fn a_memory_is_used_up() {
     for (keys, bytes) in [(1000, 2000), (100_000, 150_000), (1_000_000, 1_500_000)] {
@@ -291,11 +292,11 @@ fn what_cannot_be_says_why() {
             let wanted = Request { capabilities: capability, ..request(10, Goal::FalsePositiveRate(rate)) };
             let proposals = plan(&wanted).unwrap();
             let outcome = &proposals.iter().find(|proposal| proposal.kind == row.kind).unwrap().outcome;
-            // The planner proposes kinds that lose keys then, and in no other case.
+            // The planner proposes kinds that lose keys only if the request allows lost keys.
             let allows_losses = capability == Capabilities::MAY_LOSE_KEYS;
             let can = row.capabilities.contains(capability) || allows_losses;
             match outcome {
-                // The request has to ask for a kind that forgets.
+                // The planner proposes a kind that forgets only if the request asks for ageing.
                 Err(error) if forgets(row) && capability != Capabilities::AGE => {
                     assert_eq!(error.status(), Status::Unsupported)
                 }
@@ -313,7 +314,7 @@ fn what_cannot_be_says_why() {
     });
 }
 
-/// For every number of keys there is a size, in bits and in bytes, or a refusal.
+/// Every number of keys has a size in bits and in bytes, or is refused.
 #[test]
 fn no_capacity_overflows() {
     each_kind(registry::FILTERS, |row| {
@@ -323,7 +324,7 @@ fn no_capacity_overflows() {
                 let spec = Spec { kind: Some(row.kind), capacity, false_positive_rate: rate, ..Spec::default() };
                 match row.geometry_of(&spec) {
                     Ok(geometry) => assert!(geometry.bits / 8 <= geometry.payload_bytes, "{}: {geometry:?}", row.name),
-                    // So many 64-bit hashes have no low rates.
+                    // Low rates for so many keys need hashes of more than 64 bits.
                     Err(error) => assert!(
                         matches!(error.status(), Status::TooLarge | Status::OutOfRange),
                         "{} for {capacity}: {error}",
@@ -335,7 +336,7 @@ fn no_capacity_overflows() {
     });
 }
 
-/// No keys are planned for like one: the filter exists and its bits for each key are a number.
+/// A plan for no keys is a plan for one key. The filter exists, and its bits a key are a number.
 #[test]
 fn no_keys_are_one() {
     let (none, one) = (request(0, Goal::FalsePositiveRate(0.01)), request(1, Goal::FalsePositiveRate(0.01)));

@@ -5,14 +5,14 @@ use petal::kinds::blocked::ROW;
 use petal::{CompactOptions, Image, Spec, load_compact};
 use std::path::Path;
 
-/// The filter that a policy makes of keys, written over what was there.
+/// The filter that a policy makes of keys, in a buffer that had other bytes.
 fn create(policy: &Policy, keys: &[Vec<u8>]) -> Vec<u8> {
     let mut filter = vec![0xff; policy.filter_size(keys.len()).unwrap()];
     policy.create(keys.iter().map(|key| &key[..]), &mut filter);
     filter
 }
 
-/// The keys of the vectors: of 0 to 12 bytes, with high bits set in many.
+/// The keys of the vectors: they have 0 to 12 bytes, and many have high bits set.
 fn vector_key(i: usize) -> Vec<u8> {
     (0..i % 13).map(|at| (i * 31 + at * 97) as u8).collect()
 }
@@ -55,13 +55,13 @@ fn blocked_filters_are_compact_forms() {
         assert!(keys.iter().all(|key| policy.may_match(key, &found)));
         let absent = (0..20_000).map(|i| format!("absent {i}"));
         let wrong = absent.filter(|key| policy.may_match(key.as_bytes(), &found)).count();
-        // 4.5 sigma above what the kind says of so many keys.
+        // The number of false positives is at most 4.5 sigma above the rate of the kind.
         let expected = 20_000.0 * (ROW.false_positive_rate)(geometry, count as u64);
         assert!((wrong as f64) < expected + 4.5 * expected.sqrt() + 1.0, "{wrong} of 20000, {expected} were expected");
     }
 }
 
-/// Bytes that no policy made lose no key, but for those too short to be LevelDB's, which it takes so itself.
+/// In the form `blocked` bytes that no policy made match every key.
 #[test]
 fn blocked_filters_that_are_none_match_all_keys() {
     let policy = Policy::new(Form::Blocked, 10).unwrap();

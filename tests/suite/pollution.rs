@@ -1,24 +1,24 @@
-//! Somebody who knows the hash function chooses the keys: Gerbet, Kumar and Lauradoux, "The power of evil choices in
-//! Bloom filters", 2015. Under a public hash function the attacks do exactly what theory says they can; under a secret
-//! key the same attacker does no more than chance.
+//! The attacks of Gerbet, Kumar and Lauradoux, "The power of evil choices in Bloom filters", 2015: an attacker who
+//! knows the hash function chooses the keys. Under a public hash function the attacks have exactly the effect that
+//! theory predicts. Under a secret key the same attacker does no better than chance.
 //!
-//! The attacker works from `docs/format.md`: with the hash function at hand, positions are easily computed.
+//! The attacker works from `docs/format.md`: whoever has the hash function can compute positions easily.
 
 use crate::common::mix;
 use petal::{Filter, HashFunction, Hasher, Image, SecretKey, Spec};
 
-/// How far from its expectation a count may lie, in standard deviations.
-/// How many bits are set.
+/// The number of bits that are set.
 fn ones(filter: &Filter) -> u64 {
     (filter.measure().fill * filter.base().geometry().bits as f64).round() as u64
 }
 
+/// How far from its expectation a count may lie, in standard deviations.
 const SIGMAS: f64 = 4.5;
 
 const SECRET: SecretKey = *b"nobody knows it.";
 const GUESS: SecretKey = *b"everybody tries.";
 
-/// A filter size with the rates that are known for it: the attacked one, (n k / m)^k, and the ordinary one.
+/// A size of filters with two known rates: the rate under attack, (n k / m)^k, and the ordinary rate.
 struct Size {
     keys: u64,
     bits: u64,
@@ -40,22 +40,22 @@ impl Size {
     }
 }
 
-/// XXH3, whose seed everybody may know.
+/// A spec with XXH3, whose seed is public.
 fn public() -> Spec {
     Spec { seed: 42, ..Spec::default() }
 }
 
-/// SipHash under a key.
+/// A spec with SipHash under a secret key.
 fn keyed(key: SecretKey) -> Spec {
     Spec { hash: HashFunction::SipHash13, key: Some(key), ..Spec::default() }
 }
 
-/// What an attacker computes: a copy of the filter under the hash function that the attacker believes in.
+/// The state of an attacker: a copy of the filter under the hash function that the attacker believes in.
 struct Attacker {
     hasher: Hasher,
     bits: Vec<bool>,
     hashes: u32,
-    /// Keys hashed so far: the price of the attack.
+    /// The number of keys that were hashed so far, which is the price of the attack.
     evaluations: u64,
 }
 
@@ -65,7 +65,8 @@ impl Attacker {
         Attacker { hasher: believed.hasher().unwrap(), bits, hashes: size.hashes, evaluations: 0 }
     }
 
-    /// The positions of a key: the high bits of hash times golden ratio to the i, scaled to the bits.
+    /// The positions of a key. Position i is the high bits of the hash times the golden ratio to the i, scaled to the
+    /// bits.
     fn positions(&self, key: u64) -> impl Iterator<Item = usize> + use<> {
         let (mut hash, bits) = (self.hasher.hash_u64(key).unwrap(), self.bits.len() as u128);
         (0..self.hashes).map(move |_| {
@@ -96,7 +97,7 @@ impl Attacker {
         }
     }
 
-    /// The next candidate that the filter takes for a key of its own.
+    /// The next candidate that the copy of the filter says yes to.
     fn forge(&mut self, candidates: &mut impl Iterator<Item = u64>) -> u64 {
         loop {
             let key = candidates.next().unwrap();
@@ -108,12 +109,12 @@ impl Attacker {
     }
 }
 
-/// Distinct keys, other ones for every number of a series.
+/// Distinct keys, which differ between series.
 fn keys(series: u64) -> impl Iterator<Item = u64> {
     (series << 40..).map(mix)
 }
 
-/// The count lies where a binomial one would.
+/// Asserts that a count is within the band of a binomial distribution.
 fn assert_binomial(count: u64, trials: u64, probability: f64, what: &str) {
     let expected = trials as f64 * probability;
     let deviation = (expected * (1.0 - probability)).sqrt();
@@ -128,7 +129,7 @@ fn assert_close(value: f64, expected: f64, what: &str) {
     assert!((value / expected - 1.0).abs() < 0.01, "{what}: {value}, expected {expected}");
 }
 
-/// How many of fresh keys the filter says yes to.
+/// Asserts that absent keys are found at the rate.
 fn assert_measured(filter: &Filter, rate: f64, what: &str) {
     let trials = 2_000_000;
     let found = keys(9).take(trials).filter(|key| filter.contains_u64(*key)).count();
@@ -168,7 +169,7 @@ fn a_secret_key_reduces_chosen_keys_to_ordinary_ones() {
         let deviation = petal::sizing::bloom::zeros_sd(bits, hashes, keys);
         let off = (ones(&filter) as f64 - expected) / deviation;
         assert!(off.abs() < SIGMAS, "{} bits set, expected {expected:.0}: {off:.1}", ones(&filter));
-        // The rate moves with the fill, k times as much.
+        // A relative change of the fill changes the rate by k times as much.
         let rate = filter.false_positive_rate();
         let factor = (1.0 + SIGMAS * deviation / expected).powi(hashes as i32);
         assert!(rate < size.ordinary * factor && rate > size.ordinary / factor, "{rate} for {}", size.ordinary);
@@ -176,7 +177,8 @@ fn a_secret_key_reduces_chosen_keys_to_ordinary_ones() {
     }
 }
 
-/// Keys go into the filter and into the attacker's copy of it; then the attacker looks for others that it says yes to.
+/// Keys go into the filter and into the attacker's copy. Then the attacker looks for other keys that the copy says yes
+/// to.
 fn forged(size: &Size, truth: &Spec, believed: &Spec, queries: u64) -> (Filter, Attacker, Vec<u64>) {
     let mut filter = size.filter(truth);
     let mut attacker = Attacker::new(size, believed);
@@ -194,7 +196,7 @@ fn queries_are_forged_at_one_over_the_rate_under_a_public_hash_function() {
     for size in SIZES {
         let (filter, attacker, queries) = forged(&size, &public(), &public(), 2000);
         assert!(queries.iter().all(|key| filter.contains_u64(*key)), "a forged query always succeeds");
-        // As many successes as queries in so many trials at the rate that the bits give.
+        // At the rate of the bits so many trials have as many successes as there are queries.
         assert_binomial(2000, attacker.evaluations, filter.false_positive_rate(), "the price of forged queries");
     }
 }

@@ -1,4 +1,4 @@
-//! The kind `quotient` against an exact multiset of fingerprints, and its table against its definition.
+//! The kind `quotient` compared with an exact multiset of fingerprints, and its table compared with its definition.
 
 use crate::common::{image, is_soak, mix};
 use petal::kinds::quotient;
@@ -9,7 +9,7 @@ use petal::{
 };
 use std::collections::BTreeMap;
 
-/// Fingerprints and how often they are there.
+/// Fingerprints with their counts.
 type Multiset = BTreeMap<u64, u64>;
 
 // ---- The table ---------------------------------------------------------------------------------------------------
@@ -18,9 +18,9 @@ fn words(table: Table) -> Vec<u64> {
     vec![0; table.payload_bytes() as usize / 8]
 }
 
-/// A table by its definition, computed slot by slot: runs in the order of their quotients, each in the slot of its
-/// quotient or right after the previous run, also past the last slot. The codes come from the library, which has tests
-/// of its own for them.
+/// Asserts that a table equals its definition, computed slot by slot. Runs lie in the order of their quotients, each in
+/// the slot of its quotient or right after the previous run. Runs go on past the last slot. The library computes the
+/// codes, which have tests of their own.
 fn is_by_definition(table: Table, held: &Multiset, words: &[u64]) {
     let slots = table.slots();
     let mut runs: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
@@ -75,11 +75,11 @@ fn is_by_definition(table: Table, held: &Multiset, words: &[u64]) {
 #[derive(Clone, Copy, Debug)]
 enum Skew {
     Even,
-    /// All in one quotient, of the first, a middle or the last one.
+    /// All fingerprints have one quotient: the first, a middle or the last one.
     One(u64),
-    /// All in the last few quotients, so that runs go on at the beginning of the table.
+    /// All fingerprints are in the last few quotients, so that runs go on at the beginning of the table.
     Last,
-    /// Few fingerprints, many times each.
+    /// A few fingerprints occur many times each.
     Few,
 }
 
@@ -94,8 +94,8 @@ fn drawn(table: Table, skew: Skew, random: u64) -> u64 {
     }
 }
 
-/// After any insertions and removals, of one copy or of many at once, the table equals its definition for the remaining
-/// fingerprints, to the bit. It refuses only fingerprints that have no room.
+/// After any insertions and removals, of one copy or of many at once, the table equals the definition for the remaining
+/// fingerprints, to the bit. Only fingerprints without room are refused.
 #[test]
 fn tables_are_what_their_definition_says() {
     let steps = if is_soak() { 40_000 } else { 3000 };
@@ -108,7 +108,7 @@ fn tables_are_what_their_definition_says() {
                 let fingerprint = drawn(table, skew, random);
                 let times = [1, 1, 1, 2, 3, 30, 1000][(random % 7) as usize];
                 let before = held.get(&fingerprint).copied().unwrap_or(0);
-                // The table fills up, and becomes empty again.
+                // The table fills up and becomes nearly empty again.
                 let is_growing = step % 1000 < 600;
                 if random >> 60 < if is_growing { 11 } else { 5 } {
                     match Editor::new(table, &mut words).insert(fingerprint, times) {
@@ -155,14 +155,14 @@ fn tables_are_what_their_definition_says() {
     }
 }
 
-/// Offsets that a block cannot hold: a cluster longer than 65,535 slots, in the middle of the table and across its end,
-/// made by insertions and all at once, and removed again.
+/// Some offsets are too great for a block to store: a cluster is longer than 65,535 slots. The cluster lies in the
+/// middle of the table or across its end. Insertions or one write make it, and removals end it.
 #[test]
 fn offsets_that_are_too_far_are_counted() {
     let table = Table::new(100 * 1024, 16).unwrap();
     let last = table.slots() - 1;
     for first in [1000, last - 20_000] {
-        // Some four quotients have all keys, so that blocks after these begin far away from their own runs.
+        // Four quotients have nearly all keys, so that the blocks after these begin far from their own runs.
         let fingerprint = |i: u64| (first + i % 4) << 16 | mix(i) & 0xffff;
         let keys = 66_000;
         let mut held = Multiset::new();
@@ -182,7 +182,8 @@ fn offsets_that_are_too_far_are_counted() {
         assert!(Entries::new(reader, 0).eq(held.iter().map(|(number, count)| (*number, *count))));
         assert!(!reader.contains((first + 71) << 16) && !reader.contains((first + 10_000) << 16 | 8));
 
-        // The same by removal and insertion of a few: those that end the cluster, and begin it.
+        // The removal and insertion of a few fingerprints restore the table. Some of these end the cluster, and some
+        // begin it.
         let before = written.clone();
         let some: Vec<(u64, u64)> = held.iter().map(|(number, count)| (*number, *count)).step_by(4001).collect();
         for (number, count) in &some {
@@ -193,7 +194,7 @@ fn offsets_that_are_too_far_are_counted() {
             assert!(Editor::new(table, &mut written).insert(*number, *count).unwrap());
         }
         assert!(written == before);
-        // Enough removals that blocks can hold their offsets again.
+        // The test removes so many fingerprints that blocks can store their offsets again.
         let many: Vec<u64> = held.keys().copied().step_by(100).collect();
         for number in &many {
             Editor::new(table, &mut written).remove(*number, u64::MAX);
@@ -239,7 +240,7 @@ fn rates_and_sizes_are_those_of_the_literature() {
     }
 }
 
-/// The content of a filter: each number with its count.
+/// The content of a filter: each fingerprint with its count.
 fn held(filter: &Filter) -> Multiset {
     let (mut all, mut from, mut stored, mut counts) = (Multiset::new(), 0, [0; 100], [0; 100]);
     loop {
@@ -252,8 +253,8 @@ fn held(filter: &Filter) -> Multiset {
     }
 }
 
-/// After insertions, removals, counts, unions, intersections, resizing and images in any order, the filter holds the
-/// same as an exact multiset of fingerprints. The soak runs 10^8 operations.
+/// After insertions, removals, counts, unions, intersections, resizing and images in any order, the filter equals an
+/// exact multiset of fingerprints. The soak runs 10^8 operations.
 #[test]
 fn filters_are_exact_multisets_of_fingerprints() {
     let steps: u64 = if is_soak() { 100_000_000 } else { 120_000 };
@@ -263,7 +264,7 @@ fn filters_are_exact_multisets_of_fingerprints() {
     let range = filter.stored_hash(0).unwrap().1;
     for step in 0..steps {
         let random = mix(step);
-        // Hashes that many keys share, and neighbours of these.
+        // Many keys share one of these hashes or have a neighbouring one.
         let hash = mix(random % 4000).wrapping_add(random >> 50);
         let (fingerprint, same) = filter.stored_hash(hash).unwrap();
         assert_eq!(same, range, "a resize keeps fingerprints");
@@ -292,7 +293,7 @@ fn filters_are_exact_multisets_of_fingerprints() {
             7 => {
                 let other = filter.copy().unwrap();
                 for number in model.keys().copied().step_by(3).collect::<Vec<_>>() {
-                    // Any hash with this number.
+                    // The least hash with this fingerprint.
                     let hash = ((u128::from(number) << 64).div_ceil(u128::from(range))) as u64;
                     assert_eq!(filter.remove_hash_times(hash, u64::MAX).unwrap(), model.remove(&number).unwrap());
                 }
@@ -331,8 +332,8 @@ fn filters_are_exact_multisets_of_fingerprints() {
     assert!(model.len() > 500);
 }
 
-/// An attacker who knows the hash function can choose keys that all belong to one slot. They form one run, so answers
-/// stay right and become slow. Under a secret key the same keys behave like any others.
+/// An attacker who knows the hash function can choose keys that all belong to one slot. The keys form one run, so
+/// answers stay right and become slow. Under a secret key the same keys behave like any others.
 #[test]
 fn chosen_keys_make_one_run_only_under_a_known_hash() {
     const SECRET: SecretKey = *b"nobody knows it.";
@@ -353,14 +354,15 @@ fn chosen_keys_make_one_run_only_under_a_known_hash() {
         held(filter).keys().for_each(|fingerprint| *runs.entry(fingerprint >> 9).or_default() += 1);
         runs.into_values().max().unwrap()
     };
-    // Some have the same remainder.
+    // Some of the chosen keys have the same remainder.
     assert!(longest_run(&mut attacked) > 200);
-    // Of 300 keys that fall into more than 4000 slots at random six are in one with a probability of 10^-6.
+    // If 300 keys fall at random into more than 4000 slots, six of them share a slot with a probability of 10^-6.
     let mut keyed = create(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
     assert!(longest_run(&mut keyed) < 6);
 }
 
-/// A resized filter equals one that was made in that size, as far as fingerprints tell, and resizing back restores it.
+/// A resized filter has the fingerprints of a filter that was made in that size. Resizing back restores the first
+/// filter.
 #[test]
 fn another_size_is_the_same_filter() {
     let small = create(&spec(2500, 12)).unwrap();
@@ -382,7 +384,7 @@ fn another_size_is_the_same_filter() {
     assert_eq!(large.base().geometry(), load(&first, &OpenOptions::default()).unwrap().base().geometry());
     small.merge(&large).unwrap();
     assert!(held(&small).iter().all(|(number, count)| held(&large)[number] * 2 == *count));
-    // There is no size with a remainder of less than two bits, and none without room for the present keys.
+    // No size has remainders of less than two bits, and no size is too small for the present keys.
     let refused = small.resize(1 << 40).unwrap_err();
     assert_eq!(refused.status(), Status::OutOfRange, "{refused}");
     let before = small.base().geometry().words;
@@ -408,8 +410,8 @@ fn builders_make_room_for_counts() {
     assert!(built.measure().fill > 0.7, "{:?}", built.measure());
 }
 
-/// One call with a count does the same as so many single calls. The filter refuses a count that is too large before it
-/// inserts a copy.
+/// One call with a count does the same as so many single calls. A count that is too large is refused before a copy is
+/// inserted.
 #[test]
 fn keys_come_with_their_counts() {
     let mut filter = create(&spec(3000, 8)).unwrap();
@@ -441,8 +443,8 @@ fn keys_come_with_their_counts() {
     assert_eq!(filter.measure().taken, 0);
 }
 
-/// The kernels of this processor answer as plain code does, also in a table that is too large for caches, and for long
-/// and short remainders.
+/// The kernels of this processor answer as plain code does, also in a table that is too large for the caches, and for
+/// long and short remainders.
 #[test]
 fn kernels_answer_alike() {
     for (capacity, bits) in [(50, 9), (3000, 2), (3000, 9), (3000, 20), (3000, 32), (600_000, 9)] {

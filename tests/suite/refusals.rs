@@ -1,9 +1,9 @@
-//! A call that is refused leaves every byte as it was, of every kind and verb that may refuse.
+//! A refused call leaves every byte as it was, for every kind and every verb that may refuse.
 
 use crate::common::{Case, at_rate, cases, each, hash_of, image, is_one_kind, is_soak, mix, share_of, try_empty};
 use petal::{Capabilities, Filter, Image, Spec};
 
-/// How many calls of one sort are made.
+/// The number of calls of each round.
 const CALLS: u64 = 600;
 
 /// A filter, and its bytes after the last call that was not refused.
@@ -54,7 +54,7 @@ fn refused_calls_change_nothing() {
             let removes = case.capabilities().contains(Capabilities::REMOVE);
             let calls = if is_soak() { 20 * CALLS } else { CALLS };
             for i in 0..calls {
-                // Many copies of few keys, and many keys.
+                // Half of the calls are for four keys, and the other half for many keys.
                 let random = mix(i ^ (round as u64) << 40);
                 let key = if random & 1 == 0 { random >> 8 & 3 } else { random >> 8 & 0xffff };
                 let hash = hash_of(&spec, key);

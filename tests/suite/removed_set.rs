@@ -1,4 +1,4 @@
-//! The kind `removed_set`: what it finds and loses, each as often as its rates say, and that no key comes back.
+//! The kind `removed_set`: false positives and lost keys occur at their rates, and no removed key comes back.
 
 use crate::common::{image, mix};
 use petal::kinds::removed_set::{REMOVALS, ROW, false_negative_rate};
@@ -6,7 +6,7 @@ use petal::{Capabilities, Filter, HashFunction, Image, Keys, Spec, Status, creat
 
 const KEYS: u64 = 20_000;
 
-/// A filter for so many keys at a rate, of which so many hundredths are removed.
+/// A filter for [`KEYS`] keys at a rate, of which this percentage may be removed.
 fn filter(removals: u64, rate: f64) -> Filter {
     let (kind, hash) = (Some(ROW.kind), HashFunction::External);
     let mut spec = Spec { kind, capacity: KEYS, false_positive_rate: rate, hash, ..Spec::default() };
@@ -20,7 +20,8 @@ fn is_near(found: u64, asked: u64, rate: f64, what: &str) {
     assert!((found as f64 - expected).abs() <= band, "{what}: {found} of {asked}, {expected:.1} expected");
 }
 
-/// Never inserted keys are found at fA (1 - fR), keys that are there are lost at fR, removed ones are never found.
+/// Absent keys are found at the rate fA (1 - fR), present keys are lost at the rate fR, and removed keys are never
+/// found.
 #[test]
 fn rates_are_those_of_both_filters() {
     for (removals, rate) in [(5, 0.01), (10, 0.03), (50, 0.02), (100, 0.05)] {
@@ -30,7 +31,7 @@ fn rates_are_those_of_both_filters() {
         assert!((0..KEYS).all(|key| filter.contains_hash(mix(key))), "nothing is lost before the first removal");
         assert_eq!(filter.expected_false_negative_rate(KEYS), 0.0);
         let gone = KEYS * removals / 100;
-        // A key that seems to be removed is not removed.
+        // A key that seems to be removed already is not removed again.
         let removed = (0..gone).filter(|key| filter.remove_hash(mix(*key)).unwrap()).count() as u64;
         assert!(removed as f64 > gone as f64 * (1.0 - rate) && filter.base().count() == KEYS - removed);
         assert!((0..gone).all(|key| !filter.contains_hash(mix(key))), "what was removed is not found");
@@ -51,7 +52,7 @@ fn rates_are_those_of_both_filters() {
     }
 }
 
-/// What was removed, or seems so, is refused and nothing changes, one by one and in a batch; clearing forgets that.
+/// A key that was removed, or seems so, is refused and nothing changes, singly and in a batch. Clearing ends that.
 #[test]
 fn no_key_comes_back() {
     let mut filter = filter(10, 0.01);
@@ -69,7 +70,7 @@ fn no_key_comes_back() {
     let taken = filter.insert_batch(&Keys::Hashes(&keys), None);
     assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (2, Status::Full));
     assert!(filter.contains_hash(keys[1]) && !filter.contains_hash(keys[2]) && !filter.contains_hash(keys[3]));
-    // Of absent keys those that certainly are not there are not removed.
+    // Removing keys that are certainly absent changes nothing.
     let absent: Vec<u64> = (9000..9100).map(mix).filter(|hash| !filter.contains_hash(*hash)).collect();
     let before = image(&filter);
     assert!(absent.len() > 90 && absent.iter().all(|hash| !filter.remove_hash(*hash).unwrap()));
@@ -96,7 +97,7 @@ fn sizes_are_those_of_both_filters() {
     assert_eq!(refused.status(), Status::Contradiction);
 }
 
-/// Two filters of one word each are the least.
+/// The smallest filter has one word for the keys and one for the removals.
 #[test]
 fn the_least_has_a_word_for_each() {
     let of = |bits| create(&Spec { kind: Some(ROW.kind), bits, hashes: 2, ..Spec::default() });

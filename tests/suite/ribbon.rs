@@ -1,4 +1,4 @@
-//! The ribbon: lookups find all keys, for any number of keys, bits of a value and hashes, and the payload depends on
+//! The ribbon: lookups find all keys, for any number of keys, bits of a value and hashes. The payload depends on
 //! nothing else.
 
 use crate::common::sets::{Changing, Ids, hash, hashes, ordered};
@@ -27,7 +27,7 @@ fn build(hashes: &[u64], bits: u32, width: u32) -> (Shape, Words) {
     (shape, words)
 }
 
-/// Builds from hashes, and asserts that each of them is contained.
+/// Builds a filter from hashes, and asserts that each of them is contained.
 fn check_found(hashes: &[u64], bits: u32, width: u32) -> (Shape, Words) {
     let (shape, words) = build(hashes, bits, width);
     let filter = Fingerprints::new(shape, words.shared());
@@ -36,7 +36,7 @@ fn check_found(hashes: &[u64], bits: u32, width: u32) -> (Shape, Words) {
     (shape, words)
 }
 
-/// Records that are their own order, with values of any number of bits.
+/// Records that are numbers in their own order, with values of any number of bits.
 struct Numbers;
 
 /// The records of [`Numbers`].
@@ -87,12 +87,12 @@ fn values_of_every_width_come_back() {
     }
 }
 
-/// Shards whose ranges were off by one would lose the keys at their ends.
+/// If the ranges of shards were off by one, the keys at their ends would be lost.
 #[test]
 fn shards_have_all_of_their_keys() {
     let shards: u64 = 5;
     let part = u64::MAX / shards;
-    // Around each border a run of numbers that follow each other, and uniform ones in between.
+    // Around each border lies a run of consecutive numbers. Uniform numbers lie in between.
     let mut x: Vec<u64> = (1..shards).flat_map(|i| (0..40).map(move |j| i * part - 20 + j)).collect();
     x.extend([0, 1, 2, u64::MAX, u64::MAX - 1]);
     x.extend(hashes(7, shards * ribbon::sizing::SHARD_KEYS - 1000));
@@ -103,7 +103,7 @@ fn shards_have_all_of_their_keys() {
     }
 }
 
-/// Hashes that lie next to each other, also in one shard of several: they are bumped, and lookups find them.
+/// Hashes that lie next to each other are bumped, also in one shard of several. Lookups find all of them.
 #[test]
 fn hashes_that_are_not_spread_at_all_build() {
     for count in [3, 100, 1000, 30_000, 300_000] {
@@ -118,7 +118,7 @@ fn hashes_that_are_not_spread_at_all_build() {
     }
 }
 
-/// Records that a later layer has all in the same place. The records that no layer took are in the final search.
+/// Records that a later layer puts all in the same place. The final search finds the records that no layer took.
 struct Same;
 
 impl Equations<u64> for Same {
@@ -150,7 +150,7 @@ fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Keys that a layer cannot tell apart go to the next layer, and lookups also find the keys that no layer took.
+/// Keys that a layer cannot tell apart go to the next layer. Lookups also find the keys that no layer took.
 #[test]
 fn what_no_layer_takes_is_searched_for() {
     for count in [1, 50, 1000, 20_000, 300_000] {
@@ -198,7 +198,7 @@ fn the_false_positive_rate_is_two_to_the_minus_bits() {
     }
 }
 
-/// Absent keys next to present keys, which agree with these in most bits.
+/// Absent keys next to present keys, with which they agree in most bits.
 #[test]
 fn the_false_positive_rate_of_structured_keys_is_the_same() {
     for (name, there, asked) in [
@@ -227,7 +227,8 @@ fn a_forged_payload_is_found_and_harms_nobody() {
         let (shape, mut words) = build(&set, 9, width);
         for bit in 0..64 {
             words.exclusive().unwrap()[0] ^= 1 << bit;
-            // Another seed for the keys that no layer took is valid too, and so are a few more or fewer slots.
+            // Another seed for the keys that no layer took is valid too, and so is a slightly different number of
+            // slots.
             let found = shape.check(words.shared()).is_err();
             assert!(
                 found || bit < 60 && bit % 15 < 8 || (45..56).contains(&bit) || bit >= 61,
@@ -237,7 +238,7 @@ fn a_forged_payload_is_found_and_harms_nobody() {
             let _ = set.iter().filter(|hash| filter.contains(**hash)).count();
             words.exclusive().unwrap()[0] ^= 1 << bit;
         }
-        // Too few words, and anything in them.
+        // There are too few words, with any content.
         for length in (0..words.shared().len()).step_by(7) {
             assert!(shape.check(&words.shared()[..length]).is_err());
             let _ = Fingerprints::new(shape, &words.shared()[..length]).contains(set[0]);
@@ -280,7 +281,7 @@ fn maps_give_back_their_values() {
         let mask = u64::MAX.checked_shr(64 - value_bits).unwrap_or(0);
         let id = |i: u64| u128::from(hash(50, i)) << 64 | u128::from(hash(51, i));
         let mut entries: Vec<Entry> = (0..count).map(|i| Entry { id: id(i), value: hash(52, i) & mask }).collect();
-        // Keys whose high halves are alike.
+        // These keys have equal high halves.
         entries.extend((0..20).map(|i| Entry { id: 7 << 64 | i, value: hash(53, i as u64) & mask }));
         entries.sort_unstable_by_key(|entry| entry.id);
         let width = WIDTHS[i % 2];

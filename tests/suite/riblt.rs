@@ -1,4 +1,5 @@
-//! The kind riblt: its symbols beside the reference's, how many it takes for a difference, and forged ones.
+//! The kind riblt: its symbols compared with those of the reference, the number of symbols for a difference, and forged
+//! symbols.
 
 use crate::common::{golden, image as bytes, mix};
 use petal::kinds::riblt::symbols::{Indices, SYMBOL, add};
@@ -10,7 +11,7 @@ use std::hash::Hasher;
 use std::ptr::NonNull;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A spec of so many symbols.
+/// A spec with this number of symbols.
 fn symbols(symbols: u64) -> Spec {
     Spec { kind: Some(ROW.kind), bits: 192 * symbols, ..Spec::default() }
 }
@@ -21,12 +22,12 @@ fn of(spec: &Spec, numbers: impl IntoIterator<Item = u64>) -> Sketch {
     sketch
 }
 
-/// The numbers of a listing with this count.
+/// The listed numbers that have this count.
 fn with(listing: &Listing, count: i64) -> BTreeSet<u64> {
     listing.listed.iter().filter(|one| one.count == count).map(|one| one.number).collect()
 }
 
-/// Numbers of a sequence, different for each seed.
+/// A sequence of numbers, which differs between seeds.
 struct Random(u64);
 
 impl Random {
@@ -79,7 +80,7 @@ fn symbols_are_those_of_the_reference() {
     }
 }
 
-/// How many symbols it takes until all of so many numbers are known.
+/// The number of symbols that list all of this many numbers.
 fn needed(numbers: u64, random: &mut Random) -> u64 {
     let most = 4 * numbers + 100;
     let mut sketch = of(&symbols(most), []);
@@ -100,7 +101,7 @@ fn needed(numbers: u64, random: &mut Random) -> u64 {
         assert!(!listing.is_complete || listing.listed.len() as u64 == numbers);
         listing.is_complete
     };
-    // More symbols never list less.
+    // More symbols never list fewer numbers.
     let (mut low, mut high) = (numbers - 1, most);
     assert!(is_enough(high), "{numbers} numbers are not listed from {high} symbols");
     while high - low > 1 {
@@ -110,7 +111,7 @@ fn needed(numbers: u64, random: &mut Random) -> u64 {
     high
 }
 
-/// The mean of the symbols for a number, within 4.5 deviations of its own.
+/// The mean number of symbols a number agrees with the published one, within 4.5 of its standard deviations.
 #[test]
 fn a_difference_takes_as_many_symbols_as_published() {
     let mut random = Random(31 << 32);
@@ -124,7 +125,7 @@ fn a_difference_takes_as_many_symbols_as_published() {
     }
 }
 
-/// The rate of a spec is kept, and not by far too many symbols.
+/// Listing fails at most at the rate of the spec, and not far less often, which would take too many symbols.
 #[test]
 fn listing_fails_at_most_as_often_as_promised() {
     let mut random = Random(32 << 32);
@@ -155,8 +156,8 @@ fn listing_fails_at_most_as_often_as_promised() {
     }
 }
 
-/// A thousand random pairs of sets: alike and unlike, equal, empty, one inside the other. What is listed is right, and
-/// says whether it is all.
+/// A thousand random pairs of sets: alike and unlike, equal, empty, one inside the other. Every listed number is right,
+/// and the listing says whether it is complete.
 #[test]
 fn random_pairs_of_sets_are_told_apart() {
     let mut random = Random(33 << 32);
@@ -179,7 +180,7 @@ fn random_pairs_of_sets_are_told_apart() {
         assert_eq!(listing.is_complete, listing.listed.len() == ours.len() + theirs.len(), "round {round}");
         complete += u32::from(listing.is_complete);
         partial += u32::from(!listing.is_complete);
-        // Numbers that come and go leave nothing.
+        // Numbers that are inserted and removed leave nothing.
         ours.iter().for_each(|number| first.remove_u64(*number).unwrap());
         theirs.iter().for_each(|number| first.insert_u64(*number).unwrap());
         assert_eq!(first.measure().taken, 0);
@@ -187,7 +188,8 @@ fn random_pairs_of_sets_are_told_apart() {
     assert!(complete > 300 && partial > 100, "{complete} {partial}");
 }
 
-/// Whatever symbols an image has, listing ends within its bounds, and says complete only of what adds up.
+/// Whatever symbols an image has, listing ends within its bounds. A listing is complete only if the listed numbers add
+/// up to the symbols.
 #[test]
 fn forged_symbols_are_listed_to_an_end() {
     let mut random = Random(34 << 32);
@@ -199,7 +201,7 @@ fn forged_symbols_are_listed_to_an_end() {
         for symbol in words[32..32 + 120].chunks_mut(SYMBOL) {
             match (round % 4, random.next() % 4) {
                 (0, _) => symbol.iter_mut().for_each(|word| *word = random.next()),
-                // A number with its hash, alone, where it belongs or not.
+                // The symbol has a single number with its hash, which may belong elsewhere.
                 (1, _) | (2, 0) => {
                     let number = random.next() % 50;
                     let count = if random.next().is_multiple_of(2) { 1 } else { u64::MAX };
@@ -215,7 +217,7 @@ fn forged_symbols_are_listed_to_an_end() {
         let listing = sketch.list().unwrap();
         assert!(listing.listed.len() <= 40);
         if listing.is_complete {
-            // The symbols are those of what is listed.
+            // The symbols are the sums of the listed numbers.
             let mut sums = vec![0; 120];
             for one in &listing.listed {
                 add(&mut sums, hasher.hash_u64(one.number).unwrap(), one.number, one.count);
@@ -225,7 +227,7 @@ fn forged_symbols_are_listed_to_an_end() {
     }
 }
 
-/// A symbol that says it holds one number, where that number has no place, is not believed.
+/// Listing ignores a symbol with a single number that does not belong there.
 #[test]
 fn numbers_are_listed_from_their_own_symbols_only() {
     let spec = symbols(30);
@@ -243,7 +245,7 @@ fn numbers_are_listed_from_their_own_symbols_only() {
     assert!(!listing.is_complete && listing.listed.is_empty(), "{listing:?}");
 }
 
-/// Every symbol that a number changes is marked before it changes in place, across regions too.
+/// Every symbol that a number changes in place is marked before the change, across regions too.
 #[test]
 fn symbols_across_regions_are_marked() {
     let spec = symbols(9000);
@@ -257,13 +259,13 @@ fn symbols_across_regions_are_marked() {
         sketch.insert_u64(number).unwrap();
         sketch.sync().unwrap();
         drop(sketch);
-        // SAFETY: as above.
+        // SAFETY: the words outlive both sketches, and nobody else uses them.
         let read: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
         read.verify().unwrap_or_else(|error| panic!("after {number}: {error}"));
     }
 }
 
-/// What `docs/format.md` says that symbols hold, worked out without the library's code.
+/// The symbols that `docs/format.md` specifies, computed without the library's code.
 fn specified(count: usize, changes: &[(u64, i64)]) -> Vec<u8> {
     let mut words = vec![0_u64; 3 * count];
     for (number, times) in changes {
@@ -283,7 +285,7 @@ fn specified(count: usize, changes: &[(u64, i64)]) -> Vec<u8> {
     bytes
 }
 
-/// Golden images are what the format's document says, are written so today, and open for ever.
+/// Golden images have the bytes of the specification, are written the same today, and open for ever.
 #[test]
 fn golden_images_are_what_the_format_says() {
     for count in [40, 41, 400] {
@@ -312,7 +314,7 @@ fn golden_images_are_what_the_format_says() {
     }
 }
 
-/// Geometries that no riblt has are refused, in specs and in images.
+/// Specs and images with an impossible geometry are refused.
 #[test]
 fn what_cannot_be_is_refused() {
     let wrong = |spec: &Spec, status: Status, part: &str| {

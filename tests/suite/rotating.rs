@@ -1,17 +1,17 @@
-//! What only the kind `rotating` has: a turn of its generations that somebody died in the middle of.
+//! Tests of the kind `rotating` alone: a process dies in the middle of a turn of the generations.
 
 use crate::common::{Buffer, empty, image, mix};
 use core::sync::atomic::Ordering;
 use petal::{Filter, HashFunction, Image, Keys, Mode, OpenOptions, Spec, Status};
 
-/// The bit of the state that says that the oldest generation is being dropped.
+/// The bit of the state which says that the oldest generation is being dropped.
 const TURNING: u64 = 1 << 40;
 const GENERATIONS: usize = 4;
 
 fn spec(clock: &str) -> Spec {
     let row = petal::registry::find_name("rotating").unwrap();
     let capacity = 3000;
-    // No key is mistaken for another, so that generations are full after 1000.
+    // The rate is so low that no key is mistaken for another, and a generation is full after 1000 keys.
     let mut spec = Spec { kind: Some(row.kind), capacity, false_positive_rate: 1e-8, ..Spec::default() };
     spec.hash = HashFunction::External;
     spec.set(row.parameter("clock").unwrap(), f64::from(clock == "steps")).unwrap();
@@ -22,7 +22,7 @@ fn keys(generation: u64) -> Vec<u64> {
     (0..1000).map(|i| mix(generation << 32 | i)).collect()
 }
 
-/// All generations full, the oldest of them that of keys 2.
+/// A filter with four full generations: the oldest has the keys of number 2, and the newest those of number 5.
 fn filled(clock: &str) -> Filter {
     let mut filter = empty(&spec(clock));
     for generation in 0..6 {
@@ -36,7 +36,8 @@ fn filled(clock: &str) -> Filter {
     filter
 }
 
-/// The payload as a process leaves it that dies while it drops the oldest generation, half of which is dropped.
+/// Leaves the payload as a process leaves it that dies while it drops the oldest generation: half of the generation is
+/// 0.
 fn dies(filter: &Filter) {
     let words = filter.base().words().shared();
     let newest = words[words.len() - 8].load(Ordering::Relaxed) as usize;
@@ -46,7 +47,7 @@ fn dies(filter: &Filter) {
     words[oldest..oldest + each / 2].iter().for_each(|word| word.store(0, Ordering::Relaxed));
 }
 
-/// The window after the turn: keys 3 to 5, and nothing else in the newest generation but what came later.
+/// Asserts that the filter has the window after the turn: the keys of numbers 3 to 5, and the later keys.
 fn holds_the_window(filter: &Filter, later: &[u64]) {
     for generation in 3..6 {
         assert!(keys(generation).iter().all(|key| filter.contains_hash(*key)), "keys {generation}");
@@ -56,7 +57,7 @@ fn holds_the_window(filter: &Filter, later: &[u64]) {
     assert!(forgotten == 0, "{forgotten} keys of the generation that was dropped");
 }
 
-/// Whatever comes next ends the turn, in any kind of memory, and the filter is as one that was moved on by a step.
+/// The next call ends the turn, in any kind of memory. The filter then equals one that was moved on by one step.
 #[test]
 fn a_turn_that_somebody_died_in_is_ended() {
     let folder = tempfile::tempdir().unwrap();
@@ -97,7 +98,7 @@ fn a_turn_that_somebody_died_in_is_ended() {
     }
 }
 
-/// Steps come after the one that was begun, and two filters unite by the ages that their generations then have.
+/// Steps come after the turn that was begun. A union takes the ages that generations have after that turn.
 #[test]
 fn what_comes_after_a_turn_that_somebody_died_in() {
     for clock in ["keys", "steps"] {
@@ -134,7 +135,8 @@ fn what_comes_after_a_turn_that_somebody_died_in() {
     }
 }
 
-/// In a buffer nobody knows who died: keys are taken and found, and no step is made before somebody has it alone.
+/// In a buffer no handle knows who died. Keys are taken and found, but no step is made until one handle has the buffer
+/// alone.
 #[test]
 fn a_buffer_has_no_locks() {
     for clock in ["keys", "steps"] {
@@ -159,7 +161,7 @@ fn a_buffer_has_no_locks() {
     }
 }
 
-/// What the state may say, and nothing else.
+/// The state has bounds, and values beyond these are refused.
 #[test]
 fn states_have_bounds() {
     let with = |word: usize, value: u64| {
@@ -177,7 +179,7 @@ fn states_have_bounds() {
     }
 }
 
-/// A generation whose share is all of its bits would never be full.
+/// A generation with a share of all of its bits would never be full.
 #[test]
 fn shares_are_fewer_than_bits() {
     let row = petal::registry::find_name("rotating").unwrap();
@@ -193,7 +195,7 @@ fn shares_are_fewer_than_bits() {
     }
 }
 
-/// Turns are counted modulo a multiple of the number of generations, and no image has more of them.
+/// The count of turns wraps at a multiple of the number of generations, and no image has a greater count.
 #[test]
 fn turns_and_generations_have_bounds() {
     let generations = GENERATIONS as u64;

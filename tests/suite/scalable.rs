@@ -1,5 +1,5 @@
-//! What only a growing filter does: it keeps its rate, and every key, through any number of growths, and refuses what
-//! does not fit where it cannot grow.
+//! Tests of growing filters alone. A filter keeps its rate and every key through any number of growths. Where it cannot
+//! grow, keys without room are refused.
 
 use crate::common::{Buffer, hash_of, image, mix, same_every_time};
 use petal::estimate;
@@ -27,7 +27,7 @@ fn levels(filter: &Filter) -> u32 {
     schedule(filter).levels
 }
 
-/// Inserts as many new keys, from number `from` on, as go before the next growth, and says which number comes next.
+/// Inserts new keys from number `from` on until the next key would make the filter grow. Returns the next number.
 fn fill(filter: &mut Filter, from: u64) -> u64 {
     let (mut i, spec) = (from, filter.base().spec());
     while filter.kind().as_grow().unwrap().room() > 0 {
@@ -37,8 +37,8 @@ fn fill(filter: &mut Filter, from: u64) -> u64 {
     i
 }
 
-/// However few keys it was made for: whole lines hold more than those, and the levels that follow are not for one key
-/// each.
+/// A filter for very few keys grows as well. A whole line holds more than these keys, and the later levels are not for
+/// one key each.
 #[test]
 fn a_chain_for_few_keys_grows_as_well() {
     const KEYS: u64 = 2000;
@@ -53,7 +53,8 @@ fn a_chain_for_few_keys_grows_as_well() {
                 assert!((0..KEYS).all(|i| filter.contains_hash(hash_of(&spec, i))));
                 let bits = filter.base().geometry().bits;
                 assert!(bits <= KEYS * 4096, "level {level}, rate {rate}, capacity {capacity}: {bits} bits");
-                // What is made from its spec takes it in, and so does what is made from a compact form's.
+                // A filter that is made from its spec, or from the spec of its compact form, takes the filter in by a
+                // merger.
                 let mut form = vec![0; filter.compact_size().unwrap()];
                 filter.serialize_compact(&mut form).unwrap();
                 let compact = petal::load_compact(&form, &petal::CompactOptions::default()).unwrap();
@@ -68,8 +69,8 @@ fn a_chain_for_few_keys_grows_as_well() {
     }
 }
 
-/// Where rates are so low that a larger level would hold no more keys, a chain ends before it takes the memory: it
-/// refuses keys, with a reason, and nothing that it holds changes. Its promise holds to the end.
+/// At very low rates a larger level would hold no more keys. A chain ends before it takes the memory of such a level.
+/// From then on the chain refuses keys with a reason, does not change, and keeps its promise.
 #[test]
 fn a_chain_ends_where_levels_are_not_worth_their_memory() {
     for (level, rate, tightening, growth, most) in
@@ -95,15 +96,15 @@ fn a_chain_ends_where_levels_are_not_worth_their_memory() {
         assert!(filter.expected_false_positive_rate(u64::MAX) >= expected);
         filter.verify().unwrap();
     }
-    // No rate that is asked for in earnest comes near it.
+    // At usual rates no chain comes near that end.
     for (level, rate) in [(0, 1e-9), (1, 1e-4), (2, 1e-8)] {
         let schedule = schedule(&create(&spec(1000, rate, &[("level", f64::from(level))])).unwrap());
         assert!((1..13).all(|i| schedule.is_worth_adding(i)), "level {level}, rate {rate}");
     }
 }
 
-/// Every combination of parameters: no key is lost at any growth, whether the filter grows, is copied, or is read back
-/// from its image; and the geometry is what it was on the way.
+/// Growth loses no key with any parameters, whether the filter grows, is copied, or is read from its image. Geometries
+/// on the way stay the same.
 #[test]
 fn no_growth_loses_a_key() {
     for level in 0..registry::FILTERS.len().min(3) {
@@ -131,7 +132,7 @@ fn no_growth_loses_a_key() {
                     let filter = filter.unwrap();
                     assert!(all.iter().all(|hash| filter.contains_hash(*hash)), "{count} levels");
                 });
-                // A copy grows as the original does.
+                // A copy grows like the original.
                 let (mut copy, mut read, mut next) = (filter.copy().unwrap(), read, keys);
                 for other in [&mut filter, &mut copy, &mut read] {
                     next = keys;
@@ -142,7 +143,7 @@ fn no_growth_loses_a_key() {
                 }
                 keys = next + 1;
                 assert!(filter.equals(&copy) && filter.equals(&read));
-                // What it is compatible with does not change by growth, nor what makes such a filter anew.
+                // Growth changes neither the compatibility nor the spec that makes such a filter again.
                 let again = create(&filter.base().spec()).unwrap();
                 assert_eq!(levels(&again), 1);
                 assert_eq!(again.base().compatibility_id(), filter.base().compatibility_id());
@@ -151,7 +152,7 @@ fn no_growth_loses_a_key() {
     }
 }
 
-/// Duplicates cost no room, and new keys of each level cost one place.
+/// A duplicate takes no room, and a new key takes one place in its level.
 #[test]
 fn only_new_keys_take_room() {
     let spec = spec(1000, 0.01, &[]);
@@ -171,14 +172,14 @@ fn only_new_keys_take_room() {
     assert_eq!(levels(&filter), 3, "1000, almost 2000, almost 4000");
 }
 
-/// Whatever the instruction set, and whether keys come one by one or in batches of any length, with duplicates in and
-/// between them: the same answers, the same counts and the same bytes.
+/// With every instruction set, single keys and batches of any length give the same answers, counts and bytes. Batches
+/// have duplicates within and between them.
 #[test]
 fn batches_and_single_keys_make_the_same_filter_with_every_kernel() {
     let kernels: Vec<Kernel> = petal::simd::available().map(|instructions| instructions.kernel()).collect();
     for (growth, tightening) in [(2.0, 0.7), (3.0, 0.5), (4.0, 0.9)] {
         let with = |kernel| Spec { kernel, ..spec(300, 0.01, &[("growth", growth), ("tightening", tightening)]) };
-        // Every third key came before, some of them in the same batch.
+        // Every third key is a duplicate, some of them in the same batch.
         let key = |i: u64| mix(if i.is_multiple_of(3) { mix(i) % (i / 2 + 1) } else { i });
         let hashes: Vec<u64> = (0..40_000).map(key).collect();
         let mut plain = create(&with(Kernel::Portable)).unwrap();
@@ -211,7 +212,8 @@ fn batches_and_single_keys_make_the_same_filter_with_every_kernel() {
     }
 }
 
-/// A thousandfold growth: what many filters measure against their bits, the formula and the promise.
+/// Filters grow a thousandfold. The measured rate agrees with their bits, the mean over filters agrees with the
+/// formula, and the formula keeps the promise.
 #[test]
 fn the_rate_is_kept_while_growing() {
     const FILTERS: u64 = 16;
@@ -252,7 +254,7 @@ fn the_rate_is_kept_while_growing() {
     }
 }
 
-/// What the formula says of many keys costs little and stays below the promise, until there are no more levels.
+/// The expected rate for many keys is cheap to compute and stays below the promise.
 #[test]
 fn the_expected_rate_stays_below_the_promise() {
     for level in 0..3 {
@@ -266,7 +268,7 @@ fn the_expected_rate_stays_below_the_promise() {
     }
 }
 
-/// Hashes in ascending order, as builders give them, do not fill one end of a level.
+/// Builders give hashes in ascending order, and such hashes do not crowd at one end of a level.
 #[test]
 fn the_order_of_keys_does_not_matter_to_the_rate() {
     let spec = spec(1000, 0.01, &[]);
@@ -278,7 +280,7 @@ fn the_order_of_keys_does_not_matter_to_the_rate() {
     assert!(estimate(&filter).unwrap().unwrap().value > 49_900.0);
 }
 
-/// The geometry of each level is what docs/format.md says, and its capacity what its rate allows.
+/// The geometry of each level is that of docs/format.md, and its capacity is what its rate allows.
 #[test]
 fn levels_are_what_the_formula_says() {
     for (level, least, most) in [(0_u64, 1, 64_u64), (1, 8, 8), (2, 1, 16)] {
@@ -310,14 +312,14 @@ fn levels_are_what_the_formula_says() {
         assert_eq!(whole.payload_bytes as usize, 8 * start + 64);
         assert_eq!(Schedule::of(&whole).unwrap().levels, 8);
     }
-    // Exact sizes are those of the first level.
+    // A size in bits is the size of the first level.
     for bits in [512, 5120, 512_000] {
         let filter = create(&Spec { bits, false_positive_rate: 0.0, ..spec(bits / 12, 0.01, &[]) }).unwrap();
         assert_eq!((schedule(&filter).first_bits, filter.kind().as_grow().unwrap().room()), (bits, bits / 12));
     }
 }
 
-/// Where a filter lies in place it cannot grow: it refuses, and nothing is lost, be it in a buffer or a file.
+/// A filter in place, in a buffer or a file, cannot grow. Keys without room are refused, and no key is lost.
 #[test]
 fn an_image_in_place_is_full_in_the_end() {
     let spec = spec(1000, 0.01, &[]);
@@ -341,7 +343,7 @@ fn an_image_in_place_is_full_in_the_end() {
     let sharing = OpenOptions { mode: Mode::Share, key: None };
     assert_eq!(petal::open(&path, &sharing).unwrap_err().status(), Status::Unsupported);
 
-    // An image that has grown has room again once it is cleared, in all of its levels.
+    // After clearing, an image that has grown has room in all of its levels.
     let mut grown = copy.copy().unwrap();
     fill(&mut grown, 2000);
     grown.save(&path).unwrap();
@@ -375,7 +377,7 @@ fn fills_up(filter: &mut Filter, spec: &Spec) {
     let next = (keys..).find(|i| absent(filter, i)).unwrap();
     full(filter.insert_hash(hash_of(spec, next)));
     assert!(filter.insert_hash_at_once(hash_of(spec, next)).is_none());
-    // A batch takes the keys before the first that does not fit.
+    // A batch takes the keys before the first key without room.
     let hashes: Vec<u64> = [0, 1, 2, next, 3].into_iter().map(|i| hash_of(spec, i)).collect();
     let mut bytes = [7; 5];
     let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
@@ -383,7 +385,7 @@ fn fills_up(filter: &mut Filter, spec: &Spec) {
     assert_eq!((taken, answers.done, answers.true_count), (3, 3, 0));
     assert_eq!(outcome.unwrap_err().status(), Status::Full);
     assert_eq!(bytes[..3], [0; 3]);
-    // Keys that are there are no news, and take no room.
+    // Present keys are not new and take no room.
     assert!(!filter.insert_hash(hash_of(spec, 5)).unwrap());
     assert!((0..keys).all(|i| filter.contains_hash(hash_of(spec, i))));
     assert_eq!(filter.base().header().count, keys + 4);
@@ -393,7 +395,7 @@ fn fills_up(filter: &mut Filter, spec: &Spec) {
     assert_eq!(before[256..], after[256..], "the payload is as it was");
 }
 
-/// Batches with growths in their middle do what single keys do.
+/// Batches in which the filter grows do the same as single keys.
 #[test]
 fn batches_grow_as_single_keys_do() {
     for growth in [2.0, 4.0] {
@@ -418,7 +420,7 @@ fn batches_grow_as_single_keys_do() {
     }
 }
 
-/// A filter whose levels can have no lower rates, or that has all the levels there can be, is full too.
+/// A filter is also full if its next level could have no lower rate, or if it has the greatest number of levels.
 #[test]
 fn growth_has_an_end() {
     let mut spec = spec(1, 0.000_1, &[("level", 1.0), ("tightening", 0.5)]);
@@ -434,8 +436,8 @@ fn growth_has_an_end() {
 proptest! {
     #![proptest_config(same_every_time(256))]
 
-    /// Whatever the numbers of a header are, a filter is opened over them or they are refused; and a state that nobody
-    /// checked does no harm.
+    /// Whatever numbers a header has, the image is opened with them or refused. A state that nobody checked does no
+    /// harm.
     #[test]
     fn any_numbers_are_opened_or_refused(
         word in 0_usize..10,
@@ -460,7 +462,7 @@ proptest! {
             (row().lines_per_lookup)(&geometry);
             (row().identity)(&geometry);
         }
-        // The state is the last line of the payload. Dirty, nobody vouches for it, and no checksum is asked.
+        // The state is the last line of the payload. A dirty image has no checksums that vouch for it.
         bytes[216..224].copy_from_slice(b"DIRTY\0\0\0");
         let end = 256 + filter.base().geometry().payload_bytes as usize;
         for (i, word) in state.iter().enumerate() {
@@ -486,7 +488,7 @@ proptest! {
     }
 }
 
-/// Omissions are the sum of the rates, though what levels hold is found out once for all of them.
+/// The number of omissions is the sum of the rates, though the rates of levels are computed once for all keys.
 #[test]
 fn omissions_are_the_sum_of_the_rates() {
     for (capacity, keys) in [(1000, 0), (1000, 900), (1000, 30_000), (1, 5000), (50_000, 1 << 22)] {
@@ -497,13 +499,13 @@ fn omissions_are_the_sum_of_the_rates() {
     }
 }
 
-/// How many levels a filter has of each size.
+/// The number of levels of each size.
 fn of_sizes(filter: &Filter) -> Vec<usize> {
     let of = schedule(filter);
     (0..of.levels).map(|size| of.sizes().filter(|other| *other == size).count()).collect()
 }
 
-/// Filters of one spec with the given numbers of keys, no key in two of them.
+/// Filters of one spec with these numbers of keys. No key is in two of them.
 fn shards<const N: usize>(spec: &Spec, keys: [u64; N]) -> [(Filter, Vec<u64>); N] {
     core::array::from_fn(|shard| {
         let hashes: Vec<u64> = (0..keys[shard]).map(|i| hash_of(spec, (shard as u64) << 32 | i)).collect();
@@ -520,8 +522,8 @@ fn holds(filter: &Filter, hashes: &[u64]) {
     assert!(hashes.iter().all(|hash| filter.contains_hash(*hash)));
 }
 
-/// The union of chains has the levels of both, its rate is that of asking both, and it grows on; whichever of them
-/// takes the other over.
+/// The union of chains has the levels of both, whichever takes the other over. The rate of the union is that of a
+/// lookup in both, and the union grows on.
 #[test]
 fn chains_are_merged_side_by_side() {
     for level in 0..3 {
@@ -545,7 +547,7 @@ fn chains_are_merged_side_by_side() {
                 );
                 assert_eq!(union.base().header().count, 30_900);
 
-                // Absent keys are counted.
+                // The share of absent keys that lookups find agrees with the rate.
                 const FRESH: u64 = 1 << 19;
                 let fresh: Vec<u64> = (0..FRESH).map(|i| mix(1 << 60 | i)).collect();
                 let mut answers = Answers::default();
@@ -554,7 +556,7 @@ fn chains_are_merged_side_by_side() {
                 let expected = rate * FRESH as f64;
                 assert!((found - expected).abs() < 4.5 * expected.sqrt(), "{found} of {expected}");
 
-                // It is a filter as others are, by the bytes too, and what the estimate says allows for common keys.
+                // The image of the union is like any other. The estimate allows for keys that both filters have.
                 let bytes = image(&union);
                 let read = load(&bytes, &OpenOptions::default()).unwrap();
                 assert_eq!(image(&read), bytes);
@@ -565,7 +567,7 @@ fn chains_are_merged_side_by_side() {
                 let formula = union.expected_false_positive_rate(30_900);
                 assert!((formula / rate - 1.0).abs() < 0.25, "{formula} by the formula, {rate} by the bits");
 
-                // Nothing that it has is taken over again, nor its own levels.
+                // The union takes over none of its levels a second time, neither those of others nor its own.
                 for again in [&small, &large, &read, &create(&spec).unwrap()] {
                     union.merge(again).unwrap();
                     assert!(union.equals(&read));
@@ -585,7 +587,7 @@ fn chains_are_merged_side_by_side() {
     }
 }
 
-/// A copy that grew on brings only what came since: levels that both have are there once.
+/// If copies of one filter grew on, a merger takes only the levels that came later. Levels of both are there once.
 #[test]
 fn copies_that_grew_on_are_merged_once() {
     let spec = spec(100, 0.01, &[]);
@@ -595,7 +597,7 @@ fn copies_that_grew_on_are_merged_once() {
         a.insert_hash(hash_of(&spec, 1 << 40 | i)).unwrap();
         b.insert_hash(hash_of(&spec, 1 << 41 | i)).unwrap();
     }
-    // The first of both kept all but the last of its levels.
+    // Both copies have all but the last level of the original.
     let kept = levels(&first) as usize - 1;
     a.merge(&b).unwrap();
     assert!(kept >= 4 && of_sizes(&a)[..kept].iter().all(|levels| *levels == 1), "{:?}", of_sizes(&a));
@@ -603,14 +605,14 @@ fn copies_that_grew_on_are_merged_once() {
     for i in 0..20_000 {
         assert!(a.contains_hash(hash_of(&spec, 1 << 40 | i)) && a.contains_hash(hash_of(&spec, 1 << 41 | i)));
     }
-    // What went before is taken over by what came of it.
+    // A filter that is merged with a later copy of itself becomes that copy.
     let mut before = first.copy().unwrap();
     before.merge(&b).unwrap();
     assert!(before.equals(&b));
 }
 
-/// Few keys of each go into one level, as long as these are no more than it takes; also where the filter lies in place,
-/// which otherwise is full, and stays as it was.
+/// If the keys of both filters fit into one level, the union has one level. The same holds in place. Where the level
+/// has no room, a filter in place refuses the merger and stays as it was.
 #[test]
 fn levels_in_use_are_united_where_they_have_room() {
     let spec = spec(1000, 0.01, &[]);
@@ -646,7 +648,7 @@ fn levels_in_use_are_united_where_they_have_room() {
     });
 }
 
-/// A chain holds sixteen levels of a size at most, and has room in all of them once it is cleared.
+/// A chain holds at most sixteen levels of a size. After clearing it has room in all of them.
 #[test]
 fn so_many_chains_are_merged() {
     let spec = spec(50, 0.01, &[]);

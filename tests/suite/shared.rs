@@ -1,4 +1,4 @@
-//! Lock-free insertion: what the contract promises, for every kind that has the capability.
+//! Lock-free insertion: the guarantees of its contract, for every kind that has the capability.
 
 use crate::common::{Case, at_rate, cases, each, empty, image, mix, share_of};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -25,8 +25,8 @@ fn type_name_of<T>(_: &T) -> &'static str {
     std::any::type_name::<T>()
 }
 
-/// Whether a filter that several filled has what another has that one filled with the same keys, in another order: the
-/// same bits, or, where bits depend on the order, all keys.
+/// Whether a filter that several threads filled holds what an ordinary filter holds after the same keys in another
+/// order. The two have equal bits or, where bits depend on the order, the filter finds all keys.
 fn holds_the_same(filter: &Filter, ordinary: &Filter, keys: &[u64]) -> bool {
     if filter.base().row().is_canonical {
         return ordinary.equals(filter);
@@ -34,7 +34,7 @@ fn holds_the_same(filter: &Filter, ordinary: &Filter, keys: &[u64]) -> bool {
     keys.iter().all(|key| filter.contains_hash(*key))
 }
 
-/// The bits of both are the same, so far as lookups can tell. A filter that forgets may say in two ways which of its
+/// Whether two filters are equal as far as lookups can tell. A filter that forgets can express in two ways which of its
 /// generations is the newest.
 fn answers_the_same(a: &Filter, b: &Filter) -> bool {
     let is_same = a.base().row().overfill == Overfill::Forgets || a.equals(b);
@@ -45,7 +45,7 @@ fn hashes(count: u64, seed: u64) -> Vec<u64> {
     (0..count).map(|i| mix(seed << 32 | i)).collect()
 }
 
-/// [`hashes`], or, of a kind whose keys are integers, as many of these.
+/// As many of [`hashes`], or integers below the capacity for a kind whose keys are integers.
 fn keys_of(spec: &Spec, count: u64, seed: u64) -> Vec<u64> {
     match spec.hash {
         HashFunction::Identity => (0..count).map(|i| i % spec.capacity).collect(),
@@ -53,7 +53,7 @@ fn keys_of(spec: &Spec, count: u64, seed: u64) -> Vec<u64> {
     }
 }
 
-/// Shared insertion sets the bits that exclusive insertion sets, and tells the same of each key.
+/// Shared insertion sets the same bits as exclusive insertion, and gives the same answer for each key.
 #[test]
 fn alone_it_is_ordinary_insertion() {
     for_each_spec(2000, 0.01, |spec| {
@@ -73,18 +73,18 @@ fn alone_it_is_ordinary_insertion() {
     });
 }
 
-/// Whatever the threads do to one another, afterwards every bit of every key is there, and no other.
+/// Whatever threads do to one another, afterwards every bit of every key is set, and no other bit.
 #[test]
 fn threads_lose_nothing() {
     for_each_spec(40_000, 0.01, |spec| {
         let keys = keys_of(spec, 40_000, 2);
-        // A key that comes again is young again in some windows, so that it takes the room of another.
+        // A key that is inserted again becomes young again in some kinds of window, and takes the room of another key.
         let shared = empty(&Spec { capacity: 100_000, ..*spec });
         thread::scope(|scope| {
             for part in 0..4 {
                 let (shared, keys) = (&shared, &keys);
                 scope.spawn(move || {
-                    // Overlapping halves, from both ends, singly and in batches.
+                    // The halves overlap; threads insert from both ends, singly and in batches.
                     let part = &keys[part * 5_000..part * 5_000 + 25_000];
                     let (first, second) = part.split_at(10_000);
                     first.iter().rev().for_each(|key| assert!(shared.insert_hash_shared(*key).is_ok()));
@@ -99,7 +99,7 @@ fn threads_lose_nothing() {
     });
 }
 
-/// A key whose insertion happened before a lookup is found by it.
+/// A lookup finds every key whose insertion happened before the lookup.
 #[test]
 fn what_happened_before_is_found() {
     for_each_spec(20_000, 0.001, |spec| {
@@ -126,8 +126,8 @@ fn what_happened_before_is_found() {
     });
 }
 
-/// Of threads that race to insert a new key at least one is told that it was new. The filter is so large that no key is
-/// mistaken for another.
+/// If threads race to insert a new key, at least one of them is told that the key was new. The filter is so large that
+/// no key is mistaken for another.
 #[test]
 fn somebody_is_told_that_a_key_is_new() {
     for_each_spec(1_000_000, 1e-6, |spec| {
@@ -149,7 +149,7 @@ fn somebody_is_told_that_a_key_is_new() {
     });
 }
 
-/// However many close a file at the same moment, one of them is the last, and leaves it clean.
+/// If many handles close a file at the same moment, one of them is the last and leaves the file clean.
 #[test]
 fn one_of_those_who_close_at_once_is_the_last() {
     let folder = tempfile::tempdir().unwrap();
@@ -174,7 +174,7 @@ fn one_of_those_who_close_at_once_is_the_last() {
     }
 }
 
-/// Handles that share a file insert side by side; the last one to close it leaves it clean and with all their keys.
+/// Handles that share a file insert side by side. The last handle to close the file leaves it clean and with all keys.
 #[test]
 fn handles_share_a_file() {
     for_each_spec(10_000, 0.01, |spec| {
@@ -197,7 +197,7 @@ fn handles_share_a_file() {
         assert_eq!(petal::open(&path, &alone).err().unwrap().status(), Status::Locked);
         assert_eq!(reading.insert_hash_shared(1).unwrap_err().status(), Status::UnsupportedByHandle);
 
-        // In whichever order they go.
+        // The handles may close in either order.
         drop(first);
         assert!(petal::open(&path, &OpenOptions::default()).unwrap().base().header().dirty);
         drop(second);
@@ -209,7 +209,8 @@ fn handles_share_a_file() {
     });
 }
 
-/// What a handle that shares may and may not do; what a process left dirty stays so until somebody vouches for it.
+/// The calls that a sharing handle may make and those that it may not. A file that a process left dirty stays dirty
+/// until somebody vouches for it.
 #[test]
 fn sharing_has_its_limits() {
     for_each_spec(100, 0.01, |spec| {
@@ -231,10 +232,10 @@ fn sharing_has_its_limits() {
                 assert_eq!(refused.unwrap().status(), expected);
             }
             filter.insert_hash_shared(1).unwrap();
-            // On the disk, and still shared.
+            // The file is on the disk and is still shared.
             filter.sync().unwrap();
             assert!(petal::open(&path, &OpenOptions::default()).unwrap().base().header().dirty);
-            // As a process that dies leaves it.
+            // The handle leaves the file as a process leaves it that dies.
             filter.base_mut().abandon();
         }
         {
@@ -257,7 +258,7 @@ fn sharing_has_its_limits() {
 
 // ---- Windows -------------------------------------------------------------------------------------------------------
 
-/// What moves the window on: insertions, or steps.
+/// The moves of a window: insertions, or steps.
 #[derive(Default)]
 struct Moves {
     begun: AtomicU64,
@@ -273,14 +274,14 @@ impl Moves {
     }
 }
 
-/// Inserts keys, and holds the filter to its window: each is found unless more than so many moves may have come after
-/// it, which are those that had not ended when it began.
+/// Inserts keys, and asserts that the filter keeps its window. Each key is found unless more than `window` moves may
+/// have come after it. Such a move begins before the lookup and had not ended when the insertion began.
 fn insert_and_look(filter: &Filter, keys: &[u64], (counts_keys, window): (bool, u64), moves: &Moves) {
     let mut young: VecDeque<(u64, u64)> = VecDeque::new();
     for key in keys {
         let before = moves.ended.load(Ordering::SeqCst);
         let insert = || filter.insert_hash_shared(*key).unwrap();
-        // Where a key that seems to be there is not taken, its window is that of another.
+        // If a key seems to be there already, it may have the window of another key, so the test does not follow it.
         if if counts_keys { moves.make(insert) } else { insert() } {
             young.push_back((*key, before + u64::from(counts_keys)));
         }
@@ -308,7 +309,7 @@ fn for_each_window(capacity: u64, of_keys: bool, test: impl Fn(&Spec, Window)) {
     });
 }
 
-/// Threads turn the generations of one handle some hundred times, and no key of the window is lost meanwhile.
+/// Threads turn the generations of one handle some hundred times. Meanwhile no key of the window is lost.
 #[test]
 fn threads_keep_the_window() {
     for_each_window(100, true, |spec, window| {
@@ -321,8 +322,8 @@ fn threads_keep_the_window() {
                 scope.spawn(move || insert_and_look(filter, part, (true, all), moves));
             }
         });
-        // While a thread is held up in a turn, the others put all of their keys into the newest generation. A window
-        // later that generation is dropped.
+        // While a thread is held up in a turn, the other threads put all of their keys into the newest generation. A
+        // window later the filter has dropped that generation.
         for key in hashes(2 * all, 7) {
             filter.insert_hash_shared(key).unwrap();
         }
@@ -331,7 +332,7 @@ fn threads_keep_the_window() {
     });
 }
 
-/// Each with a handle of its own, on one file; time is moved on beside.
+/// Threads have a handle each on one file. Meanwhile another handle moves time on.
 #[test]
 fn handles_keep_the_window_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -365,7 +366,7 @@ fn handles_keep_the_window_of_a_file() {
     }
 }
 
-/// Steps that are made beside others are those that one makes alone.
+/// Shared steps have the same effect as exclusive steps.
 #[test]
 fn time_moves_on_beside_others_as_it_does_alone() {
     for of_keys in [true, false] {
@@ -379,7 +380,7 @@ fn time_moves_on_beside_others_as_it_does_alone() {
                 shared.advance_shared(step % 3).unwrap();
                 assert!(answers_the_same(&alone, &shared), "step {step}");
             }
-            // What one has alone again goes on where it is.
+            // A copy that one thread has alone goes on from the same state.
             let mut copy = shared.copy().unwrap();
             let keys = hashes(500, 9);
             alone.insert_batch(&Keys::Hashes(&keys), None).outcome.unwrap();

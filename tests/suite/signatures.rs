@@ -1,4 +1,5 @@
-//! The kind `signatures`: every key has a slot, whatever the hashes. Loads, sizes and rates agree with the literature.
+//! The kind `signatures`: every key has a slot, whatever the hashes are. Loads, sizes and rates agree with the
+//! literature.
 
 use crate::common::{is_soak, mix};
 use petal::kinds::signatures::layout::{Shape, build, order};
@@ -59,7 +60,7 @@ fn every_small_number_of_keys_builds() {
     for count in (0..300).chain((300..3000).step_by(step)) {
         let shape = count as usize % SHAPES.len();
         let filter = check(&spec(shape, 2 + count as u32 % 31), &hashes(count, count));
-        // None of some 60 sets needs more room than it gets, and empty filters find nothing.
+        // None of some 60 sets needs more room than planned, and empty filters find nothing.
         assert_eq!(length(&filter), SHAPES[shape].length(count.max(1)), "{count} keys, {}", NAMES[shape]);
         assert!(count > 0 || (0..1000).all(|i| !filter.contains_hash(mix(i))));
     }
@@ -116,8 +117,8 @@ fn sizes_are_those_of_the_formula() {
     assert!((bits - (1.0 / rate).log2().ceil() / load - 1.46 / load).abs() < 1.2, "{bits}");
 }
 
-/// Rates are within 4.5 sigma of `1 - (1 - load / (2^r - 1))^(d b)`, with few keys too. The test takes many small sets,
-/// because keys of one set share their buckets.
+/// Rates are within 4.5 sigma of `1 - (1 - load / (2^r - 1))^(d b)`, with few keys too. Keys of one set share their
+/// buckets, so the test takes many small sets.
 #[test]
 fn rates_are_those_of_the_formula() {
     for (shape, name) in NAMES.iter().enumerate() {
@@ -134,10 +135,10 @@ fn rates_are_those_of_the_formula() {
                 expected += rate * asked as f64;
                 by_formula += (ROW.false_positive_rate)(filter.base().geometry(), keys) * asked as f64;
             }
-            // With few buckets the bits show the real fill, while the formula has the average.
+            // With few buckets the bits show the real fill, and the formula has the average.
             let off = (ROW.rate_error)(0.0) + if keys < 10_000 { 0.005 } else { 0.0 };
             assert!((by_formula / expected - 1.0).abs() <= off, "{name}, {bits} bits, {keys} keys: {by_formula}");
-            // Rates of small sets differ from set to set by about their own size.
+            // The rates of small sets differ between sets by about their own size.
             let of_sets = if keys < 100 { expected / (sets as f64).sqrt() } else { 0.0 };
             let sigma = (expected + of_sets * of_sets / 16.0).sqrt();
             let off = found as f64 - expected;
@@ -146,7 +147,7 @@ fn rates_are_those_of_the_formula() {
     }
 }
 
-/// Weak hashes, and hashes whose keys are all in one shard.
+/// Weak hashes, and hashes whose keys all lie in one shard.
 #[test]
 fn awkward_hashes_build() {
     let count = 100_000;
@@ -180,12 +181,12 @@ fn contains(shape: &Shape, words: &Words, hash: u64) -> bool {
     shape.contains(hash, words.shared())
 }
 
-/// Shards whose ranges were off by one would lose the keys at their ends; those without keys have a bucket.
+/// If the ranges of shards were off by one, the keys at their ends would be lost. A shard without keys has one bucket.
 #[test]
 fn shards_have_all_of_their_keys() {
     const SHARDS: u64 = 5;
     let part = u64::MAX / SHARDS;
-    // Around each border a run of numbers that follow each other; and then nothing but these, so that shards are empty.
+    // A run of consecutive numbers lies around each border. A second set has these runs only, so that shards are empty.
     let runs = (1..SHARDS).flat_map(|i| (0..40).map(move |j| hash_of(i * part - 20 + j)));
     let mut all: Vec<u64> = runs.chain([hash_of(0), hash_of(u64::MAX)]).collect();
     let first: Vec<u64> = (0..5000).map(hash_of).collect();
@@ -217,7 +218,7 @@ fn bits_and_rates_that_do_not_go_together_are_refused() {
     assert_eq!(status(Spec { capacity: 100, false_positive_rate: 0.01, ..spec(0, 8) }), Some(Status::Contradiction));
     assert_eq!(status(Spec { capacity: 1 << 51, ..spec(0, 8) }), Some(Status::TooLarge));
     assert_eq!(status(Spec { capacity: 1000, bits: 2000, ..spec(0, 0) }), Some(Status::Contradiction));
-    // The most that fit, and never more bits than were allowed.
+    // The filter has the longest signatures that fit, and never more bits than allowed.
     for bits in (2200..40_000).step_by(777) {
         let spec = Spec { capacity: 1000, bits, ..spec(0, 0) };
         let expected = geometry(&spec).unwrap();
@@ -240,7 +241,7 @@ fn a_forged_directory_is_found() {
                 words.exclusive().unwrap()[word] ^= 1 << bit;
                 let _ = set.iter().step_by(30).filter(|hash| contains(&built, &words, **hash)).count();
                 built.fetch(set[0], |word| words.shared()[word].load(Ordering::Relaxed), |_| {});
-                // Seeds are any; a border may be at another bucket.
+                // Any seed is valid, and a border may lie at another bucket.
                 let found = built.check(words.shared()).is_err();
                 assert!(found || bit < 16 || word > 0 && bit < 28, "bit {bit} of word {word}");
                 words.exclusive().unwrap()[word] ^= 1 << bit;
