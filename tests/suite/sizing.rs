@@ -1,17 +1,18 @@
-//! False-positive rates and sizes against published and recomputed values, brute force, simulation and each other.
+//! False-positive rates and sizes compared with published values, recomputed values, brute force, simulation and each
+//! other.
 
 use petal::kinds::blocked::layout::masks;
 use petal::kinds::{blocked, split_block};
 use petal::sizing::{PartitionedSize, Size, bloom, hash_floor, mixture, series};
 use proptest::prelude::*;
 
-/// |got / want - 1| <= tolerance; 0 only equals 0.
+/// Asserts that |got / want - 1| <= tolerance. If `want` is 0, `got` has to be 0.
 #[track_caller]
 fn close(got: f64, want: f64, tolerance: f64) {
     assert!((got - want).abs() <= tolerance * want.abs(), "got {got:e}, want {want:e}");
 }
 
-/// Equal to a printed number, to half a unit of its last digit.
+/// Asserts that a number equals a printed one, to half a unit of its last digit.
 #[track_caller]
 fn printed(got: f64, want: &str) {
     let mantissa = want.split('e').next().unwrap_or(want);
@@ -23,7 +24,7 @@ fn printed(got: f64, want: &str) {
 
 // ---- Brute force -------------------------------------------------------------------------------------------------
 
-/// The distribution of the number of occupied cells after `balls` balls in `m` cells, ball by ball.
+/// The distribution of the number of occupied cells after `balls` balls in `m` cells, computed ball by ball.
 fn occupied(m: usize, balls: usize) -> Vec<f64> {
     let mut p = vec![0.0; m + 1];
     p[0] = 1.0;
@@ -36,7 +37,7 @@ fn occupied(m: usize, balls: usize) -> Vec<f64> {
     p
 }
 
-/// E[(X/m)^k] from that.
+/// E[(X/m)^k] over the distribution of [`occupied`].
 fn brute(m: usize, k: usize, n: usize) -> f64 {
     occupied(m, k * n).iter().enumerate().map(|(x, p)| p * (x as f64 / m as f64).powi(k as i32)).sum()
 }
@@ -46,7 +47,7 @@ fn choose(a: usize, b: usize) -> f64 {
     if b > a { 0.0 } else { (0..b).fold(1.0, |c, i| c * (a - i) as f64 / (i + 1) as f64) }
 }
 
-/// The rate with k distinct positions a key, key by key: E[C(X,k) / C(m,k)].
+/// The rate with k distinct positions a key, E[C(X,k) / C(m,k)], computed key by key.
 fn brute_distinct(m: usize, k: usize, n: usize) -> f64 {
     let mut p = vec![0.0; m + 1];
     p[0] = 1.0;
@@ -62,9 +63,9 @@ fn brute_distinct(m: usize, k: usize, n: usize) -> f64 {
     p.iter().enumerate().map(|(x, p)| p * choose(x, k) / choose(m, k)).sum()
 }
 
-/// The textbook fast form: inclusion and exclusion in plain f64, good for few hashes.
+/// The textbook form: inclusion and exclusion in plain f64, which is accurate for few hashes.
 fn textbook(m: u64, k: u32, n: u64) -> f64 {
-    // Probabilities that k probes fall on j different cells.
+    // The probabilities that k probes fall on j different cells.
     let mut different = vec![1.0];
     for _ in 0..k {
         let mut next = vec![0.0; different.len() + 1];
@@ -87,10 +88,10 @@ fn textbook(m: u64, k: u32, n: u64) -> f64 {
 
 #[test]
 fn by_hand() {
-    // Two bits, two hashes, one key: both throws fall on one bit half the time.
+    // With two bits, two hashes and one key both throws fall on one bit in half of the cases.
     close(bloom::exact(2, 2, 1), 10.0 / 16.0, 1e-14);
     close(bloom::classical(2, 2, 1), 9.0 / 16.0, 1e-14);
-    // One hash: the chance that one of n keys has the same cell.
+    // With one hash the rate is the chance that one of n keys has the same cell.
     close(bloom::exact(10, 1, 1), 0.1, 1e-14);
     close(bloom::exact(10, 1, 2), 0.19, 1e-14);
     assert_eq!(bloom::exact(1, 7, 1), 1.0);
@@ -101,7 +102,7 @@ fn by_hand() {
 
 #[test]
 fn table_of_rates() {
-    // m, n, k: exact, classical, asymptotic, Goel-Gupta, distinct positions.
+    // Each row has m, n, k, and the rates: exact, classical, asymptotic, Goel-Gupta, with distinct positions.
     let rows: [(u64, u64, u32, [&str; 5]); 8] = [
         (10, 2, 3, ["0.11209753", "0.10287097", "0.09184884", "0.18074718", "0.09826389"]),
         (18, 3, 3, ["0.06860827", "0.06504055", "0.06091618", "0.09783728", "0.06017266"]),
@@ -132,7 +133,7 @@ fn table_of_rates() {
 
 #[test]
 fn exact_at_awkward_geometries() {
-    // Computed with several hundred digits from the inclusion-exclusion form.
+    // The values come from the inclusion-exclusion form with several hundred digits.
     let rows: [(u64, u32, u64, f64); 15] = [
         (200, 14, 10, 7.875999770231532e-5),
         (4096, 14, 200, 5.3756244504239715e-5),
@@ -174,7 +175,7 @@ fn exact_is_the_brute_force_value() {
 
 #[test]
 fn exact_has_no_seams() {
-    // Every place where its evaluation changes: 32 throws, a radius (about kn - k/2) of 64, 50 throws a cell.
+    // The method of evaluation changes at these places: 32 throws, a radius (about kn - k/2) of 64, 50 throws a cell.
     for m in [6, 40, 300] {
         for (k, n) in [(2, 15), (2, 16), (2, 17), (3, 10), (3, 11), (31, 1), (32, 1), (33, 1)] {
             close(bloom::exact(m as u64, k as u32, n as u64), brute(m, k, n), 1e-13);
@@ -190,7 +191,7 @@ fn exact_has_no_seams() {
     for n in 240..260 {
         close(bloom::exact(10, 2, n as u64), brute(10, 2, n), 1e-13);
     }
-    // Beyond the exact numbers of hashes stands an upper bound.
+    // Beyond the greatest number of hashes of the exact form the library gives an upper bound.
     let (last, next) = (bloom::exact(4000, 256, 10), bloom::exact(4000, 257, 10));
     assert_eq!(next, bloom::goel_gupta_bound(4000, 257, 10));
     assert!(bloom::goel_gupta_bound(4000, 256, 10) > last);
@@ -206,7 +207,7 @@ fn exact_agrees_with_other_methods_where_they_are_good() {
             }
         }
     }
-    // The moments of X around its mean, to the second: the rest is of the order (k sd / mean)^3.
+    // The value comes from the first two moments of X. The error is of the order (k sd / mean)^3.
     for (m, k, n) in [(9_585_059, 7, 1_000_000), (1 << 36, 14, 3_000_000_000), (1 << 45, 30, 800_000_000_000_u64)] {
         let mean = m as f64 - bloom::expected_zeros(m, k, n);
         let relative = bloom::zeros_sd(m, k, n) / mean;
@@ -227,15 +228,15 @@ fn distinct_positions_by_brute_force() {
             }
         }
     }
-    // Fewer than 2k bits: two keys must overlap.
+    // With fewer than 2k bits two keys overlap.
     for (m, k, n) in [(38, 20, 2), (60, 33, 2), (60, 33, 3), (75, 40, 2)] {
         close(bloom::distinct_exact(m as u64, k as u32, n as u64), brute_distinct(m, k, n), 1e-11);
     }
-    // One key: the rate is 1 / C(m,k), far below what alternating sums resolve.
+    // With one key the rate is 1 / C(m,k), far below what alternating sums resolve.
     close(bloom::distinct_exact(1000, 30, 1), 1.0 / choose(1000, 30), 1e-11);
-    // Many bits: positions hardly ever coincide.
+    // With many bits positions hardly ever coincide.
     close(bloom::distinct_exact(1 << 40, 30, 20_000_000_000), bloom::exact(1 << 40, 30, 20_000_000_000), 1e-8);
-    // Beyond the exact number of hashes: an upper bound, and near.
+    // Beyond the greatest number of hashes of the exact form the value is an upper bound near the exact one.
     close(bloom::distinct_exact(100_000, 257, 200), bloom::distinct_exact(100_000, 256, 200), 0.5);
 }
 
@@ -251,7 +252,7 @@ impl Random {
         ((u128::from(z ^ (z >> 31)) * u128::from(bound)) >> 64) as usize
     }
 
-    /// The number of set bits of a filter of 128 bits, after so many throws.
+    /// The number of set bits in a filter of 128 bits after this number of throws.
     fn ones_of_128(&mut self, throws: u32) -> u64 {
         let bits = (0..throws).fold(0_u128, |bits, _| bits | 1 << self.below(128));
         u64::from(bits.count_ones())
@@ -271,13 +272,13 @@ fn exact_by_simulation() {
     let error = ((squares / f64::from(filters) - mean * mean) / f64::from(filters)).sqrt();
     let want = bloom::exact(128, 7, 10);
     assert!((mean - want).abs() < 4.5 * error, "{mean} +- {error}, want {want}");
-    // And so precise that the classical formula is refuted.
+    // The simulation is so precise that it refutes the classical formula.
     assert!((mean - bloom::classical(128, 7, 10)).abs() > 20.0 * error);
 }
 
 #[test]
 fn best_number_of_hashes() {
-    // Bits a key, best k, asymptotic rate.
+    // Each row has bits a key, the best k, and the asymptotic rate.
     let rows = [
         (4, 3, "0.1469"),
         (8, 6, "0.021577"),
@@ -304,7 +305,8 @@ fn best_number_of_hashes() {
 
 #[test]
 fn textbook_sizes() {
-    // n, rate: m = ceil(-n ln rate / ln^2 2), k = round(k*), whose rate is a little above; the strict size mends it.
+    // Each row has n, the rate, m = ceil(-n ln rate / ln^2 2), and k = round(k*). The rate of these is a little too
+    // high, so the size that keeps the rate is larger.
     let rows = [
         (1000, 0.01, 9586, 7, ".0100345"),
         (1_000_000, 0.001, 14_377_588, 10, ".00100002"),
@@ -343,7 +345,7 @@ fn sizes_are_strict_and_least() {
         for rate in rates() {
             let Size { bits, hashes } = bloom::size_for(n, rate, 64).unwrap();
             assert!(bloom::exact(bits, hashes, n) <= rate, "{n} keys at {rate}");
-            // One bit less is above the target, with this number of hashes and with those around it.
+            // One bit less misses the rate, with this number of hashes and with those around it.
             for k in hashes.saturating_sub(3).max(1)..=(hashes + 3).min(64) {
                 assert!(bloom::exact(bits - 1, k, n) > rate, "{n} keys at {rate}: {k} hashes");
             }
@@ -359,14 +361,14 @@ fn sizes_are_strict_and_least() {
             }
         }
     }
-    // Few keys, where whole numbers matter most: against every number of hashes.
+    // For few keys, where rounding to whole numbers matters most, the test tries every number of hashes.
     for n in 1..=12 {
         for rate in rates() {
             let Size { bits, .. } = bloom::size_for(n, rate, 64).unwrap();
             assert!((1..=64).all(|k| bloom::exact(bits - 1, k, n) > rate), "{n} keys at {rate}");
         }
     }
-    // A limit on the hashes is kept, and costs bits.
+    // A limit of the number of hashes is kept, and costs bits.
     let (free, limited) = (bloom::size_for(1000, 1e-6, 64).unwrap(), bloom::size_for(1000, 1e-6, 8).unwrap());
     assert!(limited.hashes == 8 && limited.bits > free.bits);
     assert!(bloom::exact(limited.bits, 8, 1000) <= 1e-6 && bloom::exact(limited.bits - 1, 8, 1000) > 1e-6);
@@ -389,11 +391,11 @@ fn sizes_out_of_reach() {
     assert!(bloom::size_for(970_000_000_000_000_000, 0.01, 64).is_none());
     assert!(split_block::sizing::blocks_for(104_000_000_000, 0.01).is_some());
     assert!(split_block::sizing::blocks_for(105_000_000_000, 0.01).is_none());
-    // No keys need nothing.
+    // A filter for no keys has the least size.
     assert_eq!(bloom::size_for(0, 0.01, 64), Some(Size { bits: 1, hashes: 1 }));
     assert_eq!(bloom::partitioned_size_for(0, 0.01, 64), Some(PartitionedSize { slice_bits: 1, hashes: 1 }));
     assert_eq!(split_block::sizing::blocks_for(0, 0.01), Some(1));
-    // Rates at the end of the range of f64.
+    // These rates lie at the end of the range of f64.
     let tiny = bloom::size_for(1, 1e-300, 256).unwrap();
     assert!(bloom::exact(tiny.bits, tiny.hashes, 1) <= 1e-300);
     assert!(bloom::size_for(1000, f64::from_bits(1), 64).is_some());
@@ -402,7 +404,7 @@ fn sizes_out_of_reach() {
 
 // ---- The same sizes as by plain search ---------------------------------------------------------------------------
 
-/// The least x from 1 on for which `holds`: doubling, then halving. What sizing must come to.
+/// The least x from 1 on for which `holds`, by doubling and then halving. Sizing must give the same.
 fn plain_search(mut holds: impl FnMut(u64) -> bool) -> u64 {
     let mut above = 1;
     while !holds(above) {
@@ -459,13 +461,13 @@ fn sizes_are_those_of_the_exact_search() {
     for (n, rate) in random_goals(3000, 19.0) {
         let size = blocked::sizing::size_for(n, rate).unwrap();
         let by_search = plain_search(|blocks| blocked::sizing::false_positive_rate(blocks, size.hashes, n) <= rate);
-        // The sum has an absolute error of 1e-12, which decides between sizes where there are very many.
+        // The sum has an absolute error of 1e-12. Where there are very many blocks, the error decides between sizes.
         let noise = size.blocks as f64 * 1e-12 / rate;
         assert!(size.blocks.abs_diff(by_search) as f64 <= noise, "{n} keys at {rate}: {size:?}, {by_search}");
     }
 }
 
-/// The rates and bits a key at which the best number of lanes changes, found by halving.
+/// The best number of lanes changes at the rates and bits a key of the table. The test finds these places by halving.
 #[test]
 fn best_numbers_of_lanes_change_where_the_table_says() {
     for lanes in 1..16 {
@@ -483,7 +485,7 @@ fn best_numbers_of_lanes_change_where_the_table_says() {
     }
 }
 
-/// With keys whose bits are in two blocks: among many blocks the rate is the square of a share's rate.
+/// The same for keys whose bits lie in two blocks. With many blocks the rate is the square of the rate of one share.
 #[test]
 fn best_numbers_of_bits_in_two_blocks_change_where_the_table_says() {
     use blocked::two_blocks;
@@ -492,7 +494,7 @@ fn best_numbers_of_bits_in_two_blocks_change_where_the_table_says() {
         let (mut low, mut high) = (1.0 * f64::from(lanes), 8.0 * f64::from(lanes));
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
-            // Twice as many shares as keys.
+            // There are twice as many shares as keys.
             if more.poisson(0.5 * middle) < fewer.poisson(0.5 * middle) { high = middle } else { low = middle }
         }
         assert_eq!(two_blocks::optimal_hashes(high * (1.0 - 1e-4)), 2 * lanes);
@@ -503,7 +505,7 @@ fn best_numbers_of_bits_in_two_blocks_change_where_the_table_says() {
     }
 }
 
-/// The bound on the error of the series is at least four times what it is.
+/// The stated bound on the error of the series is at least four times the real error.
 #[test]
 fn the_series_is_within_its_error() {
     let mut compared = 0;
@@ -531,9 +533,9 @@ fn concentration() {
     printed(bloom::azuma_deviation(1e-6, k, n), "225.3");
     close(bloom::azuma_bound(bloom::azuma_deviation(1e-6, k, n), k, n), 1e-6, 1e-12);
     printed(bloom::zeros_sd(m, k, n), "27.8");
-    // The relative deviation of one filter's rate: 3.9 %.
+    // The relative standard deviation of one filter's rate is 3.9 %.
     printed(7.0 * bloom::zeros_sd(m, k, n) / (1e4 - bloom::expected_zeros(m, k, n)), "0.039");
-    // Computed with 80 digits.
+    // The values were computed with 80 digits.
     let rows: [(u64, u32, u64, f64); 13] = [
         (10_000, 7, 1000, 27.81568072585506),
         (1_000_000, 2, 1, 0.000999999499999875),
@@ -573,12 +575,12 @@ fn interval_of_rates() {
         })
         .count();
     assert!(inside >= 9_000, "{inside}");
-    // Narrower where there is more to average, and where less is asked.
+    // Intervals are narrower for larger filters and for lower confidence.
     let width = |(low, high): (f64, f64)| high / low - 1.0;
     let large = width(bloom::false_positive_rate_interval(10_000_000, 7, 1_000_000, 0.999));
     assert!(large < 0.02 && large > 0.0);
     assert!(width(bloom::false_positive_rate_interval(10_000_000, 7, 1_000_000, 0.9)) < large);
-    // Certainty is what X can be: one bit to all that were thrown.
+    // At a confidence of 1 the interval holds every possible X, from one bit to as many as there are throws.
     let (low, high) = bloom::false_positive_rate_interval(1000, 2, 3, 1.0);
     close(low, 1e-6, 1e-12);
     close(high, 36e-6, 1e-12);
@@ -605,7 +607,7 @@ fn keys_from_fill() {
     printed(intersection, "26.4042");
     printed(bloom::cardinality_standard_error(1_000_000, 7, 99_021), "79.1");
     printed(bloom::cardinality_standard_error(1024, 3, 200), "4.90");
-    // Papapetrou et al., from the bits in both: X_and = X_a + X_b - X_or.
+    // The formula of Papapetrou et al. takes the bits that are set in both: X_and = X_a + X_b - X_or.
     let (m, k, a, b, both) = (1024.0_f64, 3.0, 400.0, 380.0, 180.0);
     let papapetrou = ((m - (both * m - a * b) / (m - a - b + both)).ln() - m.ln()) / (-k / m);
     close(intersection, papapetrou, 1e-9);
@@ -639,7 +641,7 @@ fn floor_of_the_hash() {
 
 // ---- Blocks ------------------------------------------------------------------------------------------------------
 
-/// The blocked filter in the limit: `hashes` probes in one block of `block_bits`.
+/// The limit of the rate for many blocks, with `hashes` probes in one block of `block_bits`.
 fn blocked(block_bits: f64, hashes: i32, bits_per_key: f64) -> f64 {
     mixture::poisson(block_bits / bits_per_key, |i| {
         (1.0 - (1.0 - 1.0 / block_bits).powf(f64::from(hashes) * i as f64)).powi(hashes)
@@ -648,7 +650,7 @@ fn blocked(block_bits: f64, hashes: i32, bits_per_key: f64) -> f64 {
 
 #[test]
 fn blocked_filters() {
-    // 512 bits: bits a key, best k, rate, the standard filter's rate.
+    // Blocks have 512 bits. Each row has bits a key, the best k, the rate, and the rate of the standard filter.
     let rows = [
         (8, 5, ".023121", ".021577"),
         (10, 7, ".0095712", ".0081937"),
@@ -667,7 +669,7 @@ fn blocked_filters() {
         let bits = c as u64 * n;
         printed(bloom::asymptotic(bits, bloom::optimal_hashes(bits, n, 64), n), standard);
     }
-    // Two blocks a key, half the probes in each.
+    // A key has two blocks, with half of its probes in each.
     let rows = [
         (8, 6, ".02186"),
         (10, 6, ".00863"),
@@ -678,7 +680,7 @@ fn blocked_filters() {
         (32, 20, "6.80e-7"),
     ];
     for (c, k, rate) in rows {
-        // Twice as many keys touch a block: the mean is 2 B / c.
+        // Twice as many keys touch a block, so the mean is 2 B / c.
         printed(blocked(512.0, k / 2, f64::from(c) / 2.0).powi(2), rate);
     }
     for (block_bits, c, k, rate) in [
@@ -692,7 +694,7 @@ fn blocked_filters() {
     ] {
         printed(blocked(f64::from(block_bits), k, f64::from(c)), rate);
     }
-    // Space to match a standard filter: at so many bits a key the rate is that of the standard one.
+    // At the second number of bits a key the blocked filter has the rate of a standard filter with the first number.
     let rows =
         [(8, 8.16), (10, 10.35), (12, 12.61), (16, 17.55), (20, 23.14), (24, 29.53), (28, 36.96), (32, 45.66_f64)];
     for (c, needed) in rows {
@@ -721,21 +723,22 @@ fn blocked_tables() {
     }
 }
 
-/// By definition: every choice of lanes of the key that is looked up and of two keys that are there.
+/// The definition of the rate is a sum over every choice of lanes, of the key that is looked up and of two present
+/// keys.
 #[test]
 fn blocked_by_definition() {
     assert_eq!(blocked::sizing::false_positive_rate(0, 5, 10), 1.0);
     assert_eq!(blocked::sizing::false_positive_rate(3, 5, 0), 0.0);
     for hashes in 1..=16 {
-        // The one key must have the same lanes, and the same bit in each.
+        // With one key the rate is the chance of the same lanes and of the same bit in each.
         let same = 1.0 / masks(hashes).len() as f64 / 32_f64.powi(hashes as i32);
-        // A difference of numbers near one has an absolute error.
+        // The rate is a difference of numbers near one, which has an absolute error.
         let rate = blocked::sizing::Terms::of(hashes).block_rate(1);
         assert!((rate - same).abs() <= 1e-9 * same + 1e-12, "{hashes}: got {rate:e}, want {same:e}");
     }
     for hashes in 1..=3 {
         let all = masks(hashes);
-        // A lane that one of them has matches with 1/32, one that both have with 1 - (31/32)^2.
+        // A lane of one key matches with the probability 1/32, and a lane of both keys with 1 - (31/32)^2.
         let (one, both) = (1.0 / 32.0_f64, 1.0 - (31.0 / 32.0_f64).powi(2));
         let mut sum = 0.0;
         for looked_up in all {
@@ -752,9 +755,9 @@ fn blocked_by_definition() {
     }
 }
 
-/// By definition: a key is found if both of its shares are, and shares are independent of each other. The rate is the
-/// mean of the square of the share's rate, over what the shares of the keys leave in the blocks. Here over every way in
-/// which the shares of one key and of two can lie, with one lane, and over many random ways with more lanes.
+/// By definition a lookup finds a key if it finds both shares, which are independent. The rate is the mean of the
+/// square of a share's rate, over the possible contents of the blocks. With one lane the test sums over all contents,
+/// and with more lanes it takes random ones.
 #[test]
 fn rates_in_two_blocks_are_mean_squares() {
     use blocked::two_blocks::false_positive_rate;
@@ -766,7 +769,7 @@ fn rates_in_two_blocks_are_mean_squares() {
         ((u128::from(crate::common::mix(random)) * u128::from(range)) >> 64) as u64
     };
     for (blocks, keys) in [(1, 1), (1, 2), (2, 1), (2, 3), (3, 4), (7, 2)] {
-        // With one lane a share sets one of 512 bits of its block: only how many are set counts.
+        // With one lane a share sets one of 512 bits of its block, so only the number of set bits counts.
         let mut ways = vec![0.0; 2 * keys as usize + 1];
         ways[0] = 1.0;
         let bits = 512.0 * blocks as f64;
@@ -802,7 +805,7 @@ fn rates_in_two_blocks_are_mean_squares() {
     }
 }
 
-/// The two ways in which low rates are computed agree where both have their digits, and rates fall as blocks are added.
+/// Two ways to compute low rates agree where both have enough digits. Rates fall as blocks are added.
 #[test]
 fn rates_in_two_blocks_have_no_steps() {
     use blocked::two_blocks::{false_positive_rate, size_for};
@@ -815,7 +818,7 @@ fn rates_in_two_blocks_have_no_steps() {
             if rate < blocked::sizing::MIN_RATE {
                 break;
             }
-            // Keys whose shares meet in one block are one in as many as there are blocks.
+            // The two shares of a key meet in one block at a rate of one in the number of blocks.
             let shares = lanes.rate(blocks, 2_000_000).powi(2);
             assert!(
                 rate < last && (rate / shares - 1.0).abs() < 2e-2,
@@ -834,7 +837,8 @@ fn rates_in_two_blocks_have_no_steps() {
         assert!(false_positive_rate(size.blocks, size.hashes, keys) <= rate, "{keys} keys at {rate}");
         assert!(false_positive_rate(size.blocks - 1, size.hashes, keys) > rate, "{keys} keys at {rate}");
     }
-    // Beside the classic filter at its best number of hashes: the bits that two blocks cost, in per cent.
+    // Two blocks a key cost at most this percentage of bits more than the classic filter with its best number of
+    // hashes.
     for (rate, most) in [(1e-2, 0.8), (1e-3, 1.75), (1e-4, 3.5)] {
         let size = size_for(10_000_000, rate).unwrap();
         let classic = bloom::size_for(10_000_000, rate, 64).unwrap().bits as f64;
@@ -843,7 +847,7 @@ fn rates_in_two_blocks_have_no_steps() {
     }
 }
 
-/// The present rate of a block is the mean over all choices of lanes of the product of their fills.
+/// The present rate of a block is the mean, over all choices of lanes, of the product of the lanes' fills.
 #[test]
 fn blocked_rates_from_bits() {
     let block: [u32; 16] = std::array::from_fn(|lane| 0x9e37_79b9_u32.rotate_left(lane as u32) >> (lane % 7));
@@ -876,7 +880,7 @@ fn blocked_sizes() {
             assert!(one_less > rate, "{keys} keys at {rate}");
         }
     }
-    // A key sets k of the bits of one block, so that the estimate inverts (1 - k/512B)^n.
+    // A key sets k bits of one block, so the estimate inverts (1 - k/512B)^n.
     for keys in [1.0, 100.0, 5000.0] {
         let ones = 51_200.0 * (1.0 - (1.0 - 6.0 / 51_200.0_f64).powf(keys));
         close(blocked::sizing::cardinality(100, 32, 6, ones.round() as u64).unwrap(), keys, 0.2);
@@ -899,7 +903,8 @@ fn split_block_tables() {
         (32.0, "3.615e-5"),
     ] {
         printed(split_block::sizing::poisson(c), rate);
-        // Many blocks come near the limit, from below: a Binomial is narrower than a Poisson.
+        // With many blocks the rate comes near the limit from below, because a binomial distribution is narrower than a
+        // Poisson one.
         let blocks = 1 << 24;
         let exact = split_block::sizing::false_positive_rate(blocks, (blocks as f64 * 256.0 / c) as u64);
         close(exact, split_block::sizing::poisson(c), 2e-6);
@@ -924,11 +929,11 @@ fn split_blocks_by_definition() {
     assert_eq!(split_block::sizing::false_positive_rate(0, 5), 1.0);
     assert_eq!(split_block::sizing::false_positive_rate(0, 0), 1.0);
     assert_eq!(split_block::sizing::false_positive_rate(5, 0), 0.0);
-    // One key: the right block, and eight lanes.
+    // With one key the rate is the chance of the same block and of equal bits in eight lanes.
     close(split_block::sizing::false_positive_rate(1, 1), 32_f64.powi(-8), 1e-12);
     close(split_block::sizing::false_positive_rate(1000, 1), 32_f64.powi(-8) / 1000.0, 1e-12);
     close(split_block::sizing::false_positive_rate(1, 20), (1.0 - (31.0 / 32.0_f64).powi(20)).powi(8), 1e-12);
-    // The sum as it is written, with factorials: 3 blocks, 50 keys.
+    // The value is the sum in its plain form with factorials, for 3 blocks and 50 keys.
     let want: f64 = (0..=50)
         .map(|i| {
             choose(50, i) * 2_f64.powi(50 - i as i32) / 3_f64.powi(50)
@@ -936,7 +941,7 @@ fn split_blocks_by_definition() {
         })
         .sum();
     close(split_block::sizing::false_positive_rate(3, 50), want, 1e-12);
-    // Eight keys in 2^32 - 1 blocks: hardly ever two in one block, and all digits of a rate of 10^-21.
+    // Eight keys in 2^32 - 1 blocks hardly ever share a block, and a rate of 10^-21 keeps all of its digits.
     let want = 8.0 / 4_294_967_295.0 * 32_f64.powi(-8);
     close(split_block::sizing::false_positive_rate(u64::from(u32::MAX), 8), want, 1e-6);
 
@@ -971,7 +976,7 @@ fn blocks_are_strict_and_least() {
 
 #[test]
 fn mixtures_with_known_sums() {
-    // g(i) = 1 - q^i: Binomial gives 1 - (1 - p(1-q))^n, Poisson 1 - e^(-lambda (1-q)).
+    // For g(i) = 1 - q^i the binomial mean is 1 - (1 - p(1-q))^n, and the Poisson mean is 1 - e^(-lambda (1-q)).
     for q in [0.0_f64, 0.3, 0.97, 0.9999] {
         let g = |i: u64| {
             if i == 0 { 0.0 } else { -(i as f64 * q.ln()).exp_m1() }
@@ -989,7 +994,7 @@ fn mixtures_with_known_sums() {
             close(mixture::poisson(lambda, g), -(-lambda * (1.0 - q)).exp_m1(), 1e-11);
         }
     }
-    // A block that only answers when it holds many keys: the weight is far out in the tail.
+    // The function is 0 for blocks with few keys, so that all weight lies far out in the tail.
     let tail = |i: u64| if i >= 40 { 1.0 } else { 0.0 };
     let want: f64 = (40..80).map(|i| (1..=i).fold((-2.0_f64).exp(), |w, j| w * 2.0 / f64::from(j))).sum();
     close(mixture::poisson(2.0, tail), want, 1e-12);
@@ -1064,8 +1069,8 @@ fn edges() {
     assert_eq!(bloom::optimal_hashes(u64::MAX, u64::MAX, u32::MAX), 1);
 }
 
-/// The formula of `blocked` is exact to 1e-12 and no better, so that there is a least rate that it can promise: that
-/// one is taken, a smaller one is refused with both numbers.
+/// The formula of `blocked` is exact to 1e-12, which sets a least rate that the kind can promise. The least rate is
+/// taken. A lower rate is refused, and the message has both numbers.
 #[test]
 fn blocked_promises_no_rate_that_it_cannot_tell() {
     let kind = petal::registry::find_name("blocked").unwrap().kind;

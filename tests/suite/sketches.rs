@@ -1,4 +1,4 @@
-//! Sketches: what they list beside exact sets, how often they can, and what they do with bytes from elsewhere.
+//! Sketches: their listings compared with exact sets, their failure rates, and what they do with forged bytes.
 
 use crate::common::{golden, image as bytes, mix};
 use petal::registry::SKETCHES;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::ptr::NonNull;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A spec of exact cells.
+/// A spec with this number of cells.
 fn cells(cells: u64, hashes: u32) -> Spec {
     Spec { bits: 192 * cells, hashes, ..Spec::default() }
 }
@@ -21,7 +21,7 @@ fn of(spec: &Spec, numbers: impl IntoIterator<Item = u64>) -> Sketch {
     sketch
 }
 
-/// What a listing has of this count.
+/// The listed numbers that have this count.
 fn with(listing: &Listing, count: i64) -> BTreeSet<u64> {
     listing.listed.iter().filter(|listed| listed.count == count).map(|listed| listed.number).collect()
 }
@@ -40,7 +40,7 @@ impl Random {
     }
 }
 
-/// The symmetric difference of random sets, with exact sets as the truth.
+/// A listing is the symmetric difference of two random sets, as exact sets give it.
 #[test]
 fn differences_of_sets_are_listed() {
     let mut random = Random(26 << 32);
@@ -59,7 +59,7 @@ fn differences_of_sets_are_listed() {
         assert_eq!((with(&listing, 1), with(&listing, -1)), (ours.clone(), theirs.clone()));
         assert_eq!(listing.listed.len(), ours.len() + theirs.len());
         assert!(listing.listed.is_sorted());
-        // Removing what is listed empties it, and adding the other back gives the first.
+        // Removing what the listing has leaves nothing.
         theirs.iter().for_each(|number| first.insert_u64(*number).unwrap());
         ours.iter().for_each(|number| first.remove_u64(*number).unwrap());
         assert_eq!(first.measure().taken, 0);
@@ -71,7 +71,7 @@ fn differences_of_sets_are_listed() {
     }
 }
 
-/// Bytes are listed as their hashes, numbers as they are, and batches do what single keys do.
+/// Byte strings are listed as their hashes, and numbers as they are. Batches do the same as single keys.
 #[test]
 fn keys_come_in_every_form() {
     let spec = Spec::with_capacity(20, 1e-9).unwrap();
@@ -98,8 +98,8 @@ fn keys_come_in_every_form() {
     assert_eq!((wrong.keys, wrong.outcome.unwrap_err().status()), (0, Status::Offsets));
 }
 
-/// Two numbers that share all their cells, and three of which two do, are told by exact counts; others by the bound,
-/// or by the law of where peeling ends.
+/// Listing fails as often as expected. For two or three numbers the expected rate is exact, because two numbers that
+/// share all cells make it fail. For more numbers it is the bound, or the law of where peeling ends.
 #[test]
 fn listing_fails_as_often_as_theory_says() {
     const SIGMAS: f64 = 4.5;
@@ -117,12 +117,12 @@ fn listing_fails_as_often_as_theory_says() {
         let sigma = |rate: f64| SIGMAS * (rate * (1.0 - rate) / f64::from(trials)).sqrt() + 0.5 / f64::from(trials);
         assert!(share >= low - sigma(low) && share <= high + sigma(high), "{share} is not in {low} to {high}");
     };
-    // Sub-tables of 4 cells: m^-k, and 3 m^-k - 2 m^-2k.
+    // With sub-tables of m = 4 cells the rates are m^-k, and 3 m^-k - 2 m^-2k.
     for (numbers, tables, exact) in [(2, 3, 1.0 / 64.0), (3, 3, 3.0 / 64.0 - 2.0 / 4096.0), (2, 4, 1.0 / 256.0)] {
         let share = failed(&cells(4 * u64::from(tables), tables), numbers, 20_000);
         within(share, exact, exact, 20_000);
     }
-    // What a spec gives keeps its promise, where it comes from the bound and where it comes from the law.
+    // A sketch for a rate keeps the rate, whether its size comes from the bound or from the law.
     for (numbers, rate, trials) in [
         (1, 0.01, 1000),
         (5, 0.1, 5000),
@@ -142,9 +142,10 @@ fn listing_fails_as_often_as_theory_says() {
         assert!(promised <= rate);
         within(failed(&spec, numbers, trials), 0.0, promised, trials);
     }
-    // Cells that simulation gave in the literature for 99 of 100: sizes are near the lesser of 3
-    // and 4 sub-tables, or below it. Its share of failures has a band of half a per cent, which for few numbers is
-    // many cells: two of ten numbers share four cells in 32 more often than once in a hundred tables.
+    // The literature has simulated numbers of cells with which 99 of 100 listings succeed. Sizes of the library are
+    // near the lesser of those for 3 and 4 sub-tables, or smaller. The simulated share has a band of half a per cent,
+    // which is many cells where there are few numbers. For example, two of ten numbers share four cells in 32 more
+    // often than once in a hundred tables.
     for (numbers, listed) in
         [(5, 20), (10, 32), (20, 48), (50, 84), (100, 152), (200, 292), (500, 702), (1000, 1302), (5000, 6252)]
     {
@@ -153,12 +154,12 @@ fn listing_fails_as_often_as_theory_says() {
         let most = if numbers <= 50 { 1.25 } else { 1.08 };
         assert!((0.9..most).contains(&ratio), "{numbers} differences: {ratio} of {listed} cells");
     }
-    // These cells fail no more often than the literature says.
+    // With these cells listing fails no more often than the literature says.
     for (numbers, listed, tables) in [(50, 84, 4), (100, 240, 3), (1000, 1302, 3)] {
         let trials = if numbers == 1000 { 300 } else { 2000 };
         within(failed(&cells(listed, tables), numbers, trials), 0.0, 0.01, trials);
     }
-    // The thresholds of peeling: 1.222 cells a number with 3 sub-tables, 1.295 with 4, 1.425 with 5.
+    // Peeling has these thresholds: 1.222 cells a number with 3 sub-tables, 1.295 with 4, 1.425 with 5.
     for (tables, threshold) in [(3, 1.222), (4, 1.295), (5, 1.425)] {
         let of =
             |ratio: f64| cells((threshold * ratio * 30_000.0 / f64::from(tables)) as u64 * u64::from(tables), tables);
@@ -166,14 +167,14 @@ fn listing_fails_as_often_as_theory_says() {
     }
 }
 
-/// What cannot be listed is told as far as it can be, and that it is not all.
+/// A listing that is not complete has the numbers that could be listed, and says that it is not complete.
 #[test]
 fn too_many_numbers_are_not_all_listed() {
     let spec = Spec::with_capacity(100, 0.01).unwrap();
     let numbers: BTreeSet<u64> = (0..10_000).collect();
     let listing = of(&spec, numbers.iter().copied()).list().unwrap();
     assert!(!listing.is_complete && with(&listing, 1).is_subset(&numbers) && with(&listing, -1).is_empty());
-    // A number that is there twice is in no sum.
+    // A number that is there twice cancels out of the exclusive-or sums.
     let mut sketch = of(&spec, [5, 5, 6]);
     let listing = sketch.list().unwrap();
     assert!(!listing.is_complete && listing.listed.len() <= 1);
@@ -205,7 +206,7 @@ fn sketches_that_differ_do_not_combine() {
     assert_eq!(again.base().compatibility_id(), of(&spec, []).base().compatibility_id());
 }
 
-/// Every refusal names what was asked for and what is allowed.
+/// Every refusal names the value and what is allowed.
 #[test]
 fn what_cannot_be_is_refused() {
     let wrong = |spec: &Spec, status: Status, part: &str| {
@@ -229,7 +230,7 @@ fn what_cannot_be_is_refused() {
     }
 }
 
-/// The image comes back, loaded and in place, and is changed in place region by region.
+/// An image gives the sketch back, loaded and in place, and changes in place mark their regions.
 #[test]
 fn images_go_round() {
     let folder = tempfile::tempdir().unwrap();
@@ -255,7 +256,7 @@ fn images_go_round() {
     changed.verify().unwrap();
     assert_eq!(with(&changed.list().unwrap(), 1), (10..1000).chain([5000]).collect());
     assert!(open_as::<Sketch>(&path, &OpenOptions { mode: Mode::Share, key: None }).is_err());
-    // Other handles say what it is.
+    // Other handles say that the image is a sketch.
     for error in [
         open_as::<Filter>(&path, &OpenOptions::default()).unwrap_err(),
         open_as::<Map>(&path, &OpenOptions::default()).unwrap_err(),
@@ -264,7 +265,7 @@ fn images_go_round() {
     }
 }
 
-/// Without the key of a keyed image it is subtracted and not listed; with it, it is.
+/// Without its key a keyed sketch is subtracted but not listed. With its key it is listed.
 #[test]
 fn keyed_sketches_need_their_key() {
     let key = [9; 16];
@@ -279,13 +280,13 @@ fn keyed_sketches_need_their_key() {
     assert_eq!(closed.measure().taken, 0);
 }
 
-/// A header with its checksums made anew.
+/// An image with the checksums of its header computed again.
 fn resealed(mut image: Vec<u8>) -> Vec<u8> {
     crate::format::seal(&mut image);
     image
 }
 
-/// An unknown number says which handle a later version has there.
+/// The error for an unknown kind says which handle a later version has for it.
 #[test]
 fn numbers_of_kinds_tell_handles() {
     let image = bytes(&of(&Spec::with_capacity(10, 0.01).unwrap(), [1]));
@@ -298,8 +299,8 @@ fn numbers_of_kinds_tell_handles() {
     }
 }
 
-/// Geometries that no sketch has are refused, and whatever is in the cells, listing ends and does not say that all is
-/// well.
+/// Images with an impossible geometry are refused. Listing ends whatever the cells hold, and lists no more numbers than
+/// there are cells.
 #[test]
 fn forged_images_are_refused_or_listed_to_an_end() {
     let spec = Spec::with_capacity(30, 0.01).unwrap();
@@ -322,7 +323,7 @@ fn forged_images_are_refused_or_listed_to_an_end() {
         }
     }
     assert!(refused > 50 && opened > 5, "{refused} {opened}");
-    // Bits and sub-tables that do not go together, and words that this kind has no use for.
+    // The bits and the sub-tables do not fit together, or a word is not 0 that this kind does not use.
     let bits = u64::from_le_bytes(image[64..72].try_into().unwrap());
     let forgeries = [(64, bits - 1), (64, bits + 1), (64, bits - 192), (64, 0), (20, 0), (20, 2), (20, 8)];
     for (field, value) in forgeries.into_iter().chain((72..136).step_by(8).map(|field| (field, 1))) {
@@ -333,7 +334,7 @@ fn forged_images_are_refused_or_listed_to_an_end() {
         assert!(loaded.is_err(), "{value} at {field}");
     }
     for round in 0..2000 {
-        // A buffer at a multiple of 8, of which only the header is looked at.
+        // Opening the buffer in place checks only the header. The buffer begins at a multiple of 8.
         let mut forged: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
         let cells = 32..forged.len() - 2;
         for word in forged[cells].iter_mut() {
@@ -355,7 +356,7 @@ fn forged_images_are_refused_or_listed_to_an_end() {
     }
 }
 
-/// A cell that its own number, alone, makes of others is taken apart for ever by a decoder without a bound.
+/// A number that is in only one of its cells would keep a decoder without a bound busy for ever.
 #[test]
 fn listing_of_cells_that_no_numbers_made_ends() {
     let spec = cells(9, 3);
@@ -363,7 +364,8 @@ fn listing_of_cells_that_no_numbers_made_ends() {
     let mut words: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
     let taken: Vec<usize> = (32..32 + 27).step_by(3).filter(|cell| words[*cell] == 1).collect();
     assert_eq!(taken.len(), 3);
-    // The number is in one of its cells only: taken from there it is missing in the others, where it is alone again.
+    // The number is in one of its cells only. Taking it from there makes it missing in the others, where it is then
+    // alone.
     for cell in &taken[1..] {
         words[*cell..cell + 3].fill(0);
     }
@@ -374,7 +376,7 @@ fn listing_of_cells_that_no_numbers_made_ends() {
     assert!(!listing.is_complete && listing.listed.len() <= 9, "{listing:?}");
 }
 
-/// What `docs/format.md` says that cells hold, worked out without the library's code.
+/// The cells that `docs/format.md` specifies, computed without the library's code.
 fn specified(in_table: u64, tables: u64, changes: &[(u64, i64)]) -> Vec<u8> {
     let mut words = vec![0_u64; (3 * in_table * tables) as usize];
     for (number, count) in changes {
@@ -393,7 +395,7 @@ fn specified(in_table: u64, tables: u64, changes: &[(u64, i64)]) -> Vec<u8> {
     bytes
 }
 
-/// Golden images are what the format's document says, are written so today, and open for ever.
+/// Golden images have the bytes of the specification, are written the same today, and open for ever.
 #[test]
 fn golden_images_are_what_the_format_says() {
     let row = &SKETCHES[0];
@@ -423,13 +425,13 @@ fn golden_images_are_what_the_format_says() {
     }
 }
 
-/// A cell that says it holds one number, where that number has no cell, is not believed.
+/// Listing ignores a cell with a single number that has another cell.
 #[test]
 fn numbers_are_listed_from_their_own_cells_only() {
     let image = bytes(&of(&cells(9, 3), [42]));
     let mut words: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
     for table in 0..3 {
-        // Each sub-table has 3 cells; each cell moves to the next place.
+        // Each sub-table has 3 cells, and the test moves each cell to the next place.
         words[32 + 9 * table..32 + 9 * (table + 1)].rotate_right(3);
     }
     let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
@@ -439,10 +441,10 @@ fn numbers_are_listed_from_their_own_cells_only() {
     assert!(!listing.is_complete && listing.listed.is_empty(), "{listing:?}");
 }
 
-/// A cell that lies across the border of two regions has both marked before it changes in place.
+/// If a cell lies across the border of two regions, both regions are marked before it changes in place.
 #[test]
 fn cells_across_regions_are_marked() {
-    // The last cells but two lie in the first region, and one across its border.
+    // One of the last three cells lies across the border of the first region.
     let spec = cells(2733, 3);
     let image = bytes(&of(&spec, []));
     let mut words: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
@@ -454,13 +456,13 @@ fn cells_across_regions_are_marked() {
         sketch.insert_u64(number).unwrap();
         sketch.sync().unwrap();
         drop(sketch);
-        // SAFETY: as above.
+        // SAFETY: the words outlive both sketches, and nobody else uses them.
         let read: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
         read.verify().unwrap_or_else(|error| panic!("after {number}: {error}"));
     }
 }
 
-/// Sketches of a capacity, made when its size was another one, open for ever and are subtracted from each other.
+/// Images open for ever that were made when their capacity had another size, and they are subtracted from each other.
 #[test]
 fn images_of_earlier_sizes_open() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("bindings/go/view/testdata");
@@ -473,8 +475,8 @@ fn images_of_earlier_sizes_open() {
     assert_eq!((with(&listing, 1), with(&listing, -1)), (BTreeSet::from([1]), BTreeSet::from([50_001])));
 }
 
-/// The probability that numbers cannot be listed, in another way: small stopping sets by the series of a sub-table,
-/// large ones by the least bound of each size, which a search by thirds finds.
+/// A second calculation of the probability that numbers cannot be listed. Small stopping sets come from the series of a
+/// sub-table. For large ones a search by thirds finds the least bound of each size.
 fn bound_of_failure(numbers: u64, cells: u64, tables: u32) -> f64 {
     const SMALL: usize = 64;
     let (n, m) = (numbers as usize, cells as f64);
@@ -506,7 +508,7 @@ fn bound_of_failure(numbers: u64, cells: u64, tables: u32) -> f64 {
     (2..=n).map(of_size).sum::<f64>().min(1.0)
 }
 
-/// More sub-tables than 4 have no law, only the bound.
+/// With more than 4 sub-tables there is no law, only the bound.
 #[test]
 fn failures_are_those_of_the_stopping_sets() {
     use petal::kinds::iblt::sizing::failure;
@@ -525,8 +527,8 @@ fn failures_are_those_of_the_stopping_sets() {
     assert_eq!((failure(2, 0, 3), failure(1, 0, 3), failure(0, 1, 3), failure(1, 1, 3)), (1.0, 1.0, 0.0, 0.0));
 }
 
-/// Near the threshold one failure in a hundred becomes one in two and then certainty, without a leap, and half of all
-/// tables fail where the law has its middle.
+/// Near the threshold the failure rate rises without a leap from one in a hundred to certainty. Half of all tables fail
+/// where the law has its middle.
 #[test]
 fn failures_rise_without_a_leap() {
     use petal::kinds::iblt::sizing::failure;
@@ -546,7 +548,7 @@ fn failures_rise_without_a_leap() {
     }
 }
 
-/// A spec of cells that does not say how many sub-tables has those with which listing fails least.
+/// If a spec does not give the number of sub-tables, a sketch has the number with which listing fails least.
 #[test]
 fn sub_tables_are_the_best_of_those_that_divide() {
     for cells in [60, 84, 420, 840] {
@@ -561,7 +563,7 @@ fn sub_tables_are_the_best_of_those_that_divide() {
     }
 }
 
-/// Of two numbers in three sub-tables at most six cells are taken, of many all.
+/// One number takes a cell in each sub-table, and many numbers take all cells.
 #[test]
 fn what_is_measured_are_cells() {
     for tables in 3..=7 {
@@ -574,7 +576,7 @@ fn what_is_measured_are_cells() {
     }
 }
 
-/// Cells that end where the last region ends: none of them has anything beyond to mark.
+/// The last cell ends where the last region ends, and there is no further region to mark.
 #[test]
 fn the_last_cell_of_the_last_region_is_marked() {
     let spec = cells(8192, 4);

@@ -1,5 +1,5 @@
-//! Endurance: twenty million lookups of distinct keys, each of which was inserted. `make soak` does it with more,
-//! and in filters past 2^32 bits.
+//! Endurance: twenty million lookups of distinct keys, each of which was inserted. `make soak` looks up more keys, also
+//! in filters past 2^32 bits.
 
 use crate::common::soak::{self, Outcome};
 

@@ -1,10 +1,10 @@
-//! `docs/format.md` as a program: what images hold, worked out from its sentences and without the library's code. Each
-//! layout has one row in [`LAYOUTS`].
+//! `docs/format.md` as a program: the content of images, computed from the sentences of the document without the
+//! library's code. Each layout has one row in [`LAYOUTS`].
 
 use crate::common::mix;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A layout of a payload, and what follows from it.
+/// A layout of a payload, and its rule.
 struct Layout {
     /// The number of the kind.
     kind: u32,
@@ -12,11 +12,11 @@ struct Layout {
     rule: Rule,
 }
 
-/// What a layout says of keys, of which the hashes are given.
+/// The rule of a layout about keys with given hashes.
 enum Rule {
-    /// The bits that a key sets, by their places in the payload, whose other bits are 0.
+    /// The bits that a key sets, by their places in the payload. All other bits are 0.
     Bits(fn(&Header, u64) -> Vec<u64>),
-    /// Whether a lookup in this payload says true. Of absent keys at most so many times the share 2^-r do.
+    /// Whether a lookup in this payload says true. The number is the false-positive rate as a multiple of 2^-r.
     Lookup(fn(&Header, &[u8], u64) -> bool, f64),
     /// The payload of a filter into which all keys were inserted, in the order of their hashes.
     Payload(fn(&Header, &[u64]) -> Vec<u8>),
@@ -49,7 +49,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 31, version: 1, rule: Rule::Lookup(aleph, 1.0) },
 ];
 
-/// Holds an image to what its layout says of the keys with these hashes.
+/// Asserts that an image follows its layout for the keys with these hashes.
 #[track_caller]
 pub fn check(name: &str, image: &[u8], hashes: &[u64]) {
     let header = Header(image);
@@ -73,7 +73,7 @@ pub fn check(name: &str, image: &[u8], hashes: &[u64]) {
             let payload = &image[256..256 + header.payload_bytes()];
             let found = |hash| contains(&header, payload, hash);
             assert!(hashes.iter().all(|hash| found(*hash)), "{name} does not hold a key, as docs/format.md says");
-            // Of others no more than twice the share that it should.
+            // Lookups find absent keys at no more than twice the expected rate.
             let others = (0..10_000).filter(|i| found(mix(u64::MAX - i))).count() as f64;
             let expected = 10_000.0 * times * (-(header.word(0) as f64)).exp2();
             assert!(others <= 2.0 * expected + 5.0, "{name} holds {others} other keys");
@@ -81,7 +81,7 @@ pub fn check(name: &str, image: &[u8], hashes: &[u64]) {
     }
 }
 
-/// The first part of an image.
+/// The header at the start of an image.
 struct Header<'a>(&'a [u8]);
 
 impl Header<'_> {
@@ -105,7 +105,7 @@ impl Header<'_> {
         self.u64(64)
     }
 
-    /// One of the eight words that mean what the kind says.
+    /// One of the eight words whose meaning the kind defines.
     fn word(&self, i: usize) -> u64 {
         self.u64(72 + 8 * i)
     }
@@ -115,7 +115,7 @@ impl Header<'_> {
     }
 }
 
-/// The number of `width` bits from bit `bit` of some bytes on.
+/// The number in `width` bits of some bytes, from bit `bit` on.
 fn number(bytes: &[u8], bit: usize, width: usize) -> u64 {
     (0..width).map(|i| u64::from(bytes[(bit + i) / 8] >> ((bit + i) % 8) & 1) << i).sum()
 }
@@ -158,7 +158,8 @@ fn ribbon(header: &Header, payload: &[u8], hash: u64) -> bool {
     columns == u128::from((z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % (1 << r))
 }
 
-/// What the slots come to of a key with these x and z, where slots have r columns and keys w coefficients, of n keys.
+/// The columns of a key in a ribbon of n keys, as one number. The key has x, z and w coefficients, and slots have r
+/// columns.
 fn ribbon_columns(payload: &[u8], bits: u64, [r, w, n]: [u64; 3], x: u64, z: u64) -> u128 {
     const G: u64 = 0x9e37_79b9_7f4a_7c15;
     let (b, o, second, third) = if w == 64 { (7, 4, 90, 111) } else { (9, 5, 379, 454) };
@@ -227,7 +228,7 @@ fn ribbon_columns(payload: &[u8], bits: u64, [r, w, n]: [u64; 3], x: u64, z: u64
     (0..r).map(|column| u128::from(value(column)) << column).sum()
 }
 
-/// The value that an image of a map has for the key with these 128 bits.
+/// The value that a map's image gives the key with these 128 bits.
 pub fn value(image: &[u8], id: u128) -> Option<u64> {
     let header = Header(&image[..256]);
     let payload = &image[256..256 + header.payload_bytes()];
@@ -247,7 +248,7 @@ pub fn value(image: &[u8], id: u128) -> Option<u64> {
         return (columns >> v == check).then_some((columns % (1 << v)) as u64);
     }
     assert_eq!(header.hashes(), 3);
-    // The width of the first array, and the bit after it.
+    // The width of a number in the first array, and whether checks have an array of their own.
     let is_mutable = header.kind() == 21;
     let (width, is_apart) = match is_mutable {
         true => (c + 2, false),
@@ -285,7 +286,7 @@ pub fn value(image: &[u8], id: u128) -> Option<u64> {
     (check == (z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % (1 << c)).then_some(value)
 }
 
-/// The `index`-th of numbers of `width` bits, none of which lies in two words.
+/// The number of index `index` among numbers of `width` bits, none of which lies in two words.
 fn in_word(payload: &[u8], width: u64, index: u64) -> u64 {
     let each = 64 / width;
     number(payload, (64 * (index / each) + width * (index % each)) as usize, width as usize)
@@ -323,7 +324,7 @@ fn bloom(header: &Header, hash: u64) -> Vec<u64> {
         0 => high((0..i).fold(hash, |hash, _| hash.wrapping_mul(G)), range),
         1 => high(w(i + 1), range),
         2 => {
-            // The slices of a word, as text of binary digits.
+            // The slices of a word, taken from its text of binary digits.
             let slices = |word: u64| {
                 let digits = format!("{word:064b}").into_bytes();
                 let whole = digits.chunks_exact(width as usize);
@@ -360,7 +361,7 @@ fn blocked(header: &Header, hash: u64) -> Vec<u64> {
     }
 }
 
-/// The bits of so many lanes of one block.
+/// The bits of a key in one block, for this number of lanes.
 fn in_one_block(header: &Header, hash: u64, hashes: u64) -> Vec<u64> {
     let block = high(hash, header.bits() / 512);
     let (more, fewer) = (hashes.div_ceil(2), hashes / 2);
@@ -382,7 +383,7 @@ fn counting(header: &Header, hashes: &[u64]) -> Vec<u8> {
     const G: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut payload = vec![0; header.payload_bytes()];
     let (width, is_blocked) = (header.word(0), header.word(1) == 1);
-    // The blocks of kind 3, whose bits are in the counters.
+    // Blocked counters are the counters that hold the bits of a filter of kind 3.
     let mut blocks = header.0[..256].to_vec();
     blocks[64..72].copy_from_slice(&(header.bits() / 512 * 512).to_le_bytes());
     let bit = |payload: &[u8], i: u64| u64::from(payload[i as usize / 8] >> (i % 8) & 1);
@@ -392,7 +393,7 @@ fn counting(header: &Header, hashes: &[u64]) -> Vec<u8> {
             true => in_one_block(&Header(&blocks), *hash, header.hashes()).iter().map(|bit| bit / width).collect(),
             false => (0..header.hashes()).map(counter).collect(),
         };
-        // A counter that is met twice counts once.
+        // A counter that a key meets twice counts once.
         counters.sort_unstable();
         counters.dedup();
         for counter in counters {
@@ -489,7 +490,7 @@ fn variable_increment(header: &Header, hashes: &[u64]) -> Vec<u8> {
     payload
 }
 
-/// Layers of bits, each key in the first that does not have it.
+/// Layers of bits: each key goes into the first layer that does not have the key.
 fn layered(header: &Header, hashes: &[u64]) -> Vec<u8> {
     const G: u64 = 0x9e37_79b9_7f4a_7c15;
     let (layers, s, words) = (header.word(0), header.word(1), header.bits() / 64);
@@ -517,7 +518,7 @@ fn layered(header: &Header, hashes: &[u64]) -> Vec<u8> {
     payload
 }
 
-/// The filter of what was inserted; nothing was removed.
+/// The filter of the inserted keys; no key was removed.
 fn removed_set(header: &Header, hashes: &[u64]) -> Vec<u8> {
     const G: u64 = 0x9e37_79b9_7f4a_7c15;
     let bits = 64 * (100 * (header.bits() / 64) / (100 + header.word(0)));
@@ -531,7 +532,7 @@ fn removed_set(header: &Header, hashes: &[u64]) -> Vec<u8> {
     payload
 }
 
-/// A chain of levels. Here the first level has room for all keys; the bytes of the levels that follow are zero.
+/// A chain of levels. The first level has room for all keys here, and the bytes of later levels are zero.
 fn scalable(header: &Header, hashes: &[u64]) -> Vec<u8> {
     let kind = [bloom, split_block, blocked][header.word(0) as usize];
     let [growth, levels, capacity, step] = [2, 3, 4, 5].map(|i| header.word(i));
@@ -540,7 +541,8 @@ fn scalable(header: &Header, hashes: &[u64]) -> Vec<u8> {
     assert!(
         step == if header.word(0) == 1 { 0 } else { (-64.0 * f64::from_bits(header.word(1)).log2()).round() as u64 }
     );
-    // The first level is a payload of its kind with the same number of bits a key, and no numbers of its own.
+    // The first level is a payload of its kind with as many hashes and with its own number of bits. All words of its
+    // geometry are 0.
     let mut level = header.0[..256].to_vec();
     level[64..72].copy_from_slice(&first_bits.to_le_bytes());
     level[72..136].fill(0);
@@ -555,7 +557,7 @@ fn scalable(header: &Header, hashes: &[u64]) -> Vec<u8> {
         }
         taken += u64::from(is_new);
     }
-    // The last line is the state: keys that the level in use has taken, and which level that is, the first.
+    // The last line is the state: the number of keys in the level in use, and the number of that level, which is 0.
     let state = payload.len() - 64;
     payload[state..state + 8].copy_from_slice(&taken.to_le_bytes());
     payload
@@ -723,7 +725,7 @@ fn cuckoo(header: &Header, hashes: &[u64]) -> Vec<u8> {
             replace(&mut buckets[bucket as usize], 0, p);
             continue;
         }
-        // Each bucket of the queue with the entry that leads to it, and the place of the one before it.
+        // Each item of the queue has a bucket, the entry that leads to it, and the item before it.
         let mut queue = vec![(first, p, None), (second, p, None)];
         let mut at = 0;
         while empty(&buckets[queue[at].0 as usize]) == 0 {
@@ -779,7 +781,7 @@ fn vector_quotient(header: &Header, hashes: &[u64]) -> Vec<u8> {
         let [one, two] = pair.map(|block| taken(&blocks[block]));
         let mut into = if one <= two { pair[0] } else { pair[1] };
         if one.min(two) == s {
-            // The first entry of the two that can move does.
+            // The first entry of both blocks that can move does move.
             let entries = pair.iter().flat_map(|block| {
                 let buckets = blocks[*block].iter().enumerate();
                 buckets.flat_map(move |(bucket, tags)| tags.iter().map(move |tag| (*block, bucket, *tag)))
@@ -844,16 +846,16 @@ fn d_left(header: &Header, hashes: &[u64]) -> Vec<u8> {
     payload
 }
 
-/// Runs of codes, as lists of numbers that are put into slots.
+/// Runs of codes, as lists of numbers that are then put into slots.
 fn quotient(header: &Header, hashes: &[u64]) -> Vec<u8> {
     let (r, slots) = (header.word(0) as u32, header.word(1));
-    // The codes of each quotient; equal fingerprints come one after the other.
+    // The codes of each quotient. Equal fingerprints follow each other.
     let fingerprints: Vec<u64> = hashes.iter().map(|hash| high(*hash, slots << r)).collect();
     let mut runs: Vec<(u64, Vec<u64>)> = Vec::new();
     let groups: Vec<&[u64]> = fingerprints.chunk_by(|a, b| a == b).collect();
     for group in &groups {
         let (quotient, x, count) = (group[0] >> r, group[0] % (1 << r), group.len() as u64);
-        // The digits of a number, the first first.
+        // The digits of a number, the most significant first.
         let digits = |mut number: u64, base: u64| {
             let mut digits = Vec::new();
             while number > 0 || digits.is_empty() {
@@ -881,7 +883,7 @@ fn quotient(header: &Header, hashes: &[u64]) -> Vec<u8> {
             None => runs.push((quotient, code)),
         }
     }
-    // Where the runs lie if the first slots up to `first` are taken by the last ones.
+    // The starts of the runs if the last runs take the slots before `first`.
     let placed = |first: u64| {
         let mut next = first;
         let mut places = Vec::new();
@@ -930,7 +932,7 @@ fn width_of(number: i64) -> u32 {
     (0..64).find(|width| number >> width == 0).unwrap()
 }
 
-/// Head, index and codes, as texts of bits that are put together.
+/// Head, index and codes, as lists of bits that are put together.
 fn golomb(header: &Header, hashes: &[u64]) -> Vec<u8> {
     let range = header.word(0);
     let mut numbers: Vec<u64> = hashes.iter().map(|hash| high(mix(*hash), range)).collect();
@@ -948,7 +950,7 @@ fn golomb(header: &Header, hashes: &[u64]) -> Vec<u8> {
     }
     let width = 1_u64 << (p + 5);
     let buckets = range.div_ceil(width);
-    // The line.
+    // The slope of the line from which the starts of groups are stored as differences.
     let y = 1.0 - q;
     let quotients = 32.min(range.div_ceil(1 << p));
     let (mut power, mut sum) = (1.0, 0.0);
@@ -1055,7 +1057,7 @@ fn aleph(header: &Header, payload: &[u8], hash: u64) -> bool {
         let first = (position % slots) / 64 * (18 + 8 * (f + 1)) * 8 + 144 + position % 64 * (f + 1);
         (0..=f).fold(0, |number, i| number | u64::from(segment[(first + i) as usize / 8] >> ((first + i) % 8) & 1) << i)
     };
-    // The runs one after the other, from what those before the first slot take on.
+    // The runs, one after the other. Runs of the last quotients may reach into the first slots.
     let mut next = u64::from(u16::from_le_bytes([segment[0], segment[1]]));
     for quotient in (0..slots).filter(|quotient| bit(*quotient, 16)) {
         let start = next.max(quotient);
@@ -1074,7 +1076,7 @@ fn aleph(header: &Header, payload: &[u8], hash: u64) -> bool {
             let later = &run[at + 1..];
             at += match later.first() {
                 Some(second) if *second == number => 2,
-                // A counter, which ends with the same number.
+                // The number is a counter, which ends with the same number.
                 Some(second) if *second < number => 2 + later.iter().position(|later| *later == number).unwrap(),
                 Some(_) if number == 0 => later.windows(2).position(|two| two == [0, 0]).map_or(1, |zeros| zeros + 3),
                 _ => 1,

@@ -1,11 +1,11 @@
-//! The kind `spectral`: how right the counts of its three methods are, and what each of them cannot do. That nothing is
-//! lost is in `state_machine.rs`.
+//! The kind `spectral`: the accuracy of counts with its three methods, and what each method cannot do.
+//! `state_machine.rs` tests that no key is lost.
 
 use crate::common::{image, mix};
 use petal::kinds::spectral::{COUNTER_BITS, METHOD, ROW};
 use petal::{Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, Spec, Status, create, sizing};
 
-/// So many counters of a method for the first array, with so many of them for a key.
+/// A spec with this method, this number of counters in the first array, and this number of counters a key.
 fn spec(method: &str, counters: u64, hashes: u32) -> Spec {
     let words = (16 * counters).div_ceil(64);
     let words = if method == "recurring_minimum" { words + words.div_ceil(2) - 1 } else { words };
@@ -15,14 +15,14 @@ fn spec(method: &str, counters: u64, hashes: u32) -> Spec {
     spec
 }
 
-/// The share of keys whose count is wrong, that of keys whose count is too low, and by how much counts err on average.
+/// The share of keys with a wrong count, the share of keys with too low a count, and the mean error of counts.
 struct Errors {
     wrong: f64,
     low: f64,
     mean: f64,
 }
 
-/// A stream of 5 n arrivals, each of any of n keys, as in the paper: 7.2 counters a key, 5 of them for each.
+/// The errors after the streams of the paper: 5 n arrivals of n keys, with 7.2 counters a key and k = 5.
 fn stream(method: &str, streams: u64) -> Errors {
     const KEYS: u64 = 10_000;
     let (mut wrong, mut low, mut error, mut all) = (0, 0, 0, 0);
@@ -45,8 +45,8 @@ fn stream(method: &str, streams: u64) -> Errors {
     Errors { wrong: share(wrong), low: share(low), mean: share(error) }
 }
 
-/// The ratios of the paper's experiment: minimum selection errs at about the rate of a Bloom filter, minimal increase
-/// at a third of that, and the recurring minimum, which has half as many counters again, less than selection.
+/// The ratios of the paper's experiment. Minimum selection errs at about the rate of a Bloom filter, and minimal
+/// increase at a third of that rate. Recurring minimum has half as many counters again, and errs less than selection.
 #[test]
 fn counts_err_as_seldom_as_they_should() {
     const STREAMS: u64 = 20;
@@ -56,10 +56,10 @@ fn counts_err_as_seldom_as_they_should() {
     println!("selection {:.4} by {:.4}", selection.wrong, selection.mean);
     println!("increase {:.4} by {:.4}", increase.wrong, increase.mean);
     println!("recurring {:.4} (low {:.5}) by {:.4}", recurring.wrong, recurring.low, recurring.mean);
-    // The table's, of one stream. A share of 200,000 keys, whose errors come in each filter together: three times the
-    // deviation of independent ones.
+    // The band of the share of wrong counts among 200,000 keys. Errors of one filter come together, so their variance
+    // is three times that of independent errors. The paper's table has the shares of one stream.
     let band = |rate: f64| 4.5 * (3.0 * rate / (STREAMS as f64 * 10_000.0)).sqrt();
-    // A key is counted wrongly where the others hide it: all but one of them, of whom nearly all came.
+    // A count is wrong if the other keys hide the key. Nearly all of these keys came.
     let rate = sizing::bloom::exact(72_000, 5, (10_000.0 * (1.0 - (-5.0_f64).exp())) as u64);
     assert!((selection.wrong - rate).abs() < band(rate), "{} of {rate}", selection.wrong);
     assert!((selection.wrong - 0.033).abs() < band(0.033), "{}", selection.wrong);
@@ -69,7 +69,7 @@ fn counts_err_as_seldom_as_they_should() {
     assert!(increase.mean < selection.mean && recurring.mean < selection.mean);
 }
 
-/// Minimal increase keeps its counters as low as they can be, and so cannot remove: that changes nothing.
+/// Minimal increase keeps counters as low as possible, and therefore cannot remove. A refused removal changes nothing.
 #[test]
 fn minimal_increase_refuses_removals() {
     let mut filter = create(&spec("minimal_increase", 1000, 4)).unwrap();
@@ -86,14 +86,14 @@ fn minimal_increase_refuses_removals() {
         assert!(error.message().contains("spectral with method = minimal_increase cannot remove"), "{error}");
     }
     assert_eq!(image(&filter), before);
-    // What recurring minimum cannot do.
+    // Recurring minimum can neither merge nor intersect.
     let mut filter = create(&spec("recurring_minimum", 1000, 4)).unwrap();
     let other = filter.copy().unwrap();
     assert_eq!(filter.merge(&other).unwrap_err().status(), Status::Unsupported);
     assert_eq!(filter.intersect(&other).unwrap_err().status(), Status::Unsupported);
 }
 
-/// Many times at once is many times one by one, for each method, up to the end of counters, where they stay.
+/// One insertion with a count does the same as so many insertions, for each method, and counters stay at their maximum.
 #[test]
 fn keys_come_often_at_once() {
     for method in ["minimum_selection", "minimal_increase", "recurring_minimum"] {
@@ -113,7 +113,7 @@ fn keys_come_often_at_once() {
             assert_eq!(image(&single), image(&times), "{method}");
         }
         assert_eq!(single.base().count(), times.base().count());
-        // Four thousand million times, in as long as once.
+        // Four thousand million copies take as long as one copy.
         for (width, greatest) in [(8.0, 255), (16.0, 65_535), (32.0, u64::from(u32::MAX))] {
             let mut filter = small(10_000, width);
             filter.insert_hash_times(mix(1), greatest - 1).unwrap();
@@ -122,7 +122,7 @@ fn keys_come_often_at_once() {
             assert_eq!(filter.count_hash(mix(1)).unwrap(), greatest, "{method}");
             assert!(filter.measure().saturated >= 4, "saturated counters are seen");
             if method != "minimal_increase" {
-                // Nobody knows any more how often it is there.
+                // The counters are at their maximum, so a removal leaves them alone.
                 assert!(filter.remove_hash(mix(1)).unwrap());
                 assert_eq!(filter.count_hash(mix(1)).unwrap(), greatest);
                 filter.insert_hash_times(mix(2), 1000.min(greatest - 1)).unwrap();
@@ -133,7 +133,7 @@ fn keys_come_often_at_once() {
     }
 }
 
-/// Minimum selection is the kind `counting` with wider counters, to the bit.
+/// Minimum selection has the counts of the kind `counting`, with wider counters.
 #[test]
 fn minimum_selection_is_counting() {
     let wide = spec("minimum_selection", 4000, 6);
@@ -155,7 +155,7 @@ fn minimum_selection_is_counting() {
     assert_eq!(payload(&wide)[..8000], payload(&counting)[..8000]);
 }
 
-/// Batches, and what builders make, are many single calls, with and without fetching ahead.
+/// Batches and builders do the same as single calls, with and without fetching ahead.
 #[test]
 fn batches_and_builders_are_single_calls() {
     for (method, counters) in ["minimum_selection", "minimal_increase", "recurring_minimum"]
@@ -181,7 +181,7 @@ fn batches_and_builders_are_single_calls() {
             asked.iter().for_each(|hash| assert!(single.remove_hash(*hash).is_ok()));
             assert!(image(&single) == image(&batch), "{method}");
         }
-        // A builder inserts them in the order of their hashes.
+        // A builder inserts keys in the order of their hashes.
         let mut builder = Builder::new(&spec, BuilderOptions::default()).unwrap();
         builder.add_batch(&Keys::Hashes(&hashes)).outcome.unwrap();
         let mut sorted = hashes.clone();
@@ -192,7 +192,7 @@ fn batches_and_builders_are_single_calls() {
     }
 }
 
-/// A size for a rate is the least, and that of the primary counters; what cannot be is refused.
+/// A rate gets the least size, which is that of the primary counters. Impossible sizes are refused.
 #[test]
 fn sizes_are_those_of_their_counters() {
     for (method, width, capacity) in [
@@ -219,7 +219,7 @@ fn sizes_are_those_of_their_counters() {
     assert_eq!((refused.status(), refused.message()), (Status::OutOfRange, "bits = 72 is not a multiple of 64"));
 }
 
-/// Two arrays take three words, and not fewer.
+/// Two arrays take at least three words.
 #[test]
 fn the_least_has_two_arrays() {
     let of = |bits| create(&Spec { bits, ..spec("recurring_minimum", 4, 1) });
@@ -227,7 +227,7 @@ fn the_least_has_two_arrays() {
     assert_eq!(of(192).unwrap().base().geometry().bits, 192);
 }
 
-/// Counters that are at their greatest are counted in all arrays, and damage is told by the number of counters.
+/// The number of counters at their maximum covers all arrays. The message about damage has the number of counters.
 #[test]
 fn all_counters_are_measured() {
     for method in ["minimum_selection", "minimal_increase", "recurring_minimum"] {

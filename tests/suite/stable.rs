@@ -1,11 +1,11 @@
-//! Stable filters at their stable point, and what they lose by age, against the formulas; the same operations make the
-//! same bytes, and those are the ones of cells that are counted down one by one.
+//! Stable filters: rates at the stable point and losses by age agree with the formulas. Equal operations make equal
+//! bytes, which are those of cells that are counted down one by one.
 
 use crate::common::{Buffer, empty, hash_of, image, mix};
 use petal::kinds::stable::sizing::Cells;
 use petal::{Answers, Filter, Image, Keys, Mode, Spec, create, registry};
 
-/// Filters of an exact shape; they decrement what the rate of 1 % wants.
+/// A spec of an exact shape. The default rate of 1 % sets the number of decrements.
 fn spec(cells: u64, cell_bits: u64, hashes: u32, seed: u64) -> Spec {
     let row = registry::find_name("stable").unwrap();
     let mut spec = Spec { kind: Some(row.kind), bits: cells * cell_bits, hashes, seed, ..Spec::default() };
@@ -25,7 +25,7 @@ fn found(filter: &Filter, spec: &Spec, keys: std::ops::Range<u64>) -> u64 {
     answers.true_count
 }
 
-/// k, the bits of a cell, P, the share of zeros and the rate.
+/// k, the bits of a cell, P, the share of zeros, and the rate.
 const POINTS: [(u32, u64, u64, f64, f64); 3] =
     [(3, 1, 11, 0.7857, 0.00984), (3, 2, 36, 0.7865, 0.00973), (4, 2, 30, 0.6870, 0.00960)];
 
@@ -37,12 +37,12 @@ fn the_published_points_are_met() {
         let mut filter = create(&spec).unwrap();
         assert_eq!(filter.base().geometry().words[1], decrements);
         assert!((filter.expected_false_positive_rate(u64::MAX) / rate - 1.0).abs() < 1e-3);
-        // From below, whatever the number of keys.
+        // The share of zeros reaches the stable point after any number of keys that is large enough.
         let mut next = 0;
         let (snapshots, fresh) = (20, 50_000);
         let (mut is_zero, mut hits) = (0.0, 0);
         for snapshot in 0..snapshots {
-            // By then each cell was decremented some times as often as it counts.
+            // After the first keys each cell was decremented several times as often as its maximum.
             let more = if snapshot == 0 { 200_000 } else { 30_000 };
             insert(&mut filter, &spec, next..next + more);
             next += more;
@@ -50,17 +50,18 @@ fn the_published_points_are_met() {
             hits += found(&filter, &spec, (1 << 40) + snapshot * fresh..(1 << 40) + (snapshot + 1) * fresh);
         }
         let is_zero = is_zero / snapshots as f64;
-        // A cell is a coin that is tossed anew between snapshots.
+        // Between snapshots each cell takes a new random value.
         let sd = (zeros * (1.0 - zeros) / (CELLS * snapshots) as f64).sqrt();
         assert!((is_zero - zeros).abs() < 4.5 * sd + 5e-5, "k = {hashes}: {is_zero} of the cells are 0, not {zeros}");
         let mean = (snapshots * fresh) as f64 * rate;
-        // And the rate is a power of the shares of cells that are set, which toss as well.
+        // The rate is a power of the share of set cells, so the deviation of that share adds to the deviation of the
+        // rate.
         let sd = (mean + (mean * f64::from(hashes).sqrt() * sd / (1.0 - zeros)).powi(2)).sqrt();
         assert!((hits as f64 - mean).abs() < 4.5 * sd, "k = {hashes}: {hits} found, {mean} +- {sd} expected");
     }
 }
 
-/// Keys of every age are lost as often as the chain of a cell's values says.
+/// Keys of every age are lost as often as the Markov chain of a cell's value predicts.
 #[test]
 fn what_is_lost_by_age_is_what_the_chain_says() {
     const KEYS: u64 = 500;
@@ -88,13 +89,12 @@ fn what_is_lost_by_age_is_what_the_chain_says() {
                 "{cell_bits} bits, {age} later: {lost} lost, {mean} +- {sd} expected"
             );
         }
-        // Old keys are lost but for the rate, and the one that came last never is.
+        // Older keys are lost more often, and the last keys are not all lost.
         assert!(expected[6] > expected[1] && lost[0] < 12 * KEYS);
     }
 }
 
-/// What is asked for by its rate keeps it, and what came as many insertions ago as the capacity is lost as seldom as
-/// was asked for.
+/// A filter for a rate keeps the rate. Keys as old as the capacity are lost as seldom as the spec asks.
 #[test]
 fn capacities_are_ages() {
     let row = registry::find_name("stable").unwrap();
@@ -112,7 +112,7 @@ fn capacities_are_ages() {
 
 // ---- A long stream of operations ---------------------------------------------------------------------------------
 
-/// The filter as its description has it, cell by cell.
+/// The filter as its description defines it, cell by cell.
 struct Model {
     cells: Vec<u8>,
     each: u64,
@@ -167,8 +167,8 @@ impl Model {
     }
 }
 
-/// Insertions one by one, in batches and in place, lookups, steps of time, copies and images: always what the cells of
-/// the model say.
+/// Single insertions, batches, operations in place, lookups, steps of time, copies and images always give the cells of
+/// the model.
 #[test]
 fn long_streams_are_those_of_single_cells() {
     for (turn, cell_bits) in (0..).zip([1, 2, 3, 4]) {
@@ -246,7 +246,7 @@ fn long_streams_are_those_of_single_cells() {
     }
 }
 
-/// Bits after the last cell, which no insertion sets, are refused: the rest of its group, and of the line.
+/// An image with a bit set after the last cell is refused. Such bits fill the last group and the last line.
 #[test]
 fn bits_after_the_last_cell_are_refused() {
     for (cells, cell_bits) in [(300, 1), (320, 2), (333, 3), (384, 2), (999, 1)] {
@@ -267,13 +267,13 @@ fn bits_after_the_last_cell_are_refused() {
     }
 }
 
-/// After the steps that leave nothing no key is there, and hardly one of fewer steps is forgotten at once: what is made
-/// in one go is what is made step by step, in cells of every size.
+/// Many steps at once do the same as single steps, in cells of every size. After as many steps as leave nothing no key
+/// is there.
 #[test]
 fn many_steps_are_single_steps() {
     for cell_bits in 1..=4 {
         let mut spec = spec(3000, cell_bits, 3, 9);
-        // As few decrements as can be: keys live long.
+        // The spec has as few decrements as possible, so that keys live long.
         spec.capacity = 3000;
         let mut filter = create(&spec).unwrap();
         insert(&mut filter, &spec, 0..200);
@@ -286,7 +286,7 @@ fn many_steps_are_single_steps() {
     }
 }
 
-/// No key is left after 64 times as many decrements of each cell as its maximum, and no fewer.
+/// The lifetime is the least number of steps with 64 times as many decrements of each cell as its maximum.
 #[test]
 fn lifetimes_are_those_of_all_decrements() {
     for (hashes, each, greatest, decrements) in [(3, 1000, 15, 7), (1, 64, 1, 64), (16, 12_345, 3, 10), (2, 7, 7, 1)] {

@@ -1,19 +1,19 @@
-//! Kinds that take keys and lose none against an exact multiset: insertions, removals and counts, one by one and in
-//! batches, growth, mergers, intersections, other sizes and images, in whatever order. No kind is named here: each is
-//! asked what it can. 10^8 operations a kind in the soak, each the insertion, removal, lookup or count of a key.
+//! Kinds that take keys and lose none, compared with an exact multiset. Operations come in any order: insertions,
+//! removals, counts, batches, growth, mergers, intersections, other sizes and images. The test asks each kind what it
+//! can do and names no kind. The soak runs 10^8 operations on single keys for each kind.
 
 use crate::common::{Buffer, Case, cases, each, hash_of, image, is_soak, main_layouts, mix, share_of};
 use crate::conformance::{CAPACITY, can};
 use petal::format::REGION_BYTES;
 use petal::{Answers, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Overfill, Spec, Status, create, load};
 
-/// Different keys: so many that they are more than have room, and that many have something in common.
+/// The number of different keys. A filter has room for half of them, and many share fingerprints or cells.
 const UNIVERSE: u64 = 2 * CAPACITY;
 
-/// Operations between one image and the next.
+/// The number of operations between one image and the next.
 const ROUND: u64 = 400;
 
-/// A filter's model, and the numbers that look random.
+/// The model of a filter, and a generator of random numbers.
 struct Machine<'a> {
     case: &'a Case,
     /// The capacity that the filter was made for.
@@ -21,16 +21,16 @@ struct Machine<'a> {
     capabilities: Capabilities,
     empty: Filter,
     hashes: Vec<u64>,
-    /// How often each key is there at least.
+    /// For each key, how often the filter has it at least.
     held: Vec<u64>,
-    /// Whether that is how often it was inserted less how often it was removed: not after an intersection.
+    /// Whether `held` is exact: insertions less removals. After an intersection it is a lower bound.
     is_counted: bool,
-    /// Whether the filter is an image where it lies, which cannot grow or take another size.
+    /// Whether the filter is an image in place, which can neither grow nor take another size.
     is_in_place: bool,
     random: u64,
-    /// What was done to single keys.
+    /// The number of operations on single keys.
     operations: u64,
-    /// Insertions, mergers and sizes for which there was no room.
+    /// The number of insertions, mergers and sizes that were refused for want of room.
     refused: u64,
 }
 
@@ -44,18 +44,19 @@ impl Machine<'_> {
         ((u128::from(mix(self.random)) * u128::from(below)) >> 64) as u64
     }
 
-    /// Does `change`, which is refused only for want of room, and then has changed nothing. Whether it was done.
+    /// Does `change`, which may be refused only for want of room, and then changes nothing. Returns `None` if it was
+    /// refused.
     fn unless_full<T>(
         &mut self,
         filter: &mut Filter,
         change: impl FnOnce(&mut Filter) -> petal::Result<T>,
     ) -> Option<T> {
-        // Refusals come in thousands where it is full.
+        // A full filter refuses thousands of changes, so only some refusals compare all bytes.
         let is_looked_at = self.draw(16) == 0;
         self.unless_full_and(filter, is_looked_at, change)
     }
 
-    /// [`Machine::unless_full`]; `is_looked_at` says whether each byte is.
+    /// [`Machine::unless_full`]. `is_looked_at` says whether a refusal compares all bytes.
     fn unless_full_and<T>(
         &mut self,
         filter: &mut Filter,
@@ -90,7 +91,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What a key's count has to be at least.
+    /// Asserts that the filter finds a key and that its count is high enough.
     fn is_told(&mut self, filter: &Filter, key: usize) {
         self.operations += 1;
         let (hash, held) = (self.hashes[key], self.held[key]);
@@ -115,7 +116,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Removes a key that is there, or one that certainly is not: that of any other may take another key's place.
+    /// Removes a present key, or a key that is certainly absent. Removing any other key could take the place of another
+    /// one.
     fn remove(&mut self, filter: &mut Filter, key: usize) {
         let hash = self.hashes[key];
         if self.held[key] > 0 {
@@ -129,7 +131,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Rejuvenates a key that is there, or one that certainly is not.
+    /// Rejuvenates a present key, or a key that is certainly absent.
     fn rejuvenate(&mut self, filter: &mut Filter, key: usize) {
         let (hash, is_there) = (self.hashes[key], self.held[key] > 0);
         if !is_there && filter.contains_hash(hash) {
@@ -144,7 +146,7 @@ impl Machine<'_> {
         assert_eq!(filter.base().count(), count);
     }
 
-    /// So many keys, each no more often than it is there if they are to be removed.
+    /// Random keys, at most `keys` of them. For a removal each occurs no more often than the filter has it.
     fn some(&mut self, keys: u64, to_remove: bool) -> Vec<usize> {
         let mut left = self.held.clone();
         let keys: Vec<usize> = (0..keys).map(|_| self.draw(UNIVERSE) as usize).collect();
@@ -177,12 +179,13 @@ impl Machine<'_> {
         }
     }
 
-    /// A key so many times at once.
+    /// Inserts or removes a key several times at once.
     fn times(&mut self, filter: &mut Filter, key: usize) {
         let (hash, held) = (self.hashes[key], self.held[key]);
         let times = [0, 2, 3, 5, 40, 300][self.draw(6) as usize];
         if self.draw(3) > 0 {
-            // Some copies may have had a place each, and were taken out again: others may lie elsewhere then.
+            // A refused call may have inserted some copies and taken them out again, after which other entries may lie
+            // elsewhere.
             let is_looked_at = self.case.row.is_canonical;
             if self.unless_full_and(filter, is_looked_at, |filter| filter.insert_hash_times(hash, times)).is_some() {
                 self.held[key] += times;
@@ -197,7 +200,7 @@ impl Machine<'_> {
         }
     }
 
-    /// With a filter of some keys that come a few times.
+    /// Merges or intersects with a filter of random keys, some of which occur several times.
     fn combine(&mut self, filter: &mut Filter, is_merger: bool) {
         let mut other = self.empty.copy().unwrap();
         let (keys, mut held) = (if is_merger { 60 } else { 3 * CAPACITY / 2 }, vec![0; UNIVERSE as usize]);
@@ -207,7 +210,8 @@ impl Machine<'_> {
             }
         }
         if is_merger {
-            // What grows and whose entries stay where they are is put side by side, which does not go on for ever.
+            // A growing filter whose entries do not move takes the other filter's levels, of which there is a greatest
+            // number.
             let may_refuse = match self.case.row.overfill {
                 Overfill::Refuses => true,
                 Overfill::Grows => self.is_in_place || !self.case.row.moves_entries,
@@ -228,10 +232,10 @@ impl Machine<'_> {
         self.unless_full(filter, |filter| filter.resize(capacity));
     }
 
-    /// A round of operations; `is_rising` says whether more keys come or go.
+    /// One round of operations. `is_rising` says whether keys become more or fewer.
     fn round(&mut self, filter: &mut Filter, is_rising: bool) {
         for _ in 0..ROUND {
-            // Some come often.
+            // A few keys occur often.
             let key = if self.draw(4) == 0 { self.draw(64) } else { self.draw(UNIVERSE) } as usize;
             let removes = self.can(Capabilities::REMOVE) && self.draw(8) >= if is_rising { 6 } else { 2 };
             match self.draw(2000) {
@@ -240,7 +244,7 @@ impl Machine<'_> {
                 100..104 if self.can(Capabilities::MERGE) => self.combine(filter, true),
                 104 if self.can(Capabilities::INTERSECT) && !self.is_in_place => self.combine(filter, false),
                 105..108 if self.can(Capabilities::RESIZE) && !self.is_in_place => self.resize(filter),
-                // What cannot remove becomes empty in no other way.
+                // A kind that cannot remove becomes empty only by clearing.
                 108 if self.can(Capabilities::CLEAR)
                     && (self.draw(8) == 0 || !is_rising && !self.can(Capabilities::REMOVE)) =>
                 {
@@ -256,7 +260,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Removes all keys: of a filter whose size and bits come from its keys alone nothing is left.
+    /// Removes all keys. If the size and bits of a filter come from its keys alone, nothing is left.
     fn remove_all(&self, mut filter: Filter) {
         if !self.can(Capabilities::REMOVE) || self.case.row.overfill != Overfill::Refuses || !self.is_counted {
             return;
@@ -287,8 +291,8 @@ fn run(case: &Case, operations: u64) {
 }
 
 fn run_with(case: &Case, capacity: u64, operations: u64) {
-    // What grows begins with few keys; where copies take room not with so few that it cannot double as often as it
-    // takes.
+    // A growing filter begins with few keys. Where copies take room it begins with more, so that it can double often
+    // enough.
     let made_for = match case.row.overfill {
         Overfill::Grows => capacity / if case.is_multiset() { 4 } else { 50 },
         _ => capacity,
@@ -313,7 +317,7 @@ fn run_with(case: &Case, capacity: u64, operations: u64) {
     };
     let mut round = 0_u64;
     while machine.operations < operations {
-        // It becomes full, and then nearly empty.
+        // The filter becomes full, and then nearly empty.
         let is_rising = round % 20 < 12;
         let bytes = image(&filter);
         match machine.draw(4) {
@@ -341,7 +345,7 @@ fn run_with(case: &Case, capacity: u64, operations: u64) {
     machine.remove_all(filter);
 }
 
-/// Nothing that was inserted and not removed is lost, no count is too small, and what is refused changes nothing.
+/// No inserted key is lost before it is removed, no count is too low, and a refused change changes nothing.
 #[test]
 fn filters_hold_what_a_multiset_holds() {
     let keeps = |case: &Case| can(case, Capabilities::INSERT) && !can(case, Capabilities::MAY_LOSE_KEYS);
@@ -353,13 +357,13 @@ fn filters_hold_what_a_multiset_holds() {
         let layouts = cases.iter().filter(|other| other.row.kind == case.row.kind).count() as u64;
         run(case, if is_soak() { 100_000_000 / layouts } else { 50_000 });
         if case.row.overfill == Overfill::Refuses {
-            // So small that each key knows most places, and that each place is taken and left many times.
+            // The filter is so small that each key could have most places, and each place is taken and left many times.
             run_with(case, 20, 10_000);
         }
     });
 }
 
-/// Images in place that have several regions are changed as filters in memory are: what is marked is what is changed.
+/// Images in place with several regions are changed as filters in memory are. Changed regions are marked.
 #[test]
 fn images_of_many_regions_are_changed_in_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -377,7 +381,7 @@ fn images_of_many_regions_are_changed_in_place() {
         let mut model = create(&spec).unwrap();
         model.save(&path).unwrap();
         let mut filter = petal::open(&path, &OpenOptions { mode: Mode::Write, key: None }).unwrap();
-        // Few keys at a time, so that not all regions are changed at once.
+        // Few keys come at a time, so that not all regions change at once.
         for i in 0..20 {
             let hash = hash_of(&spec, i % 13);
             for filter in [&mut model, &mut filter] {
@@ -395,9 +399,9 @@ fn images_of_many_regions_are_changed_in_place() {
     });
 }
 
-/// One key at a time changes an image in place of several regions: the regions that were marked for it are all that
-/// changed, because the checksums of the others still hold. So for each change: of keys, and of time; and where keys
-/// make time go on, in a filter that takes few of them before it forgets the first.
+/// An image in place with several regions changes by one key at a time. Only marked regions change, because the
+/// checksums of all others still hold. The test does the same for steps of time. Where keys move time on, it also takes
+/// a filter that forgets after few keys.
 #[test]
 fn what_a_key_changes_is_marked() {
     let cases = main_layouts().into_iter().filter(|case| case.row.is_made_empty() && !case.row.moves_entries);

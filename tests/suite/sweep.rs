@@ -1,11 +1,11 @@
-//! Kinds that are built from all of their keys, at numbers of keys of all sorts and with hashes of all sorts.
+//! Kinds that are built from all of their keys, with many numbers of keys and many sorts of hashes.
 
 use crate::common::soak::on_threads;
 use crate::common::sweep::{numbers, variants};
 use crate::common::{is_soak, mix};
 use std::thread::available_parallelism;
 
-/// A sample of what `make soak` does with all numbers and sixty seeds.
+/// A sample of the sweep that `make soak` does with all numbers of keys and sixty seeds.
 #[test]
 fn every_number_of_keys_is_built() {
     let variants = variants();
@@ -22,7 +22,7 @@ fn every_number_of_keys_is_built() {
     assert!(variants.iter().any(|variant| !variant.steps(3000, 20_000).is_empty()), "sizes have no steps");
 }
 
-/// So many hashes of which somebody chose which bits are alike.
+/// Sets of this number of hashes, chosen so that some of their bits are alike.
 fn chosen_hashes(count: u64) -> Vec<(&'static str, Vec<u64>)> {
     let sets: [(&'static str, fn(u64) -> u64); 12] = [
         ("all equal", |_| 0x0123_4567_89ab_cdef),
@@ -41,13 +41,12 @@ fn chosen_hashes(count: u64) -> Vec<(&'static str, Vec<u64>)> {
     sets.into_iter().map(|(name, make)| (name, (0..count).map(make).collect())).collect()
 }
 
-/// Hashes that are alike in the bits of one mask after they passed `order`: found by trying.
+/// Hashes that have zeros in the bits of `mask` after they passed `order`. Trial and error finds them.
 fn alike_in_order(order: fn(u64) -> u64, mask: u64, count: usize) -> Vec<u64> {
     (0..).filter(|hash| order(*hash) & mask == 0).take(count).collect()
 }
 
-/// Hashes that a caller chose are built from, whatever they are, or refused with what is wrong; nothing is lost, and no
-/// build goes on for ever.
+/// A build from chosen hashes succeeds or is refused with a reason. No key is lost, and no build goes on for ever.
 #[test]
 fn chosen_hashes_are_built() {
     let counts = if is_soak() { vec![2, 3, 64, 1000, 4096, 30_000, 300_000] } else { vec![3, 1000, 5000] };
@@ -67,7 +66,7 @@ fn chosen_hashes_are_built() {
     }
 }
 
-/// Identities of which one half says nothing, or both little.
+/// Identities of which one half is constant, or both halves differ little.
 #[test]
 fn chosen_identities_are_built() {
     let wide = |high: u64, low: u64| u128::from(high) << 64 | u128::from(low);

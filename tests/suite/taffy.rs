@@ -1,4 +1,4 @@
-//! Properties of the kind `taffy` alone.
+//! Tests of the kind `taffy` alone.
 
 use crate::common::{hash_of, mix};
 use crate::grown::{self, assert_all, insert, spread, unmix};
@@ -9,15 +9,15 @@ fn spec(capacity: u64, rate: f64, parameters: &[(&str, f64)]) -> Spec {
     grown::spec("taffy", capacity, rate, parameters)
 }
 
-/// Entries that are merged into a filter which is about to grow may grow with it: an entry without the next bit goes
-/// into both halves.
+/// A merger into a filter that is about to grow may make it grow. An entry without the next bit then goes into both
+/// halves.
 #[test]
 fn unions_grow_where_they_must() {
     let spec = spec(1000, 0.01, &[("fingerprint_bits", 16.0)]);
     let mut small = create(&spec).unwrap();
     insert(&mut small, 0..3500);
     let (mut large, mut from, mut grown) = (create(&spec).unwrap(), 1 << 32, 0);
-    // 64 parts, each full with 15,360 entries.
+    // There are 64 parts, each of which is full with 15,360 entries.
     for keys in (0..=30).map(|i| 930_000 + 2000 * i) {
         insert(&mut large, from..(1 << 32) + keys);
         from = (1 << 32) + keys;
@@ -30,8 +30,8 @@ fn unions_grow_where_they_must() {
     assert!(grown > 0, "no union grew");
 }
 
-/// A filter that begins with one key at a high rate has tails of few bits. Entries without tail bits become two with
-/// each growth, and keep their share of every part.
+/// A filter that begins with one key at a high rate has tails of few bits. An entry without tail bits becomes two
+/// entries with each growth, and keeps its share of every part.
 #[test]
 fn it_grows_on_when_tails_have_ended() {
     for (rate, most) in [(0.1, 3_000_000), (0.3, 1_000_000)] {
@@ -46,8 +46,8 @@ fn it_grows_on_when_tails_have_ended() {
     }
 }
 
-/// If a segment is full again while others wait for their first division, all of these are divided first, wherever the
-/// full segment is. A refusal after that means that there is no room.
+/// If a segment is full again while others wait for their first division, all of these are divided first. The place of
+/// the full segment does not matter. A refusal after these divisions means that there is no room.
 #[test]
 fn a_segment_that_is_ahead_lets_all_others_be_divided_first() {
     for (segment, refused) in [(0, None), (1, None), (1, Some(Status::Full))] {
@@ -80,8 +80,8 @@ fn sizes_are_what_the_formula_says() {
     for rate in [0.1, 0.01, 1e-3, 1e-4, 1e-6] {
         let geometry = row.geometry_of(&spec(1000, rate, &[])).unwrap();
         let growing = Growing { bucket_bits: 8, bits: geometry.words[0] as u32, doublings: 32 };
-        // lg((1 + X/2) 15/2 / rate), rounded up; fewer where tails are so short that entries become two early, which
-        // leaves less room for keys that are inserted late.
+        // A key takes lg((1 + X/2) 15/2 / rate) bits, rounded up. Where tails are so short that entries become two
+        // early, a key takes fewer bits, which leaves less room for late keys.
         let (expected, bits) = ((17.0 * 7.5 / rate).log2(), f64::from(growing.bits));
         assert!(bits < expected + 1.2 && (bits >= expected || rate > 0.05), "{rate}: {growing:?}, {expected}");
         assert_eq!(growing.false_positive_rate(u64::MAX), (row.false_positive_rate)(&geometry, u64::MAX));

@@ -1,12 +1,12 @@
-//! The kind `variable_increment`: its rates by the formula and the tables that the formula was checked against, its
-//! increments against their definition, and what removals give back. That nothing is lost is in `state_machine.rs`.
+//! Tests of the kind `variable_increment`. Rates agree with the formula and with the published tables, increments agree
+//! with their definition, and removals leave nothing. `state_machine.rs` tests that no key is lost.
 
 use crate::common::{image, mix};
 use petal::kinds::variable_increment::sizing::{self, Refusals};
 use petal::kinds::variable_increment::{self, INCREMENTS, ROW, SEQUENCE};
 use petal::{Filter, HashFunction, Image, Keys, Spec, Status, create};
 
-/// A filter of so many cells with these increments, and so many of them for a key.
+/// A filter with this number of cells, this sequence of increments, and this number of cells a key.
 fn filter(sequence: &str, increments: u64, cells: u64, hashes: u32) -> Filter {
     let number = SEQUENCE.parse(sequence).unwrap();
     let width = petal::kinds::variable_increment::layout::Sequence::of(number as u64, increments).unwrap().width();
@@ -21,7 +21,8 @@ fn expected(filter: &Filter, keys: u64) -> f64 {
     (ROW.false_positive_rate)(filter.base().geometry(), keys)
 }
 
-/// The rates of the tables for 10,000 keys: cells a key, and for each number of increments the best k with its rate.
+/// The rates of the tables for 10,000 keys. Each row has the cells a key, and for each number of increments the best k
+/// with its rate.
 #[test]
 fn rates_are_those_of_the_tables() {
     let table: [(u64, [(u32, f64); 4]); 4] = [
@@ -52,7 +53,7 @@ fn rates_are_those_of_the_tables() {
         let computed = variable_increment::sizing::published(40_000, hashes, 10_000, &refusals);
         assert!((computed / rate - 1.0).abs() < 6e-3, "B_{h} of {increments}: {computed} for {rate}");
     }
-    // With three hashes and eight cells a key.
+    // These rates are for three hashes and eight cells a key.
     for (increments, rate) in [(4, 0.0014), (8, 4.98e-4)] {
         let computed = variable_increment::sizing::published(
             80_000,
@@ -64,8 +65,7 @@ fn rates_are_those_of_the_tables() {
     }
 }
 
-/// Filters keep to the formula: over many of them within 4.5 standard deviations, those of one lookup and of one
-/// filter.
+/// The measured rate of many filters agrees with the formula and with their cells, within 4.5 standard deviations.
 #[test]
 fn filters_keep_to_the_formula() {
     const KEYS: u64 = 2000;
@@ -88,13 +88,13 @@ fn filters_keep_to_the_formula() {
         let name = format!("{sequence} of {increments}, {cells} cells a key, k = {hashes}: {rate}");
         println!("{name}, measured {measured:.5}, said {now:.5}");
         assert!((measured - now).abs() < band, "{name}: {now} said now, {measured} measured");
-        // One filter's rate varies as k times the share of its cells does.
+        // The relative deviation of one filter's rate is k times that of the share of its cells.
         let of_filters = 4.5 * rate * f64::from(hashes) / ((cells * KEYS * FILTERS) as f64).sqrt();
         assert!((measured - rate).abs() < band + of_filters, "{name}: {measured} measured");
     }
 }
 
-/// What is removed leaves nothing; a removal that is refused changes nothing; cells at their end stay.
+/// Removed keys leave nothing, a refused removal changes nothing, and cells stay at their maximum.
 #[test]
 fn removals_give_everything_back() {
     for (sequence, increments) in [("d_l", 2), ("d_l", 8), ("d_l", 16), ("b_2", 4), ("b_3", 8)] {
@@ -109,8 +109,7 @@ fn removals_give_everything_back() {
         assert!(image(&filter) == before, "a removal that is refused changes nothing");
         filter.remove_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
         assert!(image(&filter) == empty, "{sequence} of {increments}");
-        // A key that comes often: what was inserted more often than cells tell stays for ever, and no other key is
-        // lost.
+        // A key occurs more often than a cell can tell. The key then stays for ever, and no other key is lost.
         for _ in 0..100 {
             filter.insert_hash(mix(1)).unwrap();
         }
@@ -123,7 +122,7 @@ fn removals_give_everything_back() {
     }
 }
 
-/// Unions are the filters of both; batches do what single keys do, with and without fetching ahead.
+/// A union equals a filter of both sets of keys. Batches do the same as single keys, with and without fetching ahead.
 #[test]
 fn unions_and_batches_are_single_insertions() {
     for (sequence, increments) in [("d_l", 4), ("b_2", 2), ("b_3", 8)] {
@@ -133,7 +132,7 @@ fn unions_and_batches_are_single_insertions() {
                 keys.iter().for_each(|key| assert!(filter.insert_hash(*key).is_ok()));
                 filter
             };
-            // Some often, so that some cells come to their end, in one of the two or in both together.
+            // Some keys occur so often that cells reach their maximum, in one of the filters or only in the union.
             let keys: Vec<u64> = (0..600).map(|i| mix(mix(i) % (3 + i))).collect();
             let (mut union, other, both) = (make(&keys[..350]), make(&keys[350..]), make(&keys));
             union.merge(&other).unwrap();
@@ -145,7 +144,7 @@ fn unions_and_batches_are_single_insertions() {
     }
 }
 
-/// The smallest size for a rate, at less memory than `counting` has for it.
+/// A rate gets the smallest size, which takes less memory than `counting` takes for the rate.
 #[test]
 fn sizes_are_the_least() {
     for (sequence, increments, most) in [("d_l", 4, 31.0), ("d_l", 8, 31.0), ("b_2", 4, 31.5), ("b_3", 4, 30.0)] {
@@ -177,7 +176,7 @@ fn sizes_are_the_least() {
     );
 }
 
-/// Where there is no cell, or one that a key took, everything seems to be there; where no key is, nothing.
+/// Without cells, or with one cell that a key took, every key seems to be there. Without keys no key is found.
 #[test]
 fn rates_have_ends() {
     let refusals =
@@ -194,14 +193,14 @@ fn rates_have_ends() {
     }
 }
 
-/// All ways to throw `hashes` times into `cells` cells, as the sets of cells that are met.
+/// All ways to throw `hashes` times into `cells` cells, as sets of the cells that are hit.
 fn throws(cells: u32, hashes: u32) -> Vec<u32> {
     (0..hashes)
         .fold(vec![0], |sets, _| sets.iter().flat_map(|set| (0..cells).map(move |cell| set | 1 << cell)).collect())
 }
 
-/// The rate with few keys by counting: all throws of all keys, and for each number of keys in the cells of a lookup
-/// all ways to spread these keys over the cells.
+/// The rate with few keys, by counting. The sum goes over all throws of all keys. For each number of keys in the cells
+/// of a lookup it goes over all ways to spread these keys.
 fn counted(cells: u32, hashes: u32, keys: u32, refusals: &Refusals) -> f64 {
     let all = throws(cells, hashes);
     let maybe = |load: u32| if load == 0 { 0.0 } else { 1.0 - refusals.get(load as usize).unwrap_or(&0.0) };
@@ -227,7 +226,7 @@ fn counted(cells: u32, hashes: u32, keys: u32, refusals: &Refusals) -> f64 {
     all.iter().map(|set| rates[set.count_ones() as usize]).sum::<f64>() / all.len() as f64
 }
 
-/// Rates with few keys are those that are counted; that of one key is exact, whatever the cells are.
+/// Rates with few keys equal the counted rates.
 #[test]
 fn rates_of_few_keys_are_counted() {
     let sequences = [sizing::of_interval(4), sizing::of_sequence(2, 4), sizing::of_sequence(3, 3)];
@@ -242,9 +241,9 @@ fn rates_of_few_keys_are_counted() {
     }
 }
 
-/// With two hashes a lookup asks two cells at most, so that mean and covariance say all: the rate with many keys is
-/// that of all ways in which keys may come into one cell, the other, or both. With three hashes it is the same sum of
-/// means and covariances, each found so.
+/// With two hashes a lookup reads at most two cells, so mean and covariance give the exact rate. The test computes both
+/// over all ways in which keys fall into one cell, the other, or both. With three hashes the rate is a sum of such
+/// means and covariances.
 #[test]
 fn rates_of_many_keys_are_those_of_two_cells() {
     for refusals in [sizing::of_interval(8), sizing::of_sequence(3, 4)] {
@@ -269,7 +268,7 @@ fn rates_of_many_keys_are_those_of_two_cells() {
                     }
                 }
             }
-            // Two throws meet, or do not; of three, all meet, or two.
+            // Two throws hit one cell or two. Three throws hit one cell, two or three.
             let expected = match k {
                 2 => of_one / m + of_two * (m - 1.0) / m,
                 _ => {
@@ -283,7 +282,7 @@ fn rates_of_many_keys_are_those_of_two_cells() {
     }
 }
 
-/// What a lookup finds in cells that are known is the mean over all throws.
+/// The rate of known cells is the mean over all throws of a lookup.
 #[test]
 fn rates_of_known_cells_are_means_over_all_lookups() {
     let choices = [0_u64, 3, 1, 4, 2, 0, 3];
@@ -301,11 +300,11 @@ fn rates_of_known_cells_are_means_over_all_lookups() {
     }
 }
 
-/// Sizes and numbers of hashes are the least and the best of all that there are.
+/// The search finds the least size and the best number of hashes of all.
 #[test]
 fn searches_find_what_looking_at_all_finds() {
     for refusals in [sizing::of_interval(2), sizing::of_interval(16), sizing::of_sequence(2, 3)] {
-        // Where cells are few, so are the sizes that differ, and the best of them may come after worse ones.
+        // Where cells are few, only few sizes differ, and the best number of hashes may follow worse ones.
         let small = (1..60).map(|i| (17 + i % 5, 0.93_f64.powi(i as i32)));
         for (keys, rate) in small.chain([(30, 0.02), (100, 1e-3), (100, 1e-6)]) {
             let holds = |cells: u64, hashes| sizing::false_positive_rate(cells, hashes, keys, &refusals) <= rate;
@@ -316,7 +315,7 @@ fn searches_find_what_looking_at_all_finds() {
             let of = |hashes| sizing::false_positive_rate(cells, hashes, keys, &refusals);
             assert!((1..=sizing::MAX_HASHES).all(|hashes| of(hashes) >= of(best)), "{keys}, {rate}: {best}");
         }
-        // Few keys: a size that was found in steps of a 128th.
+        // For few keys a search in steps of a 128th finds the size.
         for (keys, rate) in [(1, 0.3), (1, 1e-6), (5, 0.01), (16, 1e-4)] {
             let (cells, hashes) = sizing::size_for(keys, rate, &refusals).unwrap();
             let holds = |cells| sizing::false_positive_rate(cells, hashes, keys, &refusals) <= rate;
@@ -326,6 +325,6 @@ fn searches_find_what_looking_at_all_finds() {
         assert_eq!(sizing::size_for(1 << 60, 0.01, &refusals), None);
         assert_eq!((sizing::optimal_hashes(0, 10, &refusals), sizing::optimal_hashes(1, 10, &refusals)), (1, 1));
     }
-    // With two cells already, a key has both of them the more surely the more hashes it has.
+    // A key with more hashes is more likely to have both of two cells.
     assert_eq!(sizing::optimal_hashes(2, 1, &sizing::of_interval(16)), sizing::MAX_HASHES);
 }

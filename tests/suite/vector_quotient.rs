@@ -1,4 +1,4 @@
-//! The kind `vector_quotient` against an exact multiset, and its sizes, rates and refusals.
+//! The kind `vector_quotient` compared with an exact multiset, and its sizes, rates and refusals.
 
 use crate::common::copies::{self, is_full};
 use crate::common::{image, is_soak, mix};
@@ -9,7 +9,7 @@ use petal::kinds::vector_quotient::{self, ROW, TAG_BITS};
 use petal::simd::{Instructions, available};
 use petal::{Filter, HashFunction, Image, Keys, SecretKey, Spec, Status, create};
 
-/// A spec of so many blocks with tags of so many bits.
+/// A spec with this number of blocks, and of bits of a tag.
 fn spec(blocks: u64, tag_bits: u32) -> Spec {
     let bits = blocks * vector_quotient::sizing::BLOCK_BITS;
     let mut spec = Spec { kind: Some(ROW.kind), bits, hash: HashFunction::External, ..Spec::default() };
@@ -17,7 +17,7 @@ fn spec(blocks: u64, tag_bits: u32) -> Spec {
     spec
 }
 
-/// Both blocks of a fingerprint lead to each other and are never the same, whatever their number.
+/// The two blocks of a fingerprint lead to each other and are never the same, whatever the number of blocks.
 #[test]
 fn the_other_block_of_the_other_is_the_first() {
     for count in (2..200).step_by(2).chain([1000, 1 << 20, (1 << 33) - 2]) {
@@ -34,8 +34,8 @@ fn the_other_block_of_the_other_is_the_first() {
     assert!(Blocks::new(0, 8).is_none() && Blocks::new(3, 8).is_none() && Blocks::new(2, 12).is_none());
 }
 
-/// One block: entries go in and out in any order, and lists of them serve as the model. The test looks every bucket and
-/// every tag up, with every instruction set.
+/// In one block entries go in and out in any order, and lists of entries are the model. The test looks up every bucket
+/// and every tag with every instruction set.
 #[test]
 fn a_block_is_lists_of_tags() {
     fn walk<const BITS: u32>() {
@@ -46,7 +46,7 @@ fn a_block_is_lists_of_tags() {
             let seed = mix(step);
             let taken: usize = lists.iter().map(Vec::len).sum();
             assert_eq!(block::taken::<BITS>(&line), taken as u32);
-            // Now and then all of them in one bucket, the first or the last.
+            // At times all entries go into one bucket, the first or the last.
             let bucket = match step / 500 % 4 {
                 0 => 0,
                 1 => buckets - 1,
@@ -72,14 +72,14 @@ fn a_block_is_lists_of_tags() {
     walk::<16>();
 }
 
-/// A table of so many blocks with an instruction set, and its words.
+/// A table with this number of blocks and an instruction set, and its words.
 fn table(blocks: u64, tag_bits: u32, instructions: Instructions) -> (VectorQuotient, Vec<u64>) {
     let geometry = *create(&spec(blocks, tag_bits)).unwrap().base().geometry();
     (VectorQuotient::of(&geometry, instructions).unwrap().unwrap(), vec![0; geometry.payload_bytes as usize / 8])
 }
 
-/// How many keys go in before the first refusal, as a share of the slots. In the literature no entry moves, so filling
-/// ends at 94.6 and 91.3 % of a million blocks. The capacity promises less, in the smallest tables too.
+/// The share of the slots that is filled before the first refusal. In the literature no entry moves, and filling ends
+/// at 94.6 and 91.3 % of a million blocks. The capacity promises less, also in the smallest tables.
 #[test]
 fn tables_take_more_than_they_promise() {
     for (tag_bits, least) in [(8, 0.996), (16, 0.988)] {
@@ -103,7 +103,7 @@ fn tables_take_more_than_they_promise() {
 /// Measured rates and sizes agree with the literature at a load of 93 %.
 #[test]
 fn rates_are_those_of_the_formula() {
-    // Tag bits, the literature's rate and bits for each key.
+    // Each row has tag bits, and the literature's rate and bits a key.
     for (tag_bits, known, bits) in [(8, 0.00436, 11.47), (16, 2.2e-5, 19.66)] {
         let blocks = 1 << 15;
         let mut filter = create(&spec(blocks, tag_bits)).unwrap();
@@ -117,7 +117,7 @@ fn rates_are_those_of_the_formula() {
         }
         const TRIED: u64 = 10_000_000;
         let found = (0..TRIED).filter(|i| filter.contains_hash(mix(i + (1 << 40)))).count() as f64;
-        // The rate for these keys exactly, and the rate for any keys, which varies.
+        // The rate for these keys is exact. The rate for any keys varies.
         let (exact, keys) = (filter.false_positive_rate(), keys as f64);
         for (rate, more) in [(exact, 0.0), (rate, TRIED as f64 * rate * (rate / keys).sqrt())] {
             let (mean, sd) = (TRIED as f64 * rate, (TRIED as f64 * rate * (1.0 - rate)).sqrt());
@@ -127,7 +127,8 @@ fn rates_are_those_of_the_formula() {
     }
 }
 
-/// The rules of docs/format.md for full blocks, whose entries move: tables of ascending hashes, filled until a refusal.
+/// Full blocks follow the rules of docs/format.md for entries that move. The test fills tables of ascending hashes
+/// until a key is refused.
 #[test]
 fn full_tables_are_as_specified() {
     for tag_bits in [8, 16] {
@@ -143,7 +144,7 @@ fn full_tables_are_as_specified() {
     }
 }
 
-/// One key can be there in all slots of its two blocks, and no more often.
+/// One key can fill all slots of its two blocks, and occur no more often.
 #[test]
 fn copies_fill_a_pair_of_blocks() {
     for tag_bits in [8, 16] {
@@ -180,7 +181,7 @@ fn chosen_keys_fill_a_pair_of_blocks_only_under_a_known_hash() {
     assert_eq!(keyed.measure().taken, chosen.len() as u64);
 }
 
-/// Invalid specs get an error message, and exact sizes take the longest tags that have room.
+/// An invalid spec gets an error message. A size in bits gets the longest tags that have room.
 #[test]
 fn sizes_are_what_is_asked() {
     let kind = Some(ROW.kind);
@@ -210,7 +211,7 @@ fn sizes_are_what_is_asked() {
         let read = filter.base().spec();
         assert_eq!(create(&read).unwrap().base().geometry(), filter.base().geometry());
     }
-    // Sizes for rates keep the rates, and are no larger than needed.
+    // A size for a rate keeps the rate, and is no larger than needed.
     for (rate, tag_bits, each) in [(0.01, 8, 10.84), (0.0046, 8, 10.87), (0.002, 16, 18.8), (1e-5, 16, 50.0)] {
         let size = vector_quotient::sizing::size_for(1_000_000, rate, 0).unwrap();
         assert_eq!(size.tag_bits, tag_bits, "{rate}");
@@ -233,7 +234,7 @@ fn damaged_blocks_are_found() {
             let table = VectorQuotient::of(&geometry, instructions).unwrap().unwrap();
             let atomics = |words: &[u64]| words.iter().map(|word| (*word).into()).collect::<Vec<_>>();
             table.check(&atomics(&words)).unwrap();
-            // Too many entries, one after the last bucket, and a tag in a slot that is free.
+            // The damage: too many entries, one after the last bucket, and a tag in a free slot.
             let beyond = if tag_bits == 8 { 1 } else { 0 };
             for (word, damage) in [(0, u64::MAX), (beyond, 1 << 63), (7, 1 << 63)] {
                 let mut damaged = words.clone();
@@ -250,7 +251,7 @@ fn damaged_blocks_are_found() {
     }
 }
 
-/// Rates and sizes by a second calculation.
+/// A second calculation gives the same rates and sizes.
 #[test]
 fn sizes_are_those_of_a_second_calculation() {
     use petal::kinds::vector_quotient::sizing::{Size, blocks_for, false_positive_rate, size_for};
@@ -269,7 +270,7 @@ fn sizes_are_those_of_a_second_calculation() {
         for keys in [2 * slots + 1, 1000, 12_345, 10_000_000] {
             let pairs = ((keys as f64 / load + 6.0) / (2 * slots) as f64).ceil() as u64;
             assert_eq!(blocks_for(keys, tag_bits), Some(2 * pairs), "{keys} keys");
-            // The rate of a size needs that size.
+            // The size for the rate of a number of blocks has that number of blocks.
             for blocks in [2 * pairs, 2 * pairs + 2, 6 * pairs, 126 * pairs] {
                 let rate = false_positive_rate(blocks, tag_bits, keys);
                 assert_eq!(size_for(keys, rate, tag_bits), Some(Size { blocks, tag_bits }), "{keys} keys at {rate}");

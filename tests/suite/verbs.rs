@@ -1,5 +1,5 @@
-//! The table of verbs (`tests/verbs/verbs.txt`) beside what each layer has. The command is asked in
-//! `cli/tests/verbs.rs`.
+//! The table of verbs (`tests/verbs/verbs.txt`) compared with what each layer has. `cli/tests/verbs.rs` compares the
+//! command.
 
 #[path = "../verbs/table.rs"]
 mod table;
@@ -18,7 +18,7 @@ fn text(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The files below a folder whose names end like this.
+/// The files below a folder whose names have this end.
 fn all_files(folder: &str, end: &str) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![root().join(folder)]);
     while let Some(folder) = folders.pop() {
@@ -35,7 +35,7 @@ fn all_files(folder: &str, end: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The same; at least one.
+/// The same files as [`all_files`], of which there must be one.
 fn files(folder: &str, end: &str) -> Vec<PathBuf> {
     let found = all_files(folder, end);
     assert!(!found.is_empty(), "{folder}: no file ends with {end}");
@@ -46,7 +46,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Words that lie between these: each with what comes before `end` after `start`, and is a name.
+/// The identifiers in a text that come right after `start`.
 fn names<'a>(text: &'a str, start: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(start).skip(1).map(|rest| {
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
@@ -54,7 +54,7 @@ fn names<'a>(text: &'a str, start: &'a str) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// What is there beside what the table has: fails with both differences.
+/// Compares what is there with what the table names, and fails with both differences.
 fn same(what: &str, there: &BTreeSet<String>, named: &BTreeSet<String>) {
     let lacking: Vec<&String> = named.difference(there).collect();
     let unheard: Vec<&String> = there.difference(named).collect();
@@ -68,7 +68,7 @@ fn lacks(what: &str, lacking: &[String]) {
     assert!(lacking.is_empty(), "{what} lacks verbs of tests/verbs/verbs.txt: {lacking:?}");
 }
 
-/// Each function that is exported is a verb, and each verb is exported.
+/// Each exported function is a verb, and each verb is exported.
 #[test]
 fn of_c() {
     let map = text("capi/petal.map");
@@ -81,8 +81,8 @@ fn of_c() {
     same("capi/petal.map", &there, &distinct);
 }
 
-/// Rust has each; and each method of its handles is a verb, in some form of keys, or is listed as one for the layers
-/// above.
+/// Rust has each verb. Each method of a Rust handle is a verb in some form of keys, or the table lists it as one for
+/// Rust only.
 #[test]
 fn of_rust() {
     let (mut there, mut methods) = (BTreeSet::new(), BTreeSet::new());
@@ -114,7 +114,7 @@ fn of_rust() {
     assert_eq!(met, own, "methods that are there for Rust only, and those that the table lists");
 }
 
-/// Every class of petal.hpp with the functions in it, those of a base too; and, under no name, functions of none.
+/// Every class of petal.hpp with its functions, those of its base included. Free functions have an empty class name.
 fn classes() -> BTreeMap<String, BTreeSet<String>> {
     let mut classes = BTreeMap::<String, BTreeSet<String>>::new();
     let mut bases = Vec::new();
@@ -131,7 +131,7 @@ fn classes() -> BTreeMap<String, BTreeSet<String>> {
                 let base = class.split_once(" : public detail::").and_then(|(_, base)| base.split('<').next());
                 bases.extend(base.map(|base| (inside.clone(), base.to_owned())));
             }
-            // A declaration stands at the margin of its class; what is further in calls.
+            // A declaration stands at the margin of its class, and lines further in are calls.
             let margin = if inside.is_empty() { "" } else { "  " };
             let declares = line.strip_prefix(margin).filter(|rest| !rest.starts_with([' ', '/', '#']));
             if let Some((before, _)) = declares.and_then(|rest| rest.split_once('(')) {
@@ -154,7 +154,7 @@ fn classes() -> BTreeMap<String, BTreeSet<String>> {
     classes
 }
 
-/// C++ has each verb; and what can fail throws under the name that it has without try_.
+/// C++ has each verb. A function that can fail has a form that throws, without `try_` in its name.
 #[test]
 fn of_cpp() {
     let classes = classes();
@@ -166,7 +166,7 @@ fn of_cpp() {
             let has = |function: &str| there.contains(function);
             let tried = function.starts_with("try_") || has(&format!("try_{function}"));
             let plain = function.trim_start_matches("try_");
-            // What makes an object throws in its constructor, and what cannot fail has one form.
+            // A function that makes an object throws in the constructor, and a function that cannot fail has one form.
             let thrown = has(plain) || function == "make" && has(class);
             let is_handles = has("adopt") || class.ends_with("builder");
             if !thrown || is_handles && !tried && !has(&format!("{plain} noexcept")) {
@@ -205,7 +205,7 @@ fn package(folder: &str) -> BTreeSet<String> {
 #[test]
 fn of_go() {
     let there = package("bindings/go");
-    // What makes a handle is a function of the package.
+    // A verb that makes a handle is a function of the package.
     let has = |name: &str| there.contains(name) || name.split_once('.').is_some_and(|(_, name)| there.contains(name));
     let mut lacking = Vec::new();
     for verb in Table::read(root()).verbs {
@@ -215,7 +215,8 @@ fn of_go() {
                 "hash" => "Hash",
                 _ => "Batch",
             });
-            // A spec hashes keys one by one, and what is asked of many at once takes no numbers.
+            // A spec hashes keys one by one, and a query of many filters takes no numbers, so these have no other
+            // forms.
             let forms = forms.map(|form| format!("{name}{form}")).filter(|_| {
                 verb.c.starts_with("petal_filter_") && !verb.c.contains("_across")
                     || verb.c.starts_with("petal_map_")
@@ -228,7 +229,7 @@ fn of_go() {
     lacks("package petal", &lacking);
 }
 
-/// Packages view and filter have what the table says of them, and what package view has is in the table.
+/// The packages view and filter have the functions that the table names.
 #[test]
 fn of_pure_go() {
     let packages = ["view", "filter"].map(|name| (name, package(&format!("bindings/go/{name}"))));
@@ -247,7 +248,7 @@ fn of_pure_go() {
     lacks("pure Go", &lacking);
 }
 
-/// The module has each, its documents name each, and each of its commands is a verb.
+/// The module has each verb, and its documents name each verb. Each command of the module is a verb.
 #[test]
 fn of_the_module_for_redis() {
     let sources: String = files("integrations/redis/src", ".rs").iter().map(|path| read(path)).collect();
@@ -266,14 +267,14 @@ fn of_the_module_for_redis() {
     }
 }
 
-/// Every capability has its name in C, the same number, and a verb.
+/// Every capability has a name in C with the same number, and a verb.
 #[test]
 fn of_every_capability() {
     let all = Capabilities::ALL.iter().fold(0, |all, (_, capability)| all | capability.0);
     let mut numbers = BTreeMap::new();
     for path in files("include", ".h") {
         for line in read(&path).lines() {
-            // The one that is no ability has another name.
+            // MAY_LOSE_KEYS is no ability, so its C name has another prefix.
             let rest = line
                 .strip_prefix("#define PETAL_CAN_")
                 .or_else(|| line.strip_prefix("#define PETAL_").filter(|rest| rest.starts_with("MAY_LOSE_KEYS ")));
@@ -298,7 +299,7 @@ fn of_every_capability() {
     }
 }
 
-/// `{a,b}` written out.
+/// The names that `{a,b}` in a pattern stands for.
 fn written_out(pattern: &str) -> Vec<String> {
     match pattern.split_once('{').and_then(|(start, rest)| Some((start, rest.split_once('}')?))) {
         Some((start, (names, end))) => names.split(',').map(|name| format!("{start}{name}{end}")).collect(),
@@ -306,7 +307,7 @@ fn written_out(pattern: &str) -> Vec<String> {
     }
 }
 
-/// The table of files at the end of ARCHITECTURE's recipe for a handle: each is there, and no other one has a sketch.
+/// The table of files in the recipe for a handle in ARCHITECTURE: each file is there, and no other file has a sketch.
 #[test]
 fn of_the_table_of_a_handle() {
     let page = text("ARCHITECTURE.md");
