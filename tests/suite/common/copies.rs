@@ -1,9 +1,9 @@
-//! What holds of every table whose entries are copies of keys' fingerprints.
+//! Properties of every table whose entries are copies of keys' fingerprints.
 
 use super::{image, mix};
 use petal::{Filter, Image, Result, Spec, Status, create};
 
-/// Whether an insertion is refused for want of room, which is all that it may be refused for.
+/// Whether an insertion is refused for want of room. No other refusal is allowed.
 pub fn is_full(outcome: Result<bool>) -> bool {
     match outcome {
         Ok(_) => false,
@@ -14,8 +14,8 @@ pub fn is_full(outcome: Result<bool>) -> bool {
     }
 }
 
-/// A filter of this spec holds a key so many times and no more often, has room for others then, and is empty once all
-/// of them are removed.
+/// Asserts that a filter of this spec holds `most` copies of a key and no more, has room for others then, and is empty
+/// after the removal of all.
 #[track_caller]
 pub fn are_held(spec: &Spec, most: u64) {
     let mut filter = create(spec).unwrap();
@@ -38,9 +38,8 @@ pub fn are_held(spec: &Spec, most: u64) {
     assert_eq!(image(&filter), image(&create(spec).unwrap()));
 }
 
-/// What the documents say of removing a key that was never inserted: refused where the lookup says no, and otherwise it
-/// costs another key, or a copy of it. Keys of one class are lost together with its last copy: there are at most
-/// `class` of them.
+/// Asserts what the documents say of removing a key that was never inserted. The removal is refused if the lookup says
+/// no, and otherwise it costs a copy of another key. With its last copy up to `class` keys are lost together.
 #[track_caller]
 pub fn are_lost_one_by_one(mut filter: Filter, keys: u64, absent: u64, class: u64) {
     (0..keys).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));

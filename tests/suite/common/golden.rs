@@ -1,4 +1,4 @@
-//! Golden files: one archive a kind, of the format tar, so that every language and every shell can read them.
+//! Golden files. Each kind has one archive in the format tar, so that every language and every shell can read it.
 
 use petal::{Handle, Row};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 /// The files of an archive by their names.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// The archive of a kind. Those of maps, and of sketches, have a folder of their own.
+/// The archive of a kind. Archives of maps, and those of sketches, have a folder of their own.
 fn archive(row: &Row) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let folder = match row.handle() {
@@ -21,7 +21,7 @@ fn archive(row: &Row) -> PathBuf {
     folder.join(format!("{}.tar", row.name))
 }
 
-/// The golden files of a kind; none of a kind that has no archive yet.
+/// The golden files of a kind; there are none before the kind has an archive.
 pub fn files(row: &Row) -> Files {
     let path = archive(row);
     if !path.exists() {
@@ -38,7 +38,7 @@ pub fn files(row: &Row) -> Files {
     files
 }
 
-/// Writes an archive whose bytes depend on nothing but its files. A test that reads meanwhile finds the old one whole.
+/// Writes an archive whose bytes depend on its files alone. A test that reads meanwhile finds the whole old archive.
 fn write(row: &Row, files: &Files) {
     let path = archive(row);
     let unfinished = path.with_extension("unfinished");
@@ -53,11 +53,11 @@ fn write(row: &Row, files: &Files) {
     std::fs::rename(unfinished, path).unwrap();
 }
 
-/// Holds today's bytes against the committed ones. `PETAL_UPDATE=1` adds the files of what is new; it never changes one
-/// that is there, because what a release has written must open for ever.
+/// Compares bytes with the committed ones. `PETAL_UPDATE=1` adds new files and never changes an old one, because what a
+/// release has written must open for ever.
 #[track_caller]
 pub fn check(row: &Row, name: &str, written: &[u8]) {
-    // Two tests that add to one archive would each leave out what the other added.
+    // Without the lock two tests that add to one archive would each drop the file of the other.
     static ADDING: Mutex<()> = Mutex::new(());
     let is_committed = |files: &Files| files.get(name).map(|committed| committed == written);
     if let Some(is_same) = is_committed(&files(row)) {

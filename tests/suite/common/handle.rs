@@ -1,10 +1,10 @@
-//! A filter or a map, for tests of what both have: their images.
+//! A filter or a map, for tests of the images that both have.
 
 use super::{filled, hash_of};
 use petal::contract::Payload;
 use petal::{Base, BuilderOptions, Capabilities, Filter, HashFunction, Image, Map, MapBuilder, Result, Spec, row_of};
 
-/// What any image is opened as.
+/// A handle for an image of any kind.
 pub enum Handle {
     Filter(Filter),
     Map(Map),
@@ -34,8 +34,8 @@ impl Image for Handle {
 }
 
 impl Handle {
-    /// What a spec of any kind makes of the keys with these numbers. In a map each has its parity as its value, which
-    /// values of all widths can be; some maps say of a value that it is that or more.
+    /// The filter or map of any spec that holds the keys with these numbers. In a map the parity of a number is its
+    /// value, which fits values of all widths.
     pub fn of(spec: &Spec, keys: impl IntoIterator<Item = u64>) -> Handle {
         if !row_of(spec).unwrap().is_map() {
             return Handle::Filter(filled(spec, keys));
@@ -50,7 +50,7 @@ impl Handle {
         Handle::Map(builder.finish().unwrap())
     }
 
-    /// Whether key number `i` is there, or may have been lost; in a map with its value.
+    /// Whether key number `i` is there or may have been lost. In a map the key also has its value.
     pub fn holds(&self, spec: &Spec, i: u64) -> bool {
         match (self, spec.hash) {
             (Handle::Filter(filter), _) => {
@@ -68,7 +68,7 @@ impl Handle {
     }
 }
 
-/// Whether this may be read of a key with this value: the value, or what it and others join to.
+/// Whether a map may read this for a key with this value: the value, or its join with others.
 fn is_read(map: &Map, value: u64, read: Option<u64>) -> bool {
     match map.base().row().joined {
         Some(joined) => joined(map.base().geometry(), read, value) == read,

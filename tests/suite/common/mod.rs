@@ -1,4 +1,5 @@
-//! What the integration tests share: every kind with every combination of its parameters, keys, and images in memory.
+//! The shared code of the integration tests: every kind with every combination of its parameters, keys, and images in
+//! memory.
 
 pub mod copies;
 pub mod golden;
@@ -18,33 +19,34 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::LazyLock;
 
-/// What property tests run with: so many cases, and the same ones every time.
+/// The configuration of property tests: this number of cases, which are the same in every run.
 pub fn same_every_time(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() }
 }
 
-/// Whether this is `make soak`, which takes the time that `make test` has not.
+/// Whether this is `make soak`, which runs longer tests than `make test`.
 pub fn is_soak() -> bool {
     std::env::var_os("PETAL_SOAK").is_some()
 }
 
-/// What a test takes of `cases`: those with default parameters, and a share of the others, `1 / every`, that hangs on
-/// the test's name; all in the soak. So a kind with many parameters costs each test a few of its layouts, and the tests
-/// together look at all.
+/// A share of the cases for one test: all cases with default parameters, and one in `every` of the others. The name of
+/// the test chooses which. A kind with many parameters so costs each test only a few layouts, and the tests together
+/// cover all. The soak takes all cases.
 pub fn share_of(cases: Vec<Case>, every: usize, test: &str) -> Vec<Case> {
     let turn = test.bytes().map(usize::from).sum::<usize>();
     let is_taken = |(i, case): &(usize, Case)| is_soak() || case.is_default() || (i + turn).is_multiple_of(every);
     cases.into_iter().enumerate().filter(is_taken).map(|(_, case)| case).collect()
 }
 
-/// This spec with a rate, or with the least one that its kind can keep; without one if the kind has none to choose.
+/// This spec with a rate, or with the least rate that its kind can keep. If the kind has no rate to choose, the spec
+/// has none.
 pub fn at_rate(spec: &Spec, rate: f64) -> Spec {
     let least = (petal::row_of(spec).unwrap().least_rate)(spec, spec.capacity.max(1));
     Spec { false_positive_rate: if least < 1.0 { rate.max(least) } else { 0.0 }, ..*spec }
 }
 
-/// Whether a test over all kinds takes this one: `PETAL_KIND=cuckoo` has it take that kind only, and names that no kind
-/// has are an error, because with them every such test would pass.
+/// Whether a test over all kinds takes this kind. With `PETAL_KIND=cuckoo` tests take only that kind. An unknown name
+/// is an error, because every such test would then pass.
 pub fn is_wanted(row: &Row) -> bool {
     WANTED.as_ref().is_none_or(|name| name == row.name)
 }
@@ -60,7 +62,7 @@ static WANTED: LazyLock<Option<String>> = LazyLock::new(|| {
     Some(name)
 });
 
-/// Runs a test on each of these, goes on after one that fails, and fails at the end with the names of all that did.
+/// Runs a test on each item, also after failures. At the end the call fails with the names of all items that failed.
 #[track_caller]
 pub fn each<T>(all: impl IntoIterator<Item = T>, name: impl Fn(&T) -> String, mut test: impl FnMut(&T)) {
     let mut failed = Vec::new();
@@ -73,13 +75,13 @@ pub fn each<T>(all: impl IntoIterator<Item = T>, name: impl Fn(&T) -> String, mu
     assert!(failed.is_empty(), "{} failed: {}", failed.len(), failed.join(", "));
 }
 
-/// [`each`] of kinds, of those that `PETAL_KIND` selects.
+/// [`each`] of the kinds that `PETAL_KIND` selects.
 #[track_caller]
 pub fn each_kind(rows: impl IntoIterator<Item = &'static Row>, mut test: impl FnMut(&'static Row)) {
     each(rows.into_iter().filter(|row| is_wanted(row)), |row| row.name.to_string(), |row| test(row));
 }
 
-/// A well mixed 64-bit number (SplitMix64's finaliser): external hashes, and numbers that look random.
+/// A well mixed 64-bit number (SplitMix64's finaliser), for external hashes and for random numbers.
 pub fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -106,12 +108,12 @@ impl Case {
         spec
     }
 
-    /// A spec for so many keys, at this rate or the least one that there is.
+    /// A spec for this number of keys, at this rate or the least possible one.
     pub fn sized(&self, capacity: u64, rate: f64) -> Spec {
         at_rate(&Spec { capacity, ..self.spec() }, rate)
     }
 
-    /// The spec of filters whose callers hash. Keys that are integers stay what they are.
+    /// The spec of filters whose callers hash. Kinds whose keys are integers keep their identity function.
     pub fn external(&self) -> Spec {
         let own = self.row.universe.is_some();
         Spec { hash: if own { HashFunction::Identity } else { HashFunction::External }, ..self.spec() }
@@ -122,7 +124,7 @@ impl Case {
         self.row.universe.is_some()
     }
 
-    /// Whether the kind takes these values together. What it refuses must be a contradiction.
+    /// Whether the kind takes these values together. Any refusal must be a contradiction.
     fn is_possible(&self) -> bool {
         match petal::geometry(&self.spec()) {
             Ok(_) => true,
@@ -138,7 +140,7 @@ impl Case {
         self.values.iter().find(|(parameter, _)| parameter.name == name).map(|(_, value)| *value)
     }
 
-    /// So many of `keys` as a filter for `capacity` keys takes and remembers.
+    /// The number of keys, of `keys`, that a filter for `capacity` keys takes and remembers.
     pub fn room_for(&self, keys: u64, capacity: u64) -> u64 {
         match self.row.overfill {
             _ if self.may_lose() => keys.min(capacity / 4),
@@ -147,9 +149,8 @@ impl Case {
         }
     }
 
-    /// A spec of a filter that so many keys fit into: larger only of a kind that refuses or forgets more than its
-    /// capacity. Copies of a key that take places of their own have to be near each other, so that it takes more room
-    /// for them.
+    /// A spec with room for this number of keys. The capacity grows only for a kind that refuses or forgets keys beyond
+    /// it. Where copies of a key have to lie near each other, the spec gets four times the room.
     pub fn with_room(&self, spec: &Spec, keys: u64) -> Spec {
         let places = if self.row.copies.is_some() || self.may_lose() { 4 * keys } else { keys };
         match self.row.overfill {
@@ -158,13 +159,13 @@ impl Case {
         }
     }
 
-    /// Whether filters may lose keys: hardly any that came less than a quarter of the capacity ago.
+    /// Whether filters may lose keys. Keys that are younger than a quarter of the capacity are hardly ever lost.
     pub fn may_lose(&self) -> bool {
         self.capabilities().contains(Capabilities::MAY_LOSE_KEYS)
     }
 
-    /// How often a test inserts a key that it would insert `wanted` times: no more than half of the copies that a
-    /// filter holds, because two keys may be alike in all that it knows of them.
+    /// The number of copies that a test inserts where it would insert `wanted`. The number is at most half of the
+    /// copies that a filter holds, because two keys may have the same fingerprint.
     pub fn times(&self, wanted: u64) -> u64 {
         match self.row.copies {
             Some(copies) => wanted.min(copies(&petal::geometry(&self.spec()).unwrap()) / 2),
@@ -172,12 +173,12 @@ impl Case {
         }
     }
 
-    /// What filters with these parameters can do in memory of their own.
+    /// The capabilities of filters with these parameters in memory of their own.
     pub fn capabilities(&self) -> Capabilities {
         self.row.capabilities_of(&petal::geometry(&self.spec()).unwrap())
     }
 
-    /// Whether filters hold each key as often as it was inserted.
+    /// Whether filters lose no key and can remove or count.
     pub fn is_multiset(&self) -> bool {
         let capabilities = self.capabilities();
         let counts = capabilities.contains(Capabilities::REMOVE) || capabilities.contains(Capabilities::COUNT);
@@ -188,15 +189,15 @@ impl Case {
         self.values.iter().all(|(parameter, value)| *value == parameter.default)
     }
 
-    /// Whether the parameters that images do not keep have their defaults, and keys are remembered as tests of all
-    /// kinds expect.
+    /// Whether the parameters that images do not keep have their defaults, and filters remember keys as long as tests
+    /// of all kinds expect.
     fn is_layout(&self) -> bool {
         let is_kept = |(parameter, value): &(&Parameter, f64)| parameter.word.is_some() || *value == parameter.default;
         self.values.iter().all(is_kept) && self.remembers()
     }
 
-    /// Whether hardly any keys are lost that are as old as the capacity: filters that may lose more have tests of their
-    /// own.
+    /// Whether hardly any keys are lost that are younger than the capacity. Filters that may lose more have tests of
+    /// their own.
     fn remembers(&self) -> bool {
         let ages = self.row.capabilities.contains(Capabilities::AGE);
         let Some(rate) = self.row.false_negative_rate.filter(|_| self.may_lose() && ages) else { return true };
@@ -227,7 +228,7 @@ impl Case {
     }
 }
 
-/// The values of a parameter that are tried: all of them, or, where they are many, both ends, the middle, the default.
+/// The values of a parameter that tests try: all values or, if these are many, both ends, the middle and the default.
 pub fn tried(parameter: &Parameter) -> Vec<f64> {
     let (minimum, maximum) = parameter.bounds();
     let middle = match parameter.domain {
@@ -247,7 +248,7 @@ pub fn tried(parameter: &Parameter) -> Vec<f64> {
     values
 }
 
-/// A kind with every combination of the values of its parameters that it takes.
+/// A kind with every combination of parameter values that it takes.
 fn cases_of(row: &'static Row) -> Vec<Case> {
     let mut combinations = vec![Vec::new()];
     for parameter in row.parameters {
@@ -268,19 +269,20 @@ fn cases_of(row: &'static Row) -> Vec<Case> {
     kept
 }
 
-/// Every kind of filter, with every combination of the values of its parameters that it takes. A filter whose keys are
-/// integers has the universe of its capacity: the keys with the numbers below it.
+/// Every kind of filter, with every combination of parameter values that it takes. A filter whose keys are integers
+/// takes the integers below its capacity.
 pub fn cases() -> Vec<Case> {
     registry::FILTERS.iter().filter(|row| is_wanted(row)).flat_map(cases_of).collect()
 }
 
-/// Every kind of filter, with every combination of the parameters that images keep; the others have their defaults.
+/// Every kind of filter, with every combination of the parameters that images keep. The other parameters have their
+/// defaults.
 pub fn layouts() -> Vec<Case> {
     cases().into_iter().filter(Case::is_layout).collect()
 }
 
-/// Every kind of filter and of map with every combination of the parameters that images keep; the others have their
-/// defaults.
+/// Every kind of filter and of map, with every combination of the parameters that images keep. The other parameters
+/// have their defaults.
 pub fn all_layouts() -> Vec<Case> {
     registry::all().filter(|row| is_wanted(row)).flat_map(cases_of).filter(Case::is_layout).collect()
 }
@@ -295,7 +297,7 @@ pub fn main_layouts() -> Vec<Case> {
     layouts().into_iter().filter(|case| case.values.iter().all(is_main)).collect()
 }
 
-/// The spec with another hash function. `salt` becomes seed, tag, or part of the secret key.
+/// The spec with another hash function. `salt` becomes the seed, the tag, or a part of the secret key.
 pub fn hashed(spec: &Spec, hash: HashFunction, salt: u64) -> Spec {
     let mut spec = Spec { hash, seed: salt, key: None, ..*spec };
     if hash == HashFunction::SipHash13 {
@@ -306,8 +308,8 @@ pub fn hashed(spec: &Spec, hash: HashFunction, salt: u64) -> Spec {
     spec
 }
 
-/// The hash of key number `i` for a filter of this spec; where the caller hashes, a well mixed one, and where keys are
-/// integers this one.
+/// The hash of key number `i` for a filter of this spec. Where the caller hashes, the hash is a well mixed number, and
+/// where keys are integers it is `i`.
 pub fn hash_of(spec: &Spec, i: u64) -> u64 {
     let own = |_| mix(mix(i) ^ spec.seed);
     spec.hasher().unwrap().hash_u64(i).unwrap_or_else(own)
@@ -371,12 +373,12 @@ impl Buffer {
         NonNull::new(self.words.as_mut_ptr()).unwrap().cast()
     }
 
-    /// What `with` makes of the filter that is opened in the buffer.
+    /// The result of `with` for the filter that is opened in the buffer.
     pub fn open<T>(&mut self, mode: Mode, key: Option<SecretKey>, with: impl FnOnce(Result<&mut Filter>) -> T) -> T {
         self.open_as(mode, key, with)
     }
 
-    /// What `with` makes of the filter or map that is opened in the buffer.
+    /// The result of `with` for the filter or map that is opened in the buffer.
     pub fn open_as<H: Image, T>(
         &mut self,
         mode: Mode,
@@ -391,7 +393,7 @@ impl Buffer {
         }
     }
 
-    /// What `with` makes of an empty filter that is made in the buffer.
+    /// The result of `with` for an empty filter that is made in the buffer.
     pub fn create<T>(&mut self, spec: &Spec, with: impl FnOnce(Result<&mut Filter>) -> T) -> T {
         let (start, length) = (self.start(), self.length);
         // SAFETY: the words are borrowed until this returns, and the filter is dropped before.

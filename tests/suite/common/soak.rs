@@ -1,4 +1,4 @@
-//! Filters of every kind and size, filled with keys of their own, of which every one is looked up again.
+//! Filters of every kind and size, filled with keys of their own. Every key is looked up again.
 
 use super::{at_rate, hashed, layouts, mix};
 use petal::{Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Spec, Taken};
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Keys that are made, inserted and looked up at once.
+/// The number of keys that are made, inserted and looked up at once.
 pub const CHUNK: usize = 1 << 14;
 
-/// The smallest filters hold so many keys.
+/// The number of keys in the smallest filters.
 const SMALLEST: u64 = 1000;
 
-/// One filter's worth of work.
+/// The work on one filter.
 pub struct Task {
     /// The kind and its parameters.
     pub layout: String,
@@ -23,7 +23,7 @@ pub struct Task {
     form: Form,
 }
 
-/// How keys are named. All three name different keys for different numbers.
+/// The form of keys. In every form different numbers give different keys.
 #[derive(Clone, Copy)]
 pub enum Form {
     U64,
@@ -31,7 +31,7 @@ pub enum Form {
     Hashes,
 }
 
-/// What came of it.
+/// The outcome of a task.
 #[derive(Clone, Copy, Default)]
 pub struct Outcome {
     pub lookups: u64,
@@ -40,11 +40,11 @@ pub struct Outcome {
     pub time: Duration,
 }
 
-/// Filters that together hold at least `lookups` distinct keys: every kind with every layout, every hash function, and
-/// sizes from a thousand keys to as many as the share of each allows. The largest come first.
+/// The tasks for filters that together hold at least `lookups` distinct keys. There is every kind with every layout,
+/// every hash function, and sizes from a thousand keys up. The largest filters come first.
 pub fn tasks(lookups: u64) -> Vec<Task> {
     let mut cells = Vec::new();
-    // What loses keys by their age has tests of how many. Keys that are integers are not these.
+    // Kinds that lose keys by age have tests of their losses. Kinds whose keys are integers do not take these keys.
     let loses_by_age = |case: &super::Case| case.may_lose() && case.row.capabilities.contains(Capabilities::AGE);
     for case in layouts().into_iter().filter(|case| !loses_by_age(case) && !case.is_of_integers()) {
         for hash in HashFunction::ALL {
@@ -52,7 +52,7 @@ pub fn tasks(lookups: u64) -> Vec<Task> {
         }
     }
     let share = lookups.div_ceil(cells.len() as u64);
-    // One filter of the largest size; what is left, and a fifth at least, goes to the smaller ones in equal parts.
+    // One filter has the largest size. The rest, and a fifth at least, goes to the smaller sizes in equal parts.
     let largest = SMALLEST.max(10_u64.pow(share.max(1).ilog10()));
     let smaller: Vec<u64> =
         std::iter::successors(Some(SMALLEST), |size| Some(10 * size)).take_while(|size| *size < largest).collect();
@@ -82,7 +82,8 @@ pub fn tasks(lookups: u64) -> Vec<Task> {
     tasks
 }
 
-/// Does the tasks on so many threads; outcomes are in the tasks' order. `done` is told of keys looked up, now and then.
+/// Does the tasks on this number of threads. Outcomes are in the order of the tasks. After each task `done` gets the
+/// number of its keys.
 pub fn run(tasks: &[Task], threads: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Outcome> {
     on_threads(tasks, threads, |task| {
         let outcome = task.run();
@@ -91,7 +92,7 @@ pub fn run(tasks: &[Task], threads: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<O
     })
 }
 
-/// What `work` makes of the tasks, on so many threads; in the tasks' order.
+/// The results of `work` for the tasks, on this number of threads, in the order of the tasks.
 pub fn on_threads<T: Sync, R: Send>(tasks: &[T], threads: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -128,7 +129,7 @@ impl Task {
         }
         let filter = filter.unwrap_or_else(|| builder.finish().expect("keys can be solved"));
         let mut outcome = Outcome::default();
-        // Not in the order of insertion.
+        // The order differs from that of insertion.
         for chunk in (0..chunks).rev() {
             batch.fill(self.form, start(chunk), end);
             let keys = batch.keys();
@@ -149,7 +150,7 @@ pub fn insert(filter: &mut Filter, keys: &Keys) {
     assert_eq!(inserted, keys.len());
 }
 
-/// How many of a batch's keys the filter says yes to.
+/// The number of a batch's keys that the filter says yes to.
 pub fn found(filter: &Filter, keys: &Keys) -> u64 {
     let mut answers = Answers::default();
     filter.contains_batch(keys, &mut answers).expect("it can hash");
@@ -166,7 +167,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// The keys from `start` on, a chunk of them at most, and those before `end` only.
+    /// Fills the batch with the keys from `start` on: at most a chunk of them, and none from `end` on.
     pub fn fill(&mut self, form: Form, start: u64, end: u64) {
         let numbers = start..end.min(start + CHUNK as u64);
         self.numbers.clear();
@@ -174,7 +175,7 @@ impl Batch {
         self.offsets.clear();
         self.hashed = matches!(form, Form::Hashes);
         if !matches!(form, Form::Bytes) {
-            // A bijection, so distinct numbers stay distinct.
+            // The function is a bijection, so distinct numbers stay distinct.
             self.numbers.extend(numbers.map(mix));
             return;
         }

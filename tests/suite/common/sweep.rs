@@ -1,5 +1,5 @@
-//! Every kind that is built from all of its keys, at every number of keys where its geometry might fail it: all keys
-//! are found, each with its value, in no more bits than the kind says before it is built.
+//! Every kind that is built from all of its keys, with every number of keys at which its geometry might fail. All keys
+//! are found with their values, in about as many bits as the kind expects before the build.
 
 use super::{mix, tried};
 use petal::contract::{Structure, VALUE_BITS};
@@ -8,10 +8,10 @@ use petal::{
     registry,
 };
 
-/// The most bits a key that are worth sweeping: some parameters can ask for any number.
+/// The most bits a key that a sweep builds. Some parameters can ask for any number.
 const MOST_BITS: u64 = 400;
 
-/// A kind with one choice of those parameters of which there are a few. The others, lengths of something, take all of
+/// A kind with one choice of the parameters that have few values. Other parameters, which are lengths, take all of
 /// their values as numbers of keys and seeds go by.
 pub struct Variant {
     row: &'static Row,
@@ -19,20 +19,20 @@ pub struct Variant {
     lengths: Vec<&'static Parameter>,
 }
 
-/// What came of building one of so many keys.
+/// The sizes of a build.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sizes {
     pub bits: u64,
-    /// The bits that were to be expected.
+    /// The bits that the kind expects before the build.
     pub expected: u64,
 }
 
-/// All of them. No kind is named here, so that a new one is swept.
+/// All variants. The function names no kind, so that new kinds are swept.
 pub fn variants() -> Vec<Variant> {
     registry::with_foreign().filter(|row| !row.is_made_empty()).flat_map(variants_of).collect()
 }
 
-/// The numbers of keys at which all of them are built: all small ones, and those around 11,500, where the published
+/// The numbers of keys at which all variants are built: all small ones, and those around 11,500, where the published
 /// geometry of the binary fuse filter fails.
 pub fn numbers() -> impl Iterator<Item = u64> {
     (0..=3000).chain(11_400..=11_600)
@@ -53,7 +53,7 @@ fn variants_of(row: &'static Row) -> Vec<Variant> {
     variants.into_iter().map(variant).filter(|variant| petal::geometry(&variant.default_spec()).is_ok()).collect()
 }
 
-/// Whether a parameter is a number of which any may be chosen, and not a few that are allowed.
+/// Whether a parameter may have any of many values, and not only a few.
 fn is_length(row: &'static Row, parameter: &'static Parameter) -> bool {
     let (Domain::Integer(least, most) | Domain::Automatic(least, most)) = parameter.domain else { return false };
     let between = |value: u64| {
@@ -65,7 +65,7 @@ fn is_length(row: &'static Row, parameter: &'static Parameter) -> bool {
 }
 
 impl Variant {
-    /// The kind and what was chosen.
+    /// The name of the kind with the chosen values.
     pub fn name(&self) -> String {
         let value = |(parameter, value): &(&Parameter, f64)| match parameter.choices() {
             [] => format!("-{}_{value}", parameter.name),
@@ -82,7 +82,8 @@ impl Variant {
         spec
     }
 
-    /// What to build of so many keys: lengths that these and the seed choose, or a rate in place of them.
+    /// The spec of a build of this number of keys. The seed and the number choose lengths, or a rate in place of
+    /// lengths.
     fn spec(&self, keys: u64, seed: u64) -> Spec {
         let plain = Spec { capacity: keys.max(1), ..self.default_spec() };
         let turn = keys.wrapping_mul(61).wrapping_add(seed);
@@ -93,7 +94,7 @@ impl Variant {
             for (i, parameter) in self.lengths.iter().enumerate() {
                 let (least, most) = parameter.bounds();
                 let values = (most - least) as u64 + 1;
-                // Of very many the default.
+                // A parameter with very many values keeps its default.
                 if values <= 1 << 8 {
                     let value = mix(turn << 8 | i as u64) % values;
                     spec.set(parameter, least + value as f64).expect("it is in the bounds");
@@ -104,8 +105,8 @@ impl Variant {
         if is_worth_it { spec } else { plain }
     }
 
-    /// The numbers of keys above `from`, up to `to`, at which the unit that sizes are multiples of is another one than
-    /// just before: the segments of an array doubled, say. Sizes that are multiples of nothing have no steps.
+    /// The numbers of keys above `from`, up to `to`, at which the unit of sizes changes. The unit changes, for example,
+    /// where the segments of an array double. Sizes without a unit have no steps.
     pub fn steps(&self, from: u64, to: u64) -> Vec<u64> {
         let bits =
             |keys| petal::geometry(&Spec { capacity: keys, ..self.default_spec() }).map_or(0, |geometry| geometry.bits);
@@ -114,15 +115,15 @@ impl Variant {
         if sizes.len() as u64 > (to - from) / 16 {
             return Vec::new();
         }
-        // Consecutive multiples have it as their common divisor.
+        // The unit is the common divisor of consecutive sizes.
         let units: Vec<(u64, u64)> = sizes.windows(2).map(|pair| (pair[1].0, divisor(pair[0].1, pair[1].1))).collect();
         units.windows(2).filter(|pair| pair[0].1 != pair[1].1).map(|pair| pair[1].0).collect()
     }
 
-    /// Builds it of so many keys, of which each seed has others, and looks all of them up.
+    /// Builds the variant of this number of keys, which differ between seeds, and looks up all of them.
     ///
     /// # Errors
-    /// What is wrong.
+    /// Says what is wrong.
     pub fn check(&self, keys: u64, seed: u64) -> Result<Sizes, String> {
         let spec = self.spec(keys, seed);
         let hashes: Vec<u64> = (0..keys).map(|i| mix(seed << 40 | i)).collect();
@@ -133,17 +134,17 @@ impl Variant {
     fn check_hashes(&self, spec: &Spec, hashes: &[u64]) -> Result<Sizes, String> {
         let bits = if self.row.is_map() { check_map(spec, hashes)? } else { check_filter(spec, hashes)? };
         let expected = petal::geometry(spec).map_err(|error| error.to_string())?.bits;
-        // The last shares of a structure may turn out larger, which counts where it is small.
+        // The last parts of a structure may be larger than expected, which matters for small structures.
         if bits > expected + expected / 20 + 4096 {
             return Err(format!("{bits} bits where {expected} were to be expected"));
         }
         Ok(Sizes { bits, expected })
     }
 
-    /// Builds it of keys with these hashes, which may be any.
+    /// Builds the variant of keys with these hashes, which may be any.
     ///
     /// # Errors
-    /// What is wrong. A size is not: hashes that are made for that take more.
+    /// Says what is wrong. The size may be any, because chosen hashes can take more bits.
     pub fn check_any(&self, hashes: &[u64], turn: u64) -> Result<(), String> {
         let mut distinct = hashes.to_vec();
         distinct.sort_unstable();
@@ -156,7 +157,7 @@ impl Variant {
         checked.map(drop).map_err(|error| format!("{}: {error}", self.name()))
     }
 
-    /// What the kind's hashes pass before they are sorted, if it is a filter.
+    /// The function that a kind of filter applies to hashes before sorting.
     pub fn order(&self) -> Option<fn(u64) -> u64> {
         match self.row.structure {
             Structure::StaticFilter { order, .. } => Some(order),
@@ -164,11 +165,11 @@ impl Variant {
         }
     }
 
-    /// A map of keys with these identities, which may be any, of which all values are looked up. Nothing where this is
-    /// no map.
+    /// Builds a map of keys with these identities, which may be any, and looks up all values. A kind that is no map
+    /// succeeds.
     ///
     /// # Errors
-    /// What is wrong.
+    /// Says what is wrong.
     pub fn check_identities(&self, ids: &[u128], turn: u64) -> Result<(), String> {
         if !self.row.is_map() {
             return Ok(());
@@ -189,7 +190,7 @@ impl Variant {
     }
 }
 
-/// Bits of the values that are given.
+/// The number of bits of values.
 fn value_bits(spec: &Spec) -> u32 {
     spec.parameter(&VALUE_BITS).map_or(64, |bits| if bits == 0 { 64 } else { bits as u32 })
 }
@@ -198,7 +199,7 @@ fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// A few of the keys, to be looked up one by one: that may take long.
+/// A few of the keys for single lookups, which may take long.
 fn some(keys: usize) -> impl Iterator<Item = usize> {
     (0..keys).step_by(keys / 8 + 1)
 }
