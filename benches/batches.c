@@ -1,9 +1,9 @@
-/* batches.c: what keys cost a C program that gives them to the library many at once, in batches of 16 to 8192, beside
- * what memory allows. `make bench-batches` compiles and runs it.
+/* batches.c: the cost of a key for a C program that gives keys to the library in batches of 16 to 8192, beside the
+ * limit of memory. `make bench-batches` compiles and runs the program.
  *
- * All ways take turns, each with keys of its own, half of which are in the filter where they are looked up. Of the
- * turns the median counts. Two filters of a size share the work: one is full and is looked up, the other is inserted
- * into, and emptied between turns where it is small. */
+ * All ways take turns, each with keys of its own, and the median of the turns counts. Half of the keys of a lookup
+ * are in the filter. A small size has two filters: lookups ask a full one, and insertions go into another, which is
+ * emptied before each turn. A large size has one filter for both. */
 #define _GNU_SOURCE
 #include <petal.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ static double now(void) {
   return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* The i-th of different random keys. */
+/* The i-th of a sequence of different random keys. */
 static uint64_t key_at(uint64_t i) {
   i = (i ^ i >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   i = (i ^ i >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -107,7 +107,8 @@ static uint64_t insert_shared(size_t size) {
   return 0;
 }
 
-/* What is measured. A limit is the best of its ways, and stands before what is compared with it. */
+/* The ways that are measured. Ways of a limit stand before what is compared with it, and the best of them is the
+ * limit. */
 static const struct way {
   const char *name;
   uint64_t (*run)(size_t size);
@@ -162,7 +163,7 @@ static petal_filter *filter_of(const petal_spec *spec, uint64_t n, uint64_t from
   return filter;
 }
 
-/* Keys of its own for a turn, whose lines no other has brought into the caches, and lines of the limit. */
+/* Draws keys and lines of the limit for a turn. No other turn has brought their lines into the caches. */
 static void draw(const struct way *way, uint64_t n, uint64_t lines) {
   static uint64_t fresh = UINT64_C(1) << 40;
   if (b.filled != b.full) petal_filter_clear(b.filled, NULL);
@@ -173,7 +174,7 @@ static void draw(const struct way *way, uint64_t n, uint64_t lines) {
   }
 }
 
-/* A table of one size of filter. */
+/* Prints the table of one size of filter. */
 static void compare(petal_kind kind, const char *name, petal_kernel kernel, uint64_t n) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .kernel = kernel};
   spec.bits = (n * 10 + 511) / 512 * 512;
@@ -191,7 +192,7 @@ static void compare(petal_kind kind, const char *name, petal_kernel kernel, uint
   uint64_t sink = 0;
   for (int turn = 0; turn < TURNS; turn++) {
     for (int way = 0; way < ALL; way++) {
-      /* Twice, and the second time counts: wide vectors take some microseconds to wake up. */
+      /* Each way runs twice and the second run counts, because wide vectors take some microseconds to wake up. */
       draw(&WAYS[way], n, bytes / 64);
       sink += WAYS[way].run(WAYS[way].size);
       draw(&WAYS[way], n, bytes / 64);
@@ -220,7 +221,7 @@ static void compare(petal_kind kind, const char *name, petal_kernel kernel, uint
   petal_filter_free(b.full);
 }
 
-/* Arguments: the number of a kernel, and how many keys. Without them the best kernel, and three sizes. */
+/* Arguments: the number of a kernel, and a number of keys. Without arguments the best kernel, and three sizes. */
 int main(int count, char **arguments) {
   petal_kernel kernel = count > 1 ? (petal_kernel)atoi(arguments[1]) : PETAL_KERNEL_BEST;
   uint64_t only = count > 2 ? (uint64_t)atof(arguments[2]) : 0;

@@ -1,10 +1,10 @@
-/* built.c: what the kinds that are built from all of their keys cost a C program: a build through a builder, from
- * uint64_t keys in memory to the filter, lookups by single calls, and lookups in one batch. `make bench-built` compiles
- * and runs it.
+/* built.c: the cost of the kinds that are built from all of their keys for a C program: a build through a builder,
+ * from uint64_t keys in memory to the filter, lookups by single calls, and lookups in one batch. `make bench-built`
+ * compiles and runs the program.
  *
- * built KIND [KEYS...] measures filters of that kind, for rates of 2^-8 and 2^-16, with so many keys each. Medians of
- * five builds, but one of 5 * 10^7 keys or more, and of 61 turns of lookups, each with keys of its own, half of which
- * are there. */
+ * built KIND [KEYS...] measures filters of this kind, for rates of 2^-8 and 2^-16, with each number of keys. A build
+ * is the median of five, and from 5 * 10^7 keys on there is one. A lookup is the median of 61 turns. Each turn has
+ * keys of its own, half of which are in the filter. */
 #define _GNU_SOURCE
 #include <petal.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static double now(void) {
   return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* The i-th of different random keys. */
+/* The i-th of a sequence of different random keys. */
 static uint64_t key_at(uint64_t i) {
   i = (i ^ i >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   i = (i ^ i >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -43,7 +43,7 @@ static void check(petal_status status, const petal_error *error) {
   exit(1);
 }
 
-/* A filter of all keys, by one call for all. */
+/* Builds a filter of all keys, which go to the builder in one call. */
 static petal_filter *build(petal_kind kind, double rate, const uint64_t *all, uint64_t n) {
   petal_error error = {.struct_size = sizeof error};
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .false_positive_rate = rate};

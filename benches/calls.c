@@ -1,9 +1,9 @@
-/* calls.c: what one key costs a C program: a call of the library in each of its forms, the inlined probe, hashing
- * alone, and the reads of random lines that a lookup cannot do without. `make bench-calls` compiles and runs it.
+/* calls.c: the cost of one key for a C program: a call of the library in each of its forms, the inlined probe,
+ * hashing alone, and the reads of random lines that a lookup needs. `make bench-calls` compiles and runs the program.
  *
- * All are measured in turns, each with keys of its own, half of which are in the filter; of the turns the median
- * counts. Insertions go into a second filter, which becomes a copy of the first before each turn if it is small;
- * "known" ones are of keys that are all there. The ratios are what to look at: lookups to the inlined probe, the others
+ * All ways take turns, each with keys of its own, half of which are in the filter. The median of the turns counts.
+ * Insertions go into a second filter, which becomes a copy of the first before each turn if it is small. Keys of
+ * "known" insertions are all in the filter. The ratios matter: of lookups to the inlined probe, and of other calls
  * to the lookup.
  *
  * calls [KEYS...] measures filters of these sizes. */
@@ -23,7 +23,7 @@ static double now(void) {
   return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* The i-th of different random keys. */
+/* The i-th of a sequence of different random keys. */
 static uint64_t key_at(uint64_t i) {
   i = (i ^ i >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   i = (i ^ i >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -40,7 +40,7 @@ typedef struct {
   uint32_t order[KEYS]; /* Lines of the limit. */
 } bench;
 
-/* A loop over the keys of a turn, for `i` from 0; what `expression` gives is summed. */
+/* A loop over the keys of a turn, for `i` from 0, that sums the values of `expression`. */
 #define WAY(name, expression)                          \
   static uint64_t name(const bench *b) {               \
     const petal_view view = b->view;                   \
@@ -50,7 +50,7 @@ typedef struct {
     return sum;                                        \
   }
 
-/* The same of calls that also write whether the key was new, or there. */
+/* A loop like WAY for calls that also write whether the key was new, or there. */
 #define ANSWERED(name, call)                 \
   static uint64_t name(const bench *b) {     \
     uint64_t sum = 0;                        \
@@ -82,7 +82,8 @@ ANSWERED(checked_bytes, petal_filter_contains_checked(b->filter, b->strings[i], 
 WAY(inlined_hash, petal_view_contains_hash(&view, b->hashes[i]))
 WAY(inlined_u64, petal_view_contains_u64(&view, b->keys[i]))
 
-/* One hash after the other, as a program that looks single keys up computes them. */
+/* Keeps the compiler from hashing several keys at once: a program that looks up single keys has one hash after the
+ * other. */
 static uint64_t opaque(uint64_t hash) {
 #if defined(__GNUC__)
   __asm__ volatile("" : "+r"(hash));
@@ -92,7 +93,7 @@ static uint64_t opaque(uint64_t hash) {
 
 WAY(hashing_u64, opaque(petal_inline_xxh3(view.hash_flip, b->keys[i])))
 
-/* A call of the library. */
+/* Hashes a string by a call of the library. */
 static uint64_t hash_of(const bench *b, int i) {
   uint64_t hash = 0;
   petal_filter_hash(b->filter, b->strings[i], KEY_LENGTH, &hash);
@@ -108,7 +109,7 @@ static uint64_t batch(const bench *b) {
   return answers.true_count;
 }
 
-/* The limit: eight reads at once. */
+/* The limit in the caches: eight reads at once. */
 static uint64_t reading(const bench *b) {
   uint64_t sum[8] = {0};
   for (int i = 0; i < KEYS; i += 8) {
@@ -117,7 +118,7 @@ static uint64_t reading(const bench *b) {
   return sum[0] ^ sum[1] ^ sum[2] ^ sum[3] ^ sum[4] ^ sum[5] ^ sum[6] ^ sum[7];
 }
 
-/* The limit out of cache: a line is fetched for each that is read, 96 reads before. */
+/* The limit out of the caches: each line is fetched 96 reads before it is read. */
 static uint64_t reading_ahead(const bench *b) {
   uint64_t sum = 0;
   for (int i = 0; i < 96; i++) __builtin_prefetch(&b->lines[(size_t)b->order[i] * 8]);
@@ -128,7 +129,7 @@ static uint64_t reading_ahead(const bench *b) {
   return sum;
 }
 
-/* Which keys a way gets. */
+/* The keys of a way: half of them known, or all. */
 typedef enum { HALF, ALL_KNOWN } keys_of;
 
 typedef struct {
@@ -167,13 +168,13 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The bytes of a key that is a string: the number, and it again. */
+/* Writes the bytes of a string key, which are a number twice. */
 static void write_string(char *string, uint64_t key) {
   memcpy(string, &key, 8);
   memcpy(string + 8, &key, 8);
 }
 
-/* Fills a filter: chunks of numbers and chunks of strings alternate, n keys in all. */
+/* Fills a filter with n keys. Chunks of numbers and chunks of strings alternate. */
 static int fill(bench *b, petal_filter *filter, uint64_t n) {
   static uint64_t offsets[KEYS + 1];
   for (uint64_t done = 0; done < n;) {
@@ -191,8 +192,8 @@ static int fill(bench *b, petal_filter *filter, uint64_t n) {
   return 0;
 }
 
-/* Which key is in the filter: the number in `key_at` of one that is there as a number if `chunk` is 0, as a string if
- * it is 1. */
+/* The number of a random key in the filter, for `key_at`. The key is there as a number if `chunk` is 0, and as a
+ * string if `chunk` is 1. */
 static uint64_t known(uint64_t random, uint64_t n, uint64_t chunk) {
   uint64_t chunks = (n + KEYS - 1) / KEYS;
   uint64_t which = random / KEYS % ((chunks + 1 - chunk) / 2) * 2 + chunk;
@@ -200,7 +201,7 @@ static uint64_t known(uint64_t random, uint64_t n, uint64_t chunk) {
   return which * KEYS + random % length;
 }
 
-/* A table of one size of filter. */
+/* Prints the table of one size of filter. */
 static int compare(bench *b, petal_kind kind, uint64_t n) {
   petal_error error = {.struct_size = sizeof error};
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .bits = (n * 10 + 511) / 512 * 512, .capacity = n};
@@ -228,7 +229,7 @@ static int compare(bench *b, petal_kind kind, uint64_t n) {
   uint64_t fresh = UINT64_C(1) << 40, sink = 0;
   for (int turn = 0; turn < TURNS; turn++) {
     for (int which = 0; which < ALL; which++) {
-      /* Keys of its own for each, whose lines no other has brought into the caches. */
+      /* Each turn has keys of its own. No other turn has brought their lines into the caches. */
       for (int i = 0; i < KEYS; i++) {
         uint64_t random = key_at(++fresh * 3), pick = random >> 1;
         bool is_known = WAYS[which].keys == ALL_KNOWN || (random & 1) == 0;
@@ -237,7 +238,7 @@ static int compare(bench *b, petal_kind kind, uint64_t n) {
         b->order[i] = (uint32_t)((random >> 32) * (bytes / 64) >> 32);
         petal_filter_hash_u64(filter, b->keys[i], &b->hashes[i]);
       }
-      /* A large one becomes a little fuller, which changes nothing. */
+      /* A large filter becomes a little fuller with each turn, which does not change the times. */
       if (n <= 1000000) {
         petal_filter_clear(scratch, NULL);
         petal_filter_merge(scratch, filter, NULL);

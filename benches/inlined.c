@@ -1,10 +1,11 @@
-/* One key after the other from C: the inlined lookup of each kind that has one beside the library's call and a batch,
- * and beside the plain loops that the literature's structures take at the least.
+/* inlined.c: one key after the other from C. The inlined lookup of each kind that has one is compared with
+ * the library's call and a batch. The plain loops are the least that structures of the literature take.
  *
  *   make bench-inlined
  *   target/bench/inlined [KEYS...]    default 1e4 1e6
  *
- * Nanoseconds a key, the median of 11 turns, each over keys of its own. Run it on a machine that does nothing else. */
+ * A figure is nanoseconds a key, the median of 11 turns, each over keys of its own. The machine should do nothing else
+ * meanwhile. */
 #define _POSIX_C_SOURCE 200809L
 #include <petal_inline.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ typedef struct {
   petal_filter *filter;
   petal_map *map;
   petal_view view;
-  /* The plain loops' own. */
+  /* The memory of the plain loops. */
   unsigned char *cells;
   uint64_t *bits;
   uint64_t starts, length, range;
@@ -53,7 +54,7 @@ static uint64_t inlined(const bench *b) {
   return sum;
 }
 
-/* The same by the function of the layout, which a program can call that knows the layout. */
+/* The same loop with the function of the layout, which a program can call that knows the layout. */
 #define OF_LAYOUT(name)                                                                                 \
   static uint64_t name(const bench *b) {                                                                \
     const petal_view view = b->view;                                                                    \
@@ -115,7 +116,8 @@ static uint64_t map_batch(const bench *b) {
   return values[0];
 }
 
-/* A binary fuse lookup of one byte: a hash, three loads, their exclusive or. What the cells hold changes no step. */
+/* A binary fuse lookup with cells of one byte: a hash, three loads and their exclusive or. The values of cells
+ * change no step. */
 static uint64_t plain_fuse(const bench *b) {
   const uint64_t starts = b->starts, length = b->length, mask = length - 1;
   const unsigned char *cells = b->cells;
@@ -128,7 +130,7 @@ static uint64_t plain_fuse(const bench *b) {
   return sum;
 }
 
-/* The classic filter of seven probes, one after the other until a bit is 0, all from one hash. */
+/* The classic filter with seven probes from one hash, read one after the other until a bit is 0. */
 static uint64_t plain_classic(const bench *b) {
   uint64_t sum = 0;
   for (int i = 0; i < KEYS; i++) {
@@ -158,7 +160,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The keys of a turn: `known` of 2 are keys of the filter. */
+/* Chooses the keys of a turn. Of two keys `known` are in the filter. */
 static void choose(bench *b, uint64_t n, int known, uint64_t *fresh) {
   for (int i = 0; i < KEYS; i++) {
     uint64_t random = key_at(++*fresh * 3 + (UINT64_C(1) << 50));
@@ -274,7 +276,7 @@ static int compare(bench *b, uint64_t n) {
     show(name, b, n, map_batch);
     petal_map_free(b->map);
   }
-  /* As many cells, in segments as long, as a filter of the literature has. */
+  /* The numbers and lengths of segments are those of a filter of the literature. */
   b->length = n < 100000 ? 512 : n < 5000000 ? 8192 : 65536;
   b->starts = n * 9 / 8 / b->length * b->length;
   size_t cells = (size_t)(b->starts + 2 * b->length);

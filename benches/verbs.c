@@ -1,15 +1,16 @@
-/* verbs.c: what one key costs a C program in each kind and each verb, by call and in batches, beside the reads that
- * memory allows. `make bench-verbs` compiles and runs it.
+/* verbs.c: the cost of one key for a C program, for each kind and each verb, by call and in batches, beside the
+ * reads that memory allows. `make bench-verbs` compiles and runs the program.
  *
- * verbs -i [KEYS...] measures batches with each instruction set that this processor has, for comparison.
+ * verbs -i [KEYS...] measures batches with each instruction set of this processor.
  *
- * verbs [-k KIND] [KEYS...] measures filters and maps of these sizes, 10^4 and 10^6 unless they are given, at a rate of
- * 1 %, and prints one Markdown table a size: nanoseconds a key.
+ * verbs [-k KIND] [KEYS...] measures filters with a rate of 1 % and maps with values of one bit, of these sizes, by
+ * default 10^4 and 10^6. Each size has a Markdown table of nanoseconds a key.
  *
- * Each filter is filled with KEYS distinct keys. Small filters are filled and asked many times, so that each figure is
- * of half a million keys at least; large ones are asked for a sample of their keys. Of five rounds the median counts;
- * an insertion into a filter of more than 10^7 keys is measured once. `read` is one line at random places of as much
- * memory as the filter has, fetched ahead: a kind that must touch three lines takes three of these. */
+ * Each filter is filled with KEYS distinct keys. Small filters are filled and asked many times, so that a figure is
+ * of about half a million keys at least. Large filters are asked for a sample of their keys. The median of five
+ * rounds counts, but an insertion into a filter of more than 10^7 keys is measured once. `read` is a line at a
+ * random place of as much memory as the filter has, fetched ahead: a kind that must touch three lines takes three
+ * times as long. */
 #define _GNU_SOURCE
 #include <petal.h>
 #include <petal_map.h>
@@ -27,7 +28,7 @@ static double now(void) {
   return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* The i-th of different random keys. */
+/* The i-th of a sequence of different random keys. */
 static uint64_t key_at(uint64_t i) {
   i = (i ^ i >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   i = (i ^ i >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -45,7 +46,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* What is measured: a filter or a map, and the keys that it is asked for. */
+/* The subject of a measurement: a filter or a map, and the keys for its verbs. */
 typedef struct {
   petal_kind_info info;
   petal_spec spec;
@@ -69,7 +70,7 @@ static void release(subject *s) {
   s->map = NULL;
 }
 
-/* A verb by call, over some keys: what it says is summed, so that nothing is left out. */
+/* A verb by call, over some keys. The function sums the results, so that the compiler leaves no call out. */
 #define BY_CALL(name, call)                                                  \
   static uint64_t name(subject *s, const uint64_t *keys, size_t count) {     \
     uint64_t sum = 0, number = 0;                                            \
@@ -125,7 +126,7 @@ static double median(double *times, int count) {
   return times[count / 2];
 }
 
-/* Verbs that change nothing. */
+/* The median time of a verb that changes nothing. */
 static double asking(subject *s, verb run, const uint64_t *keys) {
   double times[ROUNDS];
   once(s, run, keys, s->count);
@@ -133,7 +134,7 @@ static double asking(subject *s, verb run, const uint64_t *keys) {
   return median(times, ROUNDS);
 }
 
-/* Makes the filter or map without keys, or with all keys where its kind is built of them. */
+/* Makes the filter or map: without keys, or with all keys where its kind is built from them. */
 static void make(subject *s) {
   release(s);
   if (s->info.handle == PETAL_HANDLE_FILTER && can(s, PETAL_CAN_INSERT)) {
@@ -160,7 +161,8 @@ static void make(subject *s) {
   }
 }
 
-/* Verbs that change the filter, over all its keys: from an empty one, or with `filled` from one that has them all. */
+/* The median time of a verb that changes the filter, over all keys. The filter is empty first, or `fill` gives it
+ * all keys. */
 static double changing(subject *s, verb run, verb fill) {
   const uint64_t turns = s->keys < SAMPLE / 2 ? SAMPLE / 2 / s->keys : 1;
   const int rounds = s->keys > 10000000 ? 1 : ROUNDS;
@@ -176,14 +178,14 @@ static double changing(subject *s, verb run, verb fill) {
   return median(times, rounds);
 }
 
-/* Building, as insertion in batches of the kinds that are built. */
+/* Building, which stands for insertion in batches in kinds that are built. */
 static uint64_t build(subject *s, const uint64_t *keys, size_t count) {
   (void)keys;
   make(s);
   return count;
 }
 
-/* One line at random places of so many bytes. */
+/* The time of a line at a random place in this number of bytes. */
 static double reading(uint64_t bytes, const uint64_t *places, size_t count) {
   const size_t lines = bytes / 64 + 1;
   unsigned char *memory = mmap(NULL, lines * 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -260,8 +262,8 @@ static void measure(const petal_kind_info *info, uint64_t keys, const uint64_t *
   fflush(stdout);
 }
 
-/* Batches of one kind with the instruction sets from the best to plain code. Nothing is printed of a kind that this
- * processor runs with plain code only. */
+/* Prints the times of batches of one kind with each instruction set, from the best to plain code. The cell of an
+ * instruction set that this processor lacks stays empty. */
 static void compare(const petal_kind_info *info, uint64_t keys, const uint64_t *known, const uint64_t *asked,
                     const uint64_t *other, size_t count) {
   static subject s;

@@ -1,7 +1,8 @@
-//! Filters that forget: windows that are full and move on with every insertion, beside the limit of the lines of their
-//! slices, generations or cells.
+//! Filters that forget, in full windows that move on with every insertion. The limit is the lines of their slices,
+//! generations or cells.
 //!
-//! Three windows of keys go through each filter before anything is timed, so that it is as full as it ever is.
+//! Three windows of keys go through each filter before the first measurement, so that the filter is as full as it ever
+//! is.
 
 use crate::keys::{BUFFER, Buffer, Form, Random};
 use crate::limit::{Limit, RINGS};
@@ -12,13 +13,13 @@ use petal::{Answers, Filter, Image, Row, Spec};
 use serde::Serialize;
 use std::time::Duration;
 
-/// The rate that they keep.
+/// The false-positive rate that the filters keep.
 const RATE: f64 = 0.01;
 
-/// The kinds.
+/// The kinds that forget.
 const KINDS: [&Row; 3] = [&age_partitioned::ROW, &rotating::ROW, &stable::ROW];
 
-/// How many keys' insertion is timed at once.
+/// The number of keys whose insertion is timed at once.
 const PORTION: u64 = 16 * BUFFER as u64;
 
 /// The figures of one kind.
@@ -28,25 +29,25 @@ pub struct Record {
     filter: String,
     /// Keys of the window.
     n: u64,
-    /// Bits of the payload for each of them.
+    /// Bits of the payload for each key of the window.
     bits_per_key: f64,
     /// The measured false-positive rate, a fraction.
     fpr: f64,
-    /// Nanoseconds of an insertion in a batch that nobody asked for answers, and in one with answers.
+    /// Nanoseconds of an insertion in a batch without answers, and in a batch with answers.
     insert_ns: [f64; 2],
     /// Nanoseconds for each key of the window, in batches.
     hit_ns: f64,
-    /// Nanoseconds for each key that never was there, in batches.
+    /// Nanoseconds for each absent key, in batches.
     miss_ns: f64,
-    /// Nanoseconds that memory takes for a line of as large a payload: read, and written.
+    /// Nanoseconds for a line of memory as large as the payload: read, and written.
     line_ns: [f64; 2],
-    /// Slices, of which a key may have a bit in each.
+    /// The number of slices. A key may have a bit in each.
     slices: Option<u32>,
     /// The lines that an insertion writes.
     written: u32,
 }
 
-/// Inserts the keys `from..to`; nanoseconds for each.
+/// Inserts the keys `from..to`, and returns nanoseconds for each.
 fn insert(filter: &mut Filter, (from, to): (u64, u64), is_asked: bool, buffer: &mut Buffer) -> Result<f64, String> {
     let (mut time, mut answers) = (Duration::ZERO, vec![0; BUFFER]);
     for start in (from..to).step_by(BUFFER) {
@@ -63,7 +64,7 @@ fn insert(filter: &mut Filter, (from, to): (u64, u64), is_asked: bool, buffer: &
 /// Measures the chosen kinds that forget, with windows of `n` keys.
 ///
 /// # Errors
-/// Says so if a window lost a key, or where there is no memory.
+/// Says so if there is no memory, or if a window lost a key. Windows of `stable` may lose keys.
 pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<Vec<Record>, String> {
     let (mut records, mut buffer, mut random) = (Vec::new(), Buffer::new(Form::U64), Random::new(n));
     for row in KINDS.into_iter().filter(|row| wants(row.name)) {
@@ -122,7 +123,7 @@ pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<
     Ok(records)
 }
 
-/// How many are found.
+/// The number of keys that lookups find.
 fn contains(filter: &Filter, buffer: &Buffer) -> u64 {
     let mut answers = Answers::default();
     filter.contains_batch(&buffer.keys(), &mut answers).expect("keys can be looked up");

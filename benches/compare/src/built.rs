@@ -1,9 +1,10 @@
-//! Filters that are built from all of their keys: Petal's static kinds beside xorf and sux, for rates of 2^-r.
+//! Filters that are built from all of their keys: Petal's static kinds beside xorf and sux. Fingerprints have r bits,
+//! and kinds without fingerprints get the rate 2^-r.
 //!
-//! A build is timed as a whole, from `u64` keys in memory to the filter: hashing and sorting are part of it. Builds
-//! take turns, on one thread; so do lookups in buffers of keys, and each figure is the median.
+//! A build is timed as a whole, from `u64` keys in memory to the filter, so hashing and sorting are part of it. Builds
+//! take turns on one thread, and so do lookups in buffers of keys. Each figure is the median.
 //!
-//! Kinds whose parameters change what they cost stand there once for each way of theirs that is of interest.
+//! A kind whose parameters change its cost occurs once with each setting of interest.
 
 use crate::keys::{BUFFER, Buffer, Form, Random};
 use crate::limit::{Limit, RINGS};
@@ -16,10 +17,10 @@ use petal::{Answers, Builder, BuilderOptions, Filter, Image, Row, Spec};
 use serde::Serialize;
 use std::fs;
 
-/// The numbers of bits r, of the other libraries' fingerprints, that are compared.
+/// The numbers of bits r that are compared.
 const BITS: [u32; 2] = [8, 16];
 
-/// From so many keys on one build is enough.
+/// From this number of keys on one build is enough.
 const LONG: u64 = 50_000_000;
 
 /// The figures of one filter.
@@ -35,18 +36,18 @@ pub struct Record {
     fpr: f64,
     /// Nanoseconds of the build for each key.
     build_ns: f64,
-    /// Bytes that the process had more at the height of the build than before it, for each key; 0 where the system does
-    /// not tell.
+    /// The bytes that the build adds to the memory of the process at its height, for each key. The number is 0 where
+    /// the system does not tell.
     peak_bytes: f64,
-    /// Nanoseconds for each key that is there, in batches where the library has them.
+    /// Nanoseconds for each present key, in batches where the library has them.
     hit_ns: f64,
-    /// Nanoseconds for each key that is not there.
+    /// Nanoseconds for each absent key.
     miss_ns: f64,
-    /// Nanoseconds for each key that is there, one call a key.
+    /// Nanoseconds for each present key, with one call a key.
     single_hit_ns: f64,
-    /// Nanoseconds for each key that is not there, one call a key.
+    /// Nanoseconds for each absent key, with one call a key.
     single_miss_ns: f64,
-    /// Nanoseconds for each random line of as much memory, as that allows.
+    /// Nanoseconds for each random line of memory as large as the filter.
     line_ns: f64,
 }
 
@@ -56,23 +57,23 @@ enum Built {
     Other(Box<dyn Static>),
 }
 
-/// Whose a filter is.
+/// The maker of a filter.
 #[derive(Clone, Copy)]
 enum Maker {
     Petal(&'static Row),
     Other(&'static Library),
 }
 
-/// How one is built.
+/// The way to build a filter.
 #[derive(Clone, Copy)]
 struct Contender {
     maker: Maker,
-    /// A parameter of the kind that has not its default, by name.
+    /// A parameter that differs from its default, by name.
     setting: Option<(&'static str, f64)>,
     bits: u32,
 }
 
-/// The kinds that are measured a second time, with a parameter of theirs set.
+/// The kinds that are measured a second time, with one parameter set.
 const SET: [(&str, &str, f64); 1] = [("ribbon", "ribbon_width", 128.0)];
 
 impl Contender {
@@ -109,7 +110,7 @@ impl Contender {
             }
         };
         let failure = |error| failure(&error);
-        // A filter that is asked for the rate 2^-r itself takes another bit, because equal hashes add to its rate.
+        // At a rate of 2^-r fingerprints would get one more bit, because equal hashes add to the rate.
         let takes_bits = row.parameters.iter().any(|parameter| parameter.name == "fingerprint_bits");
         let false_positive_rate = if takes_bits { 0.0 } else { (-f64::from(self.bits)).exp2() };
         let mut spec = Spec { kind: Some(row.kind), false_positive_rate, ..Spec::default() };
@@ -135,7 +136,7 @@ impl Built {
         }
     }
 
-    /// Looks the keys of a buffer up; how many were found.
+    /// Looks up the keys of a buffer, and returns how many were found.
     fn contains(&self, keys: &Buffer, answers: &mut [u8]) -> u64 {
         match self {
             Built::Petal(filter) => {
@@ -147,7 +148,7 @@ impl Built {
         }
     }
 
-    /// Looks the keys of a buffer up, one call each; how many were found.
+    /// Looks up the keys of a buffer with one call each, and returns how many were found.
     fn contains_one_by_one(&self, keys: &Buffer, answers: &mut [u8]) -> u64 {
         match self {
             Built::Petal(filter) => one_by_one(keys.numbers().iter(), answers, |key| filter.contains_u64(*key)),
@@ -156,7 +157,7 @@ impl Built {
     }
 }
 
-/// The keys that filters are built of.
+/// The keys from which filters are built.
 pub fn keys_of(n: u64, buffer: &mut Buffer) -> Vec<u64> {
     let mut keys = Vec::with_capacity(n as usize);
     for start in (0..n).step_by(BUFFER) {
@@ -166,7 +167,7 @@ pub fn keys_of(n: u64, buffer: &mut Buffer) -> Vec<u64> {
     keys
 }
 
-/// Bytes of memory that the process has (`VmRSS`), or had at most since [`forget_peak`] (`VmHWM`).
+/// The memory of the process in bytes: now (`VmRSS`), or at most since [`forget_peak`] (`VmHWM`).
 fn memory(name: &str) -> Option<f64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
@@ -178,7 +179,7 @@ fn forget_peak() -> Option<()> {
     fs::write("/proc/self/clear_refs", "5").ok()
 }
 
-/// What a line costs that is read of so many bytes.
+/// The time of a random read of a line, in memory of this number of bytes.
 fn limit(bytes: u64, effort: &Effort, random: &mut Random) -> Result<f64, String> {
     let limit = Limit::new(bytes as usize)?;
     let mut least = f64::INFINITY;
@@ -196,7 +197,7 @@ fn limit(bytes: u64, effort: &Effort, random: &mut Random) -> Result<f64, String
 /// Builds the chosen filters with `n` keys, and looks keys up.
 ///
 /// # Errors
-/// Says so if one cannot be built, or lost a key.
+/// Says so if a filter cannot be built, or lost a key.
 pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<Vec<Record>, String> {
     let mut buffer = Buffer::new(Form::U64);
     let keys = keys_of(n, &mut buffer);

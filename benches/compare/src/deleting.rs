@@ -1,9 +1,10 @@
 //! Filters that keys are removed from: the kinds `cuckoo` and `quotient`, filled to 95 % of their slots, beside other
-//! libraries' cuckoo filters, and kinds that are made for as many keys, all beside the limit of two lines a key.
+//! libraries' cuckoo filters. Kinds that are made for a number of keys get the same number. The limit is two lines a
+//! key.
 //!
-//! All have as many slots, a power of two, which the others need; in cuckoo filters these are buckets of four. The
-//! others get foldhash where they let the caller choose. `cuckoofilter` has fingerprints of a byte and no others. The
-//! rate of `quotient` with remainders of 9 bits is that of `cuckoo` with fingerprints of 12.
+//! All tables have a power of two of slots, because the other libraries need one. Buckets of cuckoo filters have four
+//! slots. The other libraries get foldhash where they let the caller choose. `cuckoofilter` has fingerprints of a byte
+//! and no others. Remainders of 9 bits give `quotient` the rate of `cuckoo` with fingerprints of 12 bits.
 
 use crate::keys::{BUFFER, Buffer, Form, Random};
 use crate::limit::{Limit, RINGS};
@@ -26,13 +27,13 @@ use std::time::Duration;
 /// The share of the slots that is filled.
 const LOAD: f64 = 0.95;
 
-/// From so many keys on tables are filled once, and those of counters, which take gigabytes, are left out.
+/// From this number of keys on a table is filled once. Tables of counters would take gigabytes and are left out.
 const LONG: u64 = 50_000_000;
 
 /// The kinds that have counters.
 const COUNTERS: [&str; 2] = ["counting", "spectral"];
 
-/// foldhash, with one key for all.
+/// foldhash, with the same key for all filters.
 #[derive(Clone)]
 struct Fold(FoldHasher<'static>);
 
@@ -66,7 +67,7 @@ enum Table {
     Scalable(ScalableCuckooFilter<u64, Fold>),
 }
 
-/// The names of all of them, and how they are made for so many slots.
+/// The names of the tables, each with a function that makes the table for a number of slots.
 const TABLES: [(&str, fn(u64) -> Result<Table, String>); 18] = [
     ("cuckoo 12", |slots| cuckoo(slots, 12, false, true)),
     ("cuckoo 12, one by one", |slots| cuckoo(slots, 12, false, false)),
@@ -87,7 +88,7 @@ const TABLES: [(&str, fn(u64) -> Result<Table, String>); 18] = [
     ("cuckoofilter 8", |slots| Ok(Table::Cuckoofilter(CuckooFilter::with_capacity(slots as usize)))),
     ("scalable_cuckoo_filter 12", |slots| {
         let builder = ScalableCuckooFilterBuilder::new().initial_capacity(slots as usize).hasher(Fold::default());
-        // Fingerprints of 12 bits.
+        // The rate gives fingerprints of 12 bits.
         Ok(Table::Scalable(builder.false_positive_probability(0.00195).finish()))
     }),
 ];
@@ -104,8 +105,8 @@ fn quotient(slots: u64, remainder_bits: u32, in_batches: bool) -> Result<Table, 
     petal(spec.set(&REMAINDER_BITS, remainder_bits.into()).map(|()| spec), in_batches)
 }
 
-/// The rate of the kinds that are not made for so many slots, but for as many keys as the others get: about that of
-/// cuckoo filters with fingerprints of 12 bits. Tags of 8 and of 16 bits have rates of their own.
+/// The rate of the kinds that are made for a number of keys, and not of slots. The rate is about that of cuckoo filters
+/// with fingerprints of 12 bits. `vector_quotient` takes the rate of its tags.
 const RATE: f64 = 0.0019;
 
 fn by_rate(row: &Row, setting: Option<(&Parameter, f64)>, slots: u64, in_batches: bool) -> Result<Table, String> {
@@ -121,7 +122,7 @@ fn petal(spec: petal::Result<Spec>, in_batches: bool) -> Result<Table, String> {
     Ok(Table::Petal { filter: Box::new(filter), bits, in_batches })
 }
 
-/// How many keys take the share of so many slots.
+/// The number of keys that fill [`LOAD`] of this number of slots.
 fn keys_in(slots: u64) -> u64 {
     (LOAD * slots as f64) as u64
 }
@@ -155,7 +156,7 @@ impl Table {
         }
     }
 
-    /// Looks the keys of a buffer up; how many were found.
+    /// Looks up the keys of a buffer, and returns how many were found.
     fn contains(&self, keys: &Buffer, answers: &mut [u8]) -> u64 {
         let numbers = keys.numbers().iter();
         match self {
@@ -184,18 +185,18 @@ pub struct Record {
     fpr: f64,
     /// Nanoseconds of an insertion, on average from the first to the last.
     insert_ns: f64,
-    /// Nanoseconds for each key that is there.
+    /// Nanoseconds for each present key.
     hit_ns: f64,
-    /// Nanoseconds for each key that is not there.
+    /// Nanoseconds for each absent key.
     miss_ns: f64,
-    /// Nanoseconds for each key of a merge of two tables of half of the keys each; none where tables are merged entry
-    /// by entry, or not at all.
+    /// Nanoseconds for each key of a merger of two tables, each of which has half of the keys. Tables that are merged
+    /// entry by entry, or not at all, have none.
     merge_ns: Option<f64>,
-    /// Nanoseconds that memory takes for two lines of as large a table.
+    /// Nanoseconds for two random lines of memory as large as the table.
     limit_ns: f64,
 }
 
-/// Fills a table with `n` keys; nanoseconds for each.
+/// Fills a table with `n` keys, and returns nanoseconds for each.
 fn fill(table: &mut Table, n: u64, buffer: &mut Buffer) -> Result<f64, String> {
     let mut time = Duration::ZERO;
     for start in (0..n).step_by(BUFFER) {
@@ -207,8 +208,8 @@ fn fill(table: &mut Table, n: u64, buffer: &mut Buffer) -> Result<f64, String> {
     Ok(each(time, n))
 }
 
-/// Fills two tables of a kind that lists what it holds, each with half of `n` keys, and merges them; nanoseconds for
-/// each key.
+/// Fills two tables of a kind that lists its entries, each with half of `n` keys, and merges them. Returns nanoseconds
+/// for each key.
 fn merge(make: fn(u64) -> Result<Table, String>, n: u64, buffer: &mut Buffer) -> Result<Option<f64>, String> {
     let slots = n.next_power_of_two();
     let (mut filled, mut times) = (Vec::new(), Vec::new());
@@ -232,10 +233,10 @@ fn merge(make: fn(u64) -> Result<Table, String>, n: u64, buffer: &mut Buffer) ->
     Ok(Some(median(&times)))
 }
 
-/// Fills the chosen filters with as many keys as 95 % of the next power of two of slots, and looks keys up.
+/// Fills the chosen filters to 95 % of the next power of two of slots, and looks up keys.
 ///
 /// # Errors
-/// Says so if one refuses or lost a key, or where there is no memory.
+/// Says so if a filter refuses or lost a key, or if there is no memory.
 pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<Vec<Record>, String> {
     let slots = n.next_power_of_two();
     let n = keys_in(slots);

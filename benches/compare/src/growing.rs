@@ -1,8 +1,8 @@
-//! Filters that grow from a thousand keys on, beside a filter of fixed size that was made for all of them: what an
-//! insertion costs with all growth in it, the longest single one, rates on the way, and lookups of absent keys.
+//! Filters that grow from a thousand keys on, beside a filter of fixed size that was made for all keys. The figures are
+//! the time of an insertion with all growth in it, the longest single insertion, rates on the way, and lookups.
 //!
-//! Insertions are single keys, as a stream has them. They are timed all of them together, and then each by itself, from
-//! which come the longest ones.
+//! Insertions are single keys, as in a stream. A first run times all of them together, and a second run times each
+//! insertion alone to find the longest.
 
 use crate::keys::{BUFFER, Buffer, Form, Random};
 use crate::limit::{Limit, RINGS};
@@ -13,24 +13,24 @@ use petal::{Answers, Filter, Image, Row, Spec, registry};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// What filters are made for before they grow.
+/// The capacity of filters before they grow.
 const CAPACITY: u64 = 1000;
 
-/// The rate that they keep.
+/// The false-positive rate that the filters keep.
 const RATE: f64 = 0.01;
 
-/// The kinds of fixed size that growing kinds are held to.
+/// The kinds of fixed size that growing kinds are compared with.
 const FIXED: [(&str, &str); 3] = [("scalable", "blocked"), ("taffy", "cuckoo"), ("aleph", "quotient")];
 
-/// How many absent keys the rate is counted over on the way: 10,000 false positives at the rate that is kept.
+/// The number of absent keys for a rate on the way. At the rate that is kept 10,000 of them are false positives.
 const ASKED: u64 = 1 << 20;
 
-/// How often the filter grows to find its longest insertions. The system interrupts each time elsewhere, for as long as
-/// the longest insertions take, but the same keys cost the same: of some thousand insertions the longest of each time
-/// is taken, and the least of these.
+/// How often the filter grows to find its longest insertions. The system interrupts each run at other keys, for as long
+/// as the longest insertions take. The same keys cost the same in each run. So each stretch takes the longest insertion
+/// of each run, and the least of these counts.
 const TIMES: usize = 3;
 
-/// Up to so many keys filters are filled as often as lookups are timed.
+/// Up to this number of keys filters are filled as often as lookups are timed.
 const ONCE: u64 = 10_000_000;
 
 /// The figures of one kind.
@@ -38,33 +38,33 @@ const ONCE: u64 = 10_000_000;
 pub struct Record {
     /// The kind.
     pub filter: String,
-    /// The kind of fixed size beside it.
+    /// The kind of fixed size for comparison.
     fixed: String,
     /// Keys.
     pub n: u64,
-    /// Bits of the payload for each key, and of the filter of fixed size.
+    /// Bits of the payload for each key, of both filters.
     bits_per_key: [f64; 2],
-    /// The measured false-positive rate, a fraction, of both.
+    /// The measured false-positive rate, a fraction, of both filters.
     fpr: [f64; 2],
-    /// Nanoseconds of an insertion, one by one, on average from the first to the last, of both.
+    /// Nanoseconds of a single insertion, the mean from the first to the last, of both filters.
     insert_ns: [f64; 2],
-    /// Nanoseconds of an insertion in batches.
+    /// Nanoseconds of an insertion in batches, of both filters.
     batch_insert_ns: [f64; 2],
     /// Nanoseconds of the longest insertion.
     longest_ns: f64,
-    /// Nanoseconds in which all keys are inserted in batches into a new filter of the kind that was made for them.
+    /// Nanoseconds of the insertion of all keys, in batches, into a new filter of the kind that was made for them.
     pub rebuild_ns: f64,
-    /// Nanoseconds for each key that is there, and for each that is not, in batches, of both.
+    /// Nanoseconds for each present key, and for each absent key, in batches, of both filters.
     hit_ns: [f64; 2],
     miss_ns: [f64; 2],
-    /// Nanoseconds that memory takes for the lines of a lookup of an absent key: of levels for one of each, of others
-    /// for those that a lookup reads in as large a payload.
+    /// Nanoseconds for the lines of a lookup of an absent key. A chain reads one line in each level. Other filters read
+    /// some lines in a payload of the same size.
     lines_ns: f64,
-    /// How many lines these are.
+    /// The number of these lines.
     lines: f64,
     /// What was measured on the way.
     decades: Vec<Decade>,
-    /// The longest insertion since the number of keys doubled last: keys, nanoseconds.
+    /// The number of keys and the nanoseconds of the longest insertion since the number of keys last doubled.
     #[serde(skip)]
     pub latencies: Vec<(u64, f64)>,
 }
@@ -74,14 +74,14 @@ pub struct Record {
 struct Decade {
     /// Keys.
     n: u64,
-    /// The measured false-positive rate, and what the filter expects, fractions.
+    /// The measured false-positive rate, and the rate that the filter expects, as fractions.
     fpr: f64,
     expected: f64,
     /// Bits of the payload for each key.
     bits_per_key: f64,
 }
 
-/// All kinds that grow, and their names.
+/// The growing kinds that are wanted, each with its kind of fixed size.
 fn kinds(wants: &dyn Fn(&str) -> bool) -> impl Iterator<Item = (&'static Row, &'static Row)> {
     FIXED
         .into_iter()
@@ -94,7 +94,7 @@ fn make(row: &Row, capacity: u64) -> Result<Filter, String> {
     petal::create(&spec).map_err(|error| error.to_string())
 }
 
-/// Inserts the first `n` keys, one by one or in batches; nanoseconds for each.
+/// Inserts the first `n` keys, one by one or in batches, and returns nanoseconds for each.
 fn fill(filter: &mut Filter, n: u64, in_batches: bool, buffer: &mut Buffer) -> Result<f64, String> {
     let mut time = Duration::ZERO;
     for start in (0..n).step_by(BUFFER) {
@@ -112,7 +112,7 @@ fn fill(filter: &mut Filter, n: u64, in_batches: bool, buffer: &mut Buffer) -> R
     Ok(each(time, n))
 }
 
-/// The longest insertions, and what the filter is on the way.
+/// Records the longest insertions, and the figures of the filter on the way.
 fn watch(row: &Row, n: u64, record: &mut Record, buffer: &mut Buffer) -> Result<(), String> {
     let mut stretches = grow(row, n, |filter, done| {
         record.decades.push(look(filter, done, buffer)?);
@@ -134,8 +134,8 @@ fn watch(row: &Row, n: u64, record: &mut Record, buffer: &mut Buffer) -> Result<
     Ok(())
 }
 
-/// Inserts the first `n` keys one by one, and looks at the filter with each power of ten; for each stretch of at most a
-/// buffer how many keys there are at its end, and the nanoseconds of its longest insertion.
+/// Inserts the first `n` keys one by one, and calls `look` at each power of ten. Returns stretches of at most a buffer:
+/// the number of keys at the end, and the nanoseconds of the longest insertion.
 fn grow(
     row: &Row,
     n: u64,
@@ -144,7 +144,7 @@ fn grow(
     let (mut filter, mut done, mut decade) = (make(row, CAPACITY)?, 0, CAPACITY);
     let (mut numbers, mut stretches) = (Buffer::new(Form::U64), Vec::new());
     while done < n {
-        // A buffer ends where something is to be looked at.
+        // A buffer ends at each power of ten and of two.
         let end = n.min(decade).min(done + BUFFER as u64).min((done + 1).next_power_of_two().max(CAPACITY));
         numbers.inserted(0, done, end);
         let mut longest = Duration::ZERO;
@@ -164,7 +164,7 @@ fn grow(
     Ok(stretches)
 }
 
-/// What a filter of so many keys is: all are found, and so many others.
+/// The figures of a filter with this number of keys. All keys have to be found.
 fn look(filter: &Filter, n: u64, buffer: &mut Buffer) -> Result<Decade, String> {
     for start in (0..n).step_by(BUFFER) {
         buffer.inserted(0, start, n.min(start + BUFFER as u64));
@@ -186,15 +186,15 @@ fn look(filter: &Filter, n: u64, buffer: &mut Buffer) -> Result<Decade, String> 
     Ok(Decade { n, fpr, expected: filter.expected_false_positive_rate(n), bits_per_key })
 }
 
-/// How many of a buffer are found.
+/// The number of a buffer's keys that lookups find.
 fn contains(filter: &Filter, buffer: &Buffer) -> u64 {
     let mut answers = Answers::default();
     filter.contains_batch(&buffer.keys(), &mut answers).expect("keys can be looked up");
     answers.true_count
 }
 
-/// The words of the pieces of which lookups of absent keys read a line each, and how many lines of such that is: of a
-/// chain its levels, of others the whole.
+/// The words of the parts in which a lookup of an absent key reads, and the number of lines in each. A chain has its
+/// levels as parts, and other filters are one part.
 fn pieces(filter: &Filter) -> Result<(Vec<usize>, f64), String> {
     let geometry = filter.base().geometry();
     match Schedule::of(geometry).filter(|_| filter.base().row().name == "scalable") {
@@ -207,12 +207,14 @@ fn pieces(filter: &Filter) -> Result<(Vec<usize>, f64), String> {
     }
 }
 
-/// Times insertions and lookups of `n` keys, in batches and one by one, in a filter that grew and one of fixed size.
+/// Times `n` insertions, one by one and in batches, and lookups in batches, in a filter that grew and in one of fixed
+/// size.
 fn both(row: &Row, fixed: &Row, n: u64, effort: &Effort, buffer: &mut Buffer) -> Result<Record, String> {
     let mut random = Random::new(n);
     let (mut singles, mut batches) = ([const { Vec::new() }; 2], [const { Vec::new() }; 2]);
     let mut filters = Vec::new();
-    // Once where a second time would be as long as all the rest, and the caches are cold for most of it anyway.
+    // Large filters are filled once. A second run would double the time of the benchmark, and the caches are cold for
+    // most of a run anyway.
     let repetitions = if n > ONCE { 1 } else { effort.repetitions };
     for _ in 0..repetitions {
         filters.clear();
@@ -248,7 +250,7 @@ fn both(row: &Row, fixed: &Row, n: u64, effort: &Effort, buffer: &mut Buffer) ->
         }
     }
     let bits = |filter: &Filter| filter.base().geometry().payload_bytes as f64 * 8.0 / n as f64;
-    // Of one line of each piece.
+    // The time of one line in each part.
     let once = ways.iter().map(|times| median(times)).fold(f64::INFINITY, f64::min);
     let [hit_ns, miss_ns] = times.map(|both| both.map(|times| median(&times)));
     Ok(Record {
@@ -273,7 +275,7 @@ fn both(row: &Row, fixed: &Row, n: u64, effort: &Effort, buffer: &mut Buffer) ->
 /// Measures the chosen kinds that grow, grown to `n` keys.
 ///
 /// # Errors
-/// Says so if one refuses or lost a key, or has too high a rate, or where there is no memory.
+/// Says so if a filter refuses or lost a key, if its rate is too high, or if there is no memory.
 pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<Vec<Record>, String> {
     let (mut records, mut buffer) = (Vec::new(), Buffer::new(Form::U64));
     for (row, fixed) in kinds(wants) {

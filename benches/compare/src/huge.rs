@@ -1,6 +1,6 @@
-//! Memory on huge pages, for the limit and for the other libraries alike: whoever asks the allocator for 2 MiB or more
-//! gets huge pages where the system has them. Otherwise page sizes would be compared, not filters. (Petal asks the
-//! system for them by itself, and does not come here for large filters.)
+//! Memory on huge pages, for the limit and for the other libraries alike. An allocation of 2 MiB or more gets huge
+//! pages where the system has them. Otherwise the benchmark would compare page sizes, not filters. Petal asks the
+//! system for huge pages by itself, and its large filters do not use this allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
@@ -10,11 +10,11 @@ use std::sync::atomic::AtomicU64;
 /// A huge page.
 const HUGE: usize = 2 << 20;
 
-/// Zeroed memory from the system in whole huge pages; it begins at a multiple of their size.
+/// Zeroed memory from the system in whole huge pages, which begins at a multiple of their size.
 fn map(length: usize) -> Option<NonNull<u8>> {
     let length = length.checked_next_multiple_of(HUGE)?;
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping; what is cut off again before and after is part of it and nobody knows of it yet.
+    // SAFETY: the mapping is new, so nobody refers to the parts before and after the result that are cut off.
     unsafe {
         let base = libc::mmap(ptr::null_mut(), length.checked_add(HUGE)?, protection, flags, -1, 0);
         if base == libc::MAP_FAILED {
@@ -26,13 +26,13 @@ fn map(length: usize) -> Option<NonNull<u8>> {
             libc::munmap(base, before);
         }
         libc::munmap(start.byte_add(length), HUGE - before);
-        // A system without huge pages refuses, and then the pages are small.
+        // A system without huge pages refuses the advice, and the pages are then small.
         libc::madvise(start, length, libc::MADV_HUGEPAGE);
         NonNull::new(start.cast())
     }
 }
 
-/// Gives back what [`map`] gave.
+/// Gives back the memory of [`map`].
 ///
 /// # Safety
 /// `base` came from [`map`] with this length, once, and nothing refers to it any more.
@@ -95,7 +95,7 @@ impl Region {
 
 // SAFETY: the region owns its words and hands them out by the rules of references.
 unsafe impl Send for Region {}
-// SAFETY: as above.
+// SAFETY: the region owns its words and hands them out by the rules of references.
 unsafe impl Sync for Region {}
 
 impl Drop for Region {
@@ -105,8 +105,8 @@ impl Drop for Region {
     }
 }
 
-/// What pages lie behind an address: `huge` if most of the mapping is on huge pages, `small`, or `unknown` where the
-/// system does not tell.
+/// The pages behind an address: `huge` if most of the mapping is on huge pages, `small`, or `unknown` where the system
+/// does not tell.
 pub fn pages(address: Option<usize>) -> &'static str {
     let (Some(address), Ok(maps)) = (address, fs::read_to_string("/proc/self/smaps")) else { return "unknown" };
     let (mut inside, mut resident) = (false, 0);

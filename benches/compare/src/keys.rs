@@ -1,17 +1,17 @@
 //! Keys: made from running numbers, so that none is stored and none occurs twice.
 //!
-//! Number i becomes a `u64` key by a bijection that mixes all bits. Numbers below 2^62 are inserted, those above are
-//! absent, so an answer "maybe" of an absent key is a false positive and nothing else.
+//! Number i becomes a `u64` key by a bijection that mixes all bits. Numbers below 2^62 are inserted, and those above
+//! are absent. So a "maybe" for an absent key is always a false positive.
 
 use petal::Keys;
 
-/// How many keys a timed call is given: enough to hide the clock, few enough to be in the second-level cache.
+/// The number of keys of a timed call: enough to hide the clock, and few enough for the second-level cache.
 pub const BUFFER: usize = 8192;
 
-/// From here on numbers belong to absent keys.
+/// Numbers from here on belong to absent keys.
 const ABSENT: u64 = 1 << 62;
 
-/// What keys are.
+/// The form of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Random `u64`.
@@ -82,22 +82,22 @@ impl Buffer {
         }
     }
 
-    /// Inserted keys `from..to` of a series; each series has keys of its own.
+    /// Takes the inserted keys `from..to` of a series. Each series has keys of its own.
     pub fn inserted(&mut self, series: u64, from: u64, to: u64) {
         self.set((from..to).map(|i| mix((series << 40) + i)));
     }
 
-    /// Keys drawn from the first `n` of a series.
+    /// Draws keys from the first `n` of a series.
     pub fn present(&mut self, series: u64, n: u64, random: &mut Random) {
         self.recent(series, (0, n), random);
     }
 
-    /// Keys drawn from those `from..to` of a series.
+    /// Draws keys from `from..to` of a series.
     pub fn recent(&mut self, series: u64, (from, to): (u64, u64), random: &mut Random) {
         self.set((0..BUFFER).map(|_| mix((series << 40) + from + random.below(to - from))));
     }
 
-    /// Keys that were never inserted.
+    /// Draws keys that were never inserted.
     pub fn absent(&mut self, random: &mut Random) {
         self.set((0..BUFFER).map(|_| mix(ABSENT | random.next() >> 2)));
     }
@@ -119,17 +119,17 @@ impl Buffer {
         }
     }
 
-    /// How many keys.
+    /// The number of keys.
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
 
-    /// What keys are.
+    /// The form of the keys.
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// As Petal's batches take them.
+    /// The keys in the form that Petal's batches take.
     pub fn keys(&self) -> Keys<'_> {
         match self.form {
             Form::U64 => Keys::U64(&self.numbers),

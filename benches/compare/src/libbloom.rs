@@ -1,4 +1,4 @@
-//! libbloom, the C library that Debian has in libbloom-dev and libbloom1, loaded at run time if it is there.
+//! libbloom, the C library of Debian's packages libbloom-dev and libbloom1, loaded at run time if it is installed.
 
 use libloading::Library;
 use std::ffi::{c_double, c_int, c_void};
@@ -15,7 +15,7 @@ struct Bloom {
     bits_per_entry: c_double,
     field: *mut u8,
     ready: c_int,
-    // In case a later release of the same soname has more.
+    // A later release with the same soname may have more members.
     reserve: [u64; 16],
 }
 
@@ -28,7 +28,7 @@ struct Functions {
     _library: Library,
 }
 
-/// The library, or why it is not there.
+/// The library, or the reason why it is missing.
 fn functions() -> &'static Result<Functions, String> {
     static FUNCTIONS: OnceLock<Result<Functions, String>> = OnceLock::new();
     FUNCTIONS.get_or_init(|| {
@@ -47,7 +47,7 @@ fn functions() -> &'static Result<Functions, String> {
     })
 }
 
-/// Why there is no libbloom, if there is none.
+/// The reason why there is no libbloom, if there is none.
 pub fn missing() -> Option<&'static str> {
     functions().as_ref().err().map(String::as_str)
 }
@@ -60,18 +60,18 @@ pub struct Filter {
 
 // SAFETY: lookups only read, and everything else takes `&mut self`.
 unsafe impl Send for Filter {}
-// SAFETY: as above.
+// SAFETY: lookups only read, and everything else takes `&mut self`.
 unsafe impl Sync for Filter {}
 
 impl Filter {
-    /// A filter for `n` keys; `None` without the library, or beyond its limits (1000 keys to 2^31 bits).
+    /// A filter for `n` keys, or `None` without the library or beyond its limits (1000 keys to 2^31 bits).
     pub fn new(n: u64, bits_per_key: f64) -> Option<Filter> {
         let functions = functions().as_ref().ok()?;
         let entries = c_int::try_from(n).ok().filter(|n| *n >= 1000)?;
         if n as f64 * bits_per_key >= f64::from(c_int::MAX) {
             return None;
         }
-        // It takes a rate, and has -ln(rate) / ln(2)^2 bits for each key.
+        // libbloom takes a rate, and has -ln(rate) / ln(2)^2 bits a key.
         let rate = (-bits_per_key * std::f64::consts::LN_2.powi(2)).exp();
         let (field, reserve) = (std::ptr::null_mut(), [0; 16]);
         let empty = Bloom {

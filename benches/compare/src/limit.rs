@@ -1,24 +1,23 @@
-//! What memory allows: independent reads, and reads followed by writes, of random 64-byte lines, eight bytes each, on
-//! huge pages. No filter that looks at one line for each key can be faster. (Hashing apart, which may cost more than a
-//! line that is in the cache.)
+//! The limit that memory sets: independent reads, and reads followed by writes, of eight bytes in random 64-byte lines
+//! on huge pages. No filter that reads one line a key can be faster. Hashing is left out, which may take longer than a
+//! line in the cache.
 //!
-//! Two ways compete and the faster counts: plain loops unrolled eight times, which win in the caches, and a rolling
-//! ring of prefetches, in which one line is fetched for each that is used and 96 or 128 are under way, which wins in
-//! memory.
+//! Two ways compete, and the faster one counts. Plain loops, unrolled eight times, win in the caches. A ring of
+//! prefetches wins in memory: it fetches a line for each line that it uses, with 96 or 128 fetches under way.
 
 use crate::huge::Region;
 use crate::keys::{BUFFER, Random};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many fetches are under way: 0 is the plain loop.
+/// The number of fetches under way. 0 is the plain loop.
 pub const RINGS: [usize; 3] = [0, 96, 128];
 
 /// Memory as large as a filter.
 pub struct Limit(Region);
 
 impl Limit {
-    /// The limit for a footprint of so many bytes. Touches all of it.
+    /// The limit for a footprint of this number of bytes. The call touches all of the memory.
     ///
     /// # Errors
     /// Says so if there is not enough memory, or if it has more than 2^32 lines.
@@ -34,8 +33,8 @@ impl Limit {
         self.order_of_pieces(&[self.0.words().len()], order, random);
     }
 
-    /// Draws random lines of pieces that lie one after the other, of so many words each: as many of the first, then of
-    /// the second.
+    /// Draws random lines of parts that lie one after the other, each with its number of words. Every part gets as many
+    /// lines, in the order of the parts.
     pub fn order_of_pieces(&self, pieces: &[usize], order: &mut Vec<u32>, random: &mut Random) {
         order.clear();
         let mut start = 0;
@@ -72,7 +71,7 @@ impl Limit {
     }
 }
 
-/// Calls `use_line` with each line, eight to a turn, and `fetch` so many lines ahead.
+/// Calls `use_line` with each line, eight to a turn, and `fetch` with lines further ahead.
 #[inline(always)]
 fn each(order: &[u32], ahead: usize, fetch: impl Fn(u32), mut use_line: impl FnMut(usize, u32)) {
     let (turns, _) = order.as_chunks::<8>();

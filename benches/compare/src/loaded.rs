@@ -1,5 +1,5 @@
-//! Filters of C++ libraries, from a shared library that `make bench` compiles where they are installed
-//! (`benches/peers.cpp`). Their loops over keys are compiled there, with their own code.
+//! Filters of C++ libraries, from a shared library that `make bench` compiles where these are installed
+//! (`benches/peers.cpp`). The shared library has the loops over keys.
 
 use crate::keys::{Buffer, Form};
 use crate::subject::{Operation, Size, Subject};
@@ -21,7 +21,7 @@ struct Functions {
     contains: unsafe extern "C" fn(*mut c_void, *const u64, usize, *mut u8) -> u64,
 }
 
-// SAFETY: what it points to is never written.
+// SAFETY: nobody writes what the pointers point to.
 unsafe impl Sync for Functions {}
 
 /// The filters of a library that was loaded, for as long as the program runs.
@@ -29,10 +29,10 @@ unsafe impl Sync for Functions {}
 pub struct Peers(&'static [Functions]);
 
 impl Peers {
-    /// Loads the library.
+    /// Loads the library at `path`.
     ///
     /// # Errors
-    /// What the system says.
+    /// Says what the system reports.
     pub fn load(path: &Path) -> Result<Peers, String> {
         let failed = |error: libloading::Error| format!("{}: {error}", path.display());
         // SAFETY: the library is that of `benches/peers.cpp`, whose types these are, and is never closed.
@@ -44,7 +44,7 @@ impl Peers {
         }
     }
 
-    /// One of each at a size, for keys that are numbers.
+    /// One filter of each library at a size, for keys that are numbers.
     pub fn all(self, size: &Size) -> Vec<Box<dyn Subject>> {
         let made = self.0.iter().filter(|_| size.form == Form::U64);
         made.filter_map(|functions| Some(Box::new(Filter::new(functions, *size)?) as Box<dyn Subject>)).collect()
@@ -58,8 +58,8 @@ struct Filter {
     handle: *mut c_void,
 }
 
-// SAFETY: the handle is one thread's at a time, or only read, once the first lookup has built what there is to build:
-// comparisons with one thread only are made with these filters.
+// SAFETY: only one thread uses a handle at a time. The first lookup may build a filter, so these filters take part only
+// in comparisons with one thread.
 unsafe impl Send for Filter {}
 // SAFETY: as above.
 unsafe impl Sync for Filter {}

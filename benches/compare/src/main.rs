@@ -1,4 +1,4 @@
-//! `make bench` and `make bench-quick`: every kind of Petal's beside other libraries and beside what memory allows.
+//! `make bench` and `make bench-quick`: every kind of Petal beside other libraries and beside the limit of memory.
 //!
 //! `docs/performance.md` says how to run it and how to read what comes out.
 #![allow(clippy::type_complexity, reason = "tables of cases name what each has")]
@@ -101,9 +101,9 @@ enum Part {
 /// One comparison.
 struct Point {
     size: Size,
-    /// Whether all instruction sets are compared, or only the best.
+    /// Whether all instruction sets are compared, and not only the best.
     kernels: bool,
-    /// Whether all other libraries are there, or only fastbloom.
+    /// Whether all other libraries take part, and not only fastbloom.
     peers: bool,
 }
 
@@ -117,7 +117,7 @@ impl Arguments {
             subject::inserts(row) && quick && self.wants(row.name)
         };
         let mut rows: Vec<_> = registry::FILTERS.iter().filter(wanted).collect();
-        // The default kind first.
+        // The default kind comes first.
         rows.sort_by_key(|row| (row.kind != registry::DEFAULT_KIND, row.kind.0));
         rows
     }
@@ -174,7 +174,7 @@ impl Arguments {
             for (i, instructions) in simd::available().enumerate() {
                 let made =
                     subject::petal(row, &point.size, instructions.kernel()).map_err(|error| error.to_string())?;
-                // Kernels are for the kinds that look at one line.
+                // Only kinds that read one line are compared with every kernel.
                 if i == 0 || (point.kernels && made.lines(subject::Operation::Hit) <= 1.0) {
                     subjects.push(made);
                 }
@@ -206,7 +206,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs all that is asked for. Whether all false-positive rates of structured keys are right.
+/// Runs all that the arguments ask for. Returns whether all false-positive rates of structured keys are right.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let started = Instant::now();
     let machine = report::Machine::here();

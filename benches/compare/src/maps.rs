@@ -12,7 +12,7 @@ use serde::Serialize;
 /// The bits of a value, and the check bits of maps that have any.
 const BITS: u32 = 8;
 
-/// From so many keys on the benchmark builds only once.
+/// From this number of keys on the benchmark builds only once.
 const LONG: u64 = 50_000_000;
 
 /// The figures of one map.
@@ -26,9 +26,9 @@ pub struct Record {
     bits_per_key: f64,
     /// Nanoseconds of the build for each key.
     build_ns: f64,
-    /// Nanoseconds for each key that is there, in batches.
+    /// Nanoseconds for each present key, in batches.
     get_ns: f64,
-    /// Nanoseconds for each key that is there, one call a key.
+    /// Nanoseconds for each present key, with one call a key.
     single_get_ns: f64,
 }
 
@@ -83,10 +83,10 @@ fn value(key: u64) -> u64 {
     mix(key) >> (64 - BITS)
 }
 
-/// Builds the chosen maps with `n` keys, and looks keys up.
+/// Builds the chosen maps with `n` keys, and looks up keys.
 ///
 /// # Errors
-/// A map that cannot be built, or that gives a key a wrong value.
+/// Says so if a map cannot be built, or gives a key a wrong value.
 pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<Vec<Record>, String> {
     let mut buffer = Buffer::new(Form::U64);
     let keys = keys_of(n, &mut buffer);

@@ -1,10 +1,9 @@
 //! The method: one comparison of all filters at one size.
 //!
-//! In each repetition all filters take turns at each operation, and the limit and hashing alone take theirs, so that
-//! what else happens on the machine hits all alike. Keys are made in buffers outside the timed sections, so they are in
-//! the cache as keys are that a program has just read or computed; only the call on the buffer is timed. The median
-//! buffer of a turn counts, which leaves out those that were interrupted, and each figure is the median of the
-//! repetitions.
+//! In each repetition all filters take turns at each operation, and so do the limit and hashing alone. Other work on
+//! the machine so affects all alike. Keys are made in buffers outside the timed sections, so they are in the cache like
+//! keys that a program has just read. Only the call on the buffer is timed. The median buffer of a turn counts, which
+//! leaves out interrupted buffers. Each figure is the median of the repetitions.
 
 use crate::huge;
 use crate::keys::{BUFFER, Buffer, Form, Random};
@@ -18,30 +17,30 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Filters of so many keys are filled anew for each timing of insertions. Larger ones are filled once, and only the
-/// last keys are timed.
+/// Up to this number of keys filters are filled anew for each timing of insertions. Larger filters are filled once, and
+/// only the insertion of the last keys is timed.
 pub const REFILLED: u64 = 1 << 21;
 
-/// How many keys' insertion is timed at once in the larger ones.
+/// The number of keys whose insertion into a larger filter is timed at once.
 pub const PORTION: u64 = 16 * BUFFER as u64;
 
-/// How many keys' insertion is timed at least in the smaller ones: as many fills as that takes.
+/// The least number of keys whose insertion into smaller filters is timed, which sets the number of fills.
 pub const FILLED: u64 = 200_000;
 
-/// Buffers that are not timed at the start of each turn.
+/// The number of buffers at the start of each turn that are not timed.
 const WARM: usize = 2;
 
-/// Buffers that are timed at least in a turn.
+/// The least number of buffers that are timed in a turn.
 const LEAST: usize = 15;
 
-/// How much is measured.
+/// The amount of measuring.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Repetitions, of which the median counts.
+    /// The number of repetitions, of which the median counts.
     pub repetitions: usize,
-    /// How long the turn of one filter at one operation lasts, about.
+    /// The approximate time of one filter's turn at one operation.
     pub turn: Duration,
-    /// How many false positives are waited for, and how many lookups at most.
+    /// The number of false positives to wait for, and the greatest number of lookups for these.
     pub false_positives: (u64, u64),
 }
 
@@ -52,20 +51,20 @@ pub fn median(samples: &[f64]) -> f64 {
     samples.get(samples.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Nanoseconds for each of so many.
+/// Nanoseconds for each of `count` keys.
 pub fn each(time: Duration, count: u64) -> f64 {
     time.as_nanos() as f64 / count.max(1) as f64
 }
 
-/// How long the operation takes.
+/// The time that the work takes.
 pub fn timed(work: impl FnOnce()) -> Duration {
     let start = Instant::now();
     work();
     start.elapsed()
 }
 
-/// Inserts the keys `from..to` of a series, untimed: in every filter at once, on all processors; filters that differ
-/// only in their kernels are filled once.
+/// Inserts the keys `from..to` of a series without timing, in all filters at once on all processors. Filters that
+/// differ only in their kernels are filled once.
 pub fn build(
     subjects: &mut [Box<dyn Subject>],
     form: Form,
@@ -92,7 +91,7 @@ pub fn build(
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 loop {
-                    // The lock is held while the next is taken, not while it is filled.
+                    // A thread holds the lock while it takes the next filter, and not while it fills the filter.
                     let next = queue.lock().expect("no thread panics with the lock").next();
                     let Some(subject) = next else { return };
                     fill(&mut ***subject);
@@ -111,11 +110,11 @@ pub fn build(
 /// The samples of one filter.
 #[derive(Default)]
 struct Samples {
-    /// For each operation, one by one and in batches.
+    /// The times of each operation, one by one and in batches.
     times: [[Vec<f64>; 2]; 3],
     positives: u64,
     lookups: u64,
-    /// Whose keys are in the filter, and how many.
+    /// The series of the keys in the filter, and their number.
     series: u64,
     held: u64,
 }
@@ -183,7 +182,8 @@ pub fn compare(
 }
 
 impl Comparison<'_> {
-    /// Some milliseconds of everything: wide vector instructions lower a processor's frequency when they begin.
+    /// Runs everything for some milliseconds, because wide vector instructions lower a processor's frequency when they
+    /// begin.
     fn warm_up(&mut self) {
         for subject in &mut self.subjects {
             let start = Instant::now();
@@ -191,15 +191,15 @@ impl Comparison<'_> {
                 self.buffer.absent(&mut self.random);
                 black_box(subject.contains(&self.buffer, true, &mut self.answers));
             }
-            // Such a filter is finished by its first lookup.
+            // The first lookup finishes a filter without insertions.
             if !subject.has_insertions() {
                 subject.clear();
             }
         }
     }
 
-    /// One turn of reads of lines, in one of the ways of the limit. Each way's turn comes between those of the filters,
-    /// as a filter's does: a second turn in a row would find lines in the cache that no filter does.
+    /// One turn of reads of lines, in one of the ways of the limit. Turns of different ways lie between turns of
+    /// filters. A second turn in a row would find lines in the cache, which no filter does.
     fn limit_of_lookups(&mut self, way: usize) {
         let (limit, random) = (&self.limit, &mut self.random);
         let read = |order: &mut Vec<u32>| limit.read(order, RINGS[way]);
@@ -225,7 +225,7 @@ impl Comparison<'_> {
         self.floor.hash.push(turn(self.effort, &mut self.buffer, |buffer| buffer.absent(random), hash));
     }
 
-    /// One turn of reading and writing lines, as [`Comparison::limit_of_lookups`].
+    /// One turn of reading and writing lines, with turns as in [`Comparison::limit_of_lookups`].
     fn limit_of_insertions(&mut self, way: usize) {
         let (limit, random) = (&self.limit, &mut self.random);
         let write = |order: &mut Vec<u32>| limit.read_modify_write(order, RINGS[way]);
@@ -253,7 +253,8 @@ impl Comparison<'_> {
                     }
                 };
                 if refill {
-                    // Each fill has keys of its own, so that the false-positive rate is one of many small filters.
+                    // Each fill has keys of its own, so that the false-positive rate is the mean over many small
+                    // filters.
                     for fill in 0..fills {
                         samples.series = (2 * repetition as u64 + u64::from(batch)) * fills + fill;
                         subject.clear();
@@ -272,7 +273,7 @@ impl Comparison<'_> {
         (2..RINGS.len()).for_each(|way| self.limit_of_insertions(way));
     }
 
-    /// One repetition of lookups, and as many more as the false-positive rate needs.
+    /// One repetition of lookups, and as many further lookups as the false-positive rate needs.
     fn lookups(&mut self, repetition: usize, progress: &ProgressBar) -> Result<(), String> {
         self.hashing();
         let operations = [Operation::Hit, Operation::Miss].into_iter().flat_map(|o| [(o, false), (o, true)]);
@@ -305,7 +306,7 @@ impl Comparison<'_> {
         }
         let share = (repetition + 1) as f64 / self.effort.repetitions as f64;
         for (i, (subject, samples)) in self.subjects.iter().zip(&mut self.samples).enumerate() {
-            // Filters that differ only in their kernels hold the same bits: the first one's rate is theirs.
+            // Filters that differ only in their kernels hold the same bits, so all have the rate of the first one.
             let first = self.subjects.iter().position(|other| other.name() == subject.name());
             let (positives, lookups) = self.effort.false_positives;
             while first == Some(i)
@@ -356,8 +357,8 @@ impl Comparison<'_> {
     }
 }
 
-/// One turn: repeats until its time is over, at least a few times. `prepare` is not timed, `work` on a buffer is.
-/// Returns ns for each key.
+/// One turn repeats until its time is over, at least a few times. The time of `work` on a buffer counts, and that of
+/// `prepare` does not. Returns nanoseconds for each key.
 pub fn turn<S>(effort: &Effort, state: &mut S, mut prepare: impl FnMut(&mut S), mut work: impl FnMut(&mut S)) -> f64 {
     for _ in 0..WARM {
         prepare(state);
@@ -375,23 +376,23 @@ pub fn turn<S>(effort: &Effort, state: &mut S, mut prepare: impl FnMut(&mut S), 
 
 /// One figure.
 pub struct Found {
-    /// What was done.
+    /// The operation.
     pub operation: Operation,
-    /// Whether in batches.
+    /// Whether keys came in batches.
     pub batch: bool,
     /// The measured false-positive rate.
     pub fpr: f64,
     /// Nanoseconds for each key.
     pub ns: f64,
-    /// How many threads did it, each with keys of its own; `ns` is of all of them together.
+    /// The number of threads, each with keys of its own; `ns` is for all threads together.
     pub threads: usize,
     /// Whether insertions were shared ones.
     pub shared: bool,
-    /// How many times as fast as one thread.
+    /// The speed compared with one thread.
     pub speed_up: Option<f64>,
 }
 
-/// A figure with all that belongs to it.
+/// The record of a figure.
 pub fn record(size: &Size, subject: &dyn Subject, floor: &Floor, found: Found) -> Record {
     let limit_ns = if found.operation == Operation::Insert { floor.read_modify_write } else { floor.read };
     let lines = subject.lines(found.operation);

@@ -1,5 +1,6 @@
-//! The other libraries, each at its best: with a fast hash function where it lets the caller choose one, on huge pages
-//! like ours (see `huge.rs`), and compiled into this program with the same settings. What they lack is left out.
+//! The other libraries, each at its best. A library gets a fast hash function where the caller may choose one, and huge
+//! pages (see `huge.rs`). All are compiled into this program with the same settings. Operations that a library lacks
+//! are left out.
 //!
 //! | name | what it is | its hash function |
 //! |---|---|---|
@@ -15,10 +16,10 @@ use crate::subject::{Operation, Size, Subject, one_by_one};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 
-/// What another library's filter does with one key.
+/// The operations of another library's filter on one key.
 trait Peer: Send + Sync + Sized {
     const NAME: &'static str;
-    /// Cache lines that a lookup of a present key touches; 0 is as many as bits.
+    /// The number of cache lines that a lookup of a present key touches; 0 stands for a line a bit.
     const LINES: f64 = 0.0;
     /// An empty filter.
     fn new(size: &Size) -> Option<Self>;
@@ -57,7 +58,7 @@ impl<P: Peer> Subject for Other<P> {
     }
 
     fn clear(&mut self) {
-        // Not all of them can be cleared; all can be made again.
+        // Some filters cannot be cleared, but all can be made again.
         self.peer = P::new(&self.size).expect("what was made once can be made again");
     }
 
@@ -79,7 +80,7 @@ impl<P: Peer> Subject for Other<P> {
 
     fn lines(&self, operation: Operation) -> f64 {
         match (P::LINES, operation) {
-            // A classic filter is half full at its best, so an absent key costs 1 + 1/2 + 1/4 + ... probes.
+            // A classic filter at its best is half full, so an absent key costs 1 + 1/2 + 1/4 + ... probes.
             (0.0, Operation::Miss) => 2.0 - 2.0_f64.powf(1.0 - self.peer.hashes()),
             (0.0, _) => self.peer.hashes(),
             (lines, _) => lines,
@@ -127,7 +128,7 @@ impl Peer for Fast {
     }
 }
 
-/// bloomfilter, which is for one type of key at a time.
+/// bloomfilter, whose filters each have one type of key.
 enum Bloomfilter {
     U64(bloomfilter::Bloom<u64>),
     Bytes(bloomfilter::Bloom<[u8]>),
@@ -189,7 +190,7 @@ impl Peer for Bloomfilter {
     }
 }
 
-/// broomfilter's blocked filter, which takes byte strings only.
+/// The blocked filter of broomfilter, which takes byte strings only.
 struct Broom {
     filter: broomfilter::BlockedFilter,
     bits: u64,
@@ -230,7 +231,7 @@ impl Peer for Broom {
     }
 }
 
-/// sbbf-rs, which takes hashes, and sizes in whole bits per key.
+/// sbbf-rs, which takes hashes, and sizes in whole bits a key.
 struct Split {
     filter: sbbf_rs_safe::Filter,
     hash: FixedState,
@@ -310,12 +311,12 @@ impl Peer for libbloom::Filter {
     }
 }
 
-/// fastbloom at a size.
+/// A filter of fastbloom at a size.
 pub fn fastbloom(size: &Size) -> Option<Box<dyn Subject>> {
     make::<Fast>(size)
 }
 
-/// All of them at a size, as far as they can have it.
+/// All libraries that can have a filter of this size.
 pub fn all(size: &Size) -> Vec<Box<dyn Subject>> {
     let made = [
         make::<Fast>(size),

@@ -1,6 +1,6 @@
-//! The pictures: time against footprint with the limit as a line, and the false-positive rate against bits per key with
-//! the formulas as lines. Petal's filters are drawn twice, in batches and one key at a time, as other libraries are
-//! called. Every line has its name at its end; the machine and its caches are in the picture.
+//! The pictures. One sort has times against the footprint, with the limit as a line. The other sort has false-positive
+//! rates against bits a key, with the formulas as lines. Petal's filters have two lines: in batches, and one key at a
+//! time as in other libraries. Every line has its name at its end, and the picture names the machine and its caches.
 
 use crate::growing;
 use crate::keys::Form;
@@ -13,7 +13,7 @@ use plotters::prelude::*;
 use std::fs;
 use std::path::Path;
 
-/// Colours that can be told apart (Okabe and Ito, 2008), for whatever there is in the order of its names.
+/// Colours that can be told apart (Okabe and Ito, 2008), given to names in their order.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -25,7 +25,7 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(150, 150, 150),
 ];
 
-/// Of the whole picture, and what of its width the names have.
+/// The size of a picture in pixels, and the width that the names take of it.
 const SIZE: (u32, u32) = (1030, 580);
 const NAMES: u32 = 360;
 
@@ -61,7 +61,7 @@ struct Axes<'a> {
     machine: &'a Machine,
     x: &'a str,
     y: &'a str,
-    /// Whether x is a number of bytes, on a logarithmic scale on which the caches end somewhere.
+    /// Whether x is a number of bytes, on a logarithmic scale that shows the sizes of the caches.
     bytes: bool,
     x_label: fn(f64) -> String,
     y_label: fn(f64) -> String,
@@ -70,7 +70,7 @@ struct Axes<'a> {
 /// Draws all pictures for which there are figures, into a folder.
 ///
 /// # Errors
-/// What the system reports.
+/// Says what the system reports.
 pub fn draw(folder: &Path, machine: &Machine, rows: &[&'static Row], records: &[Record]) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     // The first row is that of the default kind.
@@ -103,11 +103,11 @@ pub fn draw(folder: &Path, machine: &Machine, rows: &[&'static Row], records: &[
     picture(&folder.join("fpr.svg"), &axes, &rates(rows, records))
 }
 
-/// Draws a picture of each growing filter for which there are figures: the longest insertions on the way, and what
-/// rebuilding takes.
+/// Draws a picture of each growing filter for which there are figures: the longest insertions on the way, and the time
+/// of rebuilding.
 ///
 /// # Errors
-/// What the system reports.
+/// Says what the system reports.
 pub fn draw_growth(folder: &Path, machine: &Machine, grown: &[growing::Record]) -> Result<(), String> {
     for record in grown {
         let title = format!("{}: the longest insertion since the number of keys doubled", record.filter);
@@ -120,7 +120,7 @@ pub fn draw_growth(folder: &Path, machine: &Machine, grown: &[growing::Record]) 
             x_label: |x| format!("10^{x}"),
             y_label: |y| format!("{y}"),
         };
-        // The last number of keys is where the run ended: a doubling that had just begun says nothing.
+        // The run ended at the last number of keys, and a doubling that had just begun says nothing.
         let doubled = record.latencies.windows(2).take_while(|pair| pair[1].0 >= 2 * pair[0].0).count();
         let latencies = &record.latencies[..record.latencies.len().min(doubled + 1)];
         let points = latencies.iter().map(|(keys, ns)| ((*keys as f64).log10(), ns / 1000.0)).collect();
@@ -139,8 +139,8 @@ pub fn draw_growth(folder: &Path, machine: &Machine, grown: &[growing::Record]) 
     Ok(())
 }
 
-/// The names in the pictures, Petal's kinds first, each with its colour. Other libraries have the same colours in all
-/// pictures of one run.
+/// The names in the pictures, Petal's kinds first, each with its colour. Another library has the same colour in all
+/// pictures of a run.
 fn colours(rows: &[&'static Row], records: &[Record]) -> Vec<(String, RGBColor)> {
     let mut names: Vec<String> = rows.iter().map(|row| row.name.to_owned()).collect();
     for record in records.iter().filter(|record| record.peer) {
@@ -151,8 +151,8 @@ fn colours(rows: &[&'static Row], records: &[Record]) -> Vec<(String, RGBColor)>
     names.into_iter().zip(COLOURS.into_iter().cycle()).collect()
 }
 
-/// Times against footprint, with the best kernel: Petal's kinds in batches and one key at a time, other libraries as
-/// they can be called, which is one key at a time.
+/// Times against footprint with the best kernel: Petal's kinds in batches and one key at a time, other libraries one
+/// key at a time.
 fn times(rows: &[&'static Row], records: &[Record], op: &str) -> Vec<Line> {
     let best = petal::simd::best().kernel().name();
     let wanted = |record: &&Record| {
@@ -166,7 +166,7 @@ fn times(rows: &[&'static Row], records: &[Record], op: &str) -> Vec<Line> {
         for batch in [true, false] {
             let of = || chosen.iter().filter(|record| record.filter == name && record.batch == batch);
             let points: Vec<_> = of().map(|record| (record.bytes as f64, record.ns)).collect();
-            // Without its rate a time says little.
+            // A time says little without its rate.
             let Some(largest) = of().next_back() else { continue };
             let how = if batch { "batches" } else { "single keys" };
             let whose = if largest.peer { "" } else { "Petal " };
@@ -183,7 +183,7 @@ fn times(rows: &[&'static Row], records: &[Record], op: &str) -> Vec<Line> {
     lines
 }
 
-/// Rates against bits per key, at the number of keys for which most sizes were measured.
+/// Rates against bits a key, at the number of keys for which most sizes were measured.
 fn rates(rows: &[&'static Row], records: &[Record]) -> Vec<Line> {
     let n = 1_000_000;
     let chosen = records.iter().filter(|record| {
@@ -290,7 +290,7 @@ where
         }
     }
 
-    // Each name as near to the end of its line as the names above it allow.
+    // Each name stands as near to the end of its line as the names above allow.
     let mut named: Vec<_> = lines
         .iter()
         .filter(|line| !line.name.is_empty())
@@ -309,7 +309,7 @@ where
     area.present()
 }
 
-/// Bytes in words.
+/// A number of bytes with its unit.
 fn bytes(bytes: f64) -> String {
     let mut unit = bytes;
     for name in ["B", "KB", "MB", "GB"] {

@@ -1,4 +1,4 @@
-//! What comes out: a table for the reader, and one line of JSON for each figure.
+//! The output: a table for the reader, and one line of JSON for each figure.
 
 use crate::subject::Size;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// What was measured of the limit and of hashing, in ns for each line and each key.
+/// The figures of the limit and of hashing, in nanoseconds for each line and each key.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor {
     /// Reads.
@@ -25,7 +25,7 @@ pub struct Record {
     pub filter: String,
     /// `insert`, `hit` or `miss`.
     pub op: &'static str,
-    /// Whether keys were given many at once.
+    /// Whether keys came in batches.
     pub batch: bool,
     /// Keys.
     pub n: u64,
@@ -37,18 +37,18 @@ pub struct Record {
     pub ns: f64,
     /// Nanoseconds for each random line of the same footprint: read, or for insertions read and written.
     pub limit_ns: f64,
-    /// Threads.
+    /// The number of threads.
     pub threads: usize,
     /// Whether keys were inserted through a shared reference.
     pub shared: bool,
-    /// With several threads: how many times as fast as one of them in the same run.
+    /// The speed of several threads compared with one thread in the same run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed_up: Option<f64>,
     /// The instruction set of the inner loops.
     pub kernel: &'static str,
-    /// `huge`, `small` or `unknown`.
+    /// The pages of the payload: `huge`, `small` or `unknown`.
     pub pages: &'static str,
-    /// `u64` or `strings`.
+    /// The form of the keys: `u64` or `strings`.
     pub keys: &'static str,
     /// Bytes of payload.
     pub bytes: u64,
@@ -66,10 +66,10 @@ pub struct Record {
 pub struct Lines(BufWriter<File>);
 
 impl Lines {
-    /// Makes the file, and its folder.
+    /// Makes the file and its folder.
     ///
     /// # Errors
-    /// What the system reports.
+    /// Says what the system reports.
     pub fn create(path: &Path) -> Result<Lines, String> {
         let failure = |error: std::io::Error| format!("{}: {error}", path.display());
         if let Some(folder) = path.parent() {
@@ -78,10 +78,10 @@ impl Lines {
         Ok(Lines(BufWriter::new(File::create(path).map_err(failure)?)))
     }
 
-    /// Adds lines, and sees that they are in the file.
+    /// Adds lines, and flushes them to the file.
     ///
     /// # Errors
-    /// What the system reports.
+    /// Says what the system reports.
     pub fn write(&mut self, records: &[impl Serialize]) -> Result<(), String> {
         for record in records {
             serde_json::to_writer(&mut self.0, record).map_err(|error| error.to_string())?;
@@ -91,7 +91,7 @@ impl Lines {
     }
 }
 
-/// The machine, as far as it says.
+/// The machine, as far as the system describes it.
 pub struct Machine {
     model: String,
     processors: usize,
@@ -169,7 +169,7 @@ pub fn print(size: &Size, floor: &Floor, records: &[Record]) {
         "hit",
         "miss"
     );
-    // All are asked, but not all are made by insertions.
+    // Every filter has lookups, but some have no insertions.
     for first in records.iter().filter(|record| record.op == "hit" && !record.batch) {
         let same = |record: &&Record| record.filter == first.filter && record.kernel == first.kernel;
         let cell = |op: &str, batch: bool| records.iter().filter(same).find(|r| r.op == op && r.batch == batch);
@@ -221,7 +221,7 @@ pub fn percent(rate: f64) -> String {
     }
 }
 
-/// A number of keys: 10^6 where it is a power of ten.
+/// A number of keys. A power of ten is written as 10^6.
 pub fn count(n: u64) -> String {
     let power = n.max(1).ilog10();
     if n >= 1000 && n == 10_u64.pow(power) { format!("10^{power}") } else { n.to_string() }

@@ -8,7 +8,7 @@ pub trait Static {
     /// Bits of memory that it takes.
     fn bits(&self) -> u64;
 
-    /// Looks keys up one by one; how many were found.
+    /// Looks up keys one by one, and returns how many were found.
     fn contains(&self, keys: &[u64], answers: &mut [u8]) -> u64;
 }
 
@@ -16,11 +16,11 @@ pub trait Static {
 pub struct Library {
     /// The name of the library in reports.
     pub name: &'static str,
-    /// Builds it of keys that are distinct.
+    /// Builds a filter of distinct keys.
     pub build: fn(keys: &[u64], bits: u32) -> Result<Box<dyn Static>, String>,
 }
 
-/// All of them. sux is one with the feature `sux`: it takes a hundred crates along.
+/// All libraries. sux is one of them with the feature `sux`, because it needs a hundred crates.
 pub const LIBRARIES: &[Library] = &[
     Library { name: "xorf", build: xorf },
     #[cfg(feature = "sux")]

@@ -1,15 +1,15 @@
-//! Keys that are not random: the false-positive rate must be the formula's for them too. A weak hash function shows
-//! here and nowhere else.
+//! Structured keys, for which the false-positive rate must also be that of the formula. Only here would a weak hash
+//! function show.
 
 use crate::keys::{BUFFER, Buffer, Form};
 use crate::subject::{Size, petal};
 use petal::Kernel;
 use petal::Row;
 
-/// Keys inserted, and as many others of the same pattern looked up.
+/// The number of keys that are inserted. As many other keys of the same pattern are looked up.
 const KEYS: u64 = 1 << 20;
 
-/// A pattern: the key with a number. Each is a bijection.
+/// A pattern is a bijection from numbers to keys.
 struct Pattern {
     name: String,
     key: Box<dyn Fn(u64) -> u64>,
@@ -26,7 +26,7 @@ fn patterns() -> Vec<Pattern> {
         pattern("sequential, from 2^32 - 2^19", |i| (1 << 32) - (1 << 19) + i),
         pattern("descending from 2^64 - 1", |i| u64::MAX - i),
     ];
-    // Where a shift would lose bits they come in again from below, so that there are as many keys for each.
+    // Bits that a shift would lose come in again from below, so that there are as many keys for each shift.
     all.extend((1..64).map(|s| pattern(format!("i << {s}"), move |i| i.rotate_left(s))));
     for multiple in [3, 6, 10, 1000, 4096 + 64, 1_000_003, 0x9e37_79b9, 0x9e37_79b9_7f4a_7c15, 1_000_000_000_000] {
         all.push(pattern(format!("{multiple} i"), move |i: u64| i.wrapping_mul(multiple)));
@@ -42,8 +42,8 @@ fn patterns() -> Vec<Pattern> {
     all
 }
 
-/// Looks for the worst pattern of each kind, and prints it and all that are too far off. Whether all are within 4.5
-/// standard deviations.
+/// Finds the worst pattern of each kind. Prints that pattern and all others that are too far off. Returns whether all
+/// patterns are within 4.5 standard deviations.
 ///
 /// # Errors
 /// Says so if there is no memory.
@@ -91,7 +91,7 @@ pub fn check(rows: &[&'static Row], advance: impl Fn()) -> Result<bool, String> 
     Ok(sound)
 }
 
-/// How many steps [`check`] advances by for each kind.
+/// The number of steps that [`check`] takes for each kind.
 pub fn steps() -> u64 {
     patterns().len() as u64
 }

@@ -1,23 +1,23 @@
-//! What is measured: a filter, Petal's or another's, behind one signature. Everything is found in the registry, so a
-//! new kind appears here by itself.
+//! The subjects of measurements: filters of Petal and of others, behind one trait. Petal's kinds come from the
+//! registry, so new kinds appear here by themselves.
 
 use crate::keys::{Buffer, Form};
 use petal::Row;
 use petal::{Answers, Capabilities, Filter, Image, Kernel, Keys, Spec, Status};
 
-/// What is done with keys.
+/// An operation on keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Keys that were not there are inserted.
+    /// Insertions of absent keys.
     Insert,
-    /// Keys that were inserted are looked up.
+    /// Lookups of keys that were inserted.
     Hit,
-    /// Keys that were not inserted are looked up.
+    /// Lookups of keys that were not inserted.
     Miss,
 }
 
 impl Operation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Operation; 3] = [Operation::Insert, Operation::Hit, Operation::Miss];
 
     /// The name of the operation in reports.
@@ -35,21 +35,21 @@ pub trait Subject: Send + Sync {
     /// The name of the filter in reports.
     fn name(&self) -> &'static str;
 
-    /// The instruction set in use, where that is known.
+    /// The instruction set in use, if it is known.
     fn kernel(&self) -> &'static str;
 
     /// Bits of payload.
     fn bits(&self) -> u64;
 
-    /// Where the payload lies, if it can be known.
+    /// The address of the payload, if it is known.
     fn address(&self) -> Option<usize>;
 
-    /// Whether many keys can be given at once.
+    /// Whether a call takes many keys.
     fn has_batches(&self) -> bool {
         false
     }
 
-    /// Whether insertions are measured. What is built from all keys at once has none.
+    /// Whether insertions are measured. Filters that are built from all keys at once have none.
     fn has_insertions(&self) -> bool {
         true
     }
@@ -57,34 +57,35 @@ pub trait Subject: Send + Sync {
     /// Forgets all keys, and leaves the memory touched.
     fn clear(&mut self);
 
-    /// Inserts the keys, in one call or one by one; the answers are kept like those of [`Subject::contains`].
+    /// Inserts the keys in one call or one by one. The answers are stored like those of [`Subject::contains`].
     fn insert(&mut self, keys: &Buffer, batch: bool, answers: &mut [u8]);
 
-    /// Looks the keys up, in one call or one by one. How many were found.
+    /// Looks up the keys in one call or one by one, and returns how many were found.
     fn contains(&self, keys: &Buffer, batch: bool, answers: &mut [u8]) -> u64;
 
-    /// How many cache lines the operation touches for each key.
+    /// The number of cache lines that the operation touches for each key.
     fn lines(&self, operation: Operation) -> f64;
 
-    /// Petal's filter, if it is one.
+    /// The filter of Petal, if the subject is one.
     fn filter(&self) -> Option<&Filter> {
         None
     }
 
-    /// Takes over the keys of a filter of the same kind and size, where it can; then nothing need be inserted twice.
+    /// Takes over the keys of a filter of the same kind and size, so that these need not be inserted twice. Returns
+    /// whether it did.
     fn take_over(&mut self, _: &dyn Subject) -> bool {
         false
     }
 }
 
-/// What all the filters of one comparison have in common.
+/// The common properties of all filters of one comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// Keys.
     pub n: u64,
-    /// Bits of payload for each; every library comes as near as it can.
+    /// Bits of payload for each key. Every library comes as near as it can.
     pub bits_per_key: f64,
-    /// What keys are.
+    /// The form of the keys.
     pub form: Form,
 }
 
@@ -107,11 +108,11 @@ pub fn spec(row: &Row, size: &Size, kernel: Kernel) -> Spec {
     Spec { kind: Some(row.kind), capacity: size.n, bits, kernel, ..Spec::default() }
 }
 
-/// The false-positive rate for a kind that cannot have as few bits as the comparison asks for.
+/// The false-positive rate of a kind that cannot have as few bits as the comparison asks for.
 const OTHERWISE: f64 = 0.01;
 
-/// A kind at a size. A kind that needs more bits for so many keys has those of a rate of 1 %: the column of bits for
-/// each key says how many.
+/// A kind at a size. A kind that needs more bits for this number of keys gets those of a rate of 1 %, and the column of
+/// bits a key says how many.
 ///
 /// # Errors
 /// As [`petal::create`].
@@ -126,8 +127,8 @@ pub fn petal(row: &'static Row, size: &Size, kernel: Kernel) -> petal::Result<Bo
     Ok(Box::new(Petal { row, filter }))
 }
 
-/// Whether filters of the kind can be filled one key at a time, with any keys, and find all of them. What forgets is
-/// measured in a part of its own.
+/// Whether filters of the kind can be filled one key at a time, with any keys, and find all of them. Kinds that forget
+/// are measured in a part of their own.
 pub fn inserts(row: &Row) -> bool {
     let capabilities = row.capabilities;
     let is_filled = capabilities.contains(Capabilities::INSERT) && !capabilities.contains(Capabilities::MAY_LOSE_KEYS);
@@ -190,7 +191,7 @@ impl Subject for Petal {
         if operation != Operation::Miss || lines <= 1.0 {
             return lines;
         }
-        // A lookup of an absent key ends at the first bit that is not set: 1 + f + f^2 + ... probes.
+        // A lookup of an absent key ends at the first bit that is not set, after 1 + f + f^2 + ... probes.
         let fill = self.filter.measure().fill;
         (1.0 - fill.powf(lines)) / (1.0 - fill).max(f64::MIN_POSITIVE)
     }

@@ -1,8 +1,8 @@
-//! Several threads on one filter: lookups, which share it by a plain reference, and shared insertion.
+//! Several threads on one filter: lookups, which share the filter by a plain reference, and shared insertion.
 //!
-//! The threads wait for each other before each buffer, so that all calls run at the same time; the slowest one's time
-//! counts, and of all rounds the median. A figure is nanoseconds for each key of all threads together: with two threads
-//! it should be half.
+//! The threads wait for each other before each buffer, so that all calls run at the same time. The time of the slowest
+//! thread counts, and the median of all rounds. A figure is nanoseconds for each key of all threads together, so two
+//! threads should halve it.
 
 use crate::keys::{BUFFER, Buffer, Form, Random};
 use crate::limit::{Limit, RINGS};
@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Rounds of lookups.
+/// The number of rounds of lookups.
 const ROUNDS: usize = 32;
 
-/// Where threads wait for each other without sleeping, since waking takes longer than a buffer.
+/// A place where threads wait for each other without sleeping, because waking takes longer than a buffer.
 struct Gate {
     threads: usize,
     arrived: AtomicUsize,
@@ -32,14 +32,14 @@ impl Gate {
             if self.arrived.load(Ordering::Acquire) >= last {
                 return;
             }
-            // Somebody else may be in the place of the thread that is awaited.
+            // Another process may hold the processor of the awaited thread.
             if spins % 65536 == 65535 { thread::yield_now() } else { hint::spin_loop() }
         }
     }
 }
 
-/// So many rounds on so many threads: `prepare` is not timed, `work` is. Each thread has a state of its own and knows
-/// its number and the round. Returns the time of the median round.
+/// Runs rounds on several threads. The time of `work` counts, and that of `prepare` does not. Each thread has a state
+/// of its own, made from its number. Returns the time of the median round.
 fn together<S>(
     threads: usize,
     rounds: usize,
@@ -69,7 +69,7 @@ fn together<S>(
     slowest[slowest.len() / 2]
 }
 
-/// What threads do with lines: [`Limit::read`] or [`Limit::read_modify_write`], whichever way is the fastest.
+/// The time of a line with several threads, by [`Limit::read`] or [`Limit::read_modify_write`] in the fastest way.
 fn lines(limit: &Limit, threads: usize, visit: impl Fn(&Limit, &[u32], usize) + Sync) -> f64 {
     let state = |thread: usize| (Vec::new(), Random::new(thread as u64));
     let prepare = |(order, random): &mut (Vec<u32>, Random), _| limit.order(order, random);
@@ -78,7 +78,7 @@ fn lines(limit: &Limit, threads: usize, visit: impl Fn(&Limit, &[u32], usize) + 
     each(best, (threads * BUFFER) as u64)
 }
 
-/// Lookups among the first `held` keys, or of absent ones, in batches if the filter has them.
+/// Lookups of the first `held` keys or of absent keys, in batches if the filter has them.
 fn lookups(subject: &dyn Subject, operation: Operation, held: u64, threads: usize, form: Form) -> f64 {
     let state = |thread: usize| (Buffer::new(form), Random::new(thread as u64 + 1), vec![0; BUFFER]);
     let prepare = |(buffer, random, _): &mut (Buffer, Random, Vec<u8>), _| match operation {
@@ -91,7 +91,7 @@ fn lookups(subject: &dyn Subject, operation: Operation, held: u64, threads: usiz
     each(time, (threads * BUFFER) as u64)
 }
 
-/// How many of so many keys the threads insert: whole buffers for each.
+/// The number of keys of each thread in a round, at most a buffer, and the number of rounds.
 fn shares(keys: u64, threads: usize) -> (u64, usize) {
     let share = (keys / threads as u64).min(BUFFER as u64);
     (share, (keys / (share * threads as u64)) as usize)
@@ -111,8 +111,8 @@ fn insert_shared(filter: &Filter, from: u64, keys: u64, threads: usize, form: Fo
     })
 }
 
-/// Shared insertion into a small filter, which is filled from empty several times, or of the next keys of a large one.
-/// Returns ns for each key, and how many keys the filter has then.
+/// Shared insertion: a small filter is filled from empty several times, and a large one gets its next keys. Returns
+/// nanoseconds for each key, and the number of keys in the filter.
 fn shared_insertions(subject: &mut dyn Subject, size: &Size, held: u64, threads: usize) -> Option<(f64, u64)> {
     subject.filter().filter(|filter| filter.capabilities().contains(petal::Capabilities::INSERT_SHARED))?;
     let refilled = size.n <= REFILLED;
@@ -131,7 +131,7 @@ fn shared_insertions(subject: &mut dyn Subject, size: &Size, held: u64, threads:
     Some((median(&times), from + keys))
 }
 
-/// The samples of one filter, or of the limit: for each operation, with one thread and with several.
+/// The times of one filter, or of the limit, for each operation: with one thread, and with several.
 type Times = [[Vec<f64>; 2]; 3];
 
 /// Compares one thread with several, at one size, and prints a table.
@@ -190,7 +190,7 @@ pub fn compare(
             for operation in Operation::ALL {
                 let [one, ns] = [0, way].map(|way| median(&times[operation as usize][way]));
                 let (batch, shared) = (subject.has_batches(), operation == Operation::Insert);
-                // Lookups with one thread have their place in the other comparison.
+                // Lookups with one thread are part of the other comparison.
                 if !ns.is_nan() && (threads > 1 || shared) {
                     let speed_up = Some(one / ns);
                     let found = Found { operation, batch, fpr, ns, threads, shared, speed_up };
