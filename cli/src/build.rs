@@ -24,7 +24,7 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
         }
         return Ok(0);
     }
-    // Nobody knows how many keys there will be.
+    // The number of keys is unknown.
     let is_unknown = args.capacity.is_none() && args.bits.is_none() && args.bits_per_key.is_none();
     let grows = args.kind.is_none() && is_unknown && inputs.only_once().is_some() && !inputs.have_counts();
     let spec = spec::of_build(args, grows.then_some(spec::GROWING_KIND))?;
@@ -57,18 +57,18 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     Ok(0)
 }
 
-/// Whether keys are inserted as they come, and nothing is kept of them. Where their order does not matter, the filter
-/// is the one that a builder would make of the same spec. Where the last keys are remembered, their order is what
-/// matters, and a builder would not keep it.
+/// Whether keys are inserted as they are read, without a builder. If the order of keys does not matter, the filter is
+/// the same as a builder's. If the filter remembers the last keys, their order matters, and a builder would not keep
+/// it.
 fn goes_by(row: &Row) -> bool {
     row.is_made_empty() && (row.is_canonical || row.overfill == Overfill::Forgets)
 }
 
-/// The filter of all keys of the inputs, which go by.
+/// The filter of all keys of the inputs, inserted as they are read.
 fn stream(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs) -> Outcome<Filter> {
     let by_count = spec.bits == 0 || (spec.hashes == 0 && inputs.only_once().is_none());
     if args.capacity.is_none() && by_count {
-        // What is wrong at any capacity is refused before the input is read.
+        // A spec that is invalid at any capacity is refused before the input is read.
         if spec.bits == 0 && args.bits_per_key.is_none() {
             petal::image_size(&Spec { capacity: 1, ..spec })?;
         }
@@ -77,7 +77,7 @@ fn stream(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs) -> Out
     filled(&spec::sized(args, row, spec)?, inputs)
 }
 
-/// The filter of all keys of the inputs that has a form in a format.
+/// The filter of all keys of the inputs, in a form that another system's format can have.
 fn of_format(args: &args::Build, name: &str, inputs: &Inputs) -> Outcome<Filter> {
     let format = interop::find(name)?;
     let rate = args.fpr.unwrap_or(DEFAULT_FALSE_POSITIVE_RATE);
@@ -89,11 +89,11 @@ fn of_format(args: &args::Build, name: &str, inputs: &Inputs) -> Outcome<Filter>
     let capacity = match args.capacity {
         Some(capacity) => capacity,
         None => {
-            // What is wrong at any capacity is refused before the input is read.
+            // A spec that is invalid at any capacity is refused before the input is read.
             let any = spec(1_000_000)?;
             let row = petal::row_of(&any)?;
             row.hasher(&any)?;
-            // A kind that is built from its keys counts them itself.
+            // A kind that is built from its keys counts the keys itself.
             if row.is_made_empty() { count(inputs, &args.resources)?.max(1) } else { 1 }
         }
     };
@@ -119,7 +119,7 @@ fn filled(spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
     Ok(filter)
 }
 
-/// The filter of all keys of the inputs, whose hashes are kept until all are known.
+/// The filter of all keys of the inputs. The builder keeps the hashes until all keys are known.
 fn collect(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs) -> Outcome<Filter> {
     let by_count = args.bits_per_key.is_some() || (spec.bits != 0 && inputs.only_once().is_none());
     if args.capacity.is_none() && by_count {
@@ -128,7 +128,7 @@ fn collect(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs) -> Ou
     built(args, &spec::sized(args, row, spec)?, inputs)
 }
 
-/// The filter of all keys of the inputs that a builder makes.
+/// The filter that a builder makes of all keys of the inputs.
 fn built(args: &args::Build, spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
     let mut builder = Builder::new(spec, options(&args.resources))?;
     let hasher = spec.hasher()?;
@@ -148,7 +148,7 @@ fn built(args: &args::Build, spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
     })
 }
 
-/// Says of keys that do not fit what was asked for.
+/// The failure for keys that do not fit into the requested size.
 fn too_many(spec: &Spec, what: &str, error: &petal::Error) -> Failure {
     match (spec.capacity, spec.bits) {
         (0, 0) => Failure::new(format_args!("{what}: {error}")),
@@ -157,7 +157,7 @@ fn too_many(spec: &Spec, what: &str, error: &petal::Error) -> Failure {
     }
 }
 
-/// How a builder works that is to keep to these bounds.
+/// The options of a builder that keeps these limits.
 pub fn options(args: &args::Resources) -> BuilderOptions {
     let folder = || args.temporary_directory.clone().unwrap_or_else(spool::temporary_folder);
     BuilderOptions {
@@ -168,7 +168,7 @@ pub fn options(args: &args::Resources) -> BuilderOptions {
     }
 }
 
-/// The number of records in the inputs, which can then be read again.
+/// The number of records in the inputs, which can be read again afterwards.
 pub fn count(inputs: &Inputs, resources: &args::Resources) -> Outcome<u64> {
     let place = spool::Place::new(resources.memory_limit, resources.temporary_directory.as_deref());
     inputs.count(&place, &mut Progress::new("counting", inputs.length()))

@@ -11,7 +11,7 @@ use petal::{Answers, Image};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
-/// What `--count` says, as JSON.
+/// The report of `--count` as JSON.
 #[derive(Serialize)]
 pub struct Counts {
     #[serde(flatten)]
@@ -53,11 +53,11 @@ pub fn run(args: &args::Check, common: args::Common) -> Outcome {
                 text.bytes(batch.record(i))?;
             }
         }
-        // The exit status is known now, and the command ends, as grep does.
+        // The exit status is known now, so the command ends, as grep does.
         if common.quiet && !args.count && selected > 0 {
             return Ok(ControlFlow::Break(()));
         }
-        // Whoever waits for the answers of a slow input gets them.
+        // The user of a slow input gets the answers so far.
         if batch.last_of_block {
             text.flush()?;
         }

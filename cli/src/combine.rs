@@ -10,7 +10,8 @@ use crate::stdio::check_standard_input;
 use petal::{Filter, Image, Mode};
 use std::path::{Path, PathBuf};
 
-/// Why two filters are not combined or compared; where their sizes differ, how two are made that have one size.
+/// The failure for two filters that cannot be combined or compared. If their sizes differ, the message says how to make
+/// filters of one size.
 pub fn unlike(
     (path, filter): (&Path, &Filter),
     (other_path, other): (&Path, &Filter),
@@ -25,7 +26,7 @@ pub fn unlike(
     if !alike || !sizes_differ || capacity == 0 || other_capacity == 0 {
         return Failure::new(format_args!("{name} and {other_name}: {error}"));
     }
-    // The library says what they were made for.
+    // The library's message names the capacities.
     Failure::new(format_args!(
         "{name} and {other_name}: {error}; petal build --capacity {} for both gives them one size",
         capacity.max(other_capacity)
@@ -45,7 +46,7 @@ pub fn run(
     };
     let mut filter = open_sound(first, Mode::Load)?;
     for path in others {
-        // Mapped, so that only one filter is in memory however many there are.
+        // The other filters are mapped, so only one filter is in memory at a time.
         let other = open_sound(path, Mode::Read)?;
         with(&mut filter, &other).map_err(|error| unlike((first, &filter), (path, &other), &error))?;
     }

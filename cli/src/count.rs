@@ -37,7 +37,7 @@ pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
         for (i, count) in counts.iter().enumerate() {
             match (common.json, common.quiet) {
                 (true, _) => text.json(&Counted { key: batch.text(i)?, count: *count })?,
-                // The exit status says whether one of them is there.
+                // The exit status says whether at least one key is there.
                 (false, true) => {}
                 (false, false) => {
                     text.write(format_args!("{count}\t"))?;

@@ -1,28 +1,29 @@
 //! `petal dedup`.
 //!
-//! How many lines were lost? Let f(n) be the false-positive rate of the filter after n distinct lines. The line that
-//! comes next for the first time is lost with probability f(n): all its bits are set already. So a lost line sets no
-//! bit, the filter is the same as if the line had been inserted, and n counts the lost lines too. (A lost line stays
-//! lost whenever it comes again.) Of D distinct lines
+//! How many lines were lost? Let f(n) be the false-positive rate of the filter after n distinct lines. The next new
+//! line is lost with probability f(n): all its bits are set already. A lost line sets no bit, so the filter is the same
+//! as if the line had been inserted, and n counts lost lines too. (A lost line stays lost whenever it comes again.) On
+//! average, of D distinct lines
 //!
 //! ```text
 //! L = f(0) + f(1) + ... + f(D - 1)
 //! ```
 //!
-//! are therefore lost on average and U = D - L pass, whatever the order and the number of repeats. U is seen, so D is
-//! where the sum of 1 - f(n) reaches U, and L is what is left. The variance of U is that of D coin tosses, the sum of
-//! f (1 - f), so the interval's ends are the D of which U is as many standard deviations less or more than on average.
-//! No more lines can be lost than were dropped.
+//! are lost and U = D - L pass, whatever the order and the number of repeats. The command knows U. D is the number for
+//! which the sum of 1 - f(n) reaches U, and L is D - U. The variance of U is that of D coin tosses, the sum of f (1 -
+//! f). The interval's ends are the numbers D for which U lies the given number of standard deviations from its mean. No
+//! more lines can be lost than were dropped.
 //!
-//! As the filter fills up, f goes to 1 and the sum of 1 - f(n) to a limit, which U comes near however many lines there
-//! were. Where the limit lies within the interval's reach of U there is no upper end: from there on U does not tell D,
-//! and any estimate would be made of noise. The number of losses is then unknown, up to all that were dropped.
+//! As the filter fills up, f goes to 1, and the sum of 1 - f(n) to a limit that U approaches for any large number of
+//! lines. If the limit lies within the interval's reach of U, the interval has no upper end: U no longer tells D, and
+//! any estimate would be noise. The number of losses is then unknown, up to all dropped lines.
 //!
-//! A filter that remembers a window is never full, and is in another state after each generation. There a line that it
-//! does not have, at a rate of f just then, passes with probability 1 - f and is lost with f: so each line that passes
-//! stands for f / (1 - f) that were lost, on average, whatever came before. The sum of these over all that passed is
-//! the estimate ([`Windowed`]), and each line that the filter did not have adds f / (1 - f) to its variance, which the
-//! lines that passed tell as f / (1 - f)^2. The rate is measured as the stream goes on, a few times in each generation.
+//! A filter that remembers a window is never full, and its state differs after each generation. At a present rate of f,
+//! a line that the filter does not have passes with probability 1 - f and is lost with probability f. On average, each
+//! line that passes stands for f / (1 - f) lost lines, whatever came before. The estimate is the sum of f / (1 - f)
+//! over all lines that passed ([`Windowed`]). Each new line adds f / (1 - f) to the variance; measured over the lines
+//! that passed, that is f / (1 - f)^2 for each. The rate is measured as the stream goes on, a few times in each
+//! generation.
 
 use crate::args;
 use crate::failure::{Failure, Outcome, note, say, warn};
@@ -47,14 +48,14 @@ struct Report {
     capacity: Option<u64>,
     /// `None` if the filter remembers lines for ever.
     window: Option<u64>,
-    /// The rate as it is now.
+    /// The present rate.
     false_positive_rate: f64,
 }
 
-/// The kind that remembers a window, where none is named.
+/// The default kind with a window.
 const WINDOW_KIND: &str = "rotating";
 
-/// The filter that the options ask for, which takes lines one by one.
+/// The spec that the options ask for; the filter takes lines one by one.
 fn spec_of(args: &args::Dedup) -> Outcome<Spec> {
     let default = match (args.window, args.capacity) {
         (Some(_), _) => Some(WINDOW_KIND),
@@ -111,7 +112,7 @@ pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
         if batch.last_of_block || taken.outcome.is_err() {
             text.flush()?;
         }
-        // What comes after a line that the filter did not take cannot be told from what came before.
+        // Lines after an error cannot be reported as new or seen.
         taken.outcome.map_err(|error| Failure::new(format_args!("{error} (after {lines} lines, {passed} passed)")))?;
         Ok(ControlFlow::Continue(()))
     })?;
@@ -127,7 +128,7 @@ pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
     };
     let false_positive_rate = filter.false_positive_rate();
     if common.json {
-        // Lines went to standard output.
+        // Standard output has the lines, so the report goes to standard error.
         let (capacity, window) = (args.capacity, args.window);
         say(json(&Report { lines, passed, dropped, lost, capacity, window, false_positive_rate })?);
         return Ok(0);
@@ -146,7 +147,7 @@ pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
     Ok(0)
 }
 
-/// How many lines were dropped at their first coming.
+/// How many new lines were dropped.
 #[derive(Debug, Serialize)]
 struct Losses {
     /// `None` if the filter is too full to tell.
@@ -157,7 +158,8 @@ struct Losses {
 }
 
 impl Losses {
-    /// Estimates from the numbers of passed and dropped lines, and the false-positive rate by distinct lines.
+    /// Estimates the losses from the numbers of passed and dropped lines, and from the false-positive rate by distinct
+    /// lines.
     fn estimate(passed: u64, dropped: u64, rate: impl Fn(u64) -> f64) -> Losses {
         let (passed, limit) = (passed as f64, dropped as f64);
         if passed == 0.0 || limit == 0.0 {
@@ -165,7 +167,7 @@ impl Losses {
         }
         let share = passed / STEPS;
         let (mut distinct, mut open) = (0.0_f64, 1.0_f64);
-        // How many of `distinct` lines pass on average, and the variance of that number.
+        // The mean and the variance of the number of `distinct` lines that pass.
         let (mut mean, mut variance) = (0.0_f64, 0.0_f64);
         let mut ends = [-1.0, 0.0, 1.0].map(|side| End { reach: -side * INTERVAL_SIGMAS, passes: 0.0, lines: None });
         while ends.iter().any(|end| end.lines.is_none()) && open >= LEAST_OPEN {
@@ -208,13 +210,13 @@ impl Losses {
     }
 }
 
-/// Losses in a filter that forgets, as lines come.
+/// The losses in a filter that forgets, summed as lines come.
 struct Windowed {
-    /// How many lines pass between two measurements.
+    /// How many lines pass between two measurements of the rate.
     every: u64,
-    /// How many passed since the last one.
+    /// How many lines passed since the last measurement.
     since: u64,
-    /// The rate there.
+    /// The rate at the last measurement.
     rate: f64,
     lost: f64,
     variance: f64,
@@ -223,13 +225,13 @@ struct Windowed {
 impl Windowed {
     fn new(filter: &Filter) -> Windowed {
         let base = filter.base();
-        // Measures once in an eighth of a window that has no steps.
+        // Measures four times in a generation, and eight times in the capacity of a filter without generations.
         let keys = base.row().window.and_then(|window| window(base.geometry()).keys);
         let every = (keys.unwrap_or(base.header().capacity / 2) / 4).max(1);
         Windowed { every, since: 0, rate: 0.0, lost: 0.0, variance: 0.0 }
     }
 
-    /// Notes that `lines` lines passed.
+    /// Counts `lines` lines that passed.
     fn pass(&mut self, filter: &Filter, lines: u64) {
         self.since += lines;
         if self.since >= self.every {
@@ -237,7 +239,7 @@ impl Windowed {
         }
     }
 
-    /// Takes the lines that passed since the last measurement to have met the mean of both rates.
+    /// Assumes that the lines since the last measurement met the mean of the old and the new rate.
     fn measure(&mut self, filter: &Filter) {
         let rate = filter.false_positive_rate();
         let (mean, lines) = (0.5 * (self.rate + rate), self.since as f64);
@@ -256,8 +258,8 @@ impl Windowed {
     }
 }
 
-/// An end of the interval, or its middle: the number of distinct lines of which as many pass as did, where so many
-/// standard deviations more pass than on average.
+/// An end or the middle of the interval: the number of distinct lines for which the mean of passing lines plus `reach`
+/// standard deviations equals the number that passed.
 struct End {
     reach: f64,
     passes: f64,
@@ -265,7 +267,7 @@ struct End {
 }
 
 impl End {
-    /// Of `length` lines after `distinct` ones, so many in all pass then.
+    /// Adds a step: after `length` further lines beyond `distinct` ones, `passes` lines pass in all.
     fn step(&mut self, passed: f64, passes: f64, distinct: f64, length: f64) {
         if self.lines.is_none() && passes >= passed {
             self.lines = Some(distinct + length * (passed - self.passes) / (passes - self.passes));
@@ -274,11 +276,11 @@ impl End {
     }
 }
 
-/// Lines that pass in a step of the sum, as a share of all.
+/// A step of the sum covers at most 1 / STEPS of the lines that passed.
 const STEPS: f64 = 1024.0;
 
-/// The least share of new lines that pass for which the sum goes on. A filter that loses all but one in a million new
-/// lines has nothing more to say.
+/// The least share of passing lines for which the sum goes on. A filter that loses all but one in a million new lines
+/// has no more information.
 const LEAST_OPEN: f64 = 1e-6;
 
 #[cfg(test)]
@@ -287,23 +289,24 @@ mod tests {
     use std::cell::RefCell;
     use std::collections::BTreeMap;
 
-    /// What the estimate says of `keys` distinct lines through filters made for 1000, beside the truth.
+    /// The estimates for streams of `keys` distinct lines through filters made for 1000 lines, each with the true
+    /// number.
     fn streams(keys: u64) -> Vec<(f64, Losses)> {
         let known = RefCell::new(BTreeMap::new());
         let stream = |seed| {
             let spec = Spec { seed, ..Spec::with_capacity(1000, 0.03).unwrap() };
             let mut filter = petal::create(&spec).unwrap();
             let passed: u64 = (0..keys).map(|key| u64::from(filter.insert_u64(key).unwrap())).sum();
-            // Filters of one shape have one rate.
+            // Filters of equal geometry have equal rates.
             let rate =
                 |keys| *known.borrow_mut().entry(keys).or_insert_with(|| filter.expected_false_positive_rate(keys));
-            // Each line comes twice, so that what was dropped does not tell what was lost.
+            // Each line comes twice, so the number of dropped lines does not reveal the number of lost lines.
             ((keys - passed) as f64, Losses::estimate(passed, 2 * keys - passed, rate))
         };
         (0..500).map(stream).collect()
     }
 
-    /// The estimate against the truth, in a filter that is just full, and beyond that.
+    /// The estimate against the truth, in a filter that is just full, and in fuller filters.
     #[test]
     fn losses_are_as_expected() {
         for keys in [1000, 3000, 6000] {
@@ -314,14 +317,16 @@ mod tests {
                 errors.fold((0.0, 0.0), |(sum, squares), error| (sum + error, squares + error * error));
             let (mean, sigma) = (sum / count, (squares / count).sqrt());
             assert!(mean.abs() < 4.5 * sigma / count.sqrt(), "{keys} keys: mean error {mean}, sigma {sigma}");
-            // The interval is a little wide: its ends are whole lines, and a full filter's losses hinder further ones.
+            // The interval is a little wide: its ends are whole lines, and the losses of a full filter prevent further
+            // losses.
             let covered = all.iter().filter(|(lost, losses)| (losses.low..=losses.high).contains(lost)).count();
             let covered = covered as f64 / count;
             assert!((0.94..0.999).contains(&covered), "{keys} keys: {covered}");
         }
     }
 
-    /// The exact set beside a filter that has no room left: no interval leaves the truth out, however far that is.
+    /// The exact set beside a filter that has no room left: every interval contains the truth, however far away the
+    /// truth is.
     #[test]
     fn a_full_filter_says_so() {
         for (keys, least, most) in [(8000, 0.6, 0.95), (12_000, 1.0, 1.0), (50_000, 1.0, 1.0)] {
@@ -337,7 +342,7 @@ mod tests {
         }
     }
 
-    /// The estimate of losses from a window against the truth, for every kind that has one, far past its capacity.
+    /// The estimate of losses against the truth, for every kind with a window, far past its capacity.
     #[test]
     fn losses_from_a_window_are_as_expected() {
         for row in registry::FILTERS.iter().filter(|row| row.overfill == Overfill::Forgets) {
@@ -355,7 +360,8 @@ mod tests {
             };
             let all: Vec<(f64, Losses)> = (0..100).map(stream).collect();
             let mean = all.iter().map(|(lost, losses)| losses.expected.expect("known") / lost).sum::<f64>() / 100.0;
-            // A stream of some 700 losses errs by 4 %, and the mean of 100 by a tenth of that.
+            // The estimate for a stream of some 700 losses errs by 4 %, and the mean of 100 estimates by a tenth of
+            // that.
             assert!((mean - 1.0).abs() < 0.018, "{}: {mean} of the losses are told", row.name);
             let covered = all.iter().filter(|(lost, losses)| (losses.low..=losses.high).contains(lost)).count();
             assert!(covered >= 88, "{}: {covered} intervals of 100 have the truth", row.name);

@@ -20,7 +20,7 @@ struct One {
     count_estimate: Option<Estimate>,
 }
 
-/// What two filters have in common, as JSON. The numbers are null where a filter is too full to tell.
+/// The comparison of two filters as JSON. The numbers are null if a filter is too full for an estimate.
 #[derive(Serialize)]
 struct Pair {
     first: String,
@@ -35,7 +35,7 @@ struct Pair {
     intersection_count: Option<Estimate>,
     jaccard: Option<Estimate>,
     difference_count: Option<Estimate>,
-    /// Why the two are not compared.
+    /// The reason why the two filters are not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
@@ -56,7 +56,7 @@ impl From<petal::Estimate> for Estimate {
     }
 }
 
-/// A filter, and where it comes from.
+/// A filter, and its file.
 struct Input<'a> {
     path: &'a Path,
     filter: Filter,
@@ -96,7 +96,7 @@ pub fn run(args: &args::Filters, common: args::Common) -> Outcome {
     Ok(if failures.inspect(|failure| failure.tell()).count() > 0 { TROUBLE } else { 0 })
 }
 
-/// Two filters, and what they have in common, or why that cannot be said.
+/// Two filters, and their comparison or the reason why there is none.
 type Compared<'a> = (&'a Input<'a>, &'a Input<'a>, Outcome<Comparison>);
 
 fn print_json(inputs: &[Input], pairs: &[Compared], text: &mut Text) -> Outcome<()> {
@@ -143,7 +143,7 @@ fn print(inputs: &[Input], pairs: &[Compared], text: &mut Text) -> Outcome<()> {
         row(&name(input.path).to_string(), input.count, 1);
     }
     for (first, second, comparison) in pairs {
-        // The reason is told after the estimates.
+        // The reason is reported after the estimates.
         let Ok(comparison) = comparison else { continue };
         // Two filters make one pair, which needs no name.
         let pair = match inputs.len() {

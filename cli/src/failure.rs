@@ -1,4 +1,4 @@
-//! What ends the command early: one line for standard error, or nothing at all.
+//! Why the command ends early: one line for standard error, or nothing at all.
 
 use crate::file_name::{name, visible};
 use std::fmt;
@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub enum Failure {
     /// The message for the user, in one line.
     Message(String),
-    /// Nothing to say: whoever read our output has closed it (EPIPE). Tools that die of SIGPIPE, as cat and grep do,
-    /// say nothing either.
+    /// No message: the reader of our output has closed it (EPIPE). Tools that die of SIGPIPE, such as cat and grep, say
+    /// nothing either.
     Quiet,
 }
 
-/// What subcommands return: the exit status, unless they fail.
+/// The result of a subcommand: the exit status, or a failure.
 pub type Outcome<T = u8> = Result<T, Failure>;
 
 impl Failure {
@@ -25,12 +25,12 @@ impl Failure {
         Failure::Message(message.to_string())
     }
 
-    /// An error of the system, and what it happened to.
+    /// An error of the system, with the name of the file or step that failed.
     pub fn io(what: impl fmt::Display, error: &io::Error) -> Failure {
         Failure::new(format_args!("{what}: {error}"))
     }
 
-    /// An error that the library found in, or with, the file at `path`.
+    /// An error of the library about the file at `path`.
     pub fn at(path: &Path, error: &petal::Error) -> Failure {
         let hint = match error.status() {
             petal::Status::KeyMissing | petal::Status::KeyMismatch => "; --key-file FILE gives the right one",
@@ -40,14 +40,14 @@ impl Failure {
         Failure::new(format_args!("{}: {}{hint}", name(path), without_name(&error.to_string(), path)))
     }
 
-    /// Tells the user, even one who wants to hear of nothing but errors.
+    /// Reports the failure, even with `--quiet`.
     pub fn tell(&self) {
         say(format_args!("petal: {self}"));
     }
 }
 
-/// A message of the library without the file's name, which it has at the end or the beginning where it knows it: here
-/// the name comes first, as in other tools.
+/// A message of the library without the file's name at its end or start: this command puts the name first, as other
+/// tools do.
 fn without_name(message: &str, path: &Path) -> String {
     let shown = path.display();
     let after = [": opening ", ": saving to ", ": "].map(|before| format!("{before}{shown}"));
@@ -64,14 +64,14 @@ impl From<petal::Error> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // A message is one line, whatever a file may be called.
+            // A message stays one line, even if a file's name contains newlines.
             Failure::Message(message) => f.write_str(&visible(message)),
             Failure::Quiet => Ok(()),
         }
     }
 }
 
-/// Whether the user wants to hear of nothing but errors: `--quiet`.
+/// Whether the user wants only errors: `--quiet`.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Sets whether warnings, notes and progress are shown.
@@ -79,24 +79,24 @@ pub fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// Whether nothing but errors is to be said.
+/// Whether only errors are shown.
 pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Tells the user something that does not end the command.
+/// Warns about something that does not end the command.
 pub fn warn(message: impl fmt::Display) {
     note(format_args!("warning: {message}"));
 }
 
-/// Says something on standard error, unless the user wants to hear of nothing but errors.
+/// Writes a note to standard error, except with `--quiet`.
 pub fn note(message: impl fmt::Display) {
     if !is_quiet() {
         say(format_args!("petal: {message}"));
     }
 }
 
-/// A line for standard error. Nobody listening there is no failure.
+/// Writes a line to standard error. A closed standard error is no failure.
 pub fn say(line: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "{}", visible(&line.to_string()));
 }

@@ -1,4 +1,4 @@
-//! What files are called in messages and in JSON.
+//! Names of files in messages and in JSON.
 
 use serde::Serialize;
 use std::borrow::Cow;
@@ -10,12 +10,12 @@ pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What a file that is read is called in messages.
+/// The name of an input file in messages.
 pub fn name(path: &Path) -> impl Display + '_ {
     if is_standard(path) { shown(Path::new("standard input")) } else { shown(path) }
 }
 
-/// The name of a file in messages: one line, in which control characters, and bytes that are no UTF-8, are escaped.
+/// The name of a file in messages, on one line. Control characters, and bytes that are not UTF-8, are escaped.
 pub fn shown(path: &Path) -> String {
     let mut shown = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
@@ -25,8 +25,8 @@ pub fn shown(path: &Path) -> String {
     shown
 }
 
-/// The name of a file in JSON, which has only text: U+FFFD stands for what is no UTF-8, and then `file_bytes` has the
-/// bytes of the name in hexadecimal.
+/// The name of a file in JSON, which has only text. U+FFFD stands for bytes that are not UTF-8; `file_bytes` then has
+/// the bytes of the name in hexadecimal.
 #[derive(Debug, Serialize)]
 pub struct FileName {
     file: String,
@@ -41,7 +41,7 @@ impl FileName {
     }
 }
 
-/// The bytes of a name that is no UTF-8, in hexadecimal.
+/// The bytes of a name that is not UTF-8, in hexadecimal.
 pub fn file_bytes(path: &Path) -> Option<String> {
     let bytes = path.as_os_str().as_encoded_bytes();
     match std::str::from_utf8(bytes) {
@@ -50,8 +50,8 @@ pub fn file_bytes(path: &Path) -> Option<String> {
     }
 }
 
-/// A text in which control characters stand as escapes: a terminal would obey them, and names of files and keys may
-/// have any.
+/// A text with control characters as escapes. A terminal would obey control characters, and names of files and keys may
+/// contain any.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return Cow::Borrowed(text);

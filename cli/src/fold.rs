@@ -13,7 +13,8 @@ use serde::Serialize;
 pub fn run(args: &args::Fold, common: args::Common) -> Outcome {
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     let mut filter = open_sound(&args.filter, Mode::Load)?;
-    // Duplicates do not fill a filter, so the estimate is the better number; the count bounds what cannot be estimated.
+    // Duplicates do not fill a filter, so the estimate is better than the count. A filter without an estimate takes the
+    // count, which is an upper bound.
     let keys = filter.cardinality().map_or(filter.base().count(), |keys| keys.round() as u64);
     match greatest_factor(&mut filter, keys, args.fpr).map_err(|error| Failure::at(&args.filter, &error))? {
         Ok(factor) => {
@@ -39,7 +40,7 @@ pub fn run(args: &args::Fold, common: args::Common) -> Outcome {
     }
 }
 
-/// What is said, as JSON, where nothing was written.
+/// The report as JSON if nothing was written.
 #[derive(Serialize)]
 struct Unchanged {
     file: Option<String>,
@@ -47,7 +48,7 @@ struct Unchanged {
     reason: String,
 }
 
-/// The greatest factor for which the rate to expect with `keys` keys stays within `rate`, or why there is none.
+/// The greatest factor with an expected rate of at most `rate` for `keys` keys, or the reason why there is none.
 fn greatest_factor(filter: &mut Filter, keys: u64, rate: f64) -> petal::Result<Result<u64, String>> {
     let row = filter.base().row();
     let Some(units) = filter.fold_units() else {
@@ -77,7 +78,7 @@ fn greatest_factor(filter: &mut Filter, keys: u64, rate: f64) -> petal::Result<R
     )))
 }
 
-/// All divisors of a number, in order. Takes as many steps as the number's square root.
+/// All divisors of a number, in ascending order, in O(sqrt(number)) steps.
 fn divisors(number: u64) -> Vec<u64> {
     let root = number.isqrt();
     let small: Vec<u64> = (1..=root).filter(|divisor| number.is_multiple_of(*divisor)).collect();

@@ -1,4 +1,4 @@
-//! `petal import`, `petal export` and `petal formats`: other systems' bytes.
+//! `petal import`, `petal export` and `petal formats`: the bytes of other systems.
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
@@ -17,9 +17,9 @@ struct Description {
     read: bool,
     write: bool,
     create: bool,
-    /// The format's bytes tell what they are.
+    /// Whether the command recognises the format by its bytes.
     recognise: bool,
-    /// The ways in which its owners write it, the default first.
+    /// The variants that the format's owners write, the default first.
     variants: &'static [&'static str],
 }
 

@@ -1,4 +1,4 @@
-//! Filters and maps in files, and the secret keys that some of them need.
+//! Filters, maps and sketches in files, and the secret keys that some of them need.
 
 use crate::args::Secret;
 use crate::failure::{Failure, Outcome, warn};
@@ -15,13 +15,13 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// What an image holds: a filter or a map.
+/// The handle that an image opens as: a filter, a map or a sketch.
 pub enum Handle {
-    /// A filter.
+    /// The image is a filter.
     Filter(Filter),
-    /// A map.
+    /// The image is a map.
     Map(Map),
-    /// A sketch.
+    /// The image is a sketch.
     Sketch(Sketch),
 }
 
@@ -51,12 +51,12 @@ impl Image for Handle {
     }
 }
 
-/// What can be described: a filter or a map.
+/// A handle that `petal info` describes: a filter, a map or a sketch.
 pub trait Described: Image {
-    /// The filter, if it is one.
+    /// The filter, if the handle is one.
     fn filter(&self) -> Option<&Filter>;
 
-    /// What the payload tells. Reads all of it, and says to `progress` after every piece how many bytes that was.
+    /// Measures the whole payload. After each piece, calls `progress` with the number of bytes in it.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
 }
 
@@ -107,12 +107,12 @@ impl Described for Handle {
     }
 }
 
-/// Opens the filter in the file at `path`, or reads the one that comes from standard input.
+/// Opens the filter in the file at `path`, or reads a filter from standard input.
 pub fn open(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Filter> {
     filter(path, open_any(path, mode, key)?)
 }
 
-/// The filter that was opened; a map is refused.
+/// The opened handle as a filter; a map or a sketch is refused.
 pub fn filter(path: &Path, handle: Handle) -> Outcome<Filter> {
     match handle {
         Handle::Filter(filter) => Ok(filter),
@@ -120,7 +120,7 @@ pub fn filter(path: &Path, handle: Handle) -> Outcome<Filter> {
     }
 }
 
-/// An image of another handle than the one that is needed.
+/// The failure for an image with another handle than the needed one.
 fn is_other(path: &Path, image: &Handle, wanted: &str) -> Failure {
     let (name, row) = (name(path), image.base().row());
     let handle = row.handle().name();
@@ -128,7 +128,7 @@ fn is_other(path: &Path, image: &Handle, wanted: &str) -> Failure {
     Failure::new(format_args!("{name}: is a {handle} of the kind {}, not a {wanted}: see petal help {help}", row.name))
 }
 
-/// Opens the map in the file at `path`, or reads the one that comes from standard input.
+/// Opens the map in the file at `path`, or reads a map from standard input.
 pub fn open_map(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Map> {
     match open_any(path, mode, key)? {
         Handle::Map(map) => Ok(map),
@@ -136,7 +136,7 @@ pub fn open_map(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Map>
     }
 }
 
-/// Opens the sketch in the file at `path`, or reads the one that comes from standard input.
+/// Opens the sketch in the file at `path`, or reads a sketch from standard input.
 pub fn open_sketch(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Sketch> {
     match open_any(path, mode, key)? {
         Handle::Sketch(sketch) => Ok(sketch),
@@ -144,8 +144,8 @@ pub fn open_sketch(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<S
     }
 }
 
-/// Opens the filter or map in the file at `path`, or reads the one that comes from standard input. What nothing changes
-/// is opened for reading even if the mode is [`Mode::Write`].
+/// Opens the filter, map or sketch in the file at `path`, or reads one from standard input. A map of a kind that never
+/// changes is opened for reading even in [`Mode::Write`].
 pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Handle> {
     let options = OpenOptions { mode, key };
     let failed = |error: petal::Error| Failure::at(path, &error);
@@ -167,7 +167,8 @@ pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Hand
     petal::load_as(&image(path)?, &options).map_err(failed)
 }
 
-/// Whether a path can be read only once, as standard input and pipes such as `<(...)` can: then it is read into memory.
+/// Whether a path can be read only once, like standard input and pipes such as `<(...)`. Such an image is read into
+/// memory.
 fn comes_once(path: &Path) -> bool {
     is_standard(path) || path.metadata().is_ok_and(|metadata| !metadata.is_file())
 }
@@ -185,11 +186,11 @@ fn read_through(path: &Path) -> Outcome<File> {
     file.map_err(|error| Failure::io(name(path), &error))
 }
 
-/// The largest file that is read to find out whether it is another system's filter.
+/// The largest file that the command reads to recognise another system's filter.
 const MOST_TO_RECOGNISE: u64 = 1 << 30;
 
-/// Opens an image for reading, or the filter of another system: of `format`, if it is named, or of the one that the
-/// file's bytes tell of.
+/// Opens an image for reading, or imports another system's filter. The format is `format`; without it, the file's bytes
+/// decide.
 pub fn open_or_import(path: &Path, key: Option<SecretKey>, format: Option<&str>) -> Outcome<Handle> {
     if let Some(format) = format {
         return import(path, format, &ImportOptions::default()).map(Handle::Filter);
@@ -239,12 +240,12 @@ pub fn open_or_import(path: &Path, key: Option<SecretKey>, format: Option<&str>)
     }
 }
 
-/// Whether the bytes may be a filter of another system.
+/// Whether an error leaves open that the bytes are another system's filter.
 fn is_foreign(error: &petal::Error) -> bool {
     error.status() == Status::Foreign || error.status() == Status::Truncated
 }
 
-/// The filter that another system's bytes are, in a file or from standard input.
+/// Imports another system's filter from a file or from standard input.
 pub fn import(path: &Path, format: &str, options: &ImportOptions) -> Outcome<Filter> {
     let mut bytes = Vec::new();
     read_through(path)?.read_to_end(&mut bytes).map_err(|error| Failure::io(name(path), &error))?;
@@ -252,7 +253,7 @@ pub fn import(path: &Path, format: &str, options: &ImportOptions) -> Outcome<Fil
     interop::find(format).and_then(|format| format.import(&bytes, options)).map_err(failed)
 }
 
-/// The image that comes through a pipe. What is none is not read to its end.
+/// Reads an image from a pipe. Bytes that are not an image are not read to their end.
 fn image(path: &Path) -> Outcome<Vec<u8>> {
     let mut input = read_through(path)?;
     let mut bytes = Vec::new();
@@ -261,7 +262,7 @@ fn image(path: &Path) -> Outcome<Vec<u8>> {
     rest_of_image(path, input, bytes)
 }
 
-/// The image whose header was read.
+/// Reads the rest of an image whose header was read.
 fn rest_of_image(path: &Path, input: File, mut bytes: Vec<u8>) -> Outcome<Vec<u8>> {
     let header = Header::decode(&bytes).map_err(|error| Failure::at(path, &error))?;
     let length = header.image_bytes();
@@ -273,24 +274,24 @@ fn rest_of_image(path: &Path, input: File, mut bytes: Vec<u8>) -> Outcome<Vec<u8
     Ok(bytes)
 }
 
-/// Opens a filter out of which another one is to be made: every byte of it is checked first.
+/// Opens a filter as a source of another filter. Checks every byte first.
 pub fn open_sound(path: &Path, mode: Mode) -> Outcome<Filter> {
     let filter = open(path, mode, None)?;
     refuse_dirty(path, &filter)?;
-    // Loading checked it.
+    // Loading has checked the bytes already.
     if mode != Mode::Load {
         filter.verify().map_err(|error| Failure::at(path, &error))?;
     }
     Ok(filter)
 }
 
-/// A filter or map that is changed, and the file that keeps other commands from changing it meanwhile, where it is a
-/// copy.
+/// A filter or map that a command changes. If it is a copy, the second part is the locked file, which keeps other
+/// commands from changing it.
 pub type Changing<T> = (T, Option<File>);
 
-/// Opens a filter or a map, as `open` does, to change it in its file. Where its kind moves entries when it changes,
-/// it is opened as a copy that takes the place of the file ([`keep`]). It must take byte keys, be sound, and be of a
-/// kind that can do what `verb` says, and its file must not be among the keys.
+/// Opens a filter or a map with `open`, to change it in its file. If its kind moves entries in a change, opens a copy
+/// that later replaces the file ([`keep`]). The image must take byte keys, be sound, and be able to do what `verb`
+/// says. The file must not be one of the inputs.
 pub fn open_to_change<T: Image>(
     path: &Path,
     secret: &Secret,
@@ -303,7 +304,7 @@ pub fn open_to_change<T: Image>(
     }
     let key = self::secret(secret)?;
     let (mut mode, mut lock) = (Mode::Write, None);
-    // What its kind cannot do is said before what the mode would say.
+    // An unsupported operation is reported before an error of the mode.
     if let Ok(image) = open(path, Mode::Read, key) {
         require(path, &image, (capability, verb))?;
         if image.base().row().moves_entries {
@@ -320,13 +321,13 @@ pub fn open_to_change<T: Image>(
     Ok((image, lock))
 }
 
-/// The file of a path, locked: while it is, nobody who locks it first puts another one in its place.
+/// The locked file of a path. While the file is locked, no other command that locks it first can replace it.
 fn locked(path: &Path) -> Outcome<File> {
     let failed = |error: io::Error| Failure::io(shown(path), &error);
     loop {
         let file = File::open(path).map_err(failed)?;
         file.try_lock().map_err(|_| Failure::at(path, &Status::Locked.into()))?;
-        // Between the two another command may have ended, and put its file in the place of this one.
+        // Between opening and locking, another command may have replaced the file.
         let [locked, there] = [file.metadata().map_err(failed)?, fs::metadata(path).map_err(failed)?];
         if (locked.dev(), locked.ino()) == (there.dev(), there.ino()) {
             return Ok(file);
@@ -334,7 +335,7 @@ fn locked(path: &Path) -> Outcome<File> {
     }
 }
 
-/// Keeps what [`open_to_change`] opened and a command changed: in its file, or, where it is a copy, in place of it.
+/// Keeps the changes to an image from [`open_to_change`]: in its file, or, for a copy, by replacing the file.
 pub fn keep(path: &Path, image: &mut impl Image) -> petal::Result<()> {
     if image.base().words().in_place().is_some() { image.sync() } else { image.save(path) }
 }
@@ -353,7 +354,7 @@ pub fn require(path: &Path, image: &impl Image, (capability, verb): (Capabilitie
     Err(Failure::new(format_args!("{}: {what} of the kind {} cannot {verb}{hint}", name(path), row.name)))
 }
 
-/// Refuses an image whose last writer did not come to the end: keys may be missing.
+/// Refuses an image whose last writer did not finish: keys may be missing.
 pub fn refuse_dirty(path: &Path, image: &impl Image) -> Outcome<()> {
     match image.base().is_dirty() {
         false => Ok(()),
@@ -361,14 +362,14 @@ pub fn refuse_dirty(path: &Path, image: &impl Image) -> Outcome<()> {
     }
 }
 
-/// Says so where lookups go to an image that a writer has open, or did not close.
+/// Warns if lookups go to an image that a writer has open, or did not close.
 pub fn warn_if_dirty(path: &Path, image: &impl Image) {
     if image.base().is_dirty() {
         warn(format_args!("{}: a writer has it open, or did not close it", name(path)));
     }
 }
 
-/// Refuses an image to which such keys say nothing.
+/// Refuses keys that the image cannot take.
 pub fn refuse_keys(path: &Path, image: &impl Image, inputs: &Inputs) -> Outcome<()> {
     let row = image.base().row();
     match image.base().hasher().refusal() {
@@ -378,7 +379,7 @@ pub fn refuse_keys(path: &Path, image: &impl Image, inputs: &Inputs) -> Outcome<
             row.name
         ))),
         _ if inputs.have_hashes() => Ok(()),
-        // A format whose filters hash keys themselves takes the lines as they are.
+        // A filter whose format hashes keys itself takes the lines as they are.
         Some(_) if image.base().row().hashes_keys_itself => Ok(()),
         None => Ok(()),
         Some(status) => match Failure::at(path, &status.into()) {
@@ -388,7 +389,7 @@ pub fn refuse_keys(path: &Path, image: &impl Image, inputs: &Inputs) -> Outcome<
     }
 }
 
-/// Reads a secret key: 16 bytes as they are, or 32 hexadecimal digits with or without a line's end.
+/// Reads a secret key: 16 bytes as they are, or 32 hexadecimal digits with or without a newline.
 pub fn secret(args: &Secret) -> Outcome<Option<SecretKey>> {
     let Some(path) = &args.key_file else { return Ok(None) };
     let failed = |error| Failure::io(format_args!("--key-file {}", shown(path)), &error);
@@ -417,14 +418,14 @@ fn parse_secret(bytes: &[u8]) -> Option<SecretKey> {
     Some(key)
 }
 
-/// Says so when a filter holds more keys than it was sized for, and answers less well for it.
+/// Warns if a filter holds more keys than its capacity and its rate has risen.
 pub fn warn_if_overfull(filter: &Filter) {
     if let Some(why) = overfull(filter) {
         warn(format_args!("{why}"));
     }
 }
 
-/// How many keys a filter has more than it was made for, and the rate that it has now, where that is higher.
+/// The warning about more keys than the capacity, with the present rate; `None` if the rate has not risen.
 pub fn overfull(filter: &Filter) -> Option<String> {
     let header = filter.base().header();
     let count = filter.base().count();
@@ -432,12 +433,13 @@ pub fn overfull(filter: &Filter) -> Option<String> {
     if header.capacity == 0 || count <= header.capacity || !rises {
         return None;
     }
-    // Keys offered twice are one key. Within three standard errors an estimate does not accuse anybody.
+    // A key that was offered twice is one key. An estimate within three standard errors of the capacity gives no
+    // warning.
     let capacity = header.capacity as f64;
     let keys = match petal::estimate(filter) {
         Ok(Some(keys)) if keys.value <= capacity + 3.0 * keys.standard_error => return None,
         Ok(Some(keys)) => format!("about {:.0} distinct keys", keys.value),
-        // A kind that does not estimate them tells by its rate that they are no more.
+        // A kind without an estimate has too many keys only if its rate has risen.
         _ if filter.false_positive_rate() <= 1.05 * header.false_positive_rate => return None,
         _ => format!("{count} keys"),
     };

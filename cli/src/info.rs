@@ -15,43 +15,44 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What is said of a filter or map. The names are those of the library's structs, of the JSON keys and of the lines for
-/// people.
+/// The description of a filter, map or sketch. The names are the same in the library's structs, in JSON and in the
+/// lines for people.
 #[derive(Serialize)]
 pub struct Description {
     kind: &'static str,
     hash: &'static str,
-    /// The identifier of the key, of a filter with a secret key.
+    /// The seed of the hash function; the identifier of the key for a filter with a secret key.
     seed: u64,
     format_version: u16,
     layout_version: u16,
     hashes: u32,
     capacity: Option<u64>,
-    /// None where the payload has more keys than were counted: those that many inserted at once are not.
+    /// `None` if the payload certainly has more keys than were counted: concurrent insertions are not counted.
     offered: Option<u64>,
     bits: u64,
     bytes: u64,
-    /// If the filter grew beyond its capacity, the bits for each key that it has.
+    /// The bits for each key, if the filter grew beyond its capacity.
     bits_per_key: Option<f64>,
     /// The rate promised at capacity.
     false_positive_rate: Option<f64>,
     dirty: bool,
     parameters: BTreeMap<&'static str, Value>,
-    /// How long it has its keys; null of filters that lose and forget none.
+    /// How long the filter remembers a key; null for a filter that never loses keys by age.
     remembers: Option<Memory>,
-    /// `None` if nobody wanted the command to read all bytes of the filter.
+    /// `None` if the command was asked not to read the payload.
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<Statistics>,
 }
 
-/// How long a filter that forgets, or may lose keys, has them.
+/// How long a filter that loses keys by age remembers a key.
 #[derive(Serialize)]
 struct Memory {
-    /// Steps of time for which a key is found; null where none is certain.
+    /// The number of time steps for which a key is certainly found; null if no such number exists.
     steps: Option<u64>,
-    /// The last insertions of which every key is found; null where none is certain, or a clock says which.
+    /// The number of last insertions whose keys are certainly found; null if no such number exists, or if a clock
+    /// decides.
     keys: Option<u64>,
-    /// The probability that a key is not found, by how many other keys came after it.
+    /// The probability that a key is not found, by the number of other keys that came after it.
     false_negative_rates: Vec<Lost>,
 }
 
@@ -63,12 +64,12 @@ struct Lost {
 }
 
 impl Memory {
-    /// Ages that are shown, as parts of the capacity.
+    /// The ages that are shown, as fractions of the capacity.
     const AGES: [f64; 5] = [0.1, 0.5, 1.0, 1.5, 2.0];
 
     fn of(base: &petal::Base) -> Option<Memory> {
         let (row, geometry) = (base.row(), base.geometry());
-        // Others lose keys by what is removed, and not by age.
+        // Other kinds lose keys by removals, and not by age.
         let rate = row.false_negative_rate.filter(|_| row.capabilities.contains(Capabilities::AGE))?;
         let window = row.window.map(|window| window(geometry));
         let keys = window.and_then(|window| window.keys.map(|keys| keys.saturating_mul(window.steps)));
@@ -95,31 +96,32 @@ impl Memory {
     }
 }
 
-/// What the payload tells.
+/// The measurements of the payload.
 #[derive(Serialize)]
 struct Statistics {
     fill: f64,
-    /// The rate as it is now.
+    /// The present rate.
     false_positive_rate: f64,
     false_positive_rate_floor: f64,
-    /// Counters that can count no further; null where the kind has none.
+    /// The number of counters at their greatest value; null if the kind has none.
     saturated: Option<u64>,
-    /// How many new keys fit before it grows, or before an image in place is full; null where the kind does not grow.
+    /// How many new keys fit before the filter grows, or before an image in place is full; null if the kind does not
+    /// grow.
     room: Option<u64>,
-    /// New keys that insertions took for known, on average, while so many came; null where keys are not inserted.
+    /// The expected number of new keys that insertions took for known ones; null if keys are not inserted.
     expected_omissions: Option<f64>,
     count_estimate: Option<f64>,
     #[serde(skip)]
     estimate: Estimated,
 }
 
-/// What the payload tells of how many keys there are.
+/// The estimate of the number of keys.
 enum Estimated {
-    /// Nothing, whatever is in it.
+    /// No estimate: the kind never has one.
     Never,
-    /// Nothing, because it is too full.
+    /// No estimate: the filter is too full.
     TooFull,
-    /// About so many.
+    /// About this number of keys.
     Keys(Estimate),
 }
 
@@ -136,7 +138,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What `value` is called.
+    /// The number `value` as a value of this parameter; a choice by its name.
     pub fn of(parameter: &Parameter, value: f64) -> Value {
         match parameter.domain {
             Domain::Choice(names) => names.get(value as usize).map_or(Value::Real(value), |name| Value::Choice(name)),
@@ -144,7 +146,7 @@ impl Value {
         }
     }
 
-    /// A number as this parameter has them; of a choice its position.
+    /// The number `value` as a value of this parameter; a choice by its number.
     pub fn number(parameter: &Parameter, value: f64) -> Value {
         match parameter.domain {
             Domain::Real(..) => Value::Real(value),
@@ -163,10 +165,10 @@ impl fmt::Display for Value {
     }
 }
 
-/// What `--json` says of a filter in a file, and of what was done to it.
+/// The JSON report about an image in a file, and about the changes that the command made.
 #[derive(Serialize)]
 pub struct Summary {
-    /// The file; `-` is standard input.
+    /// The file; `-` for standard input.
     #[serde(flatten)]
     pub file: FileName,
     /// Keys that `insert` inserted.
@@ -175,10 +177,10 @@ pub struct Summary {
     /// Keys that `remove` removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
-    /// Keys that `rejuvenate` rejuvenated.
+    /// Keys whose entries `rejuvenate` restored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejuvenated: Option<u64>,
-    /// Keys that `rejuvenate` left as they were.
+    /// Keys that `rejuvenate` left unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unchanged: Option<u64>,
     /// Keys that `map put` gave values.
@@ -187,24 +189,24 @@ pub struct Summary {
     /// Keys whose values `map replace` replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced: Option<u64>,
-    /// Keys that certainly were not there when `remove` was to remove them, or `map replace` to replace their values.
+    /// Keys that certainly were not there when `remove` or `map replace` looked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub absent: Option<u64>,
-    /// By which `fold` folded.
+    /// The factor by which `fold` folded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub factor: Option<u64>,
-    /// What the image is.
+    /// The description of the image.
     #[serde(flatten)]
     pub description: Description,
 }
 
 impl Summary {
-    /// A description of the filter or map in the file at `path`.
+    /// The report about the image in the file at `path`.
     pub fn of(path: &Path, image: &impl Described) -> Summary {
         Summary::with(path, image, true)
     }
 
-    /// What a filter or map says of itself, with statistics or without.
+    /// The report about an image, with statistics or without.
     fn with(path: &Path, image: &impl Described, statistics: bool) -> Summary {
         let file = FileName::of(path);
         let description = Description::of(image, statistics);
@@ -259,7 +261,7 @@ impl Description {
         let parameters = row.parameters.iter().filter_map(|parameter| {
             Some((parameter.name, Value::of(parameter, parameter.value_of_word(header.geometry.parameter(parameter)?))))
         });
-        // What a sketch has is listed, and no key is looked up in it.
+        // A sketch has no statistics: `sketch list` lists its numbers, and no key is looked up in it.
         let has_some = statistics && row.handle() != petal::Handle::Sketch;
         let statistics = has_some.then(|| Statistics::of(image));
         let offered = base.count();
@@ -357,7 +359,7 @@ impl Statistics {
 }
 
 impl Statistics {
-    /// Whether there are keys for certain that are not among so many.
+    /// Whether the filter certainly has keys that are not among the `offered` ones.
     fn has_more_than(&self, offered: u64) -> bool {
         match &self.estimate {
             Estimated::Keys(keys) => keys.value - 4.5 * keys.standard_error > offered as f64,
@@ -367,7 +369,7 @@ impl Statistics {
 }
 
 impl Estimated {
-    /// `None` if there is nothing to say.
+    /// The text of the estimate; `None` if the kind never has one.
     fn say(&self) -> Option<String> {
         match self {
             Estimated::Never => None,

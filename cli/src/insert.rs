@@ -22,9 +22,9 @@ pub fn run(args: &args::Change, common: args::Common) -> Outcome {
     let before = filter.base().count();
     let mut larger = None;
     let inserted = insert(&mut filter, &mut larger, &inputs);
-    // What was inserted before a failure stays, and the file is sound.
+    // Keys that were inserted before a failure stay, and the file is sound.
     let saved = match &mut larger {
-        // The writer's lock on the file that is replaced is still held.
+        // The old filter still holds the writer's lock on the file.
         Some(larger) => larger.save(&args.filter),
         None => image_file::keep(&args.filter, &mut filter),
     };
@@ -39,8 +39,8 @@ pub fn run(args: &args::Change, common: args::Common) -> Outcome {
     Ok(0)
 }
 
-/// Inserts all keys of the inputs. A filter that grows cannot do so in place: once it is full a copy of it takes the
-/// rest.
+/// Inserts all keys of the inputs. A filter cannot grow in place: when the filter is full, a copy takes the remaining
+/// keys.
 fn insert(filter: &mut Filter, larger: &mut Option<Filter>, inputs: &Inputs) -> Outcome<()> {
     let hasher = filter.base().hasher().clone();
     let grows = filter.base().row().capabilities.contains(Capabilities::GROW);

@@ -1,12 +1,14 @@
 //! Keys from files and pipes: records that end with a newline, or with NUL, as bytes and in blocks.
 //!
-//! Memory is one block and what belongs to [`RECORDS`] records, however long the input is; only a record longer than a
-//! block makes its buffer grow, to an eighth more than the record at most. A record never has its separator in it, all
-//! its other bytes are the key (a carriage return too, unless `--crlf` takes it off) unless one field is, and a last
-//! record without a separator counts. Records may be keys with their counts before them.
+//! The memory is one block, and what [`RECORDS`] records need, for an input of any length. Only a record longer than a
+//! block makes the buffer grow, in steps of an eighth, but at least a block.
 //!
-//! Files change while they are read: a log is cut off, or goes on. Of a file that was counted each reading gives as
-//! many records as were counted, or fails; of one that is read once it gives all bytes that the file had at the start.
+//! A key is a record without its separator, or one field of the record. A carriage return is a part of the key, unless
+//! `--crlf` removes it. A last record without a separator counts. A record may be a count and a key.
+//!
+//! Files change while they are read: a log is truncated, or grows. A second reading of a counted file fails if it has
+//! fewer records than were counted, and warns if it has more. A single reading fails if it has fewer bytes than the
+//! file had at the start.
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
@@ -25,13 +27,13 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
-/// Bytes that are read at once.
+/// The bytes of one read.
 const BLOCK: usize = 1 << 20;
 
-/// Records in a batch, at most.
+/// The most records in a batch.
 pub const RECORDS: usize = 1024;
 
-/// Room for the keys of a batch as a filter takes them, or for their hashes.
+/// Buffers for the keys of a batch, in the filter's form or as hashes.
 pub struct Room {
     hashes: [u64; RECORDS],
     bytes: Vec<u8>,
@@ -45,13 +47,13 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Room for any batch.
+    /// Buffers that fit any batch.
     pub fn new() -> Room {
         Room { hashes: [0; RECORDS], bytes: Vec::new(), offsets: Vec::new() }
     }
 }
 
-/// The keys from the one at `start` on.
+/// The keys from index `start` on.
 pub fn from(keys: petal::Keys<'_>, start: usize) -> petal::Keys<'_> {
     match keys {
         petal::Keys::Bytes { bytes, offsets } => petal::Keys::Bytes { bytes, offsets: &offsets[start..] },
@@ -60,16 +62,16 @@ pub fn from(keys: petal::Keys<'_>, start: usize) -> petal::Keys<'_> {
     }
 }
 
-/// The KEYS arguments: where keys come from.
+/// The KEYS arguments: the sources of keys.
 pub struct Inputs {
     sources: Vec<Source>,
     form: Form,
 }
 
-/// How records look: their separator, fields and counts.
+/// The form of records: separator, fields and counts.
 struct Form {
     separator: u8,
-    /// A carriage return before the separator belongs to it.
+    /// A carriage return before the separator belongs to the separator.
     crlf: bool,
     field: Option<Field>,
     /// Keys are hashes, as decimal or hexadecimal numbers.
@@ -77,21 +79,20 @@ struct Form {
 }
 
 impl Inputs {
-    /// The inputs that the arguments name; no paths, or `-`, are standard input. Whether they can be read is found out
-    /// now and not when half of them have been. `others` are what else the command reads, of which only one may be
-    /// standard input.
+    /// The inputs that the arguments name; without paths, or for `-`, standard input. Checks now, before the first key,
+    /// whether each input can be read. `others` are the command's other inputs: only one of all may be standard input.
     pub fn new<'a>(args: &'a args::Keys, others: impl IntoIterator<Item = &'a Path>) -> Outcome<Inputs> {
         let field = args.field.map(|number| Field::new(number, args.delimiter.as_deref()));
         let separator = if args.null { 0 } else { b'\n' };
         Inputs::of_records(&args.files, Form { separator, crlf: args.crlf, field, hashes: false }, others)
     }
 
-    /// The inputs of records that are keys, or with `hashes` the hashes of keys.
+    /// The inputs; if `hashes` is set, records are hashes of keys.
     pub fn with_hashes(self, hashes: bool) -> Inputs {
         Inputs { form: Form { hashes, ..self.form }, ..self }
     }
 
-    /// The inputs of records that are keys, or with `counts` counts and keys; see [`Inputs::new`].
+    /// The inputs; if `counts` is set, records are counts and keys. See [`Inputs::new`].
     pub fn with_counts<'a>(
         args: &'a args::Keys,
         counts: &args::Counts,
@@ -139,7 +140,7 @@ impl Inputs {
                 return Err(Failure::new(format_args!("{}: is a directory", source.name())));
             }
             if metadata.is_file() {
-                // A pipe is opened only once: its writer would see the first reader leave.
+                // A pipe is opened only once: its writer would see the first reader close it.
                 let mut file = source.open()?;
                 let start = file.stream_position().map_err(|error| failed(&source, error))?;
                 source.length = Some(metadata.len().saturating_sub(start));
@@ -162,12 +163,13 @@ impl Inputs {
         self.sources.iter().find(|source| source.length.is_none()).map(|source| source.name().to_string())
     }
 
-    /// How many bytes there are, where that is known.
+    /// The number of bytes of all inputs, if it is known.
     pub fn length(&self) -> Option<u64> {
         self.sources.iter().map(|source| source.length).sum()
     }
 
-    /// How many records there are, of inputs that can then be read again: what can be read only once is kept.
+    /// The number of records in all inputs, which can be read again afterwards. An input that can be read only once is
+    /// kept.
     pub fn count(&self, place: &spool::Place, progress: &mut Progress) -> Outcome<u64> {
         let mut block = spool::block()?;
         let mut count = 0;
@@ -195,7 +197,7 @@ impl Inputs {
             records += u64::from(last != self.form.separator);
             source.counted.set(Some(records));
             count += records;
-            // Standard input is one file however often it is opened.
+            // Standard input keeps its position even if it is opened again.
             if let (Some(file), Some(start)) = (&mut file, start) {
                 file.seek(SeekFrom::Start(start)).map_err(|error| source.failed(&error))?;
             }
@@ -203,8 +205,8 @@ impl Inputs {
         Ok(count)
     }
 
-    /// Gives all records to `take`, in order, until it says that it has enough. Fails at the end of a file that became
-    /// shorter meanwhile.
+    /// Calls `take` with all records, in order, until `take` stops. Fails at the end of a file that became shorter
+    /// meanwhile.
     pub fn for_each(
         &self,
         progress: &mut Progress,
@@ -241,13 +243,13 @@ impl Inputs {
     }
 }
 
-/// Which part of a record is the key.
+/// The part of a record that is the key.
 enum Field {
     /// The field with this number, from 1 on, between delimiters.
     Between(u64, Box<Finder<'static>>),
-    /// That with a number, from 1 on, between runs of blanks.
+    /// The field with this number, from 1 on, between runs of blanks.
     AmongBlanks(u64),
-    /// What follows a decimal number and a blank.
+    /// The text after a decimal number and a blank.
     AfterCount,
 }
 
@@ -263,7 +265,7 @@ impl Field {
         }
     }
 
-    /// Where the field is in the record, if it has one.
+    /// The place of the field in the record; `None` if the record lacks the field.
     fn find(&self, record: &[u8]) -> Option<Range<usize>> {
         match self {
             Field::Between(number, delimiter) => Field::between(*number, delimiter, record),
@@ -276,7 +278,7 @@ impl Field {
         }
     }
 
-    /// What a record without such a field lacks, for messages.
+    /// The name of a missing field, for messages.
     fn name(&self) -> String {
         match self {
             Field::Between(number, _) | Field::AmongBlanks(number) => format!("field {number}"),
@@ -307,13 +309,13 @@ impl Field {
 /// Some records, each followed by its separator.
 pub struct Batch<'a> {
     bytes: &'a [u8],
-    /// Where the separators are.
+    /// The positions of the separators.
     ends: &'a [usize],
-    /// Where the keys are, if they are not whole records.
+    /// The places of the keys, if they are not whole records.
     fields: Option<&'a [Range<usize>]>,
-    /// Whether no more records have been read, so that the next ones may take long to arrive.
+    /// Whether no more records have been read, so that the next record may take long to arrive.
     pub last_of_block: bool,
-    /// Where they come from, and how many came from there before.
+    /// The source of the records, and the number of records before them in it.
     source: Option<&'a Source>,
     before: u64,
     /// Whether keys are hashes.
@@ -331,7 +333,8 @@ impl<'a> Batch<'a> {
         self.ends.is_empty()
     }
 
-    /// The keys as a filter with this hasher takes them: by their hashes, or whole where its format hashes them.
+    /// The keys in the form that a filter with this hasher takes: hashes, or whole keys if the filter's format hashes
+    /// them.
     pub fn keys<'h>(&self, hasher: &Hasher, room: &'h mut Room) -> Outcome<petal::Keys<'h>> {
         if hasher.function() == HashFunction::Format && !self.hashes {
             return self.whole(room);
@@ -347,7 +350,7 @@ impl<'a> Batch<'a> {
         Ok(petal::Keys::Hashes(hashes))
     }
 
-    /// The counts that stand before the keys, where they do ([`Inputs::have_counts`]).
+    /// The counts before the keys, if records have counts ([`Inputs::have_counts`]).
     pub fn counts<'r>(&self, room: &'r mut [u64; RECORDS]) -> Outcome<&'r [u64]> {
         let counts = &mut room[..self.len()];
         for (i, count) in counts.iter_mut().enumerate() {
@@ -365,7 +368,7 @@ impl<'a> Batch<'a> {
         Ok(counts)
     }
 
-    /// The key of record `i` of a filter whose keys are integers: its decimal digits.
+    /// The key of record `i` as an integer in decimal digits.
     fn integer(&self, i: usize) -> Outcome<u64> {
         let integer = std::str::from_utf8(self.key(i)).ok().and_then(|key| key.parse().ok());
         integer.ok_or_else(|| {
@@ -376,7 +379,7 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// The hash that record `i` is: its decimal digits, or hexadecimal ones after 0x.
+    /// Record `i` as a hash in decimal digits, or hexadecimal digits after 0x.
     fn hash(&self, i: usize) -> Outcome<u64> {
         let number = std::str::from_utf8(self.key(i)).ok().and_then(|text| numbers::seed(text).ok());
         number.ok_or_else(|| {
@@ -388,7 +391,7 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// The keys, one after the other.
+    /// The whole keys, one after the other.
     fn whole<'h>(&self, room: &'h mut Room) -> Outcome<petal::Keys<'h>> {
         let Room { bytes, offsets, .. } = room;
         bytes.clear();
@@ -425,13 +428,13 @@ impl<'a> Batch<'a> {
         &self.bytes[self.ends[0]..=self.ends[0]]
     }
 
-    /// Where record `i` stands, for messages.
+    /// The place of record `i` in the inputs, for messages.
     pub fn place(&self, i: usize) -> String {
         let name = self.source.map(|source| source.name().to_string()).unwrap_or_default();
         format!("{name}: record {}", self.before + i as u64 + 1)
     }
 
-    /// Record `i` with its separator. (The last record of an input is given one, as by `grep` and `sort`.)
+    /// Record `i` with its separator. (A last record without a separator gets one, as in `grep` and `sort`.)
     pub fn record(&self, i: usize) -> &'a [u8] {
         &self.bytes[self.start(i)..=self.ends[i]]
     }
@@ -446,11 +449,11 @@ struct Records {
     separator: u8,
     crlf: bool,
     buffer: Vec<u8>,
-    /// Where the records that were not given out yet start.
+    /// The start of the records that `next_batch` has not returned yet.
     start: usize,
-    /// Where the last separator is, and one more: whole records end here.
+    /// The end of the whole records: the position after the last separator.
     whole: usize,
-    /// Where the bytes end that were read.
+    /// The end of the bytes that were read.
     filled: usize,
     ends: Vec<usize>,
     fields: Vec<Range<usize>>,
@@ -477,16 +480,16 @@ impl Records {
         Ok(())
     }
 
-    /// Reads until there is a whole record, and returns how many bytes were read; `None` at the end.
+    /// Reads until there is a whole record, and returns the number of bytes read; `None` at the end of the input.
     fn refill(&mut self, file: &mut impl Read) -> io::Result<Option<usize>> {
         self.buffer.copy_within(self.whole..self.filled, 0);
         self.filled -= self.whole;
         (self.start, self.whole) = (0, 0);
         let mut total = 0;
         loop {
-            // Always room for the separator that an input may end without.
+            // Leaves room for the separator that the last record may lack.
             if self.filled + 1 >= self.buffer.len() {
-                // In small steps: the system moves a large buffer without copying it.
+                // Grows in small steps: the system moves a large buffer without a copy.
                 let length = self.buffer.len();
                 self.grow(length + (length / 8).max(BLOCK))?;
             }
@@ -512,8 +515,8 @@ impl Records {
         }
     }
 
-    /// The next records that have been read. Otherwise the index of the first record that lacks a field, and that
-    /// field's number.
+    /// The next records that have been read. If a record lacks its field, returns the index of the first such record
+    /// and the field's name.
     fn next_batch(&mut self, field: Option<&Field>) -> Result<Option<Batch<'_>>, (u64, String)> {
         let whole = &self.buffer[self.start..self.whole];
         self.ends.clear();

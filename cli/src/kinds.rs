@@ -14,14 +14,14 @@ struct Description {
     name: &'static str,
     summary: &'static str,
     is_default: bool,
-    /// What it is of: `filter`, `map` or `sketch`.
+    /// The handle of the kind: `filter`, `map` or `sketch`.
     handle: &'static str,
     layout_version: u16,
-    /// How a filter or map of the kind is made: `empty`, and then takes keys; `keys`, a filter that is built from all
-    /// keys; `entries`, a map that is built from all of its keys and their values.
+    /// How a filter or map of the kind is made. `empty`: made empty, and takes keys later. `keys`: a filter that is
+    /// built from all keys. `entries`: a map that is built from all of its keys and values.
     made_from: &'static str,
     capabilities: Vec<&'static str>,
-    /// Exact sizes are multiples of so many bits; null where a size goes by the keys.
+    /// Exact sizes are multiples of this number of bits; null if the size follows from the keys.
     bits_unit: Option<u64>,
     parameters: Vec<Choice>,
 }
@@ -31,7 +31,7 @@ struct Description {
 struct Choice {
     name: &'static str,
     summary: &'static str,
-    /// A number, or a name where there are `choices`.
+    /// A number, or a name if there are `choices`.
     default_value: Value,
     minimum: Value,
     maximum: Value,

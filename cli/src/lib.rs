@@ -1,7 +1,7 @@
 //! The command `petal`, as a library so that tests and fuzzers can reach its parts.
 //!
-//! A file a subcommand, and a folder for `petal redis`; [`args`] is the command line, [`keys`] reads records,
-//! [`output`] writes. Which kinds of filters there are is known to the library's registry and nowhere here.
+//! Each subcommand has a file, and `petal redis` has a folder. [`args`] is the command line, [`keys`] reads records,
+//! [`output`] writes. Only the library's registry knows the kinds of filters.
 
 pub mod args;
 pub mod failure;
@@ -52,10 +52,10 @@ use output::Text;
 use std::ffi::OsString;
 use std::io::Write;
 
-/// The exit status of trouble.
+/// The exit status for errors.
 pub const TROUBLE: u8 = 2;
 
-/// Does what the arguments (the command's own name first) say; returns the exit status.
+/// Runs the command line (the command's own name first), and returns the exit status.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let outcome = match Cli::try_parse_from(arguments) {
         Ok(cli) => {
@@ -117,7 +117,7 @@ fn dispatch(cli: &Cli) -> Outcome {
     }
 }
 
-/// Help goes to standard output; a wrong command line becomes one line, without the usage.
+/// Prints help to standard output. For a wrong command line, the failure is one line, without the usage.
 fn usage(error: &clap::Error) -> Outcome {
     let text = error.render().to_string();
     if !error.use_stderr() {
@@ -127,7 +127,7 @@ fn usage(error: &clap::Error) -> Outcome {
         return Ok(0);
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // Nobody listening there is no failure of its own.
+        // A closed standard error is no failure.
         let _ = std::io::stderr().write_all(text.as_bytes());
         return Ok(TROUBLE);
     }

@@ -1,10 +1,10 @@
-//! What help and man pages say of each subcommand beyond its options: examples, and the exit status.
+//! The parts of help and man pages beyond the options: examples, and the exit status.
 
-/// The end of a page.
+/// The end of a subcommand's page.
 pub struct Page {
-    /// The subcommand, or `petal` for the whole.
+    /// The name of the subcommand, or `petal` for the whole command.
     pub name: &'static str,
-    /// What each example does, and its commands.
+    /// The examples: what each one does, and its commands.
     pub examples: &'static [(&'static str, &'static str)],
     /// The meanings of the exit status.
     pub status: &'static str,
@@ -427,7 +427,7 @@ pub fn page(name: &str) -> Option<&'static Page> {
     PAGES.iter().find(|page| page.name == name)
 }
 
-/// The commands of an example, a line each: a line that a narrow terminal broke could not be copied.
+/// The commands of an example, one a line: a command that a narrow terminal wrapped could not be copied.
 pub fn commands(how: &'static str) -> impl Iterator<Item = &'static str> {
     how.split("; ")
 }

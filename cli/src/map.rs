@@ -60,8 +60,8 @@ pub fn entry<'a>(batch: &Batch<'a>, i: usize, delimiter: &FinderRev) -> Outcome<
     Ok((key, value))
 }
 
-/// The builder's error about a key with two values, with the first two records that give the key different values, as
-/// far as the input can be read again. The builder keeps no keys, and knows them by their identities only.
+/// The builder's error about a key with two values, with the first two records that differ, if the input can be read
+/// again. The builder keeps only the identities of keys, so it cannot name the key.
 fn name_both(error: Error, inputs: &Inputs, delimiter: &FinderRev, hasher: &Hasher) -> Failure {
     let message = error.to_string();
     let digits = message.rsplit("0x").next().unwrap_or_default();
@@ -93,7 +93,7 @@ fn name_both(error: Error, inputs: &Inputs, delimiter: &FinderRev, hasher: &Hash
     }
 }
 
-/// The value of a key, as JSON; null of one that is not there.
+/// The value of a key as JSON; null for a missing key.
 #[derive(Serialize)]
 struct Valued<'a> {
     key: &'a str,
@@ -128,7 +128,7 @@ pub fn get(args: &args::map::Get, common: args::Common) -> Outcome {
                 text.bytes(batch.separator())?;
             }
         }
-        // The exit status is known now, and the command ends, as grep does.
+        // The exit status is known now, so the command ends, as grep does.
         if !shows && !args.count && selected > 0 {
             return Ok(ControlFlow::Break(()));
         }

@@ -11,7 +11,7 @@ use memchr::memmem::FinderRev;
 use petal::{Answers, Capabilities, Keys, Map, Taken};
 use std::ops::ControlFlow;
 
-/// Gives keys their values, as a map of the kind `approximator` takes them at any time.
+/// Gives keys values; only the kind `approximator` takes values at any time.
 pub fn put(args: &args::map::Change, common: args::Common) -> Outcome {
     if common.json {
         stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
@@ -24,7 +24,7 @@ pub fn put(args: &args::map::Change, common: args::Common) -> Outcome {
     Ok(0)
 }
 
-/// Gives keys that are there other values.
+/// Replaces the values of keys that are there.
 pub fn replace(args: &args::map::Change, common: args::Common) -> Outcome {
     stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
     let able = (Capabilities::REPLACE, "replace");
@@ -50,7 +50,7 @@ struct Change {
     give: fn(&mut Map, &Keys, &[u64], Option<&mut Answers>) -> Taken,
 }
 
-/// How many keys were given values, and of how many it was said that they were there, or new.
+/// How many keys got values, and how many of them were there, or new.
 #[derive(Clone, Copy, Default)]
 struct Done {
     given: u64,
@@ -58,7 +58,7 @@ struct Done {
 }
 
 impl Change {
-    /// Changes the map in its file. What was given before a failure stays, and the file is sound.
+    /// Changes the map in its file. Changes before a failure stay, and the file is sound.
     fn run(&self, args: &args::map::Change) -> Outcome<(Map, Done)> {
         let inputs = Inputs::of_entries(&args.entries, args.secret.key_file.as_deref())?;
         let (mut map, _lock) =
@@ -97,7 +97,7 @@ struct Entries {
 }
 
 impl Entries {
-    /// Takes the records of a batch up to the first that is no key with a value.
+    /// Takes the records of a batch, up to the first record that is not a key with a value.
     fn fill(&mut self, batch: &Batch, delimiter: &FinderRev) -> Outcome<()> {
         self.bytes.clear();
         self.offsets.clear();

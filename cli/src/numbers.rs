@@ -1,6 +1,7 @@
-//! Numbers as people write them: `10M` keys, `64MiB` of memory, a rate of `0.01`; and as they like to read them.
+//! Numbers as people write them: `10M` keys, `64MiB` of memory, a rate of `0.01`; and short forms of numbers for
+//! output.
 
-/// The powers that suffixes stand for. A following `i` takes 1024 in the place of 1000.
+/// The suffixes of the powers of 1000. A following `i` makes them powers of 1024.
 const SUFFIXES: [char; 6] = ['k', 'M', 'G', 'T', 'P', 'E'];
 
 /// The most threads, and the most shards of a set.
@@ -26,7 +27,7 @@ pub fn whole(text: &str) -> Result<u64, String> {
         return Err(not_a_number());
     }
     let parse = |digits: &str| if digits.is_empty() { Ok(0) } else { digits.parse::<u64>().map_err(|_| too_large()) };
-    // No digit is lost: with at most 18 digits after the point both products stay below 2^128.
+    // The result is exact: with at most 18 digits after the point, both products stay below 2^128.
     let scale = 10_u128.pow(fraction.len() as u32);
     let parts = u128::from(parse(fraction)?) * u128::from(factor);
     if !parts.is_multiple_of(scale) {
@@ -53,7 +54,7 @@ pub fn positive_bytes(text: &str) -> Result<u64, String> {
     at_least_one(bytes(text)?)
 }
 
-/// A number of bytes that a builder can keep to.
+/// A memory limit in bytes that a builder can keep.
 ///
 /// # Errors
 /// What is wrong with the text.
@@ -86,7 +87,7 @@ pub fn shards(text: &str) -> Result<u32, String> {
     within(text, MOST_SHARDS)
 }
 
-/// A number that a filter has few of, such as the bits that a key sets.
+/// A small number, such as the number of bits that a key sets.
 ///
 /// # Errors
 /// What is wrong with the text.
@@ -106,13 +107,13 @@ fn at_least_one(number: u64) -> Result<u64, String> {
     if number == 0 { Err(String::from("must be at least 1")) } else { Ok(number) }
 }
 
-/// A rate inside (0, 1): a number, or one with a percent sign.
+/// A rate inside (0, 1): a number, or a percentage with a percent sign.
 ///
 /// # Errors
 /// What is wrong with the text.
 pub fn rate(text: &str) -> Result<f64, String> {
     let rate = match text.strip_suffix('%') {
-        // The decimal point moves, so that 1% is 0.01 to the last bit.
+        // The text's decimal point moves, so that 1% is exactly the `f64` 0.01.
         Some(percents) => percents.trim_end().parse::<f64>().ok().and_then(|_| {
             let (digits, exponent) = percents.trim_end().split_once(['e', 'E']).unwrap_or((percents.trim_end(), "0"));
             format!("{digits}e{}", exponent.parse::<i32>().ok()?.checked_sub(2)?).parse().ok()
@@ -142,7 +143,7 @@ pub fn bits_per_key(text: &str) -> Result<f64, String> {
 /// What is wrong with the text.
 pub fn seed(text: &str) -> Result<u64, String> {
     let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        // Rust's own parser would take a sign here.
+        // Rust's own parser would accept a sign.
         Some(digits) if digits.starts_with('+') => None,
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
@@ -150,7 +151,7 @@ pub fn seed(text: &str) -> Result<u64, String> {
     parsed.ok_or_else(|| format!("a seed is a whole number from 0 to {}, or hexadecimal after 0x", u64::MAX))
 }
 
-/// What separates fields: a text, in which `\t` is a tab, `\0` is NUL and `\\` is a backslash.
+/// A field separator: a text in which `\t` is a tab, `\0` is NUL and `\\` is a backslash.
 ///
 /// # Errors
 /// What is wrong with the text.
@@ -171,7 +172,7 @@ pub fn delimiter(text: &str) -> Result<String, String> {
     if delimiter.is_empty() { Err(String::from("must not be empty")) } else { Ok(delimiter) }
 }
 
-/// The digits after an `e`: a power of ten. (`E` alone is a suffix.)
+/// The power of ten after an `e`. (`E` alone is a suffix.)
 fn exponent(suffix: &str) -> Option<u32> {
     let digits = suffix.strip_prefix(['e', 'E'])?;
     let digits = digits.strip_prefix('+').unwrap_or(digits);

@@ -13,27 +13,28 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write, stdout};
 use std::path::{Path, PathBuf};
 
-/// Text, or records, for standard output.
+/// Text or records, for standard output.
 pub struct Text(BufWriter<StdoutLock<'static>>);
 
 impl Text {
-    /// Standard output, unless it is closed.
+    /// Opens standard output, unless it is closed.
     pub fn new() -> Outcome<Text> {
         stdio::check_output().map_err(failed)?;
         Ok(Text(BufWriter::with_capacity(1 << 16, stdout().lock())))
     }
 
-    /// A value as JSON, on a line of its own.
+    /// Writes a value as JSON, on a line of its own.
     pub fn json(&mut self, value: &impl Serialize) -> Outcome<()> {
         self.line(json(value)?)
     }
 
-    /// Bytes as they are.
+    /// Writes bytes as they are.
     pub fn bytes(&mut self, bytes: &[u8]) -> Outcome<()> {
         self.0.write_all(bytes).map_err(failed)
     }
 
-    /// The name of a file that is read: byte by byte, but for a terminal, which would obey control characters.
+    /// Writes the name of a file that was read: byte by byte, except to a terminal, which would obey control
+    /// characters.
     pub fn name(&mut self, path: &Path) -> Outcome<()> {
         if stdout().is_terminal() {
             return self.write(name(path));
@@ -42,23 +43,23 @@ impl Text {
         self.bytes(name.as_encoded_bytes())
     }
 
-    /// A piece of a line.
+    /// Writes a piece of a line.
     pub fn write(&mut self, piece: impl fmt::Display) -> Outcome<()> {
         write!(self.0, "{piece}").map_err(failed)
     }
 
-    /// A line.
+    /// Writes a line.
     pub fn line(&mut self, line: impl fmt::Display) -> Outcome<()> {
         writeln!(self.0, "{line}").map_err(failed)
     }
 
-    /// Sends off what has gathered. Without this the last of it would be lost, and its errors with it.
+    /// Writes out the buffer. Without this call the end of the output, and its write errors, would be lost.
     pub fn flush(&mut self) -> Outcome<()> {
         self.0.flush().map_err(failed)
     }
 }
 
-/// A value as JSON, without a line's end in it.
+/// A value as JSON, without a newline.
 pub fn json(value: &impl Serialize) -> Outcome<String> {
     serde_json::to_string(value).map_err(Failure::new)
 }
@@ -70,16 +71,16 @@ fn failed(error: io::Error) -> Failure {
     }
 }
 
-/// Lines of columns: the first to the left, the others to the right, unless the last has words in it.
+/// A table: the first column is left-aligned, the others right-aligned, except a last column with words.
 #[derive(Default)]
 pub struct Table {
     lines: Vec<Vec<String>>,
-    /// The last column has words.
+    /// Whether the last column has words.
     ends_in_words: bool,
 }
 
 impl Table {
-    /// No lines, and words in the last column.
+    /// An empty table whose last column has words.
     pub fn ending_in_words() -> Table {
         Table { ends_in_words: true, ..Table::default() }
     }
@@ -89,7 +90,7 @@ impl Table {
         self.lines.push(cells.into_iter().map(|cell| cell.to_string()).collect());
     }
 
-    /// A line that belongs to no column.
+    /// Adds a line that spans all columns.
     pub fn heading(&mut self, text: &str) {
         self.lines.push(vec![text.to_owned()]);
     }
@@ -116,19 +117,19 @@ impl Table {
     }
 }
 
-/// Where a filter or map is to be written.
+/// Where the command writes a filter, map or sketch.
 pub enum Destination {
     /// Standard output.
     Standard,
-    /// A file, which is replaced at once and as a whole.
+    /// A file, which the command replaces in one step.
     File(PathBuf),
-    /// What cannot be replaced: a named pipe or a device.
+    /// A named pipe or a device, which cannot be replaced.
     Stream(PathBuf),
 }
 
 impl Destination {
-    /// What `-o` says: a file, or standard output for `-` or nothing. Finds out before the work whether it can be, and
-    /// whether there is room on standard output for `json` beside it.
+    /// The destination that `-o` names: a file, or standard output for `-` or without `-o`. Checks before the work
+    /// whether the destination can be written, and whether standard output is free for `json`.
     pub fn new(path: Option<&Path>, json: bool) -> Outcome<Destination> {
         if json {
             stdio::check_output().map_err(failed)?;
@@ -162,7 +163,7 @@ impl Destination {
         }
     }
 
-    /// Refuses to write over the keys.
+    /// Refuses a destination that is one of the KEYS files.
     pub fn check_apart_from(&self, inputs: &Inputs) -> Outcome<()> {
         match self {
             Destination::File(path) if inputs.contains(path) => {
@@ -172,7 +173,7 @@ impl Destination {
         }
     }
 
-    /// The file; `-` for standard output.
+    /// The path of the file; `-` for standard output.
     pub fn path(&self) -> &Path {
         match self {
             Destination::Standard => Path::new("-"),
@@ -180,15 +181,15 @@ impl Destination {
         }
     }
 
-    /// Writes the filter or map. A file is replaced at once and as a whole, or stays as it was.
+    /// Writes the filter, map or sketch. A file is replaced in one step, or stays as it was.
     pub fn write(&self, image: &impl Image) -> Outcome<()> {
         self.take(image.base(), |sink| image.serialize(sink))
     }
 
-    /// Writes the filter in another system's format, in a variant of it, likewise.
+    /// Writes the filter in a variant of another system's format. A file is replaced in one step, or stays as it was.
     pub fn write_in(&self, filter: &Filter, format: &str, variant: Option<&str>) -> Outcome<()> {
         let format = petal::interop::find(format)?;
-        // What has no form in it is refused before a file is opened for it.
+        // A filter without a form in the format is refused before a file is opened.
         format.export(filter, variant, &mut |_| Ok(()))?;
         self.take(filter.base(), |sink| format.export(filter, variant, sink))
     }
@@ -208,7 +209,7 @@ impl Destination {
     }
 }
 
-/// Gives what `write` writes to what takes bytes in order.
+/// Writes the bytes of `write` to a stream.
 fn stream(
     write: impl FnOnce(&mut Sink) -> petal::Result<()>,
     out: &mut impl Write,

@@ -21,13 +21,13 @@ struct Answer {
     times: Option<u64>,
     false_positive_rate: Option<f64>,
     memory: Option<u64>,
-    /// The one to take where nothing else decides.
+    /// The kind to take without further needs.
     recommended: Option<&'static str>,
     /// The kinds that fit come first, the best of them at the top.
     proposals: Vec<Choice>,
 }
 
-/// A kind that fits, with its numbers, or one that does not, with the reason.
+/// A kind with its numbers, or with the reason why it does not fit.
 #[derive(Serialize)]
 struct Choice {
     kind: &'static str,
@@ -44,14 +44,14 @@ struct Numbers {
     false_positive_rate: f64,
     lines_per_lookup: f64,
     build_memory: u64,
-    /// The parameters to set, if the kind has these numbers with others than the default ones.
+    /// The parameters to set, if the kind's numbers are for values other than the defaults.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     parameters: BTreeMap<&'static str, f64>,
-    /// The abilities that can be asked for and that the kind has.
+    /// The further abilities of the kind, by the names of their options.
     also: Vec<&'static str>,
 }
 
-/// What kinds can do with their keys, in the order of the table. A kind is in the last of these groups all of whose
+/// The groups of kinds by their abilities, in the order of the table. A kind belongs to the last group whose
 /// capabilities it has.
 const GROUPS: [(&str, Capabilities); 7] = [
     ("Built from all keys at once", Capabilities::NONE),
@@ -63,14 +63,14 @@ const GROUPS: [(&str, Capabilities); 7] = [
     ("Old keys are forgotten", Capabilities::AGE),
 ];
 
-/// The place of a kind's group, and its heading.
+/// The index and the heading of a kind's group.
 fn group(kind: &str) -> (usize, &'static str) {
     let capabilities = registry::find_name(kind).map_or(Capabilities::NONE, |row| row.capabilities);
     let place = GROUPS.iter().rposition(|(_, all)| capabilities.contains(*all)).unwrap_or(0);
     (place, GROUPS[place].0)
 }
 
-/// Whether filters of a kind are changed in their files.
+/// Whether a filter of the kind can be changed in its file.
 fn is_in_place(row: &Row) -> bool {
     row.is_made_empty() && !row.moves_entries
 }
@@ -154,7 +154,7 @@ impl From<Proposal> for Choice {
 }
 
 impl Choice {
-    /// Refuses a kind whose filters are not changed in their files.
+    /// Refuses kinds whose filters cannot be changed in their files.
     fn keep_in_place(&mut self) {
         if self.fit.is_some() && !registry::find_name(self.kind).is_some_and(is_in_place) {
             self.fit = None;
@@ -169,7 +169,7 @@ fn parameter(kind: &str, id: u32) -> Option<&'static str> {
     row.parameters.iter().find(|parameter| parameter.id() == id).map(|parameter| parameter.name)
 }
 
-/// The abilities that the options ask for.
+/// The abilities of a kind, by the names of their options.
 fn also(kind: &str) -> Vec<&'static str> {
     let Some(row) = registry::find_name(kind) else { return Vec::new() };
     let can = |one| row.capabilities.contains(one);
@@ -181,17 +181,17 @@ fn also(kind: &str) -> Vec<&'static str> {
     all.into_iter().filter(|(_, can)| *can).map(|(name, _)| name).collect()
 }
 
-/// The size limit of small kinds, divided by the smallest, and the rate limit of accurate kinds, divided by the most
-/// accurate.
+/// The greatest size of a small kind divided by the smallest size; and the greatest rate of an accurate kind divided by
+/// the least rate.
 const SMALL: f64 = 1.25;
 const ACCURATE: f64 = 2.0;
 
-/// The kind to take where nothing else decides. The proposals that fit are first, best first.
+/// The kind to take without further needs. The kinds that fit come first in `proposals`, the best one at the top.
 fn recommended(proposals: &[Choice], goal: Goal, is_static: bool, capabilities: Capabilities) -> Option<&'static str> {
     let more = [Capabilities::REMOVE, Capabilities::COUNT, Capabilities::GROW, Capabilities::AGE];
     let is_plain = !is_static && more.iter().all(|one| !capabilities.contains(*one));
     let will_do = |kind: &str| {
-        // More keys than were planned are to be no trouble to whoever asked for nothing else.
+        // Without further requests, the filter must take more keys than planned without an error.
         let row = registry::find_name(kind);
         let simple = row.is_some_and(|row| {
             row.universe.is_some()
@@ -210,7 +210,7 @@ fn recommended(proposals: &[Choice], goal: Goal, is_static: bool, capabilities: 
         Goal::Memory(_) => fit.false_positive_rate <= ACCURATE * first.false_positive_rate,
     };
     let near = fits().filter(of).filter(|(_, fit)| near(fit));
-    // A part of a line is little. Of equals the first.
+    // Fractions of a cache line do not matter. Of equal kinds the first one wins.
     let lines = |fit: &Numbers| fit.lines_per_lookup.round();
     let least = near.min_by(|(_, a), (_, b)| lines(a).total_cmp(&lines(b)));
     Some(least.map_or(best, |(kind, _)| kind))
@@ -221,7 +221,7 @@ fn print(answer: &Answer, verbose: bool, text: &mut Text) -> Outcome<()> {
     let others = || answer.proposals.iter().filter_map(|choice| Some((choice.kind, choice.reason.as_ref()?)));
     let mut table = Table::ending_in_words();
     let mut heads = vec!["  kind", "bits/key", "bytes", "FPR", "lines/lookup"];
-    // What is made empty takes no memory to build, so the column is for those that are not.
+    // Only kinds that are built take memory to build, so the column is left out without such a kind.
     let is_built = fits().any(|(_, fit)| fit.build_memory > 0);
     heads.extend(is_built.then_some("build memory"));
     heads.push("also");

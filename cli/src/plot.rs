@@ -5,7 +5,8 @@ use petal::{Capabilities, Row, registry};
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
-/// Colours that everybody can tell apart, on white as on black: those of Okabe and Ito but for yellow, and grey.
+/// Colours that all readers can tell apart, on white and on black: those of Okabe and Ito, with grey in place of
+/// yellow.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -16,7 +17,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(128, 128, 128),
 ];
 
-/// Lines without gaps, and how long dashes and the gaps between them are in the others.
+/// The dash patterns: a line without gaps, and lengths of dashes and gaps.
 const DASHES: [Option<(u32, u32)>; 4] = [None, Some((9, 5)), Some((2, 4)), Some((18, 4))];
 
 /// How a line is drawn.
@@ -27,7 +28,7 @@ struct Pen {
 }
 
 impl Pen {
-    /// That of the kind with this place in the order of numbers: each has its own, as long as there are any.
+    /// The pen of the kind with this index. Pens repeat only after all combinations of colour and dashes.
     fn of(place: usize) -> Pen {
         let dashes = DASHES[place / COLOURS.len() % DASHES.len()];
         Pen { colour: COLOURS[place % COLOURS.len()], dashes }
@@ -40,29 +41,30 @@ impl Pen {
 
 const SIZE: (u32, u32) = (1180, 560);
 
-/// What of the width the legend has, right of the curves.
+/// The width of the legend, right of the curves.
 const LEGEND: i32 = 340;
 
-/// What is drawn: rates from 1/2 down to 2^-LEAST, in steps of a quarter of a bit, up to so many bits per key.
+/// The range of the picture: rates from 1/2 down to 2^-LEAST, in steps of a quarter of a bit, and at most MOST_BITS
+/// bits per key.
 const LEAST: u32 = 17;
 const MOST_BITS: f64 = 24.0;
 
-/// The rate that names in the legend have the bits per key of.
+/// The rate at which the legend gives each kind's bits per key.
 const NAMED: f64 = 0.01;
 
-/// What a viewer in dark colours shows instead of black on white. Rules come before attributes.
+/// The style sheet for viewers with dark colours. CSS rules override attributes.
 const DARK: &str = "<style>@media (prefers-color-scheme: dark) { rect[fill=\"#FFFFFF\"] { fill: #0d1117 } \
                     text[fill=\"#000000\"] { fill: #e6edf3 } \
                     line[stroke=\"#000000\"], polyline[stroke=\"#000000\"] { stroke: #e6edf3 } }</style>\n";
 
-/// A kind's line.
+/// The curve of a kind.
 struct Line {
     name: String,
     /// The kind's bits per key at [`NAMED`].
     at_named: Option<f64>,
     points: Vec<(f64, f64)>,
     pen: Pen,
-    /// Whether there are filters at the points only, and none between.
+    /// Whether the kind has filters only at the points, and none between them.
     is_stepped: bool,
 }
 
@@ -70,13 +72,13 @@ struct Line {
 struct Kinds {
     /// The kinds to draw; the one that needs the fewest bits comes first.
     lines: Vec<Line>,
-    /// The names of kinds whose line would lie beyond [`MOST_BITS`].
+    /// The names of kinds whose curve would lie beyond [`MOST_BITS`].
     beyond: Vec<&'static str>,
-    /// The names of kinds that have a single size, and so no line.
+    /// The names of kinds with a single size, and so without a curve.
     of_one_size: Vec<&'static str>,
 }
 
-/// The picture, as SVG, for so many keys and capabilities; the request's goal is none of it.
+/// The picture as SVG, for the keys and capabilities of the request. The request's goal has no effect.
 ///
 /// # Errors
 /// The library's error about the request, or the drawing's.
@@ -93,7 +95,7 @@ pub fn svg(request: &Request) -> Result<String, String> {
 }
 
 impl Kinds {
-    /// The kinds without a line, and why.
+    /// The kinds without a curve, and the reasons.
     fn not_drawn(&self) -> String {
         let mut parts = Vec::new();
         if !self.beyond.is_empty() {
@@ -120,7 +122,7 @@ fn kinds(request: &Request) -> Result<Kinds, String> {
         for quarter in 4..=4 * LEAST {
             let rate = (-0.25 * f64::from(quarter)).exp2();
             if let Some(fit) = fits(row, rate)? {
-                // One that grows has room for the rates of later levels, which are not there yet.
+                // A kind that grows reserves part of the rate for later levels, which do not exist yet.
                 let grows = row.capabilities.contains(Capabilities::GROW);
                 points.push((fit.bits_per_key, if grows { rate } else { fit.false_positive_rate }));
             }
@@ -143,7 +145,7 @@ fn kinds(request: &Request) -> Result<Kinds, String> {
     Ok(Kinds { lines, beyond, of_one_size })
 }
 
-/// A rate as people say it.
+/// A rate as a percentage.
 fn percent(rate: f64) -> String {
     format!("{} %", (rate * 1e8).round() / 1e6)
 }
@@ -175,7 +177,7 @@ fn draw(kinds: &Kinds, keys: u64, svg: &mut String) -> Result<(), DrawingAreaErr
         .y_label_formatter(&|y| percent(*y))
         .label_style(font(13))
         .draw()?;
-    // No filter of this rate is smaller: log2(1 / rate) bits per key.
+    // The lower bound of any filter with this rate: log2(1 / rate) bits per key.
     chart.draw_series(LineSeries::new([(0.0, 1.0), (f64::from(LEAST), least)], BLACK.stroke_width(2)))?;
     for Line { points, pen, is_stepped, .. } in &kinds.lines {
         let along = points.iter().copied();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A bar that shows how far the work is.
+/// A progress bar.
 pub struct Progress {
     shown: bool,
     what: &'static str,
@@ -20,7 +20,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A bar for `total` bytes, or for nobody knows how many.
+    /// A bar for `total` bytes, or for an unknown number of bytes.
     pub fn new(what: &'static str, total: Option<u64>) -> Progress {
         Progress {
             shown: stderr().is_terminal() && !is_quiet(),
@@ -33,20 +33,20 @@ impl Progress {
         }
     }
 
-    /// No bar if the output itself goes to a terminal, where the two would get mixed up.
+    /// Hides the bar if the output goes to a terminal too, where the two would mix.
     pub fn beside_output(mut self) -> Progress {
         self.shown &= !stdout().is_terminal();
         self
     }
 
-    /// What a builder tells how far it is: units of work, of which nobody but the builder knows what they are.
+    /// A bar for the progress of a builder, in the builder's own units of work.
     pub fn of_builder() -> Box<petal::Progress> {
         let mut progress = Progress::new("building", None);
         progress.in_bytes = false;
         Box::new(move |done, total| {
             progress.total = Some(total);
             progress.set(done);
-            // The filter is made: a bar that stays would get mixed up with what is said next.
+            // The filter is ready: a bar that stays would mix with the next message.
             if done == total {
                 progress.clear();
             }
@@ -54,7 +54,7 @@ impl Progress {
         })
     }
 
-    /// More bytes were read.
+    /// Adds to the number of bytes read.
     pub fn add(&mut self, bytes: u64) {
         self.set(self.done + bytes);
     }

@@ -25,7 +25,7 @@ pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
         taken.outcome?;
         Ok(ControlFlow::Continue(()))
     });
-    // What was rejuvenated before a failure stays so, and the file is sound.
+    // Keys that were rejuvenated before a failure stay so, and the file is sound.
     image_file::keep(&args.filter, &mut filter).map_err(|error| Failure::at(&args.filter, &error))?;
     read.map_err(|failure| Failure::new(format_args!("{failure} (after {rejuvenated} keys were rejuvenated)")))?;
     let unchanged = offered - rejuvenated;

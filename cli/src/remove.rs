@@ -24,7 +24,7 @@ pub fn run(args: &args::Change, common: args::Common) -> Outcome {
     let read = inputs.for_each(&mut Progress::new("removing", inputs.length()), |batch| {
         let keys = batch.keys(&hasher, &mut room)?;
         if inputs.have_counts() {
-            // Copies are removed, and a count may be more than there are.
+            // Each key is removed as often as its count says; a count may exceed the number of occurrences.
             let (counts, before) = (batch.counts(&mut counts)?, filter.base().count());
             let taken = filter.remove_times_batch(&keys, counts, None);
             offered = counts[..taken.keys].iter().fold(offered, |all, count| all.saturating_add(*count));
@@ -39,7 +39,7 @@ pub fn run(args: &args::Change, common: args::Common) -> Outcome {
         taken.outcome?;
         Ok(ControlFlow::Continue(()))
     });
-    // What was removed before a failure is gone, and the file is sound.
+    // Keys that were removed before a failure stay removed, and the file is sound.
     image_file::keep(&args.filter, &mut filter).map_err(|error| Failure::at(&args.filter, &error))?;
     read.map_err(|failure| Failure::new(format_args!("{failure} (after {removed} keys were removed)")))?;
     let absent = offered - removed;
@@ -48,7 +48,7 @@ pub fn run(args: &args::Change, common: args::Common) -> Outcome {
         info::print_json(&info::Summary { removed: Some(removed), absent: Some(absent), ..summary })?;
     } else if !common.quiet {
         let mut text = Text::new()?;
-        // A filter that may lose keys does not find some that were inserted.
+        // A filter that may lose keys may not find a key that was inserted.
         let certain = !filter.capabilities().contains(Capabilities::MAY_LOSE_KEYS);
         let absent_is = if certain { "certainly not there" } else { "not found" };
         text.line(format_args!("{removed} removed, {absent} {absent_is}"))?;

@@ -28,7 +28,7 @@ pub fn build(args: &args::sketch::Build, common: args::Common) -> Outcome {
     Ok(0)
 }
 
-/// Gives all keys of the inputs to a sketch; how many these were.
+/// Applies `change` to all keys of the inputs, and returns the number of keys.
 fn change(
     sketch: &mut Sketch,
     inputs: &Inputs,
@@ -54,7 +54,7 @@ pub fn remove(args: &args::sketch::Change, common: args::Common) -> Outcome {
     change_file(args, common, (Capabilities::REMOVE, "remove"), "removing", Sketch::remove_batch)
 }
 
-/// Changes the sketch in its file. What was taken before a failure stays, and the file is sound.
+/// Changes the sketch in its file. Changes before a failure stay, and the file is sound.
 fn change_file(
     args: &args::sketch::Change,
     common: args::Common,
@@ -102,7 +102,7 @@ pub fn combine(
     Ok(0)
 }
 
-/// A number that is listed, as JSON.
+/// A listed number as JSON.
 #[derive(Serialize)]
 struct Listed {
     number: u64,

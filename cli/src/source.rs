@@ -1,4 +1,4 @@
-//! Where keys come from: a file, or standard input.
+//! The source of keys: a file, or standard input.
 
 use crate::failure::{Failure, Outcome, warn};
 use crate::file_name::name;
@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 
 /// A file with keys, or standard input.
 pub(crate) struct Source {
-    /// `None` is standard input.
+    /// The file; `None` for standard input.
     pub(crate) path: Option<PathBuf>,
-    /// The length, of what can be read twice, and where it ends.
+    /// The number of bytes, and the position of their end; `None` for a source that can be read only once.
     pub(crate) length: Option<u64>,
     pub(crate) end: u64,
-    /// What tells the file from all others.
+    /// The device and inode of the file.
     pub(crate) identity: Option<(u64, u64)>,
-    /// All bytes, of what can be read only once and was to be read twice.
+    /// All bytes of a source that can be read only once but is read twice.
     pub(crate) spool: OnceCell<spool::Spool>,
-    /// How many records there were when they were counted.
+    /// The number of records when they were counted.
     pub(crate) counted: Cell<Option<u64>>,
 }
 
@@ -29,7 +29,7 @@ impl Source {
         name(self.path.as_deref().unwrap_or(Path::new("-")))
     }
 
-    /// The name in a command line that reads the file.
+    /// A file name for a command line that a message suggests.
     pub(crate) fn argument(&self) -> String {
         if self.path.is_some() { self.name().to_string() } else { String::from("FILE") }
     }
@@ -46,7 +46,7 @@ impl Source {
         .map_err(|error| self.failed(&error))
     }
 
-    /// What gives the bytes, and, of a file, that file.
+    /// A reader of the bytes. For a file, the result also has a second handle of the file.
     pub(crate) fn reader(&self) -> Outcome<(Box<dyn Read + '_>, Option<File>)> {
         if let Some(spool) = self.spool.get() {
             return Ok((Box::new(spool.reader().map_err(|error| self.failed(&error))?), None));
@@ -56,8 +56,8 @@ impl Source {
         Ok((Box::new(file), Some(other)))
     }
 
-    /// Refuses what gave fewer records than were counted, or fewer bytes than the file had: its other keys would be
-    /// missing, and nobody would know.
+    /// Refuses a source that gave fewer records than were counted, or fewer bytes than the file had. Its other keys
+    /// would be missing without notice.
     pub(crate) fn check_whole(&self, file: Option<&File>, records: u64, bytes: u64) -> Outcome<()> {
         if let Some(counted) = self.counted.get() {
             if records < counted {
@@ -73,7 +73,7 @@ impl Source {
             return Ok(());
         }
         let (Some(length), Some(file)) = (self.length, file) else { return Ok(()) };
-        // Some files of the system say that they are longer than they are.
+        // Some files of the system report a length greater than their real one.
         let now = file.metadata().map_err(|error| self.failed(&error))?;
         if bytes < length && now.len() < self.end && identity(&now) == self.identity {
             return Err(Failure::new(format_args!(

@@ -1,4 +1,4 @@
-//! What options say of the filter or map that is to be made.
+//! The spec of a filter, map or sketch, from the options.
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
@@ -6,14 +6,14 @@ use crate::image_file;
 use petal::registry;
 use petal::{HashFunction, Row, Spec, Status};
 
-/// The kind for keys whose number nobody knows, where none is named.
+/// The default kind for an unknown number of keys.
 pub const GROWING_KIND: &str = "scalable";
 
-/// How many keys a filter of that kind is made for, before it grows.
+/// The capacity of the first level of a filter that grows.
 pub const FIRST_CAPACITY: u64 = 1 << 16;
 
-/// The spec of the options of `petal build`, without the capacity if the input has to tell it. `kind` is the one of a
-/// build that names none.
+/// The spec of the options of `petal build`, without a capacity if the input has to supply it. `kind` is the default
+/// kind.
 pub fn of_build(args: &args::Build, kind: Option<&str>) -> Outcome<Spec> {
     let spec = Spec {
         capacity: args.capacity.unwrap_or(0),
@@ -25,7 +25,7 @@ pub fn of_build(args: &args::Build, kind: Option<&str>) -> Outcome<Spec> {
     with(spec, args.kind.as_deref().or(kind), &args.hashing, &args.set)
 }
 
-/// What the options of `petal map build` say.
+/// The spec of the options of `petal map build`.
 pub fn of_map(args: &args::map::Build) -> Outcome<Spec> {
     let (capacity, false_positive_rate) = (args.capacity.unwrap_or(0), args.fpr.unwrap_or(0.0));
     let spec = Spec { capacity, false_positive_rate, ..Spec::default() };
@@ -42,7 +42,7 @@ pub fn of_map(args: &args::map::Build) -> Outcome<Spec> {
     }
 }
 
-/// What the options of `petal sketch build` say.
+/// The spec of the options of `petal sketch build`.
 pub fn of_sketch(args: &args::sketch::Build) -> Outcome<Spec> {
     let spec = Spec { capacity: args.capacity, false_positive_rate: args.fpr.unwrap_or(0.0), ..Spec::default() };
     let default = registry::find(registry::DEFAULT_SKETCH_KIND).map(|row| row.name);
@@ -96,11 +96,11 @@ fn with(spec: Spec, kind: Option<&str>, hashing: &args::Hashing, settings: &[Str
     }
 }
 
-/// Turns bits per key into bits, now that the capacity is known.
+/// Turns bits per key into bits, once the capacity is known.
 pub fn sized(args: &args::Build, row: &Row, spec: Spec) -> Outcome<Spec> {
     let Some(bits_per_key) = args.bits_per_key else { return Ok(spec) };
     let bits = bits_per_key * spec.capacity as f64;
-    // 2^63 bits are more than any kind can have.
+    // No kind can have 2^63 bits.
     if bits >= 9.2e18 {
         return Err(Failure::new(format_args!(
             "--bits-per-key {bits_per_key} for {} keys is more than the address space holds",

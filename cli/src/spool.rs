@@ -1,4 +1,4 @@
-//! Bytes that can be read only once, kept so that they can be read again: in memory, and beyond a bound in a file
+//! Bytes of an input that can be read only once, kept for a second reading: in memory, and above a limit in a file
 //! without a name.
 
 use crate::failure::Failure;
@@ -11,36 +11,36 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// Bytes that are kept in memory, where nobody says how many.
+/// The bytes kept in memory if there is no `--memory-limit`.
 const IN_MEMORY: u64 = 64 << 20;
 
-/// Bytes that are read at once.
+/// The bytes of one read.
 const BLOCK: usize = 1 << 20;
 
 /// Where bytes are kept.
 pub struct Place {
-    /// In memory up to so many.
+    /// The most bytes kept in memory.
     memory: u64,
-    /// The folder of a file for the others.
+    /// The folder of the file for all further bytes.
     folder: PathBuf,
 }
 
 impl Place {
-    /// What `--memory-limit` and `--temporary-directory` say. A limit is for whoever builds: nothing is kept beside
-    /// that.
+    /// The place that `--memory-limit` and `--temporary-directory` ask for. The memory limit belongs to the builder, so
+    /// with a limit the spool keeps nothing in memory.
     pub fn new(memory_limit: Option<u64>, folder: Option<&Path>) -> Place {
         let memory = if memory_limit.is_some() { 0 } else { IN_MEMORY };
         Place { memory, folder: folder.map_or_else(temporary_folder, Path::to_path_buf) }
     }
 }
 
-/// The folder for temporary files that the environment names; one without a name is none.
+/// The folder for temporary files that the environment names; `/tmp` if the name is empty.
 pub fn temporary_folder() -> PathBuf {
     let folder = env::temp_dir();
     if folder.as_os_str().is_empty() { PathBuf::from("/tmp") } else { folder }
 }
 
-/// Room for a block.
+/// A buffer for one block.
 pub fn block() -> Result<Vec<u8>, Failure> {
     let mut block = Vec::new();
     block.try_reserve_exact(BLOCK).map_err(|_| Failure::new("the input buffer: out of memory"))?;
@@ -50,16 +50,16 @@ pub fn block() -> Result<Vec<u8>, Failure> {
 
 /// The step that failed.
 pub enum Trouble {
-    /// Reading.
+    /// Reading the input failed.
     Input(io::Error),
-    /// The file for what there is no room for in memory.
+    /// The temporary file failed.
     Temporary(PathBuf, io::Error),
-    /// Something else.
+    /// Another step failed.
     Other(Failure),
 }
 
 impl Trouble {
-    /// The failure, of the input with this name.
+    /// The failure, for the input with this name.
     pub fn of(self, name: &impl Display) -> Failure {
         match self {
             Trouble::Input(error) => Failure::io(name, &error),
@@ -72,7 +72,7 @@ impl Trouble {
     }
 }
 
-/// All bytes of an input.
+/// All bytes of an input, for a second reading.
 pub struct Spool {
     memory: Vec<u8>,
     file: Option<File>,
@@ -106,7 +106,7 @@ impl Spool {
         file.write_all(bytes)
     }
 
-    /// The bytes from the first on.
+    /// A reader that starts at the first byte.
     pub fn reader(&self) -> io::Result<impl Read + '_> {
         let rest: Box<dyn Read> = match &self.file {
             Some(file) => {
@@ -120,7 +120,7 @@ impl Spool {
     }
 }
 
-/// A file that goes when it is closed, whatever ends the command.
+/// A file that the system removes when it is closed, however the command ends.
 fn unnamed(folder: &Path) -> io::Result<File> {
     let mut number = 0_u32;
     loop {
@@ -136,7 +136,7 @@ fn unnamed(folder: &Path) -> io::Result<File> {
     }
 }
 
-/// Reads once, whatever signals come between.
+/// Reads once, and again if a signal interrupted the read.
 pub(crate) fn read(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     loop {
         match file.read(bytes) {

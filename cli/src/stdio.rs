@@ -1,8 +1,8 @@
-//! Standard input and output, also where they were closed when the command began, as by `>&-`.
+//! Standard input and output, even if they were closed when the command began, as by `>&-`.
 //!
-//! Before `main` Rust's runtime opens `/dev/null` in the place of a closed one, so that no file that is opened later
-//! gets its number. Results would vanish there, and no keys come from there. What was closed is therefore looked at
-//! earlier still, while the program is loaded.
+//! Before `main`, Rust's runtime opens `/dev/null` for each closed standard stream, so that no later file gets its
+//! number. Results would vanish in `/dev/null`, and no keys would come from there. This module therefore looks which
+//! streams are closed even earlier, while the program is loaded.
 
 use crate::failure::{Failure, Outcome};
 use crate::file_name::is_standard;
@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static CLOSED: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
 
-/// Fails as the system does, if standard input was closed.
+/// Fails with the system's error if standard input was closed.
 pub fn check_input() -> io::Result<()> {
     check(0)
 }
 
-/// Fails as the system does, if standard output was closed.
+/// Fails with the system's error if standard output was closed.
 pub fn check_output() -> io::Result<()> {
     check(1)
 }
@@ -36,14 +36,14 @@ fn check(descriptor: usize) -> io::Result<()> {
 #[cfg(unix)]
 extern "C" fn look() {
     for (descriptor, closed) in CLOSED.iter().enumerate() {
-        // SAFETY: asks for the flags of a number, which need not be open, and touches no memory.
+        // SAFETY: `fcntl` asks for the flags of a file descriptor, which need not be open, and touches no memory.
         let flags = unsafe { libc::fcntl(descriptor as libc::c_int, libc::F_GETFD) };
         closed.store(flags == -1, Ordering::Relaxed);
     }
 }
 
-// SAFETY: the section holds pointers to functions that are called without arguments, or with ones that may be ignored,
-// before `main`; `look` needs nothing of Rust's runtime.
+// SAFETY: the section holds pointers to functions that are called before `main`. The arguments of a call, if any, may
+// be ignored. `look` needs nothing of Rust's runtime.
 #[cfg(unix)]
 #[used]
 #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
@@ -58,7 +58,7 @@ pub fn check_standard_input<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Ou
     }
 }
 
-/// Standard input without the buffer that `std` puts before it, so that it can be wound back.
+/// Standard input without `std`'s buffer, so that the command can seek back.
 #[cfg(unix)]
 pub fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
@@ -66,7 +66,7 @@ pub fn stdin() -> io::Result<File> {
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// Standard input without the buffer that `std` puts before it, so that it can be wound back.
+/// Standard input without `std`'s buffer, so that the command can seek back.
 #[cfg(windows)]
 pub fn stdin() -> io::Result<File> {
     use std::os::windows::io::AsHandle;

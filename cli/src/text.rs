@@ -1,25 +1,25 @@
-//! What the first bytes of an input say of it: that it is no text of keys, or one with other line ends.
+//! Checks on the first bytes of an input: whether the input is a text of keys, and how its lines end.
 
 use crate::failure::{Failure, Outcome, warn};
 use crate::source::Source;
 use memchr::memchr_iter;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The first bytes of compressed files, and what decompresses them.
+/// The first bytes of compressed files, and the tools that decompress them.
 const COMPRESSED: [(&[u8], &str); 4] =
     [(b"\x1f\x8b\x08", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ\0", "xz"), (b"BZh", "bzip2")];
 
-/// What follows `BZh` and a digit: the start of a block, or the end of no blocks.
+/// The bytes after `BZh` and a digit: the start of a block, or the end of an empty file.
 const BZIP2: [&[u8]; 2] = [b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90"];
 
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Bytes that show whether a text is UTF-16.
+/// The number of bytes that decide whether a text is UTF-16.
 const SAMPLE: usize = 64;
 
-/// Refuses an input that starts as compressed files do, or as text in UTF-16: its bytes are no keys. Says so where a
-/// byte order mark is part of the first key.
+/// Refuses an input that starts like a compressed file or a text in UTF-16, whose bytes are no keys. Warns if a byte
+/// order mark becomes a part of the first key.
 pub fn check_start(source: &Source, start: &[u8], separator: u8) -> Outcome<()> {
     if let Some(tool) = compressed_by(start) {
         return Err(Failure::new(format_args!(
@@ -28,7 +28,7 @@ pub fn check_start(source: &Source, start: &[u8], separator: u8) -> Outcome<()> 
             source.argument()
         )));
     }
-    // Records that end with NUL may be any bytes.
+    // Records that end with NUL may have any bytes.
     if separator != b'\n' {
         return Ok(());
     }
@@ -59,8 +59,8 @@ fn compressed_by(start: &[u8]) -> Option<&'static str> {
     Some(tool)
 }
 
-/// What iconv calls the encoding of a text in UTF-16: with a byte order mark and a NUL byte soon after it, or without a
-/// mark and with a NUL byte at every second place of its first ones.
+/// The encoding of a text in UTF-16, by iconv's name. A text with a byte order mark is UTF-16 if it has a NUL byte.
+/// Without a mark, every second byte must be NUL.
 fn utf_16(start: &[u8]) -> Option<&'static str> {
     let sample = &start[..start.len().min(SAMPLE)];
     let marked = sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff");
@@ -78,8 +78,7 @@ fn utf_16(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Says so, once, where lines end with a carriage return, which is taken for a part of each key: where most of the
-/// first ones do.
+/// Warns, once, if most of the first lines end with CR and LF: the carriage return becomes a part of each key.
 pub fn warn_of_crlf(source: &Source, start: &[u8], separator: u8) {
     static SAID: AtomicBool = AtomicBool::new(false);
     if separator != b'\n' || SAID.load(Ordering::Relaxed) {

@@ -11,7 +11,7 @@ use petal::{Image, Mode};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What became of a file, as JSON.
+/// The verdict on a file as JSON.
 #[derive(Serialize)]
 struct Verdict {
     #[serde(flatten)]
@@ -28,7 +28,7 @@ pub fn run(args: &args::Filters, common: args::Common) -> Outcome {
     })
 }
 
-/// Does `with` every file what is to be done, and says `done` of it, or what failed. The exit status is that of all.
+/// Runs `with` for each file, and reports `done` or the failure. The exit status is for all files together.
 pub fn each(paths: &[PathBuf], common: args::Common, done: &str, with: impl Fn(&Path) -> Outcome<()>) -> Outcome {
     check_standard_input(paths.iter().map(PathBuf::as_path))?;
     let mut text = Text::new()?;

@@ -12,7 +12,7 @@ pub fn run(args: &args::Filters, common: args::Common) -> Outcome {
         let at = |error| Failure::at(path, &error);
         match image.verify() {
             Err(error) if error.status() == Status::Dirty => image.vouch().map_err(at),
-            // Clean already, or damaged: nobody vouches for bytes that differ from what was vouched for.
+            // The file is clean already, or damaged: `vouch` does not accept bytes that differ from their checksums.
             verified => verified.map_err(at),
         }
     })

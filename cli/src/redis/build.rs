@@ -14,15 +14,15 @@ use ::redis::Value;
 use petal::{Capabilities, DEFAULT_FALSE_POSITIVE_RATE, Overfill, Row, Spec, registry};
 use serde::Serialize;
 
-/// What was done, as JSON.
+/// The report as JSON.
 #[derive(Serialize)]
 struct Report<'a> {
     name: &'a str,
     shards: usize,
-    /// How many of these keys were not there.
+    /// The number of these keys that were made.
     made: usize,
     records: u64,
-    /// How many of these keys certainly were not there.
+    /// The number of these keys that certainly were not there.
     new: u64,
 }
 
@@ -67,7 +67,7 @@ pub fn run(args: &args::redis::Build, common: args::Common) -> Outcome {
     Ok(0)
 }
 
-/// How shards are made that do not exist.
+/// How the command makes shards that do not exist.
 struct Maker {
     of: Type,
     row: &'static Row,
@@ -76,7 +76,7 @@ struct Maker {
 }
 
 impl Maker {
-    /// What the options say. What is wrong without a server is told before one is asked.
+    /// The maker that the options ask for. Reports errors in the options before it asks a server.
     fn of(args: &args::redis::Build) -> Outcome<Maker> {
         let row = match &args.kind {
             Some(name) => registry::find_name(name),
@@ -138,14 +138,14 @@ impl Maker {
         Ok(())
     }
 
-    /// Whether more keys than the capacity make the rate higher.
+    /// Whether the rate rises when a filter gets more keys than its capacity.
     fn rate_rises(&self) -> bool {
         self.of == Type::Petal && self.row.overfill == Overfill::RateRises
     }
 
-    /// Makes the shards that are not there.
+    /// Makes the shards that do not exist.
     fn make(&self, args: &args::redis::Build, set: &mut Set, capacity: u64) -> Outcome<()> {
-        // Any shard may have any integer.
+        // A kind over integers needs its whole range in each shard, because any shard may get any integer.
         let whole = args.mergeable || self.row.universe.is_some();
         let share = if whole { capacity } else { set.shards.share(capacity) };
         let rate = args.fpr.unwrap_or(DEFAULT_FALSE_POSITIVE_RATE).to_string();
@@ -173,8 +173,8 @@ pub fn hexadecimal(key: &petal::SecretKey) -> String {
     key.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Refuses a set whose shards are of several kinds, or of others than the options say; and says whether keys can be
-/// added again without being there twice.
+/// Refuses a set whose shards are of several kinds, or of other kinds than the options name. Returns whether a key may
+/// be added again without a second entry.
 fn check_alike(set: &mut Set, args: &args::redis::Build) -> Outcome<bool> {
     let first = set.types[0];
     if let Some(other) = set.types.iter().position(|of| *of != first) {
@@ -204,7 +204,7 @@ fn check_alike(set: &mut Set, args: &args::redis::Build) -> Outcome<bool> {
     }))
 }
 
-/// The kind that `PETAL.INFO` tells.
+/// The kind in a reply of `PETAL.INFO`.
 fn kind(info: &Value) -> Option<String> {
     let Value::Array(words) = info else { return None };
     let text = |value: &Value| match value {

@@ -9,7 +9,7 @@ use crate::output::Text;
 use crate::progress::Progress;
 use serde::Serialize;
 
-/// What was found, as JSON.
+/// The report as JSON.
 #[derive(Serialize)]
 struct Report<'a> {
     name: &'a str,

@@ -15,7 +15,7 @@ use petal::interop::{self, ImportOptions};
 use petal::{Image, Mode, OpenOptions};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a chunk: a server takes it between the commands of others.
+/// The bytes of a chunk. A server runs other clients' commands between chunks.
 const CHUNK: usize = 1 << 20;
 
 pub fn merge(args: &args::redis::Merge, common: args::Common) -> Outcome {
@@ -109,7 +109,7 @@ pub fn import(args: &args::redis::Import, common: args::Common) -> Outcome {
     Ok(0)
 }
 
-/// The image of a shard, whole and sound; of a filter of RedisBloom's commands what its chunks hold.
+/// The complete, verified image of a shard. For a filter of RedisBloom's commands, the image that its chunks make.
 fn fetched(set: &mut Set, shard: usize, progress: &mut Progress) -> Outcome<Handle> {
     let key = set.shards.key(shard);
     let (command, format) = match set.types[shard] {
@@ -150,7 +150,7 @@ fn fetched(set: &mut Set, shard: usize, progress: &mut Progress) -> Outcome<Hand
     })
 }
 
-/// Makes a key of an image: first beside the shard's, in whose place it is put when it is complete.
+/// Makes a key from an image. The command fills a second key first, which replaces the shard's key when it is complete.
 fn put(
     set: &mut Set,
     shard: usize,
@@ -160,7 +160,7 @@ fn put(
     progress: &mut Progress,
 ) -> Outcome<()> {
     let (key, beside) = (set.shards.key(shard), set.shards.beside(shard));
-    // A key that an interrupted import left.
+    // An interrupted import may have left the second key.
     set.command(shard, &[b"UNLINK", beside.as_bytes()])?;
     let sent = put_beside(set, shard, image, secret, progress);
     let named = sent.and_then(|()| {
@@ -173,7 +173,7 @@ fn put(
         }
     });
     named.inspect_err(|_| {
-        // The failure is told; that this fails too would say nothing more.
+        // The command reports the first failure; a failure to clean up adds nothing.
         let _ = set.command(shard, &[b"UNLINK", beside.as_bytes()]);
     })
 }
@@ -222,7 +222,7 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// `what` names the argument.
+    /// The files of a path pattern. Errors call the argument `what`.
     fn new(what: &str, pattern: &'a Path, shards: Option<u32>) -> Outcome<Files<'a>> {
         let count = shards.unwrap_or(1) as usize;
         let files = Files { pattern, count };
@@ -239,7 +239,7 @@ impl<'a> Files<'a> {
     fn path(&self, shard: usize) -> PathBuf {
         match self.pattern.to_str() {
             Some(pattern) => PathBuf::from(pattern.replace("{}", &shard.to_string())),
-            // A name that is not text has no number in it.
+            // A name that is not UTF-8 cannot contain the placeholder `{}`.
             None => self.pattern.to_path_buf(),
         }
     }

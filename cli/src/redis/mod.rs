@@ -15,7 +15,7 @@ use servers::{Request, Servers, packed};
 use shards::Shards;
 use std::env;
 
-/// The address of the server, if neither `--url` nor the environment says it.
+/// The address of the server if neither `--url` nor the environment names one.
 const HERE: &str = "redis://127.0.0.1:6379";
 
 pub fn run(args: &args::redis::Redis, common: args::Common) -> Outcome {
@@ -28,22 +28,22 @@ pub fn run(args: &args::redis::Redis, common: args::Common) -> Outcome {
     }
 }
 
-/// A set: its keys, what they are, and the servers that have them.
+/// A set: its keys, their types, and the servers that have them.
 struct Set {
     shards: Shards,
     servers: Servers,
-    /// The type of each shard; `None` for a shard that is not there.
+    /// The type of each shard; `None` for a missing shard.
     types: Vec<Option<Type>>,
 }
 
 impl Set {
-    /// Connects, and asks what is there.
+    /// Connects, and asks for the type of each shard.
     fn open(args: &args::redis::Set) -> Outcome<Set> {
         let shards = Shards::new(args);
         let url = args.url.clone().or_else(|| env::var("REDIS_URL").ok()).unwrap_or_else(|| String::from(HERE));
         let servers = Servers::connect(&url, shards.count() + 1)?;
         let mut set = Set { shards, servers, types: Vec::new() };
-        // One more: who says too small a number would look for keys where they are not.
+        // Asks for one more shard: with too small a number of shards, keys would be looked up in the wrong shards.
         let asked = set.shards.count() + usize::from(!set.shards.is_plain());
         let types = set.of_each(asked, |key| vec![String::from("TYPE"), key])?;
         for (shard, name) in types.iter().enumerate() {
@@ -60,13 +60,13 @@ impl Set {
         Ok(set)
     }
 
-    /// A set that has to be there, whole.
+    /// Opens a set that must have all of its shards.
     fn open_whole(args: &args::redis::Set) -> Outcome<Set> {
         let mut set = Set::open(args)?;
         let Some(missing) = set.types.iter().position(Option::is_none) else { return Ok(set) };
         let key = set.shards.key(missing);
         let there = set.types.iter().flatten().count();
-        // Where no filter can be, it is the module that is not there.
+        // If no shard is there, the server may lack the module.
         if there == 0
             && let Value::ServerError(error) =
                 set.servers.ask_one(&Request { shard: missing, bytes: packed(&["PETAL.INFO", &key]) })?
@@ -80,7 +80,8 @@ impl Set {
         }))
     }
 
-    /// Sends a command for each of the first shards, and returns the replies in their order. An error is told.
+    /// Sends a command for each of the first `count` shards, and returns the replies in order. Fails if a reply is an
+    /// error.
     fn of_each(&mut self, count: usize, words: impl Fn(String) -> Vec<String>) -> Outcome<Vec<Value>> {
         let request = |shard| Request { shard, bytes: packed(&words(self.shards.key(shard))) };
         let requests: Vec<Request> = (0..count).map(request).collect();
@@ -92,17 +93,17 @@ impl Set {
         Ok(replies)
     }
 
-    /// Sends a command about a shard.
+    /// Sends a command to the node of a shard.
     fn command(&mut self, shard: usize, words: &[&[u8]]) -> Outcome<Value> {
         let value = self.servers.ask_one(&Request { shard, bytes: packed(words) })?;
         said(&self.shards.key(shard), value)
     }
 }
 
-/// The error of a server without the module.
+/// The start of the error of a server without the module.
 const UNKNOWN: &str = "unknown command";
 
-/// What a key is, by the server's name of its type.
+/// The type of a key, from the server's name of the type.
 fn type_of(key: &str, name: &str) -> Outcome<Option<Type>> {
     match name {
         "none" => Ok(None),
@@ -113,7 +114,7 @@ fn type_of(key: &str, name: &str) -> Outcome<Option<Type>> {
     }
 }
 
-/// A reply that is no error.
+/// The reply, or a failure if the reply is an error.
 fn said(key: &str, value: Value) -> Outcome<Value> {
     match value {
         Value::ServerError(error) => Err(Failure::new(format_args!("{key}: {}", explained(&error)))),
@@ -121,7 +122,7 @@ fn said(key: &str, value: Value) -> Outcome<Value> {
     }
 }
 
-/// What the server said, and what it means where that is not plain.
+/// A server's error, explained if the text alone is not clear.
 fn explained(error: &::redis::ServerError) -> String {
     let message = servers::message(error);
     match &*message {
@@ -131,7 +132,7 @@ fn explained(error: &::redis::ServerError) -> String {
     }
 }
 
-/// A reply that no server with the module gives.
+/// The failure for a reply that a server with the module never gives.
 fn unexpected(key: &str, value: &Value) -> Failure {
     Failure::new(format_args!("{key}: a reply that the module does not give: {value:.200?}"))
 }

@@ -1,4 +1,5 @@
-//! All keys of the inputs sent to their shards: many in a command, many commands on their way, over some connections.
+//! Sends all keys of the inputs to their shards: many keys in a command, many commands before a reply, over several
+//! connections.
 
 use super::servers::{Request, Servers, pack};
 use super::{Set, explained, said, unexpected};
@@ -15,7 +16,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Keys in a command. The server answers others between two commands, so they are not many.
+/// The most keys in a command. The server answers other clients between two commands, so the number is small.
 const TOGETHER: usize = 1000;
 
 /// Commands that are sent before the first reply is read.
@@ -24,24 +25,24 @@ const PIPELINE: usize = 16;
 /// Connections to a server, each with a thread, so that one waits for replies while another one sends.
 const CONNECTIONS: usize = 3;
 
-/// Bytes of keys that wait for others of their shard, at most.
+/// The most bytes of keys that wait until their shard's command is full.
 const WAITING: usize = 64 << 20;
 
-/// How long keys that come slowly wait.
+/// The longest time that a key from a slow input waits.
 const SOON: Duration = Duration::from_secs(1);
 
-/// What is done with keys.
+/// What the command does with the keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
     /// Adds the keys.
     Add,
-    /// Keys are looked up.
+    /// Looks the keys up.
     Ask,
 }
 
 impl Deed {
-    /// The words before the items of a command, and the word between the key and them. A shard that is gone is not made
-    /// anew, as the shorter commands of RedisBloom would.
+    /// The name of the command, and the words between the key and the items. With these words RedisBloom does not make
+    /// a missing shard, as its shorter commands would.
     fn words(self, of: Type) -> (&'static str, &'static [&'static str]) {
         match (self, of) {
             (Deed::Add, Type::Petal) => ("PETAL.MADD", &[]),
@@ -54,7 +55,7 @@ impl Deed {
     }
 }
 
-/// What servers answered so far.
+/// The servers' answers so far.
 #[derive(Default)]
 pub struct Tally {
     answered: AtomicU64,
@@ -67,20 +68,20 @@ impl Tally {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// To how many of them the answer was 1: they are new, or may be there.
+    /// How many answers were 1: the key is new, or may be there.
     pub fn yes(&self) -> u64 {
         self.yes.load(Ordering::Relaxed)
     }
 }
 
-/// Keys of a shard, as they are sent, that wait for more.
+/// Keys of a shard, in the protocol's form, that wait for more keys.
 #[derive(Clone, Default)]
 struct Waiting {
     bytes: Vec<u8>,
     keys: usize,
 }
 
-/// Sends all keys of the inputs to the shards of a set, which are all there, and counts what is answered.
+/// Sends all keys of the inputs to the shards of a set, and counts the answers. All shards must exist.
 pub fn send(set: &Set, deed: Deed, inputs: &Inputs, progress: &mut Progress, tally: &Tally) -> Outcome<()> {
     let (sender, receiver) = sync_channel(CONNECTIONS);
     let (receiver, failed) = (Mutex::new(receiver), AtomicBool::new(false));
@@ -94,12 +95,12 @@ pub fn send(set: &Set, deed: Deed, inputs: &Inputs, progress: &mut Progress, tal
             let ended = worker.join().unwrap_or_else(|_| Err(Failure::new("a connection's thread ended")));
             outcome = outcome.and(ended);
         }
-        // Where both failed, the server's failure is the cause.
+        // If both failed, the server's failure is the cause.
         outcome.and(read)
     })
 }
 
-/// Reads the inputs, and gives the commands away.
+/// Reads the inputs, and hands pipelines of commands to the sending threads.
 fn read(
     set: &Set,
     deed: Deed,
@@ -111,7 +112,7 @@ fn read(
     let mut shards = vec![Waiting::default(); set.shards.count()];
     let (mut pipeline, mut waiting, mut sent) = (Vec::new(), 0, Instant::now());
     let give = |pipeline: &mut Vec<Request>| {
-        // The receiving threads are there until they get no more pipelines.
+        // The receiving threads run until the sender is dropped.
         let _ = sender.send(take(pipeline));
     };
     let outcome = inputs.for_each(progress, |batch| {
@@ -139,20 +140,20 @@ fn read(
         }
         Ok(if failed.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
-    // Keys that were read before a failure are sent.
+    // After a failure to read, the keys before the failure are still sent.
     rest(set, deed, &mut shards, &mut pipeline);
     give(&mut pipeline);
     outcome
 }
 
-/// Makes commands of all keys that wait.
+/// Makes commands of all waiting keys.
 fn rest(set: &Set, deed: Deed, shards: &mut [Waiting], pipeline: &mut Vec<Request>) {
     for (shard, waiting) in shards.iter_mut().enumerate().filter(|(_, waiting)| waiting.keys > 0) {
         pipeline.push(request(set, deed, shard, waiting));
     }
 }
 
-/// The command for the keys of a shard that wait.
+/// The command for the waiting keys of a shard.
 fn request(set: &Set, deed: Deed, shard: usize, waiting: &mut Waiting) -> Request {
     let Waiting { bytes: items, keys } = take(waiting);
     let (command, options) = deed.words(set.types[shard].unwrap_or(Type::Petal));
@@ -165,8 +166,8 @@ fn request(set: &Set, deed: Deed, shard: usize, waiting: &mut Waiting) -> Reques
     Request { shard, bytes }
 }
 
-/// Sends what is given away, over connections of its own, until there is no more. After a failure of any thread what
-/// is given away is dropped, so that nobody waits.
+/// Sends pipelines over connections of its own until there are no more. After a failure of any thread it drops further
+/// pipelines, so that the reader never blocks.
 fn work(set: &Set, receiver: &Mutex<Receiver<Vec<Request>>>, failed: &AtomicBool, tally: &Tally) -> Outcome<()> {
     let mut servers: Servers = set.servers.again();
     let mut outcome = Ok(());
@@ -190,7 +191,7 @@ fn work(set: &Set, receiver: &Mutex<Receiver<Vec<Request>>>, failed: &AtomicBool
     }
 }
 
-/// Counts the answers to the keys of a command, of which the last is an error where one was not taken.
+/// Counts the answers to the keys of a command. If a key was not taken, the last answer is an error.
 fn count(key: &str, value: Value, tally: &Tally) -> Outcome<()> {
     let Value::Array(answers) = value else { return Err(unexpected(key, &value)) };
     let (mut taken, mut yes) = (0, 0);

@@ -1,8 +1,8 @@
-//! Connections to a server, or to the nodes of a cluster, and what they reply.
+//! Connections to a server, or to the nodes of a cluster, and their replies.
 //!
-//! The client library speaks the protocol. This module learns which node of a cluster has a shard from where the
-//! nodes point. It sends nothing twice but what was refused. A command whose reply did not come may have been done,
-//! and doing it again would count its keys twice in filters that count.
+//! The client library speaks the protocol. The redirections of the nodes tell this module which node of a cluster has a
+//! shard. A command is sent twice only if a node refused it. A command without a reply may have run, and a second run
+//! would count its keys twice in filters that count.
 
 use crate::failure::{Failure, Outcome};
 use ::redis::{
@@ -12,42 +12,42 @@ use std::fmt::Display;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a connection, and then a reply, is waited for: a server may verify an image of many GiB.
+/// How long the command waits for a connection, and how long for a reply: a server may verify an image of many GiB.
 const CONNECTING: Duration = Duration::from_secs(10);
 const REPLYING: Duration = Duration::from_secs(300);
 
-/// How long what is refused for now is asked again, and how often.
+/// How long the command repeats a request that a node refuses for now, and the pause between two requests.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A command for the node that has a shard, as it is sent.
+/// A command in the protocol's form, for the node that has a shard.
 pub struct Request {
     pub shard: usize,
     pub bytes: Vec<u8>,
 }
 
-/// A server, or the nodes of a cluster as far as they are known.
+/// A server, or the known nodes of a cluster.
 pub struct Servers {
-    /// How the first server is reached, with the password for all servers.
+    /// How to connect to the first server, with the password for all servers.
     info: ConnectionInfo,
     nodes: Vec<Node>,
-    /// For each shard the node that has the shard, as far as the command knows.
+    /// For each shard, the index of the node that had the shard last.
     owners: Vec<usize>,
 }
 
 struct Node {
     address: ConnectionAddr,
-    /// `None` until somebody asks for the connection.
+    /// `None` until the connection is needed.
     connection: Option<Connection>,
 }
 
-/// What a node says of a command that it has not done.
+/// Why a node did not run a command.
 enum Refused {
     /// Another node has the shard.
     Moved(String),
-    /// Another node is about to have the shard, and has what was asked for.
+    /// The shard is moving to another node, which already has its key.
     Ask(String),
-    /// Not now.
+    /// The node cannot run the command now.
     Later(String),
 }
 
@@ -55,13 +55,13 @@ impl Servers {
     /// Connects to a server, for so many shards.
     pub fn connect(url: &str, shards: usize) -> Outcome<Servers> {
         let with_scheme = if url.contains("://") { url.to_string() } else { format!("redis://{url}") };
-        // The address may have a password in it, which no message shows.
+        // The address may contain a password, so messages show only the part after it.
         let shown = with_scheme.split_once('@').map_or(&*with_scheme, |(_, host)| host).to_string();
         let refused = |why: &str| Failure::new(format_args!("--url {shown}: {why}"));
         let form = "is not redis://[user:password@]host[:port][/database], rediss:// and so on, or unix:///path";
         let info = with_scheme.into_connection_info().map_err(|_| refused(form))?;
         if matches!(info.addr(), ConnectionAddr::TcpTls { .. }) {
-            // Somebody may have done so already, which is as good.
+            // An error means that a provider is installed already, which is as good.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
         let node = Node { address: info.addr().clone(), connection: None };
@@ -70,14 +70,14 @@ impl Servers {
         Ok(servers)
     }
 
-    /// A client of these servers for another thread, with connections of its own.
+    /// A client of the same servers for another thread, with connections of its own.
     pub fn again(&self) -> Servers {
         let nodes = self.nodes.iter().map(|node| Node { address: node.address.clone(), connection: None }).collect();
         Servers { info: self.info.clone(), nodes, owners: self.owners.clone() }
     }
 
-    /// Sends commands, all of them before the first reply is read, and gives each reply to `take`, with the place of
-    /// its command, in any order. A reply is an error only within an array.
+    /// Sends all commands, and then reads the replies. Calls `take` with the index of each command and its reply, in
+    /// any order. A reply is an error only within an array.
     pub fn ask(&mut self, requests: &[Request], mut take: impl FnMut(usize, Value) -> Outcome<()>) -> Outcome<()> {
         let mut by_node: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         for (i, request) in requests.iter().enumerate() {
@@ -103,7 +103,7 @@ impl Servers {
         Ok(())
     }
 
-    /// Asks for one reply.
+    /// Sends a command and returns its reply.
     pub fn ask_one(&mut self, request: &Request) -> Outcome<Value> {
         let node = self.owners[request.shard];
         self.send(node, &request.bytes)?;
@@ -113,7 +113,8 @@ impl Servers {
         }
     }
 
-    /// The reply to a command that was refused, from wherever nodes point to.
+    /// The reply to a command that a node refused. Follows the nodes' redirections, and repeats a command that is
+    /// refused for now.
     fn go_after(&mut self, request: &Request, mut why: Refused) -> Outcome<Value> {
         let start = Instant::now();
         loop {
@@ -155,7 +156,7 @@ impl Servers {
         }
     }
 
-    /// The node with an address, as another one writes it.
+    /// The index of the node with this address, as node `other` writes addresses.
     fn node(&mut self, address: &str, other: usize) -> Outcome<usize> {
         let Some(address) = address_of(address, &self.nodes[other].address) else {
             return Err(Failure::new(format_args!("{}: points to {address}", self.nodes[other].address)));
@@ -193,14 +194,14 @@ impl Servers {
     }
 }
 
-/// The words of a command as they are sent.
+/// The words of a command in the protocol's form.
 pub fn packed<W: AsRef<[u8]>>(words: &[W]) -> Vec<u8> {
     let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
     words.iter().for_each(|word| pack(&mut bytes, word.as_ref()));
     bytes
 }
 
-/// Appends a word of a command.
+/// Appends a word of a command in the protocol's form.
 pub fn pack(bytes: &mut Vec<u8>, word: &[u8]) {
     bytes.extend_from_slice(b"$");
     digits(bytes, word.len());
@@ -216,7 +217,7 @@ fn digits(bytes: &mut Vec<u8>, number: usize) {
     bytes.push(b'0' + (number % 10) as u8);
 }
 
-/// What a server said as an error, without the word that all errors have.
+/// The text of a server's error, without the generic code `ERR`.
 pub fn message(error: &::redis::ServerError) -> String {
     let details = error.details().unwrap_or_default();
     match error.code() {
@@ -225,7 +226,7 @@ pub fn message(error: &::redis::ServerError) -> String {
     }
 }
 
-/// A reply, or why the command was not done: because of where it was sent, or when.
+/// A reply, or why the node did not run the command.
 fn refusal(value: Value) -> Outcome<Result<Value, Refused>> {
     let Value::ServerError(error) = &value else { return Ok(Ok(value)) };
     let address = || error.details().and_then(|details| details.split(' ').nth(1)).unwrap_or_default().to_string();
@@ -239,7 +240,7 @@ fn refusal(value: Value) -> Outcome<Result<Value, Refused>> {
     }))
 }
 
-/// The address that a node writes: without a host it is the one that the node has itself.
+/// The address that a node writes. An address without a host has the node's own host.
 fn address_of(text: &str, of: &ConnectionAddr) -> Option<ConnectionAddr> {
     let (host, port) = text.rsplit_once(':')?;
     let host = match (host, of) {
@@ -256,12 +257,12 @@ fn address_of(text: &str, of: &ConnectionAddr) -> Option<ConnectionAddr> {
     })
 }
 
-/// A connection that could not be made, or ended.
+/// The failure of a connection that could not be made, or that ended.
 fn lost(address: &impl Display, error: &::redis::RedisError) -> Failure {
     Failure::new(format_args!("{address}: {}", said(error)))
 }
 
-/// What the client library says, in this command's words where it happens to everybody.
+/// The client library's message, in this command's words for common errors.
 fn said(error: &::redis::RedisError) -> String {
     if error.is_timeout() {
         return String::from("no reply in time");

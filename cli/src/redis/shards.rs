@@ -1,4 +1,4 @@
-//! The keys of a set, and which of them has an item: what all clients of the set agree on.
+//! The keys of a set, and the shard of an item. All clients of the set must agree on both.
 
 use crate::args;
 
@@ -11,7 +11,7 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// The shards that the command line names.
+    /// The shards that the command line asks for.
     pub fn new(args: &args::redis::Set) -> Shards {
         Shards { name: args.name.clone(), count: args.shards }
     }
@@ -21,12 +21,12 @@ impl Shards {
         self.count.unwrap_or(1) as usize
     }
 
-    /// Whether the set is one key, of its own name.
+    /// Whether the set is one key with the set's name.
     pub fn is_plain(&self) -> bool {
         self.count.is_none()
     }
 
-    /// The key of a shard. Its hash tag is the shard's number, so that shards are spread over the nodes of a cluster.
+    /// The key of a shard. Its hash tag is the shard's number, so the shards are spread over the nodes of a cluster.
     pub fn key(&self, shard: usize) -> String {
         match self.count {
             None => self.name.clone(),
@@ -34,7 +34,7 @@ impl Shards {
         }
     }
 
-    /// A key in the slot of a shard's, for what is not complete yet.
+    /// A second key in the slot of a shard, for an incomplete image.
     pub fn beside(&self, shard: usize) -> String {
         let key = self.key(shard);
         format!("{{{}}}:importing:{key}", tag(&key))
@@ -48,8 +48,8 @@ impl Shards {
         }
     }
 
-    /// How many items a shard is made for, where the set is made for so many: its share, and five standard deviations
-    /// more, because shares of a hash are never quite alike.
+    /// The capacity of each shard, for a set of this capacity: the shard's share, and five standard deviations more,
+    /// because a hash spreads keys unevenly.
     pub fn share(&self, capacity: u64) -> u64 {
         match self.count() {
             1 => capacity,
@@ -61,7 +61,8 @@ impl Shards {
     }
 }
 
-/// What decides the slot of a key: what stands between its first brace and the next closing one, or all of it.
+/// The part of a key that decides its slot: the text between the first opening brace and the next closing brace, or the
+/// whole key.
 fn tag(key: &str) -> &str {
     let inner = key.split_once('{').and_then(|(_, after)| after.split_once('}')).map(|(inner, _)| inner);
     inner.filter(|inner| !inner.is_empty()).unwrap_or(key)
@@ -72,7 +73,7 @@ fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, byte| CRC32[((crc ^ u32::from(*byte)) & 0xff) as usize] ^ (crc >> 8))
 }
 
-/// What eight shifts make of each byte.
+/// The table of CRC-32: the result of eight shifts for each byte.
 const CRC32: [u32; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -96,7 +97,7 @@ mod tests {
         Shards { name: String::from("seen"), count }
     }
 
-    /// The items and shards are those of the Go package's test.
+    /// The items and shards are the same as in the test of the Go package.
     #[test]
     fn an_item_is_where_its_hash_says() {
         assert_eq!(crc32(b"123456789"), 0xcbf4_3926);

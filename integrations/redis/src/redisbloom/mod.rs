@@ -1,5 +1,5 @@
-//! The commands of RedisBloom: the same arguments, replies and errors over the same bytes. Here is what its types have
-//! in common: values are a header and arrays that follow it, given and taken in chunks, and items are looked up.
+//! The commands of RedisBloom: the same arguments, replies and errors, and the same bytes. This file has the common
+//! parts of both types: headers and arrays in chunks, and lookups of items.
 
 pub mod bf;
 pub mod cf;
@@ -17,15 +17,15 @@ const EXISTS: Refusal = Refusal::Said("ERR item exists");
 /// Why a chunk was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BadChunk {
-    /// The range ends before it starts.
+    /// The chunk would start before the first array.
     Data,
-    /// No array is there.
+    /// The chunk starts after the last array.
     Offset,
-    /// The range goes beyond its array.
+    /// The chunk goes beyond its array.
     Length,
 }
 
-/// A value of RedisBloom's: a header, and arrays, the oldest first.
+/// A value of RedisBloom: a header, and arrays, the oldest first.
 trait Chunked: DataType {
     /// The command that takes chunks.
     const LOAD: &'static CStr;
@@ -33,10 +33,10 @@ trait Chunked: DataType {
     /// The first chunk.
     ///
     /// # Errors
-    /// [`petal::Status::Unsupported`] for more than it can say.
+    /// [`petal::Status::Unsupported`] for a value that the header cannot describe.
     fn header_bytes(&self) -> petal::Result<Vec<u8>>;
 
-    /// The value that a first chunk describes, its arrays empty, if `has_room` for their bytes.
+    /// The value that a first chunk describes, with empty arrays, if `has_room` allows their bytes.
     ///
     /// # Errors
     /// [`petal::Status::Corrupt`], [`petal::Status::Truncated`], [`petal::Status::OutOfMemory`].
@@ -51,13 +51,13 @@ trait Chunked: DataType {
     /// Whether a key may have been added.
     fn contains(&self, key: &[u8]) -> bool;
 
-    /// Whether each of keys may have been added.
+    /// Whether each of the keys may have been added.
     fn contains_many(&self, keys: &[&[u8]]) -> Vec<bool> {
         keys.iter().map(|key| self.contains(key)).collect()
     }
 
-    /// The chunk that starts `at` bytes into the arrays, with so many bytes at the most, and the bytes of all arrays up
-    /// to its end; `None` behind the last.
+    /// The chunk that starts `at` bytes into the arrays, with at most `most` bytes, and the number of bytes of all
+    /// arrays up to its end. `None` after the last chunk.
     fn chunk(&self, at: u64, most: usize) -> Option<(u64, &[u8])> {
         let mut start = 0;
         for array in self.arrays() {
@@ -71,7 +71,7 @@ trait Chunked: DataType {
         None
     }
 
-    /// Puts the bytes of a chunk where this iterator says.
+    /// Stores the bytes of a chunk at the place of this iterator.
     ///
     /// # Errors
     /// [`BadChunk`]; then nothing has changed.
@@ -100,7 +100,7 @@ trait Chunked: DataType {
         }
     }
 
-    /// What is the same in two values exactly if they are.
+    /// Adds the bytes of the value to a digest: equal values have equal bytes.
     fn digest_chunks(&self, to: &mut Digest) {
         if let Ok(header) = self.header_bytes() {
             to.bytes(&header);
@@ -120,8 +120,8 @@ fn written(write: impl FnOnce(&mut petal::image::Sink) -> petal::Result<()>) -> 
     Ok(bytes)
 }
 
-/// The value of a key, made as `wanted` says if it is not there; then replicas make the same, whatever they would make
-/// of a command that says less.
+/// The value of a key. A missing key gets the value that `wanted` makes, and a header replicates it: replicas would
+/// make another value if their settings differ.
 fn value_or_made<'k, T: Chunked>(
     context: &Context,
     key: &'k mut Key,
@@ -137,7 +137,7 @@ fn value_or_made<'k, T: Chunked>(
     })
 }
 
-/// `RESERVE`, once its options are known: makes the value of a key that is not there.
+/// Does `RESERVE` with known options: makes the value of a key that does not exist.
 fn reserve<T: Chunked>(
     context: &Context,
     name: &Argument,
@@ -148,7 +148,7 @@ fn reserve<T: Chunked>(
         return Err(EXISTS);
     }
     let made = make()?;
-    // Where a setting says what the command does not, replicas are told what was made.
+    // With settings other than the defaults, replicas get the header of the new value instead of the command.
     let header = (!defaults::are_usual()).then(|| made.get().header_bytes()).transpose()?;
     key.set(made);
     match header {
@@ -159,7 +159,7 @@ fn reserve<T: Chunked>(
     Ok(())
 }
 
-/// `EXISTS key item`: of no filter, and of what is none, it is no.
+/// `EXISTS key item`: false for a missing key, and for a value of another type.
 fn exists<T: Chunked>(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
     let key = Key::read(context, name);
@@ -168,7 +168,7 @@ fn exists<T: Chunked>(context: &Context, arguments: &[Argument]) -> Result<(), R
     Ok(())
 }
 
-/// `MEXISTS key item [item ...]`, likewise.
+/// `MEXISTS key item [item ...]`: all false for a missing key, and for a value of another type.
 fn exist<T: Chunked>(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
     if items.is_empty() {
@@ -190,7 +190,7 @@ fn exist<T: Chunked>(context: &Context, arguments: &[Argument]) -> Result<(), Re
 /// The value that a first chunk describes.
 ///
 /// # Errors
-/// `no_memory` where it would be too large, otherwise `bad`.
+/// `no_memory` if the value would be too large, otherwise `bad`.
 fn of_first_chunk<T: Chunked>(
     context: &Context,
     chunk: &Argument,
@@ -204,7 +204,7 @@ fn of_first_chunk<T: Chunked>(
     })
 }
 
-/// Replies names with their values, of which a field that a filter has not is null.
+/// Replies names with their values; the value of a field that the filter lacks is null.
 fn reply_fields<'a>(context: &Context, fields: impl ExactSizeIterator<Item = (&'a str, Option<u64>)>) {
     context.reply_map(fields.len());
     for (name, value) in fields {

@@ -1,8 +1,9 @@
-//! Long work, which runs in a thread of the module: its client waits, and the server answers all others.
+//! Long work, which runs in a thread of the module. The client of the work waits, and the server answers all other
+//! clients.
 //!
 //! Values that such work reads do not change meanwhile: a command that would change one waits until the work's client
-//! has its answer ([`Busy`]). In transactions and scripts no client can wait, so work runs at once in the server's
-//! thread.
+//! has its answer ([`Busy`]). A client in a transaction or a script cannot wait, so its work runs at once in the
+//! server's thread.
 
 use super::command::{Entry, answer};
 use super::defaults;
@@ -14,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// The function that replies, in the server's thread, once the work is done. It gets the command's arguments.
+/// The function that replies, in the server's thread, after the work. The function gets the command's arguments.
 pub type Finish = Box<dyn FnOnce(&Context, &[Argument]) -> Result<(), Refusal> + Send>;
 
 type Work = Box<dyn FnOnce() + Send>;
@@ -25,20 +26,20 @@ const NICENESS: c_int = 5;
 /// A client that waits.
 struct Waiting(*mut raw::RedisModuleBlockedClient);
 
-// SAFETY: the server's handle may be given from thread to thread, and is used by one at a time.
+// SAFETY: any thread may use the server's handle, one thread at a time.
 unsafe impl Send for Waiting {}
 
 impl Waiting {
-    /// Makes the server call the client's reply function in its thread, with this function to finish.
+    /// Lets the server call the client's reply function in its thread, with this function as the argument.
     fn wake(self, finish: Option<Finish>) {
         let finish = finish.map_or(std::ptr::null_mut(), |finish| Box::into_raw(Box::new(Some(finish))));
-        // SAFETY: a client is woken once, since this is given away; the server frees what is given with `forget`. It
-        // takes the call from any thread.
+        // SAFETY: `self` is consumed, so a client is woken once. The server frees the argument with `forget`, and takes
+        // the call from any thread.
         unsafe { api!(RedisModule_UnblockClient(self.0, finish.cast())) };
     }
 }
 
-/// A mark that the module's thread reads values. Clients that would change one wait until the mark ends.
+/// A mark that the module's thread reads values. Clients that would change such a value wait until the mark is dropped.
 #[derive(Default)]
 pub struct Busy {
     waiting: Mutex<Vec<Waiting>>,
@@ -68,8 +69,8 @@ impl Context {
             | raw::REDISMODULE_CTX_FLAGS_DENY_BLOCKING
             | raw::REDISMODULE_CTX_FLAGS_REPLICATED
             | raw::REDISMODULE_CTX_FLAGS_LOADING;
-        // A piece of a command is tried again.
-        // SAFETY: the context is valid. A command that starts anew after it waited cannot wait once more.
+        // A piece of a command runs again later.
+        // SAFETY: the context is valid. A command that starts anew after a wait cannot wait once more.
         self.replied.is_some()
             || unsafe {
                 api!(RedisModule_GetContextFlags(self.raw())) as u32 & not == 0
@@ -77,14 +78,14 @@ impl Context {
             }
     }
 
-    /// Whether work on so many bytes runs in the module's thread: if it may take longer than the budget, and the client
-    /// can wait.
+    /// Whether work on `bytes` bytes runs in the module's thread: the work may take longer than the budget, and the
+    /// client can wait.
     pub fn goes_beside(&self, bytes: usize) -> bool {
         defaults::is_long(bytes) && self.can_wait()
     }
 
     /// Runs `work` on `bytes` bytes: in the module's thread if the work may take long and the machine has a thread,
-    /// otherwise at once. Then the server's thread calls the function that `work` returns, with the arguments of the
+    /// otherwise at once. The server's thread then calls the function that `work` returns, with the arguments of the
     /// command.
     ///
     /// # Errors
@@ -118,7 +119,7 @@ impl Context {
     }
 }
 
-/// Runs `work` in the module's thread. Returns false, without running it, if the machine has no more threads.
+/// Runs `work` in the module's thread. Returns false, without running `work`, if the machine has no more threads.
 pub fn do_beside(work: impl FnOnce() + Send + 'static) -> bool {
     thread().is_some_and(|thread| thread.send(Box::new(work)).is_ok())
 }
@@ -129,8 +130,8 @@ fn thread() -> Option<&'static Sender<Work>> {
     let start = || {
         let (sender, receiver) = channel::<Work>();
         let run = move || {
-            // If there are more threads than processors, the server's thread goes first.
-            // SAFETY: of the calling thread; touches no memory.
+            // With more threads than processors, the server's thread goes first.
+            // SAFETY: `setpriority` is for the calling thread, and touches no memory.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS) };
             receiver.iter().for_each(|work| drop(catch_unwind(AssertUnwindSafe(work))));
         };
@@ -153,13 +154,14 @@ pub fn is_servers_thread() -> bool {
     IS_SERVERS.get()
 }
 
-/// Called by the server in its thread, for the client whose work is done.
+/// The server calls this function in its thread, for a client whose work is done.
 unsafe extern "C" fn finish(
     context: *mut raw::RedisModuleCtx,
     arguments: *mut *mut raw::RedisModuleString,
     count: c_int,
 ) -> c_int {
-    // SAFETY: what was given to `wake`, which is freed by `forget` after this; the rest is valid until this returns.
+    // SAFETY: `wake` gave this pointer, and the server calls `forget`, which frees it, afterwards. The other pointers
+    // are valid until this function returns.
     unsafe {
         let given = api!(RedisModule_GetBlockedClientPrivateData(context)).cast::<Option<Finish>>();
         match given.as_mut().and_then(Option::take) {
@@ -169,10 +171,10 @@ unsafe extern "C" fn finish(
     }
 }
 
-/// Called by the server in its thread, after `finish`, or without `finish` if the client is gone.
+/// The server calls this function in its thread: after `finish`, or without `finish` if the client has gone.
 unsafe extern "C" fn forget(_: *mut raw::RedisModuleCtx, given: *mut c_void) {
     if !given.is_null() {
-        // SAFETY: `wake` gave up this box, and the server calls this once for it.
+        // SAFETY: `wake` gave up this box, and the server calls this function once for it.
         let given = unsafe { Box::from_raw(given.cast::<Option<Finish>>()) };
         let _ = catch_unwind(AssertUnwindSafe(|| drop(given)));
     }

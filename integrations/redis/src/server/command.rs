@@ -6,7 +6,7 @@ use redis_module::raw;
 use std::ffi::{CStr, CString, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a command does.
+/// The function of a command.
 pub type Handler = fn(&Context, &[Argument]) -> Result<(), Refusal>;
 
 /// The function that the server calls.
@@ -15,16 +15,16 @@ pub type Entry = unsafe extern "C" fn(*mut raw::RedisModuleCtx, *mut *mut raw::R
 /// The categories of access-control lists that the module makes.
 const OWN: [&str; 3] = ["bloom", "cuckoo", "petal"];
 
-/// What a command does to its keys.
+/// How a command accesses its keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// The command reads them.
+    /// The command reads its keys.
     Read,
-    /// The command adds to them.
+    /// The command adds to its keys.
     Insert,
-    /// The command changes them.
+    /// The command changes its keys.
     Update,
-    /// The command makes them.
+    /// The command makes its keys.
     Make,
 }
 
@@ -32,30 +32,31 @@ pub enum Access {
 pub struct Command {
     /// The name that clients call the command by.
     pub name: &'static CStr,
-    /// The flags for the server, as far as the server's version allows them.
+    /// The command's flags; the server gets those that its version knows.
     pub flags: &'static CStr,
-    /// How many arguments there are, the name among them; less than 0 if there may be more.
+    /// The number of arguments, the name included. A negative number is minus the least number of arguments.
     pub arity: i32,
-    /// The last argument that is a key, beginning with the first argument; -1 if all are keys, 0 if none is.
+    /// The position of the last argument that is a key. The first argument is the first key; -1 means that all are
+    /// keys, 0 that none is.
     pub last_key: i32,
-    /// What the command does to its keys.
+    /// How the command accesses its keys.
     pub access: Access,
-    /// The categories of access-control lists that the command is in, beside those of its flags.
+    /// The categories of access-control lists that the command is in, besides those that follow from its flags.
     pub categories: &'static str,
-    /// The version that introduced the command.
+    /// The module version that introduced the command.
     pub since: &'static CStr,
     /// The command's arguments, in the notation that `Arguments` reads.
     pub arguments: &'static str,
-    /// What the command does, in a sentence.
+    /// A sentence that says what the command does.
     pub summary: &'static CStr,
-    /// How long the command takes, as a complexity.
+    /// The time complexity of the command.
     pub complexity: &'static CStr,
     /// The function that the server calls.
     pub entry: Entry,
 }
 
-/// A table of commands. A row has function, name, flags, number of arguments, keys and what the command does to them,
-/// categories, version, arguments, summary and complexity.
+/// A table of commands. A row has function, name, flags, number of arguments, keys and access, categories, version,
+/// arguments, summary and complexity.
 macro_rules! commands {
     ($($handler:path: $name:literal, $flags:literal, $arity:literal, $last_key:literal, $access:ident,
         $categories:literal, $since:literal, $syntax:literal, $summary:literal, $complexity:literal;)*) => {
@@ -66,7 +67,7 @@ macro_rules! commands {
                 arguments: *mut *mut redis_module::raw::RedisModuleString,
                 count: std::ffi::c_int,
             ) -> std::ffi::c_int {
-                // SAFETY: the server's pointers, valid until this returns.
+                // SAFETY: the pointers are the server's, and valid until this function returns.
                 unsafe { $crate::server::command::run(context, arguments, count, entry, $arity, $handler) }
             }
             $crate::server::command::Command {
@@ -87,8 +88,8 @@ macro_rules! commands {
 }
 pub(crate) use commands;
 
-/// Calls a handler and replies its refusal. If other work uses the values that the handler would change, the server
-/// calls `entry` again later.
+/// Calls a handler and replies its refusal. If the refusal is [`Refusal::Later`], the server calls `entry` again when
+/// the other work has ended.
 ///
 /// # Safety
 /// The contract of [`answer`].
@@ -113,22 +114,22 @@ pub unsafe fn run(
             outcome => outcome,
         }
     };
-    // SAFETY: the context and `count` arguments are valid until this returns, as [`answer`] asks.
+    // SAFETY: the context and `count` arguments are valid until this function returns, as [`answer`] asks.
     unsafe { answer(context, arguments, count, called) }
 }
 
-/// Calls a function that replies, and replies its refusal. No panic unwinds into the server.
+/// Calls a function that replies. If the function refuses, replies the refusal. No panic unwinds into the server.
 ///
 /// # Safety
-/// The context, and `count` arguments, are valid until this returns.
+/// The context, and `count` arguments, are valid until this function returns.
 pub unsafe fn answer(
     context: *mut raw::RedisModuleCtx,
     arguments: *mut *mut raw::RedisModuleString,
     count: c_int,
     replies: impl FnOnce(&Context, &[Argument]) -> Result<(), Refusal>,
 ) -> c_int {
-    // SAFETY: the caller promises that the context, and `count` arguments, are valid until this returns; an `Argument`
-    // is such a pointer.
+    // SAFETY: the caller promises that the context, and `count` arguments, are valid until this function returns. An
+    // `Argument` is a transparent pointer to a string.
     let (context, arguments) = unsafe {
         let count = count.max(0) as usize;
         let words = std::slice::from_raw_parts(arguments.cast::<Argument>(), count);
@@ -159,7 +160,7 @@ impl Command {
             if created == ERR {
                 return false;
             }
-            // From Redis 7.0 on the server shows this to its users.
+            // Redis shows the description to its users from version 7.0 on.
             let (Some(get), Some(set)) = (raw::RedisModule_GetCommand, raw::RedisModule_SetCommandInfo) else {
                 return true;
             };
@@ -173,7 +174,7 @@ impl Command {
         let mut usage = self.name.to_string_lossy().to_uppercase();
         for word in self.arguments.split(' ').filter(|word| !word.is_empty()) {
             usage.push(' ');
-            // Types of arguments are for programs, not for the help.
+            // The types of arguments are for programs, so the help leaves them out.
             let (name, of) = word.split_once(':').unwrap_or((word, ""));
             usage.push_str(name);
             usage.push_str(of.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()));
@@ -191,7 +192,7 @@ impl Command {
     /// `command` is the server's.
     unsafe fn add_categories(&self, command: *mut raw::RedisModuleCommand) -> bool {
         // SAFETY: the caller promises that `command` is the server's, and the server copies the string. Servers before
-        // 7.2 have no such function, and 7.2 no categories of modules.
+        // 7.2 have no such function, and 7.2 has no categories of modules.
         unsafe {
             let Some(set) = raw::RedisModule_SetCommandACLCategories else { return true };
             let has_own = { raw::RedisModule_AddACLCategory }.is_some();
@@ -201,7 +202,7 @@ impl Command {
         }
     }
 
-    /// Gives `set` the description that the server shows of the command.
+    /// Gives `set` the command's description, which the server shows.
     fn describe(&self, set: impl FnOnce(*const raw::RedisModuleCommandInfo) -> bool) -> bool {
         let version = raw::RedisModuleCommandInfoVersion {
             version: 1,

@@ -1,4 +1,4 @@
-//! The settings of filters that a command makes without options: RedisBloom's defaults, or the values from the module's
+//! The settings of filters that a command makes without options: RedisBloom's defaults, or values from the module's
 //! arguments or from CONFIG. Also the budget: how long a command may take.
 
 use super::Argument;
@@ -8,9 +8,9 @@ use std::time::Duration;
 
 /// A setting of RedisBloom 8: its names, bounds, and value.
 pub struct Setting {
-    /// Its name in the server's configuration, and as an argument of the module.
+    /// The setting's name in the server's configuration, and as an argument of the module.
     pub name: &'static CStr,
-    /// The argument that RedisBloom had before version 8.
+    /// The module argument that RedisBloom had for this setting before version 8.
     before: &'static str,
     least: u64,
     most: u64,
@@ -24,7 +24,7 @@ pub const MOST_KEYS: u64 = 1 << 30;
 /// The greatest rate of a new filter: a greater rate counts as this one.
 pub const GREATEST_RATE: f64 = 0.25;
 
-/// The bits of 0.01.
+/// The bits of the `f64` 0.01.
 const USUAL_RATE: u64 = 0x3f84_7ae1_47ae_147b;
 
 const fn setting(name: &'static CStr, before: &'static str, [least, usual, most]: [u64; 3]) -> Setting {
@@ -59,7 +59,7 @@ impl Setting {
         std::ptr::eq(self, &RATE)
     }
 
-    /// The allowed values at this moment: the bucket size and the capacity of cuckoo filters bound each other.
+    /// The allowed values at this moment. The bucket size and the capacity of cuckoo filters bound each other.
     pub fn range(&self) -> (u64, u64) {
         match self {
             _ if std::ptr::eq(self, &SLOTS) => (self.least, self.most.min(CUCKOO_CAPACITY.get() / 2)),
@@ -76,10 +76,10 @@ impl Setting {
         }
     }
 
-    /// Takes a value.
+    /// Sets the value.
     ///
     /// # Errors
-    /// What is wrong with the value; then nothing has changed.
+    /// The message says what is wrong with the value; then nothing has changed.
     pub fn set(&self, value: &Argument) -> Result<(), String> {
         let name = self.word();
         if self.is_rate() {
@@ -107,18 +107,18 @@ pub fn are_usual() -> bool {
 
 static BUDGET: AtomicU64 = AtomicU64::new(USUAL_BUDGET);
 
-/// The default budget: for how many milliseconds a command may block the server.
+/// The default budget in milliseconds.
 const USUAL_BUDGET: u64 = 2;
 
 /// The greatest budget in milliseconds: a minute.
 pub const MOST_BUDGET: u64 = 60_000;
 
 /// Upper estimates in nanoseconds: for a byte of a filter that is read, merged, copied or freed, and for an item that
-/// is added or looked up. They are several times what measured machines and kinds take.
+/// is added or looked up. The estimates are several times the measured times.
 const BYTE: u64 = 2;
 const ITEM: u64 = 1000;
 
-/// The most bytes of a chunk, and the fewest to which a small budget reduces that.
+/// The most bytes of a chunk, and the least value of that limit with a small budget.
 pub const CHUNK: usize = 16 << 20;
 const LEAST_CHUNK: usize = 64 << 10;
 
@@ -142,7 +142,7 @@ pub fn most_tables() -> u64 {
     MOST_TABLES.get()
 }
 
-/// The budget: for how long a command may block the server.
+/// The budget: how long a command may block the server.
 pub fn budget() -> Duration {
     Duration::from_millis(milliseconds())
 }
@@ -176,10 +176,10 @@ fn nanoseconds() -> u64 {
     milliseconds() * 1_000_000
 }
 
-/// The name that the module's arguments give after `NAME`.
+/// The value of `NAME` in the module's arguments.
 ///
 /// # Errors
-/// What is wrong with the value.
+/// The message says what is wrong with the value.
 pub fn name(arguments: &[Argument]) -> Result<Option<&[u8]>, String> {
     let mut names = arguments.chunks(2).filter(|pair| pair[0].is("NAME"));
     match names.next() {
@@ -189,15 +189,15 @@ pub fn name(arguments: &[Argument]) -> Result<Option<&[u8]>, String> {
     }
 }
 
-/// Takes the arguments of the module, in any order: settings by their names, and `ERROR_RATE rate`,
-/// `INITIAL_SIZE capacity`, `CF_MAX_EXPANSIONS tables`, `BUDGET milliseconds` and `NAME name`.
+/// Reads the arguments of the module, in any order: settings by their names, and `ERROR_RATE rate`, `INITIAL_SIZE
+/// capacity`, `CF_MAX_EXPANSIONS tables`, `BUDGET milliseconds` and `NAME name`.
 ///
 /// # Errors
-/// What is wrong with the arguments.
+/// The message says what is wrong with the arguments.
 pub fn set(arguments: &[Argument]) -> Result<(), String> {
     name(arguments)?;
     let pairs = || arguments.chunks(2);
-    // A bucket and a capacity bound each other, in whatever order they come.
+    // The bucket size and the capacity bound each other, whatever the order of the arguments.
     for setting in SETTINGS {
         for pair in pairs().filter(|pair| setting.is_called(&pair[0])) {
             let name = String::from_utf8_lossy(pair[0].bytes());

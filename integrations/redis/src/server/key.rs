@@ -6,25 +6,25 @@ use redis_module::raw;
 use std::ffi::c_int;
 use std::ptr::NonNull;
 
-/// A key, opened.
+/// A key that is open.
 pub struct Key {
     raw: *mut raw::RedisModuleKey,
 }
 
 impl Key {
-    /// A key to be read.
+    /// Opens a key for reading.
     pub fn read(context: &Context, name: &Argument) -> Key {
         Key::open(context, name, raw::REDISMODULE_READ)
     }
 
-    /// A key to be changed, or made.
+    /// Opens a key for a change, or for a new value.
     pub fn write(context: &Context, name: &Argument) -> Key {
         Key::open(context, name, raw::REDISMODULE_READ | raw::REDISMODULE_WRITE)
     }
 
     fn open(context: &Context, name: &Argument, mode: u32) -> Key {
-        // SAFETY: context and name are valid as long as the command runs; the key is closed when this is dropped, which
-        // is before.
+        // SAFETY: context and name are valid as long as the command runs. Dropping this `Key` closes the key, before
+        // the command ends.
         Key { raw: unsafe { api!(RedisModule_OpenKey(context.raw(), name.0, mode as c_int)) }.cast() }
     }
 
@@ -34,25 +34,25 @@ impl Key {
     /// [`Refusal::WrongType`] if it holds something else.
     pub fn value<T: DataType>(&self) -> Result<Option<&Value<T>>, Refusal> {
         Ok(self.pointer::<T>()?.map(|value| {
-            // SAFETY: a value of this type, which nobody else has while a command runs in the server's one thread; it
-            // is borrowed as long as the key is, and changed through `&mut self` only.
+            // SAFETY: the server's one thread runs the command, so nobody else has this value of type `T`. The key's
+            // borrow bounds the value's borrow, and only `&mut self` changes the value.
             unsafe { value.as_ref() }
         }))
     }
 
-    /// The value of this type that the key, which was opened to be changed, holds; `None` if there is no key.
+    /// The value of this type that the key holds; `None` if there is no key. The key must be open for a change.
     ///
     /// # Errors
     /// The errors of [`Key::value`].
     pub fn value_mut<T: DataType>(&mut self) -> Result<Option<&mut Value<T>>, Refusal> {
         Ok(self.pointer::<T>()?.map(|mut value| {
-            // SAFETY: a value of this type, as in `value`; `&mut self` borrows it exclusively as long as it borrows the
-            // key.
+            // SAFETY: a value of this type, as in `value`. `&mut self` is exclusive for as long as the value is
+            // borrowed.
             unsafe { value.as_mut() }
         }))
     }
 
-    /// The value of this type that the key holds, to be changed; `None` if there is no key.
+    /// The value of this type that the key holds, ready for a change; `None` if there is no key.
     ///
     /// # Errors
     /// The errors of [`Key::value`] and of [`Value::to_change`].
@@ -60,7 +60,7 @@ impl Key {
         self.value_mut::<T>()?.map(|value| value.to_change(context)).transpose()
     }
 
-    /// The value of this type that the key holds, to be changed, once `make` has made it if there is no key.
+    /// The value of this type that the key holds, ready for a change. If there is no key, `make` makes the value first.
     ///
     /// # Errors
     /// The errors of [`Key::to_change`] and of `make`.
@@ -76,7 +76,7 @@ impl Key {
                 self.pointer::<T>()?.ok_or(Refusal::INTERNAL)?
             }
         };
-        // SAFETY: a value of this type, borrowed exclusively through `&mut self`, as in `value_mut`.
+        // SAFETY: a value of this type. `&mut self` borrows the value exclusively, as in `value_mut`.
         unsafe { value.as_mut() }.to_change(context)
     }
 
@@ -84,7 +84,7 @@ impl Key {
         if self.raw.is_null() {
             return Ok(None);
         }
-        // SAFETY: the key is open. A value whose type is this one is what `set` or the type's functions made.
+        // SAFETY: the key is open. A value of this type was made by `set` or by a function of the type.
         unsafe {
             let kind = api!(RedisModule_KeyType(self.raw));
             if kind == raw::REDISMODULE_KEYTYPE_EMPTY as c_int {
@@ -101,9 +101,10 @@ impl Key {
         }
     }
 
-    /// Makes the key, which was opened to be changed, hold this value.
+    /// Stores the value in the key, which must be open for a change.
     pub fn set<T: DataType>(&mut self, value: Box<Value<T>>) {
-        // SAFETY: the key is open for writing; the value is the server's from now on, which frees it through the type.
+        // SAFETY: the key is open for writing. From now on the server owns the value, and frees the value through its
+        // type.
         unsafe {
             let value = Box::into_raw(value);
             if api!(RedisModule_ModuleTypeSetValue(self.raw, T::registered(), value.cast())) != super::OK {
@@ -116,7 +117,7 @@ impl Key {
 impl Drop for Key {
     fn drop(&mut self) {
         if !self.raw.is_null() {
-            // SAFETY: the key is open, and closed once.
+            // SAFETY: the key is open, and `drop` closes the key once.
             unsafe { api!(RedisModule_CloseKey(self.raw)) };
         }
     }

@@ -1,4 +1,4 @@
-//! Values that are lent to the module's thread, and results that replace these values.
+//! Values lent to the module's thread, and results that replace these values.
 
 use super::beside::Busy;
 use super::command::Handler;
@@ -14,14 +14,14 @@ pub struct Lent<T> {
     pub values: Vec<Shared<T>>,
     /// The stamp of each key's value; `None` where the key does not exist.
     stamps: Vec<Option<u64>>,
-    /// The memory of all values.
+    /// The memory of all values in bytes.
     pub bytes: usize,
     /// The mark that the values are lent.
     pub busy: Arc<Busy>,
 }
 
 impl<T: DataType> Lent<T> {
-    /// The values of the keys that exist.
+    /// Lends the values of the keys that exist.
     ///
     /// # Errors
     /// [`Refusal::WrongType`].
@@ -40,7 +40,7 @@ impl<T: DataType> Lent<T> {
     }
 }
 
-/// Whether these keys have the values with these stamps.
+/// Whether these keys still have the values with these stamps.
 fn are_as_lent<T: DataType>(context: &Context, names: &[Argument], stamps: &[Option<u64>]) -> bool {
     names
         .iter()
@@ -48,15 +48,15 @@ fn are_as_lent<T: DataType>(context: &Context, names: &[Argument], stamps: &[Opt
         .all(|(name, stamp)| Key::read(context, name).value::<T>().is_ok_and(|value| is_as_lent(value, *stamp)))
 }
 
-/// Whether a key has the value with this stamp, or none as before.
+/// Whether a key still has the value with this stamp, or still has none.
 fn is_as_lent<T: DataType>(value: Option<&Value<T>>, stamp: Option<u64>) -> bool {
-    // A value without a stamp was never lent, so the key has another value now.
+    // A lent value has a stamp, so a value without one is another value.
     value.is_some() == stamp.is_some() && value.and_then(Value::stamp) == stamp
 }
 
-/// Makes a value of those of a command's first arguments that are keys, beside the server's thread if they are large,
-/// and puts it into the place of the first: all or nothing. Then it replies. Where keys have changed meanwhile the
-/// command is run anew.
+/// Makes a value from the values of the first `keys` arguments, in the module's thread if they are large. The result
+/// replaces the value of the first key, all or nothing, and `reply` replies. If a key has changed meanwhile, the
+/// command runs again.
 pub fn replace<T: DataType>(
     context: &Context,
     arguments: &[Argument],
@@ -69,7 +69,7 @@ pub fn replace<T: DataType>(
     let bytes = arguments.iter().fold(bytes, |sum, argument| sum.saturating_add(argument.bytes().len()));
     context.beside(arguments, bytes, busy, move || {
         let made = Value::make(|| make(&values));
-        // Nothing reads the lent values any more: from now on they may be changed.
+        // Nothing reads the lent values any more: from now on commands may change them.
         drop(values);
         Box::new(move |context, arguments| {
             if !are_as_lent::<T>(context, &arguments[1..=keys], &stamps) {

@@ -1,5 +1,5 @@
-//! Memory is the server's: what the module allocates comes from its allocator and counts against its limits. A large
-//! allocation that fails is an error; the server itself ends where a small one fails.
+//! The module's memory comes from the server's allocator, and counts against the server's limits. A large allocation
+//! that fails is an error. A small allocation that fails ends the server.
 
 use super::beside::is_servers_thread;
 use super::{Context, api};
@@ -11,17 +11,17 @@ use std::ffi::c_int;
 /// The alignment of the server's allocator.
 pub const ALIGNMENT: usize = 16;
 
-/// From this size on an allocation may fail.
+/// The least size in bytes of an allocation that may fail.
 const LARGE: usize = 64 << 10;
 
-/// From this size on pages are given back by and by, so many bytes at a time.
+/// The least size in bytes of a block whose pages go back in steps, and the size of a step.
 const HUGE: usize = 32 << 20;
 const STEP: usize = 8 << 20;
 
-/// What the pages that are given back are multiples of, on every machine.
+/// A multiple of the page size of every machine.
 const PAGE: usize = 64 << 10;
 
-/// A smaller size is always conceivable.
+/// The least size in bytes for which the module checks the limits.
 const ASKED_FROM: u64 = 1 << 20;
 
 /// The server's allocator.
@@ -31,13 +31,14 @@ pub struct ServerMemory;
 static SERVER_MEMORY: ServerMemory = ServerMemory;
 
 thread_local! {
-    /// Bytes that this thread allocated less those that it freed, as the allocator counts them.
+    /// The bytes that this thread allocated minus the bytes that it freed, as the allocator counts them.
     static BALANCE: Cell<isize> = const { Cell::new(0) };
 }
 
-// SAFETY: blocks come from the server's allocator, and go back to it as they came. Where more alignment is asked for
-// than it gives, a block that happens to have twice as much is taken as it is. Otherwise the block is longer by that
-// much: it is given from a byte on that has just this alignment, and the word before says where the block starts.
+// SAFETY: all blocks come from the server's allocator, and go back to it unchanged. For a greater alignment, a block
+// whose address happens to be a multiple of twice the alignment is used as it is. Otherwise the block is longer by
+// twice the alignment, and the result starts at an odd multiple of the alignment. The word before that place is the
+// address of the block.
 unsafe impl GlobalAlloc for ServerMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         block(layout, false)
@@ -61,8 +62,8 @@ unsafe impl GlobalAlloc for ServerMemory {
     }
 }
 
-/// Gives the pages of a block back, some at a time. Given back as a whole they would hold the server's thread up for as
-/// long, where that maps or unmaps memory at the same time.
+/// Gives the pages of a block back in steps. One call for the whole block would stop the server's thread for as long,
+/// if that thread maps or unmaps memory at the same time.
 ///
 /// # Safety
 /// Nobody uses the bytes any more, and they are anonymous memory of this process.
@@ -70,16 +71,16 @@ unsafe fn give_up(start: *mut u8, bytes: usize) {
     let skipped = start.addr().next_multiple_of(PAGE) - start.addr();
     for at in (skipped..bytes.saturating_sub(PAGE)).step_by(STEP) {
         let length = STEP.min((bytes - at) / PAGE * PAGE);
-        // SAFETY: whole pages inside the block, by the caller's promise; what they hold is not looked at again.
+        // SAFETY: whole pages inside the block, by the caller's promise. Nobody reads their contents again.
         unsafe { libc::madvise(start.add(at).cast(), length, libc::MADV_DONTNEED) };
     }
 }
 
-/// A block of this layout; null where there is none.
+/// Allocates a block of this layout; null if there is no memory.
 fn block(layout: Layout, zeroed: bool) -> *mut u8 {
     let (align, bytes) = (layout.align(), layout.size().max(1));
-    // SAFETY: the functions are the server's, or null before it gave them; a block is longer than what is written, and
-    // is freed once.
+    // SAFETY: the functions are the server's, or null before the server set them. The written word lies inside the
+    // block, and each block is freed once.
     unsafe {
         let whole = bytes_of_server(bytes, zeroed);
         if whole.is_null() || align <= ALIGNMENT || whole.addr().is_multiple_of(2 * align) {
@@ -99,7 +100,7 @@ fn block(layout: Layout, zeroed: bool) -> *mut u8 {
     }
 }
 
-/// A block that is counted in, if it is one.
+/// Adds a block to the balance, unless it is null.
 ///
 /// # Safety
 /// `block` is a block of the server's allocator, or null.
@@ -111,12 +112,12 @@ unsafe fn counted(block: *mut u8) -> *mut u8 {
     block
 }
 
-/// So many bytes of the server's.
+/// Allocates bytes from the server.
 ///
 /// # Safety
-/// The server's functions are set, or none of them is.
+/// Either the server's functions are all set, or none is.
 unsafe fn bytes_of_server(bytes: usize, zeroed: bool) -> *mut u8 {
-    // SAFETY: the caller promises that the server's functions are set, or none of them is; a probe is freed once.
+    // SAFETY: the caller promises that the server's functions are all set, or none is. A probe is freed once.
     unsafe {
         if bytes >= LARGE {
             match (raw::RedisModule_TryCalloc, raw::RedisModule_TryAlloc) {
@@ -126,23 +127,23 @@ unsafe fn bytes_of_server(bytes: usize, zeroed: bool) -> *mut u8 {
                     if !zeroed || probe.is_null() {
                         return probe.cast();
                     }
-                    // Zeros that nobody touched are no memory yet, and only this function gives them.
+                    // Untouched pages of zeros take no memory, and only `calloc` gives such pages.
                     free(probe.cast());
                 }
-                // Redis 6.2 has neither: `check_room` is what refuses there.
+                // Redis 6.2 has neither function: `has_room` refuses large sizes there.
                 _ => {}
             }
         }
         match (zeroed, raw::RedisModule_Calloc, raw::RedisModule_Alloc) {
             (true, Some(calloc), _) => calloc(1, bytes).cast(),
             (false, _, Some(alloc)) => alloc(bytes).cast(),
-            // Before the server gave its functions nothing may be allocated: it could not be freed after.
+            // Without the server's functions nothing may be allocated, because nothing could free the block later.
             _ => std::process::abort(),
         }
     }
 }
 
-/// Gives a block back.
+/// Gives a block back to the server.
 ///
 /// # Safety
 /// `block` is a block of the server's, and is freed once.
@@ -156,7 +157,7 @@ unsafe fn free(block: *mut u8) {
     }
 }
 
-/// Counts a block of the server's in or out.
+/// Adds a block of the server's allocator to the balance (`sign` 1), or subtracts it (`sign` -1).
 ///
 /// # Safety
 /// `block` is a block of the server's allocator.
@@ -167,15 +168,15 @@ unsafe fn count(block: *mut u8, sign: isize) {
     let _ = BALANCE.try_with(|balance| balance.set(balance.get() + sign * bytes));
 }
 
-/// What `make` makes, and how many bytes more are allocated than before: those of what was made.
+/// Returns the result of `make`, and by how many bytes the thread's balance grew in the call.
 pub fn measured<T>(make: impl FnOnce() -> T) -> (T, isize) {
     let before = BALANCE.get();
     let made = make();
     (made, BALANCE.get() - before)
 }
 
-/// Whether so many bytes more are conceivable: no more than the machine's memory, and than the server may have. Whether
-/// as much is left of either is asked by the server before a command (`deny-oom`), and by its allocator.
+/// Whether the machine's memory and the server's `maxmemory` are at least as large as this size. The server itself
+/// checks how much is left before a command (`deny-oom`), and so does its allocator.
 pub fn has_room(context: &Context, bytes: u64) -> bool {
     if bytes < ASKED_FROM || context.is_repetition() {
         return true;
@@ -184,13 +185,13 @@ pub fn has_room(context: &Context, bytes: u64) -> bool {
     bytes <= machine_memory().min(server.unwrap_or(u64::MAX))
 }
 
-/// Whether the server has more memory than it may have, and makes room.
+/// Whether the server uses more memory than its limit, and evicts keys.
 pub fn is_full() -> bool {
-    // SAFETY: no arguments, and called in the server's thread.
+    // SAFETY: the function takes no arguments, and the server's thread calls it.
     unsafe { raw::RedisModule_GetUsedMemoryRatio.is_some_and(|ratio| ratio() > 1.0) }
 }
 
-/// Whether the machine could have so many bytes.
+/// Whether the machine's memory is at least this large.
 pub fn is_conceivable(bytes: u64) -> bool {
     bytes <= machine_memory()
 }
@@ -202,10 +203,10 @@ fn machine_memory() -> u64 {
     if pages <= 0 || size <= 0 { u64::MAX } else { (pages as u64).saturating_mul(size as u64) }
 }
 
-/// The server's `maxmemory`; 0 is no limit.
+/// The server's `maxmemory`; 0 means no limit.
 fn server_memory(context: &Context) -> Option<u64> {
     let mut error: c_int = 0;
-    // SAFETY: the context is valid, the strings are static, and the data is freed once, after it was asked.
+    // SAFETY: the context is valid, the strings are static, and the data is freed once, after the read.
     unsafe {
         let data = api!(RedisModule_GetServerInfo(context.raw(), c"memory".as_ptr()));
         let limit = api!(RedisModule_ServerInfoGetFieldUnsigned(data, c"maxmemory".as_ptr(), &raw mut error));

@@ -1,5 +1,5 @@
-//! What the module needs of the server, behind types that are safe to use: commands and their arguments, replies, keys
-//! and their values, persistence, memory. All unsafe code of the module is in this folder.
+//! The server's interface in types that are safe to use: commands and their arguments, replies, keys and their values,
+//! persistence, memory. All unsafe code of the module is in this folder.
 
 pub mod beside;
 pub mod command;
@@ -35,7 +35,7 @@ macro_rules! api {
 }
 pub(crate) use api;
 
-/// A function of the server that every version has which the module loads into.
+/// Panics about a missing function of the server. Every supported version of the server has all functions.
 #[cold]
 fn absent(name: &str) -> ! {
     panic!("the server has no {name}")
@@ -45,10 +45,10 @@ fn absent(name: &str) -> ! {
 pub const OK: c_int = raw::REDISMODULE_OK as c_int;
 pub const ERR: c_int = raw::REDISMODULE_ERR as c_int;
 
-/// Servers before this version forget what a client that waited is to be replicated with.
+/// Servers before this version lose the replication of a command whose client waited.
 const FORGETS_BEFORE: c_int = 0x0007_0000;
 
-/// What a command is called with: its caller and the server.
+/// The context of a call: the caller of a command, and the server.
 pub struct Context {
     raw: *mut raw::RedisModuleCtx,
     /// The client to which commands reply.
@@ -57,18 +57,18 @@ pub struct Context {
     words: (*mut *mut raw::RedisModuleString, usize),
     /// Whether replies have the types of RESP3.
     is_resp3: bool,
-    /// What was replied before, if this is a piece of a command.
+    /// The replies of earlier pieces, if the call is a piece of a command.
     replied: Option<Rc<Replied>>,
 }
 
 impl Context {
-    /// A context that the server gave.
+    /// Wraps a context of the server.
     ///
     /// # Safety
-    /// `raw` is valid until the function that it was given to returns, and so long this is used.
+    /// `raw` is valid until the function that got it returns. The result is not used longer.
     pub unsafe fn new(raw: *mut raw::RedisModuleCtx) -> Context {
-        // SAFETY: the caller promises that `raw` is valid until the function that it was given to returns, and so long
-        // this is used; the functions were set when the module was loaded.
+        // SAFETY: the caller promises that `raw` is valid until the function that got it returns, and that the result
+        // is not used longer. The API functions were set when the module was loaded.
         unsafe {
             let flags = api!(RedisModule_GetContextFlags(raw)) as u32;
             let has_booleans = { raw::RedisModule_ReplyWithBool }.is_some();
@@ -77,10 +77,10 @@ impl Context {
         }
     }
 
-    /// A context that the server gave to run a command with these words.
+    /// Wraps a context of the server for a command with these words.
     ///
     /// # Safety
-    /// `raw` and the words are valid until the function that they were given to returns, and so long this is used.
+    /// `raw` and the words are valid until the function that got them returns. The result is not used longer.
     pub unsafe fn of_command(
         raw: *mut raw::RedisModuleCtx,
         words: *mut *mut raw::RedisModuleString,
@@ -90,7 +90,7 @@ impl Context {
         Context { words: (words, count), ..unsafe { Context::new(raw) } }
     }
 
-    /// The server's own.
+    /// The server's own handle of the context.
     pub fn raw(&self) -> *mut raw::RedisModuleCtx {
         self.raw
     }
@@ -102,29 +102,29 @@ impl Context {
         unsafe { api!(RedisModule_Log(self.raw, c"warning".as_ptr(), c"%s".as_ptr(), message.as_ptr())) }
     }
 
-    /// The version of the server, a byte for each part. Valkey says that of the Redis it stands in for.
+    /// The version of the server, a byte for each part. Valkey reports the version of the Redis that it stands in for.
     pub fn server_version(&self) -> c_int {
         // SAFETY: no arguments. Servers before 6.2 have no such function.
         unsafe { raw::RedisModule_GetServerVersion.map_or(0, |version| version()) }
     }
 
-    /// Has bytes that cannot be read be an error of who reads them, and not the server's end.
+    /// Tells the server that the module handles bytes that cannot be read. Otherwise the server would exit.
     pub fn handle_errors_of_reading(&self) {
-        // SAFETY: the context is valid. Every read is followed by a look at its success (`persistence::Reader`).
+        // SAFETY: the context is valid. The module checks every read (`persistence::Reader`).
         unsafe { api!(RedisModule_SetModuleOptions(self.raw, raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS as c_int)) }
     }
 
-    /// Makes a category of access-control lists known, where the server has that for modules: from Redis 7.4 on, and
-    /// Valkey 8.
+    /// Adds a category of access-control lists, if the server has categories of modules: Redis from 7.4 on, and Valkey
+    /// from 8 on. Returns false if the server refuses.
     pub fn add_category(&self, name: &CStr) -> bool {
         // SAFETY: the context is valid, and the server copies the string.
         unsafe { raw::RedisModule_AddACLCategory.is_none_or(|add| add(self.raw, name.as_ptr()) == OK) }
     }
 
-    /// Whether a command with this name is there.
+    /// Whether the server has a command with this name.
     pub fn has_command(&self, name: &CStr) -> bool {
-        // SAFETY: the context is valid, the strings live until the call returns, and the reply is freed once, after its
-        // element was looked at.
+        // SAFETY: the context is valid, and the strings live until the call returns. The reply is freed once, after the
+        // look at its element.
         unsafe {
             let reply =
                 api!(RedisModule_Call(self.raw, c"COMMAND".as_ptr(), c"cc".as_ptr(), c"INFO".as_ptr(), name.as_ptr()));
@@ -139,12 +139,12 @@ impl Context {
         }
     }
 
-    /// Has replicas and the append-only file do what the caller did.
+    /// Replicates the caller's command to replicas and to the append-only file.
     pub fn replicate_verbatim(&self) {
         let (words, count) = self.words;
         // SAFETY: the context is valid, and so are the words of its command (`Context::of_command`).
         unsafe {
-            // Redis 6.2 forgets what is said of a command verbatim whose client waited. A piece has words of its own.
+            // Redis 6.2 drops the verbatim replication of a command whose client waited. A piece has words of its own.
             let forgets = self.server_version() < FORGETS_BEFORE && count > 0;
             if self.replied.is_some() || forgets && api!(RedisModule_IsBlockedReplyRequest(self.raw)) != 0 {
                 let mut length = 0;
@@ -157,9 +157,9 @@ impl Context {
         }
     }
 
-    /// Has replicas and the append-only file run a command of this name, this key, and these arguments.
+    /// Replicates a command with this name, this key and these arguments to replicas and to the append-only file.
     pub fn replicate(&self, command: &CStr, key: &Argument, arguments: &[&[u8]]) {
-        // SAFETY: the context is valid; the strings are freed once, after the call which takes so many of them.
+        // SAFETY: the context is valid. The strings are freed once, after the call that reads `count` of them.
         unsafe {
             let make = |bytes: &&[u8]| api!(RedisModule_CreateString(self.raw, bytes.as_ptr().cast(), bytes.len()));
             let strings: Vec<*mut raw::RedisModuleString> = arguments.iter().map(make).collect();
@@ -169,15 +169,16 @@ impl Context {
         }
     }
 
-    /// Bytes that nobody can guess.
+    /// Random bytes that nobody can guess.
     pub fn random<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
-        // SAFETY: the buffer has so many bytes.
+        // SAFETY: the buffer has `N` bytes.
         unsafe { api!(RedisModule_GetRandomBytes(bytes.as_mut_ptr(), N)) };
         bytes
     }
 
-    /// Whether a primary has this done, or the append-only file: what was done there has to be done here.
+    /// Whether the command comes from a primary or from the append-only file. A command that succeeded there must
+    /// succeed here.
     pub fn is_repetition(&self) -> bool {
         let repetition = raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING;
         // SAFETY: the context is valid.
@@ -193,8 +194,8 @@ impl Argument {
     /// The bytes of the argument.
     pub fn bytes(&self) -> &[u8] {
         let mut length = 0;
-        // SAFETY: the server keeps the string as long as the command runs, and arguments are borrowed for less
-        // (`command::run`); it is not changed meanwhile.
+        // SAFETY: the server keeps the string unchanged as long as the command runs, and arguments are borrowed for
+        // less (`command::run`).
         unsafe {
             let start = api!(RedisModule_StringPtrLen(self.0, &raw mut length));
             if length == 0 { &[] } else { std::slice::from_raw_parts(start.cast(), length) }
@@ -206,19 +207,19 @@ impl Argument {
         self.bytes().eq_ignore_ascii_case(word.as_bytes())
     }
 
-    /// The number that it is, as the server reads numbers.
+    /// The argument as an integer, in the server's notation.
     pub fn integer(&self) -> Option<i64> {
         let mut number = 0;
         // SAFETY: as in `bytes`.
         (unsafe { api!(RedisModule_StringToLongLong(self.0, &raw mut number)) } == OK).then_some(number)
     }
 
-    /// The number that it is, if that is a whole number from 0 on.
+    /// The argument as a whole number of at least 0.
     pub fn unsigned(&self) -> Option<u64> {
         str::from_utf8(self.bytes()).ok().and_then(|digits| digits.parse().ok())
     }
 
-    /// The number that it is, as the server reads numbers.
+    /// The argument as a real number, in the server's notation.
     pub fn real(&self) -> Option<f64> {
         let mut number = 0.0;
         // SAFETY: as in `bytes`.
@@ -231,20 +232,20 @@ impl Argument {
 pub enum Refusal {
     /// Too few arguments, or too many.
     Arity,
-    /// The key holds something else.
+    /// The key holds a value of another type.
     WrongType,
-    /// A message that is the same each time.
+    /// A message that is always the same.
     Said(&'static str),
     /// A message that was made for this refusal.
     Of(String),
-    /// The library's.
+    /// An error of the library.
     Library(petal::Error),
-    /// The command is not refused: it starts anew when this work ends.
+    /// The command is not refused: the command starts again when this work ends.
     Later(Arc<Busy>),
 }
 
 impl Refusal {
-    /// A fault of the module.
+    /// The refusal for an error of the module itself.
     pub const INTERNAL: Refusal = Refusal::Said("ERR an internal error of the module petal, which its log tells");
 }
 

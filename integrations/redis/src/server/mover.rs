@@ -1,29 +1,30 @@
-//! How the server moves memory.
+//! How the server moves memory to defragment it.
 
 use super::api;
 use super::memory::ALIGNMENT;
 use redis_module::raw;
 use std::ptr::NonNull;
 
-/// The server's way to move memory, where it thinks that worth while.
+/// The server's handle for moving memory. The server decides which blocks to move.
 pub struct Mover(pub(super) *mut raw::RedisModuleDefragCtx);
 
 impl Mover {
-    /// Where the server has moved this block of its memory to, bytes and all; or where it is.
+    /// Offers a block of the server's memory to the server, which may move it with all its bytes. Returns where the
+    /// block is then.
     pub(super) fn moved<V>(&self, block: NonNull<V>) -> NonNull<V> {
-        // SAFETY: a block of the server's allocator, which frees it if it moves it. What is in it may be moved, since
-        // nobody has a reference: whoever calls has it alone.
+        // SAFETY: `block` is a block of the server's allocator, which frees the old block after a move. The caller has
+        // the block alone, so no reference to its contents exists.
         NonNull::new(unsafe { api!(RedisModule_DefragAlloc(self.0, block.as_ptr().cast())) }.cast()).unwrap_or(block)
     }
 
-    /// Has the memory of a slice moved.
+    /// Lets the server move the memory of a slice.
     pub fn slice<V>(&self, slice: &mut Box<[V]>) {
         // An empty slice has no memory.
         if size_of_val(&**slice) == 0 || align_of::<V>() > ALIGNMENT {
             return;
         }
         let (count, start) = (slice.len(), NonNull::from(Box::leak(std::mem::take(slice))).cast::<V>());
-        // SAFETY: so many values, at the start of a block that is this slice's alone.
+        // SAFETY: the block holds `count` values from its start on, and belongs to this slice alone.
         *slice = unsafe { Box::from_raw(NonNull::slice_from_raw_parts(self.moved(start), count).as_ptr()) };
     }
 }

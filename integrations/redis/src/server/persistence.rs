@@ -1,20 +1,20 @@
-//! What values are written to and read from: RDB files, DUMP and RESTORE, the append-only file, digests.
+//! Reading and writing values: RDB files, DUMP and RESTORE, the append-only file, digests.
 
 use super::api;
 use redis_module::raw;
 use std::ffi::{CStr, CString, c_char, c_longlong};
 
-/// Bytes that could not be read, or that no value has.
+/// The error for bytes that cannot be read, or that are not a value.
 pub struct Unreadable;
 
-/// What a value is read from.
+/// The source from which the server reads a value.
 pub struct Reader(*mut raw::RedisModuleIO);
 
 impl Reader {
-    /// The server's.
+    /// Wraps the server's handle.
     ///
     /// # Safety
-    /// `raw` is valid as long as this is used.
+    /// `raw` is valid as long as the result is used.
     pub unsafe fn new(raw: *mut raw::RedisModuleIO) -> Reader {
         Reader(raw)
     }
@@ -41,7 +41,7 @@ impl Reader {
     /// Gives the next string to `take`.
     pub fn bytes<T>(&mut self, take: impl FnOnce(&[u8]) -> T) -> Result<T, Unreadable> {
         let mut length = 0;
-        // SAFETY: the reader is valid; the buffer has so many bytes, and is freed once, after it was taken.
+        // SAFETY: the reader is valid. The buffer has `length` bytes, and is freed once, after `take`.
         unsafe {
             let buffer = api!(RedisModule_LoadStringBuffer(self.0, &raw mut length));
             if buffer.is_null() {
@@ -53,7 +53,7 @@ impl Reader {
         }
     }
 
-    /// Writes a line to the server's log that says what is read.
+    /// Writes a line to the server's log that names the file that is read.
     pub fn warn(&self, message: &str) {
         let message = CString::new(message).unwrap_or_default();
         // SAFETY: the reader is valid, and the strings live until the call returns.
@@ -61,56 +61,57 @@ impl Reader {
     }
 }
 
-/// What a value is written to.
+/// The file to which the server writes a value.
 pub struct Writer(*mut raw::RedisModuleIO);
 
 impl Writer {
-    /// The server's.
+    /// Wraps the server's handle.
     ///
     /// # Safety
-    /// `raw` is valid as long as this is used.
+    /// `raw` is valid as long as the result is used.
     pub unsafe fn new(raw: *mut raw::RedisModuleIO) -> Writer {
         Writer(raw)
     }
 
-    /// An unsigned number.
+    /// Writes an unsigned number.
     pub fn unsigned(&mut self, number: u64) {
         // SAFETY: the writer is valid.
         unsafe { api!(RedisModule_SaveUnsigned(self.0, number)) }
     }
 
-    /// A real number.
+    /// Writes a real number.
     pub fn real(&mut self, number: f64) {
         // SAFETY: the writer is valid.
         unsafe { api!(RedisModule_SaveDouble(self.0, number)) }
     }
 
-    /// A string.
+    /// Writes a string.
     pub fn bytes(&mut self, bytes: &[u8]) {
         // SAFETY: the writer is valid, and the server copies the bytes.
         unsafe { api!(RedisModule_SaveStringBuffer(self.0, bytes.as_ptr().cast(), bytes.len())) }
     }
 }
 
-/// What the commands that make a value are written to.
+/// The append-only file, for the commands that make a value.
 pub struct Commands {
     file: *mut raw::RedisModuleIO,
     key: *mut raw::RedisModuleString,
 }
 
 impl Commands {
-    /// The server's, for a key.
+    /// Wraps the server's handles of the file and of a key.
     ///
     /// # Safety
-    /// Both are valid as long as this is used.
+    /// Both handles are valid as long as the result is used.
     pub unsafe fn new(file: *mut raw::RedisModuleIO, key: *mut raw::RedisModuleString) -> Commands {
         Commands { file, key }
     }
 
-    /// A command that takes the key, a number and bytes.
+    /// Writes a command with the key, a number and bytes.
     pub fn chunk(&mut self, command: &CStr, number: u64, bytes: &[u8]) {
         let start: *const c_char = bytes.as_ptr().cast();
-        // SAFETY: file and key are valid; the format names key, number and a buffer with its length, which follow.
+        // SAFETY: file and key are valid. The format names the arguments that follow: key, number, and a buffer with
+        // its length.
         unsafe {
             api!(RedisModule_EmitAOF(
                 self.file,
@@ -124,12 +125,12 @@ impl Commands {
         }
     }
 
-    /// A command that takes the key, a number, bytes, and two words more.
+    /// Writes a command with the key, a number, bytes, and two more words.
     pub fn chunk_with(&mut self, command: &CStr, number: u64, bytes: &[u8], words: [&[u8]; 2]) {
         let start: *const c_char = bytes.as_ptr().cast();
         let [first, second] = words;
-        // SAFETY: file and key are valid; the format names key, number and three buffers with their lengths, which
-        // follow.
+        // SAFETY: file and key are valid. The format names the arguments that follow: key, number, and three buffers
+        // with their lengths.
         unsafe {
             api!(RedisModule_EmitAOF(
                 self.file,
@@ -148,25 +149,25 @@ impl Commands {
     }
 }
 
-/// What DEBUG DIGEST is told.
+/// The digest of DEBUG DIGEST.
 pub struct Digest(*mut raw::RedisModuleDigest);
 
 impl Digest {
-    /// The server's.
+    /// Wraps the server's handle.
     ///
     /// # Safety
-    /// `raw` is valid as long as this is used.
+    /// `raw` is valid as long as the result is used.
     pub unsafe fn new(raw: *mut raw::RedisModuleDigest) -> Digest {
         Digest(raw)
     }
 
-    /// Bytes.
+    /// Adds bytes to the digest.
     pub fn bytes(&mut self, bytes: &[u8]) {
-        // SAFETY: the digest is valid, and the bytes are read only.
+        // SAFETY: the digest is valid, and the server only reads the bytes.
         unsafe { api!(RedisModule_DigestAddStringBuffer(self.0, bytes.as_ptr().cast(), bytes.len())) }
     }
 
-    /// The end of what has an order.
+    /// Ends an ordered sequence of the digest.
     pub fn end(&mut self) {
         // SAFETY: the digest is valid.
         unsafe { api!(RedisModule_DigestEndSequence(self.0)) }

@@ -1,5 +1,5 @@
-//! Commands of very many items, which run in pieces. Each piece is a command of its own with some of the items, and the
-//! server answers other clients between pieces. The client waits for the last piece, and gets one reply.
+//! Commands with many items, which run in pieces. Each piece is a command of its own with some of the items. The server
+//! answers other clients between pieces. The client waits for the last piece, and gets one reply.
 
 use super::command::Handler;
 use super::defaults;
@@ -12,41 +12,41 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Instant;
 
-/// The most items of a piece, and about how many bytes. The module reads the clock between pieces.
+/// The most items of a piece, and about the most bytes. The module reads the clock between pieces.
 const ITEMS: usize = 256;
 const BYTES: usize = 64 << 10;
 
-/// For how many milliseconds a command waits if a value is in use.
+/// How many milliseconds a command waits if a value is in use.
 const PAUSE: i64 = 1;
 
-/// What the pieces of a command have replied so far.
+/// The replies of the pieces so far.
 #[derive(Default)]
 pub struct Replied {
-    /// How many replies there are, of an array that was begun.
+    /// The number of elements so far, if the reply is an array.
     answers: Cell<Option<usize>>,
-    /// The sum, for a command that replies a sum.
+    /// The sum so far, if the reply is a sum.
     sum: Cell<Option<u64>>,
     /// Whether no reply may follow.
     is_last: Cell<bool>,
 }
 
-/// A command whose pieces are not all done.
+/// A command with pieces that have not run yet.
 struct Pieces {
     client: *mut raw::RedisModuleBlockedClient,
     /// Where the reply goes, piece by piece.
     replies: *mut raw::RedisModuleCtx,
     is_resp3: bool,
     words: (*mut *mut raw::RedisModuleString, usize),
-    /// How many words each piece begins with, and how many an item has.
+    /// The number of words at the start of each piece, and the number of words of an item.
     head: usize,
     of_item: usize,
     handler: Handler,
-    /// The first of the remaining words.
+    /// The index of the first remaining word.
     at: usize,
     replied: Rc<Replied>,
 }
 
-/// What some pieces replied.
+/// How a run of pieces ended.
 enum Progress {
     Done,
     /// The budget is used up.
@@ -56,21 +56,21 @@ enum Progress {
 }
 
 thread_local! {
-    /// Clients that are gone, with pieces that have not run. Only the server's thread uses this list.
+    /// Clients that disconnected before all of their pieces ran. Only the server's thread uses this list.
     static GONE: RefCell<Vec<*mut raw::RedisModuleBlockedClient>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Context {
-    /// Runs a command of very many items in pieces, by the command's own function. Each piece has the first `head`
-    /// words, and some items of `of_item` words each. Returns false, without running anything, if there are few items
-    /// or if the client cannot wait. Then the function goes on.
+    /// Runs a command with many items in pieces, by the command's own function. Each piece has the first `head` words,
+    /// and some items of `of_item` words each. Returns false, without running anything, if there are few items or if
+    /// the client cannot wait. The function then runs as a whole.
     pub fn in_pieces(&self, arguments: &[Argument], head: usize, of_item: usize, handler: Handler) -> bool {
         let items = (arguments.len() - head) / of_item;
         if items <= ITEMS || !defaults::are_many(items) || self.replied.is_some() || !self.can_wait() {
             return false;
         }
-        // SAFETY: the context is valid, its client can wait, and both handles are given up in `end`. The words stay
-        // while the client waits; when it goes `gone` is called before they do.
+        // SAFETY: the context is valid, its client can wait, and `end` gives up both handles. The words stay valid
+        // while the client waits. When the client disconnects, the server calls `gone` before it frees the words.
         let pieces = unsafe {
             let client = api!(RedisModule_BlockClient(self.raw, None, None, None, 0));
             api!(RedisModule_SetDisconnectCallback(client, Some(gone)));
@@ -83,18 +83,19 @@ impl Context {
         true
     }
 
-    /// The start of an array of so many replies, or of a piece of an array.
+    /// Begins an array of `length` replies, or the part of an array that this piece replies. Returns false if the
+    /// command does not run in pieces.
     pub(super) fn begin_array(&self, length: usize) -> bool {
         let Some(replied) = &self.replied else { return false };
         if replied.answers.get().is_none() {
-            // SAFETY: the context is valid; how many there are is said in `end`.
+            // SAFETY: the context is valid, and `end` sets the length of the array.
             unsafe { api!(RedisModule_ReplyWithArray(self.replies, c_long::from(raw::REDISMODULE_POSTPONED_LEN))) };
         }
         replied.answers.set(Some(replied.answers.get().unwrap_or(0) + length));
         true
     }
 
-    /// Replies a number of items: for the pieces of a command, the sum over all pieces.
+    /// Replies a number of items. If the command runs in pieces, the reply is the sum over all pieces.
     pub fn reply_sum(&self, count: u64) {
         match &self.replied {
             Some(replied) => replied.sum.set(Some(replied.sum.get().unwrap_or(0).saturating_add(count))),
@@ -102,7 +103,7 @@ impl Context {
         }
     }
 
-    /// An error that is the last of the replies, whatever items remain.
+    /// Replies an error as the last reply, even if items remain.
     pub fn reply_last(&self, refusal: &Refusal) {
         if let Some(replied) = &self.replied {
             replied.is_last.set(true);
@@ -112,7 +113,7 @@ impl Context {
 }
 
 impl Pieces {
-    /// Runs pieces until the budget is used up, and asks the server to call again for the others.
+    /// Runs pieces until the budget is used up. If pieces remain, the server calls `later` for them.
     fn go_on(mut self: Box<Self>, context: *mut raw::RedisModuleCtx) {
         let is_gone = GONE.with_borrow_mut(|gone| {
             let place = gone.iter().position(|client| *client == self.client);
@@ -133,7 +134,7 @@ impl Pieces {
     /// Runs pieces until the budget is used up.
     fn some(&mut self, context: *mut raw::RedisModuleCtx) -> Progress {
         let start = Instant::now();
-        // SAFETY: the client has not gone, so its words are there.
+        // SAFETY: the client is still connected, so its words are valid.
         let words = unsafe { std::slice::from_raw_parts(self.words.0, self.words.1) };
         let mut piece = words[..self.head].to_vec();
         while self.at < words.len() {
@@ -146,14 +147,14 @@ impl Pieces {
                 is_resp3: self.is_resp3,
                 replied: Some(Rc::clone(&self.replied)),
             };
-            // SAFETY: an `Argument` is such a pointer.
+            // SAFETY: an `Argument` is a transparent pointer to a string.
             let arguments = unsafe { std::slice::from_raw_parts(piece.as_ptr().cast::<Argument>(), piece.len()) };
             let outcome = catch_unwind(AssertUnwindSafe(|| (self.handler)(&here, arguments)));
             match outcome.unwrap_or(Err(Refusal::INTERNAL)) {
                 Ok(()) => self.at += piece.len() - self.head,
                 Err(Refusal::Later(_)) => return Progress::InUse,
                 Err(refusal) => {
-                    // An error is the whole reply, or the last element of an array that was begun.
+                    // An error is the whole reply, or the last element of a started array.
                     if self.replied.answers.get().is_some() {
                         here.begin_array(1);
                     }
@@ -177,7 +178,7 @@ impl Pieces {
         let (mut end, mut bytes) = (self.at, 0);
         while end < words.len() && end - self.at < ITEMS * self.of_item && bytes < BYTES {
             let item = &words[end..end + self.of_item];
-            // SAFETY: an `Argument` is such a pointer, and the words are there.
+            // SAFETY: an `Argument` is a transparent pointer to a string, and the words are valid.
             bytes +=
                 item.iter().map(|word| unsafe { &*(&raw const *word).cast::<Argument>() }.bytes().len()).sum::<usize>();
             end += self.of_item;
@@ -187,7 +188,7 @@ impl Pieces {
 
     /// Sends the collected reply, and unblocks the client.
     fn end(self: Box<Self>) {
-        // SAFETY: the handles are valid, and given up once, here.
+        // SAFETY: the handles are valid, and only this function gives them up.
         unsafe {
             if let Some(answers) = self.replied.answers.get() {
                 api!(RedisModule_ReplySetArrayLength(self.replies, answers as c_long));
@@ -200,14 +201,14 @@ impl Pieces {
     }
 }
 
-/// Called by the server in its thread, after it has answered other clients.
+/// The server calls this function in its thread, after it has answered other clients.
 unsafe extern "C" fn later(context: *mut raw::RedisModuleCtx, pieces: *mut c_void) {
-    // SAFETY: from `go_on`, which gave it up.
+    // SAFETY: `go_on` gave up this box.
     let pieces = unsafe { Box::from_raw(pieces.cast::<Pieces>()) };
     let _ = catch_unwind(AssertUnwindSafe(|| pieces.go_on(context)));
 }
 
-/// Called by the server in its thread, when a waiting client disconnects.
+/// The server calls this function in its thread when a waiting client disconnects.
 unsafe extern "C" fn gone(_: *mut raw::RedisModuleCtx, client: *mut raw::RedisModuleBlockedClient) {
     GONE.with_borrow_mut(|gone| gone.push(client));
 }

@@ -16,12 +16,12 @@ impl Context {
         unsafe { api!(RedisModule_ReplyWithLongLong(self.replies, number as c_longlong)) };
     }
 
-    /// Replies a count; one beyond the protocol's integers becomes the greatest of these.
+    /// Replies a count. A count beyond the protocol's integers becomes the greatest integer.
     pub fn reply_count(&self, count: u64) {
         self.reply_integer(count.min(i64::MAX as u64) as i64);
     }
 
-    /// Replies a count, or null where there is none.
+    /// Replies a count, or null for `None`.
     pub fn reply_field(&self, count: Option<u64>) {
         match count {
             Some(count) => self.reply_count(count),
@@ -29,7 +29,7 @@ impl Context {
         }
     }
 
-    /// Replies a real number: a double in RESP3, its digits in RESP2.
+    /// Replies a real number: a double in RESP3, a string of digits in RESP2.
     pub fn reply_real(&self, number: f64) {
         // SAFETY: the context is valid.
         unsafe { api!(RedisModule_ReplyWithDouble(self.replies, number)) };
@@ -64,7 +64,7 @@ impl Context {
         unsafe { api!(RedisModule_ReplyWithSimpleString(self.replies, word.as_ptr())) };
     }
 
-    /// Begins an array of so many replies, which follow.
+    /// Begins an array; its elements are the next `length` replies.
     pub fn reply_array(&self, length: usize) {
         if self.begin_array(length) {
             return;
@@ -73,10 +73,10 @@ impl Context {
         unsafe { api!(RedisModule_ReplyWithArray(self.replies, length as c_long)) };
     }
 
-    /// Begins so many names with their values, which follow: a map in RESP3, an array in RESP2.
+    /// Begins a map of `pairs` names and values, which are the next replies: a map in RESP3, an array in RESP2.
     pub fn reply_map(&self, pairs: usize) {
         if self.is_resp3 {
-            // SAFETY: the context is valid; a server that has RESP3 replies for modules has maps.
+            // SAFETY: the context is valid. A server with RESP3 replies for modules has maps.
             unsafe { api!(RedisModule_ReplyWithMap(self.replies, pairs as c_long)) };
         } else {
             self.reply_array(2 * pairs);
@@ -98,14 +98,14 @@ impl Context {
             Refusal::WrongType => self.reply_error("WRONGTYPE Operation against a key holding the wrong kind of value"),
             Refusal::Said(words) => self.reply_error(words),
             Refusal::Of(words) => self.reply_error(words),
-            // The caller of the handler handles this refusal before.
+            // `command::run` handles this refusal before it gets here.
             Refusal::Later(_) => self.reply_refusal(&Refusal::INTERNAL),
             Refusal::Library(error) => self.reply_error(&format!("ERR {}", error)),
         }
     }
 
     fn reply_error(&self, words: &str) {
-        // The protocol's errors are one line.
+        // An error of the protocol is one line.
         let words = CString::new(words.replace(['\r', '\n', '\0'], " ")).unwrap_or_default();
         // SAFETY: the context is valid, and the server copies the string.
         unsafe { api!(RedisModule_ReplyWithError(self.replies, words.as_ptr())) };

@@ -1,4 +1,4 @@
-//! The module's part of the server's configuration, where the server has that for modules: from Redis 7.0 on.
+//! The module's part of the server's configuration. Redis has settings of modules from 7.0 on.
 
 use super::defaults::{self, SETTINGS, Setting};
 use super::{Argument, Context, ERR, OK, api};
@@ -7,17 +7,17 @@ use std::ffi::{CStr, CString, c_char, c_int, c_longlong, c_uint, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// From this version on names of settings may be without the module's before them.
+/// From this version on a setting's name needs no prefix with the module's name.
 const UNPREFIXED_FROM: c_int = 0x0008_0000;
 
 impl Context {
-    /// Makes settings known: RedisBloom's by their names, which have the module's and a dot before them in servers
-    /// older than Redis 8 and in Valkey; and `petal.budget`.
+    /// Registers the settings: RedisBloom's by their names, and `petal.budget`. In servers before Redis 8, and in
+    /// Valkey, RedisBloom's names follow the module's name and a dot.
     ///
     /// # Errors
     /// The name of the setting that the server refuses.
     pub fn register_settings(&self) -> Result<(), &'static CStr> {
-        // SAFETY: the functions were set when the module was loaded, or there are none.
+        // SAFETY: the API functions were set when the module was loaded, or are absent.
         let functions = unsafe {
             (
                 raw::RedisModule_RegisterNumericConfig,
@@ -32,8 +32,8 @@ impl Context {
         };
         for setting in SETTINGS {
             let (now, itself) = (CString::new(setting.text()).unwrap_or_default(), (&raw const *setting).cast_mut());
-            // SAFETY: the context is valid, the server copies the strings and calls the functions as it says, with the
-            // setting, which is static and changes through atomics only.
+            // SAFETY: the context is valid, and the server copies the strings. The server calls the functions as
+            // documented, with the setting, which is static and changes through atomics only.
             let status = unsafe {
                 register(
                     self.raw,
@@ -52,7 +52,7 @@ impl Context {
         }
         let (now, most) = (defaults::milliseconds() as c_longlong, defaults::MOST_BUDGET as c_longlong);
         let (name, flags) = (c"budget", raw::REDISMODULE_CONFIG_DEFAULT);
-        // SAFETY: likewise.
+        // SAFETY: the context is valid, the server copies the strings, and the callbacks use no setting's pointer.
         unsafe {
             let status = register_number(
                 self.raw,
@@ -71,16 +71,16 @@ impl Context {
     }
 }
 
-/// What `get` gave last: it is the module's, and the server looks at it at once.
+/// The last result of `get`. The module owns the string, and the server reads it at once.
 static GIVEN: AtomicPtr<raw::RedisModuleString> = AtomicPtr::new(null_mut());
 
-/// A new string of the server's, which the caller owns.
+/// A new string of the server. The caller owns the string.
 unsafe fn string(text: &str) -> *mut raw::RedisModuleString {
     // SAFETY: the server copies the bytes.
     unsafe { api!(RedisModule_CreateString(null_mut(), text.as_ptr().cast(), text.len())) }
 }
 
-/// The setting that the server was given.
+/// The setting behind the pointer that was registered with the server.
 ///
 /// # Safety
 /// `setting` is one of [`SETTINGS`].
@@ -90,7 +90,7 @@ unsafe fn of(setting: *mut c_void) -> &'static Setting {
 }
 
 unsafe extern "C" fn get(_: *const c_char, setting: *mut c_void) -> *mut raw::RedisModuleString {
-    // SAFETY: what was registered; the string before is freed once, after the server was done with it.
+    // SAFETY: `setting` is the registered pointer. The previous string is freed once, after the server has read it.
     unsafe {
         let now = string(&of(setting).text());
         let before = GIVEN.swap(now, Ordering::Relaxed);
@@ -107,7 +107,8 @@ unsafe extern "C" fn set(
     setting: *mut c_void,
     error: *mut *mut raw::RedisModuleString,
 ) -> c_int {
-    // SAFETY: what was registered; the string is valid until this returns, and the server frees what is said.
+    // SAFETY: `setting` is the registered pointer. The string is valid until this function returns, and the server
+    // frees the error.
     unsafe {
         match of(setting).set(&Argument(value)) {
             Ok(()) => OK,

@@ -1,11 +1,11 @@
-//! A value that several hold, as `Arc` is one, but of which the server may move the memory.
+//! A value with several holders, like an `Arc`, whose memory the server may move.
 
 use super::mover::Mover;
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
-/// A value that several hold. The last of them frees it.
+/// A value with several holders. The last holder frees it.
 pub struct Shared<T>(NonNull<Inner<T>>);
 
 struct Inner<T> {
@@ -19,7 +19,7 @@ unsafe impl<T: Send + Sync> Send for Shared<T> {}
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// How many bytes of memory a value takes.
+    /// How many bytes of memory a shared value takes.
     pub const BYTES: usize = size_of::<Inner<T>>();
 
     /// A value that has one holder.
@@ -28,7 +28,7 @@ impl<T> Shared<T> {
     }
 
     fn inner(&self) -> &Inner<T> {
-        // SAFETY: it is freed when the last holder is dropped, and this is one.
+        // SAFETY: the last holder frees the value when it is dropped, and `self` is a holder.
         unsafe { self.0.as_ref() }
     }
 
@@ -37,7 +37,7 @@ impl<T> Shared<T> {
         self.inner().holders.load(Ordering::Acquire)
     }
 
-    /// The value, where nobody else holds it: nobody can come to, since that takes a holder.
+    /// The value, if nobody else holds it. Only a holder can make another holder, so none can appear.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         match self.holders() {
             // SAFETY: this is the only holder, and `&mut self` borrows it exclusively.
@@ -46,7 +46,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Has the value's memory moved, where nobody else holds the value.
+    /// Lets the server move the value's memory, if nobody else holds the value.
     pub fn move_memory(&mut self, mover: &Mover) {
         if self.holders() == 1 {
             self.0 = mover.moved(self.0);
@@ -73,7 +73,7 @@ impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         if self.inner().holders.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
-            // SAFETY: this was the last holder, and the memory came from a box.
+            // SAFETY: this holder was the last, and the memory came from a box.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         }
     }

@@ -1,9 +1,9 @@
-//! The arguments of commands as the server shows them, made from a line of a manual: `key rate:double [NONSCALING]`.
+//! The arguments of commands in the server's form, made from a line in a manual's notation: `key rate:double
+//! [NONSCALING]`.
 //!
-//! A name is a string, or of the type after its colon. A word in capitals stands for itself, alone or before an
-//! argument. Brackets enclose arguments that may be absent, and parentheses enclose arguments that come together. `|`
-//! separates alternatives, after a name for the choice and a colon. Dots follow an argument that may come more than
-//! once.
+//! A name is a string, or has the type after its colon. A word in capitals stands for itself, alone or before an
+//! argument. Brackets enclose an optional argument, and parentheses enclose arguments that come together. A choice is a
+//! name, a colon, and alternatives with `|` between them. Dots follow an argument that may be repeated.
 
 use redis_module::raw;
 use std::ffi::{CString, c_int};
@@ -33,7 +33,7 @@ impl Arguments {
     }
 
     fn push(&mut self, word: &str) {
-        // SAFETY: likewise.
+        // SAFETY: all-zero bytes are null pointers, zeros and the first value of an enum, as above.
         let mut argument: raw::RedisModuleCommandArg = unsafe { std::mem::zeroed() };
         let (word, is_more) = word.strip_suffix("...").map_or((word, false), |word| (word, true));
         let inner = word.strip_prefix('[').and_then(|word| word.strip_suffix(']'));

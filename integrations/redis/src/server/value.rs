@@ -1,4 +1,4 @@
-//! Types of values: what the server needs of one, and the functions through which it asks.
+//! Types of values: what the server needs of a type, and the functions that the server calls.
 
 use super::beside::{Busy, do_beside, is_servers_thread};
 use super::defaults;
@@ -16,18 +16,18 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-/// From this size on a value is freed by another thread when the server frees lazily.
+/// The least size in bytes of a value that another thread frees when the server frees lazily.
 const LAZY_FROM: usize = 64 << 10;
 
-/// How long a change waits before it looks again whether the value is lent still.
+/// How long a change waits before it checks again whether the value is still lent.
 const MOMENT: Duration = Duration::from_micros(100);
 
 /// A type of values.
 pub trait DataType: Sized + Send + Sync + 'static {
-    /// How the memory of a value becomes known.
+    /// How the module learns the memory size of a value.
     type Memory: Memory<Self>;
 
-    /// Nine letters that RDB files know it by.
+    /// The nine letters that name the type in RDB files.
     const NAME: &'static CStr;
     /// The version of the bytes that `write` writes.
     const VERSION: c_int;
@@ -49,13 +49,13 @@ pub trait DataType: Sized + Send + Sync + 'static {
     /// Writes the commands that make the value.
     fn rewrite(&self, to: &mut Commands);
 
-    /// Gives the server what is equal in two values exactly if the values are equal.
+    /// Writes the same bytes to the digest for equal values, and different bytes for different values.
     fn digest(&self, to: &mut Digest);
 
     /// A copy of the value, with memory of its own.
     fn copy(&self) -> petal::Result<Self>;
 
-    /// Has the value's memory moved to where it leaves fewer gaps.
+    /// Lets the server move the value's memory, so that fewer gaps are left.
     fn move_memory(&mut self, mover: &Mover);
 
     /// The server's handle of the type.
@@ -64,12 +64,12 @@ pub trait DataType: Sized + Send + Sync + 'static {
     }
 }
 
-/// How the memory of a value becomes known: [`Given`] or [`Asked`].
+/// How the module learns the memory size of a value: [`Given`] or [`Asked`].
 pub trait Memory<T>: Copy + Default + Send + 'static {
-    /// Calls what makes or changes a value.
+    /// Calls a function that makes or changes a value.
     fn follow<R>(&mut self, call: impl FnOnce() -> R) -> R;
 
-    /// How many bytes the value has.
+    /// How many bytes of memory the value has.
     fn bytes(&self, value: &T) -> usize;
 }
 
@@ -89,13 +89,14 @@ impl<T> Memory<T> for Given {
     }
 }
 
-/// The bytes that were asked for, which the value itself knows: nothing is measured, and a value keeps no number.
+/// The bytes that the value asked the allocator for. The value itself knows the number, so nothing is measured or
+/// stored.
 #[derive(Clone, Copy, Default)]
 pub struct Asked;
 
 /// A value that knows how many bytes it asked the allocator for.
 pub trait KnowsMemory: DataType {
-    /// How many bytes the value asked the allocator for, beside its own.
+    /// How many bytes the value asked the allocator for, besides the value's own bytes.
     fn asked_for(&self) -> usize;
 }
 
@@ -109,24 +110,26 @@ impl<T: KnowsMemory<Memory = Asked>> Memory<T> for Asked {
     }
 }
 
-/// A value, and the memory that it has.
+/// A value, and its memory size.
 pub struct Value<T: DataType> {
     value: Shared<T>,
     memory: T::Memory,
-    /// Only values that were copied, or were lent for work beside the server's thread, have this.
+    /// Only values that were copied, or lent to work beside the server's thread, have this field.
     extra: OnceCell<Box<Extra<T>>>,
 }
 
 struct Extra<T: DataType> {
-    /// One for each key that has this very value: those that a key was copied to and that have not changed since.
+    /// A token that each key with this same value holds: the keys to which a key was copied and that are unchanged
+    /// since.
     holders: Arc<()>,
-    /// A value of its own for a key that shares one, once it is made beside the server's thread.
+    /// A separate value for a key that shares this one, once the module's thread has made it.
     own: Own<T>,
-    /// While the own value is being made, the work that makes it.
+    /// The work that makes the separate value, while the work runs.
     making: RefCell<Weak<Busy>>,
     /// The works beside the server's thread to which the value is lent.
     busy: RefCell<Vec<Weak<Busy>>>,
-    /// Changes whenever the value does: where two looks at a key find the same stamp, nothing has changed.
+    /// A number that changes whenever the value does. If two looks at a key find the same stamp, the value is
+    /// unchanged.
     stamp: Cell<u64>,
 }
 
@@ -160,8 +163,8 @@ impl<T: DataType> Value<T> {
         Ok(made)
     }
 
-    /// Changes the value, which nobody shares, and finds out what memory it then has. Where it is lent, waits until it
-    /// is looked at no more.
+    /// Changes the value, which no other key shares, and updates the memory size. If the value is lent, the change
+    /// waits until the work has ended.
     fn change<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
         while self.value.holders() > 1 {
             std::thread::sleep(MOMENT);
@@ -169,7 +172,7 @@ impl<T: DataType> Value<T> {
         if let Some(extra) = self.extra.get() {
             extra.stamp.set(stamp());
         }
-        // Only this thread lends values, so no new holder can come.
+        // Only this thread lends values, so no new holder can appear.
         let value = self.value.get_mut().unwrap_or_else(|| unreachable!("a value that nobody else has"));
         self.memory.follow(|| change(value))
     }
@@ -178,14 +181,14 @@ impl<T: DataType> Value<T> {
         self.extra.get_or_init(|| Extra::new(Arc::default()))
     }
 
-    /// This value for another key too, without memory for a copy. Of the two keys that one gets a copy of its own,
-    /// before it changes, which is to be changed first.
+    /// The same value for another key, without a copy in memory. When one of the two keys is to change, that key gets a
+    /// copy of its own first.
     fn share(&self) -> Box<Value<T>> {
         let extra = OnceCell::from(Extra::new(Arc::clone(&self.extra().holders)));
         Box::new(Value { value: self.value.clone(), memory: self.memory, extra })
     }
 
-    /// Whether other keys have this very value.
+    /// Whether other keys have this same value.
     fn is_shared(&self) -> bool {
         self.extra.get().is_some_and(|extra| Arc::strong_count(&extra.holders) > 1)
     }
@@ -195,12 +198,12 @@ impl<T: DataType> Value<T> {
         &self.value
     }
 
-    /// How many bytes of memory the value has, or will have of its own once it changes.
+    /// How many bytes of memory the value has. For a shared value: how many bytes a copy of its own will have.
     pub fn bytes(&self) -> usize {
         self.memory.bytes(&self.value)
     }
 
-    /// The value for work beside the server's thread, until whose end it is `busy`.
+    /// Lends the value to work beside the server's thread. The value counts as `busy` until the work ends.
     pub fn lend(&self, busy: &Arc<Busy>) -> Shared<T> {
         let mut all = self.extra().busy.borrow_mut();
         all.retain(|busy| busy.strong_count() > 0);
@@ -208,7 +211,8 @@ impl<T: DataType> Value<T> {
         self.value.clone()
     }
 
-    /// The value's stamp. A value that was never lent needs none: nobody has looked at it.
+    /// The value's stamp. A value that was neither copied nor lent has no stamp, because no work has looked at the
+    /// value.
     pub fn stamp(&self) -> Option<u64> {
         self.extra.get().map(|extra| extra.stamp.get())
     }
@@ -219,7 +223,7 @@ impl<T: DataType> Value<T> {
     }
 }
 
-/// A value that may be changed: no work beside the server's thread needs it as it is, and no other key has it.
+/// A value that may be changed: no work beside the server's thread reads the value, and no other key has it.
 pub struct Changing<'k, T: DataType>(&'k mut Value<T>);
 
 impl<T: DataType> Changing<'_, T> {
@@ -235,13 +239,13 @@ impl<T: DataType> Changing<'_, T> {
 }
 
 impl<T: DataType> Value<T> {
-    /// The value to be changed.
+    /// Makes the value ready for a change.
     ///
     /// # Errors
-    /// [`Refusal::Later`] while work beside the server's thread needs it as it is, or makes it a value of its own where
-    /// other keys have it as well; [`petal::Status::OutOfMemory`].
+    /// [`Refusal::Later`] while work beside the server's thread reads the value, or copies a value that other keys
+    /// share; [`petal::Status::OutOfMemory`].
     pub fn to_change(&mut self, context: &Context) -> Result<Changing<'_, T>, Refusal> {
-        // Most values were never copied, nor lent.
+        // Most values were never copied or lent.
         if let Some(extra) = self.extra.get() {
             let made = extra.own.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
             if let Some(made) = made {
@@ -261,13 +265,13 @@ impl<T: DataType> Value<T> {
     /// Checks that the value may be replaced.
     ///
     /// # Errors
-    /// [`Refusal::Later`] while work beside the server's thread needs it.
+    /// [`Refusal::Later`] while work beside the server's thread reads the value.
     pub fn check_free(&self, context: &Context) -> Result<(), Refusal> {
         self.busy().filter(|_| context.can_wait()).map_or(Ok(()), |busy| Err(Refusal::Later(busy)))
     }
 
-    /// Has a value of its own made for this key, beside the server's thread: what that is then busy with. `None` where
-    /// it is made as fast here, or has to be.
+    /// Starts a copy of a shared value in the module's thread, and returns the mark of that work. Returns `None` if the
+    /// caller has to copy: the copy is short, the client cannot wait, or no thread is left.
     fn make_own(&self, context: &Context) -> Option<Arc<Busy>> {
         if !defaults::is_long(self.bytes()) || !context.can_wait() {
             return None;
@@ -279,7 +283,8 @@ impl<T: DataType> Value<T> {
         let busy = Arc::default();
         let (value, own, until) = (self.value.clone(), Arc::clone(&extra.own), Arc::clone(&busy));
         let is_begun = do_beside(move || {
-            // Without memory for a copy `made` is `None`, and the command that waits reports it.
+            // Without memory for a copy, `made` is `None`. The waiting command then tries the copy again and reports
+            // the error.
             let made = Value::make(|| value.copy()).ok();
             drop(value);
             *own.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = made;
@@ -289,7 +294,7 @@ impl<T: DataType> Value<T> {
         is_begun.then_some(busy)
     }
 
-    /// Takes a copy of the same value in place of the shared one.
+    /// Replaces the shared value by a copy of the same value, which keeps the stamp.
     fn take_over(&mut self, made: Box<Value<T>>) {
         let stamp = self.stamp();
         self.replace(made);
@@ -298,8 +303,7 @@ impl<T: DataType> Value<T> {
         }
     }
 
-    /// Puts another value into the place of this one, whose memory goes beside the server's thread: that takes long
-    /// where it is much.
+    /// Replaces this value by another one. The module's thread frees the old value if that takes long.
     pub fn replace(&mut self, other: Box<Value<T>>) {
         let old = std::mem::replace(self, *other);
         if defaults::is_long(old.bytes()) {
@@ -308,7 +312,7 @@ impl<T: DataType> Value<T> {
     }
 }
 
-/// A number that no value has had.
+/// A number that no value has had before.
 fn stamp() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -320,7 +324,7 @@ fn stamp() -> u64 {
 /// Why the server refuses the type.
 pub fn register<T: DataType>(context: &Context) -> Result<(), String> {
     let mut methods = raw::RedisModuleTypeMethods {
-        // The version of these methods that Redis 6.2 has.
+        // The version of these methods in Redis 6.2.
         version: 3,
         rdb_load: Some(load::<T>),
         rdb_save: Some(save::<T>),
@@ -352,7 +356,7 @@ pub fn register<T: DataType>(context: &Context) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs `call`; a panic does not unwind into the server, but gives `otherwise`.
+/// Runs `call`. If `call` panics, the panic stops here, and the result is `otherwise`.
 fn guarded<R>(otherwise: R, call: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or(otherwise)
 }
@@ -385,7 +389,7 @@ unsafe extern "C" fn load<T: DataType>(from: *mut raw::RedisModuleIO, version: c
 }
 
 unsafe extern "C" fn save<T: DataType>(to: *mut raw::RedisModuleIO, value: *mut c_void) {
-    // SAFETY: the server's pointers, to what it writes to and to a value of this type.
+    // SAFETY: the server's pointers, to its file and to a value of this type.
     let (mut writer, value) = unsafe { (Writer::new(to), behind::<T>(value)) };
     guarded((), || value.get().write(&mut writer));
 }
@@ -395,7 +399,7 @@ unsafe extern "C" fn rewrite<T: DataType>(
     key: *mut raw::RedisModuleString,
     value: *mut c_void,
 ) {
-    // SAFETY: the server's pointers, to what it writes to, to the key, and to a value of this type.
+    // SAFETY: the server's pointers, to its file, to the key, and to a value of this type.
     let (mut commands, value) = unsafe { (Commands::new(to, key), behind::<T>(value)) };
     guarded((), || value.get().rewrite(&mut commands));
 }
@@ -414,15 +418,16 @@ unsafe extern "C" fn bytes_of<T: DataType>(value: *const c_void) -> usize {
 unsafe extern "C" fn free_effort<T: DataType>(_key: *mut raw::RedisModuleString, value: *const c_void) -> usize {
     // SAFETY: the server's pointer to a value of this type.
     let bytes = unsafe { behind::<T>(value) }.bytes();
-    // 0 is an effort beyond all bounds. A server that makes room has the value freed at once: what another thread gives
-    // back comes too late, and the server takes other keys meanwhile.
+    // The server frees a value at once if the effort is 1, and lazily if the effort is 0 (unbounded). A server that
+    // evicts keys needs the memory at once: memory that another thread frees comes too late, and the server evicts more
+    // keys meanwhile.
     usize::from(bytes < LAZY_FROM || is_full())
 }
 
 unsafe extern "C" fn free<T: DataType>(value: *mut c_void) {
-    // SAFETY: the server's pointer to a value of this type, which it gives up.
+    // SAFETY: the server's pointer to a value of this type. The server gives up the value.
     let value = unsafe { Box::from_raw(value.cast::<Value<T>>()) };
-    // Where the server makes room it looks at what each key gave back.
+    // A server that evicts keys measures how much memory each key gave back.
     let is_beside = is_servers_thread() && defaults::is_long(value.bytes()) && !is_full();
     guarded((), move || match is_beside {
         true => drop(do_beside(move || drop(value))),
@@ -446,7 +451,7 @@ unsafe extern "C" fn move_memory<T: DataType>(
     value: *mut *mut c_void,
 ) -> c_int {
     let mover = Mover(context);
-    // SAFETY: the server's pointer to where it keeps its pointer to a value of this type, which nobody else has now.
+    // SAFETY: the address of the server's pointer to a value of this type. Nobody else has the value now.
     unsafe {
         let Some(block) = NonNull::new((*value).cast::<Value<T>>()) else { return 0 };
         let mut block = mover.moved(block);

@@ -1,5 +1,5 @@
-//! The value behind a key of `BF.*`: RedisBloom's chain of Bloom filters, of which each has memory of its own, so that
-//! growing copies nothing.
+//! The value behind a key of `BF.*`: RedisBloom's chain of Bloom filters. Each filter has memory of its own, so growing
+//! copies no filter.
 
 use crate::server::mover::Mover;
 use crate::server::words::{self, plain, zeros};
@@ -15,10 +15,10 @@ use std::sync::atomic::AtomicU64;
 /// How many keys are looked up together.
 const TOGETHER: usize = 512;
 
-/// From so many keys on, lookups go together.
+/// The least number of keys that are looked up together.
 const MANY: usize = 8;
 
-/// Up to so many links a chain reserves no room for more, because copying so few links costs little.
+/// The most links for which a chain reserves no memory ahead: copying so few links costs little.
 const FEW_LINKS: usize = 64;
 
 /// The sizes that RedisBloom reports for its structures: the chain, and each link without its array.
@@ -30,12 +30,12 @@ struct Placed {
     link: Link,
     /// How many keys were added.
     taken: u64,
-    /// The reciprocal of the modulus of its places.
+    /// The reciprocal of the modulus of the link's bit positions.
     reciprocal: u64,
     words: Box<[AtomicU64]>,
 }
 
-/// A chain of Bloom filters, with one at least.
+/// A chain of at least one Bloom filter.
 pub struct Chain {
     options: u32,
     expansion: u32,
@@ -47,26 +47,26 @@ pub struct Chain {
 pub enum Full {
     /// The chain does not grow.
     NonScaling,
-    /// No link can follow.
+    /// The chain cannot have another link.
     Last,
     /// There is no memory for another link.
     Memory,
 }
 
 impl Placed {
-    /// An empty link of this placement.
+    /// An empty link. `number` is the placement.
     fn new(link: Link, taken: u64, number: u64) -> Result<Placed> {
         let modulus = Modulus::new(link.modulus()).filter(|_| link.is_of(number)).ok_or(petal::Status::Corrupt)?;
         Ok(Placed { link, taken, reciprocal: modulus.reciprocal(), words: zeros(link.words())? })
     }
 
-    /// How many bits a key sets, and the modulus of their places.
+    /// How many bits a key sets, and the modulus of their positions.
     #[inline]
     fn shape(&self) -> Shape {
         Shape { hashes: self.link.hashes, bits: Modulus::with_reciprocal(self.link.modulus(), self.reciprocal) }
     }
 
-    /// The bytes of its array.
+    /// The length of the link's bit array in bytes.
     fn array_bytes(&self) -> u64 {
         self.link.bits / 8
     }
@@ -87,7 +87,7 @@ impl Placed {
         digest.is_in(&self.words, self.shape())
     }
 
-    /// Which of some keys the link may have, a bit for each.
+    /// Sets bit `i` of `found` if the link may have key `i`.
     fn contains_many(&self, keys: &WholeKeys, is_wide: bool, found: &mut [u8]) {
         let mut answers = Answers { bitmap: Some(found), ..Answers::default() };
         with_array(self.shape(), is_wide, |array| array.contains_many(&self.words, keys, &mut answers));
@@ -98,7 +98,7 @@ impl Placed {
     }
 }
 
-/// The bytes of the arrays that a header describes.
+/// How many bytes the arrays of a header have together.
 pub fn array_bytes(header: &Header) -> u64 {
     header.links.iter().fold(0, |sum, (link, _)| sum.saturating_add(link.bits / 8))
 }
@@ -111,7 +111,7 @@ struct Together {
 }
 
 impl Together {
-    /// Exactly these keys.
+    /// Replaces the keys in the buffer.
     fn fill<'a>(&mut self, keys: impl Iterator<Item = &'a [u8]>) {
         self.bytes.clear();
         self.offsets.clear();
@@ -132,10 +132,10 @@ fn bit(bits: &[u8], i: usize) -> bool {
 }
 
 impl Chain {
-    /// The chain that a header describes, its arrays empty.
+    /// The chain that a header describes, with empty arrays.
     ///
     /// # Errors
-    /// [`petal::Status::Corrupt`] for links that cannot be; [`petal::Status::OutOfMemory`].
+    /// [`petal::Status::Corrupt`] for impossible links; [`petal::Status::OutOfMemory`].
     pub fn of_header(header: &Header) -> Result<Chain> {
         let number = foreign_bloom::placements::number(header.placement()).ok_or(petal::Status::Internal)?;
         // The list grows link by link, because a header may claim more links than memory can hold.
@@ -149,7 +149,7 @@ impl Chain {
         Ok(Chain { options: header.options, expansion: header.expansion, links })
     }
 
-    /// The bytes of the first chunk.
+    /// The header, which is the first chunk.
     pub fn header(&self) -> Header {
         let links = self.links.iter().map(|placed| (placed.link, placed.taken)).collect();
         Header { options: self.options, expansion: self.expansion, links }
@@ -157,7 +157,7 @@ impl Chain {
 
     // ---- Keys ----------------------------------------------------------------------------------------------------
 
-    /// Whether places come from 64-bit hashes.
+    /// Whether bit positions come from 64-bit hashes.
     #[inline]
     fn is_wide(&self) -> bool {
         has_wide_hashes(self.options)
@@ -173,7 +173,7 @@ impl Chain {
         self.links.iter().rev().any(|placed| placed.contains(digest))
     }
 
-    /// Whether each of keys may have been added.
+    /// Whether each of the keys may have been added.
     pub fn contains_many(&self, keys: &[&[u8]]) -> Vec<bool> {
         if keys.len() < MANY {
             return keys.iter().map(|key| self.contains(key)).collect();
@@ -187,11 +187,11 @@ impl Chain {
         answers
     }
 
-    /// Which of at most [`TOGETHER`] keys are in some of these links, a bit for each key.
+    /// A bit for each of at most [`TOGETHER`] keys: whether one of these links may have the key.
     fn found_in(&self, links: &[Placed], keys: &[&[u8]], together: &mut Together) -> [u8; TOGETHER / 8] {
         let mut found = [0; TOGETHER / 8];
         together.fill(keys.iter().copied());
-        // The offsets are sound.
+        // `fill` makes valid offsets, so this never fails.
         let Ok(whole) = together.keys() else { return [u8::MAX; TOGETHER / 8] };
         for placed in links.iter().rev() {
             let mut here = [0; TOGETHER / 8];
@@ -201,7 +201,8 @@ impl Chain {
         found
     }
 
-    /// Adds a key; true if it certainly was not there. `has_room` says whether the server has so many more bytes.
+    /// Adds a key. Returns true if the key certainly was not there. `has_room` says whether the server has so many more
+    /// bytes.
     ///
     /// # Errors
     /// [`Full`]; then nothing has changed.
@@ -220,11 +221,11 @@ impl Chain {
         Ok(true)
     }
 
-    /// Adds keys in order. `answers` says of each added key whether it certainly was not there. It is shorter than the
-    /// keys if one could not be added.
+    /// Adds keys in order. `answers` gets a value for each added key: whether the key certainly was not there. If a key
+    /// cannot be added, `answers` ends before that key.
     ///
     /// # Errors
-    /// As [`Chain::add`], of the first key that could not be added; those before it were.
+    /// The error of [`Chain::add`] for the first key that could not be added; the keys before it were added.
     pub fn add_many(
         &mut self,
         keys: &[&[u8]],
@@ -245,7 +246,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Adds at most [`TOGETHER`] keys to the newest link, which has the room.
+    /// Adds at most [`TOGETHER`] keys to the newest link, which has room for them.
     fn add_together(&mut self, keys: &[&[u8]], together: &mut Together, answers: &mut Vec<bool>) {
         let older = &self.links[..self.links.len() - 1];
         let found = self.found_in(older, keys, together);
@@ -254,7 +255,7 @@ impl Chain {
         let mut new = [0; TOGETHER / 8];
         let is_wide = self.is_wide();
         let newest = self.newest_mut();
-        // The offsets are sound.
+        // `fill` makes valid offsets, so this never fails.
         if let Ok(whole) = together.keys() {
             let mut of_link = Answers { bitmap: Some(&mut new[..whole.len().div_ceil(8)]), ..Answers::default() };
             let (shape, words) = (newest.shape(), plain(&mut newest.words));
@@ -297,7 +298,7 @@ impl Chain {
         self.links.iter().fold(0, |sum, placed| sum.saturating_add(placed.taken))
     }
 
-    /// How many keys all links take.
+    /// The capacity of all links.
     pub fn capacity(&self) -> u64 {
         self.links.iter().fold(0, |sum, placed| sum.saturating_add(placed.link.entries))
     }
@@ -346,9 +347,9 @@ impl Chain {
         self.links.capacity() * size_of::<Placed>() + arrays.sum::<usize>()
     }
 
-    /// Moves the memory of the value.
+    /// Lets the server move the memory of the value.
     pub fn move_memory(&mut self, mover: &Mover) {
-        // A slice has no more room than it needs.
+        // Only a list without spare room becomes a slice without a copy.
         let mut links = std::mem::take(&mut self.links);
         if links.len() == links.capacity() {
             let mut slice = links.into_boxed_slice();
@@ -359,7 +360,7 @@ impl Chain {
         self.links = links;
     }
 
-    /// Stores the whole array of a link. Returns false if the length differs.
+    /// Stores the whole array of a link. Returns false, without a change, if the length differs.
     pub fn set_array(&mut self, link: usize, array: &[u8]) -> bool {
         let placed = &mut self.links[link];
         let is_right = array.len() as u64 == placed.array_bytes();
@@ -372,7 +373,7 @@ impl Chain {
     /// Adds an empty link.
     ///
     /// # Errors
-    /// [`petal::Status::Corrupt`] for a link that cannot be; [`petal::Status::OutOfMemory`].
+    /// [`petal::Status::Corrupt`] for an impossible link; [`petal::Status::OutOfMemory`].
     pub fn push(&mut self, link: Link) -> Result<()> {
         let number = foreign_bloom::placements::number(self.header().placement()).ok_or(petal::Status::Internal)?;
         self.append(Placed::new(link, 0, number)?)
@@ -389,7 +390,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Sets how many keys each link has taken.
+    /// Sets the number of keys of each link.
     pub fn set_taken(&mut self, taken: impl Iterator<Item = u64>) {
         self.links.iter_mut().zip(taken).for_each(|(placed, taken)| placed.taken = taken);
     }

@@ -1,4 +1,4 @@
-//! How chains are kept: RedisBloom's bytes in RDB files and DUMP, its commands in the append-only file.
+//! How chains are stored: RedisBloom's bytes in RDB files and DUMP, its commands in the append-only file.
 
 use super::super::{Chunked, written};
 use super::chain::{Chain, array_bytes};
@@ -13,7 +13,7 @@ use std::ffi::{CStr, c_int};
 use std::ptr::null_mut;
 use std::sync::atomic::AtomicPtr;
 
-/// The most links that are read: a chain of more than 64 takes more keys than there are.
+/// The most links of a chain that is read.
 const MOST_LINKS: u64 = 1 << 16;
 
 static HANDLE: AtomicPtr<RedisModuleType> = AtomicPtr::new(null_mut());
@@ -28,8 +28,8 @@ impl DataType for Chain {
         &HANDLE
     }
 
-    /// Keys, links, options and expansion; and of each link entries, rate, hashes, bits for an entry, bits, the
-    /// exponent of the modulus, the array, and keys.
+    /// Reads the number of keys, the number of links, options and expansion. Then, for each link: entries, rate,
+    /// hashes, bits of an entry, bits, the exponent of the modulus, the array, and the number of keys.
     fn read(from: &mut Reader) -> Result<Chain, Unreadable> {
         let [keys, count, options, expansion] =
             [from.unsigned()?, from.unsigned()?, from.unsigned()?, from.unsigned()?];
@@ -49,7 +49,7 @@ impl DataType for Chain {
                 return Err(Unreadable);
             };
             let link = Link { bits, hashes, log_modulus, entries, rate, bits_per_entry };
-            // A link is made once its array is there: what is allocated is as long as what was read.
+            // A link is made after its array was read: the memory allocated is no more than the bytes read.
             let made = from.bytes(|array| {
                 header.links.push((link, 0));
                 (array.len() as u64 == bits / 8).then(|| chain_with(&mut chain, &header, link, array)).flatten()
@@ -97,7 +97,7 @@ impl DataType for Chain {
     }
 }
 
-/// Adds a link with its array to a chain that is read, or makes the chain of it.
+/// Adds a link with its array to the chain, or makes the chain from the first link.
 fn chain_with(chain: &mut Option<Chain>, header: &Header, link: Link, array: &[u8]) -> Option<()> {
     match chain {
         Some(chain) => chain.push(link).ok()?,

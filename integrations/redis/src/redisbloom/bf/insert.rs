@@ -25,7 +25,7 @@ pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
         return Err(Refusal::Of(format!("ERR capacity must be in the range [1, {MOST_KEYS}]")));
     }
     let mut wanted = Wanted { rate, capacity: capacity as u64, ..Wanted::usual() };
-    // What is neither is ignored, as RedisBloom ignores it, and of what is there twice the first counts.
+    // RedisBloom ignores unknown options, and takes the first of two equal options; so does this function.
     wanted.scales &= !options.iter().any(|option| option.is("NONSCALING"));
     if let Some(place) = options.iter().position(|option| option.is("EXPANSION")) {
         let value = options.get(place + 1).ok_or(Refusal::Said("ERR no expansion"))?;
@@ -47,7 +47,8 @@ fn is_rate(rate: f64) -> bool {
     rate > 0.0 && rate < 1.0
 }
 
-/// Whether a filter is made for so many keys: for more only where that was done before, by a module without this bound.
+/// Whether a filter may have this capacity. A replicated command may ask for more: a module without this bound accepted
+/// it.
 fn is_capacity(context: &Context, capacity: i64) -> bool {
     capacity > 0 && (capacity as u64 <= MOST_KEYS || context.is_repetition())
 }
@@ -108,7 +109,7 @@ pub fn insert(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     Err(Refusal::Arity)
 }
 
-/// Adds items to the filter of a key, which is made if it is wanted and not there.
+/// Adds items to the filter of a key, and makes a missing filter if `wanted` says how.
 fn add_items(context: &Context, name: &Argument, items: &[Argument], wanted: Option<&Wanted>) -> Result<(), Refusal> {
     if items.is_empty() {
         return Err(Refusal::Arity);
@@ -117,7 +118,7 @@ fn add_items(context: &Context, name: &Argument, items: &[Argument], wanted: Opt
     let has_room = |bytes| memory::has_room(context, bytes);
     let mut chain = value_or_made(context, &mut key, name, wanted.map(|wanted| || wanted.make(context)))?;
     let items: Vec<&[u8]> = items.iter().map(Argument::bytes).collect();
-    // All of their room at once: what is allocated while a value changes is taken for the value's.
+    // Reserves all memory of the answers first: memory allocated during a change would count as the value's.
     let (mut answers, mut outcomes) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
     chain.change(|chain| {
         while outcomes.len() < items.len() {
@@ -125,8 +126,8 @@ fn add_items(context: &Context, name: &Argument, items: &[Argument], wanted: Opt
             outcomes.extend(answers.drain(..).map(Ok));
             if let Err(full) = outcome {
                 outcomes.push(Err(full));
-                // What does not scale is full for all that follow; where a link cannot be had, they may be there
-                // already.
+                // A filter that does not scale is full for all further items. If only a link could not be added,
+                // further items may still be there already.
                 if full == Full::NonScaling {
                     break;
                 }

@@ -55,7 +55,7 @@ commands! {
 const BAD_DATA: Refusal = Refusal::Said("ERR received bad data");
 const NO_MEMORY: Refusal = Refusal::Said("ERR Insufficient memory to create filter");
 
-/// How an empty filter is made.
+/// The parameters of a new filter.
 struct Wanted {
     rate: f64,
     capacity: u64,
@@ -64,15 +64,15 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Where the command says nothing.
+    /// The parameters that a command without options takes.
     fn usual() -> Wanted {
         let (rate, capacity, expansion) = defaults::bloom();
         Wanted { rate, capacity, expansion, scales: expansion > 0 }
     }
 
-    /// A filter made so.
+    /// Makes an empty filter with these parameters.
     fn make(&self, context: &Context) -> Result<Box<Value<Chain>>, Refusal> {
-        // A greater rate is for filters that come from elsewhere.
+        // New filters have at most this rate; only loaded filters may have a greater one.
         let rate = self.rate.min(defaults::GREATEST_RATE);
         let header = Header::sized(self.capacity, rate, self.expansion, self.scales).ok_or(NO_MEMORY)?;
         if !memory::has_room(context, array_bytes(&header)) {
@@ -82,7 +82,7 @@ impl Wanted {
     }
 }
 
-/// The error of a key that was not added.
+/// The error for a key that was not added.
 fn refusal(full: Full) -> Refusal {
     Refusal::Said(match full {
         Full::NonScaling => "ERR non scaling filter is full",

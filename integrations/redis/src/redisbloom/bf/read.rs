@@ -14,7 +14,7 @@ pub fn cardinality(context: &Context, arguments: &[Argument]) -> Result<(), Refu
     Ok(())
 }
 
-/// What BF.INFO tells: the argument that asks for it, and its name in the reply.
+/// The fields of BF.INFO: the argument that asks for a field, and the field's name in the reply.
 const FIELDS: [(&str, &str); 5] = [
     ("CAPACITY", "Capacity"),
     ("SIZE", "Size"),
@@ -45,7 +45,7 @@ pub fn info(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     };
     let place = FIELDS.iter().position(|(word, _)| field.is(word));
     let place = place.ok_or(Refusal::Said("Invalid information value"))?;
-    // The name of what was asked for is said in RESP3 only.
+    // Only a RESP3 reply names the field.
     if context.is_resp3() {
         context.reply_map(1);
         context.reply_word(FIELDS[place].1);
@@ -73,7 +73,7 @@ pub fn debug(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A number below 1 as C writes it with `%g`: six digits without the zeros at their end, and an exponent below 0.0001.
+/// A number below 1 in the form of C's `%g`: six digits without trailing zeros, and an exponent below 0.0001.
 fn six_digits(number: f64) -> String {
     let scientific = format!("{number:.5e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

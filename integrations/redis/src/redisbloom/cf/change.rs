@@ -10,7 +10,7 @@ use crate::server::shared::Shared;
 use crate::server::value::DataType;
 use crate::server::{Argument, Context, Refusal, memory};
 
-/// An option of `CF.RESERVE`, its smallest and largest value.
+/// An option of `CF.RESERVE`, with its smallest and largest value.
 type Choice = (&'static str, (u64, u64));
 
 /// `CF.RESERVE key capacity [BUCKETSIZE slots] [MAXITERATIONS kicks] [EXPANSION expansion]`
@@ -26,7 +26,7 @@ pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
         (("BUCKETSIZE", defaults::slots()), &mut wanted.slots),
         (("EXPANSION", (0, 32768)), &mut wanted.expansion),
     ];
-    // What is none of them is ignored, as RedisBloom ignores it, and of what is there twice the first counts.
+    // RedisBloom ignores unknown options, and takes the first of two equal options; so does this loop.
     for ((word, (least, most)), field) in fields {
         let Some(place) = options.iter().position(|option| option.is(word)) else { continue };
         let value = options.get(place + 1).and_then(Argument::integer);
@@ -40,7 +40,8 @@ pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
     reserve_key(context, name, || wanted.make(context))
 }
 
-/// Whether a filter is made for so many keys: for more only where that was done before, by a module without this bound.
+/// Whether a filter may have this capacity. A replicated command may ask for more: a module without this bound accepted
+/// it.
 fn is_capacity(context: &Context, keys: u64, least: u64) -> bool {
     keys >= least && (keys <= MOST_KEYS || context.is_repetition())
 }
@@ -108,7 +109,7 @@ fn insert_items(context: &Context, arguments: &[Argument], only_new: bool) -> Re
     context.reply_array(outcomes.len());
     for outcome in outcomes {
         match outcome {
-            // RedisBloom replies numbers where there are three answers, in RESP3 as well.
+            // Insertion of new items has three answers, for which RedisBloom replies numbers, in RESP3 too.
             Ok(is_new) if only_new => context.reply_integer(is_new.into()),
             Ok(is_new) => context.reply_boolean(is_new),
             Err(_) if context.is_resp3() && !only_new => context.reply_boolean(false),
@@ -118,8 +119,8 @@ fn insert_items(context: &Context, arguments: &[Argument], only_new: bool) -> Re
     Ok(())
 }
 
-/// Adds items to the filter of a key, which is made if it is wanted and not there, and gives `take` of each whether it
-/// was added, or why it could not be. An item that may be there is not, if `only_new` ones are wanted.
+/// Adds items to the filter of a key, and makes a missing filter if `wanted` says how. Calls `take` for each item:
+/// whether the item was added, or why not. With `only_new`, an item that may already be there is not added.
 fn add_items(
     context: &Context,
     name: &Argument,
@@ -152,7 +153,7 @@ fn add_items(
     Ok(())
 }
 
-/// The error of a key that was not added.
+/// The error for a key that was not added.
 fn refusal(full: Full) -> Refusal {
     Refusal::Said(match full {
         Full::NonScaling => "Filter is full",
@@ -205,7 +206,7 @@ pub fn compact(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
     Ok(())
 }
 
-/// A changed copy of a value that was lent.
+/// A changed copy of a lent value.
 fn changed<R>(values: &[Shared<Tables>], change: impl FnOnce(&mut Tables) -> R) -> Result<Tables, Refusal> {
     let [value] = values else { return Err(NO_FILTER) };
     let mut copy = value.copy()?;
@@ -233,7 +234,7 @@ pub fn load(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The bytes of the first chunk.
+/// The length of the first chunk in bytes.
 const HEADER_BYTES: usize = 38;
 
 const NOT_CREATED: Refusal = Refusal::Said("Couldn't create filter!");

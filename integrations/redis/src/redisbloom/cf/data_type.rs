@@ -1,4 +1,4 @@
-//! How tables are kept: RedisBloom's bytes in RDB files and DUMP, its commands in the append-only file.
+//! How tables are stored: RedisBloom's bytes in RDB files and DUMP, its commands in the append-only file.
 
 use super::super::{Chunked, written};
 use super::tables::{Table, Tables};
@@ -24,14 +24,14 @@ impl DataType for Tables {
         &HANDLE
     }
 
-    /// Tables, buckets of the first, keys, keys deleted, slots of a bucket, kicks, expansion; and of each table its
-    /// buckets and its slots.
+    /// Reads the number of tables, the buckets of the first table, keys, deleted keys, slots of a bucket, kicks,
+    /// expansion; then the buckets and the slots of each table.
     fn read(from: &mut Reader) -> Result<Tables, Unreadable> {
         let [tables, buckets, keys, deleted] = [from.unsigned()?, from.unsigned()?, from.unsigned()?, from.unsigned()?];
         let [slots, kicks, expansion] = [from.unsigned()?, from.unsigned()?, from.unsigned()?];
         let header = Header { keys, buckets, deleted, tables, slots, kicks, expansion };
         let filter = Tables::with(&header, |buckets, width| {
-            // A table is made once its slots are there: what is allocated is as long as what was read.
+            // A table is made after its slots were read: the memory allocated is no more than the bytes read.
             let unreadable = |Unreadable| petal::Status::Truncated;
             match from.unsigned().map_err(unreadable)? == buckets {
                 true => from.bytes(|slots| Table::of(buckets, width, slots)).map_err(unreadable)?,

@@ -60,32 +60,33 @@ commands! {
 
 const POSITION: Refusal = Refusal::Said("Invalid position");
 
-/// How an empty filter is made.
+/// The parameters of a new filter.
 #[derive(Clone, Copy)]
 pub struct Wanted {
-    /// How many keys it is for.
+    /// The number of keys that the filter is for.
     pub capacity: u64,
     /// The slots of a bucket.
     pub slots: u64,
     /// The most kicks of an insertion.
     pub kicks: u64,
-    /// How many times as large each table is as the one before, rounded up to a power of two; 0 for one table only.
+    /// The size of each table divided by the size of the table before it, rounded up to a power of two; 0 for one table
+    /// only.
     pub expansion: u64,
 }
 
 impl Wanted {
-    /// Where the command says nothing.
+    /// The parameters that a command without options takes.
     fn usual() -> Wanted {
         let [capacity, slots, kicks, expansion] = defaults::cuckoo();
         Wanted { capacity, slots, kicks, expansion }
     }
 
-    /// The fewest keys that a filter can be for.
+    /// The least capacity of a filter.
     fn least_capacity(&self) -> u64 {
         2 * self.slots
     }
 
-    /// A filter made so.
+    /// Makes an empty filter with these parameters.
     fn make(&self, context: &Context) -> Result<Box<Value<Tables>>, Refusal> {
         if self.capacity < self.least_capacity() {
             return Err(Refusal::Said("ERR Could not create filter"));

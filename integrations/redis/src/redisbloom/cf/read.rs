@@ -8,7 +8,7 @@ use crate::server::key::Key;
 use crate::server::{Argument, Context, Refusal};
 use petal::interop::redisbloom_cuckoo::Header;
 
-/// `CF.COUNT key item`: of no filter, and of what is none, it is 0.
+/// `CF.COUNT key item`: 0 for a missing key, and for a value of another type.
 pub fn count(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
     let key = Key::read(context, name);
@@ -51,7 +51,7 @@ pub fn debug(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// `CF.SCANDUMP key iterator`: of an empty filter there is nothing.
+/// `CF.SCANDUMP key iterator`: no chunk for an empty filter.
 pub fn dump(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, iterator] = arguments else { return Err(Refusal::Arity) };
     let iterator = iterator.integer().and_then(|iterator| u64::try_from(iterator).ok()).ok_or(POSITION)?;

@@ -1,5 +1,5 @@
-//! The value behind a key of `CF.*`: RedisBloom's chain of cuckoo tables, of which each has memory of its own, so that
-//! growing copies nothing.
+//! The value behind a key of `CF.*`: RedisBloom's chain of cuckoo tables. Each table has memory of its own, so growing
+//! copies no table.
 
 use crate::server::mover::Mover;
 use crate::server::words::zeros;
@@ -9,28 +9,28 @@ use petal::storage::try_vec;
 use petal::{Result, Status};
 use std::ops::Range;
 
-/// What RedisBloom says its structures take: the filter, and each table without its slots.
+/// The sizes that RedisBloom reports for its structures: the filter, and each table without its slots.
 const FILTER_BYTES: u64 = 40;
 const TABLE_BYTES: u64 = 16;
 
-/// The most tables that there may be.
+/// The most tables of a filter.
 const MOST_TABLES: usize = u16::MAX as usize;
 
-/// The most slots of a table that are all found: RedisBloom counts them in 32 bits.
+/// The most slots of a table in which every key is found: RedisBloom counts slots in 32 bits.
 const MOST_SLOTS: u64 = 1 << 32;
 
-/// Keys deleted over keys left from which on tables are compacted.
+/// The tables are compacted when the deleted keys are more than this share of the remaining keys.
 const COMPACTED_FROM: f64 = 0.1;
 
-/// A table: buckets of slots of a byte, which is a fingerprint, or 0 if the slot is empty. There is a power of two of
-/// buckets.
+/// A table: buckets of one-byte slots. A slot holds a fingerprint, or 0 if it is empty. The number of buckets is a
+/// power of two.
 pub struct Table(Box<[u8]>);
 
-/// How many slots a bucket has.
+/// The number of slots in a bucket.
 #[derive(Clone, Copy)]
 struct Width(u16);
 
-/// A chain of tables, with one at least.
+/// A chain of at least one table.
 pub struct Tables {
     keys: u64,
     deleted: u64,
@@ -45,7 +45,7 @@ pub struct Tables {
 pub enum Full {
     /// The filter does not grow.
     NonScaling,
-    /// There is no memory for another table, or no table can follow.
+    /// There is no memory for another table, or the number of tables is at its limit.
     Memory,
 }
 
@@ -54,10 +54,10 @@ impl Width {
         self.0.into()
     }
 
-    /// How many buckets so many slots are.
+    /// The number of buckets that have `slots` slots.
     #[inline]
     fn buckets(self, slots: usize) -> u64 {
-        // Nearly all are, and a division takes long.
+        // Nearly all widths are powers of two, and a shift is faster than a division.
         match self.0.is_power_of_two() {
             true => slots as u64 >> self.0.trailing_zeros(),
             false => slots as u64 / u64::from(self.0),
@@ -74,7 +74,7 @@ impl Table {
     /// The table with these slots.
     ///
     /// # Errors
-    /// [`Status::Corrupt`] if they are not so many; [`Status::OutOfMemory`].
+    /// [`Status::Corrupt`] if the number of slots differs; [`Status::OutOfMemory`].
     pub fn of(buckets: u64, width: u16, slots: &[u8]) -> Result<Table> {
         if buckets.checked_mul(width.into()) != Some(slots.len() as u64) {
             return Err(Status::Corrupt.into());
@@ -92,7 +92,7 @@ impl Table {
         self.0.len() as u64
     }
 
-    /// Where the bucket of a hash is.
+    /// The range of slots of a hash's bucket.
     #[inline]
     fn place(&self, hash: u64, width: Width) -> Range<usize> {
         let start = first_slot(self.buckets(width), width.0.into(), hash) as usize;
@@ -110,7 +110,7 @@ impl Table {
         &mut self.0[place]
     }
 
-    /// Changes the first slot with `from` into `to`. False if there is none.
+    /// Changes the first slot that holds `from` to `to`. Returns false if there is no such slot.
     #[inline]
     fn replace(&mut self, from: u8, to: u8, hashes: &[u64], width: Width) -> bool {
         hashes.iter().any(|hash| {
@@ -124,15 +124,17 @@ impl Table {
         hashes.iter().any(|hash| self.bucket(*hash, width).contains(&fingerprint))
     }
 
-    /// How often the fingerprint is in the two buckets; twice as often where they are the same, as RedisBloom counts.
+    /// How often the fingerprint is in the two buckets. Like RedisBloom, counts each slot twice if the two buckets are
+    /// the same.
     fn count(&self, fingerprint: u8, hashes: &[u64; 2], width: Width) -> u64 {
         let of_bucket =
             |hash: &u64| self.bucket(*hash, width).iter().filter(|slot| **slot == fingerprint).count() as u64;
         hashes.iter().map(of_bucket).sum()
     }
 
-    /// Puts a fingerprint into its first bucket, which is full, and what it kicks out of there into that one's other
-    /// bucket, until one has an empty slot. False, with nothing changed, if none has after so many kicks.
+    /// Puts a fingerprint into its first bucket, which is full, and moves the evicted fingerprint to its other bucket,
+    /// and so on until a bucket has an empty slot. Returns false, with nothing changed, if `kicks` moves do not
+    /// suffice.
     fn kick(&mut self, mut fingerprint: u8, hash: u64, kicks: u16, width: Width) -> bool {
         let (mut hash, mut victim) = (hash, 0);
         for _ in 0..kicks {
@@ -153,10 +155,10 @@ impl Table {
 }
 
 impl Tables {
-    /// An empty filter for so many keys.
+    /// An empty filter with these parameters.
     ///
     /// # Errors
-    /// [`Status::OutOfMemory`] where there is no memory for it, or `has_room` says that there is not.
+    /// [`Status::OutOfMemory`] if the allocation fails, or `has_room` returns false.
     pub fn sized(wanted: &super::Wanted, has_room: impl FnOnce(u64) -> bool) -> Result<Tables> {
         let super::Wanted { capacity, slots, kicks, expansion } = *wanted;
         let header = Header {
@@ -171,10 +173,10 @@ impl Tables {
         Tables::of_header(&header, has_room)
     }
 
-    /// The filter that a header describes, its tables empty, if `has_room` for their bytes.
+    /// The filter that a header describes, with empty tables, if `has_room` allows their bytes.
     ///
     /// # Errors
-    /// [`Status::Corrupt`] for tables that cannot be; [`Status::OutOfMemory`].
+    /// [`Status::Corrupt`] for impossible tables; [`Status::OutOfMemory`].
     pub fn of_header(header: &Header, has_room: impl FnOnce(u64) -> bool) -> Result<Tables> {
         if !has_room(header.geometry()?.bits / 8) {
             return Err(Status::OutOfMemory.into());
@@ -182,10 +184,11 @@ impl Tables {
         Tables::with(header, |buckets, width| Table::new(buckets, Width(width)))
     }
 
-    /// The filter that a header describes, with the tables that `make` makes, of buckets and how many slots each has.
+    /// The filter that a header describes. `make` makes each table from its number of buckets and the slots of a
+    /// bucket.
     ///
     /// # Errors
-    /// [`Status::Corrupt`] for tables that cannot be; [`Status::OutOfMemory`]; the errors of `make`.
+    /// [`Status::Corrupt`] for impossible tables; [`Status::OutOfMemory`]; the errors of `make`.
     pub fn with(header: &Header, mut make: impl FnMut(u64, u16) -> Result<Table>) -> Result<Tables> {
         header.geometry()?;
         let small = |number| u16::try_from(number).map_err(|_| Status::Corrupt);
@@ -200,7 +203,7 @@ impl Tables {
         Ok(Tables { keys, deleted, kicks, expansion, width: Width(width), tables: tables.into_boxed_slice() })
     }
 
-    /// Adds an empty table, as much larger than the newest as the filter expands.
+    /// Adds an empty table. The expansion times the buckets of the newest table is its number of buckets.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`], [`Status::TooLarge`].
@@ -214,7 +217,7 @@ impl Tables {
         Ok(())
     }
 
-    /// What the first chunk says.
+    /// The header, which is the first chunk.
     pub fn header(&self) -> Header {
         Header {
             keys: self.keys,
@@ -241,7 +244,7 @@ impl Tables {
         self.tables.iter().map(|table| table.count(fingerprint, &hashes, self.width)).sum()
     }
 
-    /// Adds a key, once more if it is there. `has_room` says whether so many bytes more may be had.
+    /// Adds a key, once more if the filter has it. `has_room` says whether the server has so many more bytes.
     ///
     /// # Errors
     /// [`Full`]; then nothing has changed.
@@ -272,7 +275,7 @@ impl Tables {
         self.tables.last_mut().ok_or(Full::Memory)
     }
 
-    /// Takes a key out once. False if it certainly is not there.
+    /// Deletes one occurrence of a key. Returns false if the key certainly is not there.
     pub fn delete(&mut self, key: &[u8]) -> bool {
         let (fingerprint, hashes) = places(hash_of(key));
         let width = self.width;
@@ -287,7 +290,7 @@ impl Tables {
         true
     }
 
-    /// Whether taking out one more key compacts the tables.
+    /// Whether the deletion of one more key compacts the tables.
     pub fn is_compacted_next(&self) -> bool {
         self.is_compacted_after(self.keys.saturating_sub(1), self.deleted.saturating_add(1))
     }
@@ -296,8 +299,8 @@ impl Tables {
         self.tables.len() > 1 && deleted as f64 > keys as f64 * COMPACTED_FROM
     }
 
-    /// Moves keys to older tables, from the newest table on, and frees those at the end that become empty. Stops at the
-    /// first that does not, unless `all` are wanted.
+    /// Moves keys from each table to older tables, the newest table first, and frees empty tables at the end. Unless
+    /// `all` is set, stops at the first table that does not become empty.
     pub fn compact(&mut self, all: bool) {
         for i in (1..self.tables.len()).rev() {
             if !self.move_down(i) && !all {
@@ -307,17 +310,19 @@ impl Tables {
         self.deleted = 0;
     }
 
-    /// Moves what a table holds to older ones; whether it is empty then. The newest is freed if it is.
+    /// Moves the fingerprints of a table to older tables. Returns whether the table is then empty. Frees the newest
+    /// table if it is empty.
     fn move_down(&mut self, i: usize) -> bool {
         let width = self.width;
         let (older, newer) = self.tables.split_at_mut(i);
         let table = &mut newer[0];
-        // Where buckets cannot be told apart by their slots nothing is moved.
+        // RedisBloom cannot tell the buckets of a larger table apart, so such a table stays as it is.
         let mut is_empty = table.slot_count() <= MOST_SLOTS;
         for bucket in 0..if is_empty { table.buckets(width) } else { 0 } {
             for slot in table.bucket_mut(bucket, width) {
                 let hashes = [bucket, other(bucket, *slot)];
-                // An older table has a divisor of the newer one's buckets, so that these are its buckets as well.
+                // An older table's number of buckets divides this one's, so these hashes find their buckets in older
+                // tables too.
                 if *slot != 0 && older.iter_mut().any(|older| older.replace(0, *slot, &hashes, width)) {
                     *slot = 0;
                 }
@@ -339,7 +344,7 @@ impl Tables {
         self.tables.len()
     }
 
-    /// How many bytes RedisBloom would say it takes.
+    /// How many bytes RedisBloom would report.
     pub fn stated_bytes(&self) -> u64 {
         FILTER_BYTES + self.tables.iter().map(|table| TABLE_BYTES + table.slot_count()).sum::<u64>()
     }
@@ -354,12 +359,12 @@ impl Tables {
         self.tables.iter_mut().map(|table| &mut *table.0)
     }
 
-    /// How many bytes it asked the allocator for: RedisBloom counts so.
+    /// How many bytes the filter asked the allocator for, as RedisBloom counts.
     pub fn asked_for(&self) -> usize {
         size_of_val(&*self.tables) + self.tables.iter().map(|table| table.0.len()).sum::<usize>()
     }
 
-    /// Has its memory moved.
+    /// Lets the server move the memory of the filter.
     pub fn move_memory(&mut self, mover: &Mover) {
         mover.slice(&mut self.tables);
         self.tables.iter_mut().for_each(|table| mover.slice(&mut table.0));
