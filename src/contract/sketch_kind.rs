@@ -30,7 +30,7 @@ pub struct Listing {
 ///
 /// Many threads may use shared references at once.
 pub trait SketchKind: Payload {
-    /// The number that stands for a hash: the hash itself, unless the numbers of this sketch have fewer bits.
+    /// The number that stands for a hash: the hash itself, unless the numbers of this sketch have fewer than 64 bits.
     fn number_of_hash(&self, hash: u64) -> u64 {
         hash
     }
