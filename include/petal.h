@@ -1421,7 +1421,10 @@ typedef struct petal_overlap {
   petal_estimate intersection_count;
   /** Keys in common as a share of all: the Jaccard index. */
   petal_estimate jaccard;
-  /** Keys that only one of the two has. The error grows with their number, and not with the sets. */
+  /**
+   * Keys that only one of the two has. The error grows with the number of such keys, and not with the size of the
+   * sets.
+   */
   petal_estimate difference_count;
 } petal_overlap;
 /** A `petal_overlap` of this header's size, all else 0. */
@@ -1433,8 +1436,8 @@ petal_status petal_filter_estimate(const petal_filter *filter, petal_estimate *e
 /**
  * Compares two filters that could be merged: how many keys each holds, how many both hold together, how many are in
  * both, and how many in one only. Reads both payloads. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot estimate, or
- * if it grows: two sizes of such a kind have nothing in common. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
- * difference, if the filters could not be merged.
+ * if filters of the kind grow: filters of different sizes cannot be compared. Returns `PETAL_ERR_INCOMPATIBLE`, naming
+ * the first difference, if the filters could not be merged.
  */
 petal_status petal_filter_estimate_overlap(const petal_filter *filter,
                                            const petal_filter *other,

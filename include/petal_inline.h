@@ -1,24 +1,24 @@
 /*
  * petal_inline.h: lookups and insertions of single keys that the compiler puts into the program which includes this
  * header. They are for filters whose layout has a name: the kinds `blocked`, `split_block`, `bloom` with the default
- * derivation, `fuse`, `ribbon`, and `cuckoo` without semi-sorting. Insertions are for the first three. Maps of the
- * kinds `retrieval` and `bloomier` have views of lookups too.
+ * derivation, `fuse`, `ribbon`, and `cuckoo` without semi-sorting. Insertions are for the first three. There are
+ * lookups for maps of the kinds `retrieval` and `bloomier` too.
  *
  *     petal_view view = PETAL_VIEW_INIT;
  *     if (petal_filter_view(filter, &view, NULL) != PETAL_OK) return 1;
  *     for (size_t i = 0; i < count; i++) hits += petal_view_contains_u64(&view, keys[i]);
  *
- * A map's view comes from `petal_map_view()`, and `petal_view_get_u64()` gives the value of a key.
+ * `petal_map_view()` fills in a view of a map, and `petal_view_get_u64()` gives the value of a key.
  *
  * These functions do what `petal_filter_contains_u64()` and its like do, to the same bits. If many keys come at once,
  * a batch (`petal_filter_contains_batch()`) is faster still, most of all for filters larger than the cache. A loop
  * that cannot use a batch but knows its keys some rounds before may fetch memory ahead with
  * `petal_view_prefetch_u64()`.
  *
- * If something is wrong, lookups say true of every key: the view is NULL or nobody filled it in, or this header does
- * not know the view's layout. A uint64_t key may also come to a filter whose hash function is not XXH3. Hash such keys
- * with `petal_filter_hash_u64()` or `petal_filter_hash()` and use the functions for hashes, which take the hashes of
- * any filter. Insertions return a status, and so do lookups in maps.
+ * If something is wrong, lookups in filters say true of every key: the view is NULL or nobody filled it in, or this
+ * header does not know the view's layout. A uint64_t key may also come to a filter whose hash function is not XXH3.
+ * Hash such keys with `petal_filter_hash_u64()` or `petal_filter_hash()` and use the functions for hashes, which take
+ * the hashes of any filter. Insertions and lookups in maps return a status.
  *
  * The processor for which you compile the including file decides on the code. On x86-64 that is AVX-512 (F, BW, DQ and
  * VL), AVX2, or SSE2, which every such processor has. On aarch64 it is NEON, which every such processor has. Elsewhere
@@ -35,10 +35,11 @@
  * In C++ these functions belong to the file that includes them. If an inline function of yours calls them, compile all
  * files that contain your function for the same processor.
  *
- * A view says where a filter's payload lies and how the payload is laid out. A view is a plain struct: copy it at will
- * and never free it. A view points into its filter:
+ * A view says where the payload of a filter or map lies and how the payload is laid out. A view is a plain struct:
+ * copy it at will and never free it. A view points into its filter or map:
  *
- * - Only `petal_filter_fold()` and `petal_filter_free()` of the view's handle end a view.
+ * - Only `petal_filter_fold()` and `petal_filter_free()` of its handle end a view of a filter, and only
+ *   `petal_map_free()` a view of a map.
  * - A lookup in a view is like a call that takes the const handle. Many threads may look up at once, also while others
  *   insert with `petal_filter_insert_shared()`. No thread may look up while a call runs that takes a handle which is
  *   not const.
@@ -59,8 +60,8 @@ extern "C" {
 #endif
 
 /**
- * The layout of a payload: one of `PETAL_LAYOUT_*`. Each of these says what the `words` of a view are; those that it
- * does not name are 0.
+ * The layout of a payload: one of `PETAL_LAYOUT_*`. Each layout says what the `words` of a view are. Words that a
+ * layout does not name are 0.
  */
 typedef uint32_t petal_layout;
 
@@ -76,8 +77,8 @@ typedef uint32_t petal_layout;
  */
 #define PETAL_LAYOUT_BLOCKED 2
 /**
- * The same blocks, two of which have half of a key's bits each: filters of the kind `PETAL_KIND_BLOCKED` with the
- * parameter `blocks` = 2. Both may be the same block.
+ * Blocks of 512 bits, two for each key, which have half of the key's bits each: filters of the kind
+ * `PETAL_KIND_BLOCKED` with the parameter `blocks` = 2. The two may be the same block.
  * words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets in both, an even number. `table`
  * has the lane masks of keys with half as many bits.
  */
@@ -116,24 +117,25 @@ typedef uint32_t petal_layout;
  */
 #define PETAL_LAYOUT_RIBBON 7
 /**
- * Cells, three for a key, whose exclusive or is the key's value, with its check bits above: maps of the kinds
- * `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "fuse", if a value and its check
- * bits have at most 64 bits together.
- * The words are those of `PETAL_LAYOUT_FUSE`, but words[1], the bits of a cell, is from 1 to 64, and words[2] is how
- * many of them a value has. The others are check bits.
+ * Cells, three for a key, whose exclusive or is the key's value, with the key's check bits above the value: maps of
+ * the kinds `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "fuse", if a value and
+ * its check bits have at most 64 bits together.
+ * The words are those of `PETAL_LAYOUT_FUSE`, with two differences. words[1], the bits of a cell, is from 1 to 64.
+ * words[2] is how many bits of a cell are for the value; the other bits of a cell are check bits.
  */
 #define PETAL_LAYOUT_FUSE_VALUES 8
 /**
- * Slots, a run of which gives the value of a key, with its check bits above: maps of the kinds `PETAL_KIND_RETRIEVAL`
- * and `PETAL_KIND_BLOOMIER` that were built with the solver "ribbon", which is the default.
- * The words are those of `PETAL_LAYOUT_RIBBON`, but words[1], the bits of a slot, is from 1 to 96, and words[7] is how
- * many of them a value has, at most 64. The others are check bits, at most 32.
+ * Slots, a run of which gives the value of a key, with the key's check bits above the value: maps of the kinds
+ * `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "ribbon", which is the default.
+ * The words are those of `PETAL_LAYOUT_RIBBON`, with two differences. words[1], the bits of a slot, is from 1 to 96.
+ * words[7] is how many bits of a slot are for the value, at most 64; the others are check bits, at most 32.
  */
 #define PETAL_LAYOUT_RIBBON_VALUES 9
 
 /**
- * The payload of a filter or map, and how to find keys in it; `docs/format.md` specifies the layouts. A lookup in a
- * view of all zeros, which nobody filled in, says true of every key.
+ * The payload of a filter or map, and how to find keys in it; `docs/format.md` specifies the layouts. In a view of all
+ * zeros, which nobody filled in, `petal_view_contains_u64()` says true of every key, and `petal_view_get_u64()`
+ * returns `PETAL_ERR_UNSUPPORTED`.
  */
 typedef struct petal_view {
   /** sizeof(petal_view), or 0 for its size in the first release. */
@@ -176,8 +178,8 @@ petal_status petal_filter_view(const petal_filter *filter, petal_view *view, pet
 petal_status petal_filter_view_writable(petal_filter *filter, petal_view *view, petal_error *error);
 
 /**
- * Fills in a view of a map, for `petal_view_get_u64()` and its like, in constant time. Returns
- * `PETAL_ERR_UNSUPPORTED` if the map's layout has no name.
+ * Fills in a view of a map for lookups (`petal_view_get_u64()`), in constant time. Returns `PETAL_ERR_UNSUPPORTED` if
+ * the map's layout has no name.
  */
 petal_status petal_map_view(const petal_map *map, petal_view *view, petal_error *error);
 
@@ -223,8 +225,8 @@ petal_status petal_map_view(const petal_map *map, petal_view *view, petal_error 
 #define PETAL_INLINE_LIKELY(condition) (condition)
 #endif
 
-/* Functions that become a part of their caller, and functions that do not, because few lookups come to them. These
- * change nothing, and the compiler knows that. So a view stays in registers, although its address is passed. */
+/* Functions that become a part of their caller, and functions that do not, because few lookups call them. The compiler
+ * knows that the second ones change nothing, so a view stays in registers, although they take the view's address. */
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
 #define PETAL_INLINE_ALWAYS static inline __attribute__((always_inline))
 #define PETAL_INLINE_SELDOM static __attribute__((noinline, unused, pure))
@@ -233,9 +235,9 @@ petal_status petal_map_view(const petal_map *map, petal_view *view, petal_error 
 #define PETAL_INLINE_SELDOM static inline
 #endif
 
-/* The same number, of which the compiler knows nothing. It takes the answer of a call of a PETAL_INLINE_SELDOM function
- * for that of another call with the same arguments, although other threads may have changed the filter between the two.
- * So one argument is such a number. */
+/* The same number, of which the compiler knows nothing. Two calls of a PETAL_INLINE_SELDOM function with the same
+ * arguments may become one call, although other threads may change the filter between the two. An argument that has
+ * gone through this function prevents that. */
 PETAL_INLINE_ALWAYS uint64_t petal_inline_once(uint64_t number) {
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
   __asm__ volatile("" : "+r"(number));
@@ -299,8 +301,8 @@ typedef struct {
   uint64_t low, high;
 } petal_inline_identity;
 
-/* XXH3, 128 bits, of the eight little-endian bytes of `key`. `flip` is other 16 bytes of the secret folded into 8, and
- * the seed; 8 is the length of the key. */
+/* XXH3, 128 bits, of the eight little-endian bytes of `key`. `flip` is 16 bytes of XXH3's fixed secret, not those of
+ * petal_inline_xxh3(), folded into 8, and the seed; 8 is the length of the key. */
 PETAL_INLINE_ALWAYS petal_inline_identity petal_inline_xxh3_128(uint64_t flip, uint64_t key) {
   const uint64_t multiplier = UINT64_C(0x9e3779b185ebca87) + (8 << 2);
   uint64_t low = (key ^ flip) * multiplier, high = petal_inline_reduce(key ^ flip, multiplier) + (low << 1);
@@ -705,8 +707,9 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_two_blocks_second(uint64_t hash) {
   return petal_inline_scatter(petal_inline_order(hash), 0);
 }
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_TWO_BLOCKS. Both blocks are read, whatever the
- * first one says: a branch would be guessed wrong too often, and out of cache the second line would wait for it. */
+/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_TWO_BLOCKS. The function reads both blocks in
+ * any case. The processor would guess a branch after the first block wrong too often, and out of cache the read of the
+ * second line would wait for the branch. */
 PETAL_INLINE_ALWAYS bool petal_view_two_blocks_contains_hash(const petal_view *view, uint64_t hash) {
   bool first = petal_view_blocked_contains_hash(view, hash);
   bool second = petal_view_blocked_contains_hash(view, petal_inline_two_blocks_second(hash));
@@ -721,7 +724,7 @@ PETAL_INLINE_ALWAYS bool petal_view_two_blocks_insert_hash(const petal_view *vie
   return first | second;
 }
 
-/* Fetches both lines. */
+/* Fetches the lines of both blocks. */
 PETAL_INLINE_ALWAYS void petal_view_two_blocks_prefetch_hash(const petal_view *view, uint64_t hash) {
   petal_inline_fetch(view->payload + petal_inline_blocked_start(view, hash));
   petal_inline_fetch(view->payload + petal_inline_blocked_start(view, petal_inline_two_blocks_second(hash)));
@@ -756,8 +759,8 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_bloom_set(const petal_view *view, uint
 
 #ifdef PETAL_INLINE_AVX512
 /* The same as petal_view_bloom_contains_hash(), eight probes at once, where a probe ranges over fewer than 2^32 bits.
- * All of a key's bits are read, whatever the first ones say: that costs less than a branch which the processor guesses
- * wrong, out of the caches too, because the reads do not wait for each other. */
+ * The function reads all of a key's bits, whatever the first ones say. That costs less than a branch which the
+ * processor guesses wrong, also out of cache, because the reads do not wait for each other. */
 PETAL_INLINE_ALWAYS bool petal_inline_bloom_contains_narrow(const petal_view *view, uint64_t hash) {
   static const uint64_t powers[8] = {1,
                                      PETAL_INLINE_GOLDEN,
@@ -1205,7 +1208,7 @@ PETAL_INLINE_ALWAYS void petal_inline_ribbon_fetch(const petal_view *view, petal
   petal_inline_fetch(view->payload + (row.byte + length - 1) / 8);
 }
 
-/* Fetches the lines of the slots. Metadata is read for it. */
+/* Fetches the lines of a hash's slots. The function reads the metadata to find them. */
 PETAL_INLINE_ALWAYS void petal_view_ribbon_prefetch_hash(const petal_view *view, uint64_t hash) {
   if (view->words[0] == 0) return;
   uint64_t x = petal_inline_order(hash);
@@ -1220,14 +1223,14 @@ typedef struct {
   bool found;
 } petal_inline_answer;
 
-/* What a map without keys says: without check bits, 0 is the value of every key. */
+/* What a map without keys says. Without check bits every key has the value 0. */
 PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_value_of_none(uint64_t check_bits) {
   petal_inline_answer answer = {0, check_bits == 0};
   return answer;
 }
 
-/* What columns say, of which the value is the lowest, and the check bits of the key with this scattered hash follow.
- * `rest` has those above the lowest 64. */
+/* What the columns of a key with this scattered hash say. The lowest columns are the value, and the check bits follow.
+ * `first` has the lowest 64 columns, and `rest` those above. */
 PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_value(uint64_t first, uint64_t rest, uint64_t value_bits,
                                                            uint64_t check_bits, uint64_t z) {
   uint64_t checks = value_bits == 0 ? first : value_bits == 64 ? rest : first >> value_bits | rest << (64 - value_bits);
@@ -1241,7 +1244,7 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_fuse_scatter(petal_inline_identity id,
   return petal_inline_scatter(petal_inline_order(id.low) ^ petal_inline_scatter(id.high, seeds), seeds);
 }
 
-/* The exclusive or of a key's three cells, of which all are there. Bits above those of a cell mean nothing. */
+/* The exclusive or of a key's three cells, all of which lie in the payload. Bits above those of a cell mean nothing. */
 PETAL_INLINE_ALWAYS uint64_t petal_inline_fuse_values_together(const petal_view *view, const uint64_t *words,
                                                                petal_inline_fuse_cells found, uint64_t above) {
   uint64_t together = 0;
@@ -1290,7 +1293,7 @@ PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_fuse_values_get(const petal
   return petal_inline_value(together, 0, value_bits, check_bits, place.z);
 }
 
-/* Fetches the lines of the cells. The directory is read, unless there is only one shard. */
+/* Fetches the lines of a key's cells. The function reads the directory, unless there is only one shard. */
 PETAL_INLINE_ALWAYS void petal_inline_fuse_values_prefetch(const petal_view *view, petal_inline_identity id) {
   if (view->words[0] == 0) return;
   const petal_inline_fuse_place place = petal_inline_fuse_values_find(view, id);
@@ -1323,7 +1326,7 @@ PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_ribbon_values_get(const pet
   return petal_inline_value(first, rest, value_bits, columns - value_bits, z);
 }
 
-/* Fetches the lines of the slots. Metadata is read for it. */
+/* Fetches the lines of a key's slots. The function reads the metadata to find them. */
 PETAL_INLINE_ALWAYS void petal_inline_ribbon_values_prefetch(const petal_view *view, petal_inline_identity id) {
   if (view->words[0] == 0) return;
   petal_inline_ribbon_fetch(view, petal_inline_ribbon_find(view, id.high, petal_inline_ribbon_scatter(id)));
@@ -1369,7 +1372,7 @@ PETAL_INLINE_ALWAYS bool petal_view_contains_hash(const petal_view *view, uint64
 /* Whether a uint64_t key may have been inserted. Returns true if the filter's hash function is not XXH3. */
 PETAL_INLINE_ALWAYS bool petal_view_contains_u64(const petal_view *view, uint64_t key) {
   if (view == NULL) return true;
-  /* One condition a layout, which a compiler can compute before a loop. */
+  /* One condition for each layout, which a compiler can compute before a loop. */
   const bool is_hashed = view->hash == PETAL_HASH_XXH3;
   if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_LAYOUT_BLOCKED))) {
     return petal_view_blocked_contains_hash(view, petal_view_hash_u64(view, key));
@@ -1380,7 +1383,7 @@ PETAL_INLINE_ALWAYS bool petal_view_contains_u64(const petal_view *view, uint64_
   return is_hashed ? petal_inline_other_contains_hash(view, petal_inline_once(petal_view_hash_u64(view, key))) : true;
 }
 
-/* Fetches memory of the layouts that are not blocks, and returns a number that means nothing. */
+/* Fetches memory of the layouts that are not blocks. The returned number has no meaning. */
 PETAL_INLINE_SELDOM uint64_t petal_inline_other_prefetch_hash(const petal_view *view, uint64_t hash) {
   switch (view->layout) {
     case PETAL_LAYOUT_TWO_BLOCKS:
@@ -1413,7 +1416,7 @@ PETAL_INLINE_ALWAYS void petal_view_prefetch_hash(const petal_view *view, uint64
   } else if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) {
     petal_inline_fetch(view->payload + petal_inline_split_block_start(view, hash));
   } else {
-    /* A call of which nobody used the number would be left out. */
+    /* The compiler would leave out a call whose number nobody uses. */
     petal_inline_once(petal_inline_other_prefetch_hash(view, petal_inline_once(hash)));
   }
 }
@@ -1455,7 +1458,7 @@ PETAL_INLINE_ALWAYS petal_status petal_view_insert_u64(const petal_view *view, u
 
 /* ---- Maps -------------------------------------------------------------------------------------------------------- */
 
-/* The 128 bits of a key of which only a hash is known. */
+/* The 128 bits of a key for which only a 64-bit hash is known. */
 PETAL_INLINE_ALWAYS petal_inline_identity petal_inline_widen(uint64_t hash) {
   petal_inline_identity id = {hash, petal_inline_scatter(petal_inline_order(hash), 0)};
   return id;
@@ -1492,8 +1495,9 @@ PETAL_INLINE_ALWAYS petal_status petal_view_get_u64(const petal_view *view, uint
   return petal_inline_get(view, petal_inline_xxh3_128(view->hash_flip, key), value, found);
 }
 
-/* The same for the key with this 64-bit hash, which you made. Returns PETAL_ERR_UNSUPPORTED also if the map's hash
- * function is not PETAL_HASH_EXTERNAL: other maps know their keys by 128 bits. */
+/* Looks up the key with this 64-bit hash, which you made, as petal_view_get_u64() does. Returns PETAL_ERR_UNSUPPORTED,
+ * and changes nothing, if the map's hash function is not PETAL_HASH_EXTERNAL (other maps know their keys by 128 bits),
+ * if this header does not know the view's layout, or if the view is one of a filter. */
 PETAL_INLINE_ALWAYS petal_status petal_view_get_hash(const petal_view *view, uint64_t hash, uint64_t *value,
                                                      bool *found) {
   if (view == NULL || found == NULL) return PETAL_ERR_NULL;

@@ -135,7 +135,7 @@ petal_status petal_map_new(const petal_spec *spec, petal_map **map, petal_error 
 /**
  * Gives a key one more value: the map joins all values of the key as its parameter lattice says. `changed`, nullable,
  * becomes true if the call changed the value that a lookup of the key gives. Returns `PETAL_ERR_OUT_OF_RANGE` for a
- * value that the parameter value_bits cannot hold, and `PETAL_ERR_FULL`, with nothing changed, if the kind has no
+ * value that the parameter value_bits cannot hold. Returns `PETAL_ERR_FULL`, with nothing changed, if the map has no
  * place for the key. Constant time.
  */
 petal_status petal_map_put(petal_map *map, const void *key, size_t length, uint64_t value, bool *changed);

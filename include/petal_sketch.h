@@ -57,13 +57,13 @@ petal_status petal_sketch_insert(petal_sketch *sketch, const void *key, size_t l
 
 /**
  * Inserts a number. Returns `PETAL_ERR_OUT_OF_RANGE` if the numbers of the kind have fewer than 64 bits, and the
- * number is not one of them.
+ * number is too large for the kind.
  */
 petal_status petal_sketch_insert_u64(petal_sketch *sketch, uint64_t number);
 
 /**
- * Inserts the hash of a key, which is a number like any other. A kind whose numbers have fewer bits reduces the
- * hash.
+ * Inserts the hash of a key, which is a number like any other. A kind whose numbers have fewer than 64 bits reduces
+ * the hash to such a number.
  */
 petal_status petal_sketch_insert_hash(petal_sketch *sketch, uint64_t hash);
 
@@ -110,7 +110,7 @@ typedef struct petal_listed {
   uint64_t number;
   /**
    * 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had.
-   * Kinds without signs list 1 for all of these.
+   * A kind whose sketches have no signs lists 1 for every number.
    */
   int64_t count;
 } petal_listed;
@@ -119,9 +119,9 @@ typedef struct petal_listed {
  * Lists the numbers of a sketch: first those with -1, then those with 1, each in ascending order. `count` becomes the
  * number of all listed numbers. The function writes the first `room` of these to `listed`, which may be NULL if `room`
  * is 0. `is_complete` becomes false if there are more differences than the sketch can tell apart: then the list is
- * right, but some numbers are missing. A sketch lists at most one number for each of its cells (for each 192 of the
- * `bits` of `petal_sketch_describe()`, or as the kind's page says). The sketch bounds the time of the function, too,
- * whatever bytes an image holds.
+ * right, but some numbers are missing. A sketch lists at most one number for each of its cells: one for each 192 of
+ * the `bits` of `petal_sketch_describe()`, unless the kind's page says otherwise. The size of the sketch also bounds
+ * the time of the function, whatever bytes an image holds.
  */
 petal_status petal_sketch_list(const petal_sketch *sketch,
                                petal_listed *listed,

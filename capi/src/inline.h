@@ -36,8 +36,8 @@
 #define PETAL_INLINE_LIKELY(condition) (condition)
 #endif
 
-/* Functions that become a part of their caller, and functions that do not, because few lookups come to them. These
- * change nothing, and the compiler knows that. So a view stays in registers, although its address is passed. */
+/* Functions that become a part of their caller, and functions that do not, because few lookups call them. The compiler
+ * knows that the second ones change nothing, so a view stays in registers, although they take the view's address. */
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
 #define PETAL_INLINE_ALWAYS static inline __attribute__((always_inline))
 #define PETAL_INLINE_SELDOM static __attribute__((noinline, unused, pure))
@@ -46,9 +46,9 @@
 #define PETAL_INLINE_SELDOM static inline
 #endif
 
-/* The same number, of which the compiler knows nothing. It takes the answer of a call of a PETAL_INLINE_SELDOM function
- * for that of another call with the same arguments, although other threads may have changed the filter between the two.
- * So one argument is such a number. */
+/* The same number, of which the compiler knows nothing. Two calls of a PETAL_INLINE_SELDOM function with the same
+ * arguments may become one call, although other threads may change the filter between the two. An argument that has
+ * gone through this function prevents that. */
 PETAL_INLINE_ALWAYS uint64_t petal_inline_once(uint64_t number) {
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
   __asm__ volatile("" : "+r"(number));
@@ -112,8 +112,8 @@ typedef struct {
   uint64_t low, high;
 } petal_inline_identity;
 
-/* XXH3, 128 bits, of the eight little-endian bytes of `key`. `flip` is other 16 bytes of the secret folded into 8, and
- * the seed; 8 is the length of the key. */
+/* XXH3, 128 bits, of the eight little-endian bytes of `key`. `flip` is 16 bytes of XXH3's fixed secret, not those of
+ * petal_inline_xxh3(), folded into 8, and the seed; 8 is the length of the key. */
 PETAL_INLINE_ALWAYS petal_inline_identity petal_inline_xxh3_128(uint64_t flip, uint64_t key) {
   const uint64_t multiplier = UINT64_C(0x9e3779b185ebca87) + (8 << 2);
   uint64_t low = (key ^ flip) * multiplier, high = petal_inline_reduce(key ^ flip, multiplier) + (low << 1);
@@ -518,8 +518,9 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_two_blocks_second(uint64_t hash) {
   return petal_inline_scatter(petal_inline_order(hash), 0);
 }
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_TWO_BLOCKS. Both blocks are read, whatever the
- * first one says: a branch would be guessed wrong too often, and out of cache the second line would wait for it. */
+/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_TWO_BLOCKS. The function reads both blocks in
+ * any case. The processor would guess a branch after the first block wrong too often, and out of cache the read of the
+ * second line would wait for the branch. */
 PETAL_INLINE_ALWAYS bool petal_view_two_blocks_contains_hash(const petal_view *view, uint64_t hash) {
   bool first = petal_view_blocked_contains_hash(view, hash);
   bool second = petal_view_blocked_contains_hash(view, petal_inline_two_blocks_second(hash));
@@ -534,7 +535,7 @@ PETAL_INLINE_ALWAYS bool petal_view_two_blocks_insert_hash(const petal_view *vie
   return first | second;
 }
 
-/* Fetches both lines. */
+/* Fetches the lines of both blocks. */
 PETAL_INLINE_ALWAYS void petal_view_two_blocks_prefetch_hash(const petal_view *view, uint64_t hash) {
   petal_inline_fetch(view->payload + petal_inline_blocked_start(view, hash));
   petal_inline_fetch(view->payload + petal_inline_blocked_start(view, petal_inline_two_blocks_second(hash)));
@@ -569,8 +570,8 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_bloom_set(const petal_view *view, uint
 
 #ifdef PETAL_INLINE_AVX512
 /* The same as petal_view_bloom_contains_hash(), eight probes at once, where a probe ranges over fewer than 2^32 bits.
- * All of a key's bits are read, whatever the first ones say: that costs less than a branch which the processor guesses
- * wrong, out of the caches too, because the reads do not wait for each other. */
+ * The function reads all of a key's bits, whatever the first ones say. That costs less than a branch which the
+ * processor guesses wrong, also out of cache, because the reads do not wait for each other. */
 PETAL_INLINE_ALWAYS bool petal_inline_bloom_contains_narrow(const petal_view *view, uint64_t hash) {
   static const uint64_t powers[8] = {1,
                                      PETAL_INLINE_GOLDEN,
@@ -1018,7 +1019,7 @@ PETAL_INLINE_ALWAYS void petal_inline_ribbon_fetch(const petal_view *view, petal
   petal_inline_fetch(view->payload + (row.byte + length - 1) / 8);
 }
 
-/* Fetches the lines of the slots. Metadata is read for it. */
+/* Fetches the lines of a hash's slots. The function reads the metadata to find them. */
 PETAL_INLINE_ALWAYS void petal_view_ribbon_prefetch_hash(const petal_view *view, uint64_t hash) {
   if (view->words[0] == 0) return;
   uint64_t x = petal_inline_order(hash);
@@ -1033,14 +1034,14 @@ typedef struct {
   bool found;
 } petal_inline_answer;
 
-/* What a map without keys says: without check bits, 0 is the value of every key. */
+/* What a map without keys says. Without check bits every key has the value 0. */
 PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_value_of_none(uint64_t check_bits) {
   petal_inline_answer answer = {0, check_bits == 0};
   return answer;
 }
 
-/* What columns say, of which the value is the lowest, and the check bits of the key with this scattered hash follow.
- * `rest` has those above the lowest 64. */
+/* What the columns of a key with this scattered hash say. The lowest columns are the value, and the check bits follow.
+ * `first` has the lowest 64 columns, and `rest` those above. */
 PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_value(uint64_t first, uint64_t rest, uint64_t value_bits,
                                                            uint64_t check_bits, uint64_t z) {
   uint64_t checks = value_bits == 0 ? first : value_bits == 64 ? rest : first >> value_bits | rest << (64 - value_bits);
@@ -1054,7 +1055,7 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_fuse_scatter(petal_inline_identity id,
   return petal_inline_scatter(petal_inline_order(id.low) ^ petal_inline_scatter(id.high, seeds), seeds);
 }
 
-/* The exclusive or of a key's three cells, of which all are there. Bits above those of a cell mean nothing. */
+/* The exclusive or of a key's three cells, all of which lie in the payload. Bits above those of a cell mean nothing. */
 PETAL_INLINE_ALWAYS uint64_t petal_inline_fuse_values_together(const petal_view *view, const uint64_t *words,
                                                                petal_inline_fuse_cells found, uint64_t above) {
   uint64_t together = 0;
@@ -1103,7 +1104,7 @@ PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_fuse_values_get(const petal
   return petal_inline_value(together, 0, value_bits, check_bits, place.z);
 }
 
-/* Fetches the lines of the cells. The directory is read, unless there is only one shard. */
+/* Fetches the lines of a key's cells. The function reads the directory, unless there is only one shard. */
 PETAL_INLINE_ALWAYS void petal_inline_fuse_values_prefetch(const petal_view *view, petal_inline_identity id) {
   if (view->words[0] == 0) return;
   const petal_inline_fuse_place place = petal_inline_fuse_values_find(view, id);
@@ -1136,7 +1137,7 @@ PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_ribbon_values_get(const pet
   return petal_inline_value(first, rest, value_bits, columns - value_bits, z);
 }
 
-/* Fetches the lines of the slots. Metadata is read for it. */
+/* Fetches the lines of a key's slots. The function reads the metadata to find them. */
 PETAL_INLINE_ALWAYS void petal_inline_ribbon_values_prefetch(const petal_view *view, petal_inline_identity id) {
   if (view->words[0] == 0) return;
   petal_inline_ribbon_fetch(view, petal_inline_ribbon_find(view, id.high, petal_inline_ribbon_scatter(id)));
@@ -1182,7 +1183,7 @@ PETAL_INLINE_ALWAYS bool petal_view_contains_hash(const petal_view *view, uint64
 /* Whether a uint64_t key may have been inserted. Returns true if the filter's hash function is not XXH3. */
 PETAL_INLINE_ALWAYS bool petal_view_contains_u64(const petal_view *view, uint64_t key) {
   if (view == NULL) return true;
-  /* One condition a layout, which a compiler can compute before a loop. */
+  /* One condition for each layout, which a compiler can compute before a loop. */
   const bool is_hashed = view->hash == PETAL_HASH_XXH3;
   if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_LAYOUT_BLOCKED))) {
     return petal_view_blocked_contains_hash(view, petal_view_hash_u64(view, key));
@@ -1193,7 +1194,7 @@ PETAL_INLINE_ALWAYS bool petal_view_contains_u64(const petal_view *view, uint64_
   return is_hashed ? petal_inline_other_contains_hash(view, petal_inline_once(petal_view_hash_u64(view, key))) : true;
 }
 
-/* Fetches memory of the layouts that are not blocks, and returns a number that means nothing. */
+/* Fetches memory of the layouts that are not blocks. The returned number has no meaning. */
 PETAL_INLINE_SELDOM uint64_t petal_inline_other_prefetch_hash(const petal_view *view, uint64_t hash) {
   switch (view->layout) {
     case PETAL_LAYOUT_TWO_BLOCKS:
@@ -1226,7 +1227,7 @@ PETAL_INLINE_ALWAYS void petal_view_prefetch_hash(const petal_view *view, uint64
   } else if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) {
     petal_inline_fetch(view->payload + petal_inline_split_block_start(view, hash));
   } else {
-    /* A call of which nobody used the number would be left out. */
+    /* The compiler would leave out a call whose number nobody uses. */
     petal_inline_once(petal_inline_other_prefetch_hash(view, petal_inline_once(hash)));
   }
 }
@@ -1268,7 +1269,7 @@ PETAL_INLINE_ALWAYS petal_status petal_view_insert_u64(const petal_view *view, u
 
 /* ---- Maps -------------------------------------------------------------------------------------------------------- */
 
-/* The 128 bits of a key of which only a hash is known. */
+/* The 128 bits of a key for which only a 64-bit hash is known. */
 PETAL_INLINE_ALWAYS petal_inline_identity petal_inline_widen(uint64_t hash) {
   petal_inline_identity id = {hash, petal_inline_scatter(petal_inline_order(hash), 0)};
   return id;
@@ -1305,8 +1306,9 @@ PETAL_INLINE_ALWAYS petal_status petal_view_get_u64(const petal_view *view, uint
   return petal_inline_get(view, petal_inline_xxh3_128(view->hash_flip, key), value, found);
 }
 
-/* The same for the key with this 64-bit hash, which you made. Returns PETAL_ERR_UNSUPPORTED also if the map's hash
- * function is not PETAL_HASH_EXTERNAL: other maps know their keys by 128 bits. */
+/* Looks up the key with this 64-bit hash, which you made, as petal_view_get_u64() does. Returns PETAL_ERR_UNSUPPORTED,
+ * and changes nothing, if the map's hash function is not PETAL_HASH_EXTERNAL (other maps know their keys by 128 bits),
+ * if this header does not know the view's layout, or if the view is one of a filter. */
 PETAL_INLINE_ALWAYS petal_status petal_view_get_hash(const petal_view *view, uint64_t hash, uint64_t *value,
                                                      bool *found) {
   if (view == NULL || found == NULL) return PETAL_ERR_NULL;

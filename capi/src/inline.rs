@@ -1,23 +1,23 @@
 //! petal_inline.h: lookups and insertions of single keys that the compiler puts into the program which includes this
 //! header. They are for filters whose layout has a name: the kinds `blocked`, `split_block`, `bloom` with the default
-//! derivation, `fuse`, `ribbon`, and `cuckoo` without semi-sorting. Insertions are for the first three. Maps of the
-//! kinds `retrieval` and `bloomier` have views of lookups too.
+//! derivation, `fuse`, `ribbon`, and `cuckoo` without semi-sorting. Insertions are for the first three. There are
+//! lookups for maps of the kinds `retrieval` and `bloomier` too.
 //!
 //!     petal_view view = PETAL_VIEW_INIT;
 //!     if (petal_filter_view(filter, &view, NULL) != PETAL_OK) return 1;
 //!     for (size_t i = 0; i < count; i++) hits += petal_view_contains_u64(&view, keys[i]);
 //!
-//! A map's view comes from `petal_map_view()`, and `petal_view_get_u64()` gives the value of a key.
+//! `petal_map_view()` fills in a view of a map, and `petal_view_get_u64()` gives the value of a key.
 //!
 //! These functions do what `petal_filter_contains_u64()` and its like do, to the same bits. If many keys come at once,
 //! a batch (`petal_filter_contains_batch()`) is faster still, most of all for filters larger than the cache. A loop
 //! that cannot use a batch but knows its keys some rounds before may fetch memory ahead with
 //! `petal_view_prefetch_u64()`.
 //!
-//! If something is wrong, lookups say true of every key: the view is NULL or nobody filled it in, or this header does
-//! not know the view's layout. A uint64_t key may also come to a filter whose hash function is not XXH3. Hash such keys
-//! with `petal_filter_hash_u64()` or `petal_filter_hash()` and use the functions for hashes, which take the hashes of
-//! any filter. Insertions return a status, and so do lookups in maps.
+//! If something is wrong, lookups in filters say true of every key: the view is NULL or nobody filled it in, or this
+//! header does not know the view's layout. A uint64_t key may also come to a filter whose hash function is not XXH3.
+//! Hash such keys with `petal_filter_hash_u64()` or `petal_filter_hash()` and use the functions for hashes, which take
+//! the hashes of any filter. Insertions and lookups in maps return a status.
 //!
 //! The processor for which you compile the including file decides on the code. On x86-64 that is AVX-512 (F, BW, DQ and
 //! VL), AVX2, or SSE2, which every such processor has. On aarch64 it is NEON, which every such processor has. Elsewhere
@@ -34,10 +34,11 @@
 //! In C++ these functions belong to the file that includes them. If an inline function of yours calls them, compile all
 //! files that contain your function for the same processor.
 //!
-//! A view says where a filter's payload lies and how the payload is laid out. A view is a plain struct: copy it at will
-//! and never free it. A view points into its filter:
+//! A view says where the payload of a filter or map lies and how the payload is laid out. A view is a plain struct:
+//! copy it at will and never free it. A view points into its filter or map:
 //!
-//! - Only `petal_filter_fold()` and `petal_filter_free()` of the view's handle end a view.
+//! - Only `petal_filter_fold()` and `petal_filter_free()` of its handle end a view of a filter, and only
+//!   `petal_map_free()` a view of a map.
 //! - A lookup in a view is like a call that takes the const handle. Many threads may look up at once, also while others
 //!   insert with `petal_filter_insert_shared()`. No thread may look up while a call runs that takes a handle which is
 //!   not const.
@@ -58,8 +59,8 @@ use petal_core::{Filter, HashFunction, Image, Layout, Result, View};
 use std::ffi::c_void;
 use std::ptr;
 
-/// The layout of a payload: one of `PETAL_LAYOUT_*`. Each of these says what the `words` of a view are; those that it
-/// does not name are 0.
+/// The layout of a payload: one of `PETAL_LAYOUT_*`. Each layout says what the `words` of a view are. Words that a
+/// layout does not name are 0.
 pub type petal_layout = u32;
 
 /// Blocks of 256 bits, a bit in each of eight lanes: filters of the kind `PETAL_KIND_SPLIT_BLOCK`.
@@ -69,8 +70,8 @@ pub const PETAL_LAYOUT_SPLIT_BLOCK: petal_layout = 1;
 /// words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets. `table` has the lane masks of
 /// keys with so many bits, uint16_t numbers: each key uses the lanes of one mask.
 pub const PETAL_LAYOUT_BLOCKED: petal_layout = 2;
-/// The same blocks, two of which have half of a key's bits each: filters of the kind `PETAL_KIND_BLOCKED` with the
-/// parameter `blocks` = 2. Both may be the same block.
+/// Blocks of 512 bits, two for each key, which have half of the key's bits each: filters of the kind
+/// `PETAL_KIND_BLOCKED` with the parameter `blocks` = 2. The two may be the same block.
 /// words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets in both, an even number. `table`
 /// has the lane masks of keys with half as many bits.
 pub const PETAL_LAYOUT_TWO_BLOCKS: petal_layout = 3;
@@ -99,16 +100,16 @@ pub const PETAL_LAYOUT_CUCKOO: petal_layout = 6;
 /// start in, and words[4] how many bytes the metadata of that layer has. words[5] is the byte at which the slots of the
 /// first shard begin. words[6] is how many bytes the payload has without those that fill its last line.
 pub const PETAL_LAYOUT_RIBBON: petal_layout = 7;
-/// Cells, three for a key, whose exclusive or is the key's value, with its check bits above: maps of the kinds
-/// `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "fuse", if a value and its check
-/// bits have at most 64 bits together.
-/// The words are those of `PETAL_LAYOUT_FUSE`, but words[1], the bits of a cell, is from 1 to 64, and words[2] is how
-/// many of them a value has. The others are check bits.
+/// Cells, three for a key, whose exclusive or is the key's value, with the key's check bits above the value: maps of
+/// the kinds `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "fuse", if a value and
+/// its check bits have at most 64 bits together.
+/// The words are those of `PETAL_LAYOUT_FUSE`, with two differences. words[1], the bits of a cell, is from 1 to 64.
+/// words[2] is how many bits of a cell are for the value; the other bits of a cell are check bits.
 pub const PETAL_LAYOUT_FUSE_VALUES: petal_layout = 8;
-/// Slots, a run of which gives the value of a key, with its check bits above: maps of the kinds `PETAL_KIND_RETRIEVAL`
-/// and `PETAL_KIND_BLOOMIER` that were built with the solver "ribbon", which is the default.
-/// The words are those of `PETAL_LAYOUT_RIBBON`, but words[1], the bits of a slot, is from 1 to 96, and words[7] is how
-/// many of them a value has, at most 64. The others are check bits, at most 32.
+/// Slots, a run of which gives the value of a key, with the key's check bits above the value: maps of the kinds
+/// `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "ribbon", which is the default.
+/// The words are those of `PETAL_LAYOUT_RIBBON`, with two differences. words[1], the bits of a slot, is from 1 to 96.
+/// words[7] is how many bits of a slot are for the value, at most 64; the others are check bits, at most 32.
 pub const PETAL_LAYOUT_RIBBON_VALUES: petal_layout = 9;
 
 const _: () = {
@@ -123,8 +124,9 @@ const _: () = {
     assert!(PETAL_LAYOUT_RIBBON == Layout::Ribbon as u32);
 };
 
-/// The payload of a filter or map, and how to find keys in it; `docs/format.md` specifies the layouts. A lookup in a
-/// view of all zeros, which nobody filled in, says true of every key.
+/// The payload of a filter or map, and how to find keys in it; `docs/format.md` specifies the layouts. In a view of all
+/// zeros, which nobody filled in, `petal_view_contains_u64()` says true of every key, and `petal_view_get_u64()`
+/// returns `PETAL_ERR_UNSUPPORTED`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_view {
@@ -233,8 +235,8 @@ pub unsafe extern "C" fn petal_filter_view_writable(
     })
 }
 
-/// Fills in a view of a map, for `petal_view_get_u64()` and its like, in constant time. Returns
-/// `PETAL_ERR_UNSUPPORTED` if the map's layout has no name.
+/// Fills in a view of a map for lookups (`petal_view_get_u64()`), in constant time. Returns `PETAL_ERR_UNSUPPORTED` if
+/// the map's layout has no name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_view(
     map: *const petal_map,

@@ -16,8 +16,8 @@ pub const EIGHTS: usize = GROUP / WIDTH;
 /// Eight numbers.
 pub type Eight = [u64; WIDTH];
 
-/// Eight numbers in one cache line. What stores vectors and then reads their numbers one by one keeps the vectors so:
-/// a number of a vector that was just stored in two lines comes late.
+/// Eight numbers in one cache line. Code that stores a vector and then reads the numbers one by one stores the vector
+/// here: after a store into two lines the reads would wait.
 #[repr(align(64))]
 struct Line(Eight);
 

@@ -41,7 +41,7 @@ pub enum Way {
     },
 }
 
-/// How a kind that is built once finds a key by numbers that it took from the words beforehand. Any numbers are safe.
+/// How a kind that is built once finds a key by the numbers of [`Way::Built`]. The functions are safe for all numbers.
 pub struct BuiltKernel {
     /// Whether a hash may be there.
     pub contains: fn(&[u64; 4], &[AtomicU64], u64) -> bool,
@@ -69,8 +69,8 @@ impl Probe<'_> {
         }
     }
 
-    /// Inserts a key into the words, which are the caller's alone, and says whether it certainly was not there, if that
-    /// is asked. Changes nothing if the filter was built once.
+    /// Inserts a key into the words, which are the caller's alone. Returns whether the key certainly was not there, if
+    /// `is_asked`. Changes nothing if the filter was built once.
     #[inline(always)]
     pub fn insert(&self, words: &mut [u64], hash: u64, is_asked: bool) -> bool {
         match &self.way {
@@ -91,8 +91,8 @@ impl Probe<'_> {
         }
     }
 
-    /// Inserts a key while others insert too, and says whether it certainly was not there. Changes nothing if the
-    /// filter was built once.
+    /// Inserts a key while other threads insert too. Returns whether the key certainly was not there. Changes nothing
+    /// if the filter was built once.
     #[inline(always)]
     pub fn insert_shared(&self, hash: u64) -> bool {
         match &self.way {

@@ -13,8 +13,8 @@ pub enum Layout {
     /// Blocks of 512 bits, a bit in each of some of sixteen lanes: version 1 of the kind `blocked`. Words: blocks, the
     /// bits that a key sets.
     Blocked = 2,
-    /// The same blocks, two of which have half of a key's bits each: the kind `blocked` with `blocks` = 2. Words:
-    /// blocks, the bits that a key sets in both.
+    /// Blocks of `Blocked`, two for each key, which have half of the key's bits each: the kind `blocked` with `blocks`
+    /// = 2. Words: blocks, the bits that a key sets in both.
     TwoBlocks = 3,
     /// Bits anywhere, one for each multiple of a hash: the kind `bloom` with the derivation `remix`. Words: the bits
     /// that a probe ranges over, the bits from one probe's range to the next one's, and the bits that a key sets.
@@ -32,11 +32,11 @@ pub enum Layout {
     /// key, slots of a shard's first layer, bytes of the metadata of that layer, the byte at which the slots of the
     /// first shard begin, and the bytes of the payload without those that fill its last line.
     Ribbon = 7,
-    /// The cells of `fuse`, three of which give a key's value and its check bits: maps that the solver "fuse" solved.
+    /// The cells of `fuse`, three of which give a key's value and the key's check bits: maps of the solver "fuse".
     /// Words: those of `Fuse`, but the bits of a value instead of the cells of a key.
     FuseValues = 8,
-    /// The slots of `ribbon`, a run of which gives a key's value and its check bits: maps that the solver "ribbon"
-    /// solved. Words: those of `Ribbon`, and the bits of a value.
+    /// The slots of `ribbon`, a run of which gives a key's value and the key's check bits: maps of the solver "ribbon".
+    /// Words: those of `Ribbon`, and the bits of a value.
     RibbonValues = 9,
 }
 

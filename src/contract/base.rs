@@ -65,7 +65,7 @@ impl Base {
         &self.words
     }
 
-    /// What a kind makes of the geometry.
+    /// `found`, which is what a kind made of the geometry.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt) if the kind knows no such geometry.
@@ -73,7 +73,7 @@ impl Base {
         found.ok_or_else(|| self.foreign_geometry())
     }
 
-    /// Refuses a payload with bits that are set after those that the kind has.
+    /// Refuses a payload in which a bit from this one on is set.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).

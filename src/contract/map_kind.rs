@@ -64,9 +64,9 @@ pub trait MapKind: Payload {
         self.base().first_unmarked()
     }
 
-    /// Joins a value to those of a key ([`Row::joined`](super::Row::joined)). Returns true if a lookup of the key did
-    /// not give as much before. `None`, with nothing done, if the words cannot be written without preparation, or if
-    /// there is no place for the key ([`MapKind::refusal`]).
+    /// Joins a value to the values of a key ([`Row::joined`](super::Row::joined)). Returns whether this changed the
+    /// value that a lookup of the key gives. `None`, with nothing done, if the words cannot be written without
+    /// preparation, or if the map has no place for the key ([`MapKind::refusal`]).
     fn put_at_once(&mut self, _id: u128, _value: u64) -> Option<bool> {
         None
     }
@@ -77,7 +77,7 @@ pub trait MapKind: Payload {
         None
     }
 
-    /// The reason why there is no place for a key that was to be given a value.
+    /// Why the map has no place for a key with this value.
     fn refusal(&self, _id: u128, _value: u64) -> Error {
         self.base().full()
     }
@@ -85,8 +85,8 @@ pub trait MapKind: Payload {
     /// Takes in the entries of another map. The caller has checked that the other is of the same kind and identity.
     ///
     /// # Errors
-    /// [`Status::Unsupported`], for kinds that cannot; [`Status::Full`] without places for all keys; the errors about
-    /// the words. Nothing has changed then.
+    /// [`Status::Unsupported`] for kinds that cannot merge; [`Status::Full`] if the map has no places for all keys; the
+    /// errors about the words. Nothing has changed then.
     fn merge_with(&mut self, _other: &dyn MapKind) -> Result<()> {
         Err(Status::Unsupported.into())
     }

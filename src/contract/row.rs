@@ -74,9 +74,9 @@ pub struct Row {
     /// For a kind in which a key does not always take one place of a capacity: how many places a key takes in a filter
     /// of this geometry if it was offered so often.
     pub places: Option<fn(&Geometry, u64) -> u64>,
-    /// For maps that take several values of a key ([`Capabilities::PUT`]): what a lookup of a key gives that gave the
-    /// first, or `None`, before it was put the second. The order of values makes no difference, and a value that is put
-    /// again changes nothing. A map that takes a key for others may give what these join to.
+    /// For maps that take several values of a key ([`Capabilities::PUT`]): the value that an old value, or `None`, and
+    /// a put value join to. A lookup of the key then gives this value. The order of values makes no difference, and a
+    /// value that is put again changes nothing. At its false-positive rate a map may also join values of other keys.
     pub joined: Option<Joined>,
     /// What the compact form has to say of a geometry beside the payload's length and `hashes`. That is only the
     /// padding, unless the kind has words of its own. A geometry that does not come back from the form has no compact
@@ -110,7 +110,7 @@ pub struct Row {
     pub universe: Option<fn(&Geometry) -> u64>,
 }
 
-/// What a lookup of a key gives that gave the first, or `None`, before the key was put the second: [`Row::joined`].
+/// The value that an old value of a key, or `None`, and a put value join to: [`Row::joined`].
 pub type Joined = fn(&Geometry, Option<u64>, u64) -> Option<u64>;
 
 /// Which handle a kind has, and how a filter or map of the kind comes to be.

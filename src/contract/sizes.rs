@@ -1,4 +1,4 @@
-//! Which sizes a kind takes: what a spec asks for, or why there is no such filter.
+//! The sizes that a kind takes: the geometry that a spec asks for, or the reason why there is none.
 
 use super::{Row, Sizes};
 use crate::error::{Error, Result, error};
@@ -30,7 +30,8 @@ impl Row {
         if let Size::Rate { capacity, false_positive_rate: rate } = &mut size {
             let least = (self.least_rate)(spec, *capacity);
             if spec.false_positive_rate == 0.0 {
-                // The default rate is not a wish of the caller, so nothing is refused for it.
+                // The caller did not ask for the default rate, so a kind that cannot reach the rate takes its least
+                // one.
                 *rate = if least < 1.0 { rate.max(least) } else { *rate };
             } else if *rate < least {
                 return Err(self.low_rate(spec, *capacity, *rate, least));
@@ -39,8 +40,8 @@ impl Row {
         Ok(size)
     }
 
-    /// The refusal of a rate below the least one. The reason is the spec's parameters, or its capacity, or the kind
-    /// itself.
+    /// The refusal of a rate below the least one. The message names the reason: the spec's parameters, the spec's
+    /// capacity, or the kind.
     #[cold]
     fn low_rate(&self, spec: &Spec, capacity: u64, rate: f64, least: f64) -> Error {
         let least_of = |spec: &Spec, capacity| (self.least_rate)(spec, capacity);

@@ -10,7 +10,7 @@ use crate::storage::try_vec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Listed {
     /// 1 for a number that was inserted; -1 for a number that was removed, or that a subtracted sketch had in addition.
-    /// Kinds without signs list 1 for all of these.
+    /// A kind whose sketches have no signs lists 1 for every number.
     pub count: i64,
     /// The number.
     pub number: u64,
@@ -30,7 +30,7 @@ pub struct Listing {
 ///
 /// Many threads may use shared references at once.
 pub trait SketchKind: Payload {
-    /// The number that stands for a hash: the hash itself, unless the numbers of this sketch have fewer bits.
+    /// The number that stands for a hash: the hash itself, unless the numbers of this sketch have fewer than 64 bits.
     fn number_of_hash(&self, hash: u64) -> u64 {
         hash
     }

@@ -50,9 +50,9 @@ pub fn units_for(units: Option<u64>, foldable: bool, size: Size) -> Result<u64> 
     rounded.ok_or_else(|| size.too_large())
 }
 
-/// The bits that a spec asks for, and how many places a key has, in a filter with something else in each place where a
-/// Bloom filter has a bit. `bits` gives the bits of so many places, and `places` the other way round. A filter has
-/// `least` bits at least, and a key `most_hashes` places at most.
+/// The bits that a spec asks for, and the places of a key, for a filter that has a counter or cell in each place where
+/// a Bloom filter has a bit. `bits` gives the bits of so many places, and `places` gives the places in so many bits. A
+/// filter has at least `least` bits, and a key has at most `most_hashes` places.
 ///
 /// # Errors
 /// [`Status::TooLarge`]; [`Status::Contradiction`] for exact bits below the least ones.

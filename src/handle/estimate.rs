@@ -46,7 +46,7 @@ pub struct Comparison {
     /// The keys in common as a share of all keys: the Jaccard index.
     pub jaccard: Option<Estimate>,
     /// The number of keys that only one of the filters has. The estimate's error grows with that number, and not with
-    /// the sets: it is much smaller than the errors of the other numbers if the sets are nearly the same.
+    /// the size of the sets. So if the sets are nearly the same, this error is much smaller than the other errors.
     pub differences: Option<Estimate>,
 }
 
@@ -91,10 +91,11 @@ pub fn compare(first: &Filter, second: &Filter) -> Result<Comparison> {
 
 /// The number of differences: 2 |A or B| - |A| - |B|.
 ///
-/// The bits that both sides share err in all three estimates alike. Let V(n) be the variance of an estimate of n keys.
-/// The estimate of a set that grows errs in its future as if it began where it is, so the covariance of two estimates,
-/// one set inside the other, is the variance of the smaller set's. For the same reason the covariance of those of A and
-/// of B is the variance of their intersection's. Hence the variance is 4 V(A or B) - 3 V(A) - 3 V(B) + 2 V(A and B).
+/// Keys in common err in all three estimates alike. Let V(n) be the variance of an estimate of n keys. While keys are
+/// added to a set, the further error of its estimate does not depend on the error so far. So if one set lies inside the
+/// other, the covariance of their estimates is the variance for the smaller set. Likewise the covariance of the
+/// estimates of A and B is the variance for the keys in common. Hence the variance is 4 V(A or B) - 3 V(A) - 3 V(B) + 2
+/// V(A and B).
 fn differences(error: &dyn Fn(f64) -> f64, first: Estimate, second: Estimate, union: Estimate) -> Estimate {
     let variance = |estimate: Estimate| estimate.standard_error * estimate.standard_error;
     let in_common = error((first.value + second.value - union.value).max(0.0));

@@ -227,7 +227,7 @@ pub(crate) fn get(kind: &dyn MapKind, keys: &Keys, answers: &mut Answers) -> Res
 ///
 /// # Errors
 /// The kind's refusal ([`Status::Full`]); [`Status::Corrupt`] if a region does not match its checksum; the system's
-/// errors. No value has changed then.
+/// errors. The value of that key has not changed then.
 pub(crate) fn give_one(kind: &mut dyn MapKind, id: u128, value: u64, verb: Verb) -> Result<bool> {
     kind.base_mut().begin_writing()?;
     mark_entries(kind, &[id]).outcome?;

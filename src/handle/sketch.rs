@@ -13,8 +13,8 @@ use crate::handle::image::Image;
 /// numbers are left.
 ///
 /// A `u64` key is the number itself, and is listed as such. The number of a byte key is its hash, so its hash is
-/// listed. A kind whose numbers have fewer than 64 bits reduces hashes to its numbers, and refuses greater numbers. A
-/// number may be inserted once only, because a sketch does not know which numbers it has. Many threads may use shared
+/// listed. A kind whose numbers have fewer than 64 bits reduces hashes to that many bits, and refuses greater numbers.
+/// Insert a number only once, because a sketch does not know which numbers it has. Many threads may use shared
 /// references at once. The calls about the bytes (saving, verifying) are in [`Image`].
 pub struct Sketch {
     kind: Box<dyn SketchKind>,
@@ -63,7 +63,8 @@ impl Sketch {
         self.add(number, 1)
     }
 
-    /// Inserts the hash of a key, which is a number like any other, or is reduced to a number.
+    /// Inserts the hash of a key, which is a number like any other. A kind whose numbers have fewer than 64 bits
+    /// reduces the hash to such a number.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the handle is for reading; [`Status::KeyMissing`] if numbers cannot be placed without

@@ -1,4 +1,4 @@
-//! A test of a map that has places for so many keys and no more, as an added kind may be: a refusal changes nothing.
+//! Tests of a map that has places for so many keys and no more, as an added kind may be. A refusal changes nothing.
 
 use super::create::create_sized;
 use crate::batch::answers::Answers;
@@ -27,7 +27,7 @@ static ROW: Row = Row {
     ..Row::BASE
 };
 
-/// Keys, which are not 0, with their values after them.
+/// Pairs of words: a key, which is not 0, and then its value.
 struct Places {
     base: Base,
 }
@@ -37,7 +37,7 @@ impl Places {
         self.base.words().shared()[i].load(Ordering::Relaxed)
     }
 
-    /// Where a key is, or 0.
+    /// The place of a key, or of the first empty pair.
     fn find(&self, key: u64) -> Option<usize> {
         let mut all = (0..self.base.geometry().words[0] as usize).map(|place| 2 * place);
         all.find(|at| [key, 0].contains(&self.word(*at)))
@@ -94,7 +94,8 @@ fn a_full_map_refuses_keys_and_changes_nothing() {
     let spec = Spec { capacity: 100, hash: HashFunction::External, ..Spec::default() };
     let mut map: Map = create_sized(&ROW, &spec, ROW.geometry_of(&spec).unwrap()).unwrap();
     (1..=98).for_each(|key| assert!(map.put_hash(key, 7).unwrap()));
-    // A batch ends before the first key that has no place, and says of each that was taken whether it changed a value.
+    // A batch ends before the first key without a place. Each key that was taken has an answer: whether its value
+    // changed.
     let (mut bytes, before) = ([9; 70], map.offered());
     let keys: Vec<u64> = (34..=103).map(|key| if key == 101 { 5 } else { key }).collect();
     let values = [8; 70];
@@ -109,7 +110,7 @@ fn a_full_map_refuses_keys_and_changes_nothing() {
     assert_eq!((error.status(), error.message()), (Status::Full, "the places map is full: it holds 166 keys"));
     assert_eq!(map.put_batch(&Keys::Hashes(&[200]), &[1], None).keys, 0);
     assert!(state(&map) == before && map.get_hash(200).unwrap().is_none());
-    // Keys that are there take values still.
+    // Keys that are there still take values.
     assert!(!map.replace_hash(200, 1).unwrap() && map.replace_hash(7, 1).unwrap() && map.put_hash(7, 9).unwrap());
     assert_eq!(map.get_hash(7).unwrap(), Some(9));
 }

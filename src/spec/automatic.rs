@@ -1,12 +1,13 @@
-//! Parameters that may be automatic: a kind then takes what a rate needs, or what an exact size holds.
+//! Parameters that may be automatic. For an automatic parameter a kind takes the value that a rate needs, or the
+//! greatest value that exact bits hold.
 
 use super::{Domain, Number, Parameter, Size, Spec};
 use crate::error::{Error, Result, error};
 use core::ops::RangeInclusive;
 
 impl Spec {
-    /// The values that filters of this spec may have of a parameter: the one that is set, or all of its domain if that
-    /// is automatic.
+    /// The values of a parameter that filters of this spec may have: the value that the spec sets, or the whole domain
+    /// if the parameter is automatic.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange).
@@ -17,15 +18,16 @@ impl Spec {
         })
     }
 
-    /// [`Row::least_rate`](crate::contract::Row::least_rate) of a kind in which a parameter decides the rate. `rate` is
-    /// the rate of a value, or `None` if no filter has that value. Greater values have lower rates.
+    /// [`Row::least_rate`](crate::contract::Row::least_rate) of a kind in which a parameter decides the rate. `rate`
+    /// gives the rate for a value of the parameter, or `None` if no filter has that value. Greater values have lower
+    /// rates.
     pub(crate) fn least_rate(&self, parameter: &Parameter, rate: impl Fn(u64) -> Option<f64>) -> f64 {
         self.allowed(parameter).map_or(0.0, |values| values.rev().find_map(rate).unwrap_or(0.0))
     }
 
     /// The least allowed value of a parameter that keeps the rate of a size, or the greatest one that fits into exact
-    /// bits. `rate` is as [`Spec::least_rate`] has it, and `bits` gives the bits of a filter with a value. If there is
-    /// no filter at all the result is the least value, and the kind then says why there is none.
+    /// bits. `rate` is that of [`Spec::least_rate`], and `bits` gives the bits of a filter with a value. If no filter
+    /// is possible at all, the result is the least value, and the kind then reports the reason.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange); [`Status::Contradiction`](crate::Status::Contradiction) for
@@ -55,7 +57,7 @@ impl Spec {
         }
     }
 
-    /// The refusal of a size that no allowed value of a parameter has.
+    /// The refusal of a size that no allowed value of a parameter reaches.
     pub(crate) fn unreachable(&self, size: Size, parameter: &Parameter) -> Error {
         let Size::Rate { capacity, false_positive_rate: rate } = size else { return size.too_large() };
         let (name, (_, most), rate) = (parameter.name, parameter.bounds(), Number(rate));
@@ -72,11 +74,11 @@ impl Spec {
         }
     }
 
-    /// The value of a parameter with exact bits: the one that is set, or what `best` finds for the capacity.
+    /// The value of a parameter for exact bits: the value that the spec sets, or what `best` finds for the capacity.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`](crate::Status::OutOfRange); [`Status::Contradiction`](crate::Status::Contradiction) with
-    /// neither of the two.
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange); [`Status::Contradiction`](crate::Status::Contradiction) if
+    /// the spec has neither a value nor a capacity.
     pub(crate) fn set_or_best(&self, bits: u64, parameter: &Parameter, best: impl FnOnce(u64) -> u32) -> Result<u32> {
         match (self.parameter(parameter)?, self.capacity) {
             (0, 0) => Err(error!(Contradiction, "bits = {bits} need {}, or a capacity", parameter.name)),

@@ -152,7 +152,7 @@ impl Size {
         capacity
     }
 
-    /// The refusal of a size of which no filter is.
+    /// The refusal of a size that no filter can have.
     pub fn too_large(&self) -> Error {
         match *self {
             Size::Exact { capacity, bits, .. } => {

@@ -55,7 +55,8 @@ pub struct petal_overlap {
     pub intersection_count: petal_estimate,
     /// Keys in common as a share of all: the Jaccard index.
     pub jaccard: petal_estimate,
-    /// Keys that only one of the two has. The error grows with their number, and not with the sets.
+    /// Keys that only one of the two has. The error grows with the number of such keys, and not with the size of the
+    /// sets.
     pub difference_count: petal_estimate,
 }
 
@@ -81,8 +82,8 @@ pub unsafe extern "C" fn petal_filter_estimate(
 
 /// Compares two filters that could be merged: how many keys each holds, how many both hold together, how many are in
 /// both, and how many in one only. Reads both payloads. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot estimate, or
-/// if it grows: two sizes of such a kind have nothing in common. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
-/// difference, if the filters could not be merged.
+/// if filters of the kind grow: filters of different sizes cannot be compared. Returns `PETAL_ERR_INCOMPATIBLE`, naming
+/// the first difference, if the filters could not be merged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_estimate_overlap(
     filter: *const petal_filter,

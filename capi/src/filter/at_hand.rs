@@ -36,8 +36,8 @@ impl petal_filter {
         }
     }
 
-    /// Inserts a hash if that takes no preparation, as `Filter::insert_hash_at_once` does. The answer may be false if
-    /// it is not asked.
+    /// Inserts a hash if that takes no preparation, as `Filter::insert_hash_at_once` does. Without `is_asked` the
+    /// answer may be false for a new key too.
     #[inline(always)]
     pub(crate) fn insert_at_once(&mut self, hash: u64, is_asked: bool) -> Option<bool> {
         let Some(probe) = &self.probe else { return self.filter.insert_hash_at_once(hash) };

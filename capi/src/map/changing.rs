@@ -80,7 +80,7 @@ unsafe fn change_batch(
 
 /// Gives a key one more value: the map joins all values of the key as its parameter lattice says. `changed`, nullable,
 /// becomes true if the call changed the value that a lookup of the key gives. Returns `PETAL_ERR_OUT_OF_RANGE` for a
-/// value that the parameter value_bits cannot hold, and `PETAL_ERR_FULL`, with nothing changed, if the kind has no
+/// value that the parameter value_bits cannot hold. Returns `PETAL_ERR_FULL`, with nothing changed, if the map has no
 /// place for the key. Constant time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_put(

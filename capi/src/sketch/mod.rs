@@ -149,15 +149,15 @@ pub unsafe extern "C" fn petal_sketch_insert(
 }
 
 /// Inserts a number. Returns `PETAL_ERR_OUT_OF_RANGE` if the numbers of the kind have fewer than 64 bits, and the
-/// number is not one of them.
+/// number is too large for the kind.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_insert_u64(sketch: *mut petal_sketch, number: u64) -> petal_status {
     // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
     unsafe { change(sketch, |sketch| sketch.insert_u64(number)) }
 }
 
-/// Inserts the hash of a key, which is a number like any other. A kind whose numbers have fewer bits reduces the
-/// hash.
+/// Inserts the hash of a key, which is a number like any other. A kind whose numbers have fewer than 64 bits reduces
+/// the hash to such a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_insert_hash(sketch: *mut petal_sketch, hash: u64) -> petal_status {
     // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
@@ -275,16 +275,16 @@ pub struct petal_listed {
     /// The number: a uint64_t key, or the hash of a byte key.
     pub number: u64,
     /// 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had.
-    /// Kinds without signs list 1 for all of these.
+    /// A kind whose sketches have no signs lists 1 for every number.
     pub count: i64,
 }
 
 /// Lists the numbers of a sketch: first those with -1, then those with 1, each in ascending order. `count` becomes the
 /// number of all listed numbers. The function writes the first `room` of these to `listed`, which may be NULL if `room`
 /// is 0. `is_complete` becomes false if there are more differences than the sketch can tell apart: then the list is
-/// right, but some numbers are missing. A sketch lists at most one number for each of its cells (for each 192 of the
-/// `bits` of `petal_sketch_describe()`, or as the kind's page says). The sketch bounds the time of the function, too,
-/// whatever bytes an image holds.
+/// right, but some numbers are missing. A sketch lists at most one number for each of its cells: one for each 192 of
+/// the `bits` of `petal_sketch_describe()`, unless the kind's page says otherwise. The size of the sketch also bounds
+/// the time of the function, whatever bytes an image holds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_list(
     sketch: *const petal_sketch,

@@ -106,7 +106,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// How filters of a spec grow, by the bits of their fingerprints: once at least.
+/// How filters of a spec grow, by the bits of fingerprints. Filters grow at least once.
 fn growing(spec: &Spec, capacity: u64) -> impl Fn(u64) -> Option<Growing> {
     move |bits| {
         let (slot_bits, doublings) = (sizing::slot_bits_for(capacity)?, spec.parameter(&DOUBLINGS).ok()? as u32);
@@ -116,7 +116,7 @@ fn growing(spec: &Spec, capacity: u64) -> impl Fn(u64) -> Option<Growing> {
     }
 }
 
-/// The rate through all growths that are expected, by the bits of fingerprints.
+/// The rate after all expected growths, by the bits of fingerprints.
 fn rate(spec: &Spec, capacity: u64) -> impl Fn(u64) -> Option<f64> {
     move |bits| Some(growing(spec, capacity)(bits)?.false_positive_rate(u64::MAX))
 }

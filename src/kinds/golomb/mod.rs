@@ -121,7 +121,7 @@ fn range_of(spec: &Spec, size: Size) -> Result<u64> {
         return Err(error!(OutOfRange, "range = {asked} is not from 1 to {most} with {bits} significant bits"));
     }
     match size {
-        // [`Row::least_rate`] has refused what this range does not keep.
+        // [`Row::least_rate`] has refused rates that this range does not reach.
         Size::Rate { .. } if asked != 0 => Ok(asked),
         Size::Rate { capacity, false_positive_rate } => {
             sizing::range_for(capacity, false_positive_rate).ok_or_else(|| size.too_large())

@@ -80,7 +80,7 @@ fn check_bits(spec: &Spec, size: Size, value_bits: u32, keys: u64) -> Result<u32
     Ok(spec.choose(size, &CHECK_BITS, |bits| Some(rate(bits as f64)), bits)? as u32)
 }
 
-/// The geometry to expect.
+/// The expected geometry for a spec.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (capacity, value_bits) = (size.capacity(), expected_value_bits(spec, size)?);
     let check_bits = check_bits(spec, size, value_bits, capacity)?;

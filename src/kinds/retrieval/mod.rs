@@ -31,7 +31,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// No check bits, if the bits are enough.
+/// The check bits that a spec asks for, which are always 0, after a check that exact bits are enough.
 fn no_check_bits(_: &Spec, size: Size, bits: &dyn Fn(u64) -> Option<u64>) -> Result<u64> {
     match (size, bits(0)) {
         (Size::Exact { capacity, bits, .. }, Some(least)) if bits < least => {

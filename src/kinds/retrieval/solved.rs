@@ -36,7 +36,7 @@ const CELLS: u32 = 3;
 /// Coefficients of a key in the ribbon.
 const WIDTH: u32 = 64;
 
-/// How many check bits a spec asks for. The function tells how many bits so many check bits take in all.
+/// How many check bits a spec asks for. The last parameter gives the bits of a map with so many check bits.
 pub type CheckBits = fn(&Spec, Size, &dyn Fn(u64) -> Option<u64>) -> Result<u64>;
 
 /// The shape of a payload.
@@ -153,7 +153,7 @@ pub fn lines_per_lookup(geometry: &Geometry) -> f64 {
     lines.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
 }
 
-/// The bits of a value to expect: those that a spec says, or, for all that is known, 64.
+/// The expected bits of a value: those that a spec sets. If the spec sets none, a builder may choose up to 64.
 ///
 /// # Errors
 /// [`Status::Contradiction`](crate::Status::Contradiction) for exact bits without bits of a value.
@@ -167,7 +167,7 @@ pub fn expected_value_bits(spec: &Spec, size: Size) -> Result<u32> {
     }
 }
 
-/// The geometry to expect.
+/// The expected geometry for a spec.
 pub fn geometry(spec: &Spec, size: Size, check_bits: CheckBits) -> Result<Geometry> {
     let (capacity, value_bits) = (size.capacity(), expected_value_bits(spec, size)?);
     let solver = spec.parameter(&SOLVER)?;
@@ -308,7 +308,7 @@ impl MapKind for Solved {
             Shape::Ribbon(shape) => ribbon::layout::Values::new(shape, self.words()).view()?,
             Shape::Fuse(shape) => fuse::layout::Values::new(shape, self.words()).view()?,
         };
-        // A forged geometry may have shards and no keys.
+        // A forged geometry may say that a map has shards and no keys.
         (self.has_keys() == (view.words[0] > 0)).then_some(view)
     }
 

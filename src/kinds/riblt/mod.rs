@@ -1,11 +1,12 @@
 //! The kind `riblt`: a rateless invertible Bloom lookup table (Yang, Gilad and Alizadeh, "Practical Rateless Set
-//! Reconciliation", 2024). The symbols of a set of 64-bit numbers are a stream without an end, of which a sketch keeps
-//! the first ones and changes them with the set.
+//! Reconciliation", 2024). The symbols of a set of 64-bit numbers are a stream without an end. A sketch keeps the first
+//! symbols, and each insertion and removal updates them.
 //!
-//! Every number is in symbol 0, and in later symbols the more rarely the later they are. A symbol holds the sum of its
-//! numbers by XOR, that of their hashes, and how many they are. A symbol with one number that its hash confirms is
-//! taken apart; what is taken out of the number's other symbols leaves others alone there. Any first part of the
-//! symbols is a sketch too, of fewer differences: nobody has to know their number before.
+//! Every number is in symbol 0; the later a symbol is, the fewer numbers are in it. A symbol holds the XOR of its
+//! numbers, the XOR of their hashes, and the count of its numbers. If a symbol holds one number, and the symbol's
+//! second word is the hash of that number, listing removes the number from all of its symbols. Other numbers may then
+//! be alone in these symbols. The first symbols of a sketch, however many, are a sketch for fewer differences, so
+//! nobody has to know the number of differences beforehand.
 
 pub mod sizing;
 pub mod symbols;
@@ -25,8 +26,8 @@ use symbols::{Indices, SYMBOL, add};
 
 /// Bits of a symbol.
 const SYMBOL_BITS: u64 = 64 * SYMBOL as u64;
-/// Listing takes at most so many steps for each symbol, where a step finds one index of a number. Listing as many
-/// numbers as there are symbols takes 4 ln m + 2 steps each on average, which is less for any m.
+/// The most steps of a listing for each symbol. A step computes one index of a number. Listing as many numbers as there
+/// are symbols, m, takes 4 ln m + 2 steps for each number on average, which is fewer if m is below 10^13.
 const STEPS: usize = 128;
 
 /// The registry's row.
@@ -51,8 +52,8 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The geometry that a spec asks for: its capacity is the number of differences, and its rate the probability that they
-/// cannot be listed.
+/// The geometry that a spec asks for. The spec's capacity is the number of differences, and the spec's rate is the
+/// probability that listing so many fails.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     if spec.hash == HashFunction::External {
         return Err(error!(Contradiction, "hash = external has no meaning for riblt, which hashes numbers by itself"));
@@ -84,7 +85,7 @@ fn open(base: Base) -> Result<Box<dyn SketchKind>> {
     }
 }
 
-/// A sketch over its first symbols, which are so many words.
+/// A sketch, whose symbols take `words` words.
 struct Riblt {
     base: Base,
     words: usize,
@@ -98,7 +99,7 @@ impl Payload for Riblt {
     }
 }
 
-/// The hash, the number and the count of the number that is alone in a symbol, by what the symbol says.
+/// The hash, the number and the count of the number that is alone in a symbol, if the symbol's words say so.
 fn alone(words: &[u64], symbol: usize, hasher: &Hasher) -> Option<(u64, u64, i64)> {
     let (number, check, count) =
         (words[SYMBOL * symbol], words[SYMBOL * symbol + 1], words[SYMBOL * symbol + 2] as i64);
@@ -134,8 +135,8 @@ impl SketchKind for Riblt {
         Ok(())
     }
 
-    /// Each number that is taken apart empties a symbol. In a sketch that numbers were added to that symbol stays
-    /// empty, so that there are no more numbers than symbols; in any other the bounds end it.
+    /// Each listed number empties a symbol. If numbers made the symbols, that symbol stays empty, so there are at most
+    /// as many listed numbers as symbols. With any other symbols the bounds end the loop.
     fn list(&self) -> Result<Listing> {
         let hasher = self.base.hasher();
         if let Some(refusal) = hasher.refusal() {
@@ -149,7 +150,7 @@ impl SketchKind for Riblt {
         let mut steps = count.saturating_mul(STEPS);
         'steps: while let Some(symbol) = queue.pop() {
             let Some((hash, number, count_there)) = alone(&words, symbol, hasher) else { continue };
-            // No number is taken from a symbol that is not one of its own.
+            // A symbol may say that it holds a number that does not belong there.
             let before = Indices::of(hash).take_while(|index| *index < symbol as u64).count();
             let is_own = Indices::of(hash).nth(before) == Some(symbol as u64);
             steps = steps.saturating_sub(before);
@@ -164,7 +165,7 @@ impl SketchKind for Riblt {
             for index in Indices::of(hash).take_while(|index| *index < count as u64) {
                 if alone(&words, index as usize, hasher).is_some() {
                     if queue.len() == queue.capacity() {
-                        // Only symbols that no numbers made are in the queue more often than there are symbols.
+                        // If numbers made the symbols, each symbol comes into the queue at most once.
                         break 'steps;
                     }
                     queue.push(index as usize);

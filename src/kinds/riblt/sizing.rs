@@ -1,22 +1,22 @@
 //! How many coded symbols a sketch keeps.
 //!
-//! Listing d numbers takes 1.353 symbols each if they are many, and more if they are few: a mean of 1.3528 + 2.2
-//! d^(-2/3) with a deviation of 0.95 d^(-1/2), as simulation of 20 million sketches of 2 to 10,000 numbers gave. That
-//! is the middle of a normal distribution. Its tail at few numbers is another one: two numbers that are in the same of
-//! the first m symbols cannot be told apart. An index i has either or none of both with the probability p^2 + (1 -
-//! p)^2, p = 2 / (i + 2), so that two numbers share all of m symbols with at most
-//! 4 (sinh(2 pi) / (2 pi)) / (m (m + 1))^2. Larger sets that cannot be told apart come in addition, at most three
-//! times as often.
+//! Listing d numbers takes 1.353 symbols for each of many numbers, and more for each of few. A simulation of 20 million
+//! sketches of 2 to 10,000 numbers gave a mean of 1.3528 + 2.2 d^(-2/3) symbols for each number, and a deviation of
+//! 0.95 d^(-1/2). A normal distribution with this mean describes how often listing fails, except for few numbers in
+//! many symbols. There listing fails mostly because two numbers are in the same of the first m symbols. Symbol i has
+//! both numbers or none with the probability p^2 + (1 - p)^2, where p = 2 / (i + 2). So two numbers are in the same of
+//! all m symbols with a probability of at most 4 (sinh(2 pi) / (2 pi)) / (m (m + 1))^2. Larger sets of numbers that
+//! cannot be told apart come in addition, at most three times as often as pairs.
 
 use crate::kinds::iblt::sizing::normal_tail;
 use crate::sizing::{exp, ln};
 
 /// sinh(2 pi) / (2 pi), times 4.
 const PAIR: f64 = 170.446;
-/// The symbols for each of endlessly many numbers, and for each of a few.
+/// The mean of the symbols for each number: the limit for many numbers, and the most for few.
 const SYMBOLS_EACH: (f64, f64) = (1.3528, 1.78);
 
-/// The probability that so many numbers cannot be listed from so many symbols, rather too high than too low.
+/// The probability that so many numbers cannot be listed from so many symbols. The result is an upper bound.
 pub fn failure(numbers: u64, symbols: u64) -> f64 {
     if symbols == 0 || numbers < 2 {
         return if symbols == 0 { 1.0 } else { 0.0 };
@@ -29,12 +29,12 @@ pub fn failure(numbers: u64, symbols: u64) -> f64 {
     (4.0 * pairs + slow).min(1.0)
 }
 
-/// The deviation of the symbols for each number, times the root of these. It is somewhat greater than the simulated
-/// one, whose distribution is skew.
+/// The deviation of the symbols for each number, times the square root of the count of numbers. This constant is
+/// greater than the simulated 0.95, because the simulated distribution is skew.
 const DEVIATION: f64 = 1.2;
 
-/// The fewest symbols from which listing so many numbers fails with at most this probability; `None` if they are more
-/// than a number holds.
+/// The fewest symbols from which listing so many numbers fails with at most this probability; `None` if 64 bits do not
+/// hold their count.
 pub fn size_for(numbers: u64, rate: f64) -> Option<u64> {
     let holds = |symbols: u64| failure(numbers, symbols) <= rate;
     let mut high = 1_u64;
@@ -53,7 +53,7 @@ pub fn size_for(numbers: u64, rate: f64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// The sizes are the least, and near those that simulation gave.
+    /// Each size is the least that keeps the rate, and near the simulated one.
     #[test]
     fn sizes_are_the_least() {
         for rate in [0.5, 0.1, 0.01, 1e-4, 1e-9] {
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(size_for(u64::MAX, 0.01), None);
     }
 
-    /// Rates fall with each symbol.
+    /// The rate of failures falls with each symbol.
     #[test]
     fn rates_fall() {
         for numbers in [2, 10, 100, 5000] {

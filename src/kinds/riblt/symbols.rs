@@ -1,6 +1,6 @@
 //! The coded symbols of a rateless invertible Bloom lookup table: which of them a number is in, and what they hold.
 
-/// Words of a symbol: the sum of its numbers by XOR, that of their hashes, and how many numbers it has.
+/// Words of a symbol: the XOR of its numbers, the XOR of their hashes, and the count of its numbers.
 pub const SYMBOL: usize = 3;
 
 /// The multiplier of the generator that the indices come from.
@@ -9,8 +9,8 @@ const MULTIPLIER: u64 = 0xda94_2042_e4dd_58b5;
 /// The indices of the symbols that a number is in, ascending and without an end. The first index is 0; index i comes
 /// with probability 1 / (1 + i / 2). Each step takes constant time.
 ///
-/// The steps are computed in double precision. IEEE 754 rounds each of these operations in one way only, and no two of
-/// them are a product and a sum that a compiler could fuse, so the indices are the same on every platform.
+/// The steps are computed in double precision. IEEE 754 says how to round each of these operations, and Rust fuses no
+/// operations, so the indices are the same on every platform.
 #[derive(Clone, Copy, Debug)]
 pub struct Indices {
     state: u64,
@@ -32,7 +32,7 @@ impl Iterator for Indices {
         let index = self.next;
         self.state = self.state.wrapping_mul(MULTIPLIER);
         let step = (index as f64 + 1.5) * (4_294_967_296.0 / (self.state as f64 + 1.0).sqrt() - 1.0);
-        // The step rounded up. A conversion to an integer rounds down, and stays in the range.
+        // The conversion to an integer rounds down and saturates. The step is rounded up.
         let down = step as u64;
         let up = down.saturating_add(u64::from((down as f64) < step));
         self.next = index.saturating_add(up);
@@ -40,12 +40,12 @@ impl Iterator for Indices {
     }
 }
 
-/// Adds a number `count` times to the symbols that it is in; returns in how many it is.
+/// Adds a number `count` times to each of its symbols. Returns how many symbols these are.
 #[inline]
 pub fn add(words: &mut [u64], hash: u64, number: u64, count: i64) -> usize {
     let symbols = (words.len() / SYMBOL) as u64;
     let mut added = 0;
-    // A number that is there an even number of times is not in the sums.
+    // An even number of copies cancels out of the XORs.
     let (number, check) = if count & 1 != 0 { (number, hash) } else { (0, 0) };
     for index in Indices::of(hash).take_while(|index| *index < symbols) {
         let symbol = &mut words[SYMBOL * index as usize..][..SYMBOL];
@@ -75,7 +75,7 @@ mod tests {
         }
     }
 
-    /// A generator that stands still gives the greatest steps, and they end at the greatest index.
+    /// The state 0 never changes and gives the greatest steps. The indices stop at the greatest number.
     #[test]
     fn indices_do_not_wrap() {
         let indices: Vec<u64> = Indices::of(0).take(6).collect();

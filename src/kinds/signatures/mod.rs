@@ -103,7 +103,7 @@ fn rate_of(shape: &Shape, keys: u64) -> f64 {
     shape.buckets().false_positive_rate(shape.width(), shards, shape.length() as f64 / shards, keys)
 }
 
-/// The shape to expect of so many keys with signatures of so many bits.
+/// The expected shape for so many keys with signatures of so many bits.
 fn expected(spec: &Spec, width: u64, keys: u64) -> Option<Shape> {
     let (buckets, shards) = (spec.parameter(&BUCKETS).ok()?, sizing::shards(keys));
     let each = SHAPES[buckets as usize].length(keys.div_ceil(shards));

@@ -122,7 +122,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (width, is_recurring) = (words[0], words[1] == Method::RecurringMinimum as u64);
     let all = |counters: u64| {
         let primary = counters.checked_mul(width)?.div_ceil(UNIT);
-        // The least number of words whose primary part, all but a third, has so many words.
+        // The least number of words whose primary part, two thirds of them, has so many words.
         let words = if is_recurring { (primary + primary.div_ceil(2) - 1).max(3) } else { primary };
         words.checked_mul(UNIT)
     };

@@ -95,7 +95,7 @@ fn growing(spec: &Spec, capacity: u64) -> impl Fn(u64) -> Option<Growing> {
     }
 }
 
-/// The rate through all growths, by the bits of fingerprints.
+/// The rate after all growths, by the bits of fingerprints.
 fn rate(spec: &Spec, capacity: u64) -> impl Fn(u64) -> Option<f64> {
     move |bits| Some(growing(spec, capacity)(bits)?.false_positive_rate(u64::MAX))
 }

@@ -1,5 +1,5 @@
-//! The default increments 8 to 15, in cells of a byte, for keys with few cells: all cells of a key are read before the
-//! first of them decides anything, and no cell lies in two words.
+//! The default increments 8 to 15, in cells of a byte, for keys with few cells. The positions of all cells of a key are
+//! known before a cell changes. No cell lies in two words.
 
 use crate::bits::{GOLDEN, mix};
 use crate::blocks::scattered_bits::ScatteredBits;
@@ -17,8 +17,8 @@ const MOST: usize = 16;
 /// The value of a cell that says "maybe" for ever.
 const GREATEST: u64 = u8::MAX as u64;
 
-/// Cells of a byte. The cells of a key may be one cell twice, and then the first increment alone counts: keys of which
-/// these functions cannot tell without knowing that get no answer.
+/// Cells of a byte. A key may have one cell twice, and then only the first increment counts. If the answer for a key
+/// depends on whether a cell comes twice, these functions return `None`.
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes {
     places: ScatteredBits,
@@ -49,8 +49,8 @@ impl Bytes {
         mix(hash.wrapping_add(GOLDEN))
     }
 
-    /// Whether no cell of a hash says "no". `word` gives the words by their places. `None` if a cell says "no", and two
-    /// cells may be the same.
+    /// Whether no cell of a hash says "no". `word` gives the words by their places. `None` if a cell says "no" and two
+    /// cells of the hash may be the same.
     #[inline(always)]
     pub fn contains(&self, hash: u64, word: impl Fn(usize) -> u64) -> Option<bool> {
         let (mut choices, mut seen, mut recurs) = (Bytes::choices(hash), 0_u64, 0);

@@ -14,14 +14,15 @@ use crate::blocks::eight::{Eight, WIDTH, all, load, numbers, reduce, store};
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Whether these kernels may read the bits, or counters of so many bits, in so many words: all of them lie there, and a
-/// position has 32 bits.
+/// Whether these kernels may read the positions, which are bits or counters of `width` bits, in so many words. All of
+/// them must lie in the words, and a position must have at most 32 bits.
 pub fn suits(bits: &ScatteredBits, width: u32, words: usize) -> bool {
     let last = bits.stride.checked_mul(u64::from(bits.hashes) - 1).and_then(|start| start.checked_add(bits.range));
     bits.range < 1 << 32 && last.is_some_and(|last| last <= words as u64 * u64::from(64 / width))
 }
 
-/// Whether all bits of each key of a batch are set. With a `BITS` of 4 instead of 1 these are counters, and above 0.
+/// Whether all bits of each key of a batch are set. With `BITS` = 4 instead of 1, whether all counters of four bits are
+/// above 0.
 pub fn contains_many<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
     assert!(suits(bits, BITS, words.len()));
     // SAFETY: this kernel is given out for processors that have AVX-512, and the words suit.

@@ -284,8 +284,8 @@ impl BitLayout for Bloom {
                 true
             });
         };
-        // Where lines are fetched ahead, only the first two of an absent key were, and a group of probes would wait for
-        // two more.
+        // Fetching ahead has fetched only the first two lines of an absent key. A group of probes would wait for two
+        // more lines, so here a lookup reads one probe after the other.
         let answer = |_: &mut (), hash| match far {
             0 => BitLayout::contains(self, words, hash),
             _ => self.all(hash, |position| bits::test(words, position)),

@@ -1,8 +1,8 @@
-//! Counters of four bits for AVX-512: the places of a key's counters, eight at most, are one vector, and so are the
-//! words that have them.
+//! Counters of four bits for AVX-512. A key has at most eight counters. The places of a key's counters are one vector,
+//! and the words that hold these counters are another.
 //!
-//! Where the counters of a key are in different words, which is nearly always, all words are read before one is
-//! written. A processor that reads a word after it wrote another waits until it knows that these are not the same.
+//! The counters of a key are nearly always in different words. Then the kernel reads all words before it writes one. A
+//! processor that reads a word after it wrote another waits until it knows that the two are not the same.
 
 use crate::batch::ring::{Batch, GROUP};
 use crate::bits::GOLDEN;
@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// The greatest value of a counter, which stays.
 const GREATEST: u64 = 15;
 
-/// What the hash is multiplied by for each place.
+/// The multiplier of the hash for each place.
 const POWERS: Eight = {
     let (mut powers, mut i) = ([1; WIDTH], 1);
     while i < WIDTH {
@@ -23,7 +23,7 @@ const POWERS: Eight = {
     powers
 };
 
-/// What no place is, different in each lane.
+/// Numbers that are no word's place, a different one in each lane.
 const NOWHERE: Eight = [1 << 33, 2 << 33, 3 << 33, 4 << 33, 5 << 33, 6 << 33, 7 << 33, 8 << 33];
 
 /// Counters of four bits anywhere in an array: how many there are, and how many of them a key has.
@@ -36,9 +36,9 @@ pub struct Eights {
 /// The words with the counters of a key, of which no two are the same.
 struct Words {
     at: Eight,
-    /// What the words were.
+    /// The words before a change.
     before: __m512i,
-    /// A one for each counter, in its lowest bit.
+    /// A one in the lowest bit of each counter.
     ones: __m512i,
     /// The lanes that have a counter: all that are 0, and all that have their greatest value.
     zero: __mmask8,
@@ -51,7 +51,7 @@ impl Eights {
         (range < 1 << 32 && (1..=WIDTH as u32).contains(&hashes)).then_some(Eights { range, hashes })
     }
 
-    /// Whether the counters lie in so many words.
+    /// Whether so many words hold all counters.
     #[inline(always)]
     fn suits(&self, words: usize) -> bool {
         self.range <= words as u64 * 16

@@ -1,4 +1,4 @@
-//! Counters of four bits, the default, that are anywhere. No such counter lies in two words.
+//! Counters of four bits, which is the default, anywhere in an array. No such counter lies in two words.
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512::Eights;
@@ -33,7 +33,8 @@ pub struct FourBits {
 }
 
 impl FourBits {
-    /// So many counters, of which a key has `hashes`. `None` if that is more than the code here takes.
+    /// So many counters, of which a key has `hashes`. `None` if counters have other than four bits, or if a key has too
+    /// many.
     pub fn new(count: u64, width: u32, hashes: u32) -> Option<FourBits> {
         (width == WIDTH && hashes as usize <= AT_ONCE).then_some(FourBits {
             range: count,
@@ -110,7 +111,8 @@ impl FourBits {
 
     #[inline(never)]
     fn add_by_one(&self, words: &mut [u64], hash: u64) -> bool {
-        // All counters are read before the first is written: a counter of two positions gets the same value twice.
+        // All counters are read before the first is written, so a counter that two positions share gets one value
+        // twice.
         let mut after = [(0, 0); AT_ONCE];
         let (mut count, mut new) = (0, false);
         self.bits().each(hash, |place| {

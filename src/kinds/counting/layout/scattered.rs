@@ -18,7 +18,7 @@ const FIRST_POSITIONS: u32 = 2;
 /// How many words of a key are fetched before its counters are looked at.
 const FETCHED_WORDS: u32 = 4;
 
-/// Up to so many words (16 MiB) the loops that fetch nothing ahead are the faster ones.
+/// The most words (16 MiB) for which loops that fetch nothing ahead are faster.
 const CACHED: usize = 1 << 21;
 
 /// The most positions of a key whose counters are copied before the first of them changes.
@@ -30,7 +30,7 @@ pub struct Scattered {
     cells: Cells,
     hashes: u32,
     positions: bloom::layout::Bloom,
-    /// The counters, if they have four bits, and a key not many.
+    /// The counters as [`FourBits`], if these functions take them.
     four_bits: Option<FourBits>,
 }
 
@@ -304,8 +304,8 @@ impl CounterLayout for Scattered {
                 true
             });
         };
-        // Where lines are fetched ahead, only the first two of an absent key were, and a group of counters would wait
-        // for two more.
+        // Fetching ahead has fetched only the first two lines of an absent key. A group of counters would wait for two
+        // more lines, so here a lookup reads one counter after the other.
         let answer = |_: &mut (), hash| match far {
             0 => self.contains(words, hash),
             _ => self.positions.all(hash, |position| self.counter(words, position) > 0),

@@ -63,7 +63,7 @@ pub struct Table {
     ones: u64,
     /// Whether all remainders of a window are among the eight bytes from the byte on in which the first one begins.
     is_near: bool,
-    /// 2^16 / `width`, rounded up: a product instead of a division by the width.
+    /// 2^16 / `width`, rounded up, for a product instead of a division by the width.
     inverse: u32,
 }
 
@@ -190,10 +190,10 @@ impl Table {
         bucket + 16 + u64::from(number * self.width)
     }
 
-    /// A bit for each cell of the four buckets that has a remainder; some of these cells may be free. The bit lies as
-    /// many places below the cell's highest bit in its window as buckets and windows were looked at before.
+    /// A bit for each cell of the four buckets that has a remainder; some of these cells may be free. The bit is the
+    /// cell's highest bit in its window, shifted down by the number of windows that were compared before.
     ///
-    /// All buckets are read in any case, so that the processor can wait for them together.
+    /// The function reads all buckets in any case, so that the processor waits for their lines at the same time.
     #[inline(always)]
     fn equal(&self, words: &(impl Source + ?Sized), buckets: [u64; TABLES as usize], remainder: u64) -> u64 {
         let highs = self.ones << (self.width - 1);
@@ -206,7 +206,7 @@ impl Table {
                 let place = self.place(bucket, first);
                 let differs = near(place).unwrap_or_else(|| window(words, place)) ^ pattern;
                 let zeros = !((differs & lows).wrapping_add(lows) | differs) & highs;
-                // A remainder has more bits than there are windows in all four buckets.
+                // A remainder has more bits than there are windows in all four buckets, so no two bits coincide.
                 equal |= zeros >> shift;
                 shift += 1;
             }
@@ -223,8 +223,8 @@ impl Table {
         buckets: [u64; TABLES as usize],
         mut equal: u64,
     ) -> impl Iterator<Item = Cell> + use<S> {
-        // A bit for each cell of the four buckets, and the counters of those that have a cell here, 16 bits a bucket.
-        // There is seldom more than one.
+        // `cells` has a bit for each cell of the four buckets. `counters` has 16 bits for each bucket with a found
+        // cell. There is seldom more than one found cell.
         let (mut cells, mut counters) = (0_u32, 0);
         while equal != 0 {
             let bit = equal.trailing_zeros();

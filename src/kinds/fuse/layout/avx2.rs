@@ -96,7 +96,7 @@ unsafe fn find<const K: usize>(array: &Array, hashes: &[u64; GROUP], found: &mut
     // `Entry::decode`
     let directory: *const i64 = array.directory.as_ptr().cast();
     let (a, b) = if array.shape.shards == 1 {
-        // Gathers would take longer than all else of the turn.
+        // Gathers would take longer than the rest of the turn.
         // SAFETY: the array suits, so the directory has as many entries of two words as there are shards.
         unsafe { (_mm256_set1_epi64x(directory.read()), _mm256_set1_epi64x(directory.add(1).read())) }
     } else {

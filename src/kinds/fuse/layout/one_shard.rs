@@ -1,4 +1,4 @@
-//! Single lookups in an array of one shard. A filter of up to a million keys has one, and its lookups need not read the
+//! Single lookups in an array of one shard, which a filter of up to a million keys has. Lookups do not read the
 //! directory again: they take the shard's entry as it was when the filter was opened.
 
 use super::shape::{Entry, positions};
@@ -7,7 +7,7 @@ use crate::batch::ring;
 use crate::blocks::{BuiltKernel, Probe, Way};
 use core::sync::atomic::AtomicU64;
 
-/// What lookups take from the directory.
+/// The part of the shard's entry that lookups need.
 #[derive(Clone, Copy, Default)]
 pub(super) struct OneShard {
     /// How many cells a key may begin in.
@@ -19,7 +19,7 @@ pub(super) struct OneShard {
 }
 
 impl<'a> Array<'a> {
-    /// The only shard, if there is one, whose cells lie in the array.
+    /// The only shard. `None` if there are more shards, or if the shard's cells do not lie in the array.
     pub(super) fn one_shard(&self) -> Option<OneShard> {
         let entry = self.directory.first().map(Entry::read)?;
         let Entry { segments, seed, first } = entry;
@@ -49,7 +49,7 @@ fn kernel(shape: &Shape) -> &'static BuiltKernel {
     }
 }
 
-/// The functions for keys with K cells of W bits. If W is 0, the last number says how many bits a cell has.
+/// The functions for keys with K cells of W bits. If W is 0, the last of the four numbers is the bits of a cell.
 const fn of<const K: usize, const W: u32>() -> BuiltKernel {
     BuiltKernel { contains: contains::<K, W>, fetch: fetch::<K> }
 }

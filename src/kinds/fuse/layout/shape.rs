@@ -64,7 +64,7 @@ impl Segments {
     }
 }
 
-/// The cells of a key: one in each of K segments that follow each other, where keys begin in `starts` cells, and a
+/// The cells of a key: one in each of K segments that follow each other. Keys begin in one of `starts` cells, and a
 /// segment has `length` cells, a power of two.
 #[inline(always)]
 pub(super) fn positions<const K: usize>(starts: u64, length: u64, how_far: u64, z: u64) -> [u64; K] {

@@ -208,7 +208,8 @@ impl<'a> Values<'a> {
         Ok((shape(of)?, words))
     }
 
-    /// The map for programs that look keys up for themselves. `None` if a cell has no bits, or if check bits lie apart.
+    /// The view for inlined lookups. `None` if a cell has no bits, if a key has not three cells, or if check bits lie
+    /// apart.
     pub fn view(&self) -> Option<View<'a>> {
         let mut view = self.first.view();
         view.layout = Layout::FuseValues;

@@ -116,7 +116,7 @@ impl<'a, S: Select> Editor<'a, S> {
             self.write_code(at, &Code::of(remainder, left, self.table.remainder_bits()));
         }
         if fewer == 1 && entry.length == 1 {
-            // Most removals take out the only copy.
+            // Most removals remove the only copy of a key, which has one slot.
             self.close_slot(quotient, at, run);
             self.set_state([taken.saturating_sub(1), fingerprints.saturating_sub(1)]);
             return removed;
@@ -249,7 +249,7 @@ impl<'a, S: Select> Editor<'a, S> {
             return;
         }
         let (lowest, highest) = (first / 64, (end - 1) / 64);
-        // A block's head comes before its remainders, so there is a word before the lowest.
+        // A block's head comes before its remainders, so there is a word before the lowest word.
         let Some(words) = self.words.get_mut(lowest - 1..=highest) else { return };
         let mut mask = u64::MAX >> (63 - (end - 1) % 64);
         for i in (1..words.len()).rev() {
@@ -272,7 +272,7 @@ impl<'a, S: Select> Editor<'a, S> {
             return;
         }
         let (lowest, highest) = (first / 64, (end - 1) / 64);
-        // The blocks are followed by further words, so there is a word after the highest.
+        // Further words follow the blocks, so there is a word after the highest word.
         let Some(words) = self.words.get_mut(lowest..=highest + 1) else { return };
         let mut mask = u64::MAX << (first % 64);
         for i in 0..words.len() - 1 {

@@ -282,15 +282,15 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         self.first_beyond::<0>(from)
     }
 
-    /// The first slot from a position on that runs of quotients before it do not reach. In a damaged table this may be
-    /// any slot from there on.
+    /// The first slot from a position on that no run of a smaller quotient reaches. In a damaged table this may be any
+    /// slot from the position on.
     #[inline(always)]
     pub fn unreached(&self, from: u64) -> u64 {
         self.first_beyond::<1>(from).unwrap_or(from)
     }
 
-    /// The first slot from a position on that runs of the quotients up to so many before it do not reach. `None` if the
-    /// table is damaged.
+    /// The first slot s from a position on that no run of the quotients up to s - `BEFORE` reaches. `None` if the table
+    /// is damaged.
     #[inline(always)]
     fn first_beyond<const BEFORE: u64>(&self, from: u64) -> Option<u64> {
         let (mut slot, most) = (from, from + self.table.slots());
@@ -298,7 +298,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
             let quotient = slot - BEFORE;
             let (block, occupieds) = (quotient / BLOCK, self.occupieds(quotient));
             if let Some((ends, first)) = self.near_ends(quotient) {
-                // Most often the slot is found with what was read of one block.
+                // The metadata of one block is mostly enough to find the slot.
                 while (slot - BEFORE) / BLOCK == block {
                     let runs = (occupieds << (BLOCK - 1 - (slot - BEFORE) % BLOCK)).count_ones();
                     let end = S::select(ends, runs.wrapping_sub(1) % 64);
@@ -312,7 +312,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
                     slot = after;
                 }
                 if slot - BEFORE != quotient {
-                    // It went on, and looks there.
+                    // The search goes on in the next block.
                     if slot > most {
                         return None;
                     }

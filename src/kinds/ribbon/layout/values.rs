@@ -169,7 +169,7 @@ impl<'a> Values<'a> {
         Ok((ValueShape { value_bits, check_bits, shape }, words))
     }
 
-    /// The map for programs that look keys up for themselves. `None` if there are neither values nor check bits.
+    /// The view for inlined lookups. `None` if there are neither values nor check bits.
     pub fn view(&self) -> Option<View<'a>> {
         let mut view = self.array.view();
         view.layout = Layout::RibbonValues;

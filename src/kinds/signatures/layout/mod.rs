@@ -40,7 +40,8 @@ const FEW_BUCKETS: u64 = 4096;
 /// Payloads have fewer buckets than this, so that a bucket's number fits beside a seed.
 const MAX_BUCKETS: u64 = 1 << (u64::BITS - SEED_BITS);
 
-/// By the bits of a signature and the slots of a bucket: the lowest bit of each slot, if 64 bits hold a bucket.
+/// A number with the lowest bit of each slot of a bucket, by the bits of a signature and the slots of a bucket. `None`
+/// if a bucket has more than 64 bits.
 static ONES: [[Option<u64>; MOST_SLOTS + 1]; MAX_BITS as usize + 1] = {
     let mut all = [[None; MOST_SLOTS + 1]; MAX_BITS as usize + 1];
     let mut width = MIN_BITS as usize;
@@ -144,7 +145,7 @@ impl Shape {
         let Some(part) = self.part(x, |place| words.word(place)) else { return true };
         let (signature, firsts) = (part.signature(x, self.width), part.firsts(x, self.buckets()));
         if let Some(ones) = self.ones() {
-            // All buckets are looked at, whole, so that no branch guesses which one has the signature.
+            // The lookup compares whole buckets, and all of them, so no branch depends on which one has the signature.
             return firsts.fold(false, |found, first| found | self.bucket_has(first, signature, ones, words));
         }
         let is_in = |slot| self.slots().get_by(slot, |place| words.word(self.shards as usize + place)) == signature;
@@ -152,7 +153,7 @@ impl Shape {
         firsts.into_iter().any(|first| (first..first + in_bucket).any(is_in))
     }
 
-    /// A number with the lowest bit of each slot of a bucket, if 64 bits hold a bucket.
+    /// A number with the lowest bit of each slot of a bucket. `None` if a bucket has more than 64 bits.
     #[inline]
     fn ones(&self) -> Option<u64> {
         *ONES[self.width as usize].get(self.buckets().slots as usize)?
@@ -165,8 +166,8 @@ impl Shape {
         let bit = 64 * self.shards + first * u64::from(self.width);
         // Up to 57 bits are in the eight bytes from the first bit's byte on.
         let eight = if self.width * self.buckets().slots <= 57 { words.eight(bit) } else { None };
-        // A subtraction of 1 from each lane borrows first from the lowest lane that is zero (Knuth, "The Art of
-        // Computer Programming" 4A, section 7.1.3).
+        // After 1 is subtracted from each lane, a high bit is newly set only if a lane was 0, because the lowest such
+        // lane is the first to borrow (Knuth, "The Art of Computer Programming" 4A, section 7.1.3).
         let differs = eight.unwrap_or_else(|| window(words, bit)) ^ (signature * ones);
         differs.wrapping_sub(ones) & !differs & ones << (self.width - 1) != 0
     }

@@ -67,8 +67,8 @@ impl Instructed for Lines {
     }
 }
 
-/// The lanes of a line from a slot on, and the lane of the slot. Only damaged metadata lead to a slot that is not
-/// there, and then there are none.
+/// The lanes of a line from a slot on, and the lane of the slot. Only damaged metadata lead to a slot after the line's
+/// end, and then both masks are 0.
 #[inline]
 fn lanes<const BITS: u32>(slot: u32) -> [u64; 2] {
     let first = slot + if BITS == 8 { 16 } else { 4 };
@@ -79,7 +79,7 @@ fn lanes<const BITS: u32>(slot: u32) -> [u64; 2] {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn open<const BITS: u32>(line: &mut [u64; WORDS], slot: u32, tag: u64) {
     let all = load(line);
-    // The quarter of the line that comes before each quarter. No tag lies at the start of the first.
+    // The quarter of the line that comes before each quarter. Metadata begins the first quarter, so no tag moves there.
     let before = _mm512_shuffle_i64x2::<0b10_01_00_00>(all, all);
     let [from, own] = lanes::<BITS>(slot);
     let opened = match BITS {

@@ -54,7 +54,7 @@ pub trait Instructed: Copy {
     /// Which of `run.length` slots from `run.start` on have the tag: bit i answers for slot `run.start + i`.
     fn matches<const BITS: u32>(line: &impl Line, run: Run, tag: u64) -> u64;
 
-    /// Puts a tag into a slot. The tags from this slot on move up by one, and the last is lost.
+    /// Puts a tag into a slot. The tags from this slot on move up by one slot, and the last tag is lost.
     #[inline(always)]
     fn open<const BITS: u32>(line: &mut [u64; WORDS], slot: u32, tag: u64) {
         let (head, bit) = (const { head(BITS) }, slot * BITS);
@@ -63,16 +63,16 @@ pub trait Instructed: Copy {
             let kept = below(bit, 64 * i as u32);
             let moved = (*word << BITS | from_below) & !kept;
             from_below = *word >> (64 - BITS);
-            // The bits that come over from a word that stays as it was are masked out.
+            // `kept` masks out bits that come from a word which does not move.
             *word = *word & kept | moved;
         }
-        // Only damaged metadata lead to a word that is not there.
+        // Only damaged metadata lead to a word after the line's end.
         if let Some(word) = line.get_mut(head + (bit / 64) as usize) {
             *word = *word & !(((1 << BITS) - 1) << (bit % 64)) | tag << (bit % 64);
         }
     }
 
-    /// Takes the tag out of a slot. The tags after it move down by one, and the last slot becomes 0.
+    /// Takes the tag out of a slot. The tags after this slot move down by one slot, and the last slot becomes 0.
     #[inline(always)]
     fn close<const BITS: u32>(line: &mut [u64; WORDS], slot: u32) {
         let (head, bit) = (const { head(BITS) }, slot * BITS);
@@ -170,7 +170,7 @@ fn bit(place: u32, from: u32) -> u64 {
 /// Puts a tag at the end of a run, into a block with a free slot.
 #[inline(always)]
 pub fn insert<const BITS: u32, I: Instructed>(line: &mut [u64; WORDS], run: Run, tag: u64) {
-    // The tags come first. A vector that is read right after one of its words was written waits for that word.
+    // The tags change before the metadata: reading the line as a vector right after a write of one word would wait.
     I::open::<BITS>(line, run.start + run.length, tag);
     let place = run.place + run.length;
     let mut from_below = 0;
