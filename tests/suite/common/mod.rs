@@ -326,12 +326,12 @@ pub fn filled(spec: &Spec, keys: impl IntoIterator<Item = u64>) -> Filter {
     builder.finish().unwrap()
 }
 
-/// The filter of this spec that holds nothing.
+/// An empty filter of this spec.
 pub fn empty(spec: &Spec) -> Filter {
     try_empty(spec).unwrap()
 }
 
-/// The filter of this spec that holds nothing, if there is one.
+/// An empty filter of this spec, if there is one.
 pub fn try_empty(spec: &Spec) -> Result<Filter> {
     Builder::new(spec, BuilderOptions::default())?.finish()
 }
