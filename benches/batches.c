@@ -112,7 +112,7 @@ static uint64_t insert_shared(size_t size) {
 static const struct way {
   const char *name;
   uint64_t (*run)(size_t size);
-  size_t size; /* Of a batch; of a limit how far ahead lines are fetched. */
+  size_t size; /* Keys of a batch; for a limit, how far ahead lines are fetched. */
   char role;   /* 'r' and 'w': a limit of reads or writes; 'l' and 'i': lookups or insertions. */
 } WAYS[] = {
   {"a line read", reading, 0, 'r'},

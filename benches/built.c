@@ -1,6 +1,6 @@
-/* built.c: the cost of the kinds that are built from all of their keys for a C program: a build through a builder,
- * from uint64_t keys in memory to the filter, lookups by single calls, and lookups in one batch. `make bench-built`
- * compiles and runs the program.
+/* built.c: the cost for a C program of the kinds that are built from all of their keys. A build goes from uint64_t keys
+ * in memory through a builder to the filter. Lookups are single calls, or one batch. `make bench-built` compiles and
+ * runs the program.
  *
  * built KIND [KEYS...] measures filters of this kind, for rates of 2^-8 and 2^-16, with each number of keys. A build
  * is the median of five, and from 5 * 10^7 keys on there is one. A lookup is the median of 61 turns. Each turn has

@@ -135,7 +135,7 @@ typedef enum { HALF, ALL_KNOWN } keys_of;
 typedef struct {
   const char *name;
   uint64_t (*run)(const bench *);
-  const char *base; /* The way that its time is divided by. */
+  const char *base; /* The way with which the time is compared. */
   keys_of keys;
 } way;
 

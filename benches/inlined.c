@@ -192,7 +192,7 @@ static void show(const char *name, bench *b, uint64_t n, uint64_t (*run)(const b
 typedef struct {
   const char *name;
   petal_kind kind;
-  uint64_t bits_a_key;    /* 0: by the next. */
+  uint64_t bits_a_key;    /* 0: `fingerprint_bits` sets the size. */
   double fingerprint_bits;
   double blocks; /* 0: no such parameter. */
   uint64_t (*of_layout)(const bench *);

@@ -52,11 +52,11 @@ typedef struct {
   petal_spec spec;
   petal_filter *filter;
   petal_map *map;
-  uint64_t keys;         /* That are in it. */
-  const uint64_t *known; /* As many, in the order in which they came. */
-  const uint64_t *asked; /* A sample of them in another order. */
-  const uint64_t *other; /* As many keys that never came. */
-  size_t count;          /* Of the sample. */
+  uint64_t keys;         /* The number of keys in the filter. */
+  const uint64_t *known; /* Keys in the filter, in the order of insertion. */
+  const uint64_t *asked; /* A sample of known keys in another order. */
+  const uint64_t *other; /* As many absent keys. */
+  size_t count;          /* The number of keys in the sample. */
   uint8_t answers[AT_ONCE];
   uint64_t numbers[AT_ONCE];
 } subject;

@@ -1,4 +1,4 @@
-//! The hash functions against published values and a second implementation.
+//! The hash functions compared with published values and with a second implementation.
 
 use petal::{HashFunction, Hasher, SecretKey};
 

@@ -202,7 +202,7 @@ fn words_that_nothing_uses_are_zero() {
     }
 }
 
-/// Images refuse what specs refuse: parameters past their bounds, and numbers of hashes past theirs.
+/// Images refuse what specs refuse: parameters beyond their bounds, and numbers of hashes beyond theirs.
 #[test]
 fn what_no_spec_takes_no_image_says() {
     for (name, bytes) in images() {

@@ -1,4 +1,5 @@
-//! Images in place: what clean, dirty and verified mean while writers write or die, and while readers read.
+//! Images in place while writers write or die and while readers read: when an image is clean, when dirty, when
+//! verified.
 
 use crate::common::mix;
 use petal::format::{HEADER_LENGTH, REGION_BYTES};
@@ -465,7 +466,7 @@ fn beside_a_writer_nothing_is_damaged() {
     assert_eq!(verified(&path), Ok(()));
 }
 
-/// Opening waits for a handle that holds the gate, as the last sharer does while it seals. It does not wait for a
+/// Opening waits for a handle that holds the gate, as the last sharer does while it seals. Opening does not wait for a
 /// writer.
 #[test]
 #[cfg(target_os = "linux")]
@@ -540,7 +541,7 @@ fn locks_are_where_the_format_says() {
     }
 }
 
-/// Saving refuses to replace the file that the filter maps, under every name of that file. It replaces every other
+/// Saving refuses to replace the file that the filter maps, under every name of that file, and replaces every other
 /// file.
 #[test]
 fn a_mapped_file_is_known_by_all_its_names() {

@@ -1,4 +1,4 @@
-//! Every kernel that this processor runs, against the portable one, on the same words.
+//! Every kernel that this processor runs, compared with the portable kernel on the same words.
 
 use crate::common::mix;
 use crate::common::sets::{Ids, ordered};

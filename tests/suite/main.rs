@@ -1,8 +1,8 @@
 //! The integration tests of the core. All tests are one program, so that the core and the shared code are compiled and
 //! linked once. `cargo test --test suite format::` runs the tests of one file.
 //!
-//! What must be a process of its own stands beside this folder, as a target in Cargo.toml: `tests/crash` is killed,
-//! traced and forked, and calls of the system fail in it.
+//! A test that needs a process of its own stands beside this folder, as a target in Cargo.toml. `tests/crash` is
+//! killed, traced and forked, and system calls fail in `tests/crash`.
 #![allow(clippy::type_complexity, reason = "tables of cases name what each has")]
 
 mod across;

@@ -1,4 +1,4 @@
-//! The split-block layout against Apache Parquet's: published masks, and bitsets that another library wrote.
+//! The split-block layout compared with Apache Parquet's: published masks, and bitsets that another library wrote.
 
 use petal::format::HEADER_LENGTH;
 use petal::kinds::split_block;
@@ -34,7 +34,7 @@ fn one_hash(hash: u64, blocks: u64, block: u64, bits: [u32; 8]) {
     assert!(bitset(&filter, blocks) == expected, "hash {hash:#x}");
 }
 
-/// Recomputed from the format's definition: block = ((hash >> 32) * blocks) >> 32, bit = (low * salt) >> 27.
+/// The definition of the format gives the masks: block = ((hash >> 32) * blocks) >> 32, bit = (low * salt) >> 27.
 #[test]
 fn a_hash_sets_the_bits_of_the_format() {
     one_hash(0, 1, 0, [0; 8]);

@@ -1,4 +1,4 @@
-//! Filter policies: LevelDB's own filters, bit for bit, and those of the kind `blocked`.
+//! Filter policies: those of LevelDB, bit for bit, and those of the kind `blocked`.
 
 use petal::interop::leveldb_policy::{Form, MAX_BITS_PER_KEY, Policy};
 use petal::kinds::blocked::ROW;

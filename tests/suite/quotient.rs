@@ -29,7 +29,7 @@ fn is_by_definition(table: Table, held: &Multiset, words: &[u64]) {
         let code = petal::kinds::quotient::layout::code::Code::of(remainder, *count, table.remainder_bits());
         runs.entry(quotient).or_default().extend(code.slots());
     }
-    // The start of the first run depends on how far the last runs reach past the end. After two rounds it is known.
+    // The start of the first run depends on how far the last runs reach past the end. Two rounds are enough to find it.
     let place = |first: u64| {
         let (mut after, mut placed) = (first, Vec::new());
         for (quotient, remainders) in &runs {
@@ -71,7 +71,7 @@ fn is_by_definition(table: Table, held: &Multiset, words: &[u64]) {
     }
 }
 
-/// How the fingerprints of a test are chosen.
+/// The choice of fingerprints in a test.
 #[derive(Clone, Copy, Debug)]
 enum Skew {
     Even,
@@ -430,7 +430,7 @@ fn keys_come_with_their_counts() {
     assert_eq!((filter.base().count(), filter.measure().taken), (0, 0));
     let short = filter.insert_times_batch(&Keys::Hashes(&hashes), &times[1..], None);
     assert_eq!(short.outcome.unwrap_err().status(), Status::BufferTooSmall);
-    // A count that does not fit 64 bits.
+    // The count does not fit into 64 bits.
     filter.insert_hash_times(1, u64::MAX).unwrap();
     let before = image(&filter);
     assert_eq!(filter.insert_hash(1).unwrap_err().status(), Status::Full);

@@ -60,7 +60,7 @@ impl Equations<u64> for Numbers {
     }
 }
 
-/// Solves sorted numbers and looks all of them up.
+/// Solves sorted numbers, and looks up all of them.
 fn check_numbers(x: &[u64], columns: u32, width: u32) -> (Shape, Words) {
     let mut work = Work { memory: NO_LIMIT, threads: 1, progress: &mut |_, _| true };
     let (shape, words) = solve(&x, &Numbers, columns, width, &mut work).unwrap();

@@ -44,7 +44,7 @@ fn splitmix64(key: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// With the reference's hash functions the symbols are the reference's, one by one.
+/// With the reference's hash functions each symbol equals the reference's symbol.
 #[test]
 fn symbols_are_those_of_the_reference() {
     let siphash = |number: u64| {

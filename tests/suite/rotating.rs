@@ -36,8 +36,7 @@ fn filled(clock: &str) -> Filter {
     filter
 }
 
-/// Leaves the payload as a process leaves it that dies while it drops the oldest generation: half of the generation is
-/// 0.
+/// Leaves the payload like a process that dies while it drops the oldest generation: half of the generation is zero.
 fn dies(filter: &Filter) {
     let words = filter.base().words().shared();
     let newest = words[words.len() - 8].load(Ordering::Relaxed) as usize;

@@ -6,7 +6,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// A layout of a payload, and its rule.
 struct Layout {
-    /// The number of the kind.
     kind: u32,
     version: u8,
     rule: Rule,
@@ -927,7 +926,7 @@ fn bits_of(number: u64, width: u32) -> Vec<bool> {
     (0..width).map(|i| number >> i & 1 == 1).collect()
 }
 
-/// How many bits a number needs.
+/// The number of bits that a number needs.
 fn width_of(number: i64) -> u32 {
     (0..64).find(|width| number >> width == 0).unwrap()
 }
@@ -1021,7 +1020,7 @@ pub fn table(header: &[u8], payload: &[u8]) -> Vec<u8> {
 /// The bytes of a region.
 pub const REGION: usize = 65536;
 
-/// An Aleph filter: the lookup of one hash.
+/// The lookup of one hash in an Aleph filter.
 fn aleph(header: &Header, payload: &[u8], hash: u64) -> bool {
     let [r, x, k, t, d, is_dividing, regime, _] = std::array::from_fn(|i| header.word(i));
     let w = |i: u64| (2.0 * (i as f64 + 1.0).log2()).ceil() as u64;
@@ -1086,7 +1085,7 @@ fn aleph(header: &Header, payload: &[u8], hash: u64) -> bool {
     false
 }
 
-/// A taffy filter: the lookup of one hash.
+/// The lookup of one hash in a taffy filter.
 fn taffy(header: &Header, payload: &[u8], hash: u64) -> bool {
     let [r, _, _, t, d, is_dividing] = [0, 1, 2, 3, 4, 5].map(|i| header.word(i));
     let f = r.saturating_sub(8).clamp(6, 8);

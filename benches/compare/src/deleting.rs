@@ -60,7 +60,6 @@ impl Hasher for Fold {
     }
 }
 
-/// A table.
 enum Table {
     Petal { filter: Box<Filter>, bits: u64, in_batches: bool },
     Cuckoofilter(CuckooFilter<Fold>),
@@ -136,7 +135,6 @@ impl Table {
         }
     }
 
-    /// Inserts the keys of a buffer.
     fn insert(&mut self, keys: &Buffer) -> Result<(), String> {
         let numbers = keys.numbers();
         match self {
@@ -183,7 +181,7 @@ pub struct Record {
     bits_per_key: f64,
     /// The measured false-positive rate, a fraction.
     fpr: f64,
-    /// Nanoseconds of an insertion, on average from the first to the last.
+    /// Nanoseconds of an insertion, the mean from the first to the last.
     insert_ns: f64,
     /// Nanoseconds for each present key.
     hit_ns: f64,

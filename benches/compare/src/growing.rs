@@ -62,7 +62,7 @@ pub struct Record {
     lines_ns: f64,
     /// The number of these lines.
     lines: f64,
-    /// What was measured on the way.
+    /// The figures of the filter on the way.
     decades: Vec<Decade>,
     /// The number of keys and the nanoseconds of the longest insertion since the number of keys last doubled.
     #[serde(skip)]

@@ -41,7 +41,7 @@ unsafe fn unmap(base: *mut u8, length: usize) {
     unsafe { libc::munmap(base.cast(), length.next_multiple_of(HUGE)) };
 }
 
-/// The system's allocator, with huge pages for what is large.
+/// The system's allocator, with huge pages for large blocks.
 pub struct Allocator;
 
 // SAFETY: large blocks are mappings of their own, which are zeroed, aligned to 2 MiB and as long as was asked; all
@@ -80,13 +80,12 @@ pub struct Region {
 }
 
 impl Region {
-    /// So many zeroed bytes, rounded up to whole lines of 64; `None` without memory.
+    /// A region of at least this number of zeroed bytes, in whole lines of 64; `None` without memory.
     pub fn new(bytes: usize) -> Option<Region> {
         let words = bytes.div_ceil(64).max(1) * 8;
         Some(Region { base: map(words * 8)?.cast(), words })
     }
 
-    /// The words.
     pub fn words(&self) -> &[AtomicU64] {
         // SAFETY: `map` gave so many bytes, aligned and zeroed, and they live as long as `self`.
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.words) }

@@ -47,7 +47,6 @@ impl Random {
         Random(mix(seed))
     }
 
-    /// The next number.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
@@ -68,7 +67,6 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// An empty one.
     pub fn new(form: Form) -> Buffer {
         Buffer { form, numbers: Vec::with_capacity(BUFFER), bytes: Vec::new(), offsets: Vec::new() }
     }
@@ -102,7 +100,7 @@ impl Buffer {
         self.set((0..BUFFER).map(|_| mix(ABSENT | random.next() >> 2)));
     }
 
-    /// Makes a string of each number: 16 to 64 bytes, the first eight of which are the number.
+    /// Makes a string of 16 to 64 bytes from each number. The first eight bytes are the number.
     fn spell(&mut self) {
         self.bytes.clear();
         self.offsets.clear();

@@ -4,7 +4,7 @@ use libloading::Library;
 use std::ffi::{c_double, c_int, c_void};
 use std::sync::OnceLock;
 
-/// `struct bloom` of libbloom.so.1, as its header has it.
+/// `struct bloom` of libbloom.so.1, as its header defines it.
 #[repr(C)]
 struct Bloom {
     entries: c_int,
@@ -19,7 +19,7 @@ struct Bloom {
     reserve: [u64; 16],
 }
 
-/// The functions that are called.
+/// The functions of the library that the benchmark calls.
 struct Functions {
     init: unsafe extern "C" fn(*mut Bloom, c_int, c_double) -> c_int,
     add: unsafe extern "C" fn(*mut Bloom, *const c_void, c_int) -> c_int,
@@ -96,23 +96,21 @@ impl Filter {
         self.bloom.bits as u64
     }
 
-    /// Bits that a key sets.
+    /// The number of bits that a key sets.
     pub fn hashes(&self) -> f64 {
         self.bloom.hashes.into()
     }
 
-    /// Where the payload lies.
+    /// The address of the payload.
     pub fn address(&self) -> usize {
         self.bloom.field.addr()
     }
 
-    /// Inserts a key.
     pub fn insert(&mut self, key: &[u8]) -> bool {
         // SAFETY: an initialised `struct bloom`, and a key of that length.
         unsafe { (self.functions.add)(&mut *self.bloom, key.as_ptr().cast(), key.len() as c_int) == 0 }
     }
 
-    /// Looks a key up.
     pub fn contains(&self, key: &[u8]) -> bool {
         // SAFETY: as above; lookups do not write.
         unsafe { (self.functions.check)(&*self.bloom, key.as_ptr().cast(), key.len() as c_int) == 1 }

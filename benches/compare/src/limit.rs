@@ -20,7 +20,7 @@ impl Limit {
     /// The limit for a footprint of this number of bytes. The call touches all of the memory.
     ///
     /// # Errors
-    /// Says so if there is not enough memory, or if it has more than 2^32 lines.
+    /// Says so if there is not enough memory, or if the memory has more than 2^32 lines.
     pub fn new(bytes: usize) -> Result<Limit, String> {
         let region = Region::new(bytes).filter(|region| region.words().len() / 8 <= u32::MAX as usize);
         let region = region.ok_or_else(|| format!("no memory for a limit of {bytes} bytes"))?;
@@ -61,7 +61,7 @@ impl Limit {
         black_box(sums);
     }
 
-    /// Reads the lines and writes them again.
+    /// Reads the lines, and writes them again.
     pub fn read_modify_write(&self, order: &[u32], ahead: usize) {
         let write = |_, line| {
             let word = self.line(line);
@@ -98,7 +98,7 @@ fn each(order: &[u32], ahead: usize, fetch: impl Fn(u32), mut use_line: impl FnM
     }
 }
 
-/// Asks for the line at an address.
+/// Prefetches the line at an address.
 #[inline(always)]
 fn prefetch(word: &AtomicU64) {
     let address = core::ptr::from_ref(word);

@@ -51,7 +51,6 @@ impl Peers {
     }
 }
 
-/// A filter.
 struct Filter {
     functions: &'static Functions,
     size: Size,

@@ -1,6 +1,6 @@
 //! `make bench` and `make bench-quick`: every kind of Petal beside other libraries and beside the limit of memory.
 //!
-//! `docs/performance.md` says how to run it and how to read what comes out.
+//! `docs/performance.md` says how to run the benchmark, and how to read the output.
 #![allow(clippy::type_complexity, reason = "tables of cases name what each has")]
 
 mod ageing;
@@ -79,7 +79,7 @@ fn keys_of(text: &str) -> Result<u64, String> {
     if (1e3..=1e11).contains(&number) { Ok(number as u64) } else { Err("from 1e3 to 1e11 keys".to_owned()) }
 }
 
-/// What is compared.
+/// A part of the benchmark.
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Part {
     /// Every kind that inserts, and other libraries, with one thread

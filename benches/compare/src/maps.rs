@@ -1,5 +1,5 @@
-//! Measures maps that are built from all of their keys, once with each solver: building, and lookups in batches and by
-//! single calls.
+//! Maps that are built from all of their keys, once with each solver: builds, and lookups in batches and by single
+//! calls.
 
 use crate::built::keys_of;
 use crate::keys::{BUFFER, Buffer, Form, Random, mix};
@@ -32,7 +32,7 @@ pub struct Record {
     single_get_ns: f64,
 }
 
-/// How to build a map.
+/// The way to build a map.
 struct Contender {
     row: &'static Row,
     /// The number of the solver, where the kind has a choice.

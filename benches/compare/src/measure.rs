@@ -44,7 +44,6 @@ pub struct Effort {
     pub false_positives: (u64, u64),
 }
 
-/// The median.
 pub fn median(samples: &[f64]) -> f64 {
     let mut samples = samples.to_vec();
     samples.sort_by(f64::total_cmp);
@@ -322,7 +321,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// The medians.
+    /// The figures of the comparison, each of which is a median.
     fn finish(self) -> (Floor, Vec<Record>) {
         let least = |ways: &[Vec<f64>]| ways.iter().map(|way| median(way)).fold(f64::INFINITY, f64::min);
         let floor = Floor {

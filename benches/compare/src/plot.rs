@@ -32,7 +32,7 @@ const NAMES: u32 = 360;
 /// The least distance between two names.
 const NAME_HEIGHT: i32 = 17;
 
-/// How a line is drawn.
+/// The style of a line.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     /// Thick, with filled marks.
@@ -55,7 +55,7 @@ struct Line {
     colour: RGBColor,
 }
 
-/// What the axes are.
+/// The axes of a picture.
 struct Axes<'a> {
     title: &'a str,
     machine: &'a Machine,
@@ -212,7 +212,7 @@ fn rates(rows: &[&'static Row], records: &[Record]) -> Vec<Line> {
     lines
 }
 
-/// Writes one picture; a picture without points is not written.
+/// Writes one picture, unless it has no points.
 fn picture(path: &Path, axes: &Axes, lines: &[Line]) -> Result<(), String> {
     let points = || lines.iter().flat_map(|line| &line.points);
     if points().count() < 2 {

@@ -10,11 +10,11 @@ use std::path::Path;
 /// The figures of the limit and of hashing, in nanoseconds for each line and each key.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor {
-    /// Reads.
+    /// The time of a read.
     pub read: f64,
-    /// Reads followed by writes.
+    /// The time of a read followed by a write.
     pub read_modify_write: f64,
-    /// Hashing alone.
+    /// The time of hashing alone.
     pub hash: f64,
 }
 
@@ -198,7 +198,7 @@ pub fn print(size: &Size, floor: &Floor, records: &[Record]) {
     }
 }
 
-/// Three digits of a time.
+/// A time in three digits.
 pub fn figure(ns: f64) -> String {
     if ns < 9.995 {
         format!("{ns:.2}")
@@ -209,7 +209,7 @@ pub fn figure(ns: f64) -> String {
     }
 }
 
-/// Three digits of a rate, in percent.
+/// A rate in percent, in three digits.
 pub fn percent(rate: f64) -> String {
     let percent = rate * 100.0;
     if percent >= 1.0 {

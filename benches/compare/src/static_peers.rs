@@ -5,14 +5,14 @@ use xorf::{BinaryFuse8, BinaryFuse16, Filter as _};
 
 /// A filter that was built.
 pub trait Static {
-    /// Bits of memory that it takes.
+    /// The bits of memory that the filter takes.
     fn bits(&self) -> u64;
 
     /// Looks up keys one by one, and returns how many were found.
     fn contains(&self, keys: &[u64], answers: &mut [u8]) -> u64;
 }
 
-/// A library, and how it builds a filter of fingerprints of 8 or 16 bits on one thread.
+/// A library, and its function that builds a filter of fingerprints of 8 or 16 bits on one thread.
 pub struct Library {
     /// The name of the library in reports.
     pub name: &'static str,

@@ -19,7 +19,6 @@ fn pattern(name: impl Into<String>, key: impl Fn(u64) -> u64 + 'static) -> Patte
     Pattern { name: name.into(), key: Box::new(key) }
 }
 
-/// All patterns.
 fn patterns() -> Vec<Pattern> {
     let mut all = vec![
         pattern("sequential", |i| i),

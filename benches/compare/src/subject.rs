@@ -54,7 +54,7 @@ pub trait Subject: Send + Sync {
         true
     }
 
-    /// Forgets all keys, and leaves the memory touched.
+    /// Removes all keys, and leaves the memory touched.
     fn clear(&mut self);
 
     /// Inserts the keys in one call or one by one. The answers are stored like those of [`Subject::contains`].
@@ -205,7 +205,7 @@ impl Subject for Petal {
     }
 }
 
-/// Looks each key up, stores the answers as a program would, and counts the true ones.
+/// Looks up each key, stores the answers as a program would, and counts the true ones.
 #[inline(always)]
 pub fn one_by_one<K>(keys: impl Iterator<Item = K>, answers: &mut [u8], mut ask: impl FnMut(K) -> bool) -> u64 {
     let mut count = 0;

@@ -145,7 +145,7 @@ pub fn compare(
     threads: usize,
 ) -> Result<Vec<Record>, String> {
     let Size { n, form, .. } = size;
-    // Insertions of large filters end with n keys.
+    // Insertions into large filters end with n keys.
     let base = if n <= REFILLED { n } else { n - 2 * effort.repetitions as u64 * PORTION };
     build(&mut subjects, form, 0, |subject| (0, if subject.filter().is_some() { base } else { n }));
     let mut held: Vec<u64> = subjects.iter().map(|s| if s.filter().is_some() { base } else { n }).collect();

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// The files of an archive by their names.
+/// The files of an archive, with their names.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
 /// The archive of a kind. Archives of maps, and those of sketches, have a folder of their own.

@@ -150,7 +150,7 @@ impl Case {
     }
 
     /// A spec with room for this number of keys. The capacity grows only for a kind that refuses or forgets keys beyond
-    /// it. Where copies of a key have to lie near each other, the spec gets four times the room.
+    /// it. Where copies of a key have to lie near each other, or keys may be lost, the room is four times as large.
     pub fn with_room(&self, spec: &Spec, keys: u64) -> Spec {
         let places = if self.row.copies.is_some() || self.may_lose() { 4 * keys } else { keys };
         match self.row.overfill {
@@ -196,8 +196,8 @@ impl Case {
         self.values.iter().all(is_kept) && self.remembers()
     }
 
-    /// Whether hardly any keys are lost that are younger than the capacity. Filters that may lose more have tests of
-    /// their own.
+    /// Whether hardly any keys are lost that are as old as the capacity. Filters that may lose more have tests of their
+    /// own.
     fn remembers(&self) -> bool {
         let ages = self.row.capabilities.contains(Capabilities::AGE);
         let Some(rate) = self.row.false_negative_rate.filter(|_| self.may_lose() && ages) else { return true };
@@ -326,12 +326,12 @@ pub fn filled(spec: &Spec, keys: impl IntoIterator<Item = u64>) -> Filter {
     builder.finish().unwrap()
 }
 
-/// The filter of this spec that holds nothing.
+/// An empty filter of this spec.
 pub fn empty(spec: &Spec) -> Filter {
     try_empty(spec).unwrap()
 }
 
-/// The filter of this spec that holds nothing, if there is one.
+/// An empty filter of this spec, if there is one.
 pub fn try_empty(spec: &Spec) -> Result<Filter> {
     Builder::new(spec, BuilderOptions::default())?.finish()
 }

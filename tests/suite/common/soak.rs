@@ -35,7 +35,7 @@ pub enum Form {
 #[derive(Clone, Copy, Default)]
 pub struct Outcome {
     pub lookups: u64,
-    /// Keys that were inserted and not found.
+    /// The number of inserted keys that were not found.
     pub missing: u64,
     pub time: Duration,
 }
@@ -143,7 +143,6 @@ impl Task {
     }
 }
 
-/// Inserts a batch.
 pub fn insert(filter: &mut Filter, keys: &Keys) {
     let Taken { keys: inserted, outcome } = filter.insert_batch(keys, None);
     outcome.expect("it can insert");
