@@ -15,8 +15,8 @@ import (
 	"unsafe"
 )
 
-// Keys are many keys of one form, for a batch: [BytesKeys], [StringKeys], [Uint64Keys] or [HashKeys]. The zero value is
-// no keys. Keys refer to the caller's slice and copy nothing.
+// Keys are the keys of a batch, all in one form: get them from [BytesKeys], [StringKeys], [Uint64Keys] or [HashKeys].
+// The zero value is no keys. Keys refer to the caller's slice and copy nothing.
 type Keys struct {
 	form    C.petal_keys_form
 	slices  [][]byte
@@ -30,25 +30,25 @@ func BytesKeys(keys [][]byte) Keys { return Keys{form: C.PETAL_KEYS_BYTES, slice
 // StringKeys are keys that are the bytes of strings.
 func StringKeys(keys []string) Keys { return Keys{form: C.PETAL_KEYS_BYTES, texts: keys} }
 
-// Uint64Keys are keys that are numbers, each the same key as its eight little-endian bytes. Batches take them as they
-// lie, without a copy.
+// Uint64Keys are keys that are numbers, each the same key as its eight little-endian bytes. Batches use the slice
+// without a copy.
 func Uint64Keys(keys []uint64) Keys { return Keys{form: C.PETAL_KEYS_U64, numbers: keys} }
 
-// HashKeys are keys by their hashes, which [Filter.Hash] or [Spec.HashKey] made, or the program itself for [External].
-// Batches take them as they lie, without a copy.
+// HashKeys are keys by their hashes. [Filter.Hash] or [Spec.HashKey] makes the hashes, or the program itself for
+// [External]. Batches use the slice without a copy.
 func HashKeys(hashes []uint64) Keys { return Keys{form: C.PETAL_KEYS_HASHES, numbers: hashes} }
 
-// Len is how many keys there are.
+// Len returns how many keys there are.
 func (k Keys) Len() int { return len(k.slices) + len(k.texts) + len(k.numbers) }
 
-// Answers are what a batch finds out about its keys, and where it is told.
+// Answers receive the answers of a batch.
 type Answers struct {
-	// Bools[i] becomes the answer for key i. May be nil; otherwise it has room for all.
+	// Bools[i] becomes the answer for key i. Bools may be nil; otherwise it has room for all keys.
 	Bools []bool
-	// TrueCount becomes how many answers are true.
+	// TrueCount becomes the number of true answers.
 	TrueCount int
-	// Done becomes how many keys, the first so many, were taken before an error; all of them if there was none. Of an
-	// insertion only these have answers.
+	// Done becomes the number of keys that were taken: all keys, or the keys before an error. An insertion that fails has
+	// answers for these keys only.
 	Done int
 }
 
@@ -70,20 +70,20 @@ func (f *Filter) ContainsBatch(keys Keys, answers *Answers) error {
 	return err
 }
 
-// InsertBatch inserts many keys in order: answer i is what [Filter.Insert] says of key i. If answers is nil nobody
-// finds it out, which is faster. On a failure the first answers.Done keys are in the filter. Changes the filter.
+// InsertBatch inserts many keys in order: answer i is what [Filter.Insert] says of key i. With nil answers the call is
+// faster. On a failure the first answers.Done keys are in the filter. Changes the filter.
 func (f *Filter) InsertBatch(keys Keys, answers *Answers) error {
 	err := runBatch("petal.Filter.InsertBatch", C.PETAL_GO_INSERT, unsafe.Pointer(f.toChange()), keys, answers)
 	runtime.KeepAlive(f)
 	return err
 }
 
-// Byte keys go to the library as one buffer with offsets, since it may not be given pointers to pointers into Go's
-// memory. They are copied piece by piece, so that the buffer stays in the cache.
+// Byte keys go to the library as one buffer with offsets, since C may not get pointers to pointers into Go's memory.
+// The keys are copied piece by piece, so that the buffer stays in the cache.
 const (
 	pieceKeys  = 4096
 	pieceBytes = 128 << 10
-	// A buffer that one huge key has grown beyond this is not kept.
+	// A buffer that one huge key made longer than this is not kept.
 	keptBytes = 1 << 20
 )
 
@@ -103,7 +103,7 @@ func (k *flatKeys) release() {
 	}
 }
 
-// flatten takes keys until a piece is full, at least one if there is any, and returns how many.
+// flatten takes keys until a piece is full, at least one key if there is any, and returns the number of keys.
 func flatten[K []byte | string](k *flatKeys, keys []K) int {
 	k.bytes, k.offsets = k.bytes[:0], append(k.offsets[:0], 0)
 	taken := 0
@@ -115,15 +115,15 @@ func flatten[K []byte | string](k *flatKeys, keys []K) int {
 	return taken
 }
 
-// numbers gives the library a slice of numbers.
+// numbers passes a slice of numbers to the library.
 func numbers(slice []uint64) *C.uint64_t { return (*C.uint64_t)(unsafe.SliceData(slice)) }
 
-// runBatch does a verb to keys, on the handle that the verb is for, and fills answers, which may be nil.
+// runBatch runs a verb for keys, on the handle that the verb needs, and fills answers, which may be nil.
 func runBatch(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys Keys, answers *Answers) error {
 	return runBatchWith(op, verb, handle, keys, nil, nil, answers)
 }
 
-// oneEach is an error if there are not as many of what is given as keys.
+// oneEach returns an error unless there are as many numbers as keys.
 func oneEach(op, what string, given []uint64, keys Keys) error {
 	if len(given) == keys.Len() {
 		return nil
@@ -132,7 +132,7 @@ func oneEach(op, what string, given []uint64, keys Keys) error {
 	return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
 }
 
-// roomForEach is an error if there is less room than keys.
+// roomForEach returns an error if there is less room than keys.
 func roomForEach(op, what string, room int, keys Keys) error {
 	if room >= keys.Len() {
 		return nil
@@ -141,7 +141,7 @@ func roomForEach(op, what string, room int, keys Keys) error {
 	return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
 }
 
-// runGiving is [runBatch] of a verb that takes a number beside each key, and always has answers.
+// runGiving is [runBatch] for a verb that takes a number with each key.
 func runGiving(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys Keys, what string, given []uint64,
 	answers *Answers,
 ) error {
@@ -154,8 +154,8 @@ func runGiving(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys Keys
 	return runBatchWith(op, verb, handle, keys, given, nil, answers)
 }
 
-// runBatchWith is [runBatch] of a verb that is given a number beside each key, or tells one of each. Both are nil where
-// the verb has none. A bool is what the library writes for a key: a byte, 0 or 1.
+// runBatchWith is [runBatch] for a verb that takes a number with each key (given), or returns one (told). Each slice is
+// nil if the verb does not use it. For an answer the library writes a byte, 0 or 1, which is a Go bool.
 func runBatchWith(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys Keys, given, told []uint64,
 	answers *Answers,
 ) error {
@@ -177,7 +177,7 @@ func runBatchWith(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys K
 	}
 	var bytes []byte
 	offsets, taken := keys.numbers, len(keys.numbers)
-	// Once even without keys: the library says what is wrong with the handle.
+	// The loop runs once even without keys: the library then reports what is wrong with the handle.
 	for done := 0; ; {
 		if flat != nil {
 			if keys.texts != nil {
@@ -204,5 +204,5 @@ func runBatchWith(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys K
 	}
 }
 
-// behind is what comes after the first so many of a slice, which may be nil.
+// behind returns the part of a slice after the first done elements. The slice may be nil.
 func behind[T any](slice []T, done C.size_t) []T { return slice[min(int(done), len(slice)):] }

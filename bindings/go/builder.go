@@ -55,13 +55,13 @@ type Builder struct {
 // BuilderOptions say how a builder works. A nil *BuilderOptions is the zero value.
 type BuilderOptions struct {
 	// MemoryLimit is the most memory in bytes that keys take before they go to a temporary file; 0 is no limit, otherwise
-	// at least 1 MiB. Solving a kind that is built from all keys exceeds a lower limit: it takes 28 MB for two million
-	// keys and 118 MB at most. For maps that is 45 MB and 202 MB.
+	// at least 1 MiB. Solving a kind that is built from all keys exceeds a lower limit: solving takes 28 MB for two
+	// million keys and 118 MB at most. For maps solving takes 45 MB and 202 MB.
 	MemoryLimit uint64
 	// TemporaryDirectory is the folder of the temporary file. The file has no name and ends with the builder.
 	TemporaryDirectory string
 	// Threads is how many threads make the filter or map, the calling thread included; 0 and 1 mean the calling thread
-	// only. The filter or map is the same.
+	// only. The number of threads does not change the result.
 	Threads uint
 	// Progress, if not nil, reports the progress of making the filter or map. The builder calls it with the units of work
 	// done and the total; a unit is a key in one phase. A call comes at least once for every 2^21 units. The total is the
@@ -71,7 +71,7 @@ type BuilderOptions struct {
 }
 
 // NewBuilder makes a builder of the filter that a spec describes. If the spec has neither capacity nor bits, the
-// capacity becomes the number of distinct keys that come.
+// capacity becomes the number of distinct keys that are added.
 func NewBuilder(spec Spec, options *BuilderOptions) (*Builder, error) {
 	owner, err := newMaking("petal.NewBuilder", spec, options,
 		func(handle *C.petal_builder) { C.petal_builder_free(handle) },
@@ -86,7 +86,7 @@ func NewBuilder(spec Spec, options *BuilderOptions) (*Builder, error) {
 	return &Builder{owner}, nil
 }
 
-// toRead is the library's builder, as [held.toRead] gives it out.
+// toRead returns the library's builder from [held.toRead].
 func (b *Builder) toRead() *C.petal_builder {
 	if b == nil || b.owner == nil {
 		return nil
@@ -94,7 +94,7 @@ func (b *Builder) toRead() *C.petal_builder {
 	return b.owner.toRead()
 }
 
-// toChange is the library's builder, as [held.toChange] gives it out.
+// toChange returns the library's builder from [held.toChange].
 func (b *Builder) toChange() *C.petal_builder {
 	if b == nil || b.owner == nil {
 		return nil
@@ -152,7 +152,7 @@ func (b *Builder) AddBatch(keys Keys, answers *Answers) error {
 	return err
 }
 
-// AddTimes adds a key that came so many times; 0 times add nothing. Returns [ErrUnsupported] if the kind cannot count.
+// AddTimes adds a key times times; 0 times add nothing. Returns [ErrUnsupported] if the kind cannot count.
 func (b *Builder) AddTimes(key []byte, times uint64) error {
 	status := C.petal_go_builder_add_times(b.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times))
 	runtime.KeepAlive(b)

@@ -17,8 +17,8 @@ import (
 	"unsafe"
 )
 
-// CompactOptions are what a compact form does not contain. A nil *CompactOptions is the zero value: [XXH3] with seed 0.
-// The library cannot notice if they differ from those of the written filter.
+// CompactOptions are the parameters that a compact form does not contain. A nil *CompactOptions is the zero value:
+// [XXH3] with seed 0. The library cannot notice if the options differ from those of the written filter.
 type CompactOptions struct {
 	Hash Hash
 	Seed uint64
@@ -83,7 +83,7 @@ func (b *Builder) AppendCompact(to []byte) ([]byte, error) {
 	}
 }
 
-// grow returns a slice with room for so many bytes more, and that room.
+// grow returns a slice with size more bytes, and these bytes.
 func grow(b []byte, size int) (grown, room []byte) {
 	if cap(b)-len(b) < size {
 		b = append(make([]byte, 0, len(b)+size), b...)
@@ -118,9 +118,9 @@ func CompactContainsHash(form []byte, hash uint64) bool {
 	return bool(C.petal_go_compact_contains_hash(bytesOf(form), C.size_t(len(form)), C.uint64_t(hash)))
 }
 
-// Filters are many filters in which one call looks a key up. While one filter answers, the processor fetches the cache
-// lines of the next ones. You may close a filter, or let it read another image, between two lookups, and not during
-// one. While a filter is closed, lookups fail with [ErrClosed].
+// Filters is a list of filters: one call looks a key up in all of them. While one filter answers, the processor fetches
+// the cache lines of the next ones. You may close a filter, or let it read another image, between two lookups, and not
+// during one. While a filter is closed, lookups fail with [ErrClosed].
 type Filters struct {
 	filters []*Filter
 	handles []*C.petal_filter
@@ -133,7 +133,7 @@ func NewFilters(filters ...*Filter) *Filters {
 	return list
 }
 
-// now are the library's filters as they are now.
+// now returns the library's present filters.
 func (l *Filters) now() []*C.petal_filter {
 	handles := make([]*C.petal_filter, len(l.filters))
 	for i, filter := range l.filters {
@@ -185,7 +185,7 @@ func (l *Filters) ask(op string, answers *Answers,
 			answers.TrueCount, answers.Done = len(l.filters), 0
 			return &Error{Op: op, Status: statusClosed, Message: fmt.Sprintf("filter %d of the list is closed", i)}
 		} else if now != handles[i] {
-			// The filter has read another image since.
+			// The filter has read another image meanwhile.
 			handles = l.now()
 		}
 	}

@@ -13,7 +13,7 @@ type State uint32
 
 // The states.
 const (
-	// StateDirty says that nobody vouches for the payload as it is now, or not yet: somebody is changing the image, or was
+	// StateDirty says that nobody vouches for the payload, or not yet. Somebody is changing the image, or was changing it
 	// when the process ended, or the filter comes from such an image.
 	StateDirty State = C.PETAL_STATE_DIRTY
 	// StateInPlace says that the image lies in a mapped file.
@@ -26,10 +26,10 @@ const (
 	StateUnvouched State = C.PETAL_STATE_UNVOUCHED
 )
 
-// Has says whether all of other are among the state.
+// Has says whether the state includes all of other.
 func (s State) Has(other State) bool { return s&other == other }
 
-// Description is what a filter is: all that its header says.
+// Description describes a filter by its header.
 type Description struct {
 	Kind Kind `json:"kind"`
 	Hash Hash `json:"hash"`
@@ -61,13 +61,13 @@ type Description struct {
 type Statistics struct {
 	// Fill is the share of the bits, or of other places, that keys have taken.
 	Fill float64 `json:"fill"`
-	// FalsePositiveRate is the rate now, from the payload as it is.
+	// FalsePositiveRate is the present rate, measured from the payload.
 	FalsePositiveRate float64 `json:"false_positive_rate"`
-	// FalsePositiveRateFloor is the lowest rate that 64-bit hashes allow with so many keys.
+	// FalsePositiveRateFloor is the lowest rate that 64-bit hashes allow with this many keys.
 	FalsePositiveRateFloor float64 `json:"false_positive_rate_floor"`
 	// CountEstimate is the number of distinct keys, estimated from the fill; negative if the filter is too full to tell.
 	CountEstimate float64 `json:"count_estimate"`
-	// Saturated is how many counters have reached their greatest value and stay there; 0 for kinds without counters.
+	// Saturated is how many counters have reached their greatest value, where they stay; 0 for kinds without counters.
 	Saturated uint64 `json:"saturated"`
 }
 
@@ -83,19 +83,20 @@ type Estimate struct {
 	Saturated bool `json:"saturated"`
 }
 
-// Overlap is what two filters have in common.
+// Overlap compares two filters: the sizes of both sets, of the union and of the intersection.
 type Overlap struct {
 	FirstCount        Estimate `json:"first_count"`
 	SecondCount       Estimate `json:"second_count"`
 	UnionCount        Estimate `json:"union_count"`
 	IntersectionCount Estimate `json:"intersection_count"`
-	// Jaccard is the share of all keys that are in common.
+	// Jaccard is the share of all keys that both filters hold.
 	Jaccard Estimate `json:"jaccard"`
-	// DifferenceCount is how many keys only one of the two has. Its error grows with that number, and not with the sets.
+	// DifferenceCount is how many keys only one of the two holds. The error of this estimate grows with the difference,
+	// and not with the sets.
 	DifferenceCount Estimate `json:"difference_count"`
 }
 
-// Describe returns what the filter is, in constant time. Only reads the filter.
+// Describe describes the filter in constant time. Only reads the filter.
 func (f *Filter) Describe() (Description, error) {
 	const op = "petal.Filter.Describe"
 	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
@@ -124,7 +125,7 @@ func descriptionOf(raw *C.petal_description) Description {
 	}
 }
 
-// Stats measures how full the filter is. Reads the whole payload, and changes nothing.
+// Statistics measures how full the filter is. Reads the whole payload, and changes nothing.
 func (f *Filter) Statistics() (Statistics, error) {
 	const op = "petal.Filter.Statistics"
 	return converted(op, sizedStatistics(), statisticsOf, func(raw *C.petal_statistics, failure *C.petal_error) {
@@ -151,7 +152,7 @@ func (f *Filter) Spec() (Spec, error) {
 	})
 }
 
-// Capabilities returns what this handle can do; nothing, if it is closed. Only reads the filter.
+// Capabilities returns what this handle can do; no capabilities if it is closed. Only reads the filter.
 func (f *Filter) Capabilities() Capabilities {
 	capabilities := C.petal_filter_capabilities(f.toRead())
 	runtime.KeepAlive(f)
@@ -165,9 +166,9 @@ func (f *Filter) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	})
 }
 
-// ExpectedFalseNegativeRate returns the probability that a key is not found once age other keys were inserted after it:
-// 0 for kinds that neither lose keys ([MayLoseKeys]) nor forget them ([CanAge]), and inside a window. Only reads the
-// filter.
+// ExpectedFalseNegativeRate returns the probability that a key is not found after age other keys were inserted. The
+// rate is 0 inside a window, and for kinds that neither lose keys ([MayLoseKeys]) nor forget them ([CanAge]). Only
+// reads the filter.
 func (f *Filter) ExpectedFalseNegativeRate(age uint64) (float64, error) {
 	return answered("petal.Filter.ExpectedFalseNegativeRate", func(rate *float64, failure *C.petal_error) {
 		C.petal_filter_expected_false_negative_rate(f.toRead(), C.uint64_t(age), (*C.double)(rate), failure)

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// Status is the status of a call of the library. It is an error that [errors.Is] finds in every [*Error].
+// Status is the status of a call of the library. A Status is an error that [errors.Is] finds in every [*Error].
 type Status int32
 
 // The statuses of failures.
@@ -26,7 +26,7 @@ const (
 	ErrOffsets           Status = C.PETAL_ERR_OFFSETS
 	ErrBufferTooSmall    Status = C.PETAL_ERR_BUFFER_TOO_SMALL
 	ErrMisaligned        Status = C.PETAL_ERR_MISALIGNED
-	// ErrUnsupported says that the kind, or the format, cannot do that.
+	// ErrUnsupported says that the kind, or the format, does not support the call.
 	ErrUnsupported  Status = C.PETAL_ERR_UNSUPPORTED
 	ErrIncompatible Status = C.PETAL_ERR_INCOMPATIBLE
 	ErrExternalHash Status = C.PETAL_ERR_EXTERNAL_HASH
@@ -47,17 +47,17 @@ const (
 	ErrCallback     Status = C.PETAL_ERR_CALLBACK
 	ErrFull         Status = C.PETAL_ERR_FULL
 
-	// ErrUnsupportedByHandle says that the kind can do that, but this filter or map may not: it is open for reading,
+	// ErrUnsupportedByHandle says that the kind supports the call, but this handle does not: it is open for reading,
 	// shared, or in place.
 	ErrUnsupportedByHandle Status = C.PETAL_ERR_UNSUPPORTED_BY_HANDLE
 	// ErrUnsupportedByBuild says that this build of the library leaves the function out.
 	ErrUnsupportedByBuild Status = C.PETAL_ERR_UNSUPPORTED_BY_BUILD
 )
 
-// statusClosed is the library's word for a handle that is not there, which here is one that was closed.
+// statusClosed is the library's status for a missing handle, which here is a closed one.
 const statusClosed Status = C.PETAL_ERR_NULL
 
-// ErrClosed is what [errors.Is] finds in the errors of a filter or builder that was closed, or was never opened.
+// ErrClosed is the error for a filter or builder that was closed, or was never opened.
 var ErrClosed = errors.New("petal: the filter or builder is closed")
 
 // Error returns the library's sentence for a status.
@@ -67,11 +67,11 @@ func (s Status) Error() string { return C.GoString(C.petal_status_message(C.peta
 type Error struct {
 	// Op is the function that failed.
 	Op string
-	// Status says why.
+	// Status says why the call failed.
 	Status Status
-	// Errno is what the operating system reported, or 0.
+	// Errno is the operating system's error, or 0.
 	Errno syscall.Errno
-	// Message names the parameter, its value and what is allowed. It may be empty.
+	// Message names the parameter, its value and what is allowed. The message may be empty.
 	Message string
 }
 
@@ -94,7 +94,8 @@ func (e *Error) Error() string {
 	return e.Op + ": " + e.Status.Error()
 }
 
-// Unwrap returns the status, and the operating system's error if there is one; or [ErrClosed].
+// Unwrap returns the status, and the operating system's error if there is one. For a closed handle Unwrap returns
+// [ErrClosed].
 func (e *Error) Unwrap() []error {
 	if e.Status == statusClosed {
 		return []error{ErrClosed}
@@ -105,7 +106,7 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Status}
 }
 
-// failure is where the library writes an error; it goes to a call as &f.raw. A success leaves it alone.
+// failure is the place where the library writes an error; a call gets &f.raw. A call that succeeds writes nothing.
 type failure struct {
 	raw C.petal_error
 }
@@ -114,12 +115,12 @@ func newFailure() failure {
 	return failure{C.petal_error{struct_size: C.size_t(unsafe.Sizeof(C.petal_error{}))}}
 }
 
-// err is the error that was written, or nil.
+// err returns the error that was written, or nil.
 func (f *failure) err(op string) error {
 	if f.raw.status == C.PETAL_OK {
 		return nil
 	}
-	// By value, so that a call which succeeds keeps it on the stack.
+	// Passes raw by value, so that a call that succeeds keeps it on the stack.
 	return errorOf(op, f.raw)
 }
 
@@ -132,7 +133,7 @@ func errorOf(op string, raw C.petal_error) error {
 	}
 }
 
-// statusError is the error of a call that returns only a status.
+// statusError returns the error of a call that returns only a status.
 func statusError(op string, status C.petal_status) error {
 	if status == C.PETAL_OK {
 		return nil
@@ -140,9 +141,8 @@ func statusError(op string, status C.petal_status) error {
 	return &Error{Op: op, Status: Status(status)}
 }
 
-// explained is the error of a call that returns only a status, with what the library says of it where it is asked the
-// same for no keys: that changes nothing, and its error has a message. If it works the kind can do it, and the handle
-// cannot.
+// explained returns the error of a call that returns only a status. The batch call ask without keys changes nothing and
+// has an error with a message. If ask succeeds, the kind supports the call, and only the handle does not.
 func explained[H any](op string, status C.petal_status, handle H, ask func(H, Keys) error, none Keys) error {
 	if status == C.PETAL_OK {
 		return nil
@@ -163,7 +163,7 @@ func explain(op string, status Status, err error) error {
 	return &Error{Op: op, Status: status}
 }
 
-// Each batch call that changes or asks a filter, for keys of which there are none.
+// The batch calls that change or read a handle, each without keys.
 func insertNone(f *Filter, none Keys) error           { return f.InsertBatch(none, nil) }
 func insertSharedNone(f *Filter, none Keys) error     { return f.InsertSharedBatch(none, nil) }
 func insertTimesNone(f *Filter, none Keys) error      { return f.InsertTimesBatch(none, nil, nil) }
@@ -179,7 +179,7 @@ func putNone(m *Map, none Keys) error                 { return m.PutBatch(none, 
 func replaceNone(m *Map, none Keys) error             { return m.ReplaceBatch(none, nil, nil) }
 func putInBuilderNone(b *MapBuilder, none Keys) error { return b.PutBatch(none, nil, nil) }
 
-// withoutNUL refuses what the library could not tell from something shorter.
+// withoutNUL refuses a text with a NUL byte, which the library would take for a shorter text.
 func withoutNUL(op, what, text string) error {
 	if strings.IndexByte(text, 0) >= 0 {
 		return &Error{Op: op, Status: ErrOutOfRange, Message: what + " contains a NUL byte"}
@@ -187,7 +187,7 @@ func withoutNUL(op, what, text string) error {
 	return nil
 }
 
-// cString is a string with a NUL, in Go's memory: for the length of a call.
+// cString returns a string with a NUL at its end, in Go's memory. The caller keeps it for the length of a call.
 func cString(text string) *C.char {
 	return (*C.char)(unsafe.Pointer(unsafe.SliceData(append([]byte(text), 0))))
 }

@@ -39,7 +39,7 @@ const (
 	FormatBuild FormatCapabilities = C.PETAL_FORMAT_BUILD
 )
 
-// Has says whether all of other are among the capabilities.
+// Has says whether the capabilities include all of other.
 func (c FormatCapabilities) Has(other FormatCapabilities) bool { return c&other == other }
 
 // FormatInfo is what the library knows of another system's format.
@@ -52,10 +52,10 @@ type FormatInfo struct {
 	Variants []string `json:"-"`
 }
 
-// ImportOptions are values that a format's bytes do not contain: only formats that need them take them. A nil
+// ImportOptions are values that a format's bytes do not contain. Only formats that need these values take them. A nil
 // *ImportOptions is the zero value.
 type ImportOptions struct {
-	// Bits is the number of bits: the modulus that gives places.
+	// Bits is the number of bits: the modulus of bit positions.
 	Bits uint64
 	// Hashes is how many bits a key sets.
 	Hashes uint32
@@ -81,7 +81,7 @@ func Formats() []FormatInfo {
 	return formats
 }
 
-// FindFormat returns the format with this name: [ErrUnknownValue] if there is none.
+// FindFormat returns the format with this name. Returns [ErrUnknownValue] if there is none.
 func FindFormat(name string) (FormatInfo, error) {
 	const op = "petal.FindFormat"
 	if err := withoutNUL(op, "the name", name); err != nil {
@@ -169,7 +169,7 @@ func (f *Filter) ExportTo(w io.Writer, format, variant string) (int64, error) {
 	})
 }
 
-// formatNames are the names of a format and of a variant as the library takes them: nil for none.
+// formatNames returns the names of a format and of a variant for the library: nil for no name.
 func formatNames(op, format, variant string) (name, asked *C.char, err error) {
 	if err := withoutNUL(op, "the format", format); err != nil {
 		return nil, nil, err

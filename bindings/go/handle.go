@@ -14,7 +14,7 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/race"
 )
 
-// held is a handle of the library, of whichever type, that is freed at most once. A nil one is closed.
+// held is a handle of the library, of any type, that is freed at most once. A nil *held is closed.
 type held[H comparable] struct {
 	handle  H
 	free    func(H)
@@ -27,8 +27,8 @@ func hold[H comparable](handle H, free func(H)) *held[H] {
 	return h
 }
 
-// toRead is the library's handle, for a method that may run beside others that only read; NULL, which the library
-// refuses, if the handle is closed. The caller keeps h alive until its call is over.
+// toRead returns the library's handle, for a method that only reads. If the handle is closed, toRead returns NULL,
+// which the library refuses. The caller keeps h alive until its call has ended.
 func (h *held[H]) toRead() (handle H) {
 	if h != nil {
 		handle = h.handle
@@ -36,8 +36,8 @@ func (h *held[H]) toRead() (handle H) {
 	return handle
 }
 
-// toChange is toRead for a method that needs the handle to itself: the race detector reports it beside any other.
-// Nothing that synchronizes goroutines by itself, such as a pool, comes before it.
+// toChange returns the library's handle, for a method that needs the handle to itself: the race detector reports
+// concurrent uses. A caller must not synchronise goroutines before toChange, for example with a pool.
 func (h *held[H]) toChange() H {
 	handle := h.toRead()
 	if *new(H) != handle {
@@ -57,7 +57,8 @@ func (h *held[H]) close() {
 	runtime.KeepAlive(h)
 }
 
-// called is the error of a call of the library. What the call refers to stays alive until it is over.
+// called returns the error of a call of the library. The values that the call refers to stay alive until the call has
+// ended.
 func called(op string, call func(failure *C.petal_error)) error {
 	failure := newFailure()
 	call(&failure.raw)
@@ -65,13 +66,13 @@ func called(op string, call func(failure *C.petal_error)) error {
 	return failure.err(op)
 }
 
-// answered is what a call of the library writes, and its error.
+// answered returns the value that a call of the library writes, and its error.
 func answered[T any](op string, call func(answer *T, failure *C.petal_error)) (answer T, err error) {
 	err = called(op, func(failure *C.petal_error) { call(&answer, failure) })
 	return answer, err
 }
 
-// converted is what Go makes of what a call of the library writes into raw.
+// converted returns the Go form of the value that a call of the library writes into raw.
 func converted[R, T any](op string, raw R, toGo func(*R) T, call func(*R, *C.petal_error)) (answer T, err error) {
 	if err := called(op, func(failure *C.petal_error) { call(&raw, failure) }); err != nil {
 		return answer, err
@@ -79,7 +80,7 @@ func converted[R, T any](op string, raw R, toGo func(*R) T, call func(*R, *C.pet
 	return toGo(&raw), nil
 }
 
-// made holds what a call of the library makes.
+// made returns a handle that a call of the library makes.
 func made[H comparable](op string, free func(H), call func(*H, *C.petal_error)) (*held[H], error) {
 	var handle H
 	if err := called(op, func(failure *C.petal_error) { call(&handle, failure) }); err != nil {
@@ -88,7 +89,7 @@ func made[H comparable](op string, free func(H), call func(*H, *C.petal_error)) 
 	return hold(handle, free), nil
 }
 
-// openedBy is what a call opens by its path.
+// openedBy returns a handle that a call opens by its path.
 func openedBy[H comparable](op, path string, options *OpenOptions, free func(H),
 	call func(path *C.char, options *C.petal_open_options, handle *H, failure *C.petal_error),
 ) (*held[H], error) {
@@ -99,7 +100,7 @@ func openedBy[H comparable](op, path string, options *OpenOptions, free func(H),
 	return made(op, free, func(handle *H, failure *C.petal_error) { call(cString(path), &raw, handle, failure) })
 }
 
-// openedAt is what a call opens in a file that is open.
+// openedAt returns a handle that a call opens in an open file.
 func openedAt[H comparable](op string, file *os.File, offset int64, free func(H),
 	call func(descriptor uintptr, handle *H, failure *C.petal_error),
 ) (*held[H], error) {
@@ -121,7 +122,7 @@ func openedAt[H comparable](op string, file *os.File, offset int64, free func(H)
 	return opened, failed
 }
 
-// withPath calls with a path as the library takes it.
+// withPath calls a function with a path in the library's form.
 func withPath(op, path string, call func(*C.char, *C.petal_error)) error {
 	if err := withoutNUL(op, "the path", path); err != nil {
 		return err
@@ -129,7 +130,7 @@ func withPath(op, path string, call func(*C.char, *C.petal_error)) error {
 	return called(op, func(failure *C.petal_error) { call(cString(path), failure) })
 }
 
-// appended appends an image of so many bytes, which write puts where it belongs.
+// appended appends an image of size bytes; write fills the place of the image.
 func appended(op string, b []byte, size uint64, write func(image []byte, failure *C.petal_error)) ([]byte, error) {
 	if size > math.MaxInt-uint64(len(b)) {
 		return b, &Error{Op: op, Status: ErrTooLarge}
@@ -141,7 +142,7 @@ func appended(op string, b []byte, size uint64, write func(image []byte, failure
 	return b[:len(b)+len(image)], nil
 }
 
-// marshalled is an image of as many bytes as size says, which write puts where it belongs; nil if either fails.
+// marshalled returns an image; size gives its length, and write fills it. The result is nil if either fails.
 func marshalled(op string, size func() (uint64, error), write func(image []byte, failure *C.petal_error),
 ) ([]byte, error) {
 	bytes, err := size()
@@ -155,7 +156,7 @@ func marshalled(op string, size func() (uint64, error), write func(image []byte,
 	return image, nil
 }
 
-// streamOut is where an image is written to, piece by piece.
+// streamOut is a writer that receives an image piece by piece.
 type streamOut struct {
 	writer   io.Writer
 	written  int64
@@ -163,7 +164,7 @@ type streamOut struct {
 	panicked any
 }
 
-// streamed lets a call write an image, of which the library tells petalGoWrite each piece with the context.
+// streamed runs a call that writes an image. The library passes each piece to petalGoWrite, with the context.
 func streamed(op string, w io.Writer, call func(context C.uintptr_t, failure *C.petal_error)) (int64, error) {
 	out := &streamOut{writer: w}
 	handle := cgo.NewHandle(out)
@@ -178,19 +179,20 @@ func streamed(op string, w io.Writer, call func(context C.uintptr_t, failure *C.
 	return out.written, err
 }
 
-// progress is what the library calls back. It does not refer to the builder, which could not be forgotten otherwise.
+// progress is the state of the progress callback. It must not refer to the builder, or a forgotten builder would never
+// be freed.
 type progress struct {
 	report   func(done, total uint64) bool
 	panicked any
 }
 
-// making is a builder of the library, of filters or of maps, with what it calls back.
+// making is a builder of the library, of filters or of maps, with the state of its callback.
 type making[B comparable] struct {
 	*held[B]
 	progress *progress
 }
 
-// rethrow lets a panic of a callback go on, now that the library is out of the way.
+// rethrow continues a callback's panic, after the library has returned.
 func (b *making[B]) rethrow() {
 	if b.progress == nil || b.progress.panicked == nil {
 		return
@@ -200,8 +202,8 @@ func (b *making[B]) rethrow() {
 	panic(panicked)
 }
 
-// newMaking makes a builder. The call takes a spec, a memory limit, a folder, a number of threads and the context of
-// petalGoProgress, which is 0 where nobody listens.
+// newMaking makes a builder. The call gets a spec, a memory limit, a folder, a number of threads, and the context of
+// petalGoProgress, which is 0 without a callback.
 func newMaking[B comparable](op string, spec Spec, options *BuilderOptions, free func(B),
 	call func(*C.petal_spec, C.uint64_t, *C.char, C.size_t, C.uintptr_t, *B, *C.petal_error),
 ) (*making[B], error) {

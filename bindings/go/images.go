@@ -45,8 +45,8 @@ const (
 // OpenOptions say how to open a filter. A nil *OpenOptions is the zero value.
 type OpenOptions struct {
 	Mode OpenMode
-	// Key is the secret key of a keyed filter; all zeros is none. Without the key the filter cannot hash keys, but all
-	// else works.
+	// Key is the secret key of a keyed filter; all zeros is none. Without the key the filter cannot hash keys, but
+	// everything else works.
 	Key [16]byte
 }
 
@@ -70,8 +70,8 @@ func Open(path string, options *OpenOptions) (*Filter, error) {
 		}))
 }
 
-// OpenAt opens the image at an offset, a multiple of 8, of an open file; other things may follow it. You may close the
-// file at once.
+// OpenAt opens the image at an offset of an open file. The offset is a multiple of 8, and other data may follow the
+// image. You may close the file at once.
 func OpenAt(file *os.File, offset int64, options *OpenOptions) (*Filter, error) {
 	raw := options.raw()
 	return filterOf(openedAt("petal.OpenAt", file, offset, freeFilter,
@@ -89,7 +89,7 @@ func Load(image []byte, options *OpenOptions) (*Filter, error) {
 	}))
 }
 
-// nonNil returns the start of a slice, or some address if the slice is nil.
+// nonNil returns the start of a slice, or a valid address if the slice is nil.
 func nonNil(slice []byte) *C.uint8_t {
 	if slice == nil {
 		slice = []byte{}
@@ -97,25 +97,25 @@ func nonNil(slice []byte) *C.uint8_t {
 	return bytesOf(slice)
 }
 
-// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step,
-// so that readers see the old image or the new one. Returns [ErrMappedPath] if the filter lies in that very file. Only
-// reads the filter.
+// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
+// Readers see the old image or the new one. Returns [ErrMappedPath] if the filter lies in that same file. Only reads
+// the filter.
 func (f *Filter) Save(path string) error {
 	return withPath("petal.Filter.Save", path, func(path *C.char, failure *C.petal_error) {
 		C.petal_filter_save(f.toRead(), path, failure)
 	})
 }
 
-// Sync brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when
-// this handle opened it and nobody merged anything dirty into it. Otherwise, and while handles share the image, it
-// stays dirty: see [Filter.Vouch]. Changes the filter.
+// Sync writes the changes of an image in place to its disk. The image becomes clean if it was clean when this handle
+// opened it and nobody merged anything dirty into it. Otherwise, and while handles share the image, it stays dirty: see
+// [Filter.Vouch]. Changes the filter.
 func (f *Filter) Sync() error {
 	return called("petal.Filter.Sync", func(failure *C.petal_error) { C.petal_filter_sync(f.toChange(), failure) })
 }
 
-// Vouch declares the bytes as they are now to be right, and makes the filter clean: an image in place gets new
-// checksums. Call it if you know that all keys are there, or if you can do without some. Reads the whole payload.
-// Changes the filter.
+// Vouch declares the present bytes to be right, and makes the filter clean: an image in place gets new checksums. Call
+// Vouch if you know that all keys are there, or if you can do without some. Reads the whole payload. Changes the
+// filter.
 func (f *Filter) Vouch() error {
 	return called("petal.Filter.Vouch", func(failure *C.petal_error) { C.petal_filter_vouch(f.toChange(), failure) })
 }
@@ -161,7 +161,7 @@ func (f *Filter) UnmarshalBinary(image []byte) error {
 	return nil
 }
 
-// become takes over the library's filter of another.
+// become takes over the library's filter from another Filter.
 func (f *Filter) become(other *Filter) {
 	_ = f.Close()
 	f.owner = other.owner
@@ -181,15 +181,15 @@ func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 	if f == nil {
 		return 0, &Error{Op: "petal.Filter.ReadFrom", Status: statusClosed}
 	}
-	// docs/format.md: a header of 256 bytes, in which the length of the payload is at 136, and behind the payload a
-	// table with eight bytes for each region of it and eight more, in whole lines.
+	// The layout of docs/format.md. A header of 256 bytes has the length of the payload at byte 136. The table behind the
+	// payload has eight bytes for each region of the payload and eight more, in whole lines.
 	const headerLength, payloadBytes, regionBytes, lineBytes = 256, 136, 64 << 10, 64
 	var image bytes.Buffer
 	n, err := io.CopyN(&image, r, headerLength)
 	if err != nil && err != io.EOF {
 		return n, err
 	}
-	// The library checks the header: if only what follows is missing, it can be trusted.
+	// The library checks the header. If only the rest is missing, the header can be trusted.
 	loaded, err := Load(image.Bytes(), nil)
 	if n == headerLength && errors.Is(err, ErrTruncated) {
 		payload := binary.LittleEndian.Uint64(image.Bytes()[payloadBytes:])

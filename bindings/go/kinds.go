@@ -21,7 +21,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint32(k))
 }
 
-// Capabilities are what a kind, or a filter, can do.
+// Capabilities are the operations of a kind, or of a filter.
 type Capabilities uint64
 
 // The capabilities.
@@ -37,7 +37,7 @@ const (
 	CanGrow      Capabilities = C.PETAL_CAN_GROW
 	// CanInsertShared is needed for [Filter.InsertShared] and the other Shared methods.
 	CanInsertShared Capabilities = C.PETAL_CAN_INSERT_SHARED
-	// CanPut is needed for [Map.Put]: a map that starts empty has it.
+	// CanPut is needed for [Map.Put]: kinds of maps that start empty have it.
 	CanPut Capabilities = C.PETAL_CAN_PUT
 	// CanReplace is needed for [Map.Replace].
 	CanReplace Capabilities = C.PETAL_CAN_REPLACE
@@ -47,7 +47,7 @@ const (
 	CanResize Capabilities = C.PETAL_CAN_RESIZE
 	// CanAge is needed for [Filter.Advance].
 	CanAge Capabilities = C.PETAL_CAN_AGE
-	// MayLoseKeys is a warning and not an ability: a lookup may say of an inserted key that the key is absent.
+	// MayLoseKeys is a warning and not an ability: a lookup may say that an inserted key is absent.
 	MayLoseKeys Capabilities = C.PETAL_MAY_LOSE_KEYS
 	// CanRejuvenate is needed for [Filter.Rejuvenate] and its forms.
 	CanRejuvenate Capabilities = C.PETAL_CAN_REJUVENATE
@@ -59,20 +59,20 @@ const (
 	CanList Capabilities = C.PETAL_CAN_LIST
 )
 
-// Has says whether all of other are among the capabilities.
+// Has says whether the capabilities include all of other.
 func (c Capabilities) Has(other Capabilities) bool { return c&other == other }
 
 // Overfill says what a filter does with more keys than its capacity.
 type Overfill uint32
 
-// What a filter does past its capacity.
+// The ways in which a filter takes more keys than its capacity.
 const (
 	// OverfillRateRises: the false-positive rate rises, in the end to 1.
 	OverfillRateRises Overfill = C.PETAL_OVERFILL_RATE_RISES
 	// OverfillRefuses: the filter refuses keys with [ErrFull].
 	OverfillRefuses Overfill = C.PETAL_OVERFILL_REFUSES
-	// OverfillGrows: the filter grows and keeps its rate. It refuses keys ([ErrFull]) if its image is in place and full,
-	// and if the rate is so low that another level is not worth its memory. A taffy filter refuses keys after its
+	// OverfillGrows: the filter grows and keeps its rate. The filter refuses keys ([ErrFull]) if its image is in place and
+	// full, or if the rate is so low that another level is not worth its memory. A taffy filter refuses keys after its
 	// doublings.
 	OverfillGrows Overfill = C.PETAL_OVERFILL_GROWS
 	// OverfillIsBuilt: the filter takes no keys, and a [Builder] makes it from all of its keys.
@@ -81,7 +81,7 @@ const (
 	OverfillForgets Overfill = C.PETAL_OVERFILL_FORGETS
 )
 
-// Handle says whether a kind is one of filters, maps or sketches.
+// Handle says whether a kind is a kind of filters, maps or sketches.
 type Handle uint32
 
 // The handles.
@@ -94,13 +94,13 @@ const (
 	HandleSketch Handle = C.PETAL_HANDLE_SKETCH
 )
 
-// KindInfo is what the library knows of a kind.
+// KindInfo describes a kind.
 type KindInfo struct {
 	Kind Kind `json:"-"`
 	// Name is the kind's name, as [Spec.Kind] takes it.
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
-	// Capabilities are what a filter in memory of its own can do.
+	// Capabilities are the operations of a filter in memory of its own.
 	Capabilities Capabilities `json:"capabilities"`
 	// BitsUnit is the unit of [Spec.Bits], the exact size. If BitsUnit is 0, Bits is an upper limit, and the spec needs a
 	// capacity too.
@@ -110,18 +110,18 @@ type KindInfo struct {
 	// IsCanonical says that an image depends on the set of keys (and on the counts, if the kind counts), and not on their
 	// order.
 	IsCanonical bool `json:"is_canonical"`
-	// Handle says whether the kind is one of filters, maps or sketches. A later library may have kinds of other handles:
-	// skip those.
+	// Handle says whether the kind is a kind of filters, maps or sketches. A later library may have kinds with other
+	// handles: skip those.
 	Handle Handle `json:"handle"`
 	// IsDefault says that a spec without a kind means this kind, for the same handle.
 	IsDefault bool `json:"is_default"`
 	// IsForeign says that the bits of the kind's filters are another system's: [ImportFilter], [FormatSpec].
 	IsForeign bool `json:"is_foreign"`
 	// TakesIntegers says that the kind's keys are the integers below the filter's bits, and that the filter does not hash
-	// them. The filter refuses other keys: [ErrOutOfRange].
+	// them. The filter refuses other keys with [ErrOutOfRange].
 	TakesIntegers bool `json:"takes_integers"`
-	// MovesEntries says that a change moves the entries of other keys. So images do not open for writing: load a copy,
-	// change it and save it.
+	// MovesEntries says that a change moves the entries of other keys, so an image of the kind does not open for writing.
+	// Load a copy, change the copy and save it.
 	MovesEntries bool `json:"moves_entries"`
 	// MostCopies is how many copies of one key a filter with the kind's default parameters holds, if every copy takes a
 	// place. The filter refuses one copy more ([ErrFull]). 0 if copies take no places.
@@ -130,7 +130,7 @@ type KindInfo struct {
 	parameters int
 }
 
-// ParameterInfo is what the library knows of a parameter that only some kinds take.
+// ParameterInfo describes a parameter that only some kinds take.
 type ParameterInfo struct {
 	Name    string  `json:"name"`
 	Summary string  `json:"summary"`
@@ -155,7 +155,7 @@ func Kinds() []KindInfo {
 	return kinds
 }
 
-// FindKind returns the kind with this name: [ErrUnknownValue] if there is none.
+// FindKind returns the kind with this name. Returns [ErrUnknownValue] if there is none.
 func FindKind(name string) (KindInfo, error) {
 	const op = "petal.FindKind"
 	if err := withoutNUL(op, "the name", name); err != nil {
@@ -230,7 +230,7 @@ func kindInfo(raw *C.petal_kind_info) KindInfo {
 	}
 }
 
-// PlanRequest says what you want of a kind: set Keys, and FalsePositiveRate or Memory.
+// PlanRequest describes what you need from a kind: set Keys, and FalsePositiveRate or Memory.
 type PlanRequest struct {
 	// Keys is how many distinct keys there will be.
 	Keys uint64 `json:"keys,omitzero"`
@@ -262,14 +262,14 @@ type Proposal struct {
 	// LinesPerLookup is how many cache lines a lookup of a present key touches.
 	LinesPerLookup float64 `json:"lines_per_lookup"`
 	// BuildMemory is how many bytes a builder takes beside the filter, without a memory limit and on one thread: eight for
-	// each key, and what the work needs. 0 for kinds that start empty.
+	// each key, and the memory of solving. 0 for kinds that start empty.
 	BuildMemory uint64 `json:"build_memory"`
-	// Parameters are those that give the kind these numbers, for [Spec]; nil where all have their defaults.
+	// Parameters are the parameters with which the kind has these numbers, for [Spec]; nil if all have their defaults.
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
-// Plan asks every kind of filter. The kinds that fit come first, the smallest (or, for a memory, the most accurate) at
-// the top.
+// Plan asks every kind of filter. The kinds that fit come first. The smallest kind is at the top, or the most accurate
+// kind if the request sets Memory.
 func Plan(request PlanRequest) ([]Proposal, error) {
 	raw := C.petal_plan_request{
 		struct_size:         C.size_t(unsafe.Sizeof(C.petal_plan_request{})),
@@ -283,7 +283,7 @@ func Plan(request PlanRequest) ([]Proposal, error) {
 	if request.Static {
 		raw.is_static = 1
 	}
-	// At least one, whose address can be taken.
+	// The slice has at least one element, so that it has an address.
 	room := make([]C.petal_proposal, int(C.petal_kind_count())+1)
 	room[0].struct_size = C.size_t(unsafe.Sizeof(room[0]))
 	var count C.size_t
@@ -320,7 +320,7 @@ func Plan(request PlanRequest) ([]Proposal, error) {
 	return proposals, nil
 }
 
-// settingOf returns the parameter that a setting sets, by its name; nil where it sets none.
+// settingOf returns the parameter of a setting, by its name; nil if the setting is empty.
 func settingOf(kind Kind, setting *C.petal_setting) (map[string]string, error) {
 	if setting.id == 0 {
 		return nil, nil

@@ -2,10 +2,10 @@
 
 package petal
 
-// Without pkg-config: where the library is missing, its message would come instead of the one in petal.go.
+// This file does not use pkg-config: without the library, its error would hide the message of petal.go.
 
-// In files of their own, not as conditions in one: Go's build cache tells packages apart by their files, and would take
-// what it compiled for the other way to link.
+// The two ways to link are in files of their own. Go's build cache tells packages apart by their files, and would
+// otherwise reuse the package that was compiled for the other way.
 
 // #cgo LDFLAGS: -lpetal
 import "C"

@@ -2,7 +2,7 @@
 
 package petal
 
-// The libraries behind it are those that Rust's standard library needs, empty ones in a C library of today.
+// The further libraries are those that Rust's standard library needs. In a present C library they are empty.
 
 // #cgo linux LDFLAGS: -l:libpetal.a -lutil -lrt -lpthread -lm -ldl
 // #cgo !linux LDFLAGS: -l:libpetal.a -lpthread -lm

@@ -56,17 +56,18 @@ import (
 	"unsafe"
 )
 
-// Map is a map of any kind. It gives the value of each of its keys, or a bound on it if the kind is approximator. It
-// says that other keys are absent, except for a share of them. A [MapBuilder] makes a map, and [NewMap] makes an empty
-// one. Methods that only read the map may run in many goroutines at once. [Map.Close] and methods that change the map
-// need it to themselves.
+// Map is a map of any kind. A map gives the value of each of its keys, or a bound on the value if the kind is
+// approximator. A map says that other keys are absent, except for a share of them.
+//
+// A [MapBuilder] makes a map, and [NewMap] makes an empty one. Methods that only read the map may run in many
+// goroutines at once. [Map.Close] and methods that change the map need it to themselves.
 type Map struct {
 	owner *held[*C.petal_map]
 }
 
 func freeMap(handle *C.petal_map) { C.petal_map_free(handle) }
 
-// mapOf is the map that a call made, if it did.
+// mapOf returns the map of a handle, or the error of the call that should make it.
 func mapOf(owner *held[*C.petal_map], err error) (*Map, error) {
 	if err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func mapOf(owner *held[*C.petal_map], err error) (*Map, error) {
 	return &Map{owner}, nil
 }
 
-// raw is the library's map, as [held.toRead] gives it out.
+// raw returns the library's map from [held.toRead].
 func (m *Map) raw() *C.petal_map {
 	if m == nil {
 		return nil
@@ -82,7 +83,7 @@ func (m *Map) raw() *C.petal_map {
 	return m.owner.toRead()
 }
 
-// toChange is the library's map, as [held.toChange] gives it out.
+// toChange returns the library's map from [held.toChange].
 func (m *Map) toChange() *C.petal_map {
 	if m == nil {
 		return nil
@@ -90,8 +91,8 @@ func (m *Map) toChange() *C.petal_map {
 	return m.owner.toChange()
 }
 
-// Close frees the map. If you changed an image in place, Close brings the image up to date first; call [Map.Sync]
-// before if you want to know whether that works. The error is always nil. Closing twice is allowed.
+// Close frees the map. If you changed an image in place, Close writes the changes first; call [Map.Sync] before if you
+// want to know whether that works. The error is always nil. Closing twice is allowed.
 func (m *Map) Close() error {
 	if m != nil {
 		m.owner.close()
@@ -100,8 +101,8 @@ func (m *Map) Close() error {
 }
 
 // OpenMap opens a file that is the image of a map: for reading, as a copy, or, if its kind can change, for writing.
-// Other modes give [ErrUnsupported]. If another process truncates a file while it is mapped, touching the lost part
-// ends the program; use OpenLoad where that may happen.
+// Returns [ErrUnsupported] for other modes. If another process truncates a file while it is mapped, touching the lost
+// part ends the program; use OpenLoad where that may happen.
 func OpenMap(path string, options *OpenOptions) (*Map, error) {
 	return mapOf(openedBy("petal.OpenMap", path, options, freeMap,
 		func(path *C.char, raw *C.petal_open_options, handle **C.petal_map, failure *C.petal_error) {
@@ -109,8 +110,8 @@ func OpenMap(path string, options *OpenOptions) (*Map, error) {
 		}))
 }
 
-// OpenMapAt opens the image of a map at an offset, a multiple of 8, of an open file; other things may follow it. The
-// file may be closed at once.
+// OpenMapAt opens the image of a map at an offset of an open file. The offset is a multiple of 8, and other data may
+// follow the image. You may close the file at once.
 func OpenMapAt(file *os.File, offset int64, options *OpenOptions) (*Map, error) {
 	raw := options.raw()
 	return mapOf(openedAt("petal.OpenMapAt", file, offset, freeMap,
@@ -127,7 +128,7 @@ func LoadMap(image []byte, options *OpenOptions) (*Map, error) {
 	}))
 }
 
-// Copy copies the map, wherever it lies, into memory of its own.
+// Copy copies the map into memory of its own.
 func (m *Map) Copy() (*Map, error) {
 	return mapOf(made("petal.Map.Copy", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
 		C.petal_map_copy(m.raw(), handle, failure)
@@ -200,7 +201,7 @@ func (m *Map) Save(path string) error {
 	})
 }
 
-// Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum.
+// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
 func (m *Map) Verify() error {
 	return called("petal.Map.Verify", func(failure *C.petal_error) { C.petal_map_verify(m.raw(), failure) })
 }
@@ -228,7 +229,7 @@ func (m *Map) WriteTo(w io.Writer) (int64, error) {
 	})
 }
 
-// Describe returns what the map is: all that its header says. Constant time.
+// Describe describes the map by its header, in constant time.
 func (m *Map) Describe() (Description, error) {
 	const op = "petal.Map.Describe"
 	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
@@ -245,8 +246,8 @@ func (m *Map) Statistics() (Statistics, error) {
 	})
 }
 
-// MapBuilder collects keys with their values, 24 bytes each, and then makes a map, sized for exactly the distinct keys
-// that came. All methods need the builder to themselves, except [MapBuilder.Offered].
+// MapBuilder collects keys with their values, 24 bytes each, and then makes a map for exactly the distinct keys that
+// came. All methods need the builder to themselves, except [MapBuilder.Offered].
 type MapBuilder struct {
 	owner *making[*C.petal_map_builder]
 }
@@ -267,7 +268,7 @@ func NewMapBuilder(spec Spec, options *BuilderOptions) (*MapBuilder, error) {
 	return &MapBuilder{owner}, nil
 }
 
-// toRead is the library's builder, as [held.toRead] gives it out.
+// toRead returns the library's builder from [held.toRead].
 func (b *MapBuilder) toRead() *C.petal_map_builder {
 	if b == nil || b.owner == nil {
 		return nil
@@ -275,7 +276,7 @@ func (b *MapBuilder) toRead() *C.petal_map_builder {
 	return b.owner.toRead()
 }
 
-// toChange is the library's builder, as [held.toChange] gives it out.
+// toChange returns the library's builder from [held.toChange].
 func (b *MapBuilder) toChange() *C.petal_map_builder {
 	if b == nil || b.owner == nil {
 		return nil
@@ -343,8 +344,8 @@ func (b *MapBuilder) Offered() (uint64, error) {
 	})
 }
 
-// Finish makes the map and empties the builder, which you may use again. Returns [ErrContradiction] if a key was given
-// two values. On a failure, and when Progress cancels ([ErrCancelled]), the keys stay.
+// Finish makes the map and empties the builder, which you may use again. Returns [ErrContradiction] if a key has two
+// values. On a failure, and when Progress cancels ([ErrCancelled]), the keys stay.
 func (b *MapBuilder) Finish() (*Map, error) {
 	return mapOf(made("petal.MapBuilder.Finish", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
 		C.petal_map_builder_finish(b.toChange(), handle, failure)

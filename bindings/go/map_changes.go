@@ -42,8 +42,8 @@ func (m *Map) Capabilities() Capabilities {
 }
 
 // Put gives a key one more value: the map joins all values of the key as its parameter lattice says. changed says
-// whether the call changed the value that Get returns for the key. Returns [ErrUnsupported] if the kind cannot. Changes
-// the map.
+// whether the call changed the value that Get returns for the key. Returns [ErrUnsupported] if the kind cannot put
+// values. Changes the map.
 func (m *Map) Put(key []byte, value uint64) (changed bool, err error) {
 	var less C.bool
 	status := C.petal_go_map_put(m.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value), &less)
@@ -67,8 +67,8 @@ func (m *Map) PutUint64(key, value uint64) (changed bool, err error) {
 	return bool(less), explained("petal.Map.PutUint64", status, m, putNone, Uint64Keys(nil))
 }
 
-// PutHash is [Map.Put] of a key with a 64-bit hash that you made: [ErrUnsupported] unless the map was made with
-// [External].
+// PutHash is [Map.Put] for a key with a 64-bit hash that you made. Returns [ErrUnsupported] unless the map was made
+// with [External].
 func (m *Map) PutHash(hash, value uint64) (changed bool, err error) {
 	var less C.bool
 	status := C.petal_map_put_hash(m.toChange(), C.uint64_t(hash), C.uint64_t(value), &less)
@@ -87,7 +87,7 @@ func (m *Map) PutBatch(keys Keys, values []uint64, answers *Answers) error {
 
 // Replace replaces the value of a key that is there. found is false if the key certainly is not there; nothing has
 // changed then. True does not prove that the key is there: with the probability of a false positive the call replaced
-// another key's value. Returns [ErrUnsupported] if the kind cannot. Changes the map.
+// another key's value. Returns [ErrUnsupported] if the kind cannot replace values. Changes the map.
 func (m *Map) Replace(key []byte, value uint64) (found bool, err error) {
 	var there C.bool
 	status := C.petal_go_map_replace(m.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value), &there)
@@ -111,8 +111,8 @@ func (m *Map) ReplaceUint64(key, value uint64) (found bool, err error) {
 	return bool(there), explained("petal.Map.ReplaceUint64", status, m, replaceNone, Uint64Keys(nil))
 }
 
-// ReplaceHash is [Map.Replace] of a key with a 64-bit hash that you made: [ErrUnsupported] unless the map was made with
-// [External].
+// ReplaceHash is [Map.Replace] for a key with a 64-bit hash that you made. Returns [ErrUnsupported] unless the map was
+// made with [External].
 func (m *Map) ReplaceHash(hash, value uint64) (found bool, err error) {
 	var there C.bool
 	status := C.petal_map_replace_hash(m.toChange(), C.uint64_t(hash), C.uint64_t(value), &there)
@@ -129,27 +129,26 @@ func (m *Map) ReplaceBatch(keys Keys, values []uint64, answers *Answers) error {
 	return err
 }
 
-// Merge puts into m all that was put into other. Both maps must come from one spec; otherwise the error is
-// [ErrIncompatible]. Changes m and only reads other.
+// Merge puts all entries of other into m. Returns [ErrIncompatible] unless both maps come from one spec. Changes m and
+// only reads other.
 func (m *Map) Merge(other *Map) error {
 	return called("petal.Map.Merge", func(failure *C.petal_error) {
 		C.petal_map_merge(m.toChange(), other.raw(), failure)
 	})
 }
 
-// Clear forgets all keys. Returns [ErrUnsupported] if the kind cannot. Changes the map.
+// Clear forgets all keys. Returns [ErrUnsupported] if the kind cannot clear a map. Changes the map.
 func (m *Map) Clear() error {
 	return called("petal.Map.Clear", func(failure *C.petal_error) { C.petal_map_clear(m.toChange(), failure) })
 }
 
-// Sync brings an image that was changed in place up to date on its disk. [Map.Close] does this too, but does not say
-// whether it worked. Changes the map.
+// Sync writes the changes of an image in place to its disk. [Map.Close] does the same, but does not say whether it
+// worked. Changes the map.
 func (m *Map) Sync() error {
 	return called("petal.Map.Sync", func(failure *C.petal_error) { C.petal_map_sync(m.toChange(), failure) })
 }
 
-// Vouch declares the bytes as they are now to be right, and makes the map clean. Reads the whole payload. Changes the
-// map.
+// Vouch declares the present bytes to be right, and makes the map clean. Reads the whole payload. Changes the map.
 func (m *Map) Vouch() error {
 	return called("petal.Map.Vouch", func(failure *C.petal_error) { C.petal_map_vouch(m.toChange(), failure) })
 }

@@ -1,7 +1,7 @@
 // Package petal is the Go binding of Petal's C library: Bloom filters and other approximate-membership structures.
 //
-// A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was inserted. It
-// says yes to other keys at a false-positive rate that you choose.
+// A filter answers "have I seen this key?" without storing the keys. A filter never says no to a key that was inserted.
+// To other keys a filter says yes at a false-positive rate that you choose.
 //
 //	seen, err := petal.New(petal.Spec{Capacity: 1_000_000, FalsePositiveRate: 0.01})
 //	if err != nil {
@@ -86,7 +86,7 @@ type Filter struct {
 
 func freeFilter(handle *C.petal_filter) { C.petal_filter_free(handle) }
 
-// filterOf is the filter that a call made, if it did.
+// filterOf returns the filter of a handle, or the error of the call that should make it.
 func filterOf(owner *held[*C.petal_filter], err error) (*Filter, error) {
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func filterOf(owner *held[*C.petal_filter], err error) (*Filter, error) {
 	return &Filter{owner}, nil
 }
 
-// toRead is the library's filter, as [held.toRead] gives it out.
+// toRead returns the library's filter from [held.toRead].
 func (f *Filter) toRead() *C.petal_filter {
 	if f == nil {
 		return nil
@@ -102,7 +102,7 @@ func (f *Filter) toRead() *C.petal_filter {
 	return f.owner.toRead()
 }
 
-// toChange is the library's filter, as [held.toChange] gives it out.
+// toChange returns the library's filter from [held.toChange].
 func (f *Filter) toChange() *C.petal_filter {
 	if f == nil {
 		return nil
@@ -121,16 +121,16 @@ func New(spec Spec) (*Filter, error) {
 	}))
 }
 
-// Copy copies the filter, wherever it lies, into memory of its own. Only reads the filter.
+// Copy copies the filter into memory of its own. Only reads the filter.
 func (f *Filter) Copy() (*Filter, error) {
 	return filterOf(made("petal.Filter.Copy", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
 		C.petal_filter_copy(f.toRead(), handle, failure)
 	}))
 }
 
-// Close frees the filter. If you changed an image in place, Close brings the image up to date first; call [Filter.Sync]
-// before if you want to know whether that works. The error is always nil. Closing twice is allowed. Close needs the
-// filter to itself.
+// Close frees the filter. If you changed an image in place, Close writes the changes first; call [Filter.Sync] before
+// if you want to know whether that works. The error is always nil. Closing twice is allowed. Close needs the filter to
+// itself.
 func (f *Filter) Close() error {
 	if f != nil {
 		f.owner.close()
@@ -138,10 +138,10 @@ func (f *Filter) Close() error {
 	return nil
 }
 
-// bytesOf gives the library a slice of bytes.
+// bytesOf passes a slice of bytes to the library.
 func bytesOf(slice []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(slice)) }
 
-// textOf gives the library the bytes of a string.
+// textOf passes the bytes of a string to the library.
 func textOf(text string) *C.uint8_t { return (*C.uint8_t)(unsafe.StringData(text)) }
 
 // Insert inserts a key. isNew is true if the key certainly was not there before, false if it may have been. Changes the
@@ -206,7 +206,7 @@ func (f *Filter) ContainsHash(hash uint64) bool {
 	return bool(found)
 }
 
-// ContainsChecked is [Filter.Contains], and also says whether the lookup worked; found is true if it did not.
+// ContainsChecked is [Filter.Contains] with an error. If the lookup fails, found is true.
 func (f *Filter) ContainsChecked(key []byte) (found bool, err error) {
 	answer := C.bool(true)
 	status := C.petal_go_contains_checked(f.toRead(), bytesOf(key), C.size_t(len(key)), &answer)
@@ -238,8 +238,8 @@ func (f *Filter) ContainsCheckedHash(hash uint64) (found bool, err error) {
 	return bool(answer), explained("petal.Filter.ContainsCheckedHash", status, f, containsNone, HashKeys(nil))
 }
 
-// Hash returns the hash of a key as this filter makes it, for the Hash methods of all filters that share its hash
-// function and seed or key. Only reads the filter.
+// Hash returns the hash of a key for the Hash methods of all filters with the same hash function and seed or key. Only
+// reads the filter.
 func (f *Filter) Hash(key []byte) (uint64, error) {
 	var hash C.uint64_t
 	status := C.petal_go_filter_hash(f.toRead(), bytesOf(key), C.size_t(len(key)), &hash)
@@ -263,7 +263,7 @@ func (f *Filter) Merge(other *Filter) error {
 	})
 }
 
-// Intersect makes the filter hold every key that both hold. Its rate is then no higher than the rate of either filter.
+// Intersect makes the filter hold every key that both hold. The rate is then no higher than the rate of either filter.
 // Changes f and only reads other.
 func (f *Filter) Intersect(other *Filter) error {
 	return called("petal.Filter.Intersect", func(failure *C.petal_error) {
@@ -279,7 +279,7 @@ func (f *Filter) Fold(factor uint64) error {
 	})
 }
 
-// Resize gives the filter room for capacity keys, and for the keys that it holds, without its keys. It is for kinds
+// Resize gives the filter room for capacity keys, and for the keys that it holds, without its keys. Resize is for kinds
 // such as quotient, and doubles or halves the number of slots. The rate with the present keys stays, and the filter
 // still merges with the same filters. The rate at the new capacity differs. Returns [ErrOutOfRange] if there is no such
 // size, and [ErrUnsupported] without [CanResize]. Changes the filter.
@@ -289,7 +289,7 @@ func (f *Filter) Resize(capacity uint64) error {
 	})
 }
 
-// Advance moves time on by steps, for a kind that forgets its oldest keys: each step forgets the oldest keys. In
+// Advance advances the time of a kind that forgets its oldest keys: each step forgets the oldest keys. For the kind
 // rotating a step is a generation, and the filter finds a key for one step less than it has generations. Once all keys
 // are forgotten, further steps do nothing. Returns [ErrUnsupported] without [CanAge]. Changes the filter.
 func (f *Filter) Advance(steps uint64) error {
@@ -310,7 +310,7 @@ func (f *Filter) Equal(other *Filter) (bool, error) {
 	})
 }
 
-// CompatibilityID returns an identifier that two filters have in common if they can be merged. Only reads the filter.
+// CompatibilityID returns an identifier that is equal for two filters if they can be merged. Only reads the filter.
 func (f *Filter) CompatibilityID() ([16]byte, error) {
 	return answered("petal.Filter.CompatibilityID", func(id *[16]byte, failure *C.petal_error) {
 		C.petal_filter_compatibility_id(f.toRead(), (*C.uint8_t)(&id[0]), failure)

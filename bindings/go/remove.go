@@ -31,8 +31,8 @@ import (
 )
 
 // Remove removes one occurrence of a key. removed is false if the key certainly was not there; nothing has changed
-// then. Remove only keys that were inserted: removing an absent key that matches takes what other keys left. Returns
-// [ErrUnsupported] if the kind cannot. Changes the filter.
+// then. Remove only keys that were inserted: removing an absent key that matches removes parts of other keys. Returns
+// [ErrUnsupported] if the kind cannot remove keys. Changes the filter.
 func (f *Filter) Remove(key []byte) (removed bool, err error) {
 	var was C.bool
 	status := C.petal_go_remove(f.toChange(), bytesOf(key), C.size_t(len(key)), &was)
@@ -75,8 +75,8 @@ func (f *Filter) RemoveBatch(keys Keys, answers *Answers) error {
 // Rejuvenate restores a stored key's entry to full length, in a kind whose entries become shorter with each growth.
 // rejuvenated is false if the entry is already full, or if the key certainly is not there; nothing has changed then.
 // Rejuvenate only keys that are there: rejuvenating an absent key that matches may lose another key. Returns
-// [ErrUnsupported] without [CanRejuvenate]. Returns [ErrFull] if there is no room for the longer entry; the key is
-// there then as it was. Changes the filter.
+// [ErrUnsupported] without [CanRejuvenate]. Returns [ErrFull] if there is no room for the longer entry; the entry stays
+// as it was then. Changes the filter.
 func (f *Filter) Rejuvenate(key []byte) (rejuvenated bool, err error) {
 	var done C.bool
 	status := C.petal_go_rejuvenate(f.toChange(), bytesOf(key), C.size_t(len(key)), &done)
@@ -116,9 +116,9 @@ func (f *Filter) RejuvenateBatch(keys Keys, answers *Answers) error {
 	return err
 }
 
-// Count says how often a key was inserted, less how often it was removed; 0 is certain. Many kinds have a greatest
+// Count says how often a key was inserted, minus how often it was removed; 0 is certain. Many kinds have a greatest
 // count, which stands for that number or more: 15 in counting, unless counter_bits says otherwise. Returns
-// [ErrUnsupported] if the kind cannot. Only reads the filter.
+// [ErrUnsupported] if the kind cannot count. Only reads the filter.
 func (f *Filter) Count(key []byte) (uint64, error) {
 	var count C.uint64_t
 	status := C.petal_go_count(f.toRead(), bytesOf(key), C.size_t(len(key)), &count)

@@ -52,7 +52,7 @@ type Listed struct {
 
 func freeSketch(handle *C.petal_sketch) { C.petal_sketch_free(handle) }
 
-// sketchOf is the sketch that a call made, if it did.
+// sketchOf returns the sketch of a handle, or the error of the call that should make it.
 func sketchOf(owner *held[*C.petal_sketch], err error) (*Sketch, error) {
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func sketchOf(owner *held[*C.petal_sketch], err error) (*Sketch, error) {
 	return &Sketch{owner}, nil
 }
 
-// raw is the library's sketch, as [held.toRead] gives it out.
+// raw returns the library's sketch from [held.toRead].
 func (s *Sketch) raw() *C.petal_sketch {
 	if s == nil {
 		return nil
@@ -68,7 +68,7 @@ func (s *Sketch) raw() *C.petal_sketch {
 	return s.owner.toRead()
 }
 
-// toChange is the library's sketch, as [held.toChange] gives it out.
+// toChange returns the library's sketch from [held.toChange].
 func (s *Sketch) toChange() *C.petal_sketch {
 	if s == nil {
 		return nil
@@ -88,8 +88,8 @@ func NewSketch(spec Spec) (*Sketch, error) {
 	}))
 }
 
-// Close frees the sketch. If you changed an image in place, Close brings the image up to date first; call [Sketch.Sync]
-// before if you want to know whether that works. The error is always nil. Closing twice is allowed.
+// Close frees the sketch. If you changed an image in place, Close writes the changes first; call [Sketch.Sync] before
+// if you want to know whether that works. The error is always nil. Closing twice is allowed.
 func (s *Sketch) Close() error {
 	if s != nil {
 		s.owner.close()
@@ -106,8 +106,8 @@ func OpenSketch(path string, options *OpenOptions) (*Sketch, error) {
 		}))
 }
 
-// OpenSketchAt opens the image of a sketch at an offset, a multiple of 8, of an open file; other things may follow it.
-// The file may be closed at once.
+// OpenSketchAt opens the image of a sketch at an offset of an open file. The offset is a multiple of 8, and other data
+// may follow the image. You may close the file at once.
 func OpenSketchAt(file *os.File, offset int64, options *OpenOptions) (*Sketch, error) {
 	raw := options.raw()
 	return sketchOf(openedAt("petal.OpenSketchAt", file, offset, freeSketch,
@@ -124,14 +124,14 @@ func LoadSketch(image []byte, options *OpenOptions) (*Sketch, error) {
 	}))
 }
 
-// Copy copies the sketch, wherever it lies, into memory of its own.
+// Copy copies the sketch into memory of its own.
 func (s *Sketch) Copy() (*Sketch, error) {
 	return sketchOf(made("petal.Sketch.Copy", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
 		C.petal_sketch_copy(s.raw(), handle, failure)
 	}))
 }
 
-// Each batch call of a sketch, with no keys.
+// The batch calls of a sketch, each without keys.
 func insertInSketchNone(s *Sketch, none Keys) error   { return s.InsertBatch(none, nil) }
 func removeFromSketchNone(s *Sketch, none Keys) error { return s.RemoveBatch(none, nil) }
 
@@ -208,24 +208,23 @@ func (s *Sketch) RemoveBatch(keys Keys, answers *Answers) error {
 }
 
 // Subtract subtracts another sketch. Numbers that both have are gone, and the sketch lists numbers that only other has
-// with -1. Both sketches must come from one spec; otherwise the error is [ErrIncompatible]. Changes s and only reads
-// other.
+// with -1. Returns [ErrIncompatible] unless both sketches come from one spec. Changes s and only reads other.
 func (s *Sketch) Subtract(other *Sketch) error {
 	return called("petal.Sketch.Subtract", func(failure *C.petal_error) {
 		C.petal_sketch_subtract(s.toChange(), other.raw(), failure)
 	})
 }
 
-// Merge adds all that another sketch has. If the two sets have nothing in common, the result is the sketch of both.
-// Merge refuses what [Sketch.Subtract] refuses.
+// Merge adds all numbers of another sketch. If the two sets have nothing in common, the result is the sketch of both.
+// Merge refuses the same sketches as [Sketch.Subtract].
 func (s *Sketch) Merge(other *Sketch) error {
 	return called("petal.Sketch.Merge", func(failure *C.petal_error) {
 		C.petal_sketch_merge(s.toChange(), other.raw(), failure)
 	})
 }
 
-// List returns the numbers of the sketch in ascending order, first those with -1, then those with 1. It also says
-// whether the list is complete. If there are more differences than the sketch can tell apart, the list is right, but
+// List returns the numbers of the sketch in ascending order, first those with -1, then those with 1. complete says
+// whether these are all numbers. If there are more differences than the sketch can tell apart, the list is right, but
 // some numbers are missing.
 func (s *Sketch) List() (listed []Listed, complete bool, err error) {
 	description, err := s.Describe()
@@ -263,14 +262,14 @@ func (s *Sketch) Capabilities() Capabilities {
 	return Capabilities(capabilities)
 }
 
-// ExpectedFailureRate returns the probability that so many numbers cannot be listed, erring on the high side.
+// ExpectedFailureRate returns an upper estimate of the probability that this many numbers cannot be listed.
 func (s *Sketch) ExpectedFailureRate(numbers uint64) (float64, error) {
 	return answered("petal.Sketch.ExpectedFailureRate", func(rate *float64, failure *C.petal_error) {
 		C.petal_sketch_expected_failure_rate(s.raw(), C.uint64_t(numbers), (*C.double)(rate), failure)
 	})
 }
 
-// CompatibilityID returns an identifier that two sketches have in common if one can be subtracted from the other.
+// CompatibilityID returns an identifier that is equal for two sketches if one can be subtracted from the other.
 func (s *Sketch) CompatibilityID() ([16]byte, error) {
 	return answered("petal.Sketch.CompatibilityID", func(id *[16]byte, failure *C.petal_error) {
 		C.petal_sketch_compatibility_id(s.raw(), (*C.uint8_t)(&id[0]), failure)
@@ -284,19 +283,19 @@ func (s *Sketch) Save(path string) error {
 	})
 }
 
-// Sync brings an image that was changed in place up to date on its disk. [Sketch.Close] does this too, but does not say
-// whether it worked. Changes the sketch.
+// Sync writes the changes of an image in place to its disk. [Sketch.Close] does the same, but does not say whether it
+// worked. Changes the sketch.
 func (s *Sketch) Sync() error {
 	return called("petal.Sketch.Sync", func(failure *C.petal_error) { C.petal_sketch_sync(s.toChange(), failure) })
 }
 
-// Vouch declares the bytes as they are now to be right, and makes the sketch clean. Reads the whole payload. Changes
-// the sketch.
+// Vouch declares the present bytes to be right, and makes the sketch clean. Reads the whole payload. Changes the
+// sketch.
 func (s *Sketch) Vouch() error {
 	return called("petal.Sketch.Vouch", func(failure *C.petal_error) { C.petal_sketch_vouch(s.toChange(), failure) })
 }
 
-// Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum.
+// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
 func (s *Sketch) Verify() error {
 	return called("petal.Sketch.Verify", func(failure *C.petal_error) { C.petal_sketch_verify(s.raw(), failure) })
 }
@@ -324,7 +323,7 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 	})
 }
 
-// Describe returns what the sketch is: all that its header says. Constant time.
+// Describe describes the sketch by its header, in constant time.
 func (s *Sketch) Describe() (Description, error) {
 	const op = "petal.Sketch.Describe"
 	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {

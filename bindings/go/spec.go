@@ -13,13 +13,13 @@ type Hash uint32
 
 // The hash functions.
 const (
-	// XXH3 is the default: 64 bits, seeded. It is not for keys that an attacker may choose.
+	// XXH3 is the default: 64 bits, seeded. XXH3 is not for keys that an attacker may choose.
 	XXH3 Hash = C.PETAL_HASH_XXH3
 	// XXH64, seeded, is what Apache Parquet's filters use, with seed 0.
 	XXH64 Hash = C.PETAL_HASH_XXH64
 	// SipHash13 has a secret key: for keys that an attacker may choose.
 	SipHash13 Hash = C.PETAL_HASH_SIPHASH13
-	// External means that your program hashes: the filter takes 64-bit hashes only, which must be uniform in all bits.
+	// External means that your program hashes: the filter takes only 64-bit hashes, which must be uniform in all bits.
 	External Hash = C.PETAL_HASH_EXTERNAL
 	// FormatHash is the hash function of another system's format, over whole keys. Only filters of [ImportFilter] and
 	// [FormatSpec] have it.
@@ -28,7 +28,8 @@ const (
 	SipHash24 Hash = C.PETAL_HASH_SIPHASH24
 )
 
-// Kernel is an instruction set for which the library has inner loops. All inner loops do the same to the same bytes.
+// Kernel is an instruction set for which the library has inner loops. The inner loops of all kernels give the same
+// bytes and answers.
 type Kernel uint32
 
 // The kernels.
@@ -61,11 +62,11 @@ type Spec struct {
 	Seed uint64 `json:"seed,omitzero"`
 	// Key is the secret key of SipHash13 or SipHash24, not all zeros. Files never contain the key.
 	Key [16]byte `json:"-"`
-	// Parameters are what only some kinds take, by name: numbers as digits, choices by name.
+	// Parameters are the parameters that only some kinds take, by name: numbers as digits, choices by name.
 	Parameters map[string]string `json:"parameters,omitzero"`
 }
 
-// raw is the spec as the library takes it.
+// raw returns the spec in the library's form.
 func (s *Spec) raw() (C.petal_spec, error) {
 	raw := C.petal_spec{
 		struct_size:         C.size_t(unsafe.Sizeof(C.petal_spec{})),
@@ -108,7 +109,7 @@ func setParameter(raw *C.petal_spec, name, value string) error {
 	})
 }
 
-// ImageSize returns the size in bytes of the image, header and payload, of the filter that the spec describes.
+// ImageSize returns the size in bytes of the complete image of the filter that the spec describes.
 func (s Spec) ImageSize() (uint64, error) {
 	return ofSpec("petal.Spec.ImageSize", &s, func(raw *C.petal_spec, size *uint64, failure *C.petal_error) {
 		C.petal_spec_image_size(raw, (*C.uint64_t)(size), failure)
@@ -126,7 +127,7 @@ func (s Spec) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 
 // ExpectedOmissions returns the average number of omissions when keys distinct keys are inserted, one after the other,
 // into the filter that the spec describes. An omission is a new key that the filter takes for a known one, or that it
-// refuses because it is full. A model checker that explores only new states omits so many states. Returns
+// refuses because it is full. A model checker that explores only new states omits this many states. Returns
 // [ErrUnsupported] for a kind that is built from its keys.
 func (s Spec) ExpectedOmissions(keys uint64) (float64, error) {
 	return ofSpec("petal.Spec.ExpectedOmissions", &s, func(raw *C.petal_spec, omissions *float64, failure *C.petal_error) {
@@ -149,7 +150,7 @@ func (s Spec) HashUint64(key uint64) (uint64, error) {
 	})
 }
 
-// ofSpec is what a call of the library writes of a spec.
+// ofSpec returns the value that a call of the library computes from a spec.
 func ofSpec[T any](op string, s *Spec, call func(*C.petal_spec, *T, *C.petal_error)) (answer T, err error) {
 	raw, err := s.raw()
 	if err == nil {
@@ -158,7 +159,7 @@ func ofSpec[T any](op string, s *Spec, call func(*C.petal_spec, *T, *C.petal_err
 	return answer, err
 }
 
-// writtenSpec is the spec that a call of the library writes.
+// writtenSpec returns the spec that a call of the library writes.
 func writtenSpec(op string, call func(*C.petal_spec, *C.petal_error)) (Spec, error) {
 	raw := C.petal_spec{struct_size: C.size_t(unsafe.Sizeof(C.petal_spec{}))}
 	if err := called(op, func(failure *C.petal_error) { call(&raw, failure) }); err != nil {
@@ -198,7 +199,7 @@ func specOf(raw *C.petal_spec) (Spec, error) {
 	return s, nil
 }
 
-// format writes a parameter's value as a spec takes it.
+// format writes a parameter's value in the form that a spec takes.
 func (p *ParameterInfo) format(value float64) string {
 	if choice := int(value); choice >= 0 && choice < len(p.Choices) {
 		return p.Choices[choice]

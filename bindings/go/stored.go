@@ -17,9 +17,9 @@ import (
 	"unsafe"
 )
 
-// StoredHash returns the number that the filter stores for a hash, and the range, which is above all such numbers. A
-// key may be there exactly if the number of its hash is stored. Returns [ErrUnsupported] without [CanEnumerate]. Only
-// reads the filter.
+// StoredHash returns the number that the filter stores for a hash, and the range: all such numbers are below it. A key
+// may be there exactly if the number of its hash is stored. Returns [ErrUnsupported] without [CanEnumerate]. Only reads
+// the filter.
 func (f *Filter) StoredHash(hash uint64) (stored, below uint64, err error) {
 	var number, limit C.uint64_t
 	failure := newFailure()
@@ -28,10 +28,10 @@ func (f *Filter) StoredHash(hash uint64) (stored, below uint64, err error) {
 	return uint64(number), uint64(limit), failure.err("petal.Filter.StoredHash")
 }
 
-// ReadStoredHashes writes the stored numbers from from on into stored, in ascending order and each once. It returns how
-// many numbers it wrote: fewer than the length of stored if there are no more. counts is nil, or as long as stored, and
-// gets the count of each number: 1 if the kind does not count. Returns [ErrUnsupported] without [CanEnumerate]. Only
-// reads the filter.
+// ReadStoredHashes writes the stored numbers into stored, beginning with the number from, in ascending order and each
+// once. The result is how many numbers were written: fewer than the length of stored if there are no more. counts is
+// nil, or as long as stored, and gets the count of each number: 1 if the kind does not count. Returns [ErrUnsupported]
+// without [CanEnumerate]. Only reads the filter.
 func (f *Filter) ReadStoredHashes(from uint64, stored, counts []uint64) (int, error) {
 	if counts != nil && len(counts) != len(stored) {
 		message := fmt.Sprintf("room for %d numbers and %d counts", len(stored), len(counts))
@@ -47,7 +47,7 @@ func (f *Filter) ReadStoredHashes(from uint64, stored, counts []uint64) (int, er
 
 // StoredHashes returns all numbers that the filter stores, in ascending order and each once, with the count of each
 // number: 1 if the kind does not count. Returns [ErrUnsupported] without [CanEnumerate]. The loop only reads the
-// filter, which stays open meanwhile.
+// filter, which must stay open meanwhile.
 func (f *Filter) StoredHashes() (iter.Seq2[uint64, uint64], error) {
 	if _, _, err := f.StoredHash(0); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// How values are printed and written as JSON. Names are those of the C library, in lower case.
+// Values as text and as JSON. Names are those of the C library, in lower case.
 
 var (
 	hashNames = []string{
@@ -29,7 +29,7 @@ var (
 		OverfillForgets: "forgets",
 	}
 	handleNames = []string{HandleFilter: "filter", HandleMap: "map", HandleSketch: "sketch"}
-	// By bit.
+	// The names of the bits, the lowest bit first.
 	abilityNames = []string{
 		"insert", "clear", "merge", "intersect", "fold", "estimate", "remove", "count", "grow", "insert_shared",
 		"put", "replace", "enumerate", "resize", "age", "may_lose_keys", "rejuvenate", "age_shared",
@@ -37,7 +37,7 @@ var (
 	}
 )
 
-// nameOf is the name of a number, or what the number is of and itself.
+// nameOf returns the name of a number. For a number without a name, nameOf returns what and the number.
 func nameOf(names []string, what string, value uint32) string {
 	if int(value) < len(names) && names[value] != "" {
 		return names[value]
@@ -45,7 +45,7 @@ func nameOf(names []string, what string, value uint32) string {
 	return fmt.Sprintf("%s %d", what, value)
 }
 
-// valueOf finds the number of a name.
+// valueOf finds the number with this name.
 func valueOf[T ~uint32](value *T, names []string, what string, text []byte) error {
 	found := slices.Index(names, string(text))
 	if found < 0 || len(text) == 0 {
@@ -97,7 +97,7 @@ func (m OpenMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil
 // UnmarshalText takes a name: "read", "write", "load" or "share".
 func (m *OpenMode) UnmarshalText(text []byte) error { return valueOf(m, modeNames, "OpenMode", text) }
 
-// String returns the name of what becomes of an overfilled filter.
+// String returns the name of the behaviour.
 func (o Overfill) String() string { return nameOf(overfillNames, "overfill", uint32(o)) }
 
 // MarshalText writes the name.
@@ -129,7 +129,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return err
 }
 
-// flagsOf are the names of the bits that are set.
+// flagsOf returns the names of the set bits.
 func flagsOf(names []string, bits uint64) []string {
 	flags := []string{}
 	for bit := range 64 {
@@ -144,7 +144,7 @@ func flagsOf(names []string, bits uint64) []string {
 	return flags
 }
 
-// valuesOf finds the bits of a list of names.
+// valuesOf finds the bits with these names.
 func valuesOf[T ~uint32 | ~uint64](value *T, names []string, what string, text []byte) error {
 	var list []string
 	if err := json.Unmarshal(text, &list); err != nil {
@@ -187,8 +187,7 @@ func (s *State) UnmarshalJSON(text []byte) error { return valuesOf(s, stateNames
 // number writes a number with up to four digits.
 func number(value float64) string { return strconv.FormatFloat(value, 'g', 4, 64) }
 
-// String returns what the spec sets, by the names that it has in JSON and in C. Of a secret key it says only that there
-// is one.
+// String returns the fields that the spec sets, by their names in JSON and in C. A secret key appears only as a note.
 func (s Spec) String() string {
 	var set []string
 	add := func(name string, value any, isSet bool) {
@@ -214,8 +213,8 @@ func (s Spec) String() string {
 	return strings.Join(set, " ")
 }
 
-// UnmarshalJSON takes an object whose names are those of the JSON form, and refuses others: a misspelt rate would make
-// another filter. A secret key has no JSON form; set it afterwards.
+// UnmarshalJSON takes an object in the JSON form of a spec. UnmarshalJSON refuses unknown names, because a misspelt
+// rate would make another filter. A secret key has no JSON form; set it afterwards.
 func (s *Spec) UnmarshalJSON(text []byte) error {
 	type plain Spec
 	var read plain
@@ -228,7 +227,7 @@ func (s *Spec) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// String returns one line: kind, keys, size, rate, and the state where it is unusual.
+// String returns one line: kind, keys, size, rate, and the state if it is unusual.
 func (d Description) String() string {
 	line := fmt.Sprintf("%v, %d keys", d.Kind, d.Offered)
 	if d.Capacity != 0 {
@@ -256,7 +255,7 @@ func (f *Filter) String() string {
 	return description.String()
 }
 
-// String returns one line: how full, the rate now, and how many keys that would be.
+// String returns one line: the fill, the present rate, and the estimated number of keys.
 func (s Statistics) String() string {
 	line := fmt.Sprintf("%s full, false-positive rate %s", percent(s.Fill), number(s.FalsePositiveRate))
 	if s.CountEstimate < 0 {
@@ -267,7 +266,7 @@ func (s Statistics) String() string {
 
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
 
-// String returns the estimate and its interval, or "unknown" where the filter is too full to tell.
+// String returns the estimate and its interval, or "unknown" if the filter is too full to tell.
 func (e Estimate) String() string {
 	if e.Saturated {
 		return "unknown"
@@ -286,7 +285,7 @@ func (o Overlap) String() string {
 		o.SecondCount, o.UnionCount, o.IntersectionCount, o.Jaccard, o.DifferenceCount)
 }
 
-// String returns one line: the kind, and what it would take or why it does not fit.
+// String returns one line: the kind, and its numbers or why it does not fit.
 func (p Proposal) String() string {
 	if p.Err != nil {
 		return fmt.Sprintf("%s: %v", p.Name, reasonOf(p.Err))
@@ -295,7 +294,7 @@ func (p Proposal) String() string {
 		number(p.BitsPerKey), p.Bytes, number(p.FalsePositiveRate), number(p.LinesPerLookup))
 }
 
-// MarshalJSON writes the error as its "reason", which is missing where the kind fits.
+// MarshalJSON writes the error as its "reason", which is missing if the kind fits.
 func (p Proposal) MarshalJSON() ([]byte, error) {
 	type plain Proposal
 	reason := ""
@@ -308,7 +307,7 @@ func (p Proposal) MarshalJSON() ([]byte, error) {
 	}{plain(p), reason})
 }
 
-// reasonOf is an error's message without the function's name, which says nothing in a proposal.
+// reasonOf returns an error's message without the function's name, which says nothing in a proposal.
 func reasonOf(err error) string {
 	if failure, ok := err.(*Error); ok && failure.Message != "" {
 		return failure.Message

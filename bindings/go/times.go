@@ -23,9 +23,9 @@ import (
 	"unsafe"
 )
 
-// InsertTimes inserts a key times times. isNew is true if the key certainly was not there before. A count that would
-// pass the greatest count of the kind stops there. Returns [ErrFull] if there is no room for all copies; the filter has
-// taken none then. Returns [ErrUnsupported] if the kind cannot count. Changes the filter.
+// InsertTimes inserts a key times times. isNew is true if the key certainly was not there before. A count stops at the
+// greatest count of the kind. Returns [ErrFull] if there is no room for all copies; the filter has taken none then.
+// Returns [ErrUnsupported] if the kind cannot count. Changes the filter.
 func (f *Filter) InsertTimes(key []byte, times uint64) (isNew bool, err error) {
 	var was C.bool
 	status := C.petal_go_insert_times(f.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times), &was)

@@ -12,21 +12,21 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/image"
 )
 
-// View looks single keys up in the memory of a [Filter] without a call into C, which costs many times what the lookup
-// does. A view is for lookups only. It sees the keys that are inserted into the filter later.
+// View looks single keys up in the memory of a [Filter] without a call into C, which costs many times the time of the
+// lookup. A view is for lookups only, and also finds keys that are inserted into the filter later.
 //
-// A view ends with [Filter.Fold] and [Filter.Close] of its filter: look nothing up in it afterwards. It keeps the
-// filter from being collected. A lookup is like one in the filter: many goroutines may look up at once, also while
-// others insert with [Filter.InsertShared].
+// A view ends with [Filter.Fold] and [Filter.Close] of its filter: look nothing up in the view afterwards. The view
+// keeps the filter from being collected. Many goroutines may look up at once, also while others insert with
+// [Filter.InsertShared].
 type View struct {
 	filter *Filter
 	image  *image.Filter
 }
 
-// errEnough ends the writing of an image after its header.
+// errEnough stops the writing of an image after its header.
 var errEnough = errors.New("petal: the header is enough")
 
-// head takes the first bytes of an image.
+// head collects the first bytes of an image.
 type head []byte
 
 func (h *head) Write(p []byte) (int, error) {
@@ -38,8 +38,8 @@ func (h *head) Write(p []byte) (int, error) {
 }
 
 // View returns a view of the filter. Returns [ErrUnsupported] if the layout of its kind has no name (docs/abi.md), or
-// if the filter's hash function is SipHash-1-3. Takes the time of writing the beginning of an image. Only reads the
-// filter.
+// if the filter's hash function is SipHash-1-3. View takes the time of writing the beginning of an image. Only reads
+// the filter.
 func (f *Filter) View() (*View, error) {
 	raw := C.petal_view{struct_size: C.size_t(unsafe.Sizeof(C.petal_view{}))}
 	err := called("petal.Filter.View", func(failure *C.petal_error) { C.petal_filter_view(f.toRead(), &raw, failure) })

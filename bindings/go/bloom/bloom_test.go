@@ -22,8 +22,8 @@ import (
 	"github.com/petal-filter/petal/bindings/go/bloom"
 )
 
-// vectors are what the original makes of known keys. The program that writes them says with which command:
-// tests/interop/bits-and-blooms/vectors.
+// vectors are the original's results for known keys. tests/interop/bits-and-blooms/vectors writes them, and says with
+// which command.
 type vectors struct {
 	Filters []struct {
 		M, K        uint
@@ -117,7 +117,7 @@ func TestFiltersAreThoseOfTheOriginal(t *testing.T) {
 		}
 		want := unhex(t, v.Binary)
 		for i, each := range []*bloom.BloomFilter{f, strings, added, unless, f.Copy()} {
-			// A copy has all m bits.
+			// A copy has all m bits, even if the set was shorter.
 			if got := binaryOf(t, each); !bytes.Equal(got, want) && !(i == 4 && f.BitSet().Len() < v.M) {
 				t.Errorf("%s: filter %d is\n%x, not\n%x", name, i, got, want)
 			}
@@ -134,7 +134,7 @@ func TestFiltersAreThoseOfTheOriginal(t *testing.T) {
 		if others != v.Others {
 			t.Errorf("%s: %d others are said to be there, not %d", name, others, v.Others)
 		}
-		// What is full has no size in the original.
+		// In the original a full filter has no size.
 		if set := f.BitSet().Count(); set < v.M && f.ApproximatedSize() != v.Approximate {
 			t.Errorf("%s: %d keys are estimated, not %d", name, f.ApproximatedSize(), v.Approximate)
 		}
@@ -142,7 +142,7 @@ func TestFiltersAreThoseOfTheOriginal(t *testing.T) {
 			t.Errorf("%s: JSON %s, %v", name, text, err)
 		}
 		images := [][]byte{want}
-		// The other order is recognised by a length of m, or of its words.
+		// The other byte order is recognised by a length of m bits, or of whole words.
 		if f.BitSet().Len() >= v.M {
 			images = append(images, unhex(t, v.Little))
 		}
@@ -160,7 +160,7 @@ func TestFiltersAreThoseOfTheOriginal(t *testing.T) {
 	}
 }
 
-// sameJSON compares what differs in spaces at most.
+// sameJSON says whether two JSON texts differ in spaces at most.
 func sameJSON(a, b []byte) bool {
 	var x, y bytes.Buffer
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
@@ -229,7 +229,7 @@ func TestEstimatesWithoutAnswer(t *testing.T) {
 	}
 }
 
-// What is passed as a string is not written to.
+// A key that is passed as a string is not written to.
 func TestKeysStay(t *testing.T) {
 	f := bloom.New(1<<20, 9)
 	for length := range 100 {
@@ -262,7 +262,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	}
 }
 
-// The bits belong to the caller too, who may shorten them, lengthen them, or change them.
+// The bits belong to the caller too, who may shorten, lengthen or change them.
 func TestBitsOfTheCaller(t *testing.T) {
 	f, whole := bloom.New(100_000, 5), bloom.New(100_000, 5)
 	f.BitSet().Compact()
@@ -308,7 +308,7 @@ func TestBitsOfTheCaller(t *testing.T) {
 		t.Error("a cleared set of bits has keys")
 	}
 
-	// A set that ends in the filter's last word grows as it would by itself.
+	// A set that ends in the filter's last word grows as package bitset grows it.
 	var short bloom.BloomFilter
 	if err := short.UnmarshalBinary(image(960, 3, 950, make([]uint64, 15)...)); err != nil {
 		t.Fatal(err)
@@ -386,7 +386,7 @@ func TestFiltersOfNothing(t *testing.T) {
 	if bits.UintSize == 32 {
 		return
 	}
-	// Go has no slice for so many: as in the original there is nothing in it, and room is missed when it is needed.
+	// Go has no slice of this length. As in the original the filter has no memory, and adding a key panics.
 	huge := bloom.New(math.MaxUint, 3)
 	if huge.TestString("x") || huge.Cap() != math.MaxUint {
 		t.Error("a filter of too many bits")
@@ -423,7 +423,7 @@ func TestStreams(t *testing.T) {
 			t.Errorf("%s: at the end: %d, %v", name, n, err)
 		}
 	}
-	// Wherever a stream breaks off, the filter stays as it was.
+	// Wherever a stream ends early, the filter stays as it was.
 	image := binaryOf(t, filters[3])
 	for cut := range len(image) {
 		want := io.ErrUnexpectedEOF
@@ -451,7 +451,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// narrow takes so many bytes.
+// narrow is a writer with room for this many bytes.
 type narrow struct{ room int64 }
 
 var errNarrow = errors.New("no room")
@@ -486,7 +486,7 @@ func TestGob(t *testing.T) {
 	}
 }
 
-// The order of words that this process has is the one that is written, and both are read.
+// Filters are written in the byte order of this process, and read in both orders.
 func TestOrders(t *testing.T) {
 	defer bitset.BigEndian()
 	f := bloom.New(1000, 3).AddString("a").AddString("b")
@@ -550,7 +550,7 @@ func image(m, k, length uint64, words ...uint64) []byte {
 	return bytes
 }
 
-// What is claimed and not there is an error, and no memory is taken for it.
+// A claim about missing bytes is an error, and no memory is taken for such bytes.
 func TestForgedImages(t *testing.T) {
 	forged := map[string][]byte{
 		"length":             image(1<<50, 3, 1<<50, 1, 2, 3),
@@ -589,7 +589,7 @@ func TestForgedImages(t *testing.T) {
 	}
 }
 
-// Whatever is read can be used and written, and is read again as the same.
+// A filter that is read can be used and written, and is read again as the same.
 func FuzzReadFrom(f *testing.F) {
 	f.Add(image(128, 3, 128, 1, 2))
 	f.Add(image(100, 7, 64, 1))
@@ -615,7 +615,7 @@ func FuzzReadFrom(f *testing.F) {
 	})
 }
 
-// A filter does not depend on where its keys lie, or on what lies around them.
+// A filter does not depend on where its keys lie, or on the bytes around them.
 func TestKeysInsideOthers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	room := make([]byte, 300)
@@ -639,7 +639,7 @@ func TestKeysInsideOthers(t *testing.T) {
 	}
 }
 
-// shortWriter takes half of what it is given, and says nothing of the rest.
+// shortWriter takes half of its input without an error.
 type shortWriter struct{ taken int64 }
 
 func (w *shortWriter) Write(piece []byte) (int, error) {
@@ -647,7 +647,7 @@ func (w *shortWriter) Write(piece []byte) (int, error) {
 	return len(piece) / 2, nil
 }
 
-// A writer that takes less than it is given without an error is one that failed.
+// A writer that takes less than its input without an error counts as failed.
 func TestShortWritesAreErrors(t *testing.T) {
 	short := &shortWriter{}
 	if n, err := bloom.NewWithEstimates(1000, 0.01).WriteTo(short); !errors.Is(err, io.ErrShortWrite) || n != short.taken {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Remainders are those of a division, for divisors of every length and where they are nearest to being wrong.
+// Remainders equal those of a division, for divisors of every length, and where the error is greatest.
 func TestRemainders(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	check := func(m, x uint64) {
@@ -37,7 +37,7 @@ func TestRemainders(t *testing.T) {
 	}
 }
 
-// The loops over four locations at a time go where the formula for each says.
+// The loops over four locations at a time reach the locations of the formula.
 func TestLocationsByFours(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -61,7 +61,7 @@ func TestLocationsByFours(t *testing.T) {
 		if !f.b.Equal(one.b) || !f.b.Equal(swapped.b) || !f.allSet(words, h) {
 			t.Fatalf("m %d, k %d: other bits", m, k)
 		}
-		// Each of the bits is looked at.
+		// Both functions must notice each of the bits that is cleared.
 		for i := range uint64(k) {
 			at := uint(h.location(i) % uint64(m))
 			f.b.Clear(at)

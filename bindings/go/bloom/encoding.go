@@ -14,19 +14,19 @@ import (
 	"github.com/bits-and-blooms/bitset"
 )
 
-// A filter in bytes: m, k, the length of the set of bits (64 bits each) and its words. The first two are big-endian;
-// the others have the order that package bitset has for the whole process, which is big-endian unless that is changed.
+// A filter in bytes: m, k, the length of the set of bits (64 bits each) and its words. m and k are big-endian. The
+// length and the words have the byte order that package bitset has for the whole process, by default big-endian.
 
 const (
 	headerBytes = 24
-	// So many hash functions are read, at most: more only serve to keep lookups busy.
+	// maxK is the most hash functions that are read: more would only slow lookups down.
 	maxK = 1 << 16
-	// So many bytes are read and written at once, at most.
+	// chunkBytes is the most bytes of one read or write.
 	chunkBytes = 1 << 16
-	// So much memory is taken for words that are only claimed, in words, before any was read.
+	// firstWords is the most words for which memory is taken before any word was read.
 	firstWords = 1 << 17
-	// A set of bits may be shorter than m: the bits behind its end are not set, and get memory with the first key that
-	// needs them. So m may be claimed to be a multiple of what is there, and a little in any case.
+	// A set of bits may be shorter than m. The bits behind its end are not set, and get memory with the first key that
+	// needs them. m may therefore be slackFactor times the length of the set, or a little more than a short set.
 	slackFactor = 64
 	slackBits   = 1 << 26
 )
@@ -70,7 +70,7 @@ func (f *BloomFilter) storedBytes() int {
 	return headerBytes + 8*int(wordsOf(uint64(f.b.Len())))
 }
 
-// wordsOf returns how many words hold so many bits.
+// wordsOf returns how many words hold length bits.
 func wordsOf(length uint64) uint64 {
 	words := length / 64
 	if length%64 != 0 {
@@ -80,11 +80,11 @@ func wordsOf(length uint64) uint64 {
 }
 
 // ReadFrom replaces the filter by one that [BloomFilter.WriteTo] or the original wrote, and returns how many bytes it
-// read: no more than the filter has, so that others may follow in the same stream. At the stream's end the error is
-// [io.EOF], in the middle of a filter [io.ErrUnexpectedEOF]; after an error the filter is as it was.
+// read. ReadFrom reads no further than the filter, so others may follow in the same stream. The error is [io.EOF] at
+// the stream's end, and [io.ErrUnexpectedEOF] in the middle of a filter. After an error the filter stays as it was.
 //
-// It reads in pieces of at most 64 KiB, and takes memory as the words arrive (up to twice as much in passing, unless
-// stream is a [bytes.Reader], [bytes.Buffer] or [strings.Reader]), whatever the filter claims to be.
+// ReadFrom reads in pieces of at most 64 KiB, and takes memory as the words arrive, whatever the filter claims to be.
+// The memory is up to twice as much in passing, unless stream is a [bytes.Reader], [bytes.Buffer] or [strings.Reader].
 func (f *BloomFilter) ReadFrom(stream io.Reader) (int64, error) {
 	counted := &counter{stream: stream}
 	read, err := readFilter(counted)
@@ -140,8 +140,8 @@ func readBits(stream *counter, m, k uint64) (*BloomFilter, error) {
 	return over(bitset.FromWithLength(uint(length), words), uint(m), uint(k)), nil
 }
 
-// orderOf returns the order of the words that follow. Constructors make sets of m bits or of the next whole word; if
-// the length says so only in the order that this process does not have, it is that one.
+// orderOf returns the byte order of the words that follow. Constructors make sets of m bits or of the next whole word.
+// If the length fits that only in the order that this process does not use, orderOf returns that other order.
 func orderOf(length [8]byte, m uint64) binary.ByteOrder {
 	own := bitset.BinaryOrder()
 	other := binary.ByteOrder(binary.LittleEndian)
@@ -158,7 +158,7 @@ func orderOf(length [8]byte, m uint64) binary.ByteOrder {
 	return own
 }
 
-// readWords reads so many words, and takes memory as they come.
+// readWords reads count words, and takes memory as they arrive.
 func readWords(stream *counter, order binary.ByteOrder, count uint64) ([]uint64, error) {
 	room := min(count, firstWords)
 	if left, known := remaining(stream.stream); known {
@@ -184,7 +184,7 @@ func readWords(stream *counter, order binary.ByteOrder, count uint64) ([]uint64,
 	return words, nil
 }
 
-// remaining returns how many bytes are left to read, of those readers that know it.
+// remaining returns how many bytes are left to read, for readers that know the number.
 func remaining(stream io.Reader) (bytesLeft uint64, known bool) {
 	switch reader := stream.(type) {
 	case *bytes.Reader:
@@ -197,7 +197,7 @@ func remaining(stream io.Reader) (bytesLeft uint64, known bool) {
 	return 0, false
 }
 
-// readInside fills p where the stream must not end.
+// readInside fills p; the stream must not end here.
 func readInside(stream io.Reader, p []byte) error {
 	_, err := io.ReadFull(stream, p)
 	if err == io.EOF {
@@ -215,7 +215,7 @@ func (f *BloomFilter) MarshalBinary() ([]byte, error) {
 }
 
 // UnmarshalBinary replaces the filter by one that [BloomFilter.MarshalBinary] returned, as [BloomFilter.ReadFrom] does.
-// What follows it in data is not looked at.
+// Other bytes may follow the filter in data.
 func (f *BloomFilter) UnmarshalBinary(data []byte) error {
 	_, err := f.ReadFrom(bytes.NewReader(data))
 	return err
@@ -227,8 +227,8 @@ func (f *BloomFilter) GobEncode() ([]byte, error) { return f.MarshalBinary() }
 // GobDecode replaces the filter by one that [BloomFilter.GobEncode] returned, for package encoding/gob.
 func (f *BloomFilter) GobDecode(data []byte) error { return f.UnmarshalBinary(data) }
 
-// MarshalJSON returns {"m":M,"k":K,"b":"BITS"}, where BITS is the set of bits as [BloomFilter.WriteTo] writes it,
-// length and words, in base64 for URLs (or in the standard one after bitset.Base64StdEncoding).
+// MarshalJSON returns {"m":M,"k":K,"b":"BITS"}. BITS is the set of bits as [BloomFilter.WriteTo] writes it, length and
+// words, in base64 for URLs, or in standard base64 after bitset.Base64StdEncoding.
 func (f BloomFilter) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		M uint           `json:"m"`
@@ -237,8 +237,8 @@ func (f BloomFilter) MarshalJSON() ([]byte, error) {
 	}{f.m, f.k, f.b})
 }
 
-// UnmarshalJSON replaces the filter by one that [BloomFilter.MarshalJSON] or the original returned. It accepts both
-// alphabets of base64. After an error the filter is as it was; null leaves it as it is.
+// UnmarshalJSON replaces the filter by one that [BloomFilter.MarshalJSON] or the original returned. UnmarshalJSON
+// accepts both alphabets of base64. After an error the filter stays as it was; null leaves it as it is.
 func (f *BloomFilter) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil

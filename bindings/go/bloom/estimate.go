@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// EstimateParameters returns how many bits m and hash functions k a filter needs so that it says true of a share p of
-// other keys once it holds n keys: m = -n ln p / (ln 2)^2 and k = m/n ln 2, both rounded up. p must be above 0 and
-// below 1. For n = 0 both are 0; what does not fit in a uint is the largest uint.
+// EstimateParameters returns the number of bits m and of hash functions k for a filter of n keys that says true of a
+// share p of other keys: m = -n ln p / (ln 2)^2 and k = m/n ln 2, both rounded up. p must be above 0 and below 1. For n
+// = 0 both are 0. A result that does not fit becomes the largest uint.
 func EstimateParameters(n uint, p float64) (m uint, k uint) {
 	ln2 := math.Log(2)
 	m = ceil(-float64(n) * math.Log(p) / math.Pow(ln2, 2))
 	return m, ceil(ln2 * float64(m) / float64(n))
 }
 
-// ceil rounds up to the next uint, where a conversion by itself would depend on the processor if there is none.
+// ceil rounds up to the next uint. A plain conversion of a number out of range would depend on the processor.
 func ceil(x float64) uint {
 	x = math.Ceil(x)
 	switch {
@@ -26,10 +26,10 @@ func ceil(x float64) uint {
 	return 0
 }
 
-// EstimateFalsePositiveRate measures the share of other keys of which a filter of m bits and k hash functions says
-// true once it holds n keys. It fills such a filter with numbers of four bytes and looks 100,000 others up, always
-// the same, so that the result is within about 0.002 of the truth. It takes the memory of such a filter, and O(n*k)
-// time.
+// EstimateFalsePositiveRate measures the share of other keys of which a filter of m bits and k hash functions says true
+// once it holds n keys. The function fills such a filter with numbers of four bytes and looks up 100,000 other numbers,
+// always the same. The result is within about 0.002 of the truth. The function takes the memory of such a filter, and
+// O(n*k) time.
 func EstimateFalsePositiveRate(m, k, n uint) (fpRate float64) {
 	const rounds = 100_000
 	f := New(m, k)
@@ -48,9 +48,9 @@ func EstimateFalsePositiveRate(m, k, n uint) (fpRate float64) {
 	return float64(found) / rounds
 }
 
-// ApproximatedSize estimates how many different keys were added, from how many bits are set: -m/k ln(1 - set/m), after
-// https://en.wikipedia.org/wiki/Bloom_filter#Approximating_the_number_of_items_in_a_Bloom_filter. Of a filter that is
-// full it says the largest uint32. O(m).
+// ApproximatedSize estimates how many different keys were added, from the number of set bits: -m/k ln(1 - set/m), after
+// https://en.wikipedia.org/wiki/Bloom_filter#Approximating_the_number_of_items_in_a_Bloom_filter. For a full filter the
+// result is the largest uint32. O(m).
 func (f *BloomFilter) ApproximatedSize() uint32 {
 	set := float64(f.b.Count())
 	m := float64(f.m)
@@ -60,7 +60,7 @@ func (f *BloomFilter) ApproximatedSize() uint32 {
 	case set >= m:
 		return math.MaxUint32
 	}
-	// Rounded before the half is added, also where the processor could do both at once.
+	// Rounds before it adds the half, even on processors that could do both in one operation.
 	size := math.Floor(float64(-m/float64(f.k)*math.Log(1-set/m)) + 0.5)
 	if size >= math.MaxUint32 {
 		return math.MaxUint32

@@ -28,7 +28,7 @@ func ExampleBloomFilter_TestOrAddString() {
 	// /a true
 }
 
-// A filter that was written is read as it was.
+// A filter that was written is read back unchanged.
 func ExampleBloomFilter_ReadFrom() {
 	seen := bloom.New(1000, 4).AddString("apple")
 	var file bytes.Buffer

@@ -2,41 +2,44 @@ package bloom
 
 import "unsafe"
 
-// Add adds a key. It returns f, for chaining.
+// Add adds a key and returns f, for chaining.
 func (f *BloomFilter) Add(data []byte) *BloomFilter {
 	f.add(data)
 	return f
 }
 
-// AddString adds a key. It returns f, for chaining.
+// AddString adds a key and returns f, for chaining.
 func (f *BloomFilter) AddString(data string) *BloomFilter {
 	f.add(bytesOf(data))
 	return f
 }
 
-// Test says whether a key may have been added: true of every key that was, and of others at the false-positive rate.
+// Test says whether a key may have been added: true for every key that was, and for other keys at the false-positive
+// rate.
 func (f *BloomFilter) Test(data []byte) bool { return f.test(data) }
 
-// TestString says whether a key may have been added: true of every key that was, and of others at the false-positive
-// rate.
+// TestString says whether a key may have been added: true for every key that was, and for other keys at the
+// false-positive rate.
 func (f *BloomFilter) TestString(data string) bool { return f.test(bytesOf(data)) }
 
-// TestAndAdd adds a key, and returns what [BloomFilter.Test] would have said before. It writes all k bits, whether they
-// were set or not.
+// TestAndAdd adds a key, and returns what [BloomFilter.Test] would have said before. TestAndAdd writes all k bits, even
+// those that are set already.
 func (f *BloomFilter) TestAndAdd(data []byte) bool { return f.testAndAdd(data) }
 
-// TestAndAddString adds a key, and returns what [BloomFilter.TestString] would have said before. It writes all k bits,
-// whether they were set or not.
+// TestAndAddString adds a key, and returns what [BloomFilter.TestString] would have said before. TestAndAddString
+// writes all k bits, even those that are set already.
 func (f *BloomFilter) TestAndAddString(data string) bool { return f.testAndAdd(bytesOf(data)) }
 
-// TestOrAdd adds a key unless [BloomFilter.Test] says true of it, which it returns: then it writes nothing.
+// TestOrAdd returns what [BloomFilter.Test] says of a key, and adds the key if the answer is false. If the answer is
+// true, TestOrAdd writes nothing.
 func (f *BloomFilter) TestOrAdd(data []byte) bool { return f.testOrAdd(data) }
 
-// TestOrAddString adds a key unless [BloomFilter.TestString] says true of it, which it returns: then it writes nothing.
+// TestOrAddString returns what [BloomFilter.TestString] says of a key, and adds the key if the answer is false. If the
+// answer is true, TestOrAddString writes nothing.
 func (f *BloomFilter) TestOrAddString(data string) bool { return f.testOrAdd(bytesOf(data)) }
 
-// Locations returns what the k bits of a key follow from in a filter of any m, where they are these numbers modulo m.
-// See [BloomFilter.TestLocations].
+// Locations returns k numbers from which the bits of a key follow: in a filter of m bits they are these numbers modulo
+// m. See [BloomFilter.TestLocations].
 func Locations(data []byte, k uint) []uint64 {
 	h := hash(data)
 	locations := make([]uint64, k)
@@ -46,8 +49,8 @@ func Locations(data []byte, k uint) []uint64 {
 	return locations
 }
 
-// TestLocations says whether the bits of [Locations] are set: what [BloomFilter.Test] says of the key, if there are as
-// many as the filter has hash functions. It hashes a key once for many filters.
+// TestLocations says whether the bits of [Locations] are set. The answer is that of [BloomFilter.Test] for the key if
+// there are as many locations as the filter has hash functions. A program can so hash a key once for many filters.
 func (f *BloomFilter) TestLocations(locs []uint64) bool {
 	words, ok := f.words()
 	if f.b == nil {
@@ -69,10 +72,10 @@ func (f *BloomFilter) TestLocations(locs []uint64) bool {
 	return true
 }
 
-// bytesOf returns the bytes of a string in place. They are only read.
+// bytesOf returns the bytes of a string in place. The callers only read the bytes.
 func bytesOf(s string) []byte {
-	// SAFETY: the bytes are those of the string, as many as it has, and hash, which is all that gets them, does not
-	// write. TestKeysStay looks that keys are as before.
+	// SAFETY: the slice has exactly the bytes of the string. Only hash gets the slice, and hash does not write.
+	// TestKeysStay checks that keys stay the same.
 	return unsafe.Slice(unsafe.StringData(s), len(s))
 }
 

@@ -1,6 +1,6 @@
 package bloom
 
-// location returns from which number the i-th location of a key follows, which is that number modulo m.
+// location returns the i-th number of a key; its bit is the number modulo m.
 func (h pairs) location(i uint64) uint64 {
 	base, step := h.low, h.low1
 	if i%2 == 1 {
@@ -12,8 +12,8 @@ func (h pairs) location(i uint64) uint64 {
 	return base + i*step
 }
 
-// words returns the words of all m bits. It says no where there are fewer bits, and the functions named Short are to be
-// used: the set belongs to the caller as well, who may have shortened it.
+// words returns the words of all m bits. The second result is false if the set has fewer bits, because the set belongs
+// to the caller too, who may shorten it. The functions named Short handle such a set.
 func (f *BloomFilter) words() (words []uint64, ok bool) {
 	if f.b == nil {
 		return nil, false
@@ -22,9 +22,9 @@ func (f *BloomFilter) words() (words []uint64, ok bool) {
 	return words, f.b.Len() >= f.m && uint64(len(words)) > (f.by.m-1)/64
 }
 
-// The three functions below go through the locations four at a time: so long is it until base and step come round, and
-// from there each of the four goes on by what never changes. The words of four are read before anything is asked, so
-// that the processor waits for all of them at once, and a key that is absent costs one branch that it foretells.
+// The three functions below compute four locations at a time. After four locations base and step are the same again, so
+// each of the four then advances by a constant. The four words are read before the first test, so that the processor
+// waits for all of them together. An absent key costs one branch, which the processor predicts.
 
 func (f *BloomFilter) allSet(words []uint64, h pairs) bool {
 	by := f.by
@@ -74,7 +74,7 @@ func (f *BloomFilter) setAll(words []uint64, h pairs) {
 	}
 }
 
-// swapAll sets all bits, and says whether they were set. A bit that two locations share counts as it was at first.
+// swapAll sets all bits, and says whether all were set before. A bit with two locations counts with its first state.
 func (f *BloomFilter) swapAll(words []uint64, h pairs) bool {
 	by := f.by
 	a, b, c, d, even, odd := h.four()
@@ -100,12 +100,12 @@ func (f *BloomFilter) swapAll(words []uint64, h pairs) bool {
 	return found != 0
 }
 
-// four returns the first four locations, and by how much the first and last, and the two between, go on.
+// four returns the first four locations, the step of the first and the last, and the step of the two between.
 func (h pairs) four() (a, b, c, d, even, odd uint64) {
 	return h.low, h.high + h.high1, h.low + 2*h.high1, h.high + 3*h.low1, 4 * h.low1, 4 * h.high1
 }
 
-// bit returns a bit in the lowest place, and whatever above it.
+// bit returns a word with the bit in the lowest place; the higher bits may be anything.
 func bit(words []uint64, at uint64) uint64 { return words[at/64] >> (at % 64) }
 
 func set(words []uint64, at uint64) { words[at/64] |= 1 << (at % 64) }
@@ -131,5 +131,5 @@ func (f *BloomFilter) setShort(h pairs) {
 	}
 }
 
-// short returns the bit of a location in a filter of any m, where the divisor knows those only that have memory.
+// short returns the bit of a location in a filter of any m. The divisor works only for an m that has memory.
 func (f *BloomFilter) short(location uint64) uint { return uint(location % uint64(max(1, f.m))) }

@@ -5,17 +5,17 @@ import (
 	"math/bits"
 )
 
-// Austin Appleby's MurmurHash3_x64_128 (public domain), as far as filters need it.
+// The constants of Austin Appleby's MurmurHash3_x64_128 (public domain).
 const (
 	c1 = 0x87c37b91114253d5
 	c2 = 0x4cf5ad432745937f
 )
 
-// pairs are the four hashes from which the locations of a key follow: low and high are the MurmurHash3_x64_128 of the
-// key with seed 0, and low1 and high1 that of the key with a byte 1 behind it.
+// pairs are the four hashes from which the locations of a key follow. low and high are the MurmurHash3_x64_128 of the
+// key with seed 0; low1 and high1 are that of the key followed by a byte 1.
 type pairs struct{ low, high, low1, high1 uint64 }
 
-// hash takes both hashes at once: they have all whole blocks of 16 bytes in common, and differ in the tail by one byte.
+// hash computes both hashes together: all whole blocks of 16 bytes are the same, and the tails differ by one byte.
 func hash(key []byte) pairs {
 	var h1, h2 uint64
 	rest := key
@@ -23,14 +23,14 @@ func hash(key []byte) pairs {
 		h1, h2 = block(h1, h2, binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:]))
 		rest = rest[16:]
 	}
-	// The tail as a number of 128 bits. Its words are mixed in even if they are 0: that changes nothing.
+	// The tail is a number of 128 bits. Mixing in a word of 0 changes nothing.
 	tail := uint(len(rest))
 	n := uint64(len(key))
 	if tail < 8 {
 		var low uint64
 		switch {
 		case len(key) >= 16:
-			// Read from the end back, where there is something to read, and shift what is before the tail out.
+			// Reads the last eight bytes of the key, and shifts out the bytes before the tail.
 			low = binary.LittleEndian.Uint64(key[len(key)-8:]) >> 1 >> (63 - 8*tail)
 		case tail >= 4:
 			low = uint64(binary.LittleEndian.Uint32(rest)) |
@@ -48,7 +48,7 @@ func hash(key []byte) pairs {
 	a1, a2 := finish(h1^mixLow(low), h2^mixHigh(high), n)
 	high1 := high | 1<<(8*tail&63)
 	if tail == 15 {
-		// The byte 1 makes a whole block of the tail.
+		// The byte 1 completes the tail to a whole block.
 		h1, h2 = block(h1, h2, low, high1)
 	} else {
 		h1 ^= mixLow(low)

@@ -24,13 +24,13 @@ func StringKeys(keys []string) Keys { return Keys{texts: keys} }
 // Uint64Keys are keys that are numbers, each the same key as its eight little-endian bytes.
 func Uint64Keys(keys []uint64) Keys { return Keys{numbers: keys} }
 
-// HashKeys are keys by their hashes, which [Filter.Hash] made, or the program itself for [External].
+// HashKeys are keys by their hashes. [Filter.Hash] makes the hashes, or the program itself for [External].
 func HashKeys(hashes []uint64) Keys { return Keys{hashes: hashes} }
 
-// Len is how many keys there are.
+// Len returns how many keys there are.
 func (k Keys) Len() int { return len(k.slices) + len(k.texts) + len(k.numbers) + len(k.hashes) }
 
-// canBeFor says why a filter cannot have these keys.
+// canBeFor returns the reason why a filter cannot have these keys, or nil.
 func (k *Keys) canBeFor(f *image.Filter) error {
 	if f.Header().Kind == 0 {
 		return ErrClosed
@@ -58,8 +58,8 @@ func (k *Keys) hash(f *image.Filter, from, to int, buffer *[image.FetchKeys]uint
 	return hashes
 }
 
-// batch looks up or inserts keys in order, and returns how many answers are true. Some keys at a time are hashed, and
-// their cache lines fetched, before those that came before them are looked at.
+// batch looks up or inserts keys in order, and returns how many answers are true. batch hashes the next keys and
+// fetches their cache lines before it looks at the bits of the previous ones.
 func batch(f *image.Filter, keys *Keys, answers []bool, insert bool) (trues int) {
 	var buffers [2][image.FetchKeys]uint64
 	count := keys.Len()
@@ -75,7 +75,7 @@ func batch(f *image.Filter, keys *Keys, answers []bool, insert bool) (trues int)
 		for i, hash := range now {
 			var answer bool
 			if insert {
-				// A filter that is not closed takes every hash.
+				// A filter that is open takes every hash, so there is no error.
 				answer, _ = f.InsertHash(hash)
 			} else {
 				answer = f.ContainsHash(hash)

@@ -8,7 +8,7 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/image"
 )
 
-// compatible names the first thing in which two filters differ, if they do, and what makes it the same.
+// compatible returns an error that names the first difference between two filters and how to avoid it, or nil.
 func compatible(first, second *image.Filter) error {
 	a, b := first.Header(), second.Header()
 	differ := func(what string, a, b any) error {
@@ -37,8 +37,8 @@ func compatible(first, second *image.Filter) error {
 	return nil
 }
 
-// IsCompatible says whether two filters can be merged: the same kind, geometry, hash function, seed or key. Only reads
-// both.
+// IsCompatible says whether two filters can be merged: they have the same kind, geometry, hash function, and seed or
+// key. Only reads both.
 func (f *Filter) IsCompatible(other *Filter) bool { return compatible(f.image(), other.image()) == nil }
 
 // Merge makes the filter the union of both: the same bits as a filter into which the keys of both were inserted.
@@ -57,9 +57,9 @@ func (f *Filter) Merge(other *Filter) error {
 	})
 }
 
-// Intersect makes the filter hold every key that both hold. Its rate is then no higher than the rate of either filter.
-// The number of keys offered becomes the smaller of both. [ErrIncompatible] as with [Filter.Merge]; if the other filter
-// is dirty, this filter becomes dirty too. Changes the filter, only reads the other.
+// Intersect makes the filter hold every key that both hold. The rate is then no higher than the rate of either filter.
+// The number of keys offered becomes the smaller of both. Returns [ErrIncompatible] as [Filter.Merge] does. If the
+// other filter is dirty, this filter becomes dirty too. Changes the filter, only reads the other.
 func (f *Filter) Intersect(other *Filter) error {
 	offered := func(a, b uint64) uint64 { return min(a, b) }
 	return f.combine(other, offered, func(ours, theirs []byte) {
@@ -70,7 +70,7 @@ func (f *Filter) Intersect(other *Filter) error {
 	})
 }
 
-// combine changes the payload by that of another filter; payloads are whole words.
+// combine changes the payload, word by word, with the payload of another filter.
 func (f *Filter) combine(other *Filter, offered func(a, b uint64) uint64, change func(ours, theirs []byte)) error {
 	if err := compatible(f.image(), other.image()); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (f *Filter) Clear() error {
 	return nil
 }
 
-// Vouch declares the bytes as they are to be right, and makes a dirty filter clean: call it if you know that all keys
+// Vouch declares the present bytes to be right, and makes a dirty filter clean. Call Vouch if you know that all keys
 // are there, or if you can do without some. Changes the filter.
 func (f *Filter) Vouch() error {
 	if _, err := f.image().Change(); err != nil {
@@ -107,7 +107,7 @@ func (f *Filter) Vouch() error {
 	return nil
 }
 
-// FoldUnits returns how many units folding divides: bits, bits of a slice, or blocks. Only reads the filter.
+// FoldUnits returns the number that a fold divides: bits, bits of a slice, or blocks. Only reads the filter.
 func (f *Filter) FoldUnits() uint64 {
 	h := f.image().Header()
 	switch h.Kind {
@@ -120,7 +120,7 @@ func (f *Filter) FoldUnits() uint64 {
 	return 0
 }
 
-// blockBits is how many bits a block has.
+// blockBits returns how many bits a block has.
 func blockBits(h *image.Header) uint64 {
 	if h.Kind == SplitBlock {
 		return 256
@@ -128,9 +128,9 @@ func blockBits(h *image.Header) uint64 {
 	return 512
 }
 
-// Fold makes the filter smaller by a factor, 2 or more, that divides [Filter.FoldUnits]: the result has the same bits
-// as a filter that was so small from the beginning, and a higher false-positive rate. Returns [ErrOutOfRange] for
-// another factor. Changes the filter.
+// Fold makes the filter smaller by a factor, 2 or more, that divides [Filter.FoldUnits]. The result has the same bits
+// as a filter that had the smaller size from the beginning, and a higher false-positive rate. Returns [ErrOutOfRange]
+// for another factor. Changes the filter.
 func (f *Filter) Fold(factor uint64) error {
 	payload, err := f.image().Change()
 	if err != nil {

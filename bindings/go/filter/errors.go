@@ -6,8 +6,8 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/image"
 )
 
-// Why something failed. Errors of this package wrap one of these, and name the parameter, its value and what is
-// allowed; or they come from the operating system.
+// Why something failed. An error of this package wraps one of these, and names the parameter, its value and what is
+// allowed; or the error comes from the operating system.
 var (
 	ErrUnknownValue      = errors.New("petal: a kind, hash function or parameter that this package does not know")
 	ErrOutOfRange        = errors.New("petal: a value outside its bounds")

@@ -21,15 +21,16 @@ type Estimate struct {
 	Saturated bool
 }
 
-// Overlap is what two filters have in common.
+// Overlap compares two filters: the sizes of both sets, of the union and of the intersection.
 type Overlap struct {
 	FirstCount        Estimate
 	SecondCount       Estimate
 	UnionCount        Estimate
 	IntersectionCount Estimate
-	// Jaccard is the share of all keys that are in common.
+	// Jaccard is the share of all keys that both filters hold.
 	Jaccard Estimate
-	// DifferenceCount is how many keys only one of the two has. Its error grows with that number, and not with the sets.
+	// DifferenceCount is how many keys only one of the two holds. The error of this estimate grows with the difference,
+	// and not with the sets.
 	DifferenceCount Estimate
 }
 
@@ -37,7 +38,7 @@ type Overlap struct {
 type Statistics struct {
 	// Fill is the share of the bits that are set.
 	Fill float64
-	// FalsePositiveRate is the rate now, from the payload as it is, whatever was inserted.
+	// FalsePositiveRate is the present rate, measured from the payload.
 	FalsePositiveRate float64
 	// FalsePositiveRateFloor is the lowest rate that 64-bit hashes allow with so many keys.
 	FalsePositiveRateFloor float64
@@ -45,7 +46,7 @@ type Statistics struct {
 	CountEstimate float64
 }
 
-// sigmas are the standard errors on either side of an interval: 95 % of a normal distribution.
+// sigmas is the distance of an interval's ends in standard errors: 95 % of a normal distribution.
 const sigmas = 1.959963984540054
 
 func estimate(value, standardError float64) Estimate {
@@ -77,9 +78,9 @@ func (f *Filter) Estimate() (Estimate, error) {
 	return cardinality(&h, ones(f.image().Payload())), nil
 }
 
-// EstimateOverlap compares two filters that could be merged: [ErrIncompatible] otherwise. The intersection's error does
-// not depend on its size: nobody can tell a small overlap of large sets from none. Reads both payloads, and changes
-// nothing.
+// EstimateOverlap compares two filters that could be merged. Returns [ErrIncompatible] for other filters. The
+// intersection's error does not depend on its size: a small overlap of large sets looks like none. Reads both payloads,
+// and changes nothing.
 func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
 	if err := compatible(f.image(), other.image()); err != nil {
 		return Overlap{}, err
@@ -101,7 +102,7 @@ func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
 	sum, union := o.FirstCount.Value+o.SecondCount.Value, o.UnionCount.Value
 	errors := o.FirstCount.StandardError + o.SecondCount.StandardError
 	o.IntersectionCount = estimate(sum-union, errors+o.UnionCount.StandardError)
-	// J = (|A| + |B|) / |A or B| - 1, and the errors add up at most. Empty filters share nothing.
+	// J = (|A| + |B|) / |A or B| - 1. The errors add up at most. Empty filters have no keys in common.
 	if union > 0 {
 		o.Jaccard = estimate(sum/union-1, (errors+sum/union*o.UnionCount.StandardError)/union)
 	}
@@ -109,9 +110,9 @@ func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
 	return o, nil
 }
 
-// differences is the number of keys that only one of two filters has, 2 |A or B| - |A| - |B|. The bits that both share
-// err in all three alike, so that its variance is 4 V(A or B) - 3 V(A) - 3 V(B) + 2 V(A and B), where V is that of an
-// estimate of a set.
+// differences estimates the number of keys that only one of two filters has, 2 |A or B| - |A| - |B|. The bits that both
+// filters share have the same error in all three terms. The variance is therefore 4 V(A or B) - 3 V(A) - 3 V(B) + 2 V(A
+// and B), where V is the variance of the estimate of a set.
 func differences(h *image.Header, o Overlap) Estimate {
 	variance := func(e Estimate) float64 { return e.StandardError * e.StandardError }
 	inCommon := standardError(h, max(0, o.FirstCount.Value+o.SecondCount.Value-o.UnionCount.Value))
@@ -119,14 +120,14 @@ func differences(h *image.Header, o Overlap) Estimate {
 	return estimate(2*o.UnionCount.Value-o.FirstCount.Value-o.SecondCount.Value, math.Sqrt(max(0, sum)))
 }
 
-// cardinality is the number of distinct keys that set so many bits.
+// cardinality estimates the number of distinct keys from the number of set bits.
 func cardinality(h *image.Header, ones uint64) Estimate {
 	hashes := uint64(h.Hashes)
 	var keys float64
 	var possible bool
 	switch h.Kind {
 	case Blocked:
-		// The shares of a key set their bits independently of each other, as so many keys of one block would.
+		// The shares of a key set their bits independently, like as many keys with one block each.
 		shares := shares(h)
 		keys, possible = sizing.BlockedCardinality(h.Bits/sizing.BlockedBits, hashes/shares, ones)
 		keys /= float64(shares)
@@ -141,7 +142,7 @@ func cardinality(h *image.Header, ones uint64) Estimate {
 	return estimate(keys, standardError(h, keys))
 }
 
-// standardError is that of an estimate of so many keys.
+// standardError returns the standard error of an estimate of this many keys.
 func standardError(h *image.Header, keys float64) float64 {
 	hashes, whole := uint64(h.Hashes), uint64(math.Round(keys))
 	switch h.Kind {
@@ -152,12 +153,13 @@ func standardError(h *image.Header, keys float64) float64 {
 	case SplitBlock:
 		return sizing.SplitBlockCardinalityError(h.Bits/sizing.SplitBlockBits, whole)
 	default:
-		// One formula for both shapes: k independent slices of m/k bits err together as little as one array of m bits.
+		// One formula for both shapes: the error of k independent slices of m/k bits is as small as that of one array of m
+		// bits.
 		return sizing.BloomCardinalityError(h.Bits, hashes, whole)
 	}
 }
 
-// bloomKeys is the number of keys that set so many bits of the kind bloom.
+// bloomKeys returns the number of keys that set this many bits in a filter of the kind bloom.
 func bloomKeys(h *image.Header, ones uint64) (keys float64, possible bool) {
 	if slice, partitioned := reach(h); partitioned {
 		return sizing.PartitionedCardinality(slice, uint64(h.Hashes), ones)
@@ -175,7 +177,7 @@ func (f *Filter) Statistics() (Statistics, error) {
 		return Statistics{}, ErrClosed
 	case Blocked:
 		all, rate = measureBlocked(payload, h.Hashes/uint32(shares(&h)))
-		// Given the bits, the shares of a key are found or not independently of each other.
+		// Given the bits, a lookup finds the shares of a key independently of each other.
 		rate = math.Pow(rate, float64(shares(&h)))
 	case SplitBlock:
 		// The payload may have padding after its blocks.
@@ -193,7 +195,7 @@ func (f *Filter) Statistics() (Statistics, error) {
 	return s, nil
 }
 
-// ones counts the bits that are set in whole words.
+// ones counts the set bits in whole words.
 func ones(payload []byte) (count uint64) {
 	for ; len(payload) >= 8; payload = payload[8:] {
 		count += uint64(bits.OnesCount64(binary.LittleEndian.Uint64(payload)))
@@ -216,7 +218,7 @@ func onesOf(payload []byte, from, to uint64) (count uint64) {
 	return count
 }
 
-// measureSplitBlock returns the bits that are set, and the mean over the blocks of the product of the lanes' fills.
+// measureSplitBlock returns the number of set bits, and the mean over the blocks of the product of the lanes' fills.
 func measureSplitBlock(blocks []byte) (all uint64, rate float64) {
 	sum := 0.0
 	for at := 0; at < len(blocks); at += 32 {
@@ -231,14 +233,14 @@ func measureSplitBlock(blocks []byte) (all uint64, rate float64) {
 	return all, sum * 0x1p-40 / float64(len(blocks)/32)
 }
 
-// measureBlocked returns the bits that are set, and the mean, over the blocks and over the lanes that a key may choose,
-// of the product of their fills. The sum of the products of a of eight numbers, over all sets of them, is their
-// elementary symmetric polynomial of degree a.
+// measureBlocked returns the number of set bits, and the mean product of the chosen lanes' fills, over the blocks and
+// over the choices of lanes. The sum of the products of a of eight numbers, over all choices, is their elementary
+// symmetric polynomial of degree a.
 func measureBlocked(payload []byte, hashes uint32) (all uint64, rate float64) {
 	more, fewer := (hashes+1)/2, hashes/2
 	sum := 0.0
 	for at := 0; at < len(payload); at += 64 {
-		// The coefficients of the product of 1 + x t over the numbers of bits in the lanes of each half.
+		// The coefficients of the product of 1 + x t, where x is the number of set bits of each lane of a half.
 		var halves [2][9]float64
 		for half := range halves {
 			products := &halves[half]
@@ -256,8 +258,8 @@ func measureBlocked(payload []byte, hashes uint32) (all uint64, rate float64) {
 	return all, sizing.BlockedNow(sum, uint64(len(payload)/64), uint64(hashes))
 }
 
-// measureBloom returns the bits that are set, and the present rate: (X/m)^k, or the product of the slices' fills, where
-// the probes of a key do not depend on each other.
+// measureBloom returns the number of set bits and the present rate. For independent probes the rate is (X/m)^k, or the
+// product of the slices' fills.
 func measureBloom(h *image.Header, payload []byte) (all uint64, rate float64) {
 	reach, partitioned := reach(h)
 	if !partitioned {
@@ -289,11 +291,12 @@ func measureBloom(h *image.Header, payload []byte) (all uint64, rate float64) {
 	return all, sizing.DependentNow(scheme, partitioned, reach, uint64(h.Hashes), keys, fill)
 }
 
-// mostReads is how many reads of 64 bits counting out may take: some milliseconds.
+// mostReads is the most reads of 64 bits that countOut may take: some milliseconds.
 const mostReads = 1 << 22
 
-// countOut is the share of all hashes whose bits are all set, of a small filter whose probes depend on each other: for
-// every pair of words b and c, 64 values of a at a time, whose bits lie side by side. False where those are too many.
+// countOut returns the share of all hashes whose bits are all set, for a small filter whose probes depend on each
+// other. For every pair of words b and c, countOut tests 64 neighbouring values of a together. counted is false if that
+// takes too many reads.
 func countOut(h *image.Header, scheme sizing.Scheme, payload []byte) (rate float64, counted bool) {
 	reach, partitioned := reach(h)
 	stride, thirds := uint64(0), uint64(1)
@@ -330,8 +333,8 @@ func countOut(h *image.Header, scheme sizing.Scheme, payload []byte) (rate float
 	return float64(found) / float64(reach) / float64(pairs), true
 }
 
-// window is the 64 bits that follow each other from a position on, of so many from start on, the first after the last
-// one.
+// window returns 64 consecutive bits from a position on. The bits lie in a range of reach bits from start on, which
+// wraps around.
 func window(payload []byte, start, reach, position uint64) (all uint64) {
 	for have := uint64(0); have < 64; {
 		more := min(reach-position, 64-have)

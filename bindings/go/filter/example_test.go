@@ -75,7 +75,7 @@ func ExampleFilter_ContainsBatch() {
 	// Output: 2 [true false true] <nil>
 }
 
-// Goroutines fill filters of their own, which are merged in the end.
+// Goroutines fill filters of their own, which are merged at the end.
 func ExampleFilter_Merge() {
 	spec := filter.Spec{Capacity: 4000}
 	parts := make([]*filter.Filter, 4)
@@ -104,7 +104,7 @@ func ExampleFilter_Merge() {
 	// Output: true 4000
 }
 
-// What is saved is opened by the C library, the command petal, and package view, in place.
+// The C library, the command petal, and package view open a saved filter in place.
 func ExampleFilter_Save() {
 	folder, err := os.MkdirTemp("", "petal")
 	if err != nil {
@@ -178,7 +178,7 @@ func ExampleFilter_Fold() {
 	if _, err := seen.InsertString("apple"); err != nil {
 		log.Fatal(err)
 	}
-	// It came to fewer keys than were expected.
+	// The filter got fewer keys than expected.
 	if err := seen.Fold(4); err != nil {
 		log.Fatal(err)
 	}

@@ -41,7 +41,7 @@ import (
 // Options say how to read a filter. A nil *Options is the zero value.
 type Options struct {
 	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the filter
-	// opens, takes hashes and merges. It takes no keys, and says true of every key.
+	// opens, takes hashes and merges, but takes no keys, and says true of every key.
 	Key [16]byte
 }
 
@@ -63,9 +63,9 @@ func New(spec Spec) (*Filter, error) {
 	return (*Filter)(f), err
 }
 
-// Open reads a file that is an image into memory, and compares the checksums. A dirty image has none, and its filter is
-// dirty. Changes do not go to the file; [Filter.Save] writes it anew. Returns [ErrUnsupported] for the kinds that only
-// package view reads.
+// Open reads a file that is an image into memory, and compares the checksums. A dirty image has no checksums, and its
+// filter is dirty. Changes do not go to the file; [Filter.Save] writes the file anew. Returns [ErrUnsupported] for the
+// kinds that only package view reads.
 func Open(path string, options *Options) (*Filter, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -86,15 +86,16 @@ func Open(path string, options *Options) (*Filter, error) {
 	return f, nil
 }
 
-// Load copies the image at the start of a slice and compares the checksums. A dirty image has none, and its filter is
-// dirty. Other bytes may follow the image. Returns [ErrUnsupported] for the kinds that only package view reads.
+// Load copies the image at the start of a slice and compares the checksums. A dirty image has no checksums, and its
+// filter is dirty. Other bytes may follow the image. Returns [ErrUnsupported] for the kinds that only package view
+// reads.
 func Load(slice []byte, options *Options) (*Filter, error) {
 	return changeable(image.Load(slice, (*image.Options)(options), image.AFilter))
 }
 
-// Read reads one image, and not a byte more, and compares the checksums. A dirty image has none, and its filter is
-// dirty. Memory grows with the bytes that arrive, whatever the header says. Returns [ErrUnsupported] for the kinds that
-// only package view reads.
+// Read reads one image, and not a byte more, and compares the checksums. A dirty image has no checksums, and its filter
+// is dirty. Memory grows with the bytes that arrive, whatever the header says. Returns [ErrUnsupported] for the kinds
+// that only package view reads.
 func Read(r io.Reader, options *Options) (*Filter, error) {
 	return changeable(image.Read(r, (*image.Options)(options), image.AFilter))
 }
@@ -117,7 +118,7 @@ func changeable(f *image.Filter, err error) (*Filter, error) {
 func (f *Filter) Close() error { return f.image().Close() }
 
 // Insert inserts a key. isNew is true if the key certainly was not there before, false if it may have been. Returns
-// [ErrExternalHash] or [ErrKeyMissing] where keys cannot be hashed. Changes the filter.
+// [ErrExternalHash] or [ErrKeyMissing] if keys cannot be hashed. Changes the filter.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) { return f.image().Insert(key) }
 
 // InsertString is [Filter.Insert] for the bytes of a string.
@@ -142,8 +143,8 @@ func (f *Filter) ContainsUint64(key uint64) bool { return f.image().ContainsUint
 // ContainsHash is [Filter.Contains] for the hash of a key: see [Filter.InsertHash].
 func (f *Filter) ContainsHash(hash uint64) bool { return f.image().ContainsHash(hash) }
 
-// Hash returns the hash of a key as the filter makes it, for all filters that share its hash function and seed or key.
-// Returns [ErrExternalHash] or [ErrKeyMissing] where keys cannot be hashed. Only reads the filter.
+// Hash returns the hash of a key for all filters with the same hash function and seed or key. Returns [ErrExternalHash]
+// or [ErrKeyMissing] if keys cannot be hashed. Only reads the filter.
 func (f *Filter) Hash(key []byte) (uint64, error) { return f.image().Hash(key) }
 
 // HashUint64 is [Filter.Hash] for the eight little-endian bytes of a number.
@@ -152,7 +153,7 @@ func (f *Filter) HashUint64(key uint64) (uint64, error) { return f.image().HashU
 // String returns one line about the filter, or "closed". Only reads the filter.
 func (f *Filter) String() string { return f.image().String() }
 
-// Description is what a filter is: all that its header says.
+// Description describes a filter by its header.
 type Description struct {
 	Kind Kind
 	Hash Hash
@@ -160,9 +161,9 @@ type Description struct {
 	Seed uint64
 	// Hashes is how many bits a key sets.
 	Hashes uint32
-	// Capacity is how many distinct keys it was sized for; 0 is unknown.
+	// Capacity is the number of distinct keys that the filter was sized for; 0 is unknown.
 	Capacity uint64
-	// FalsePositiveRate is what is expected at capacity; 0 where exact bits were asked for.
+	// FalsePositiveRate is the rate expected at capacity; 0 if the spec had exact bits.
 	FalsePositiveRate float64
 	// Offered is how many keys were offered so far, duplicates included.
 	Offered uint64
@@ -174,11 +175,11 @@ type Description struct {
 	Partitioned bool
 	Derivation  Derivation
 	SliceWidth  uint32
-	// Dirty says that nobody vouches for the payload: it comes from an image that was being changed.
+	// Dirty says that nobody vouches for the payload: the filter comes from an image that was being changed.
 	Dirty bool
 }
 
-// Describe returns what the filter is, in constant time; nothing, if it is closed. Only reads the filter.
+// Describe describes the filter in constant time. The description of a closed filter is empty. Only reads the filter.
 func (f *Filter) Describe() Description {
 	h := f.image().Header()
 	d := Description{
@@ -201,8 +202,8 @@ func (f *Filter) Describe() Description {
 	return d
 }
 
-// Spec returns the spec from which an empty filter like this one can be made: exact bits and hashes, and without the
-// secret key of a keyed filter. Only reads the filter.
+// Spec returns the spec of an empty filter like this one, with exact bits and hashes. The spec lacks the secret key of
+// a keyed filter. Only reads the filter.
 func (f *Filter) Spec() Spec {
 	d := f.Describe()
 	s := Spec{

@@ -29,7 +29,7 @@ var (
 	_ encoding.BinaryAppender    = (*filter.Filter)(nil)
 )
 
-// must passes a value on if there is no error.
+// must returns a value, or panics if there is an error.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -53,7 +53,7 @@ func wants(t testing.TB, err, want error) {
 
 var kinds = []filter.Kind{filter.Blocked, filter.SplitBlock, filter.Bloom}
 
-// specs are some of every kind, derivation and hash function.
+// specs returns some specs of every kind, derivation and hash function.
 func specs() (all []filter.Spec) {
 	for _, hash := range []filter.Hash{filter.XXH3, filter.XXH64, filter.SipHash13, filter.External} {
 		spec := filter.Spec{Capacity: 1000, Hash: hash, Seed: 5}
@@ -91,7 +91,7 @@ func TestKeysAreFoundAndFewOthers(t *testing.T) {
 				found++
 			}
 		}
-		// 4.5 standard deviations of 200 hits.
+		// The limit is 4.5 standard deviations above 200 hits.
 		if found > 200+64 {
 			t.Errorf("%+v: %d of %d other keys are found", spec, found, absent)
 		}
@@ -108,7 +108,7 @@ func TestKeysAreFoundAndFewOthers(t *testing.T) {
 	}
 }
 
-// The bytes of a file that the C library wrote, made from its header alone.
+// From the header alone, this package makes the same bytes as a file of the C library.
 func TestGoldenFilesAreMadeAgain(t *testing.T) {
 	paths := must(filepath.Glob(filepath.Join(goldenfiles.Folder(t), "*.petal")))
 	made := 0
@@ -154,7 +154,8 @@ func decimal(i uint64) string {
 	return decimal(i/10) + decimal(i%10)
 }
 
-// A batch answers as its keys one by one do, whatever their form; in small filters and in ones that are fetched ahead.
+// A batch gives the same answers as single calls, for every form of keys, in small filters and in those that are
+// prefetched.
 func TestBatchesAreManyCalls(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, capacity := range []uint64{100, 1_000_000} {
@@ -257,8 +258,8 @@ func TestSpecsThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-// The geometry that the library finds for many specs, as it wrote it down itself: from Petal's repository,
-// PETAL_UPDATE=1 go test . -run TestTableOfSizes in bindings/go, with the library installed.
+// The library wrote down the geometry that it finds for many specs. To write it anew, run PETAL_UPDATE=1 go test . -run
+// TestTableOfSizes in bindings/go of Petal's repository, with the library installed.
 func TestSizesAreThoseOfTheLibrary(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(must(os.ReadFile("testdata/sizes.csv")))), "\n")
 	for _, line := range lines[1:] {
@@ -398,7 +399,7 @@ func TestKeysThatCannotBeHashed(t *testing.T) {
 			t.Error("what cannot be looked up is there, and hashes can be inserted")
 		}
 	}
-	// Without the key it is still merged.
+	// Without the key the filter can still be merged.
 	check(t, keyed.Merge(locked))
 	if hash := must(keyed.Hash([]byte("a"))); !locked.ContainsHash(hash) || !must(locked.Copy()).ContainsHash(hash) {
 		t.Error("the key is lost")
@@ -407,7 +408,7 @@ func TestKeysThatCannotBeHashed(t *testing.T) {
 	wants(t, err, filter.ErrKeyMismatch)
 }
 
-// A dirty image stays dirty through everything, until somebody vouches for it.
+// A dirty image stays dirty through every operation, until somebody vouches for it.
 func TestDirtStays(t *testing.T) {
 	f := must(filter.New(filter.Spec{Capacity: 100}))
 	image := must(f.MarshalBinary())
@@ -479,7 +480,7 @@ func TestStreamsHoldOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// Bits after the last one mean nothing, and are no payload's.
+// Bits after the last one must be zero in a payload.
 func TestBitsAfterTheLastOneAreRefused(t *testing.T) {
 	f := must(filter.New(filter.Spec{Kind: filter.Bloom, Bits: 1001, Hashes: 3}))
 	image := must(f.MarshalBinary())

@@ -32,7 +32,7 @@ func with(allowed bool, one, other func(*filter.Filter)) pairs.Pair {
 	})
 }
 
-// The race detector reports what the comments forbid and nothing that they allow.
+// The race detector reports every use that the comments forbid, and no use that they allow.
 func TestRacesAreReported(t *testing.T) {
 	pairs.Test(t, map[string]pairs.Pair{
 		"insert and insert":       with(false, insert, insert),

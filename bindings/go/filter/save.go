@@ -26,8 +26,8 @@ func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
 	return buffer.Bytes(), nil
 }
 
-// UnmarshalBinary makes the filter what an image says, as [Load] does. A keyed filter has no key then: use Load.
-// Changes the filter.
+// UnmarshalBinary loads an image into the filter, as [Load] does. A keyed filter has no key then: use Load. Changes the
+// filter.
 func (f *Filter) UnmarshalBinary(slice []byte) error {
 	if f == nil {
 		return ErrClosed
@@ -35,8 +35,8 @@ func (f *Filter) UnmarshalBinary(slice []byte) error {
 	return f.become(Load(slice, nil))
 }
 
-// ReadFrom reads one image, and not a byte more, and makes the filter what it says, as [Read] does. A keyed filter has
-// no key then: use Read. Changes the filter.
+// ReadFrom reads one image into the filter, and not a byte more, as [Read] does. A keyed filter has no key then: use
+// Read. Changes the filter.
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 	if f == nil {
 		return 0, ErrClosed
@@ -54,7 +54,7 @@ func (f *Filter) become(other *Filter, err error) error {
 	return err
 }
 
-// countingReader counts what is read through it.
+// countingReader counts the bytes that are read through it.
 type countingReader struct {
 	reader io.Reader
 	count  int64
@@ -70,15 +70,15 @@ func (c *countingReader) Read(b []byte) (int, error) {
 func (f *Filter) SerializedSize() uint64 { return f.Describe().Bytes }
 
 // Save writes the image to a file in one step: readers see the old image or the new one, and processes that map the old
-// file keep it. The bytes go to a temporary file beside it, then onto the disk, and then the file takes its place. The
-// new file has the permissions of the old one, and its owner as far as that is allowed. A process that is killed
+// file keep it. Save writes a temporary file beside the old file, syncs it to the disk, and then replaces the old file.
+// The new file has the permissions of the old one, and its owner if the system allows that. A process that is killed
 // meanwhile may leave a file .petal-*.part behind. Returns [ErrUnsupported] for a path that is no regular file. Only
 // reads the filter.
 func (f *Filter) Save(path string) (err error) {
 	if f.image().Header().Kind == 0 {
 		return ErrClosed
 	}
-	// What a symbolic link leads to is looked at, and the link itself replaced.
+	// Checks the target of a symbolic link, but replaces the link itself.
 	existing, err := os.Stat(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -116,8 +116,8 @@ func (f *Filter) Save(path string) (err error) {
 	return syncFolder(filepath.Dir(path))
 }
 
-// createBeside makes a new file in the folder of a path: for everybody that may read new files, or if one is there for
-// nobody else until it has that one's permissions.
+// createBeside makes a new file in the folder of a path. If the path has no file, the new file has the usual
+// permissions. Otherwise only the owner may open the new file until it gets the permissions of the old one.
 func createBeside(path string, existing fs.FileInfo) (*os.File, error) {
 	mode := fs.FileMode(0o666)
 	if existing != nil {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// takeOwner returns the permissions of another file: files here have no owner that goes with them.
+// takeOwner returns the permissions of another file. On this system files have no owner to copy.
 func takeOwner(_ *os.File, existing fs.FileInfo) fs.FileMode { return existing.Mode().Perm() }
 
-// syncFolder does nothing: folders here cannot be synced.
+// syncFolder does nothing, because folders cannot be synced on this system.
 func syncFolder(string) error { return nil }

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// takeOwner gives a file the owner and the group of another, as far as that is allowed, and returns what permissions it
-// may have then: a group that is not the same has no more than everybody.
+// takeOwner gives a file the owner and the group of another file, if the system allows that, and returns the
+// permissions for the file. With another group, the group gets no more permissions than everybody.
 func takeOwner(file *os.File, existing fs.FileInfo) fs.FileMode {
 	mode := existing.Mode().Perm()
 	status, ok := existing.Sys().(*syscall.Stat_t)
@@ -23,8 +23,8 @@ func takeOwner(file *os.File, existing fs.FileInfo) fs.FileMode {
 	return mode
 }
 
-// syncFolder waits until a folder's entries are on the disk. Some file systems cannot do that and need not, and a
-// folder that may not be read cannot be synced.
+// syncFolder waits until a folder's entries are on the disk. Some file systems cannot sync folders and need not. A
+// folder without read permission cannot be synced.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {

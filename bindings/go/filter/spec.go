@@ -27,13 +27,13 @@ type Hash = image.Hash
 
 // The hash functions.
 const (
-	// XXH3, the default, is the 64-bit XXH3, seeded. It is not for keys that an attacker may choose.
+	// XXH3, the default, is the 64-bit XXH3, seeded. XXH3 is not for keys that an attacker may choose.
 	XXH3 = image.XXH3
 	// XXH64, seeded, is what Apache Parquet's filters use, with seed 0.
 	XXH64 = image.XXH64
 	// SipHash13 has a secret key: for keys that an attacker may choose.
 	SipHash13 = image.SipHash13
-	// External means that your program hashes: the filter takes 64-bit hashes only, which must be uniform in all bits.
+	// External means that your program hashes: the filter takes only 64-bit hashes, which must be uniform in all bits.
 	External = image.External
 )
 
@@ -42,11 +42,12 @@ type Derivation uint64
 
 // The derivations.
 const (
-	// Remix multiplies the hash by the golden ratio from probe to probe: as good as independent hashing at every size.
+	// Remix multiplies the hash by the golden ratio from probe to probe. Remix is as good as independent hashing at every
+	// size.
 	Remix Derivation = iota
-	// Independent has a word of its own, mixed from the hash, for each probe.
+	// Independent mixes a separate word from the hash for each probe.
 	Independent
-	// Slices cuts those words into pieces.
+	// Slices cuts the words of Independent into pieces.
 	Slices
 	// Double is a + i b (Kirsch and Mitzenmacher 2006). Small filters and low rates need more bits.
 	Double
@@ -66,7 +67,7 @@ func (d Derivation) String() string {
 	return fmt.Sprintf("derivation %d", uint64(d))
 }
 
-// scheme is how the probes of a derivation depend on each other; false where they do not.
+// scheme returns how the probes of a derivation depend on each other; dependent is false if they do not.
 func (d Derivation) scheme() (scheme sizing.Scheme, dependent bool) {
 	return sizing.Scheme(d) - sizing.Scheme(Double), d >= Double
 }
@@ -100,23 +101,23 @@ type Spec struct {
 	// Foldable rounds the size up, by less than 0.8 %, so that the filter can be folded by many powers of two.
 	Foldable bool
 
-	// Blocks is in how many blocks a key has its bits, 1 or 2; 0 is 1. 2 takes fewer bits at low rates, and reads two
-	// cache lines. Only Blocked takes it.
+	// Blocks is the number of blocks in which a key has its bits, 1 or 2; 0 is 1. Two blocks take fewer bits at low rates,
+	// and a lookup reads two cache lines. Only Blocked takes Blocks.
 	Blocks uint32
 
-	// Partitioned gives each probe of a key a slice of the bits of its own. Only Bloom takes it.
+	// Partitioned gives each probe of a key a slice of the bits. Only Bloom takes Partitioned.
 	Partitioned bool
 	// Derivation says how a key's probes come from its hash. Only Bloom takes derivations other than [Remix].
 	Derivation Derivation
-	// SliceWidth is how many bits of the hash a probe takes with [Slices], at most 64; 0 is what the size needs and 16
-	// more.
+	// SliceWidth is how many bits of the hash a probe takes with [Slices], at most 64. 0 means 16 bits more than the size
+	// needs.
 	SliceWidth uint32
 }
 
-// number writes a rate in messages.
+// number formats a rate for messages.
 func number(x float64) string { return fmt.Sprintf("%.6g", x) }
 
-// complete refuses what every kind refuses, and returns the spec with the defaults filled in.
+// complete checks the rules that all kinds have in common, and returns the spec with the defaults filled in.
 func (s Spec) complete() (Spec, error) {
 	if s.Kind == 0 {
 		s.Kind = Blocked
@@ -232,7 +233,7 @@ func (s Spec) header() (image.Header, error) {
 	return h, err
 }
 
-// identifier checks the hash function with its seed or key, and returns the identifier that the image has of these.
+// identifier checks the hash function with its seed or key, and returns the identifier for the image.
 func (s *Spec) identifier() (uint64, error) {
 	given := s.Key != [16]byte{}
 	switch {
@@ -270,7 +271,7 @@ func (s *Spec) folding(units uint64) (uint64, error) {
 	return (units + unit - 1) / unit * unit, nil
 }
 
-// product is that of two numbers.
+// product multiplies two numbers, or returns an error if the product is too large.
 func (s *Spec) product(a, b uint64) (uint64, error) {
 	high, low := bits.Mul64(a, b)
 	if high != 0 {
@@ -370,11 +371,11 @@ func (s *Spec) bloom(words *[8]uint64) (size, hashes uint64, err error) {
 func (s *Spec) bloomByRate() (size, hashes uint64, err error) {
 	scheme, dependent := s.Derivation.scheme()
 	if dependent && s.Foldable {
-		// These need a range without small factors, which cannot be folded.
+		// These derivations need a range without small factors, which cannot be folded.
 		return 0, 0, fmt.Errorf("%w: foldable keeps no false_positive_rate with derivation = %v: give bits instead, or "+
 			"derivation = remix", ErrContradiction, s.Derivation)
 	}
-	// Units are what folding divides: all bits, or those of a slice.
+	// units is the number that a fold divides: all bits, or the bits of a slice.
 	var units uint64
 	var possible bool
 	switch {
@@ -395,7 +396,7 @@ func (s *Spec) bloomByRate() (size, hashes uint64, err error) {
 	return size, hashes, err
 }
 
-// ImageSize returns the size in bytes of the image, header and payload, of the filter that the spec describes.
+// ImageSize returns the size in bytes of the complete image of the filter that the spec describes.
 func (s Spec) ImageSize() (uint64, error) {
 	h, err := s.header()
 	if err != nil {
@@ -415,7 +416,7 @@ func (s Spec) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	return expected(&h, keys), nil
 }
 
-// expected is the exact false-positive rate of a geometry with that many distinct keys.
+// expected returns the exact false-positive rate of a geometry with that many distinct keys.
 func expected(h *image.Header, keys uint64) float64 {
 	var rate float64
 	hashes := uint64(h.Hashes)
@@ -441,7 +442,8 @@ func expected(h *image.Header, keys uint64) float64 {
 	return max(rate, sizing.HashFloor(keys))
 }
 
-// reach is how many bits a probe of a filter of the kind bloom chooses among, and whether those are a slice of its own.
+// reach returns the number of bits among which a probe of a filter of the kind bloom chooses, and whether these bits
+// are the probe's own slice.
 func reach(h *image.Header) (bits uint64, partitioned bool) {
 	if h.Words[0] == 1 {
 		return h.Bits / uint64(h.Hashes), true
@@ -449,5 +451,5 @@ func reach(h *image.Header) (bits uint64, partitioned bool) {
 	return h.Bits, false
 }
 
-// shares is in how many blocks of a filter of the kind blocked a key has its bits.
+// shares returns the number of blocks in which a key of a filter of the kind blocked has its bits.
 func shares(h *image.Header) uint64 { return max(h.Words[0], 1) }

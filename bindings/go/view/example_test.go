@@ -10,7 +10,7 @@ import (
 	"github.com/petal-filter/petal/bindings/go/view"
 )
 
-// A file that package petal, the command petal, or any other program over the C library wrote: a hundred keys.
+// A file with a hundred keys. Package petal, the command petal, or another program over the C library wrote it.
 const path = "testdata/seen.petal"
 
 func Example() {
@@ -27,7 +27,7 @@ func Example() {
 	// true
 }
 
-// An image in memory, such as a part of a larger file, is used where it lies.
+// An image in memory, such as a part of a larger file, is used in place.
 func ExampleWrap() {
 	image, err := os.ReadFile(path)
 	if err != nil {
@@ -45,7 +45,7 @@ func ExampleWrap() {
 	// true
 }
 
-// Of an image that was read, or loaded, the filter has a copy, into which it inserts.
+// A filter that was read or loaded has a copy of the image, and takes insertions.
 func ExampleRead() {
 	file, err := os.Open(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func ExampleFilter_Header() {
 	// Output: split_block xxh3 100
 }
 
-// Two sides made a sketch each of their set of numbers, from one spec, and one side has both.
+// Two sides make sketches of their sets of numbers from one spec, and one side receives both sketches.
 func ExampleSketch() {
 	ours, err := view.OpenSketch("testdata/ours.petal", nil)
 	if err != nil {
@@ -96,7 +96,7 @@ func ExampleSketch() {
 		log.Fatal(err)
 	}
 	defer theirs.Close()
-	// What lies in a file is only read, so a copy takes the difference.
+	// A sketch in a file is only read, so a copy takes the difference.
 	difference, err := ours.Copy()
 	if err != nil {
 		log.Fatal(err)
@@ -109,7 +109,7 @@ func ExampleSketch() {
 	// Output: [{50001 -1} {1 1}] true <nil>
 }
 
-// A hash that one filter made serves all that share its hash function and seed.
+// One filter's hash of a key works for all filters with the same hash function and seed.
 func ExampleFilter_ContainsHash() {
 	seen, err := view.Open(path, nil)
 	if err != nil {

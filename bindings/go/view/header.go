@@ -2,7 +2,7 @@ package view
 
 import "github.com/petal-filter/petal/bindings/go/internal/image"
 
-// Why something failed; errors of this package wrap one of these, or come from the operating system.
+// Why something failed. An error of this package wraps one of these, or comes from the operating system.
 var (
 	ErrForeign      = image.ErrForeign
 	ErrTruncated    = image.ErrTruncated
@@ -74,7 +74,7 @@ type Header struct {
 	FalsePositiveRate float64
 	// Bits is the number of bits that keys are spread over.
 	Bits uint64
-	// Words is what else the kind needs.
+	// Words are the kind's further parameters.
 	Words [8]uint64
 	// PayloadBytes is the length of the payload. The image has a header of 256 bytes before it and a table of checksums
 	// after it.

@@ -6,16 +6,16 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/image"
 )
 
-// Map is an opened map: the exact value of each key that it was built from. It says that other keys are absent, except
-// for a small share of them. Maps are built with package petal or the command petal. The zero value is a closed map,
-// and so is nil.
+// Map is an opened map: the exact value of each key that it was built from. A map says that other keys are absent,
+// except for a small share of them. Package petal and the command petal build maps. The zero value is a closed map, and
+// so is nil.
 //
 // All methods but [Map.Close] may run in many goroutines at once.
 type Map struct {
 	opened *image.Filter
 }
 
-// OpenMap maps a file that is a map, and nothing else, for reading. It takes constant time. OpenMap does not check the
+// OpenMap maps a file that is a map, and nothing else, for reading, in constant time. OpenMap does not check the
 // payload; [Map.Verify] does. [Open] says what happens if the file is truncated meanwhile.
 func OpenMap(path string, options *Options) (*Map, error) {
 	return asMap(image.Open(path, (*image.Options)(options), image.AMap))
@@ -27,18 +27,18 @@ func WrapMap(slice []byte, options *Options) (*Map, error) {
 	return asMap(image.Wrap(slice, (*image.Options)(options), image.AMap))
 }
 
-// LoadMap copies the map at the start of a slice and compares the checksums, unless it is dirty.
+// LoadMap copies the map at the start of a slice and compares the checksums, unless the map is dirty.
 func LoadMap(slice []byte, options *Options) (*Map, error) {
 	return asMap(image.Load(slice, (*image.Options)(options), image.AMap))
 }
 
-// ReadMap reads one map, and not a byte more, and compares the checksums, unless it is dirty. Memory grows with the
-// bytes that arrive, whatever the header says.
+// ReadMap reads one map, and not a byte more, and compares the checksums, unless the map is dirty. Memory grows with
+// the bytes that arrive, whatever the header says.
 func ReadMap(r io.Reader, options *Options) (*Map, error) {
 	return asMap(image.Read(r, (*image.Options)(options), image.AMap))
 }
 
-// image is what was opened, a closed one if the map is closed or nil.
+// image returns the opened image; a closed one if the map is closed or nil.
 func (m *Map) image() *image.Filter {
 	if m == nil {
 		return &image.Filter{}
@@ -53,7 +53,7 @@ func asMap(opened *image.Filter, err error) (*Map, error) {
 	return &Map{opened}, nil
 }
 
-// Close lets go of the file and of the memory. Closing twice is allowed.
+// Close unmaps the file and frees the memory. Closing twice is allowed.
 func (m *Map) Close() error { return m.image().Close() }
 
 // Header returns what the image says about itself.
@@ -62,12 +62,12 @@ func (m *Map) Header() Header { return Header(m.image().Header()) }
 // String returns one line about the map, or "closed".
 func (m *Map) String() string { return m.image().String() }
 
-// Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum,
-// [ErrDirty] if nobody vouches for them.
+// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
+// Returns [ErrDirty] if all parts match but nobody vouches for them.
 func (m *Map) Verify() error { return m.image().Verify() }
 
 // Get returns the value of a key and whether it is there; 0 and false if it is not. Returns [ErrExternalHash] or
-// [ErrKeyMissing] where keys cannot be hashed; [ErrCorrupt] where the image sends the lookup past its end.
+// [ErrKeyMissing] if keys cannot be hashed. Returns [ErrCorrupt] if the image leads the lookup past its end.
 func (m *Map) Get(key []byte) (value uint64, found bool, err error) { return m.image().Get(key) }
 
 // GetString is [Map.Get] for the bytes of a string.

@@ -21,31 +21,31 @@ type Sketch struct {
 // removed, or that only the subtracted sketch had.
 type Listed = image.Listed
 
-// OpenSketch maps a file that is a sketch, and nothing else, for reading. It takes constant time: the payload is not
-// looked at, which [Sketch.Verify] does. [Open] says what happens if the file is truncated meanwhile.
+// OpenSketch maps a file that is a sketch, and nothing else, for reading, in constant time. OpenSketch does not check
+// the payload; [Sketch.Verify] does. [Open] says what happens if the file is truncated meanwhile.
 func OpenSketch(path string, options *Options) (*Sketch, error) {
 	return asSketch(image.Open(path, (*image.Options)(options), image.ASketch))
 }
 
-// WrapSketch opens the sketch at the start of a slice, in place and for reading: constant time, and the payload is not
-// looked at. The slice must not change while the sketch is in use. What follows the image is ignored.
+// WrapSketch opens the sketch at the start of a slice, in place and for reading, in constant time. WrapSketch does not
+// check the payload. The slice must not change while the sketch is in use. Other bytes may follow the image.
 func WrapSketch(slice []byte, options *Options) (*Sketch, error) {
 	return asSketch(image.Wrap(slice, (*image.Options)(options), image.ASketch))
 }
 
-// LoadSketch copies the sketch at the start of a slice and compares the checksums. A dirty image has none, and its copy
-// is dirty.
+// LoadSketch copies the sketch at the start of a slice and compares the checksums. A dirty image has no checksums, and
+// its copy is dirty.
 func LoadSketch(slice []byte, options *Options) (*Sketch, error) {
 	return asSketch(image.Load(slice, (*image.Options)(options), image.ASketch))
 }
 
-// ReadSketch reads one sketch, and not a byte more, and compares the checksums, unless it is dirty. Memory grows with
-// the bytes that arrive, whatever the header says.
+// ReadSketch reads one sketch, and not a byte more, and compares the checksums, unless the sketch is dirty. Memory
+// grows with the bytes that arrive, whatever the header says.
 func ReadSketch(r io.Reader, options *Options) (*Sketch, error) {
 	return asSketch(image.Read(r, (*image.Options)(options), image.ASketch))
 }
 
-// image is what was opened, a closed one if the sketch is closed or nil.
+// image returns the opened image; a closed one if the sketch is closed or nil.
 func (s *Sketch) image() *image.Filter {
 	if s == nil {
 		return &image.Filter{}
@@ -60,23 +60,23 @@ func asSketch(opened *image.Filter, err error) (*Sketch, error) {
 	return &Sketch{opened}, nil
 }
 
-// Copy copies the sketch, wherever it lies, into memory of its own, where it can be changed. A dirty sketch has a dirty
-// copy. Returns [ErrCorrupt] if the image that it lies in does not match its checksums.
+// Copy copies the sketch into memory of its own. The copy takes changes. A dirty sketch has a dirty copy. Returns
+// [ErrCorrupt] if an image in place does not match its checksums.
 func (s *Sketch) Copy() (*Sketch, error) { return asSketch(s.image().Copy()) }
 
-// Close lets go of the file and of the memory. Closing twice is allowed.
+// Close unmaps the file and frees the memory. Closing twice is allowed.
 func (s *Sketch) Close() error { return s.image().Close() }
 
-// Header returns what the image says about itself: Hashes are the cells of a number, Bits those of all cells, 192 each,
-// and Offered is the insertions less the removals, those since included.
+// Header returns what the image says about itself. Hashes is the number of cells of a number, or 0 for riblt. Bits is
+// the number of bits of all cells or symbols, 192 each. Offered is the insertions minus the removals, up to now.
 func (s *Sketch) Header() Header { return Header(s.image().Header()) }
 
 // String returns one line about the sketch, or "closed".
 func (s *Sketch) String() string { return s.image().String() }
 
-// Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum,
-// [ErrDirty] if none differs but nobody vouches for them, or not yet. A sketch in memory of its own was checked when it
-// was loaded.
+// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
+// Returns [ErrDirty] if all parts match but nobody vouches for them, or not yet. A sketch in memory of its own was
+// checked when it was loaded.
 func (s *Sketch) Verify() error { return s.image().Verify() }
 
 // Insert inserts the hash of a byte key, as a number. Returns [ErrKeyMissing] if the secret key was not given. Changes
@@ -110,21 +110,21 @@ func (s *Sketch) RemoveHash(hash uint64) error { return s.image().AddUint64(hash
 // other does not match its checksums. If other is dirty, s becomes dirty too. Changes s and only reads other.
 func (s *Sketch) Subtract(other *Sketch) error { return s.image().Combine(other.image(), true) }
 
-// Merge adds all that another sketch has. If the two sets have nothing in common, the result is the sketch of both.
-// Merge refuses what [Sketch.Subtract] refuses.
+// Merge adds all numbers of another sketch. If the two sets have nothing in common, the result is the sketch of both.
+// Merge refuses the same sketches as [Sketch.Subtract].
 func (s *Sketch) Merge(other *Sketch) error { return s.image().Combine(other.image(), false) }
 
-// List returns the numbers of the sketch in ascending order, first those with -1, then those with 1. It also says
-// whether the list is complete. If there are more differences than the sketch can tell apart, the list is right, but
-// some numbers are missing. List takes at most as many steps as the sketch has cells, whatever an image holds.
+// List returns the numbers of the sketch in ascending order, first those with -1, then those with 1. complete says
+// whether these are all numbers. If there are more differences than the sketch can tell apart, the list is right, but
+// some numbers are missing. The time of List is bounded, whatever an image holds.
 func (s *Sketch) List() (listed []Listed, complete bool, err error) { return s.image().List() }
 
 // Clear forgets all numbers. Changes the sketch.
 func (s *Sketch) Clear() error { return s.image().Clear() }
 
 // WriteTo writes the image, with checksums of the bytes that it writes. A dirty sketch stays dirty. Returns
-// [ErrCorrupt] if the image that the sketch lies in does not match its checksums; [ErrDirty] if another process begins
-// to change it meanwhile.
+// [ErrCorrupt] if an image in place does not match its checksums. Returns [ErrDirty] if another process begins to
+// change the image meanwhile.
 func (s *Sketch) WriteTo(w io.Writer) (int64, error) { return s.image().WriteTo(w) }
 
 // MarshalBinary returns the image as [Sketch.WriteTo] writes it.

@@ -1,13 +1,15 @@
 // Package view reads Petal filters without cgo: the same bytes that the C library writes, in Go, with a little assembly
 // where the processor has AVX2.
 //
-// It knows the kinds of filter bloom, split_block, blocked, fuse, ribbon, golomb, counting, scalable, hash_compaction,
-// signatures, exact_bits, cuckoo, quotient, vector_quotient and d_left, the kinds of map bloomier, retrieval,
-// approximator and mutable_bloomier ([Map]), and the kind of sketch iblt ([Sketch]); the error for another kind names
-// that kind. [Open] opens a filter in place over a mapped file, and [Wrap] over a slice. [Load] and [Read] copy a
-// filter into memory of its own; a copy of bloom, split_block, blocked or counting takes insertions too. A copy of a
-// sketch takes changes too. To make, merge and measure filters of the bit arrays use package filter. For all other
-// kinds use package petal or the command petal.
+// The kinds of filter are bloom, split_block, blocked, fuse, ribbon, golomb, counting, scalable, hash_compaction,
+// signatures, exact_bits, cuckoo, quotient, vector_quotient and d_left. The kinds of map are bloomier, retrieval,
+// approximator and mutable_bloomier ([Map]). The kinds of sketch are iblt and riblt ([Sketch]). The error for another
+// kind names that kind.
+//
+// [Open] opens a filter in place over a mapped file, and [Wrap] over a slice. [Load] and [Read] copy a filter into
+// memory of its own; a copy of bloom, split_block, blocked or counting takes insertions too. A copy of a sketch takes
+// changes too. To make, merge and measure filters of the bit arrays use package filter. For all other kinds use package
+// petal or the command petal.
 //
 //	seen, err := view.Open("seen.petal", nil)
 //	if err != nil {
@@ -61,8 +63,8 @@ func Wrap(slice []byte, options *Options) (*Filter, error) {
 	return asFilter(image.Wrap(slice, (*image.Options)(options), image.AFilter))
 }
 
-// Load copies the image at the start of a slice and compares the checksums. A dirty image has none, and its copy is
-// dirty. The copy takes insertions.
+// Load copies the image at the start of a slice and compares the checksums. A dirty image has no checksums, and its
+// copy is dirty. The copy takes insertions.
 func Load(slice []byte, options *Options) (*Filter, error) {
 	return asFilter(image.Load(slice, (*image.Options)(options), image.AFilter))
 }
@@ -78,7 +80,7 @@ func asFilter(f *image.Filter, err error) (*Filter, error) { return (*Filter)(f)
 // Close unmaps the file and frees the memory; afterwards lookups say true. Closing twice is allowed.
 func (f *Filter) Close() error { return f.image().Close() }
 
-// Header returns what the image says about itself. Its count includes keys that were inserted since opening.
+// Header returns what the image says about itself. The count Offered includes keys that were inserted since opening.
 func (f *Filter) Header() Header { return Header(f.image().Header()) }
 
 // String returns one line about the filter, or "closed".
@@ -98,13 +100,13 @@ func (f *Filter) ContainsString(key string) bool { return f.image().ContainsStri
 // ContainsUint64 is [Filter.Contains] for the eight little-endian bytes of a number.
 func (f *Filter) ContainsUint64(key uint64) bool { return f.image().ContainsUint64(key) }
 
-// ContainsHash looks up a hash that [Filter.Hash] made of the key, or that you made where the hash function is
+// ContainsHash looks up a hash: one that [Filter.Hash] made of the key, or one that you made if the hash function is
 // [External].
 func (f *Filter) ContainsHash(hash uint64) bool { return f.image().ContainsHash(hash) }
 
 // Insert inserts a key. isNew is true if the key certainly was not there before. Returns [ErrUnsupported] for kinds
-// that this package only reads; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or
-// [ErrKeyMissing] where keys cannot be hashed.
+// that this package only reads. Returns [ErrReadOnly] if the filter does not own its memory. Returns [ErrExternalHash]
+// or [ErrKeyMissing] if keys cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) { return f.image().Insert(key) }
 
 // InsertString is [Filter.Insert] for the bytes of a string.
@@ -122,16 +124,15 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	return f.image().InsertHash(hash)
 }
 
-// Hash returns the hash of a key as the filter makes it: for [Filter.ContainsHash] of all filters that share its hash
-// function and seed or key.
+// Hash returns the hash of a key for [Filter.ContainsHash] of all filters with the same hash function and seed or key.
 func (f *Filter) Hash(key []byte) (uint64, error) { return f.image().Hash(key) }
 
 // HashUint64 is [Filter.Hash] for the eight little-endian bytes of a number.
 func (f *Filter) HashUint64(key uint64) (uint64, error) { return f.image().HashUint64(key) }
 
 // WriteTo writes the image, with checksums of the bytes that it writes. A dirty filter stays dirty. Returns
-// [ErrCorrupt] if the image that the filter lies in does not match its checksums; [ErrDirty] if another process begins
-// to change it meanwhile.
+// [ErrCorrupt] if an image in place does not match its checksums. Returns [ErrDirty] if another process begins to
+// change the image meanwhile.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) { return f.image().WriteTo(w) }
 
 // MarshalBinary returns the image as [Filter.WriteTo] writes it.

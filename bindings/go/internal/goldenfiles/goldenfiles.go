@@ -1,5 +1,5 @@
-// Package goldenfiles unpacks the golden files of tests/golden, which is not there where this module alone was
-// downloaded.
+// Package goldenfiles unpacks the golden files of tests/golden. The files do not exist if this module was downloaded
+// alone.
 package goldenfiles
 
 import (
@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// Folder unpacks all golden images into a folder that goes with the test, those of maps and sketches into its
-// subfolders maps and sketches, and returns its name. The folder is empty where there is no repository around the
-// module.
+// Folder unpacks all golden images into a temporary folder of the test, and returns its name. Images of maps and
+// sketches go into the subfolders maps and sketches. The folder is empty if the module is not in its repository.
 func Folder(t testing.TB) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -40,7 +39,7 @@ func Folder(t testing.TB) string {
 	return folder
 }
 
-// repository is the folder that the module's repository would be, whichever package's test asks.
+// repository returns the folder of the module's repository, for a test of any package.
 func repository() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "../../../..")

@@ -1,15 +1,15 @@
 package image
 
-// Batches: many keys are hashed, and the cache lines of their bits fetched, before the first of them is looked at.
+// Batches: a batch hashes many keys and fetches their cache lines before it looks at the bits of the first key.
 
-// fetchFrom is the length of a payload from which on fetching ahead pays: that of a second-level cache.
+// fetchFrom is the least length of a payload for which fetching ahead pays: the size of a second-level cache.
 const fetchFrom = 512 << 10
 
-// FetchKeys is how many hashes are fetched at once.
+// FetchKeys is how many hashes are fetched together.
 const FetchKeys = 32
 
-// Fetch brings the cache lines near that the bits of some hashes are in, at most [FetchKeys], where that pays. Of keys
-// with many lines it is the first.
+// Fetch prefetches the cache lines of at most [FetchKeys] hashes if the payload is long enough. If a key has bits in
+// several lines, Fetch prefetches the first one.
 func (f *Filter) Fetch(hashes []uint64) {
 	if !canPrefetch || f.row == nil || f.row.first == nil || len(f.payload) < fetchFrom {
 		return
@@ -22,7 +22,7 @@ func (f *Filter) Fetch(hashes []uint64) {
 	prefetch(f.payload, offsets[:len(hashes)])
 }
 
-// CanHash says why keys cannot be hashed, if they cannot.
+// CanHash returns the reason why the filter cannot hash keys, or nil.
 func (f *Filter) CanHash() error {
 	if f.hasher.function == 0 {
 		return f.unhashable()
@@ -30,7 +30,7 @@ func (f *Filter) CanHash() error {
 	return nil
 }
 
-// HashSlices makes the hashes of byte strings, of a filter that can hash; hashes is as long.
+// HashSlices hashes byte strings into hashes, which has the same length. The filter must be able to hash.
 func (f *Filter) HashSlices(keys [][]byte, hashes []uint64) {
 	if f.hasher.function == XXH3 {
 		for i, key := range keys {
@@ -43,7 +43,7 @@ func (f *Filter) HashSlices(keys [][]byte, hashes []uint64) {
 	}
 }
 
-// HashStrings makes the hashes of strings, of a filter that can hash; hashes is as long.
+// HashStrings hashes strings into hashes, which has the same length. The filter must be able to hash.
 func (f *Filter) HashStrings(keys []string, hashes []uint64) {
 	if f.hasher.function == XXH3 {
 		for i, key := range keys {
@@ -56,7 +56,7 @@ func (f *Filter) HashStrings(keys []string, hashes []uint64) {
 	}
 }
 
-// HashUint64s makes the hashes of numbers, of a filter that can hash; hashes is as long.
+// HashUint64s hashes numbers into hashes, which has the same length. The filter must be able to hash.
 func (f *Filter) HashUint64s(keys, hashes []uint64) {
 	for i, key := range keys {
 		hashes[i], _ = f.hasher.hashUint64(key)

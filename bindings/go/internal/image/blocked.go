@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// The kind blocked, layout 1: blocks of sixteen lanes of 32 bits; a key has one bit in each of k lanes of its block.
+// The kind blocked, layout 1: blocks of sixteen lanes of 32 bits. A key has one bit in each of k lanes of its block.
 
 var blockedRow = kindRow{
 	name:     "blocked",
@@ -36,8 +36,8 @@ const (
 	maxLanes   = 16
 )
 
-// laneSalts are the multipliers of the lanes, shifted so that bits 32 to 36 of the product are the number of the bit:
-// of two neighbours, which share a product, the first has bits 27 to 31 and the second bits 32 to 36.
+// laneSalts are the multipliers of the lanes, shifted so that bits 32 to 36 of the product are the bit's number in the
+// lane. Two neighbouring lanes share a product: the first lane takes its bits 27 to 31, and the second bits 32 to 36.
 var laneSalts = func() (all [maxLanes]uint64) {
 	for i, salt := range salts {
 		all[2*i], all[2*i+1] = uint64(salt)<<5, uint64(salt)
@@ -73,7 +73,7 @@ func (s *shape) asBlocked(h *Header) (payloadBytes uint64, possible bool) {
 	return wholeBytes(h.Bits), true
 }
 
-// blockedFirst is where the block of a hash begins.
+// blockedFirst returns the byte at which the block of a hash begins.
 func (s *shape) blockedFirst(hash uint64) uint64 {
 	index, _ := bits.Mul64(hash, s.blocks)
 	return index * blockBytes
@@ -85,8 +85,8 @@ func (s *shape) block(payload []byte, hash uint64) (*[blockBytes]byte, uint64) {
 	return (*[blockBytes]byte)(payload[s.blockedFirst(hash):]), uint64(s.masks[choice])
 }
 
-// place is the byte of a block, and the bit in it, that a key has in the first lane of a mask, which is not empty: bit
-// n of lane l is bit 32 l + n of the block.
+// place returns the byte of a block, and the bit in that byte, of a key in the first lane of a nonempty mask. Bit n of
+// lane l is bit 32 l + n of the block.
 func place(mask, hash uint64) (index, bit uint64) {
 	lane := uint64(bits.TrailingZeros64(mask)) & (maxLanes - 1)
 	n := (hash & 0xffffffff) * laneSalts[lane] >> 32
@@ -95,8 +95,8 @@ func place(mask, hash uint64) (index, bit uint64) {
 
 func (s *shape) blockedContains(payload []byte, hash uint64) bool {
 	block, mask := s.block(payload, hash)
-	// Three lanes at once: most absent keys end there, and the processor predicts that branch better than one for each
-	// lane.
+	// Three lanes together: most absent keys end here, and the processor predicts this branch better than a branch for
+	// each lane.
 	if rest := mask & (mask - 1); rest&(rest-1) != 0 {
 		i0, bit0 := place(mask, hash)
 		i1, bit1 := place(rest, hash)

@@ -4,12 +4,13 @@ import "github.com/klauspost/cpuid/v2"
 
 var hasAVX2 = cpuid.CPU.Supports(cpuid.AVX2)
 
-// blockedContainsAVX2 is blockedContains with a vector of 32-bit lanes for each half of the block. In blocked_amd64.s.
+// blockedContainsAVX2 is blockedContains with a vector of 32-bit lanes for each half of the block. The code is in
+// blocked_amd64.s.
 //
 //go:noescape
 func blockedContainsAVX2(s *shape, payload []byte, hash uint64) bool
 
-// blockedInsertAVX2 is blockedInsert in the same way.
+// blockedInsertAVX2 is blockedInsert with the same vectors. The code is in blocked_amd64.s.
 //
 //go:noescape
 func blockedInsertAVX2(s *shape, payload []byte, hash uint64) (isNew bool)

@@ -4,7 +4,7 @@ import "math/bits"
 
 // The kind bloom, layout 1: bit p of the filter is bit p % 8 of byte p / 8.
 
-// The derivations: how the positions of a key come from its hash.
+// The derivations: how a key's bit positions come from its hash.
 const (
 	remix uint64 = iota
 	independent
@@ -86,7 +86,7 @@ func (s *shape) bloomInsert(payload []byte, hash uint64) (isNew bool) {
 	return isNew
 }
 
-// bloomFirst is the byte of the first position of a hash.
+// bloomFirst returns the byte of a hash's first position.
 func (s *shape) bloomFirst(hash uint64) (first uint64) {
 	if s.derivation == remix {
 		high, _ := bits.Mul64(hash, s.reach)
@@ -99,7 +99,7 @@ func (s *shape) bloomFirst(hash uint64) (first uint64) {
 	return first
 }
 
-// bloomProbe calls visit with the positions of a hash until it returns false, and returns what it returned last.
+// bloomProbe calls visit with each position of a hash until visit returns false, and returns the last result of visit.
 func (s *shape) bloomProbe(hash uint64, visit func(position uint64) bool) bool {
 	r := s.reach
 	switch s.derivation {

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// The cells of the kinds fuse and bloomier: a key has three or four, whose exclusive or is what the key stands for.
-// After the cells of all shards comes the directory, which says of each shard where it begins and how it is cut into
-// segments.
+// The cells of the kinds fuse and bloomier: a key has three or four cells, and their exclusive or is the key's
+// fingerprint or value. The cells of all shards come first, and then the directory: for each shard, where it begins and
+// how it is cut into segments.
 
 const (
 	mixOrder   = 0xbf58476d1ce4e5b9
@@ -16,7 +16,7 @@ const (
 
 	entryBytes = 16
 
-	// A key has from leastArity to mostArity cells.
+	// A key has leastArity to mostArity cells.
 	leastArity = 3
 	mostArity  = 4
 )
@@ -30,13 +30,13 @@ type cellArray struct {
 	cells  uint64
 }
 
-// isPossible says whether there is such an array; of its bits the caller knows that they are fewer than 2^64.
+// isPossible says whether such an array can exist. The caller knows that the array has fewer than 2^64 bits.
 func (a *cellArray) isPossible() bool {
 	return a.arity >= leastArity && a.arity <= mostArity && a.width >= 1 && a.width <= 64 &&
 		a.shards <= math.MaxUint32 && a.cells < 1<<62 && (a.shards == 0) == (a.cells == 0)
 }
 
-// directory returns where the directory begins: at the first whole word after the cells.
+// directory returns the byte at which the directory begins: the first whole word after the cells.
 func (a *cellArray) directory() uint64 {
 	cellBits := a.cells * uint64(a.width)
 	words := cellBits / 64
@@ -64,13 +64,13 @@ func (a *cellArray) entry(payload []byte, index uint64) shard {
 	return shard{starts: low & math.MaxUint32, seed: low >> 32, length: uint(high & 63), first: high >> 6 << 6}
 }
 
-// shardOf returns the shard of x, and where in it x is, in 32 bits. There is one shard at least.
+// shardOf returns the shard of x, and the place of x in the shard, in 32 bits. The array must have a shard.
 func (a *cellArray) shardOf(payload []byte, x uint64) (of shard, place uint64) {
 	index, low := bits.Mul64(x, a.shards)
 	return a.entry(payload, index), low >> 32
 }
 
-// scatter is the second half of the mixing, under the seed of the shard.
+// scatter is the second half of the mixing, with the seed of the shard.
 func (s *shard) scatter(x uint64) uint64 {
 	z := (x ^ (s.seed<<32 | s.seed)) * mixScatter
 	return z ^ z>>31
@@ -82,15 +82,15 @@ func orderOf(hash uint64) uint64 {
 	return x ^ x>>27
 }
 
-// scatterIdentity is what a key of a map has in place of its scattered hash.
+// scatterIdentity is the counterpart of scatter for a key of a map.
 func (s *shard) scatterIdentity(id identity) uint64 {
 	return s.scatter(orderOf(id.low) ^ s.scatter(id.high))
 }
 
-// keyCells are the cells of a key; of three the fourth is 0.
+// keyCells are the cells of a key. If a key has three cells, the fourth is 0.
 type keyCells [mostArity]uint64
 
-// places returns the cells of a key. A forged directory gives any number.
+// places returns the cells of a key. A forged directory may give any number.
 func (a *cellArray) places(s *shard, place, z uint64) keyCells {
 	length := uint64(1) << s.length
 	p := place * s.starts >> 32
@@ -104,7 +104,7 @@ func (a *cellArray) places(s *shard, place, z uint64) keyCells {
 	return cells
 }
 
-// together returns the exclusive or of a key's cells; false if one of them is not there.
+// together returns the exclusive or of a key's cells; false if a cell lies outside of the array.
 func (a *cellArray) together(payload []byte, places keyCells) (all uint64, there bool) {
 	if max(places[0], places[1], places[2], places[3]) >= a.cells {
 		return 0, false
@@ -113,7 +113,7 @@ func (a *cellArray) together(payload []byte, places keyCells) (all uint64, there
 	for _, place := range places[:a.arity] {
 		bit := place * uint64(a.width)
 		if a.width <= 57 {
-			// The directory follows, so the eight bytes are there.
+			// The directory follows the cells, so all eight bytes exist.
 			all ^= binary.LittleEndian.Uint64(payload[bit/8:]) >> (bit % 8)
 			continue
 		}
@@ -126,7 +126,7 @@ func (a *cellArray) together(payload []byte, places keyCells) (all uint64, there
 	return all & lowBits(a.width), true
 }
 
-// isOrdered says whether the directory divides the cells among the shards, one after the other.
+// isOrdered says whether the directory's shards follow one another and cover all cells.
 func (a *cellArray) isOrdered(payload []byte) bool {
 	next, end := uint64(0), uint64(0)
 	for index := range a.shards {
@@ -142,7 +142,7 @@ func (a *cellArray) isOrdered(payload []byte) bool {
 	return end == a.cells
 }
 
-// fingerprint returns bits of a scattered hash that do not depend on those that chose the cells: 32 of them.
+// fingerprint returns 32 bits of a scattered hash that are independent of the bits that choose the cells.
 func fingerprint(z uint64) uint64 { return z * golden >> 32 }
 
 // lowBits has the lowest n bits set, n from 0 to 64.

@@ -2,7 +2,7 @@ package image
 
 import "math/bits"
 
-// The kind counting, layout 1: counters of 2 to 16 bits, those of a key anywhere or in one block.
+// The kind counting, layout 1: counters of 2 to 16 bits. The counters of a key lie anywhere, or in one block.
 
 var countingRow = kindRow{
 	name:     "counting",
@@ -35,7 +35,7 @@ func (s *shape) asCounting(h *Header) (payloadBytes uint64, possible bool) {
 	return wholeBytes(h.Bits), s.reach != 0 && h.Hashes <= maxCounters
 }
 
-// countersOf writes the counters of a hash, each of them once, to the front of room.
+// countersOf writes the distinct counters of a hash to the front of room.
 func (s *shape) countersOf(hash uint64, room *[maxCounters]uint64) []uint64 {
 	found := room[:0]
 	if s.masks != nil {
@@ -60,13 +60,13 @@ next:
 	return found
 }
 
-// counter is where a counter lies: its bytes, and the lowest bit in the first of them.
+// counter returns the bytes of a counter, and its lowest bit in the first of these bytes.
 func (s *shape) counter(payload []byte, p uint64) (in []byte, shift uint64) {
 	first := p * s.counterBits
 	return payload[first/8 : (first+s.counterBits+7)/8], first % 8
 }
 
-// valueOf returns the number that bytes hold, from the lowest bit on.
+// valueOf returns the number in bytes, the lowest byte first.
 func valueOf(in []byte) (value uint64) {
 	for i, b := range in {
 		value |= uint64(b) << (8 * i)

@@ -11,14 +11,14 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Why nothing could be made.
+// Why Create failed.
 var (
 	ErrTooLarge    = errors.New("petal: more bits than the kind, or the address space, can hold")
 	ErrOutOfMemory = errors.New("petal: memory could not be had")
 )
 
-// Create makes an empty filter in memory of its own. Of the header it takes kind, hash, identifier, capacity, rate and
-// geometry; the length of the payload is that of the bits.
+// Create makes an empty filter in memory of its own. Create takes kind, hash, identifier, capacity, rate and geometry
+// from the header, and derives the payload's length from the number of bits.
 func Create(h Header, options *Options) (*Filter, error) {
 	h.LayoutVersion, h.Offered, h.Dirty = layoutVersion, 0, false
 	bytes := max(1, wholeBytes(h.Bits))
@@ -56,7 +56,7 @@ func Create(h Header, options *Options) (*Filter, error) {
 	}, nil
 }
 
-// allocate makes zeros, if there is memory for them: Go itself would end the program.
+// allocate makes zeros, or fails if there is no memory. Without this check Go would end the program.
 func allocate(length int) ([]byte, error) {
 	const certain = 64 << 20
 	if length > certain && !isThereMemory(length) {
@@ -98,13 +98,13 @@ func (h *Header) encode(b *[headerLength]byte) {
 	u64(sealOffset, xxh3.Hash(b[checksumOffset:sealOffset]))
 }
 
-// KeyIdentifier is what images say of a secret key.
+// KeyIdentifier returns the identifier of a secret key in images.
 func KeyIdentifier(key [16]byte) uint64 { return newSipKey(key).identifier() }
 
-// Payload returns the payload, to be read; nil if the filter is closed.
+// Payload returns the payload for reading; nil if the filter is closed.
 func (f *Filter) Payload() []byte { return f.payload }
 
-// Change returns the payload, to be changed. It is a change to the race detector.
+// Change returns the payload for a change. The race detector takes the call for a change.
 func (f *Filter) Change() ([]byte, error) {
 	switch {
 	case f.kind == 0:
@@ -116,13 +116,13 @@ func (f *Filter) Change() ([]byte, error) {
 	return f.payload, nil
 }
 
-// SetOffered says how many keys were offered.
+// SetOffered sets how many keys were offered.
 func (f *Filter) SetOffered(offered uint64) { f.header.Offered = offered }
 
-// SetDirty says whether nobody vouches for the payload.
+// SetDirty sets whether the filter is dirty: nobody vouches for the payload.
 func (f *Filter) SetDirty(dirty bool) { f.header.Dirty = dirty }
 
-// Become takes over what another filter is, but for the keys offered, and with the hasher that there is.
+// Become takes over another filter, but keeps the number of offered keys and the hasher.
 func (f *Filter) Become(other *Filter) {
 	h := f.hasher
 	other.header.Offered, other.header.Dirty = f.header.Offered, f.header.Dirty

@@ -19,7 +19,8 @@ const (
 	sortedSlots    = 4
 )
 
-// sortedHighs has the high bits of the entries of a semi-sorted bucket by their number, those of the first the lowest.
+// sortedHighs has the high bits of the entries of a semi-sorted bucket, by the bucket's number. The lowest bits belong
+// to the first entry.
 var sortedHighs = func() (highs [sortedCodes]uint16) {
 	for packed := range 1 << 16 {
 		a, b, c, d := packed&15, packed>>4&15, packed>>8&15, packed>>12
@@ -38,7 +39,7 @@ func (s *shape) asCuckoo(h *Header) (payloadBytes uint64, possible bool) {
 	}
 	s.width, s.slots, s.sorted = uint(width), slots, sorted == 1
 	s.stride = slots * (width - sorted)
-	// An even number of buckets; the tail begins after the last one.
+	// The number of buckets is even, and the tail begins after the last bucket.
 	s.reach = h.Bits / s.stride &^ 1
 	s.bits = s.reach * s.stride
 	return wholeBytes(h.Bits), s.reach != 0
@@ -74,7 +75,7 @@ func (s *shape) bucketHas(payload []byte, bucket, fingerprint uint64) bool {
 	return false
 }
 
-// sortedBucket returns the entries of a semi-sorted bucket; a number that no entries have stands for 0.
+// sortedBucket returns the entries of a semi-sorted bucket. An invalid number counts as 0.
 func (s *shape) sortedBucket(payload []byte, bucket uint64) (entries [sortedSlots]uint64) {
 	bit := bucket * s.stride
 	var highs uint64
@@ -94,7 +95,7 @@ func (s *shape) sortedBucket(payload []byte, bucket uint64) (entries [sortedSlot
 	return entries
 }
 
-// checkCuckoo says whether the bits after the last bucket are zero, and semi-sorted buckets are.
+// checkCuckoo says whether the bits after the last bucket are zero, and whether semi-sorted buckets are sorted.
 func (s *shape) checkCuckoo(payload []byte) bool {
 	if !hasZeroTail(s, payload) {
 		return false

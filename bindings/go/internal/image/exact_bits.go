@@ -1,6 +1,6 @@
 package image
 
-// The kind exact_bits, layout 1: a bit for each of the integers below a bound, which are keys as they are.
+// The kind exact_bits, layout 1: a bit for each integer below a bound. The integers are the keys, without a hash.
 
 var exactBitsRow = kindRow{
 	name:     "exact_bits",

@@ -17,14 +17,14 @@ import (
 
 // Options say how to open a filter. A nil *Options is the zero value.
 type Options struct {
-	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without it the filter
-	// opens, and answers hashes, but says true of every key.
+	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the filter
+	// opens and looks up hashes, but says true of every key.
 	Key [16]byte
 }
 
-// Filter is an opened filter, map or sketch. Its zero value is a closed one.
+// Filter is an opened filter, map or sketch. The zero value is closed.
 type Filter struct {
-	// What a lookup needs, first and together.
+	// The fields that a lookup needs come first, side by side.
 	row     *kindRow
 	payload []byte
 	shape   shape
@@ -37,7 +37,8 @@ type Filter struct {
 	mapping  *mapping
 }
 
-// OrClosed returns the filter, a closed one if it is nil: the methods of packages view and filter answer then too.
+// OrClosed returns the filter, or a closed one if it is nil, so that the methods of packages view and filter accept
+// nil.
 func (f *Filter) OrClosed() *Filter {
 	if f == nil {
 		return &Filter{}
@@ -45,8 +46,8 @@ func (f *Filter) OrClosed() *Filter {
 	return f
 }
 
-// Open maps a file for reading. It takes constant time: the payload is not looked at, which [Filter.Verify] does. The
-// file is the image and nothing else. On systems without mmap it is read instead.
+// Open maps a file for reading, in constant time. Open does not check the payload; [Filter.Verify] does. The file is
+// the image and nothing else. On systems without mmap, Open reads the file instead.
 //
 // If another process truncates a file while it is mapped, touching the lost part ends the program; where that may
 // happen, use [Read].
@@ -73,14 +74,14 @@ func Open(path string, options *Options, as Handle) (*Filter, error) {
 	return f, nil
 }
 
-// Wrap opens the image at the start of a slice, in place and for reading: constant time, and the payload is not looked
-// at. The slice must not change while the filter is in use. What follows the image is ignored.
+// Wrap opens the image at the start of a slice, in place and for reading, in constant time. Wrap does not check the
+// payload. The slice must not change while the filter is in use. Other bytes may follow the image.
 func Wrap(image []byte, options *Options, as Handle) (*Filter, error) {
 	header, err := readHeader(image)
 	if err != nil {
 		return nil, err
 	}
-	// The order is the specification's.
+	// The checks come in the order of the specification.
 	length, _ := imageBytes(header.PayloadBytes)
 	if len(image) < length {
 		return nil, fmt.Errorf("%w: %d bytes of %d", ErrTruncated, len(image), length)
@@ -97,8 +98,8 @@ func Wrap(image []byte, options *Options, as Handle) (*Filter, error) {
 // HeaderBytes is how many bytes an image has before its payload.
 const HeaderBytes = headerLength
 
-// Over opens the payload that a header describes and that begins at an address, for lookups only. It takes constant
-// time, and the payload is not looked at.
+// Over opens the payload of a header, which begins at an address, for lookups only, in constant time. Over does not
+// check the payload.
 func Over(head []byte, payload *byte, options *Options, as Handle) (*Filter, error) {
 	header, err := decodeHeader(head)
 	if err != nil {
@@ -107,7 +108,7 @@ func Over(head []byte, payload *byte, options *Options, as Handle) (*Filter, err
 	return over(&header, unsafe.Slice(payload, header.PayloadBytes), options, as)
 }
 
-// over opens a payload of the length that its header says.
+// over opens a payload, whose length is the header's.
 func over(header *Header, payload []byte, options *Options, as Handle) (*Filter, error) {
 	row, err := header.row()
 	if err != nil {
@@ -127,8 +128,8 @@ func over(header *Header, payload []byte, options *Options, as Handle) (*Filter,
 	return &Filter{row: row, kind: header.Kind, payload: payload, shape: shape, hasher: hasher, header: *header}, nil
 }
 
-// Load copies the image at the start of a slice and compares the checksums. A dirty image has none, and its copy is
-// dirty. Keys can be inserted into the copy.
+// Load copies the image at the start of a slice and compares the checksums. A dirty image has no checksums, and its
+// copy is dirty. The copy takes insertions.
 func Load(image []byte, options *Options, as Handle) (*Filter, error) {
 	f, err := Wrap(image, options, as)
 	if err != nil {
@@ -139,8 +140,8 @@ func Load(image []byte, options *Options, as Handle) (*Filter, error) {
 	return f.loaded()
 }
 
-// Read reads one image, and not a byte more, and compares the checksums, unless it is dirty. Keys can be inserted into
-// it. Memory grows with the bytes that arrive, whatever the header says.
+// Read reads one image, and not a byte more, and compares the checksums, unless the image is dirty. The filter takes
+// insertions. Memory grows with the bytes that arrive, whatever the header says.
 func Read(r io.Reader, options *Options, as Handle) (*Filter, error) {
 	start := make([]byte, headerLength)
 	n, err := io.ReadFull(r, start)
@@ -165,7 +166,7 @@ func Read(r io.Reader, options *Options, as Handle) (*Filter, error) {
 	return f.loaded()
 }
 
-// readRest appends payload and table to the header before them. It doubles what it has room for as bytes come.
+// readRest appends the payload and the table to the header. The buffer doubles as bytes arrive.
 func readRest(r io.Reader, image []byte, length uint64) ([]byte, error) {
 	const firstRoom = 1 << 20
 	for length > 0 {
@@ -185,7 +186,7 @@ func readRest(r io.Reader, image []byte, length uint64) ([]byte, error) {
 	return image, nil
 }
 
-// loaded checks the payload of a filter that was copied, which from here on is its own.
+// loaded checks the payload of a copied filter, and makes the filter writable.
 func (f *Filter) loaded() (*Filter, error) {
 	if !f.header.Dirty {
 		if err := f.verify(); err != nil {
@@ -199,7 +200,7 @@ func (f *Filter) loaded() (*Filter, error) {
 	return f, nil
 }
 
-// Close lets go of the file and of the memory; afterwards lookups say true. Closing twice is allowed.
+// Close unmaps the file and frees the memory; afterwards lookups say true. Closing twice is allowed.
 func (f *Filter) Close() error {
 	mapped := f.mapping
 	*f = Filter{}
@@ -274,7 +275,7 @@ func (f *Filter) ContainsUint64(key uint64) bool {
 	return !ok || f.ContainsHash(hash)
 }
 
-// ContainsHash looks up a hash that [Filter.Hash] made of the key, or that you made where the hash function is
+// ContainsHash looks up a hash: one that [Filter.Hash] made of the key, or one that you made if the hash function is
 // [External].
 func (f *Filter) ContainsHash(hash uint64) bool {
 	if f.row == nil {
@@ -282,19 +283,20 @@ func (f *Filter) ContainsHash(hash uint64) bool {
 	}
 	found := false
 	if f.row == &blockedRow && hasAVX2 {
-		// The default kind: a call through the row would go through a wrapper for assembly, which costs a third of it.
+		// The default kind: a call through the row would go through a wrapper of the assembly, which costs a third of the
+		// lookup.
 		found = blockedContainsAVX2(&f.shape, f.payload, hash)
 	} else {
 		found = f.row.contains(&f.shape, f.payload, hash)
 	}
-	// The payload of a mapped file goes with the filter.
+	// The payload of a mapped file must not be unmapped before the lookup ends.
 	runtime.KeepAlive(f)
 	return found
 }
 
 // Insert inserts a key. isNew is true if the key certainly was not there before. Returns [ErrUnsupported] for kinds
-// that this package only reads; [ErrReadOnly] where the memory is not the filter's own; [ErrExternalHash] or
-// [ErrKeyMissing] where keys cannot be hashed.
+// that this package only reads. Returns [ErrReadOnly] if the filter does not own its memory. Returns [ErrExternalHash]
+// or [ErrKeyMissing] if keys cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	hash, ok := f.hasher.hash(key)
 	if !ok {
@@ -326,7 +328,7 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	if !f.writable {
 		return false, ErrReadOnly
 	}
-	// Lookups read this word, and beyond it what the race detector does not see.
+	// Lookups read this word. The race detector does not see the payload.
 	race.Write(unsafe.Pointer(&f.row))
 	if f.row == &blockedRow && hasAVX2 {
 		isNew = blockedInsertAVX2(&f.shape, f.payload, hash)
@@ -339,8 +341,7 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	return isNew, nil
 }
 
-// Hash returns the hash of a key as the filter makes it: for [Filter.ContainsHash] of all filters that share its hash
-// function and seed or key.
+// Hash returns the hash of a key for [Filter.ContainsHash] of all filters with the same hash function and seed or key.
 func (f *Filter) Hash(key []byte) (uint64, error) {
 	hash, ok := f.hasher.hash(key)
 	if !ok {
@@ -371,8 +372,8 @@ func (f *Filter) unhashable() error {
 }
 
 // WriteTo writes the image, with checksums of the bytes that it writes. A dirty filter stays dirty. Returns
-// [ErrCorrupt] if the image that the filter lies in does not match its checksums; [ErrDirty] if another process begins
-// to change it meanwhile.
+// [ErrCorrupt] if an image in place does not match its checksums. Returns [ErrDirty] if another process begins to
+// change the image meanwhile.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	if f.kind == 0 {
 		return 0, ErrClosed

@@ -27,6 +27,6 @@ func (s *shape) fuseContains(payload []byte, hash uint64) bool {
 	shard, place := s.cells.shardOf(payload, x)
 	z := shard.scatter(x)
 	all, there := s.cells.together(payload, s.cells.places(&shard, place, z))
-	// Of a directory that is forged nothing certain is known.
+	// With a forged directory the answer is true, because nothing is certain.
 	return !there || (all^fingerprint(z))&lowBits(s.cells.width) == 0
 }

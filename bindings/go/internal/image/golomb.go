@@ -19,7 +19,7 @@ const (
 	mostGolombRange  = 1 << 62
 	mostGolombDigits = 48
 	mostGolombBits   = 56
-	// The widest field of the index.
+	// The greatest width of an index field.
 	mostGolombWidth = 57
 	golombGroup     = 8
 )
@@ -33,7 +33,7 @@ func (s *shape) asGolomb(h *Header) (payloadBytes uint64, possible bool) {
 	return wholeBytes(h.Bits + 64), possible
 }
 
-// bitsAt returns so many bits of a payload, at most 64, from a bit on; false past its end.
+// bitsAt returns width bits of a payload, at most 64, from a bit on; false past the end of the payload.
 func bitsAt(payload []byte, bit uint64, width uint) (all uint64, there bool) {
 	if width == 0 {
 		return 0, true
@@ -50,7 +50,7 @@ func bitsAt(payload []byte, bit uint64, width uint) (all uint64, there bool) {
 	return all & lowBits(width), true
 }
 
-// golombHead is what the first line of a payload says, and what follows from it.
+// golombHead is the first line of a payload, with the numbers that follow from it.
 type golombHead struct {
 	values        uint64
 	low           uint // the Rice parameter
@@ -61,7 +61,7 @@ type golombHead struct {
 	codes         uint64 // the bit in which the codes begin
 }
 
-// golombHead reads the head; false where it is none of a payload with this geometry.
+// golombHead reads the head; false if a payload with this geometry cannot have it.
 func (s *shape) golombHead(payload []byte) (of golombHead, possible bool) {
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(payload[8*i:]) }
 	codeBits, widths := word(1), word(2)
@@ -75,7 +75,7 @@ func (s *shape) golombHead(payload []byte) (of golombHead, possible bool) {
 		return of, false
 	}
 	of.buckets = (s.reach-1)>>(of.low+5) + 1
-	// Every number has a bit at least, and the parameter that codes them best makes fewer buckets than numbers.
+	// Every number has at least one bit, and there is at most one bucket more than numbers.
 	if of.values > codeBits || of.buckets-1 > of.values {
 		return of, false
 	}
@@ -88,12 +88,12 @@ func (s *shape) golombHead(payload []byte) (of golombHead, possible bool) {
 	return of, of.codes <= s.bits && codeBits == s.bits-of.codes
 }
 
-// entry returns the bits of an entry of the index.
+// entry returns the length of an index entry in bits.
 func (g *golombHead) entry() uint64 { return uint64(g.begin) + (golombGroup-1)*uint64(g.length) }
 
-// bucket returns the bits in which the codes of a bucket begin and end; false where the index is forged.
+// bucket returns the bits at which the codes of a bucket begin and end; false if the index is forged.
 func (g *golombHead) bucket(s *shape, payload []byte, bucket uint64) (begin, end uint64, there bool) {
-	// Where a group begins.
+	// of returns the bit at which a group begins.
 	of := func(group uint64) (uint64, bool) {
 		more, there := bitsAt(payload, golombHeadBits+group*g.entry(), g.begin)
 		return g.codes + group*g.slope>>16 + g.least + more, there
@@ -121,16 +121,16 @@ func (g *golombHead) bucket(s *shape, payload []byte, bucket uint64) (begin, end
 	return begin, end, begin <= end && end <= s.bits
 }
 
-// golombNumbers reads the numbers of a bucket, each less the bucket's first.
+// golombNumbers reads the numbers of a bucket, each minus the bucket's least number.
 type golombNumbers struct {
 	payload []byte
 	low     uint
-	// The high parts of the gaps go up from the bucket's begin, the low parts down from its end.
+	// The high parts of the gaps are stored upwards from the bucket's begin, the low parts downwards from its end.
 	at, end uint64
 	next    uint64
 }
 
-// number returns the next number; more is false after the last, and there where the codes are forged.
+// number returns the next number. more is false after the last number; there is false if the codes are forged.
 func (n *golombNumbers) number() (number uint64, more, there bool) {
 	if n.at >= n.end {
 		return 0, false, true
@@ -155,7 +155,7 @@ func (n *golombNumbers) number() (number uint64, more, there bool) {
 	return number, true, true
 }
 
-// golombCheck looks whether the index says where the codes are, and these are of different numbers below the range, as
+// golombCheck says whether the index leads to the codes, and whether the codes are distinct numbers below the range, as
 // many as the head says.
 func (s *shape) golombCheck(payload []byte) bool {
 	head, possible := s.golombHead(payload)
@@ -204,7 +204,7 @@ func (s *shape) golombContains(payload []byte, hash uint64) bool {
 	bucket := wanted >> (head.low + 5)
 	begin, end, there := head.bucket(s, payload, bucket)
 	if !there || begin < head.codes {
-		// Of an index that is forged nothing certain is known.
+		// With a forged index the answer is true, because nothing is certain.
 		return true
 	}
 	wanted &= lowBits(head.low + 5)

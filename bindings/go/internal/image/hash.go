@@ -9,7 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// hasher makes the 64-bit hashes of keys. Its zero value cannot.
+// hasher makes the 64-bit hashes of keys. The zero value cannot hash.
 type hasher struct {
 	function Hash // 0 where keys cannot be hashed
 	seed     uint64
@@ -22,10 +22,10 @@ func newSipKey(key [16]byte) sipKey {
 	return sipKey{binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])}
 }
 
-// identifier is what images say of the key.
+// identifier returns the identifier of the key in images.
 func (k sipKey) identifier() uint64 { return k.hash(2, 4, []byte("petal key identifier")) }
 
-// newHasher makes the hasher of a header; a keyed one needs its key.
+// newHasher makes the hasher of a header. A keyed hash function needs its key from the options.
 func newHasher(h *Header, options *Options) (hasher, error) {
 	key := [16]byte{}
 	if options != nil {
@@ -99,7 +99,7 @@ func (h *hasher) identifyUint64(key uint64) (id identity, ok bool) {
 	return h.identify(b[:])
 }
 
-// xxh3 is XXH3; without a seed it is faster.
+// xxh3 is XXH3. Without a seed xxh3 is faster.
 func (h *hasher) xxh3(key []byte) uint64 {
 	if h.seed == 0 {
 		return xxh3.Hash(key)
@@ -113,7 +113,7 @@ func (h *hasher) hashUint64(key uint64) (hash uint64, ok bool) {
 	return h.hash(b[:])
 }
 
-// bytesOf gives a string's bytes without copying them. They are only read, and only during the call.
+// bytesOf returns the bytes of a string without a copy. The callee only reads the bytes, and only during the call.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // hash is SipHash-c-d (Aumasson and Bernstein, 2012).
@@ -142,7 +142,7 @@ func (k sipKey) hash128(c, d int, message []byte) (id identity) {
 	return id
 }
 
-// absorb returns the state after the message; form is what the 128-bit form puts into it first.
+// absorb returns the state after the message. The 128-bit form puts form into the state first.
 func (k sipKey) absorb(c int, form uint64, message []byte) (v0, v1, v2, v3 uint64) {
 	v0, v1 = k[0]^0x736f6d6570736575, k[1]^0x646f72616e646f6d^form
 	v2, v3 = k[0]^0x6c7967656e657261, k[1]^0x7465646279746573

@@ -25,7 +25,7 @@ func (s *shape) asHashCompaction(h *Header) (payloadBytes uint64, possible bool)
 	return wholeBytes(h.Bits), high == 0 && all <= h.Bits
 }
 
-// slotAt returns bits of the payload, at most 63.
+// slotAt returns at most 63 bits of the payload.
 func slotAt(payload []byte, bit uint64, width uint) uint64 {
 	at, shift := bit/64*8, uint(bit%64)
 	all := binary.LittleEndian.Uint64(payload[at:]) >> shift
@@ -48,7 +48,7 @@ func (s *shape) hashCompactionContains(payload []byte, hash uint64) bool {
 		case 0:
 			return false
 		}
-		// Both are below the number of slots, which is below 2^63.
+		// slot and step are below the number of slots, which is below 2^63.
 		if slot += step; slot >= s.reach {
 			slot -= s.reach
 		}

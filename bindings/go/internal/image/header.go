@@ -10,7 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Why something failed; errors of this package wrap one of these, or come from the operating system.
+// Why something failed. An error of this package wraps one of these, or comes from the operating system.
 var (
 	ErrForeign      = errors.New("petal: the bytes are not a Petal image")
 	ErrTruncated    = errors.New("petal: the image ends before it is complete")
@@ -27,7 +27,7 @@ var (
 	ErrIncompatible = errors.New("petal: the filters differ in kind, layout, geometry, hash function, seed or key")
 )
 
-// errNoInteger is of a key that exact_bits cannot have.
+// errNoInteger is the error for a key that exact_bits cannot have.
 var errNoInteger = fmt.Errorf("%w: keys of exact_bits are integers, or the eight bytes of one", ErrUnsupported)
 
 // Hash is a hash function.
@@ -39,11 +39,11 @@ const (
 	XXH64     Hash = 2
 	SipHash13 Hash = 3
 	External  Hash = 4
-	// Identity is that of [ExactBits], whose keys are integers and are not hashed.
+	// Identity is the hash function of [ExactBits], whose keys are integers and are not hashed.
 	Identity Hash = 7
 )
 
-// Hash functions that only package petal has: a foreign format's own, XXPH3 and SipHash-2-4.
+// Hash functions that only package petal has: those of foreign formats, XXPH3 and SipHash-2-4.
 const (
 	ofFormat  Hash = 5
 	xxph3     Hash = 6
@@ -88,7 +88,7 @@ type Header struct {
 	FalsePositiveRate float64
 	// Bits is the number of bits that keys are spread over.
 	Bits uint64
-	// Words is what else the kind needs.
+	// Words are the kind's further parameters.
 	Words [8]uint64
 	// PayloadBytes is the length of the payload. The image has a header of 256 bytes before it and a table of checksums
 	// after it.
@@ -126,7 +126,7 @@ func decodeHeader(image []byte) (Header, error) {
 	if len(image) < headerLength {
 		return Header{}, fmt.Errorf("%w: %d bytes of %d of the header", ErrTruncated, len(image), headerLength)
 	}
-	// A copy: another process may be writing a mapped image.
+	// Works on a copy, because another process may write to a mapped image meanwhile.
 	b := [headerLength]byte(image)
 	u16 := func(at int) uint16 { return binary.LittleEndian.Uint16(b[at:]) }
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
@@ -160,7 +160,7 @@ func decodeHeader(image []byte) (Header, error) {
 	if h.Hash < XXH3 || h.Hash > sipHash24 {
 		return Header{}, fmt.Errorf("%w: %v of the kind %v", ErrNewerVersion, h.Hash, h.Kind)
 	}
-	// Optional features of a later version may have put something there.
+	// Optional features of a later version may use the reserved bytes.
 	reserved := bytes.Count(b[reservedOffset:checksumOffset], []byte{0}) == checksumOffset-reservedOffset
 	if optional := u64(optionalOffset); optional == 0 && (!reserved || u64(lateReservedOffset) != 0) {
 		return Header{}, fmt.Errorf("%w: reserved bytes of the header are not zero", ErrCorrupt)
@@ -187,7 +187,7 @@ func decodeHeader(image []byte) (Header, error) {
 	return h, nil
 }
 
-// handleOf names the handle of the kinds in whose range a number is: of kinds of later versions too.
+// handleOf names the handle of a kind by the range of its number, so that kinds of later versions have one too.
 func handleOf(kind Kind) string {
 	switch {
 	case kind < 256:
@@ -201,7 +201,7 @@ func handleOf(kind Kind) string {
 	}
 }
 
-// row returns what this package knows of the kind, and checks that it reads its layout.
+// row returns the row of the kind, and checks that this package reads the layout.
 func (h *Header) row() (*kindRow, error) {
 	row := h.Kind.row()
 	if row == nil {
@@ -233,7 +233,7 @@ func (h *Header) row() (*kindRow, error) {
 	return row, nil
 }
 
-// open finds the row and the shape of an image, and checks that the kind has this handle and can have this geometry.
+// open returns the row and the shape of an image. open checks that the kind has this handle and can have this geometry.
 func (h *Header) open(as Handle) (*kindRow, shape, error) {
 	row, err := h.row()
 	if err != nil {
@@ -243,7 +243,8 @@ func (h *Header) open(as Handle) (*kindRow, shape, error) {
 	return row, s, err
 }
 
-// shapeOf returns the shape of an image of this kind, if the kind has this handle and can have this geometry.
+// shapeOf returns the shape of an image of this kind. shapeOf checks that the kind has this handle and can have this
+// geometry.
 func (r *kindRow) shapeOf(h *Header, as Handle) (shape, error) {
 	if is := r.handle(); is != as {
 		return shape{}, fmt.Errorf("%w: the image is a %v, of the kind %v, and not a %v", ErrUnsupported, is, h.Kind, as)

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// A sketch of the kind iblt has sub-tables of cells; a number has one cell in each. A cell is three words: how many
-// numbers it has, their sum by XOR, and that of their checks.
+// A sketch of the kind iblt has sub-tables of cells, and a number has one cell in each sub-table. A cell is three
+// words: how many numbers it has, the XOR of the numbers, and the XOR of their checks.
 
 // cellBytes is the length of a cell.
 const cellBytes = 24
@@ -36,10 +36,10 @@ func (s *shape) ibltCell(hash uint64, table int) int {
 	return table*int(s.blocks) + int(place)
 }
 
-// ibltCheck is what confirms that a cell holds the one number that has this hash.
+// ibltCheck returns the check of a hash, which confirms that a cell holds a single number.
 func ibltCheck(hash uint64) uint64 { return mix(hash) }
 
-// A cell is the three words of one.
+// A cell is the three words of a cell.
 type cell []byte
 
 func cellOf(payload []byte, number int) cell { return payload[cellBytes*number:][:cellBytes] }
@@ -51,7 +51,7 @@ func ibltAdd(s *shape, payload []byte, hash, number uint64, count int64) {
 	for table := range s.hashes {
 		c := cellOf(payload, s.ibltCell(hash, table))
 		c.setWord(0, c.word(0)+uint64(count))
-		// A number that is there an even number of times is not in the sums.
+		// An even number of occurrences cancels out in the XOR.
 		if count&1 != 0 {
 			c.setWord(1, c.word(1)^number)
 			c.setWord(2, c.word(2)^ibltCheck(hash))
@@ -73,7 +73,8 @@ func ibltCombine(payload, other []byte, subtract bool) {
 	}
 }
 
-// alone returns the hash of the number that is alone in a cell, and the number with its count, by what the cell says.
+// alone returns the hash of the single number in a cell, and the number with its count; ok is false if the cell does
+// not hold a single number.
 func (s *shape) alone(payload []byte, number int, h *hasher) (hash uint64, listed Listed, ok bool) {
 	c := cellOf(payload, number)
 	listed = Listed{Number: c.word(1), Count: int64(c.word(0))}
@@ -85,9 +86,9 @@ func (s *shape) alone(payload []byte, number int, h *hasher) (hash uint64, liste
 	return hash, listed, ok
 }
 
-// ibltList takes as many steps at most as there are cells, whatever is in them: in a table that numbers were added to,
-// each step empties a cell, and in any other the bound ends it. The steps come in the library's order, so that what is
-// listed of cells that no numbers made is the same there and here.
+// ibltList takes at most as many steps as there are cells, for any content. In a table made by insertions each step
+// empties a cell; in a forged table the bound ends the loop. The library takes the same steps in the same order, so
+// forged cells give the same list in both.
 func ibltList(s *shape, payload []byte, h *hasher) (found []Listed) {
 	cells := int(s.blocks) * s.hashes
 	var queue []int
@@ -115,7 +116,7 @@ func ibltList(s *shape, payload []byte, h *hasher) (found []Listed) {
 				continue
 			}
 			if len(queue) == cells {
-				// Only cells that no numbers made are in the queue more often than there are cells.
+				// In a table made by insertions the queue never has more entries than there are cells.
 				return found
 			}
 			queue = append(queue, number)

@@ -55,7 +55,7 @@ var kinds = [...]*kindRow{
 	Riblt:           &ribltRow,
 }
 
-// A choice is a header word that numbers one of so many things.
+// A choice is a header word with a number below a bound.
 type choice struct {
 	name  string
 	word  int
@@ -65,34 +65,34 @@ type choice struct {
 // kindRow is what this package knows of a kind.
 type kindRow struct {
 	name string
-	// choices are the header words that number what the kind may be made of. A later version may know more.
+	// choices are the header words that choose among variants of the kind. A later version may have more variants.
 	choices []choice
-	// open finds the shape of a geometry, and the length of its payload before it is rounded up to whole units, if the
-	// kind can have this geometry.
+	// open returns the shape of a geometry, and the length of its payload before the length is rounded up to whole units.
+	// possible is false if the kind cannot have this geometry.
 	open func(s *shape, h *Header) (payloadBytes uint64, possible bool)
-	// state says whether the few words that a kind keeps beside its places are within their bounds, in constant time:
-	// every opening asks. nil where there are none.
+	// state says whether the few state words of the kind are within their bounds, in constant time. Every opening calls
+	// state. nil if the kind has no state words.
 	state func(s *shape, payload []byte) bool
-	// check says whether a payload is one, beyond its checksums; nil where every payload is.
+	// check says whether a payload is valid beyond its checksums; nil if every payload is valid.
 	check func(s *shape, payload []byte) bool
 	// contains looks up a hash; nil for maps and sketches.
 	contains func(s *shape, payload []byte, hash uint64) bool
-	// value returns the value of a key of a map, if it is there; possible is false where the directory is forged. nil
-	// for filters and sketches.
+	// value returns the value of a key of a map, and whether it is there; possible is false if the directory is forged.
+	// nil for filters and sketches.
 	value func(s *shape, payload []byte, id identity) (value uint64, found, possible bool)
-	// insert inserts a hash; nil where this package inserts nothing.
+	// insert inserts a hash; nil if this package does not insert into the kind.
 	insert func(s *shape, payload []byte, hash uint64) (isNew bool)
-	// first returns the byte of the first bit, or the block, of a hash; nil where nobody asks for it.
+	// first returns the byte of a hash's first bit, or of its block; nil if the kind does not prefetch.
 	first func(s *shape, hash uint64) uint64
-	// add adds a number, whose hash this is, so many times to a sketch; nil for filters and maps.
+	// add adds a number with its hash to a sketch, count times; nil for filters and maps.
 	add func(s *shape, payload []byte, hash, number uint64, count int64)
 	// combine adds another sketch of the same shape, or subtracts it; nil for filters and maps.
 	combine func(payload, other []byte, subtract bool)
-	// list takes a sketch apart, as far as that goes, and leaves in the payload what is left; nil for filters and maps.
+	// list lists the numbers of a sketch, and leaves the rest in the payload; nil for filters and maps.
 	list func(s *shape, payload []byte, h *hasher) []Listed
 }
 
-// A Handle is what an image is opened as.
+// A Handle is the type that an image opens as.
 type Handle int
 
 // The handles.
@@ -104,7 +104,7 @@ const (
 
 func (h Handle) String() string { return [...]string{"filter", "map", "sketch"}[h] }
 
-// handle returns what images of the kind are opened as.
+// handle returns the handle of the kind's images.
 func (r *kindRow) handle() Handle {
 	switch {
 	case r.value != nil:
@@ -115,7 +115,7 @@ func (r *kindRow) handle() Handle {
 	return AFilter
 }
 
-// row returns the row of a kind, nil where there is none.
+// row returns the row of a kind; nil if this package does not know the kind.
 func (k Kind) row() *kindRow {
 	if uint64(k) < uint64(len(kinds)) {
 		return kinds[k]
@@ -134,7 +134,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint32(k))
 }
 
-// shape is what the kinds need of the geometry to find the bits of a hash.
+// shape is the part of the geometry that the kinds need to find the bits of a hash.
 type shape struct {
 	blocks      uint64   // split_block, blocked, and counting in blocks. iblt: cells of a sub-table. riblt: symbols
 	masks       []uint16 // blocked: the choices of lanes that a key has one of
@@ -160,7 +160,7 @@ type shape struct {
 	levels      []chainLevel // scalable
 }
 
-// wholeBytes returns how many bytes so many bits take.
+// wholeBytes returns how many bytes hold this number of bits.
 func wholeBytes(bits uint64) uint64 { return bits/8 + min(1, bits%8) }
 
 // hasZeroTail says whether the bits of a payload after the last one are zero.

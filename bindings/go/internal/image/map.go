@@ -6,7 +6,7 @@ import (
 )
 
 // Get returns the value of a key and whether it is there; 0 and false if it is not. Returns [ErrExternalHash] or
-// [ErrKeyMissing] where keys cannot be hashed; [ErrCorrupt] where the image sends the lookup past its end.
+// [ErrKeyMissing] if keys cannot be hashed. Returns [ErrCorrupt] if the image leads the lookup past its end.
 func (f *Filter) Get(key []byte) (value uint64, found bool, err error) {
 	id, ok := f.hasher.identify(key)
 	if !ok {
@@ -29,8 +29,8 @@ func (f *Filter) GetUint64(key uint64) (value uint64, found bool, err error) {
 	return f.value(id)
 }
 
-// GetHash is [Filter.Get] of a key with a 64-bit hash that you made: [ErrUnsupported] unless the map was made with
-// [External].
+// GetHash is [Filter.Get] for a key with a 64-bit hash that you made. Returns [ErrUnsupported] unless the map was made
+// with [External].
 func (f *Filter) GetHash(hash uint64) (value uint64, found bool, err error) {
 	switch {
 	case f.kind == 0:
@@ -47,7 +47,7 @@ func (f *Filter) value(id identity) (value uint64, found bool, err error) {
 		return 0, false, ErrClosed
 	}
 	value, found, possible := f.kind.row().value(&f.shape, f.payload, id)
-	// The payload of a mapped file goes with the filter.
+	// The payload of a mapped file must not be unmapped before the lookup ends.
 	runtime.KeepAlive(f)
 	if !possible {
 		return 0, false, fmt.Errorf("%w: a key's cells are not in the payload", ErrCorrupt)

@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// mapping is a file in memory: read, where it cannot be mapped.
+// mapping is a file read into memory, on systems without mmap.
 type mapping struct {
 	bytes   []byte
 	cleanup runtime.Cleanup

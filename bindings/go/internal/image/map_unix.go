@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// mapping is a file in memory.
+// mapping is a mapped file.
 type mapping struct {
 	bytes   []byte
 	cleanup runtime.Cleanup
@@ -25,7 +25,7 @@ func mapFile(file *os.File) (*mapping, error) {
 		return nil, &os.PathError{Op: "mmap", Path: file.Name(), Err: syscall.EINVAL}
 	}
 	if info.Size() == 0 {
-		// There is nothing to map.
+		// An empty file cannot be mapped.
 		return &mapping{}, nil
 	}
 	bytes, err := syscall.Mmap(int(file.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
@@ -47,7 +47,7 @@ func (m *mapping) close() error {
 	return nil
 }
 
-// unmap is for a filter that nobody closed.
+// unmap is the cleanup of a filter that nobody closed.
 func unmap(bytes []byte) {
 	if bytes != nil {
 		_ = syscall.Munmap(bytes)

@@ -29,17 +29,17 @@ func (s *shape) asQuotient(h *Header) (payloadBytes uint64, possible bool) {
 	s.width, s.reach, s.blocks = uint(width), slots, slots/quotientBlock
 	s.stride = quotientHead + 8*width
 	s.bits = s.blocks * s.stride * 8
-	// The blocks, and a line of state after whole lines of them.
+	// Whole lines of blocks, and a line of state after them.
 	return (wholeBytes(s.bits)+63)/64*64 + 64, s.bits == h.Bits
 }
 
-// quotientTable is a payload. Positions count on past the last slot, after which comes the first.
+// quotientTable is a payload. Positions wrap around: the first slot follows the last one.
 type quotientTable struct {
 	*shape
 	payload []byte
 }
 
-// block returns the bytes from the beginning of a position's block on.
+// block returns the bytes from the beginning of a position's block.
 func (t quotientTable) block(position uint64) []byte {
 	return t.payload[position/quotientBlock%t.blocks*t.stride:]
 }
@@ -58,7 +58,7 @@ func (t quotientTable) isEnd(position uint64) bool {
 
 func (t quotientTable) slot(position uint64) uint64 {
 	bit := position % quotientBlock * uint64(t.width)
-	// At most 39 bits from that byte on; the line of state follows the last block.
+	// The slot has at most 39 bits from that byte on, and the line of state follows the last block.
 	return binary.LittleEndian.Uint64(t.block(position)[quotientHead+bit/8:]) >> (bit % 8) & lowBits(t.width)
 }
 
@@ -66,12 +66,12 @@ func (t quotientTable) storedOffset(position uint64) uint64 {
 	return uint64(binary.LittleEndian.Uint16(t.block(position)))
 }
 
-// offset returns how many slots from the beginning of a position's block on the runs of quotients before it take.
+// offset returns how many slots, from the beginning of a position's block on, belong to runs of earlier quotients.
 func (t quotientTable) offset(position uint64) (offset uint64, ok bool) {
 	if offset := t.storedOffset(position); offset < quotientFar {
 		return offset, true
 	}
-	// Counted from the last block whose own can be stored.
+	// Computes the offset from the last block whose offset is stored exactly.
 	last := position/quotientBlock%t.blocks + t.blocks
 	first := last
 	for t.storedOffset(first*quotientBlock) == quotientFar {
@@ -88,7 +88,7 @@ func (t quotientTable) offset(position uint64) (offset uint64, ok bool) {
 	return offset, true
 }
 
-// nextOffset returns the offset of the block after that which begins at a position and has this one.
+// nextOffset returns the offset of the next block, from the beginning and the offset of a block.
 func (t quotientTable) nextOffset(start, offset uint64) (uint64, bool) {
 	after := start + offset
 	if runs := bits.OnesCount64(t.occupieds(start)); runs > 0 {
@@ -98,12 +98,12 @@ func (t quotientTable) nextOffset(start, offset uint64) (uint64, bool) {
 		}
 		after = end + 1
 	}
-	// No run reaches further than once around.
+	// No run reaches further than once around the table.
 	next := after - min(after, start+quotientBlock)
 	return next, next <= t.reach
 }
 
-// runEnd returns the position of the count-th end of a run from a position on.
+// runEnd returns the position of the count-th run end from a position on.
 func (t quotientTable) runEnd(from uint64, count int) (position uint64, ok bool) {
 	ends := t.runends(from) &^ lowBits(uint(from%quotientBlock))
 	first := from / quotientBlock
@@ -123,7 +123,7 @@ func (t quotientTable) runEnd(from uint64, count int) (position uint64, ok bool)
 	return 0, false
 }
 
-// run returns the first and the last position of the run of a quotient that has one.
+// run returns the first and the last position of a quotient's run. The quotient must have a run.
 func (t quotientTable) run(quotient uint64) (start, end uint64, ok bool) {
 	offset, ok := t.offset(quotient)
 	if !ok {
@@ -188,7 +188,7 @@ func (s *shape) quotientContains(payload []byte, hash uint64) bool {
 	}
 	start, end, ok := t.run(quotient)
 	if !ok {
-		// Nothing is certain of a forged table.
+		// With a forged table the answer is true, because nothing is certain.
 		return true
 	}
 	for start <= end {
@@ -200,7 +200,7 @@ func (s *shape) quotientContains(payload []byte, hash uint64) bool {
 	return false
 }
 
-// quotientCheck holds a payload to its offsets, to the number of slots that are taken, and to zeros in the others.
+// quotientCheck compares a payload with its offsets and its number of taken slots. All other slots must be zero.
 func (s *shape) quotientCheck(payload []byte) bool {
 	t := quotientTable{s, payload}
 	state := payload[len(payload)-64:]

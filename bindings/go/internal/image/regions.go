@@ -10,9 +10,9 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// The payload has regions of regionBytes, the last of which may be shorter. The table of their checksums follows it: an
-// entry for each region, 0 where the region was touched since somebody vouched for it, zeros, and the table's own
-// checksum.
+// The payload has regions of regionBytes; the last one may be shorter. A table of their checksums follows the payload:
+// an entry for each region, zeros, and the table's own checksum. An entry is 0 if the region was changed since somebody
+// vouched for it.
 
 const regionBytes = 1 << 16
 
@@ -35,12 +35,12 @@ func imageBytes(payloadBytes uint64) (length int, possible bool) {
 	return int(bytes), bytes <= math.MaxInt
 }
 
-// entryOf returns the entry of a region with these bytes, which is never 0.
+// entryOf returns the table entry of a region with these bytes. The entry is never 0.
 func entryOf(region []byte) uint64 {
 	return max(1, xxh3.Hash(region))
 }
 
-// tableChecksum returns the checksum of a table. It is bound to the first part of the header.
+// tableChecksum returns the checksum of a table. The first part of the header is a part of the checksum.
 func tableChecksum(header, table []byte) uint64 {
 	hasher := xxh3.New()
 	_, _ = hasher.Write(header[checksumOffset:stateOffset])
@@ -51,8 +51,8 @@ func tableChecksum(header, table []byte) uint64 {
 // table returns the table of the image.
 func (f *Filter) table() []byte { return f.image[headerLength+len(f.payload):] }
 
-// eachRegion calls visit with a copy of each region and its entry in the table, read after the copy. The payload of a
-// mapped file may be changing.
+// eachRegion calls visit with a copy of each region and with the region's table entry, read after the copy. The payload
+// of a mapped file may change meanwhile.
 func (f *Filter) eachRegion(visit func(start int, region []byte, entry uint64) error) error {
 	buffer := make([]byte, min(regionBytes, len(f.payload)))
 	for start := 0; start < len(f.payload); start += regionBytes {
@@ -74,8 +74,8 @@ func (f *Filter) now() (Header, error) {
 	return readHeader(f.image)
 }
 
-// readHeader decodes the header of an image whose writer may be between two stores: what looks damaged is copied again,
-// and is damaged if two copies, one after the other, are the same.
+// readHeader decodes the header of an image while a writer may be between two stores. A header that looks damaged is
+// copied again; it is damaged if two successive copies are equal.
 func readHeader(image []byte) (Header, error) {
 	var last, now [headerLength]byte
 	for attempt := range 1000 {
@@ -90,8 +90,8 @@ func readHeader(image []byte) (Header, error) {
 	return Header{}, fmt.Errorf("%w: the header is written again and again while it is read", ErrDirty)
 }
 
-// cleanTable returns the checksum of the table if the image is clean now: two sealed images of one payload differ in it
-// if they differ at all.
+// cleanTable returns the checksum of the table if the image is clean now. Two different sealed images of one payload
+// have different table checksums.
 func (f *Filter) cleanTable() (checksum uint64, clean bool, err error) {
 	h, err := f.now()
 	if err != nil || h.Dirty {
@@ -106,7 +106,7 @@ func damaged(start, length int) error {
 	return fmt.Errorf("%w: bytes %d to %d do not match their checksum", ErrCorrupt, from, from+length-1)
 }
 
-// verify compares the bytes that are there now with their checksums.
+// verify compares the present bytes with their checksums.
 func (f *Filter) verify() error {
 	for range 4 {
 		before, clean, err := f.cleanTable()
@@ -118,7 +118,7 @@ func (f *Filter) verify() error {
 			if entry == entryOf(region) {
 				return nil
 			}
-			// A writer makes the entry 0 before it changes the region, and gives it another one afterwards.
+			// A writer sets the entry to 0 before it changes the region, and to another value afterwards.
 			if entry != 0 && f.entry(start) == entry && f.unchanged(before, clean) {
 				return damaged(start, len(region))
 			}
@@ -138,7 +138,7 @@ func (f *Filter) verify() error {
 		} else if !clean || !stillClean {
 			return ErrDirty
 		} else if before != after {
-			// It was changed and sealed meanwhile.
+			// The image was changed and sealed meanwhile.
 			continue
 		}
 		if touched || !sealed {
@@ -149,14 +149,14 @@ func (f *Filter) verify() error {
 	return fmt.Errorf("%w: the image is changed again and again while it is read", ErrDirty)
 }
 
-// unchanged says whether the image is as clean or dirty as it was, with the same table.
+// unchanged says whether the image still has the same clean or dirty state and the same table.
 func (f *Filter) unchanged(before uint64, clean bool) bool {
 	now, stillClean, err := f.cleanTable()
 	return err == nil && stillClean == clean && now == before
 }
 
-// pieces calls give with the image piece by piece, with checksums of just these bytes. A dirty filter stays dirty. Of
-// memory that is not the filter's own, what does not match its checksum is refused.
+// pieces calls give with the image piece by piece, with checksums of exactly these bytes. A dirty filter stays dirty.
+// If the filter does not own its memory, bytes that do not match their checksum are refused.
 func (f *Filter) pieces(give func([]byte) error) error {
 	dirty, before := f.header.Dirty, uint64(0)
 	if !f.writable {
@@ -190,8 +190,8 @@ func (f *Filter) pieces(give func([]byte) error) error {
 	return give(table)
 }
 
-// sealed returns the header of the image that there is now, without optional features of a later version: nobody here
-// can keep what they promise.
+// sealed returns the header of the present image, without optional features of a later version: this package cannot
+// keep their promises.
 func (f *Filter) sealed(dirty bool) (header [headerLength]byte) {
 	copy(header[:], f.image[:reservedOffset])
 	clear(header[optionalOffset : optionalOffset+8])

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// The kind ribbon, layout 1: a key has some of the slots after the one where its coefficients start, and its
-// fingerprint is the exclusive or of what is in them.
+// The kind ribbon, layout 1: a key selects some of the slots from its start on, and the exclusive or of these slots is
+// the key's fingerprint.
 
 var ribbonRow = kindRow{
 	name:     "ribbon",
@@ -19,18 +19,19 @@ var ribbonRow = kindRow{
 const (
 	ribbonShardKeys = 1 << 18
 	mostRibbonBits  = 32
-	// Of maps, which have values and check bits.
+	// The limit for maps, whose columns hold values and check bits.
 	mostRibbonColumns = 96
-	// The layers after the first, of which the sizes of a shard tell.
+	// The number of layers after the first, whose sizes the shard's entry has.
 	ribbonLayers = 3
-	// The number of a layer past these is that of how often a search began anew, or says that there is a list.
+	// Codes beyond the layers: ribbonSearched counts the restarts of a search, and ribbonListed says that the shard has a
+	// list.
 	ribbonSearched = 4
 	ribbonListed   = 7
 
 	ribbonHigh = 0xd6e8feb86659fd93
 )
 
-// ribbonWidth is what follows from the number of coefficients.
+// ribbonWidth has the constants for a number of coefficients.
 type ribbonWidth struct {
 	width         uint64
 	bucket        uint // slots of a bucket, the base-2 logarithm
@@ -52,7 +53,7 @@ func (r *ribbon) metadata(starts uint64) uint64 {
 	return (buckets + 3) / 4
 }
 
-// first returns the byte after the metadata of all first layers, where the first shard begins.
+// first returns the byte at which the first shard begins, after the metadata of all first layers.
 func (r *ribbon) first() uint64 { return 16*r.shards - 8 + r.shards*r.metadata(r.starts) }
 
 func (s *shape) asRibbon(h *Header) (payloadBytes uint64, possible bool) {
@@ -64,7 +65,7 @@ func (s *shape) asRibbon(h *Header) (payloadBytes uint64, possible bool) {
 	return s.setRibbon(h, columns, width, keys)
 }
 
-// setRibbon finds the shape of slots with so many columns, for so many keys with so many coefficients.
+// setRibbon sets the shape for this number of columns, coefficients (width) and keys.
 func (s *shape) setRibbon(h *Header, columns, width, keys uint64) (payloadBytes uint64, possible bool) {
 	if keys == 0 {
 		return payloadUnit, h.Bits == 0
@@ -79,11 +80,11 @@ func (s *shape) setRibbon(h *Header, columns, width, keys uint64) (payloadBytes 
 	if s.ribbon.first() > h.Bits/8 {
 		return 0, false
 	}
-	// Every key has a slot to itself.
+	// Every key needs a slot of its own.
 	return h.Bits / 8, keys <= (h.Bits/8-s.ribbon.first())/columns*8
 }
 
-// ribbonShard is what the directory says of a shard.
+// ribbonShard is the directory's entry of a shard.
 type ribbonShard struct {
 	begin, end uint64
 	layers     [ribbonLayers]uint64
@@ -92,7 +93,7 @@ type ribbonShard struct {
 	number     uint64
 }
 
-// shard returns a shard; false where the directory is forged.
+// shard returns a shard; false if the directory is forged.
 func (r *ribbon) shard(payload []byte, index uint64) (of ribbonShard, there bool) {
 	of.begin, of.end = r.first(), r.end
 	if index > 0 {
@@ -118,8 +119,8 @@ func (r *ribbon) shard(payload []byte, index uint64) (of ribbonShard, there bool
 	return of, there
 }
 
-// ribbonCheck looks whether each shard begins where the one before it ends, and has the slots and the metadata of its
-// layers.
+// ribbonCheck says whether each shard begins where the previous one ends, and whether it has the slots and the metadata
+// of its layers.
 func (s *shape) ribbonCheck(payload []byte) bool {
 	r := &s.ribbon
 	if !hasZeroTail(s, payload) {
@@ -146,7 +147,7 @@ func (s *shape) ribbonCheck(payload []byte) bool {
 // gap is how many zeros are between two shards.
 func (r *ribbon) gap() uint64 { return r.columns * r.width / 8 }
 
-// isShard says whether a shard can have layers of these sizes, and has as many bytes as its slots take.
+// isShard says whether a shard can have layers of these sizes, and whether its length matches its slots.
 func (r *ribbon) isShard(of *ribbonShard) bool {
 	inOrder := of.more > 0 || of.number == 0
 	slots := of.end - of.begin
@@ -161,7 +162,7 @@ func (r *ribbon) isShard(of *ribbonShard) bool {
 	return inOrder && slots%r.columns == 0 && groups >= (least+7)/8 && groups <= (least+2*r.width+7)/8
 }
 
-// areLeastCodes says whether each size of a shard has the least of the codes that stand for it.
+// areLeastCodes says whether each size in a shard's entry has its least code.
 func areLeastCodes(word []byte) bool {
 	sizes := binary.LittleEndian.Uint64(word)
 	for _, code := range []uint64{sizes & (1<<15 - 1), sizes >> 15 & (1<<15 - 1), sizes >> 30 & (1<<15 - 1),
@@ -173,7 +174,7 @@ func areLeastCodes(word []byte) bool {
 	return true
 }
 
-// isTaken says whether a bucket's threshold, two bits of a byte, lets the key of this start stay in its layer.
+// isTaken says whether the bucket's threshold, two bits of a byte, keeps a key with this start in its layer.
 func (r *ribbon) isTaken(thresholds byte, start uint64) bool {
 	before := uint64(1)<<r.bucket - 1 - start&(1<<r.bucket-1)
 	class := byte(0)
@@ -186,7 +187,7 @@ func (r *ribbon) isTaken(thresholds byte, start uint64) bool {
 	return class < thresholds>>(start>>r.bucket%4*2)&3
 }
 
-// place finds the first slot of a key and its coefficients.
+// place returns the first slot of a key and the key's coefficients.
 func (r *ribbon) place(payload []byte, of *ribbonShard, index, place, x, z uint64) (slot, low, high uint64) {
 	if start := place * r.starts >> 32; r.isTaken(
 		payload[16*r.shards-8+index*r.metadata(r.starts)+start>>r.bucket/4], start) {
@@ -252,12 +253,12 @@ func (s *shape) ribbonContains(payload []byte, hash uint64) bool {
 	x := orderOf(hash)
 	z := (&shard{}).scatter(x)
 	together, _, there := s.ribbonColumns(payload, x, z)
-	// Of a directory that is forged nothing certain is known.
+	// With a forged directory the answer is true, because nothing is certain.
 	return !there || together == fingerprint(z)&lowBits(uint(s.ribbon.columns))
 }
 
-// ribbonColumns returns what the slots of a key come to: the first 64 columns and those after them. false where the
-// directory is forged. There is a shard at least.
+// ribbonColumns returns the exclusive or of a key's slots: the first 64 columns, and the columns after them. there is
+// false if the directory is forged. The shape must have a shard.
 func (s *shape) ribbonColumns(payload []byte, x, z uint64) (together, after uint64, there bool) {
 	r := &s.ribbon
 	index, low := bits.Mul64(x, r.shards)
@@ -266,7 +267,7 @@ func (s *shape) ribbonColumns(payload []byte, x, z uint64) (together, after uint
 		return 0, 0, false
 	}
 	slot, first, second := r.place(payload, &of, index, low>>32, x, z)
-	// The coefficients, moved so that the lowest is that of the first slot of a group.
+	// The coefficients, shifted so that the lowest one belongs to the first slot of a group.
 	shift := slot % 8
 	coefficients := [3]uint64{first << shift, second<<shift | first>>(64-shift), second >> (64 - shift)}
 	var columns [mostRibbonColumns]byte
@@ -274,7 +275,7 @@ func (s *shape) ribbonColumns(payload []byte, x, z uint64) (together, after uint
 	for group := range r.width/8 + 1 {
 		mask := byte(coefficients[group/8] >> (group % 8 * 8))
 		for column := range r.columns {
-			// Past the end of the payload there are zeros.
+			// Slots past the end of the payload count as zeros.
 			if at < uint64(len(payload)) {
 				columns[column] ^= payload[at] & mask
 			}

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// The kind scalable, layout 1: a chain of levels by size, each the payload of another kind, and 64 bytes of state. How
-// many keys each level is for is worked out by the library, which alone inserts.
+// The kind scalable, layout 1: a chain of levels by size, each the payload of another kind, and 64 bytes of state. Only
+// the library inserts, so only the library computes the capacity of each level.
 
 var scalableRow = kindRow{
 	name:     "scalable",
@@ -17,7 +17,7 @@ var scalableRow = kindRow{
 	contains: (*shape).scalableContains,
 }
 
-// levelKinds are the kinds of levels, by their number in the header, and the most bits of a key in one level.
+// levelKinds are the kinds of levels, by their number in the header, with the most bits of a key in one level.
 var levelKinds = [...]struct {
 	row       *kindRow
 	maxHashes uint64
@@ -27,11 +27,11 @@ const (
 	levelUnit  = 512
 	maxLevels  = 64
 	stateBytes = 64
-	// sizesOfMore is of how many sizes, the smallest ones, there may be several levels.
+	// sizesOfMore is the number of smallest sizes that may have several levels each.
 	sizesOfMore = 32
 )
 
-// chainLevel is one level, and its part of the payload.
+// chainLevel is a level and its part of the payload.
 type chainLevel struct {
 	row        *kindRow
 	shape      shape
@@ -45,7 +45,7 @@ func (s *shape) asScalable(h *Header) (payloadBytes uint64, possible bool) {
 		levels < 1 || levels > maxLevels || step > 64 || h.Hashes < 1 || h.Hashes > maxLevels {
 		return 0, false
 	}
-	// How many levels there are of a size: one, and in a chain that others were merged into as many more.
+	// ofSize returns how many levels have a size: one, and one more for each level of that size that a merge added.
 	ofSize := func(i uint64) uint64 {
 		if i >= sizesOfMore {
 			return 1
@@ -57,7 +57,7 @@ func (s *shape) asScalable(h *Header) (payloadBytes uint64, possible bool) {
 			return 0, false
 		}
 	}
-	// In units of the first level.
+	// all and size count in units of the first level.
 	all, size := uint64(0), uint64(1)
 	for i := range levels {
 		if size == 0 || size > (h.Bits-all)/ofSize(i) {
@@ -101,7 +101,7 @@ func (s *shape) scalableState(payload []byte) bool {
 
 func (s *shape) scalableContains(payload []byte, hash uint64) bool {
 	hash = mix(hash)
-	// The last levels have most of the keys.
+	// The last levels hold most of the keys.
 	for i := len(s.levels) - 1; i >= 0; i-- {
 		level := &s.levels[i]
 		if level.row.contains(&level.shape, payload[level.start:level.end], hash) {

@@ -15,12 +15,12 @@ var signaturesRow = kindRow{
 	contains: (*shape).signaturesContain,
 }
 
-// bucketShape is how many buckets a key chooses from, and how many slots one has.
+// bucketShape is the number of buckets that a key can choose, and the number of slots of a bucket.
 type bucketShape struct{ choices, slots uint64 }
 
 var bucketShapes = [...]bucketShape{{2, 4}, {2, 3}, {2, 2}, {2, 1}, {3, 1}, {4, 1}}
 
-// seedBits are the bits of a directory's word that are the seed.
+// seedBits is the number of bits of the seed in a word of the directory.
 const seedBits = 16
 
 func (s *shape) asSignatures(h *Header) (payloadBytes uint64, possible bool) {
@@ -40,7 +40,7 @@ func (s *shape) asSignatures(h *Header) (payloadBytes uint64, possible bool) {
 	return wholeBytes(s.bits), true
 }
 
-// signaturesAreOrdered says whether the directory is one, and what is after the last slot zero.
+// signaturesAreOrdered says whether the directory is valid, and whether all bits after the last slot are zero.
 func (s *shape) signaturesAreOrdered(payload []byte) bool {
 	least := uint64(0)
 	for shard := range s.shards {
@@ -62,7 +62,7 @@ func (s *shape) signaturesContain(payload []byte, hash uint64) bool {
 		end = binary.LittleEndian.Uint64(payload[8*(shard+1):]) >> seedBits
 	}
 	if first >= end || end > s.reach {
-		// Of a directory that is forged nothing certain is known.
+		// With a forged directory the answer is true, because nothing is certain.
 		return true
 	}
 	part := func(i uint64) uint64 { return mix(x + (8*(entry&lowBits(seedBits))+i+1)*golden) }

@@ -9,14 +9,14 @@ import (
 	"sort"
 )
 
-// Listed is a number that a sketch lists, and its count: 1 of one that was inserted, -1 of one that was removed, or
-// that a subtracted sketch had more.
+// Listed is a number that a sketch lists, and its count: 1 for a number that was inserted, -1 for a number that was
+// removed, or that only the subtracted sketch had.
 type Listed struct {
 	Number uint64
 	Count  int64
 }
 
-// Copy copies the sketch, wherever it lies, into memory of its own, where it can be changed.
+// Copy copies the sketch into memory of its own. The copy takes changes.
 func (f *Filter) Copy() (*Filter, error) {
 	image, err := f.MarshalBinary()
 	if err != nil {
@@ -33,7 +33,7 @@ func (f *Filter) Copy() (*Filter, error) {
 	}, nil
 }
 
-// Add inserts the number that a byte key's hash is (count = 1) or removes it (count = -1).
+// Add inserts the hash of a byte key as a number (count = 1), or removes it (count = -1).
 func (f *Filter) Add(key []byte, count int64) error {
 	number, ok := f.hasher.hash(key)
 	if !ok {
@@ -65,7 +65,8 @@ func (f *Filter) AddUint64(number uint64, count int64) error {
 	return nil
 }
 
-// Combine adds all that another sketch has, or subtracts it. If the other is dirty this one becomes so.
+// Combine adds all numbers of another sketch, or subtracts them. If the other sketch is dirty, this one becomes dirty
+// too.
 func (f *Filter) Combine(other *Filter, subtract bool) error {
 	if f.kind == 0 || other.kind == 0 {
 		return ErrClosed
@@ -97,8 +98,8 @@ func (f *Filter) Combine(other *Filter, subtract bool) error {
 	return nil
 }
 
-// List returns the numbers that the sketch has, those with -1 first, both in ascending order, and whether these are
-// all.
+// List returns the numbers of the sketch, those with -1 first, both parts in ascending order. complete says whether
+// these are all numbers.
 func (f *Filter) List() (listed []Listed, complete bool, err error) {
 	if f.kind == 0 {
 		return nil, false, ErrClosed
@@ -132,8 +133,8 @@ func (f *Filter) Clear() error {
 	return nil
 }
 
-// Compatible names the first thing in which two images differ that must be the same for them to be combined, words
-// apart, if they do. sizes is what makes their sizes the same.
+// Compatible returns an error that names the first difference between two images that prevents combining them, or nil.
+// Compatible does not compare the words. sizes tells the user how to make the sizes equal.
 func Compatible(first, second *Filter, sizes string) error {
 	a, b := &first.header, &second.header
 	differ := func(what string, a, b any, remedy string) error {

@@ -3,7 +3,7 @@ package image
 import "math/bits"
 
 // The kinds bloomier and retrieval, layout 1: the exclusive or of a key's three cells, or of its slots of a ribbon, is
-// its value and, but for retrieval, check bits.
+// the key's value and its check bits. The kind retrieval has no check bits.
 
 // solvedByRibbon is the solver of a map whose slots are a ribbon's.
 const solvedByRibbon = 1
@@ -74,8 +74,8 @@ func (s *shape) solvedCheck(payload []byte) bool {
 	return true
 }
 
-// solvedValue returns the value of the key with this identity, if it is there; possible is false where the directory
-// is forged.
+// solvedValue returns the value of the key with this identity, and whether it is there; possible is false if the
+// directory is forged.
 func (s *shape) solvedValue(payload []byte, id identity) (value uint64, found, possible bool) {
 	if s.byRibbon {
 		return s.ribbonValue(payload, id)
@@ -89,7 +89,7 @@ func (s *shape) solvedValue(payload []byte, id identity) (value uint64, found, p
 	value, possible = s.cells.together(payload, places)
 	check := uint64(0)
 	if s.checksApart() {
-		// There are as many cells as in the first array.
+		// Both arrays have the same number of cells.
 		check, _ = s.checks.together(payload, places)
 	} else {
 		check = value >> s.valueBits
@@ -101,7 +101,7 @@ func (s *shape) solvedValue(payload []byte, id identity) (value uint64, found, p
 	return value, true, true
 }
 
-// ribbonValue is [shape.solvedValue] of a map that a ribbon solved.
+// ribbonValue is [shape.solvedValue] for a map that a ribbon solved.
 func (s *shape) ribbonValue(payload []byte, id identity) (value uint64, found, possible bool) {
 	if s.ribbon.shards == 0 {
 		return 0, s.checkBits == 0, true

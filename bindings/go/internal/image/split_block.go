@@ -2,7 +2,7 @@ package image
 
 import "encoding/binary"
 
-// The kind split_block, layout 1: blocks of eight lanes of 32 bits, in each of which a key has one bit.
+// The kind split_block, layout 1: blocks of eight lanes of 32 bits. A key has one bit in each lane of its block.
 
 var splitBlockRow = kindRow{
 	name:     "split_block",
@@ -26,7 +26,7 @@ func (s *shape) asSplitBlock(h *Header) (payloadBytes uint64, possible bool) {
 	return wholeBytes(h.Bits), possible && s.blocks < 1<<32
 }
 
-// splitBlockFirst is where the block of a hash begins.
+// splitBlockFirst returns the byte at which the block of a hash begins.
 func (s *shape) splitBlockFirst(hash uint64) uint64 {
 	return (hash >> 32 * s.blocks) >> 32 * splitBlockBytes
 }
@@ -37,7 +37,7 @@ func (s *shape) splitBlock(payload []byte, hash uint64) *[splitBlockBytes]byte {
 
 func (s *shape) splitBlockContains(payload []byte, hash uint64) bool {
 	block, x := s.splitBlock(payload, hash), uint32(hash)
-	// Half of the lanes at once: nearly all absent keys end there, and the processor predicts that branch well.
+	// Half of the lanes together: nearly all absent keys end here, and the processor predicts this branch well.
 	all := binary.LittleEndian.Uint32(block[0:]) >> (x * 0x47b6137b >> 27) &
 		(binary.LittleEndian.Uint32(block[4:]) >> (x * 0x44974d91 >> 27)) &
 		(binary.LittleEndian.Uint32(block[8:]) >> (x * 0x8824ad5b >> 27)) &

@@ -1,7 +1,7 @@
 package image
 
-// The kind blocked with word 0 = 2: a key has half of its bits in each of two blocks. The hash leads to the first one,
-// and the mixed hash to the second one, as they do in filters with one block a key.
+// The kind blocked with word 0 = 2: a key has half of its bits in each of two blocks. The hash gives the first block,
+// and the mixed hash the second one, with the same formulas as in filters with one block a key.
 
 var twoBlocksRow = kindRow{
 	name:     "blocked",
@@ -11,7 +11,7 @@ var twoBlocksRow = kindRow{
 	first:    (*shape).blockedFirst,
 }
 
-// twoBlocks is what word 0 of the header is where a key has two blocks.
+// twoBlocks is the value of header word 0 for keys with two blocks.
 const twoBlocks = 2
 
 func (s *shape) asTwoBlocks(h *Header) (payloadBytes uint64, possible bool) {

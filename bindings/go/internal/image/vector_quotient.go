@@ -43,7 +43,7 @@ func (s *shape) vectorQuotientContains(payload []byte, hash uint64) bool {
 	return s.tagBlockHas(payload, first, fingerprint) || s.tagBlockHas(payload, second, fingerprint)
 }
 
-// tagBlock returns the bytes of a block and its metadata, of which the second word is 0 where it has one.
+// tagBlock returns the bytes of a block and its metadata; the second word is 0 if the metadata is one word.
 func (s *shape) tagBlock(payload []byte, i uint64) (block []byte, metadata [2]uint64) {
 	block = payload[i*tagBlockBytes:][:tagBlockBytes]
 	metadata[0] = binary.LittleEndian.Uint64(block)
@@ -61,7 +61,7 @@ func (s *shape) tagAt(block []byte, slot uint64) uint64 {
 	return uint64(binary.LittleEndian.Uint16(block[8+2*slot:]))
 }
 
-// metadataBits is how many bits of metadata a block has: one for each bucket and each slot.
+// metadataBits returns how many bits of metadata a block has: one for each bucket and each slot.
 func (s *shape) metadataBits() uint64 { return s.slots + s.stride }
 
 func (s *shape) tagBlockHas(payload []byte, i, fingerprint uint64) bool {
@@ -81,8 +81,8 @@ func (s *shape) tagBlockHas(payload []byte, i, fingerprint uint64) bool {
 	return false
 }
 
-// checkVectorQuotient says whether no block has more tags than slots, tags after its last bucket, or any in slots that
-// are free.
+// checkVectorQuotient says whether no block has more tags than slots, no block has tags after its last bucket, and all
+// free slots are zero.
 func (s *shape) checkVectorQuotient(payload []byte) bool {
 	if !hasZeroTail(s, payload) {
 		return false

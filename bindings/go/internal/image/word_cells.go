@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// The kinds approximator and mutable_bloomier, layout 1: cells none of which lies in two words.
+// The kinds approximator and mutable_bloomier, layout 1: cells in words. No cell crosses a word boundary.
 
 var approximatorRow = kindRow{name: "approximator", choices: []choice{{"lattice", 1, 3}},
 	open: (*shape).asApproximator, check: (*shape).approximatorCheck, value: (*shape).approximatorValue}
@@ -19,7 +19,7 @@ const (
 	latticeUnion = 2
 )
 
-// wordCells are cells in words of 64 bits, as many to a word as it holds whole.
+// wordCells are cells in words of 64 bits; each word has as many whole cells as fit.
 type wordCells struct {
 	start uint64 // the first byte
 	width uint   // bits of a cell, from 1 to 64
@@ -28,20 +28,20 @@ type wordCells struct {
 
 func (c *wordCells) inWord() uint64 { return 64 / uint64(c.width) }
 
-// words returns how many words the cells take.
+// words returns the number of words of the cells.
 func (c *wordCells) words() uint64 {
 	each := c.inWord()
 	return c.cells/each + min(1, c.cells%each)
 }
 
-// get returns the cell at a place that is there.
+// get returns the cell at a valid place.
 func (c *wordCells) get(payload []byte, place uint64) uint64 {
 	each := c.inWord()
 	word := binary.LittleEndian.Uint64(payload[c.start+place/each*8:])
 	return word >> (place % each * uint64(c.width)) & lowBits(c.width)
 }
 
-// isClean says whether all bits from the first cell on that belong to no cell are zero.
+// isClean says whether all bits after the beginning of the cells that belong to no cell are zero.
 func (c *wordCells) isClean(payload []byte) bool {
 	each, left := c.inWord(), c.cells
 	for at := c.start; at < uint64(len(payload)); at += 8 {
@@ -67,7 +67,7 @@ func (s *shape) asApproximator(h *Header) (payloadBytes uint64, possible bool) {
 
 func (s *shape) approximatorCheck(payload []byte) bool { return s.values.isClean(payload) }
 
-// approximatorValue returns what is read of the key with this identity.
+// approximatorValue returns the joined value of the key with this identity.
 func (s *shape) approximatorValue(payload []byte, id identity) (value uint64, found, possible bool) {
 	hash, met := mix(id.low*golden^id.high), lowBits(s.values.width)
 	for range s.hashes {
@@ -108,8 +108,8 @@ func (s *shape) mutableBloomierCheck(payload []byte) bool {
 	return s.cells.isOrdered(payload) && s.values.isClean(payload)
 }
 
-// mutableBloomierValue returns the value of the key with this identity, if it is there; possible is false where the
-// directory is forged.
+// mutableBloomierValue returns the value of the key with this identity, and whether it is there; possible is false if
+// the directory is forged.
 func (s *shape) mutableBloomierValue(payload []byte, id identity) (value uint64, found, possible bool) {
 	if s.cells.shards == 0 {
 		return 0, false, true

@@ -1,4 +1,4 @@
-// Package pairs tests what the race detector reports of two goroutines that do something at once.
+// Package pairs tests the race detector's reports about two goroutines that run at the same time.
 package pairs
 
 import (
@@ -11,23 +11,23 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/race"
 )
 
-// Pair is what two goroutines do at once, and whether they may.
+// Pair is what two goroutines do at the same time, and whether the comments allow that.
 type Pair struct {
 	Allowed bool
-	// Prepare makes what both use, and returns what each does, once.
+	// Prepare makes the values that both goroutines use, and returns the function of each.
 	Prepare func() (one, other func())
 }
 
 // Of makes a pair.
 func Of(allowed bool, prepare func() (one, other func())) Pair { return Pair{allowed, prepare} }
 
-// variable names the pair that a copy of this program is to do.
+// variable names the pair that a copy of this program runs.
 const variable = "PETAL_TEST_PAIR"
 
-// Test is a test that the race detector reports what is not allowed, and nothing that is. What it reports makes the
-// program fail, so a copy of it runs this test for each pair. Both do their thing once. Something else may order the
-// two, such as a call of C: where one ends before the other begins, the detector sees no race. So a forbidden pair is
-// run until it is reported, at most so many times.
+// Test checks that the race detector reports every forbidden pair and no allowed one. A report makes the program fail,
+// so a copy of the program runs this test for each pair. Each goroutine runs its function once. A call of C or
+// something else may order the two functions, and the detector then sees no race. A forbidden pair is therefore run
+// until it is reported, up to a limit.
 func Test(t *testing.T, pairs map[string]Pair) {
 	if !race.Enabled {
 		t.Skip("needs go test -race")

@@ -11,6 +11,6 @@ import (
 // Enabled says whether the program was built with -race.
 const Enabled = true
 
-// Write says that what belongs to this word is being changed. A method that only reads reads the word, which the
-// detector sees for itself.
+// Write tells the detector of a change to the value that this word belongs to. A method that only reads the value reads
+// the word, which the detector sees by itself.
 func Write(word unsafe.Pointer) { runtime.RaceWrite(word) }

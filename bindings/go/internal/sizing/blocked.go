@@ -14,8 +14,8 @@ const (
 	halfLanes  = 8
 )
 
-// blockedChanges are the false-positive rate and the bits a key at which k lanes, k = 1, 2, .. 15, stop to be the best
-// and one more begins, in the limit of many blocks; and at last the least rate, and the bits that all lanes need
+// blockedChanges has, for k = 1, 2, .. 15, the false-positive rate and the bits a key at which k + 1 lanes become
+// better than k, in the limit of many blocks. The last entry is the least rate, and the bits a key that all lanes need
 // for it.
 var blockedChanges = [MaxLanes]struct{ rate, bitsPerKey float64 }{
 	{3.809209828939094e-1, 2.0854084815726313},
@@ -36,7 +36,7 @@ var blockedChanges = [MaxLanes]struct{ rate, bitsPerKey float64 }{
 	{BlockedMinRate, 86.34326171875098},
 }
 
-// blockedTerms are the terms of the inclusion and exclusion over the bits that nobody set, for each number of lanes.
+// blockedTerms are the terms of the inclusion-exclusion sum over the bits that are not set, for each number of lanes.
 var blockedTerms = func() (all [MaxLanes][]term) {
 	// The probability that a key with a lanes of a half misses t given bits in different lanes of it.
 	miss := func(a, t int) float64 {
@@ -51,7 +51,7 @@ var blockedTerms = func() (all [MaxLanes][]term) {
 		hashes := i + 1
 		a, b := (hashes+1)/2, hashes/2
 		for t := 0; t <= a; t++ {
-			// (t, u) and (u, t) have the same z and are one term, unless only one of them is there.
+			// The terms (t, u) and (u, t) have the same z and are counted as one, unless only one of them exists.
 			for u := 0; u <= b && u <= t; u++ {
 				sign := 1.0
 				if (t+u)%2 == 1 {
@@ -69,20 +69,20 @@ var blockedTerms = func() (all [MaxLanes][]term) {
 	return all
 }()
 
-// lanes is the terms for keys with so many lanes.
+// lanes returns the terms for keys with this number of lanes.
 func lanes(hashes uint64) []term { return blockedTerms[min(max(hashes, 1), MaxLanes)-1] }
 
-// blockedSum is the rate, if every key of the block is missed with a probability of 1 - share times hit.
+// blockedSum is the rate of a block if each of its keys misses with probability 1 - share * hit.
 func blockedSum(terms []term, share float64, keys uint64) float64 {
 	sum := 0.0
 	for _, t := range terms {
 		sum += float64(t.weight * missed(share*t.hit, keys))
 	}
-	// What is left of a difference of numbers near one may be just below zero.
+	// The difference of numbers near one may be just below zero.
 	return clamp(sum, 0, 1)
 }
 
-// missed is (1 - hit)^keys, for hit in 0..1, by the cheapest way that has all digits.
+// missed is (1 - hit)^keys, for hit in 0..1, by the fastest formula that keeps all digits.
 func missed(hit float64, keys uint64) float64 {
 	if keys <= 32 {
 		return power(1-float64(hit), keys)
@@ -90,7 +90,8 @@ func missed(hit float64, keys uint64) float64 {
 	return exp(float64(keys) * log1pMinus(hit))
 }
 
-// Blocked returns the exact false-positive rate of so many blocks that hold so many distinct keys of so many lanes.
+// Blocked returns the exact false-positive rate of a filter with this many blocks and distinct keys, and hashes lanes a
+// key.
 func Blocked(blocks, hashes, keys uint64) float64 {
 	if blocks == 0 {
 		return 1
@@ -102,7 +103,7 @@ func Blocked(blocks, hashes, keys uint64) float64 {
 	if rate := blockedSum(terms, share, keys); rate > blockedLow {
 		return rate
 	}
-	// Of lower rates less is left than the mixture leaves, term by term.
+	// For lower rates the sum loses too many digits, so the mixture is summed term by term.
 	return binomial(keys, share, func(keys uint64) float64 {
 		if keys == 0 {
 			return 0
@@ -111,7 +112,7 @@ func Blocked(blocks, hashes, keys uint64) float64 {
 	})
 }
 
-// BlockedHashes returns the number of lanes with the least rate at so many bits a key, in the limit of many blocks.
+// BlockedHashes returns the number of lanes with the least rate at this many bits a key, in the limit of many blocks.
 func BlockedHashes(bitsPerKey float64) uint64 {
 	hashes := uint64(1)
 	for _, change := range blockedChanges[:MaxLanes-1] {
@@ -123,8 +124,8 @@ func BlockedHashes(bitsPerKey float64) uint64 {
 	return hashes
 }
 
-// lanesFor returns the number of lanes that reaches a rate with the fewest bits a key, and about how many those are, in
-// the limit of many blocks.
+// lanesFor returns the number of lanes that reaches a rate with the fewest bits a key, and about how many bits a key
+// that takes, in the limit of many blocks.
 func lanesFor(rate float64) (hashes uint64, bitsPerKey float64) {
 	hashes = 1
 	for _, change := range blockedChanges[:MaxLanes-1] {
@@ -133,7 +134,7 @@ func lanesFor(rate float64) (hashes uint64, bitsPerKey float64) {
 		}
 		hashes++
 	}
-	// Between two changes the logarithms lie nearly on a line. A single lane needs no table.
+	// Between two changes the logarithms are nearly linear. A single lane needs no table.
 	if hashes == 1 {
 		return 1, -1 / log1pMinus(rate)
 	}
@@ -142,8 +143,8 @@ func lanesFor(rate float64) (hashes uint64, bitsPerKey float64) {
 	return hashes, first.bitsPerKey * pow(last.bitsPerKey/first.bitsPerKey, place)
 }
 
-// BlockedSize returns the least number of blocks that hold so many keys at no more than rate, with the number of lanes
-// that is best in the limit of many blocks; false if there is none.
+// BlockedSize returns the least number of blocks that hold this many keys at no more than rate. The number of lanes is
+// the best one in the limit of many blocks. possible is false if there is no such size.
 func BlockedSize(keys uint64, rate float64) (blocks, hashes uint64, possible bool) {
 	if !isRate(rate) {
 		return 0, 0, false
@@ -159,7 +160,7 @@ func BlockedSize(keys uint64, rate float64) (blocks, hashes uint64, possible boo
 	return blocks, hashes, possible
 }
 
-// blocksAbout is about the number of blocks with this rate, by Newton's method on their logarithms.
+// blocksAbout approximates the number of blocks with this rate, by Newton's method on the logarithms.
 func blocksAbout(terms []term, keys uint64, rate, start float64) float64 {
 	wanted, blocks := log(rate), start
 	for range 8 {
@@ -175,7 +176,7 @@ func blocksAbout(terms []term, keys uint64, rate, start float64) float64 {
 			break
 		}
 		blocks = math.Max(blocks*exp(clamp(step, -0.5, 0.5)), 1)
-		// The error of what was reached is about the square of the last step: far less than a block.
+		// The error after the last step is about the square of that step: far less than a block.
 		if math.Abs(step) < 1e-6 || math.Abs(step)*blocks < 0.5 {
 			break
 		}
@@ -183,16 +184,16 @@ func blocksAbout(terms []term, keys uint64, rate, start float64) float64 {
 	return blocks
 }
 
-// BlockedNow returns the present rate of a filter, from the sum over its blocks, and over the sets of lanes that a key
-// may choose, of the products of the numbers of bits that are set in the chosen lanes. A set is counted once with the
-// greater share in the low half and once with it in the high half, also where the shares are equal.
+// BlockedNow returns the present rate of a filter. products is the sum, over the blocks and over the choices of lanes,
+// of the products of the numbers of set bits in the chosen lanes. A choice counts once with the greater share in the
+// low half, and once with the greater share in the high half, even if the shares are equal.
 func BlockedNow(products float64, blocks, hashes uint64) float64 {
 	choices := choose(halfLanes, int(hashes+1)/2) * choose(halfLanes, int(hashes)/2)
 	return products * 0.5 / (choices * power(32, hashes)) / float64(blocks)
 }
 
-// BlockedCardinality returns the number of distinct keys that set so many bits in so many blocks; false if no bit is
-// zero.
+// BlockedCardinality returns the number of distinct keys that set this many bits in this many blocks; possible is false
+// if all bits are set.
 func BlockedCardinality(blocks, hashes, ones uint64) (keys float64, possible bool) {
 	bits := float64(blocks * BlockedBits)
 	if ones >= blocks*BlockedBits {
@@ -201,18 +202,18 @@ func BlockedCardinality(blocks, hashes, ones uint64) (keys float64, possible boo
 	return math.Abs(math.Log1p(-float64(ones)/bits) / math.Log1p(-float64(hashes)/bits)), true
 }
 
-// BlockedCardinalityError returns the standard error of the cardinality with so many keys: the variance of the number
-// of zeros is that of one block for each, over pairs of a bit and itself, of one lane, of one half and of both halves,
-// less what a fixed number of keys takes from it.
+// BlockedCardinalityError returns the standard error of the cardinality with this many keys. The variance of the number
+// of zeros of one block is a sum over pairs of bits: the same bit, bits of one lane, of one half, and of both halves. A
+// fixed number of keys makes the variance smaller.
 func BlockedCardinalityError(blocks, hashes, keys uint64) float64 {
 	n := float64(blocks)
 	load := float64(keys) / n
 	a, b := float64((hashes+1)/2), float64(hashes/2)
 	p := float64(hashes) / BlockedBits
-	// The probability that a key sets both of two different bits.
+	// oneHalf is the probability that a key sets both of two different bits in one half.
 	oneHalf := 0.5 * (a*(a-1) + b*(b-1)) / (8 * 7) / (32 * 32)
 	bothHalves := a * b / 64 / (32 * 32)
-	// Zeros of one block, for each sort of pairs.
+	// The variance of the zeros of one block, for each type of pair.
 	variance := 512*math.Expm1(load*p) + 512*7*32*math.Expm1(load*oneHalf) + 512*256*math.Expm1(load*bothHalves)
 	slope := BlockedBits * p
 	return math.Sqrt(n*math.Max(variance-load*slope*slope, 0)) / (BlockedBits * p)

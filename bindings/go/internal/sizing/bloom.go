@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// bitsLimit is what sizes are less than.
+// bitsLimit is the least size that is too large.
 const bitsLimit = 1 << 63
 
-// throws is the number of bits thrown, k n.
+// throws returns k n, how many times keys set a bit.
 func throws(hashes, keys uint64) float64 { return float64(hashes) * float64(keys) }
 
-// trivial is the rate where it needs no mathematics.
+// trivial returns the rate of a filter without bits, hashes or keys; is is false for other filters.
 func trivial(bits, hashes, keys uint64) (rate float64, is bool) {
 	switch {
 	case bits == 0 || hashes == 0:
@@ -39,7 +39,7 @@ func Partitioned(sliceBits, hashes, keys uint64) float64 {
 	return math.Pow(hitAtLeastOnce(1/float64(sliceBits), float64(keys)), float64(hashes))
 }
 
-// BloomHashes returns the number of hashes with the least exact rate, the smaller of equals.
+// BloomHashes returns the number of hashes with the least exact rate; of equal ones the smallest.
 func BloomHashes(bits, keys uint64) uint64 {
 	if bits == 0 || keys == 0 {
 		return 1
@@ -85,7 +85,7 @@ func (r lazyRate) compare(other lazyRate) int {
 }
 
 // BloomSize returns the least size whose exact rate is at most rate, with the number of hashes that needs the fewest
-// bits, the smaller of equals; false if there is none.
+// bits; of equal ones the smallest. possible is false if there is no such size.
 func BloomSize(keys uint64, rate float64) (bits, hashes uint64, possible bool) {
 	if !isRate(rate) {
 		return 0, 0, false
@@ -93,13 +93,13 @@ func BloomSize(keys uint64, rate float64) (bits, hashes uint64, possible bool) {
 	if keys == 0 {
 		return 1, 1, true
 	}
-	// k* = lg(1/rate), at which half the bits are set, or next to it.
+	// The best number of hashes is k* = lg(1/rate), at which half the bits are set, or a neighbour.
 	hashes = min(max(whole(-math.Log2(rate)), 1), MaxHashes)
 	bits, found := bitsFor(keys, rate, hashes)
 	if !found {
 		bits = math.MaxUint64
 	}
-	// Is one bit less enough, with its own best number of hashes? Once or twice it is.
+	// One bit less may be enough, with its own best number of hashes. The loop runs once or twice.
 	for bits > 1 {
 		best := BloomHashes(bits-1, keys)
 		if !rateOf(bits-1, best, keys).isAtMost(rate) {
@@ -121,10 +121,10 @@ func BloomSize(keys uint64, rate float64) (bits, hashes uint64, possible bool) {
 // bitsFor returns the least number of bits for a given number of hashes.
 func bitsFor(keys uint64, rate float64, hashes uint64) (bits uint64, found bool) {
 	k, n := float64(hashes), throws(hashes, keys)
-	// Where the asymptotic rate is right; fill is the share of bits set, to be rate^(1/k).
+	// Starts where the asymptotic rate is right. fill is the share of set bits, rate^(1/k).
 	fill := math.Pow(rate, 1/k)
 	guess := -n / math.Log1p(-fill)
-	// Newton steps on ln f over ln m, with the asymptotic slope -k rho / (e^rho - 1), leave it a bit or so away.
+	// Newton steps on ln f over ln m, with the asymptotic slope -k rho / (e^rho - 1), come within about a bit of the root.
 	for range 2 {
 		bits := max(whole(guess), 1)
 		rho := n / float64(bits)
@@ -141,8 +141,8 @@ func bitsFor(keys uint64, rate float64, hashes uint64) (bits uint64, found bool)
 
 func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// PartitionedSize returns the slices of the least total whose exact rate is at most rate, the smaller number of hashes
-// of equals; false if there are none.
+// PartitionedSize returns the slices of the least total size whose exact rate is at most rate; of equal totals the one
+// with fewer hashes. possible is false if there are none.
 func PartitionedSize(keys uint64, rate float64) (sliceBits, hashes uint64, possible bool) {
 	if !isRate(rate) {
 		return 0, 0, false
@@ -150,13 +150,13 @@ func PartitionedSize(keys uint64, rate float64) (sliceBits, hashes uint64, possi
 	if keys == 0 {
 		return 1, 1, true
 	}
-	// Around k* = lg(1/rate), at which half the bits are set. Few keys make short slices, and then the whole number of
-	// bits in a slice decides more than k* does; but with any number of hashes no less than its real size is needed,
-	// which grows on either side of k*. So each side is over where that alone is as much as the least so far.
+	// The search goes up and down from k* = lg(1/rate), at which half the bits are set. Few keys make short slices, where
+	// rounding to whole bits matters more than k*. Any number of hashes needs at least its real size, which grows on
+	// either side of k*. Each side therefore ends when the real size reaches the least total so far.
 	middle := min(max(whole(-math.Log2(rate)), 1), MaxHashes)
 	fewest := uint64(bitsLimit)
 	attempt := func(k uint64) (more bool) {
-		// As a real number: 1/s = 1 - (1 - rate^(1/k))^(1/n).
+		// The real size follows from 1/s = 1 - (1 - rate^(1/k))^(1/n).
 		fill := math.Pow(rate, 1/float64(k))
 		real := -1 / math.Expm1(math.Log1p(-fill)/float64(keys))
 		if (real*(1-1e-9)-1)*float64(k) > float64(fewest) {
@@ -182,8 +182,8 @@ func PartitionedSize(keys uint64, rate float64) (sliceBits, hashes uint64, possi
 	return sliceBits, hashes, possible
 }
 
-// BloomCardinality returns the number of distinct keys in a filter of which so many bits are set; false if no bit is
-// zero.
+// BloomCardinality returns the number of distinct keys in a filter with this many set bits; possible is false if all
+// bits are set.
 func BloomCardinality(bits, hashes, ones uint64) (keys float64, possible bool) {
 	if hashes == 0 || ones >= bits {
 		return 0, false
@@ -192,8 +192,8 @@ func BloomCardinality(bits, hashes, ones uint64) (keys float64, possible bool) {
 	return math.Abs(fill / (float64(hashes) * math.Log1p(-1/float64(bits)))), true
 }
 
-// PartitionedCardinality returns the number of keys in slices with so many bits set in all: every key sets one bit of
-// each slice, so that (1 - 1/s)^n of the bits stay zero. False if no bit is zero.
+// PartitionedCardinality returns the number of keys in slices with this many set bits in all. Every key sets one bit of
+// each slice, so that (1 - 1/s)^n of the bits stay zero. possible is false if all bits are set.
 func PartitionedCardinality(sliceBits, hashes, ones uint64) (keys float64, possible bool) {
 	bits := sliceBits * hashes
 	if ones >= bits {
@@ -202,8 +202,8 @@ func PartitionedCardinality(sliceBits, hashes, ones uint64) (keys float64, possi
 	return math.Abs(math.Log1p(-float64(ones)/float64(bits)) / math.Log1p(-1/float64(sliceBits))), true
 }
 
-// BloomCardinalityError returns the standard error of the cardinality with so many keys, of both layouts:
-// sqrt(m (e^rho - rho - 1)) / k.
+// BloomCardinalityError returns the standard error of the cardinality with this many keys, for both layouts: sqrt(m
+// (e^rho - rho - 1)) / k.
 func BloomCardinalityError(bits, hashes, keys uint64) float64 {
 	rho := throws(hashes, keys) / float64(bits)
 	excess := math.Expm1(rho) - rho

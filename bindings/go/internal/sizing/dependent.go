@@ -2,8 +2,8 @@ package sizing
 
 import "math"
 
-// Scheme is how the probes of a key come from two or three words of its hash, where they depend on each other. Fresh
-// keys that meet a stored key in some probes then meet it in all, or in many, more often than independent probes would.
+// Scheme is how the dependent probes of a key come from two or three words of its hash. A new key that meets a stored
+// key in some probes meets it in all or many probes, more often than with independent probes.
 type Scheme int
 
 // The schemes.
@@ -13,7 +13,7 @@ const (
 	Triple                       // a + i b + i (i - 1) / 2 c
 )
 
-// words is the number of words that decide the probes.
+// words returns the number of words that determine the probes.
 func (s Scheme) words() uint64 {
 	if s == Triple {
 		return 3
@@ -22,13 +22,14 @@ func (s Scheme) words() uint64 {
 }
 
 const (
-	// tolerance is the share of an alternating sum below which its rounding error surely is where it is used.
+	// tolerance is the greatest rounding error of an alternating sum that is used, as a share of the sum.
 	tolerance = 1e-6
 	epsilon   = 0x1p-52
 )
 
-// alternating is the sum over t of (-1)^t C(j, t) exp(keys * lnMiss(t)): the probability that j given bits are set, if
-// a key misses t of them with probability exp(lnMiss(t)). False where too little is left of the sum.
+// alternating is the sum over t of (-1)^t C(j, t) exp(keys * lnMiss(t)). The sum is the probability that j given bits
+// are set, if a key misses t of them with probability exp(lnMiss(t)). The second result is false if the sum lost too
+// many digits.
 func alternating(j uint64, keys float64, lnMiss func(float64) float64) (float64, bool) {
 	sum, errors, choose := 1.0, epsilon, 1.0
 	for t := uint64(1); t <= j; t++ {
@@ -43,8 +44,8 @@ func alternating(j uint64, keys float64, lnMiss func(float64) float64) (float64,
 	return math.Min(sum, 1), errors <= tolerance*sum
 }
 
-// covered is [alternating], or where too little is left of that sum the product of the probabilities of single bits,
-// which is an upper bound and near.
+// covered is [alternating]. If that sum lost too many digits, covered is the product of the probabilities of single
+// bits, a close upper bound.
 func covered(j uint64, keys float64, lnMiss func(float64) float64) float64 {
 	if sum, good := alternating(j, keys, lnMiss); good {
 		return sum
@@ -52,11 +53,10 @@ func covered(j uint64, keys float64, lnMiss func(float64) float64) float64 {
 	return power(-math.Expm1(keys*lnMiss(1)), j)
 }
 
-// lines is how many lines of the k x k grid that are neither rows nor columns have exactly t points, for each t; 0 for
-// t < 3.
+// lines counts the lines of the k x k grid, except rows and columns, with exactly t points, for each t; 0 for t < 3.
 func lines(hashes uint64) (lines [MaxHashes + 1]float64) {
 	k := int(hashes)
-	// In direction (p, q), so many points have t - 1 others after them.
+	// starts is the number of points with t - 1 others after them in direction (p, q).
 	starts := func(t, p, q int) float64 { return float64(max(k-(t-1)*p, 0) * max(k-(t-1)*q, 0)) }
 	for p := 1; p <= k/2; p++ {
 		for q := 1; q <= k/2; q++ {
@@ -64,7 +64,7 @@ func lines(hashes uint64) (lines [MaxHashes + 1]float64) {
 				continue
 			}
 			for t := 3; t <= k && starts(t, p, q) > 0; t++ {
-				// Twice: rising and falling.
+				// The factor 2 counts rising and falling lines.
 				lines[t] += 2 * (starts(t, p, q) - 2*starts(t+1, p, q) + starts(t+2, p, q))
 			}
 		}
@@ -79,7 +79,7 @@ func coprime(a, b int) bool {
 	return a == 1
 }
 
-// totient is how many of 1..e have no factor in common with e.
+// totient is the number of integers in 1..e that have no factor in common with e.
 func totient(e uint64) float64 {
 	count := 0
 	for i := 1; i <= int(e); i++ {
@@ -90,16 +90,16 @@ func totient(e uint64) float64 {
 	return float64(count)
 }
 
-// gain is what a stored key adds that has t >= 2 of a lookup's k positions, if c(j) is the probability that j given
-// bits are set. Independent probes would have had its t(t-1)/2 pairs in as many keys with two positions, and t(t-2)
-// keys fewer with one.
+// gain is the additional rate from a stored key that has t >= 2 of a lookup's k positions, if c(j) is the probability
+// that j given bits are set. With independent probes, t(t-1)/2 keys would have two of these positions each, and t(t-2)
+// fewer keys would have one.
 func gain(k, t uint64, c func(uint64) float64) float64 {
 	all, f := c(k), float64(t)
 	pairs, singles := f*(f-1)/2, f*(f-2)
 	return c(k-t) - all - float64(pairs*(c(k-2)-all)) + float64(singles*(c(k-1)-all))
 }
 
-// plain is what does not depend on the size: of a scheme and a number of hashes.
+// plain is the part that does not depend on the size, for a scheme and a number of hashes.
 type plain struct {
 	scheme Scheme
 	hashes uint64
@@ -114,8 +114,8 @@ func newPlain(scheme Scheme, hashes uint64) *plain {
 	return p
 }
 
-// rate is that of so many bits and keys, if c(j) is the probability that j given bits are set; base that of k
-// independent probes.
+// rate is the rate of a filter with this many bits and keys, if c(j) is the probability that j given bits are set. base
+// is the rate of k independent probes.
 func (p *plain) rate(reach uint64, keys, base float64, c func(uint64) float64) float64 {
 	k, m := p.hashes, float64(reach)
 	all := c(k)
@@ -132,7 +132,7 @@ func (p *plain) rate(reach uint64, keys, base float64, c func(uint64) float64) f
 	case p.scheme == EnhancedDouble && k >= 3:
 		rate = base + hitAtLeastOnce(1/(m*m), keys)*gain(k, k, c)
 	case p.scheme == Double:
-		// Steps that go round in a circle of e positions.
+		// The steps that run in a cycle of e positions.
 		short, share := 0.0, 0.0
 		for e := uint64(1); e < k; e++ {
 			if reach%e == 0 {
@@ -154,11 +154,11 @@ func (p *plain) rate(reach uint64, keys, base float64, c func(uint64) float64) f
 	return clamp(rate, 0, 1)
 }
 
-// expected is the rate to expect with so many keys.
+// expected is the expected rate with this many keys.
 func (p *plain) expected(reach, keys uint64) float64 {
 	m, n, k := float64(reach), float64(keys), float64(p.hashes)
 	if p.scheme == Double {
-		// The positions of a key are different: C(m-t, k) / C(m, k), by the factor in the middle of its product.
+		// The positions of a key are distinct: C(m-t, k) / C(m, k), by the middle factor of its product.
 		middle := math.Max(m-0.5*(k-1), 0.5)
 		lnMiss := func(t float64) float64 { return k * log1pMinus(math.Min(t/middle, 1)) }
 		return p.rate(reach, n, 0, func(j uint64) float64 { return covered(j, n, lnMiss) })
@@ -168,8 +168,8 @@ func (p *plain) expected(reach, keys uint64) float64 {
 	return p.rate(reach, n, base, func(j uint64) float64 { return covered(j, n, lnMiss) })
 }
 
-// dependentSlices is the rate of the partitioned layout from the probability that all probes of a key are set by
-// different keys.
+// dependentSlices is the rate of the partitioned layout: the probability that the stored keys set all probes of a new
+// key.
 func dependentSlices(scheme Scheme, sliceBits, hashes, keys uint64) float64 {
 	s, n := float64(sliceBits), float64(keys)
 	independent := Partitioned(sliceBits, hashes, keys)
@@ -185,7 +185,7 @@ func dependentSlices(scheme Scheme, sliceBits, hashes, keys uint64) float64 {
 	}
 	rate, good := alternating(hashes, n, lnMiss)
 	if !good {
-		// Keys that meet in all probes, and keys that meet in one: not more than if each slice had its own keys.
+		// Keys that meet in all probes, and keys that meet in one: at most the rate with separate keys for each slice.
 		rate = math.Min(independent+hitAtLeastOnce(1/power(s, scheme.words()), n), 1)
 	}
 	if scheme == Triple {
@@ -209,8 +209,8 @@ func dependentSlices(scheme Scheme, sliceBits, hashes, keys uint64) float64 {
 	return math.Min(rate+more, 1)
 }
 
-// Dependent returns the false-positive rate of a filter whose probes come from a scheme: of so many bits in all, or for
-// each probe.
+// Dependent returns the false-positive rate of a filter whose probes come from a scheme. reach is the number of bits,
+// in all or for each probe.
 func Dependent(scheme Scheme, partitioned bool, reach, hashes, keys uint64) float64 {
 	if rate, is := trivial(reach, hashes, keys); is {
 		return rate
@@ -221,8 +221,8 @@ func Dependent(scheme Scheme, partitioned bool, reach, hashes, keys uint64) floa
 	return newPlain(scheme, hashes).expected(reach, keys)
 }
 
-// DependentNow returns the rate now, if about so many keys set the share fill of all bits; of the partitioned layout,
-// shares with the product fill of the slices.
+// DependentNow returns the present rate, if about keys keys set the share fill of all bits. In the partitioned layout
+// fill is the product of the slices' shares.
 func DependentNow(scheme Scheme, partitioned bool, reach, hashes uint64, keys, fill float64) float64 {
 	m := float64(reach)
 	if partitioned {
@@ -232,7 +232,7 @@ func DependentNow(scheme Scheme, partitioned bool, reach, hashes uint64, keys, f
 		}
 		return clamp(fill+whole*(1-fill), 0, 1)
 	}
-	// j different bits, of those that are set.
+	// all is the probability that j different bits are all set.
 	all := func(j uint64) float64 {
 		product := 1.0
 		for i := range j {
@@ -243,7 +243,7 @@ func DependentNow(scheme Scheme, partitioned bool, reach, hashes uint64, keys, f
 	return newPlain(scheme, hashes).rate(reach, keys, power(fill, hashes), all)
 }
 
-// rough returns the least range of at least so many bits that has no prime factor below hashes.
+// rough returns the least range of at least reach bits that has no prime factor below hashes.
 func rough(reach, hashes uint64) (uint64, bool) {
 next:
 	for m := reach; m <= saturatingAdd(reach, 1<<20); m++ {
@@ -260,8 +260,8 @@ next:
 	return 0, false
 }
 
-// DependentSize returns a range and a number of hashes that keep the rate in as few bits as there can be, the range
-// being without small factors; false if there are none.
+// DependentSize returns a range without small factors and a number of hashes that keep the rate in about the fewest
+// bits; possible is false if there are none.
 func DependentSize(scheme Scheme, partitioned bool, keys uint64, rate float64) (reach, hashes uint64, possible bool) {
 	if !isRate(rate) {
 		return 0, 0, false
@@ -277,11 +277,11 @@ func DependentSize(scheme Scheme, partitioned bool, keys uint64, rate float64) (
 			slices = k
 			expected = func(reach, keys uint64) float64 { return dependentSlices(scheme, reach, k, keys) }
 		}
-		// As if the probes were independent; more is needed where the filter is small.
+		// The start assumes independent probes; a small filter needs more bits.
 		fill := math.Pow(rate, 1/float64(k))
 		guess := float64(k) / float64(slices) * float64(keys) / -math.Log1p(-fill)
 		about, found := leastReal(math.Max(guess, 1), float64(fewest/slices), func(reach float64) bool {
-			// In between, sizes with small factors would be in the way.
+			// The search goes over rough ranges only: other sizes have small factors.
 			m, found := rough(whole(reach), k)
 			return found && expected(m, keys) <= rate
 		})
@@ -292,7 +292,7 @@ func DependentSize(scheme Scheme, partitioned bool, keys uint64, rate float64) (
 		if bits := saturatingMul(m, slices); found && bits < fewest {
 			reach, hashes, possible, fewest, worse = m, k, true, bits, 0
 		} else if possible {
-			// The rate of a single hash needs more bits than two, and so on up to the best; then it is over.
+			// The size falls up to the best number of hashes and then rises. Six worse sizes end the loop.
 			worse++
 		}
 	}

@@ -2,11 +2,11 @@ package sizing
 
 import "math"
 
-// Exponential and logarithm by the operations of the library's src/sizing/elementary.rs, in the same order: sums whose
-// terms cancel make their last digit a large part of a low rate, and it must not decide on the size of a filter. The
-// conversions of products keep compilers from fusing them with additions, which would round otherwise.
+// Exponential and logarithm by the operations of the library's src/sizing/elementary.rs, in the same order. In sums
+// whose terms cancel, a last digit is a large part of a low rate, and must not decide on the size of a filter. The
+// conversions of products keep compilers from fusing products and sums, which would round differently.
 
-// ln 2, of which the first part has 32 bits, so that its products with exponents are exact, and the rest of it.
+// ln 2 in two parts. The first part has 32 bits, so that its products with exponents are exact.
 const (
 	ln2High = 6.931471803691238e-1
 	ln2Low  = 1.9082149292705877e-10
@@ -22,7 +22,7 @@ var factorials = func() (all [12]float64) {
 	return all
 }()
 
-// exp is e^x, to about the last digit; below the least normal number 0.
+// exp is e^x, accurate to about the last digit; 0 below the least normal number.
 func exp(x float64) float64 {
 	if x < -708 {
 		return 0
@@ -40,25 +40,25 @@ func exp(x float64) float64 {
 	return value * math.Float64frombits(uint64(int64(exponent)+1023)<<52)
 }
 
-// log1pMinus is ln(1 - x) for x in 0..1, to about the last digit.
+// log1pMinus is ln(1 - x) for x in 0..1, accurate to about the last digit.
 func log1pMinus(x float64) float64 {
 	if x <= 4e-3 {
-		// To the last digit: the next term is below x^8 / 8.
+		// Accurate to the last digit: the next term is below x^8 / 8.
 		tail := 1.0/4.0 + float64(x*(1.0/5.0+float64(x*(1.0/6.0+float64(x*(1.0/7.0))))))
 		return -x * (1.0 + float64(x*(1.0/2.0+float64(x*(1.0/3.0+float64(x*tail))))))
 	}
 	y := 1 - x
-	// And what was lost in the subtraction.
+	// The second argument restores the digits that the subtraction lost.
 	return logOf(y, ((1-y)-x)/y)
 }
 
-// log is ln x of a normal number, to about the last digit.
+// log is ln x of a normal number, accurate to about the last digit.
 func log(x float64) float64 { return logOf(x, 0) }
 
-// pow is a^b for a > 0, some last digits away.
+// pow is a^b for a > 0, accurate to some last digits.
 func pow(a, b float64) float64 { return exp(b * log(a)) }
 
-// logOf is ln y and a little more.
+// logOf is ln y plus a small correction.
 func logOf(y, more float64) float64 {
 	if !(y > 0) || math.IsInf(y, 0) {
 		if y == 0 {

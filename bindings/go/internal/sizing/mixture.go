@@ -2,16 +2,15 @@ package sizing
 
 import "math"
 
-// negligible is the part of a sum that may be left out.
+// negligible is the greatest part of a sum that may be left out.
 const negligible = 1e-17
 
 // full is the rate from which on a block counts as full.
 const full = 1 - 1e-14
 
-// binomial returns the mean of g over a Binomial(n, p) count, for g non-decreasing and between 0 and 1. The weights
-// follow from the one at the mode by their ratios outwards, so that everything added is positive and a rate of 10^-200
-// has the same relative precision as one of 0.1. It ends where what is left out is negligible: after some 18 standard
-// deviations.
+// binomial returns the mean of g over a Binomial(n, p) count, for a non-decreasing g between 0 and 1. The weights
+// follow from the weight at the mode by ratios, outwards. All terms are positive, so a rate of 10^-200 has the same
+// relative precision as one of 0.1. The sum ends when the rest is negligible, after some 18 standard deviations.
 func binomial(n uint64, p float64, g func(uint64) float64) float64 {
 	if p <= 0 || n == 0 {
 		return g(0)
@@ -21,11 +20,11 @@ func binomial(n uint64, p float64, g func(uint64) float64) float64 {
 	}
 	odds := p / (1 - p)
 	mean := float64(n) * p
-	// weight(i+1) / weight(i)
+	// up is weight(i+1) / weight(i).
 	up := func(i uint64) float64 { return float64(n-i) / (float64(i) + 1) * odds }
 	mode := min(whole(mean), n)
 
-	// Full at 10 standard deviations below the mean: full everywhere.
+	// If g is full at 10 standard deviations below the mean, the result is full.
 	if spread := 10 * math.Sqrt(mean); mean > spread {
 		if low := g(whole(mean - spread)); low >= full {
 			return math.Min(low, 1)
@@ -41,7 +40,7 @@ func binomial(n uint64, p float64, g func(uint64) float64) float64 {
 		i++
 		weights += weight
 		sum += weight * g(i)
-		// Only when g is 0 all the way.
+		// The weight is 0 only if g is 0 for all counts so far.
 		if weight == 0 {
 			break
 		}

@@ -2,24 +2,24 @@ package sizing
 
 import "math"
 
-// small is the radius below which the whole circle counts.
+// small is the radius below which the whole circle is summed.
 const small = 64
 
-// stirlingFrom is the number of balls from which on Stirling's series has all digits of N!.
+// stirlingFrom is the least number of balls for which Stirling's series has all digits of N!.
 const stirlingFrom = 32
 
-// allOccupied is E[(X/m)^k] after so many balls in m cells, X of which are occupied: the probability that k random
-// cells are all among them. cells and balls are at least 1, hashes from 1 to [MaxHashes].
+// allOccupied is E[(X/m)^k] for N balls in m cells, X of which are occupied: the probability that k random cells are
+// all occupied. cells and balls are at least 1, hashes from 1 to [MaxHashes].
 //
-// If the number of balls were Poisson(z), cells would be independent and the probability a polynomial G in
-// 1 - e^(-z/m). For exactly N balls it is a coefficient of the generating function e^z G(z), which Cauchy's formula
-// takes from the values on a circle; with the radius at the saddle point the integrand is a bell with nothing to
-// cancel, and the trapezoid rule has some 10^-13 of relative error. O(k^2).
+// If the number of balls were Poisson(z), cells would be independent and the probability a polynomial G in 1 -
+// e^(-z/m). For exactly N balls the probability is a coefficient of the generating function e^z G(z). Cauchy's formula
+// takes the coefficient from the values on a circle. With the radius at the saddle point the integrand is a bell
+// without cancellation, and the trapezoid rule has a relative error of some 10^-13. O(k^2).
 func allOccupied(cells float64, hashes uint64, balls float64) float64 {
 	if hashes == 1 {
 		return hitAtLeastOnce(1/cells, balls)
 	}
-	// Some probed cell is empty with a probability of less than half a last digit.
+	// The probability that some probed cell is empty is below half a last digit.
 	if cells <= 1 || balls/cells > 50 {
 		return 1
 	}
@@ -32,31 +32,31 @@ func allOccupied(cells float64, hashes uint64, balls float64) float64 {
 	return clamp(scale(front*integral, p.exponent), 0, 1)
 }
 
-// saddle is where the circle crosses the real axis.
+// saddle is the point where the circle crosses the real axis.
 type saddle struct {
 	radius float64
-	// shift is the radius less the number of balls, which may be far less than the last digit of the radius.
+	// shift is the radius minus the number of balls, which may be far less than the last digit of the radius.
 	shift float64
 	// sigma is the standard deviation of the distribution proportional to c_i r^i.
 	sigma float64
 }
 
-// polynomial is G in v = (1 - e^(-z/m)) / (1 - e^(-r/m)), which is 1 where it matters.
+// polynomial is G in v = (1 - e^(-z/m)) / (1 - e^(-r/m)). v is 1 near the saddle point.
 type polynomial struct {
 	cells, balls float64
-	// occupied is 1 - e^(-r/m) for the radius on which the coefficients are centred.
+	// occupied is 1 - e^(-r/m) for the radius r at which the coefficients are centred.
 	occupied float64
-	// coefficients are those times 2^-exponent.
+	// coefficients are the polynomial's coefficients times 2^-exponent.
 	coefficients [MaxHashes + 1]float64
 	degree       int
 	exponent     int
 }
 
-// newPolynomial is centred on the radius N, the saddle point's upper bound.
+// newPolynomial makes a polynomial centred at the radius N, an upper bound of the saddle point.
 func newPolynomial(cells float64, hashes uint64, balls float64) *polynomial {
 	p := &polynomial{cells: cells, balls: balls, occupied: -math.Expm1(-balls / cells)}
-	// Throw the k probes one after the other: the next falls into one of the j cells that were probed already, or into
-	// a new one, which then has to be occupied. (More than m different cells have probability 0, and stop.)
+	// The k probes come one after the other. A probe falls into one of the j cells that were probed already, or into a new
+	// cell, which must then be occupied. (More than m different cells have probability 0.)
 	c := &p.coefficients
 	c[0] = 1
 	inverse := 1 / cells
@@ -70,7 +70,7 @@ func newPolynomial(cells float64, hashes uint64, balls float64) *polynomial {
 			c[j] = again + fresh
 		}
 		c[0] = 0
-		// Far below any number in the end, perhaps; so the row carries its own exponent.
+		// The coefficients may become too small for a float64, so each row carries its own exponent.
 		largest := 0.0
 		for _, coefficient := range c[1 : p.degree+1] {
 			largest = math.Max(largest, coefficient)
@@ -87,8 +87,8 @@ func newPolynomial(cells float64, hashes uint64, balls float64) *polynomial {
 }
 
 // findSaddle finds the radius at which the mean is N, by Newton's method. Given j, the distribution is the sum of j
-// zero-truncated Poisson(x) counts, x = r/m, and one Poisson(r - j x): its mean is r + j y with y = x / (e^x - 1), and
-// the derivative of any such mean by ln r is the variance.
+// zero-truncated Poisson(x) counts, x = r/m, and one Poisson(r - j x). Its mean is r + j y with y = x / (e^x - 1). The
+// derivative of such a mean by ln r is the variance.
 func (p *polynomial) findSaddle() saddle {
 	shift := 0.0
 	for round := 1; ; round++ {
@@ -98,16 +98,16 @@ func (p *polynomial) findSaddle() saddle {
 		mean, variance := p.moments(-math.Expm1(-x) / p.occupied)
 		excess := shift + mean*y
 		sigma2 := radius + y*y*variance + mean*y*(1-x-y)
-		// Any radius near the saddle serves; this is a small part of the bell's width.
+		// Any radius near the saddle will do; this distance is a small part of the bell's width.
 		if excess*excess <= 1e-6*sigma2 || round == 100 {
 			return saddle{radius, shift, math.Sqrt(sigma2)}
 		}
-		// Never to less than half the radius at once: it has to stay positive.
+		// A step at most halves the radius, which has to stay positive.
 		shift = clamp(shift-excess*radius/sigma2, 0.5*(shift-p.balls), 0)
 	}
 }
 
-// moments returns mean and variance of j under the weights coefficient_j v^j.
+// moments returns the mean and the variance of j under the weights coefficient_j v^j.
 func (p *polynomial) moments(v float64) (mean, variance float64) {
 	total, first, second, power := 0.0, 0.0, 0.0, 1.0
 	for j := 1; j <= p.degree; j++ {
@@ -134,7 +134,7 @@ func (p *polynomial) recentre(s *saddle) {
 
 // integrate is the integral over the circle, divided by 2 pi.
 func (p *polynomial) integrate(s *saddle) float64 {
-	// An odd number of points, one of them on the positive axis; the others are pairs of conjugates.
+	// The points are one on the positive axis and pairs of conjugates, so their number is odd.
 	half := math.Ceil(0.5 * (9*s.sigma + 25))
 	points := 2*half + 1
 	limit := 14 / s.sigma
@@ -151,7 +151,7 @@ func (p *polynomial) integrate(s *saddle) float64 {
 			break
 		}
 		sinHalf := math.Sin(0.5 * t)
-		// exp(r (e^(it) - 1) - i N t), by its logarithm's real and imaginary parts.
+		// exp(r (e^(it) - 1) - i N t), by the real and imaginary parts of its logarithm.
 		decay := -2 * s.radius * sinHalf * sinHalf
 		phase := s.radius*sinLess(t) + s.shift*t
 		re, im := p.value(s.radius/p.cells, t)
@@ -162,7 +162,7 @@ func (p *polynomial) integrate(s *saddle) float64 {
 
 // value is G(r e^(it)), x = r/m, by Horner's rule over the complex numbers.
 func (p *polynomial) value(x, t float64) (re, im float64) {
-	// 1 - e^(-a-ib), by parts that do not cancel for small x.
+	// 1 - e^(-a-ib), by parts without cancellation for small x.
 	a, b := x*math.Cos(t), x*math.Sin(t)
 	shrink := math.Exp(-a)
 	sinHalf := math.Sin(0.5 * b)
@@ -189,7 +189,7 @@ func log1pLess(d float64) float64 {
 	if d < -0.1 {
 		return math.Log1p(d) - d
 	}
-	// -d^2/2 + d^3/3 - ...: all terms have one sign.
+	// -d^2/2 + d^3/3 - ...: all terms have the same sign.
 	sum := 0.0
 	for i := 19; i >= 2; i-- {
 		sum = -d*sum + 1/float64(i)
@@ -197,7 +197,7 @@ func log1pLess(d float64) float64 {
 	return -d * d * sum
 }
 
-// factorialRatio is N! e^N / N^N, for integers N >= 1; about sqrt(2 pi N).
+// factorialRatio is N! e^N / N^N for integers N >= 1, about sqrt(2 pi N).
 func factorialRatio(n float64) float64 {
 	if n < stirlingFrom {
 		product := math.Exp(n)
@@ -211,7 +211,7 @@ func factorialRatio(n float64) float64 {
 	return math.Sqrt(2*math.Pi*n) * math.Exp(series)
 }
 
-// scale is x 2^exponent, rounded once; exponents beyond the range of numbers give 0.
+// scale is x 2^exponent, rounded once; 0 for exponents below the range of numbers.
 func scale(x float64, exponent int) float64 {
 	if exponent < -4000 {
 		return 0

@@ -1,17 +1,17 @@
 package sizing
 
-// Rates fall as sizes grow, and the search finds the least size that keeps a rate.
+// Rates fall as sizes grow. The search finds the least size that keeps a rate.
 
-// least returns the least x in 1..limit for which holds, given that it holds for everything above some threshold;
-// false if it holds nowhere. It steps away from the guess in doubling strides, and halves: O(log |guess - answer|)
-// evaluations.
+// least returns the least x in 1..limit for which holds returns true, if holds is true above some threshold; false if
+// holds is never true. The search steps away from the guess in doubling strides, and then bisects: O(log |guess -
+// answer|) evaluations.
 func least(guess, limit uint64, holds func(uint64) bool) (uint64, bool) {
 	if limit == 0 {
 		return 0, false
 	}
 	guess = min(max(guess, 1), limit)
 	stride := uint64(1)
-	// Fails at below (0 fails by convention), holds at above.
+	// holds is false at below (at 0 by convention) and true at above.
 	var below, above uint64
 	if holds(guess) {
 		above = guess
@@ -47,7 +47,8 @@ func least(guess, limit uint64, holds func(uint64) bool) (uint64, bool) {
 	return above, true
 }
 
-// valley returns the integer in 1..limit with the least cost, among equals the smallest: the costs have one valley.
+// valley returns the integer in 1..limit with the least cost; of equal ones the smallest. The costs must have a single
+// valley.
 func valley[T any](guess, limit uint64, cost func(uint64) T, compare func(a, b T) int) uint64 {
 	start := min(max(guess, 1), max(limit, 1))
 	best, lowest := start, cost(start)
@@ -70,8 +71,8 @@ func valley[T any](guess, limit uint64, cost func(uint64) T, compare func(a, b T
 	return best
 }
 
-// leastReal returns about the least x in 1..limit for which holds, to a thousandth and not below it, from a guess that
-// is too low or a little too high; false if there is none.
+// leastReal returns about the least x in 1..limit for which holds returns true: at most a thousandth above it, and not
+// below it. The guess is too low, or a little too high. The second result is false if there is no such x.
 func leastReal(guess, limit float64, holds func(float64) bool) (float64, bool) {
 	below, above := guess*0.7, guess
 	for !holds(above) {

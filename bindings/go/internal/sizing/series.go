@@ -2,18 +2,18 @@ package sizing
 
 import "math"
 
-// approximation is the logarithm of a rate, and a bound on its distance to that of the exact rate as it is computed.
+// approximation is the logarithm of a rate, with a bound on its distance to the logarithm of the computed exact rate.
 type approximation struct{ ln, error float64 }
 
 // rounding bounds the rounding errors of both sides.
 const rounding = 4e-12
 
-// safety is how many times the next order of the series the error may be.
+// safety is the error bound as a multiple of the next order of the series.
 const safety = 60
 
-// lnRate approximates the logarithm of the exact rate of the classic filter by a series in the relative cumulants of
-// the number of set bits, where that is good: between a fifth and three probes a bit, or for a single hash, for which
-// it is exact.
+// lnRate approximates the logarithm of the exact rate of the classic filter, by a series in the relative cumulants of
+// the number of set bits. good is true between a fifth and three probes a bit, and for a single hash, for which the
+// series is exact.
 func lnRate(bits, hashes, keys uint64) (near approximation, good bool) {
 	if hashes == 1 && bits > 1 {
 		return approximation{math.Log(hitAtLeastOnce(1/float64(bits), float64(keys))), rounding}, true
@@ -23,7 +23,7 @@ func lnRate(bits, hashes, keys uint64) (near approximation, good bool) {
 	if hashes < 2 || !(rho >= 0.2 && rho <= 3) || m < 16 {
 		return near, false
 	}
-	// The expected share of set bits; and of zeros.
+	// The expected share of set bits, and of zeros.
 	a := -n * math.Log1p(-1/m)
 	fill := -math.Expm1(-a)
 	zeros := 1 - fill
@@ -33,7 +33,7 @@ func lnRate(bits, hashes, keys uint64) (near approximation, good bool) {
 	if k*c2 > 0.1 {
 		return near, false
 	}
-	// Derivatives at 0 of the cumulant function of the number of zeros.
+	// The derivatives at 0 of the cumulant function of the number of zeros.
 	w1 := rho * zeros
 	w2 := w1 * (1 - 2*w1)
 	w3 := w1 * ((1-2*w1)*(1-4*w1) + w1*w1)
@@ -41,7 +41,7 @@ func lnRate(bits, hashes, keys uint64) (near approximation, good bool) {
 	l1 := 1 - w1*one
 	l2 := -w2*one + w1*w1*inverse
 	l3 := -w3*one + 3*w1*w2*inverse - 2*w1*w1*w1*inverse/rho
-	// Of the zeros; the set bits are the others, so that the odd ones change their sign.
+	// The cumulants of the zeros. The odd cumulants of the set bits have the other sign.
 	c3 := -m * zeros * (l1*l1 + l2) / (mean * mean * mean)
 	c4 := m * zeros * (l1*l1*l1 + 3*l1*l2 + l3) / (mean * mean * mean * mean)
 	b2 := k * (k - 1) / 2
@@ -56,8 +56,8 @@ func lnRate(bits, hashes, keys uint64) (near approximation, good bool) {
 	return approximation{ln, safety*next + rounding*(1-ln*1e-3)}, true
 }
 
-// zerosDeviation is the standard deviation of the number of zero bits, exact: with q = (1-1/m)^N and N = k n,
-// Var = m q (1-q) + m (m-1) ((1-2/m)^N - q^2).
+// zerosDeviation is the exact standard deviation of the number of zero bits. With q = (1-1/m)^N and N = k n, Var = m q
+// (1-q) + m (m-1) ((1-2/m)^N - q^2).
 func zerosDeviation(bits, hashes, keys uint64) float64 {
 	m, n := float64(bits), throws(hashes, keys)
 	if bits <= 1 || n <= 1 {
@@ -69,7 +69,7 @@ func zerosDeviation(bits, hashes, keys uint64) float64 {
 	c := others * hitAtLeastOnce(1/(others*others), n)
 	bracket := math.Expm1(a) - c
 	if a < 1e-3 && m > 1e3 {
-		// Both are nearly kn/m: the difference by powers, (e^a - 1 - a) + (a - c).
+		// a and c are both nearly kn/m, so their difference comes from powers: (e^a - 1 - a) + (a - c).
 		b := n / (others * others)
 		above := a * a * (0.5 + a*(1.0/6.0+a*(1.0/24.0+a/120.0)))
 		i, j := 1/m, 1/others
@@ -78,7 +78,7 @@ func zerosDeviation(bits, hashes, keys uint64) float64 {
 	}
 	variance := m * math.Exp(-2*a) * bracket
 	if a > 300 {
-		// The bracket may overflow where q^2 vanishes.
+		// The bracket may overflow if q^2 is tiny.
 		variance = m * math.Exp(-a)
 	}
 	return math.Sqrt(math.Max(variance, 0))

@@ -1,19 +1,19 @@
 // Package sizing has the false-positive rates, sizes and estimates of the kinds that are bit arrays, as pure functions.
-// It is the library's src/sizing and the sizing.rs of its kinds in Go, formula by formula, so that a spec gives the
-// same geometry in both; the derivations stand there.
+// The package is the library's src/sizing and the sizing.rs of its kinds in Go, formula by formula, so that both give a
+// spec the same geometry. The derivations of the formulas are in the library.
 //
-// Rates are fractions. A filter without bits or hashes has rate 1, otherwise one without keys rate 0. Sums that cancel
-// are the same to the last bit in both. Other rates may differ by rounding, some 10^-15 of them, which decides about
-// one bit of the size in one of millions of filters that fit into memory.
+// Rates are fractions. A filter without bits or hashes has rate 1; any other filter without keys has rate 0. Sums that
+// cancel are the same to the last bit as in the library. Other rates may differ by rounding, some 10^-15 of them. Such
+// a difference changes the size by one bit, in one of millions of filters that fit into memory.
 package sizing
 
 import "math"
 
-// MaxHashes is the greatest number of bits of a key that a size is chosen with.
+// MaxHashes is the greatest number of bits a key that a size is chosen with.
 const MaxHashes = 64
 
-// HashFloor is the rate below which no filter over 64-bit hashes can come: the probability that the hash of a fresh key
-// equals that of one of keys keys.
+// HashFloor is the lower bound of the rate of any filter over 64-bit hashes: the probability that a new key has the
+// same hash as one of keys keys.
 func HashFloor(keys uint64) float64 {
 	if keys == 0 {
 		return 0
@@ -21,14 +21,14 @@ func HashFloor(keys uint64) float64 {
 	return hitAtLeastOnce(0x1p-64, float64(keys))
 }
 
-// hitAtLeastOnce is 1 - (1-p)^trials, with full relative precision when it is tiny; trials > 0.
+// hitAtLeastOnce is 1 - (1-p)^trials, with full relative precision for tiny results; trials > 0.
 func hitAtLeastOnce(p, trials float64) float64 {
 	return -math.Expm1(trials * math.Log1p(-p))
 }
 
 func isRate(rate float64) bool { return rate > 0 && rate < 1 }
 
-// whole is the integer part of a number, the nearest there is where it is out of range, and 0 for NaN.
+// whole is the integer part of a number; the nearest integer in range for a number out of range, and 0 for NaN.
 func whole(x float64) uint64 {
 	switch {
 	case x >= 0x1p64:
@@ -39,7 +39,7 @@ func whole(x float64) uint64 {
 	return 0
 }
 
-// saturatingMul is the product of two numbers, or the greatest there is.
+// saturatingMul is the product of two numbers, or the greatest number if the product is too large.
 func saturatingMul(a, b uint64) uint64 {
 	if a != 0 && b > math.MaxUint64/a {
 		return math.MaxUint64
@@ -47,7 +47,7 @@ func saturatingMul(a, b uint64) uint64 {
 	return a * b
 }
 
-// saturatingAdd is the sum of two numbers, or the greatest there is.
+// saturatingAdd is the sum of two numbers, or the greatest number if the sum is too large.
 func saturatingAdd(a, b uint64) uint64 {
 	if b > math.MaxUint64-a {
 		return math.MaxUint64

@@ -31,7 +31,7 @@ func TestElementaryFunctionsAreThoseOfMath(t *testing.T) {
 	}
 }
 
-// Sizes keep their rate, and one unit less does not.
+// Sizes keep their rate, and one unit less does not keep it.
 func TestSizesAreTheLeast(t *testing.T) {
 	for _, keys := range []uint64{1, 10, 777, 100_000, 20_000_000} {
 		for _, rate := range []float64{0.5, 0.1, 0.01, 1e-4, 1e-6} {

@@ -5,11 +5,11 @@ import "math"
 const (
 	// SplitBlockBits is the number of bits of a block of the kind split_block.
 	SplitBlockBits = 256
-	// MaxSplitBlocks is a number that there are fewer blocks than: 32 bits of the hash choose them.
+	// MaxSplitBlocks is above every number of blocks: 32 bits of the hash choose the block.
 	MaxSplitBlocks = 1 << 32
-	// splitPlain is the rate from which on the closed form has all digits that matter.
+	// splitPlain is the least rate for which the closed form has all digits that matter.
 	splitPlain = 1.0 / 256
-	// splitRough is the rate from which on the closed form is good enough for Newton's method.
+	// splitRough is the least rate for which the closed form is good enough for Newton's method.
 	splitRough = 1e-10
 )
 
@@ -19,13 +19,13 @@ var splitRates = func() (rates [128]float64) {
 	for i := range rates {
 		square := lane * lane
 		rates[i] = (square * square) * (square * square)
-		// Nothing cancels: 1 - q^(i+1) = q (1 - q^i) + 1/32.
+		// The recurrence has no cancellation: 1 - q^(i+1) = q (1 - q^i) + 1/32.
 		lane = lane*(31.0/32.0) + 1.0/32.0
 	}
 	return rates
 }()
 
-// term is a term of a sum: its weight, and the probability that a key has one of the bits that it is about.
+// term is a term of a sum: its weight, and the probability that a key has one of the term's bits.
 type term struct{ weight, hit float64 }
 
 // splitTerms are (-1)^j C(8, j) and 1 - (31/32)^j, for j = 1, 2, .. 8.
@@ -39,7 +39,7 @@ var splitTerms = func() (terms [8]term) {
 	return terms
 }()
 
-// splitBlockRate is the rate of one block that holds so many distinct keys: (1 - (31/32)^keys)^8.
+// splitBlockRate is the rate of one block with this many distinct keys: (1 - (31/32)^keys)^8.
 func splitBlockRate(keys uint64) float64 {
 	if keys < uint64(len(splitRates)) {
 		return splitRates[keys]
@@ -60,7 +60,7 @@ func splitClosed(blocks, keys float64) (rate, slope float64) {
 	return rate, keys * slope
 }
 
-// SplitBlock returns the exact false-positive rate of so many blocks that hold so many distinct keys.
+// SplitBlock returns the exact false-positive rate of a filter with this many blocks and distinct keys.
 func SplitBlock(blocks, keys uint64) float64 {
 	if blocks == 0 {
 		return 1
@@ -71,8 +71,8 @@ func SplitBlock(blocks, keys uint64) float64 {
 	return binomial(keys, 1/float64(blocks), splitBlockRate)
 }
 
-// SplitBlockSize returns the least number of blocks that hold so many keys at no more than rate; false if there is
-// none below [MaxSplitBlocks].
+// SplitBlockSize returns the least number of blocks that hold this many keys at no more than rate; possible is false if
+// there is none below [MaxSplitBlocks].
 func SplitBlockSize(keys uint64, rate float64) (blocks uint64, possible bool) {
 	if !isRate(rate) {
 		return 0, false
@@ -85,14 +85,14 @@ func SplitBlockSize(keys uint64, rate float64) (blocks uint64, possible bool) {
 	return least(whole(math.Ceil(guess)), MaxSplitBlocks-1, holds)
 }
 
-// splitBlocksAbout is about the number of blocks with this rate.
+// splitBlocksAbout approximates the number of blocks with this rate.
 func splitBlocksAbout(keys, rate float64) float64 {
-	// What it would be if every block were average: too few, and from there Newton's method comes up.
+	// The start is the size if every block were average. The start is too small, and Newton's method rises from there.
 	blocks := math.Max(keys/(32*-math.Log1p(-math.Pow(rate, 0.125))), 1)
 	for range 16 {
 		value, slope := splitClosed(blocks, keys)
 		if value <= splitRough {
-			// Too low a rate for the closed form: by the mixture, and its difference.
+			// The closed form loses too many digits at this rate, so the mixture and its difference take its place.
 			near := func(blocks float64) float64 { return binomial(whole(keys), 1/blocks, splitBlockRate) }
 			value = near(blocks)
 			slope = (near(blocks*1.001) - value) / 1e-3
@@ -102,7 +102,7 @@ func splitBlocksAbout(keys, rate float64) float64 {
 			break
 		}
 		blocks = clamp(blocks*math.Exp(clamp(step, -1, 1)), 1, MaxSplitBlocks-1)
-		// The error of what was reached is about the square of the last step: far less than a block.
+		// The error after the last step is about the square of that step: far less than a block.
 		if math.Abs(step) < 1e-6 || math.Abs(step)*blocks < 0.5 {
 			break
 		}
@@ -110,14 +110,14 @@ func splitBlocksAbout(keys, rate float64) float64 {
 	return blocks
 }
 
-// SplitBlockCardinality returns the number of distinct keys that set so many bits in so many blocks; false if no bit is
-// zero.
+// SplitBlockCardinality returns the number of distinct keys that set this many bits in this many blocks; possible is
+// false if all bits are set.
 func SplitBlockCardinality(blocks, ones uint64) (keys float64, possible bool) {
 	return PartitionedCardinality(32*blocks, 8, ones)
 }
 
-// SplitBlockCardinalityError returns the standard error of the cardinality with so many keys. The eight lanes of a
-// block share the number of its keys, so that their zeros vary together.
+// SplitBlockCardinalityError returns the standard error of the cardinality with this many keys. The eight lanes of a
+// block have the same number of keys, so their numbers of zeros vary together.
 func SplitBlockCardinalityError(blocks, keys uint64) float64 {
 	b := float64(blocks)
 	a := float64(keys) / (32 * b)

@@ -2,14 +2,14 @@ package sizing
 
 import "math"
 
-// MaxTwoBlocksHashes is the greatest number of bits that a key with two blocks has: all lanes of both.
+// MaxTwoBlocksHashes is the greatest number of bits of a key with two blocks: all lanes of both blocks.
 const MaxTwoBlocksHashes = 2 * MaxLanes
 
 // twoBlocksLow is the rate below which a sum over pairs of terms loses more digits than the mixture.
 const twoBlocksLow = 1e-5
 
-// twoBlocksChanges are the false-positive rate and the bits a key at which k bits in two blocks, k = 2, 4, .. 30, stop
-// to be the best and two more begin, in the limit of many blocks.
+// twoBlocksChanges has, for k = 2, 4, .. 30, the false-positive rate and the bits a key at which k + 2 bits in two
+// blocks become better than k, in the limit of many blocks.
 var twoBlocksChanges = [MaxLanes - 1]struct{ rate, bitsPerKey float64 }{
 	{1.4510079520886202e-1, 4.170816963145262},
 	{3.3876710240723584e-2, 7.156427179936135},
@@ -28,7 +28,7 @@ var twoBlocksChanges = [MaxLanes - 1]struct{ rate, bitsPerKey float64 }{
 	{1.4146020257696175e-12, 76.94873796572163},
 }
 
-// ofHalf has a number for t lanes of a half with one given bit and d lanes with two.
+// ofHalf has a number for t lanes of a half with one given bit, and d lanes with two given bits.
 type ofHalf [halfLanes + 1][halfLanes + 1]float64
 
 // addProduct adds the coefficients of (1 - x)^singles (1 - 63/32 x + 31/32 y)^doubles, times a factor.
@@ -40,7 +40,7 @@ func (h *ofHalf) addProduct(factor float64, singles, doubles int) {
 		if i >= singles {
 			x, y = 63.0/32.0, 31.0/32.0
 		}
-		// From the highest powers down, so that each factor is used once.
+		// The loop goes from the highest powers down, so that each factor is used once.
 		for t := halfLanes; t >= 0; t-- {
 			for d := halfLanes - t; d >= 0; d-- {
 				fromX, fromY := 0.0, 0.0
@@ -61,7 +61,7 @@ func (h *ofHalf) addProduct(factor float64, singles, doubles int) {
 	}
 }
 
-// halfWeights are the signed weights of the bits that nobody set, in a half in which two shares have p and q lanes.
+// halfWeights are the signed weights of the bits that are not set, in a half where two shares have p and q lanes.
 func halfWeights(p, q int) (h ofHalf) {
 	for common := max(p+q-halfLanes, 0); common <= min(p, q); common++ {
 		probability := float64(choose(p, common)*choose(halfLanes-p, q-common)) / choose(halfLanes, q)
@@ -70,8 +70,8 @@ func halfWeights(p, q int) (h ofHalf) {
 	return h
 }
 
-// halfMisses are the probabilities that a share with a lanes of a half misses one given bit in each of t lanes and both
-// of two in each of d others.
+// halfMisses are the probabilities that a share with a lanes of a half misses the given bits: one in each of t lanes,
+// and both of two in each of d other lanes.
 func halfMisses(a int) (h ofHalf) {
 	for t := range halfLanes + 1 {
 		for d := range halfLanes - t + 1 {
@@ -88,7 +88,7 @@ func halfMisses(a int) (h ofHalf) {
 	return h
 }
 
-// together is the rate of keys whose shares are in the same one of so many blocks.
+// together is the rate of keys with both shares in the same block.
 func together(lanes int, blocks, shares uint64) float64 {
 	a, b, share := (lanes+1)/2, lanes/2, 1/float64(blocks)
 	ofA, ofB := halfMisses(a), halfMisses(b)
@@ -119,7 +119,7 @@ func together(lanes int, blocks, shares uint64) float64 {
 	return clamp(rate, 0, 1)
 }
 
-// apart is the rate of keys whose shares are in different ones of so many blocks, two at least.
+// apart is the rate of keys with their shares in two different blocks; there are at least two blocks.
 func apart(hashes, blocks, shares uint64) float64 {
 	terms, share := lanes(hashes), 1/float64(blocks)
 	sum := 0.0
@@ -127,7 +127,7 @@ func apart(hashes, blocks, shares uint64) float64 {
 		for j, other := range terms[:i+1] {
 			weight := float64(one.weight * other.weight)
 			if i != j {
-				// Pairs of two different terms come in both orders.
+				// A pair of different terms comes in both orders.
 				weight *= 2
 			}
 			sum += float64(weight * missed(share*(one.hit+other.hit), shares))
@@ -144,7 +144,7 @@ func apart(hashes, blocks, shares uint64) float64 {
 	})
 }
 
-// twice is how many shares so many keys have.
+// twice is the number of shares of this many keys.
 func twice(keys uint64) uint64 {
 	if keys > math.MaxUint64/2 {
 		return math.MaxUint64
@@ -152,8 +152,8 @@ func twice(keys uint64) uint64 {
 	return 2 * keys
 }
 
-// TwoBlocks returns the exact false-positive rate of so many blocks that hold so many distinct keys of so many bits,
-// an even number, each in two blocks.
+// TwoBlocks returns the exact false-positive rate of a filter with this many blocks and distinct keys. A key has hashes
+// bits, an even number, half of them in each of two blocks.
 func TwoBlocks(blocks, hashes, keys uint64) float64 {
 	if blocks == 0 {
 		return 1
@@ -170,7 +170,7 @@ func TwoBlocks(blocks, hashes, keys uint64) float64 {
 	return clamp(different+(same-different)/float64(blocks), 0, 1)
 }
 
-// TwoBlocksHashes returns the number of bits with the least rate at so many bits a key, in the limit of many blocks.
+// TwoBlocksHashes returns the number of bits with the least rate at this many bits a key, in the limit of many blocks.
 func TwoBlocksHashes(bitsPerKey float64) uint64 {
 	lanes := uint64(1)
 	for _, change := range twoBlocksChanges {
@@ -183,7 +183,7 @@ func TwoBlocksHashes(bitsPerKey float64) uint64 {
 }
 
 // sharesFor returns the number of lanes of a share that reaches a rate with the fewest bits a key, and about how many
-// those are, in the limit of many blocks.
+// bits a key that takes, in the limit of many blocks.
 func sharesFor(rate float64) (lanes uint64, bitsPerKey float64) {
 	lanes = 1
 	for _, change := range twoBlocksChanges {
@@ -192,7 +192,7 @@ func sharesFor(rate float64) (lanes uint64, bitsPerKey float64) {
 		}
 		lanes++
 	}
-	// Between two changes the logarithms lie nearly on a line. A single lane needs no table.
+	// Between two changes the logarithms are nearly linear. A single lane needs no table.
 	if lanes == 1 {
 		return 1, -2 / log1pMinus(math.Sqrt(rate))
 	}
@@ -205,8 +205,8 @@ func sharesFor(rate float64) (lanes uint64, bitsPerKey float64) {
 	return lanes, first.bitsPerKey * pow(last.bitsPerKey/first.bitsPerKey, place)
 }
 
-// TwoBlocksSize returns the least number of blocks that hold so many keys, each in two blocks, at no more than rate,
-// with the even number of bits that is best in the limit of many blocks; false if there is none.
+// TwoBlocksSize returns the least number of blocks that hold this many keys, each in two blocks, at no more than rate.
+// The even number of bits is the best one in the limit of many blocks. possible is false if there is no such size.
 func TwoBlocksSize(keys uint64, rate float64) (blocks, hashes uint64, possible bool) {
 	if !isRate(rate) {
 		return 0, 0, false
@@ -216,7 +216,7 @@ func TwoBlocksSize(keys uint64, rate float64) (blocks, hashes uint64, possible b
 	if keys == 0 {
 		return 1, hashes, true
 	}
-	// Among many blocks the shares of a key are as good as independent, each with the square root of the rate.
+	// With many blocks the shares of a key are nearly independent, each with the square root of the rate.
 	start := math.Max(float64(keys)*bitsPerKey/BlockedBits, 1)
 	guess := blocksAbout(lanes(each), twice(keys), math.Sqrt(rate), start)
 	holds := func(blocks uint64) bool { return TwoBlocks(blocks, hashes, keys) <= rate }
