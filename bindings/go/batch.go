@@ -118,12 +118,12 @@ func flatten[K []byte | string](k *flatKeys, keys []K) int {
 // numbers gives the library a slice of numbers.
 func numbers(slice []uint64) *C.uint64_t { return (*C.uint64_t)(unsafe.SliceData(slice)) }
 
-// runBatch does a verb to keys, on the handle that the verb is for, and fills answers, which may be nil.
+// runBatch runs a verb for keys, on a handle of the verb's type, and fills answers, which may be nil.
 func runBatch(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys Keys, answers *Answers) error {
 	return runBatchWith(op, verb, handle, keys, nil, nil, answers)
 }
 
-// oneEach is an error if there are not as many of what is given as keys.
+// oneEach returns an error unless there are as many given numbers as keys.
 func oneEach(op, what string, given []uint64, keys Keys) error {
 	if len(given) == keys.Len() {
 		return nil
@@ -132,7 +132,7 @@ func oneEach(op, what string, given []uint64, keys Keys) error {
 	return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
 }
 
-// roomForEach is an error if there is less room than keys.
+// roomForEach returns an error if there is room for fewer numbers than keys.
 func roomForEach(op, what string, room int, keys Keys) error {
 	if room >= keys.Len() {
 		return nil
@@ -141,7 +141,7 @@ func roomForEach(op, what string, room int, keys Keys) error {
 	return &Error{Op: op, Status: ErrBufferTooSmall, Message: message}
 }
 
-// runGiving is [runBatch] of a verb that takes a number beside each key, and always has answers.
+// runGiving is [runBatch] for a verb that takes a number with each key and always has answers.
 func runGiving(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys Keys, what string, given []uint64,
 	answers *Answers,
 ) error {
@@ -154,8 +154,8 @@ func runGiving(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys Keys
 	return runBatchWith(op, verb, handle, keys, given, nil, answers)
 }
 
-// runBatchWith is [runBatch] of a verb that is given a number beside each key, or tells one of each. Both are nil where
-// the verb has none. A bool is what the library writes for a key: a byte, 0 or 1.
+// runBatchWith is [runBatch] for a verb that takes a number with each key (given), or returns one for each (told). Both
+// are nil if the verb has no numbers. The library writes a byte for each key, 0 or 1, which is a bool of Go.
 func runBatchWith(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys Keys, given, told []uint64,
 	answers *Answers,
 ) error {
@@ -177,7 +177,7 @@ func runBatchWith(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys K
 	}
 	var bytes []byte
 	offsets, taken := keys.numbers, len(keys.numbers)
-	// Once even without keys: the library says what is wrong with the handle.
+	// The loop runs once even without keys, because the library reports what is wrong with the handle.
 	for done := 0; ; {
 		if flat != nil {
 			if keys.texts != nil {
@@ -204,5 +204,5 @@ func runBatchWith(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys K
 	}
 }
 
-// behind is what comes after the first so many of a slice, which may be nil.
+// behind returns the rest of a slice, which may be nil, after its first done elements.
 func behind[T any](slice []T, done C.size_t) []T { return slice[min(int(done), len(slice)):] }

@@ -83,7 +83,7 @@ type Estimate struct {
 	Saturated bool `json:"saturated"`
 }
 
-// Overlap is what two filters have in common.
+// Overlap says what two filters have in common and in what they differ.
 type Overlap struct {
 	FirstCount        Estimate `json:"first_count"`
 	SecondCount       Estimate `json:"second_count"`
@@ -91,7 +91,8 @@ type Overlap struct {
 	IntersectionCount Estimate `json:"intersection_count"`
 	// Jaccard is the share of all keys that are in common.
 	Jaccard Estimate `json:"jaccard"`
-	// DifferenceCount is how many keys only one of the two has. Its error grows with that number, and not with the sets.
+	// DifferenceCount is how many keys only one of the two has. The error grows with the number of such keys, and not with
+	// the size of the sets.
 	DifferenceCount Estimate `json:"difference_count"`
 }
 

@@ -57,7 +57,8 @@ func (h *held[H]) close() {
 	runtime.KeepAlive(h)
 }
 
-// called is the error of a call of the library. What the call refers to stays alive until it is over.
+// called runs a call of the library and returns its error. Everything that the call refers to stays alive until the
+// call returns.
 func called(op string, call func(failure *C.petal_error)) error {
 	failure := newFailure()
 	call(&failure.raw)
@@ -65,13 +66,13 @@ func called(op string, call func(failure *C.petal_error)) error {
 	return failure.err(op)
 }
 
-// answered is what a call of the library writes, and its error.
+// answered returns the answer that a call of the library writes, and the call's error.
 func answered[T any](op string, call func(answer *T, failure *C.petal_error)) (answer T, err error) {
 	err = called(op, func(failure *C.petal_error) { call(&answer, failure) })
 	return answer, err
 }
 
-// converted is what Go makes of what a call of the library writes into raw.
+// converted returns what toGo makes of raw, after a call of the library has filled raw in.
 func converted[R, T any](op string, raw R, toGo func(*R) T, call func(*R, *C.petal_error)) (answer T, err error) {
 	if err := called(op, func(failure *C.petal_error) { call(&raw, failure) }); err != nil {
 		return answer, err
@@ -141,7 +142,8 @@ func appended(op string, b []byte, size uint64, write func(image []byte, failure
 	return b[:len(b)+len(image)], nil
 }
 
-// marshalled is an image of as many bytes as size says, which write puts where it belongs; nil if either fails.
+// marshalled returns an image: size says how many bytes the image has, and write fills them in. The image is nil if
+// either fails.
 func marshalled(op string, size func() (uint64, error), write func(image []byte, failure *C.petal_error),
 ) ([]byte, error) {
 	bytes, err := size()

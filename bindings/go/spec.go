@@ -149,7 +149,7 @@ func (s Spec) HashUint64(key uint64) (uint64, error) {
 	})
 }
 
-// ofSpec is what a call of the library writes of a spec.
+// ofSpec returns the answer that a call of the library writes for a spec.
 func ofSpec[T any](op string, s *Spec, call func(*C.petal_spec, *T, *C.petal_error)) (answer T, err error) {
 	raw, err := s.raw()
 	if err == nil {
@@ -158,7 +158,7 @@ func ofSpec[T any](op string, s *Spec, call func(*C.petal_spec, *T, *C.petal_err
 	return answer, err
 }
 
-// writtenSpec is the spec that a call of the library writes.
+// writtenSpec returns the spec that a call of the library writes.
 func writtenSpec(op string, call func(*C.petal_spec, *C.petal_error)) (Spec, error) {
 	raw := C.petal_spec{struct_size: C.size_t(unsafe.Sizeof(C.petal_spec{}))}
 	if err := called(op, func(failure *C.petal_error) { call(&raw, failure) }); err != nil {

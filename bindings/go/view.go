@@ -12,12 +12,12 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/image"
 )
 
-// View looks single keys up in the memory of a [Filter] without a call into C, which costs many times what the lookup
-// does. A view is for lookups only. It sees the keys that are inserted into the filter later.
+// View looks single keys up in the memory of a [Filter] without a call into C. Such a call takes many times as long as
+// the lookup itself. A view is for lookups only. The view also finds keys that are inserted into the filter later.
 //
-// A view ends with [Filter.Fold] and [Filter.Close] of its filter: look nothing up in it afterwards. It keeps the
-// filter from being collected. A lookup is like one in the filter: many goroutines may look up at once, also while
-// others insert with [Filter.InsertShared].
+// A view ends with [Filter.Fold] and [Filter.Close] of its filter: look nothing up in the view afterwards. The garbage
+// collector does not free a filter that has a view. A lookup in a view is like one in the filter: many goroutines may
+// look up at once, also while others insert with [Filter.InsertShared].
 type View struct {
 	filter *Filter
 	image  *image.Filter
@@ -37,9 +37,9 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// View returns a view of the filter. Returns [ErrUnsupported] if the layout of its kind has no name (docs/abi.md), or
-// if the filter's hash function is SipHash-1-3. Takes the time of writing the beginning of an image. Only reads the
-// filter.
+// View returns a view of the filter. Returns [ErrUnsupported] if the layout of the filter's kind has no name
+// (docs/abi.md), or if the filter's hash function is SipHash-1-3. Takes as long as writing the beginning of an image.
+// Only reads the filter.
 func (f *Filter) View() (*View, error) {
 	raw := C.petal_view{struct_size: C.size_t(unsafe.Sizeof(C.petal_view{}))}
 	err := called("petal.Filter.View", func(failure *C.petal_error) { C.petal_filter_view(f.toRead(), &raw, failure) })

@@ -29,7 +29,8 @@ type Overlap struct {
 	IntersectionCount Estimate
 	// Jaccard is the share of all keys that are in common.
 	Jaccard Estimate
-	// DifferenceCount is how many keys only one of the two has. Its error grows with that number, and not with the sets.
+	// DifferenceCount is how many keys only one of the two has. The error grows with the number of such keys, and not with
+	// the size of the sets.
 	DifferenceCount Estimate
 }
 
@@ -109,8 +110,8 @@ func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
 	return o, nil
 }
 
-// differences is the number of keys that only one of two filters has, 2 |A or B| - |A| - |B|. The bits that both share
-// err in all three alike, so that its variance is 4 V(A or B) - 3 V(A) - 3 V(B) + 2 V(A and B), where V is that of an
+// differences is the number of keys that only one of two filters has, 2 |A or B| - |A| - |B|. Keys in common err in all
+// three estimates alike. So the variance is 4 V(A or B) - 3 V(A) - 3 V(B) + 2 V(A and B), where V is the variance of an
 // estimate of a set.
 func differences(h *image.Header, o Overlap) Estimate {
 	variance := func(e Estimate) float64 { return e.StandardError * e.StandardError }
@@ -141,7 +142,7 @@ func cardinality(h *image.Header, ones uint64) Estimate {
 	return estimate(keys, standardError(h, keys))
 }
 
-// standardError is that of an estimate of so many keys.
+// standardError is the standard error of an estimate of so many keys.
 func standardError(h *image.Header, keys float64) float64 {
 	hashes, whole := uint64(h.Hashes), uint64(math.Round(keys))
 	switch h.Kind {

@@ -38,7 +38,7 @@ func ReadMap(r io.Reader, options *Options) (*Map, error) {
 	return asMap(image.Read(r, (*image.Options)(options), image.AMap))
 }
 
-// image is what was opened, a closed one if the map is closed or nil.
+// image returns the opened image, or a closed one if the map is closed or nil.
 func (m *Map) image() *image.Filter {
 	if m == nil {
 		return &image.Filter{}

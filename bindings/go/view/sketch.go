@@ -45,7 +45,7 @@ func ReadSketch(r io.Reader, options *Options) (*Sketch, error) {
 	return asSketch(image.Read(r, (*image.Options)(options), image.ASketch))
 }
 
-// image is what was opened, a closed one if the sketch is closed or nil.
+// image returns the opened image, or a closed one if the sketch is closed or nil.
 func (s *Sketch) image() *image.Filter {
 	if s == nil {
 		return &image.Filter{}

@@ -22,7 +22,7 @@ type Options struct {
 	Key [16]byte
 }
 
-// Filter is an opened filter, map or sketch. Its zero value is a closed one.
+// Filter is an opened filter, map or sketch. The zero value of Filter is a closed one.
 type Filter struct {
 	// What a lookup needs, first and together.
 	row     *kindRow
@@ -94,11 +94,11 @@ func Wrap(image []byte, options *Options, as Handle) (*Filter, error) {
 	return f, nil
 }
 
-// HeaderBytes is how many bytes an image has before its payload.
+// HeaderBytes is the length of an image's header, after which the payload begins.
 const HeaderBytes = headerLength
 
-// Over opens the payload that a header describes and that begins at an address, for lookups only. It takes constant
-// time, and the payload is not looked at.
+// Over opens a payload for lookups only. The header describes the payload, which begins at an address. Over takes
+// constant time and does not read the payload.
 func Over(head []byte, payload *byte, options *Options, as Handle) (*Filter, error) {
 	header, err := decodeHeader(head)
 	if err != nil {

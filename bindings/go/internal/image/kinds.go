@@ -92,7 +92,7 @@ type kindRow struct {
 	list func(s *shape, payload []byte, h *hasher) []Listed
 }
 
-// A Handle is what an image is opened as.
+// A Handle is the type that an image is opened as.
 type Handle int
 
 // The handles.

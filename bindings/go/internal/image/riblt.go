@@ -2,10 +2,10 @@ package image
 
 import "math"
 
-// A sketch of the kind riblt has the first symbols of a stream without an end; a number is in some of them. A symbol is
-// three words: the sum of its numbers by XOR, that of their hashes, and how many numbers it has.
+// A sketch of the kind riblt has the first symbols of a stream without an end. A number is in some of these symbols. A
+// symbol is three words: the XOR of its numbers, the XOR of their hashes, and the count of its numbers.
 
-// ribltSteps is how many indices listing finds at most for each symbol.
+// ribltSteps is the most indices that listing computes for each symbol.
 const ribltSteps = 128
 
 var ribltRow = kindRow{
@@ -25,17 +25,17 @@ func openRiblt(s *shape, h *Header) (payloadBytes uint64, possible bool) {
 	return wholeBytes(h.Bits), true
 }
 
-// ribltIndices has the indices of the symbols that a number is in, ascending.
+// ribltIndices gives the indices of a number's symbols in ascending order.
 type ribltIndices struct{ state, next uint64 }
 
-// take returns the next index. Its steps are computed in double precision; the conversions keep compilers from fusing
+// take returns the next index. The steps are computed in double precision. The conversions keep compilers from fusing
 // operations, so the indices are the same on every platform.
 func (i *ribltIndices) take() uint64 {
 	index := i.next
 	i.state *= 0xda942042e4dd58b5
 	ratio := float64(4294967296 / math.Sqrt(float64(i.state)+1))
 	step := float64(float64(float64(index)+1.5) * float64(ratio-1))
-	// The step rounded up. Steps and sums that are too large become the greatest number.
+	// The step is rounded up. Steps and sums that are too large become the greatest number.
 	if i.next = math.MaxUint64; step < 1<<63 {
 		up := uint64(math.Ceil(step))
 		if sum := index + up; sum >= index {
@@ -49,9 +49,9 @@ func ribltAdd(s *shape, payload []byte, hash, number uint64, count int64) {
 	ribltAddTo(s, payload, hash, number, count)
 }
 
-// ribltAddTo adds a number to its symbols, and returns how many these are.
+// ribltAddTo adds a number to its symbols, and returns how many symbols these are.
 func ribltAddTo(s *shape, payload []byte, hash, number uint64, count int64) (added int) {
-	// A number that is there an even number of times is not in the sums.
+	// An even number of copies cancels out of the XORs.
 	check := hash
 	if count&1 == 0 {
 		number, check = 0, 0
@@ -81,8 +81,8 @@ func ribltCombine(payload, other []byte, subtract bool) {
 	}
 }
 
-// ribltAlone returns the hash of the number that is alone in a symbol, and the number with its count, by what the
-// symbol says.
+// ribltAlone returns the hash of the number that is alone in a symbol, and the number with its count, if the symbol's
+// words say so.
 func ribltAlone(payload []byte, symbol int, h *hasher) (hash uint64, listed Listed, ok bool) {
 	c := cellOf(payload, symbol)
 	listed = Listed{Number: c.word(0), Count: int64(c.word(2))}
@@ -93,9 +93,9 @@ func ribltAlone(payload []byte, symbol int, h *hasher) (hash uint64, listed List
 	return hash, listed, ok && hash == c.word(1)
 }
 
-// ribltList takes bounded steps, whatever is in the symbols: in a sketch that numbers were added to, each number
-// empties a symbol, and in any other the bounds end it. The steps come in the library's order, so that what is listed
-// of symbols that no numbers made is the same there and here.
+// ribltList takes bounded steps, whatever is in the symbols. If numbers made the symbols, each listed number empties a
+// symbol. With any other symbols the bounds end the loop. The steps come in the library's order, so that both list the
+// same numbers of any symbols.
 func ribltList(s *shape, payload []byte, h *hasher) (found []Listed) {
 	symbols := int(s.blocks)
 	var queue []int
@@ -112,7 +112,7 @@ func ribltList(s *shape, payload []byte, h *hasher) (found []Listed) {
 		if !ok {
 			continue
 		}
-		// No number is taken from a symbol that is not one of its own.
+		// A symbol may say that it holds a number that does not belong there.
 		own := ribltIndices{state: hash}
 		index := own.take()
 		for ; index < uint64(symbol); index = own.take() {
@@ -132,7 +132,7 @@ func ribltList(s *shape, payload []byte, h *hasher) (found []Listed) {
 				continue
 			}
 			if len(queue) == symbols {
-				// Only symbols that no numbers made are in the queue more often than there are symbols.
+				// If numbers made the symbols, each symbol comes into the queue at most once.
 				return found
 			}
 			queue = append(queue, int(index))

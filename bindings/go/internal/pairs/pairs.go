@@ -1,4 +1,4 @@
-// Package pairs tests what the race detector reports of two goroutines that do something at once.
+// Package pairs tests what the race detector reports about two goroutines that run at once.
 package pairs
 
 import (
@@ -11,23 +11,23 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/race"
 )
 
-// Pair is what two goroutines do at once, and whether they may.
+// Pair is two actions that goroutines run at once. Allowed says whether the documentation allows that.
 type Pair struct {
 	Allowed bool
-	// Prepare makes what both use, and returns what each does, once.
+	// Prepare makes the objects that both use, and returns the two actions. Each runs once.
 	Prepare func() (one, other func())
 }
 
 // Of makes a pair.
 func Of(allowed bool, prepare func() (one, other func())) Pair { return Pair{allowed, prepare} }
 
-// variable names the pair that a copy of this program is to do.
+// variable is the environment variable that names the pair for a copy of this program.
 const variable = "PETAL_TEST_PAIR"
 
-// Test is a test that the race detector reports what is not allowed, and nothing that is. What it reports makes the
-// program fail, so a copy of it runs this test for each pair. Both do their thing once. Something else may order the
-// two, such as a call of C: where one ends before the other begins, the detector sees no race. So a forbidden pair is
-// run until it is reported, at most so many times.
+// Test checks that the race detector reports each pair that is not allowed, and no other. A reported race makes the
+// program fail, so a copy of the program runs the test for each pair. The two actions may happen to run in order, for
+// example because of a call of C: if one ends before the other begins, the detector sees no race. So the test runs a
+// forbidden pair until the detector reports it, a limited number of times.
 func Test(t *testing.T, pairs map[string]Pair) {
 	if !race.Enabled {
 		t.Skip("needs go test -race")
