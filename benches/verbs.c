@@ -260,8 +260,8 @@ static void measure(const petal_kind_info *info, uint64_t keys, const uint64_t *
   fflush(stdout);
 }
 
-/* Batches of one kind with the instruction sets from the best to plain code. Nothing is printed of a kind that this
- * processor runs with plain code only. */
+/* Measures batches of one kind with each instruction set, from the best to plain code. Prints nothing for a kind that
+ * has plain code only on this processor. */
 static void compare(const petal_kind_info *info, uint64_t keys, const uint64_t *known, const uint64_t *asked,
                     const uint64_t *other, size_t count) {
   static subject s;

@@ -544,8 +544,8 @@ fn kernels_of_scattered_bits_do_as_single_calls() {
     }
 }
 
-/// Counters of four bits that are anywhere are changed and looked at alike: any number of them to a key, few enough
-/// that two of a key's are in one word or one counter, and up to their end.
+/// All kernels change and read scattered counters of four bits alike: for any number of counters of a key, and for so
+/// few counters in all that two of a key are often in one word or are the same.
 #[test]
 fn kernels_of_scattered_counters_do_as_plain_code() {
     use petal::kinds::counting::layout::{CounterLayout, Scattered};
@@ -792,7 +792,7 @@ fn vector_quotient_kernels_do_the_same() {
                 }
             }
         }
-        // Until it is empty: each key is removed twice, and some keys are not there.
+        // Removals go on until the filter is empty. Each key is removed twice, and some keys are not there.
         for i in 0..2 * inserted {
             let removed: Vec<_> =
                 tables.iter().zip(&mut words).map(|(table, words)| table.remove(words, mix(i / 2))).collect();
@@ -803,8 +803,8 @@ fn vector_quotient_kernels_do_the_same() {
     }
 }
 
-/// Quotient filters are filled and emptied alike: clusters of any length, in one block and over several, runs with
-/// counters, and offsets that are too great for a block.
+/// All kernels fill and empty quotient filters alike: with clusters of any length, in one block and over several, runs
+/// with counters, and offsets that are too great for a block.
 #[test]
 fn quotient_kernels_do_the_same() {
     use petal::kinds::quotient::layout::{Table, kernel};
@@ -812,7 +812,7 @@ fn quotient_kernels_do_the_same() {
         let table = Table::new(slots, bits).unwrap();
         let kernels: Vec<_> = available().map(kernel).collect();
         let mut words = vec![vec![0; table.payload_bytes() as usize / 8]; kernels.len()];
-        // All hashes are low ones, so that they crowd.
+        // All hashes are low, so that clusters are long.
         let hash = |i: u64| mix(i * 7 / 8) / spread;
         for i in 0..table.limit() + 10 {
             let times = if mix(i).is_multiple_of(9) { i % 300 } else { 0 } + 1;

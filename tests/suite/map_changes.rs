@@ -23,7 +23,7 @@ fn spec(row: &Row, parameters: &[(&str, u64)]) -> Spec {
     spec
 }
 
-/// What a map of this spec has to give of keys that were put these values.
+/// The values of keys in a map of this spec, after these values were put.
 fn joined(spec: &Spec, all: &[(u64, u64)]) -> BTreeMap<u64, Option<u64>> {
     let (joined, geometry) = (row_of(spec).unwrap().joined.unwrap(), petal::geometry(spec).unwrap());
     let mut exact = BTreeMap::new();
@@ -72,7 +72,7 @@ fn check_above(map: &Map, exact: &BTreeMap<u64, Option<u64>>) -> usize {
     same
 }
 
-/// The lattices of an approximator are those of its documentation, by their names.
+/// Each lattice of an approximator joins values as the documentation says for its name.
 #[test]
 fn an_approximator_joins_as_documented() {
     type Join = fn(u64, u64) -> u64;
@@ -103,13 +103,13 @@ fn what_is_read_is_the_value_or_above_it() {
                     let before = map.get_u64(*key).unwrap();
                     let is_changed = map.put_u64(*key, *value).unwrap();
                     assert_eq!(is_changed, map.get_u64(*key).unwrap() != before);
-                    // Put again nothing changes.
+                    // Putting the value again changes nothing.
                     assert!(!map.put_u64(*key, *value).unwrap());
                 }
-                // A few are read too high: at 1 %, of a thousand.
+                // At a rate of 1 % a few of a thousand keys have a value above their own.
                 let same = check_above(&map, &exact);
                 assert!(same + 25 >= exact.len(), "{same} of {}", exact.len());
-                // The builder's and the batch's are the same payload.
+                // A builder and a batch make maps with the same values.
                 let mut builder = MapBuilder::new(&Spec { capacity: 0, ..spec }, BuilderOptions::default()).unwrap();
                 let (keys, values): (Vec<u64>, Vec<u64>) = all.iter().rev().copied().unzip();
                 builder.put_batch(&Keys::U64(&keys), &values).outcome.unwrap();
@@ -129,7 +129,7 @@ fn what_is_read_is_the_value_or_above_it() {
     });
 }
 
-/// A map that refuses keys when it is full takes as many as its capacity, and what it refuses changes nothing.
+/// A map that refuses keys when it is full takes as many keys as its capacity, and a refused key changes nothing.
 #[test]
 fn full_maps_refuse_and_change_nothing() {
     let refusing = that_can(Capabilities::PUT).filter(|row| row.overfill == Overfill::Refuses);

@@ -27,7 +27,7 @@ fn built() -> impl Iterator<Item = &'static Row> {
     MAPS.iter().filter(|row| !row.is_made_empty())
 }
 
-/// These parameters with each combination of the choices that a kind has, such as what its maps are solved by.
+/// These parameters with each combination of the kind's choices, such as the solver.
 fn variants(row: &Row, parameters: &[(&'static str, u64)]) -> Vec<Vec<(&'static str, u64)>> {
     let with = |before: Vec<Vec<_>>, choice: &&Parameter| {
         let (name, choices) = (choice.name, 0..choice.choices().len() as u64);
@@ -200,7 +200,7 @@ fn sizes_are_those_that_were_asked_for() {
         assert!(map.base().geometry().bits <= bits);
         assert!(map.base().geometry().bits > bits / 10 * 9 || !has_checks(row));
         assert_eq!(refused(&Spec { capacity: 10_000, bits, ..spec(row, &[]) }), Status::Contradiction);
-        // A rate that check bits do not keep, or that the kind has not.
+        // A rate that no check bits reach, or a rate for a kind without rates.
         let both = Spec { false_positive_rate: 0.001, ..spec(row, &[("check_bits", 9)]) };
         assert_eq!(refused(&both), Status::Contradiction);
         assert_eq!(
@@ -409,7 +409,8 @@ fn forged_images_do_no_harm() {
 fn golden_specs() -> Vec<(&'static Row, String, Spec)> {
     let mut specs = Vec::new();
     for row in MAPS {
-        // Made empty, each combination of choices with a width; built, each with three, and checks apart from values.
+        // Maps that are made empty have each combination of choices with one width. Built maps have each combination
+        // with three widths, one of which has its check bits apart from the values.
         let widths: &[(u64, u64)] =
             if row.is_made_empty() { &[(17, 0), (64, 0), (21, 0)] } else { &[(0, 0), (17, 9), (64, 10)] };
         let of = |(value_bits, check_bits)| [("value_bits", value_bits), ("check_bits", check_bits)];

@@ -1,4 +1,5 @@
-//! The kind riblt: its symbols beside the reference's, how many it takes for a difference, and forged ones.
+//! The kind riblt: symbols of the reference implementation, the symbols that listing takes for each difference, and
+//! forged symbols.
 
 use crate::common::{golden, image as bytes, mix};
 use petal::kinds::riblt::symbols::{Indices, SYMBOL, add};
@@ -43,7 +44,7 @@ fn splitmix64(key: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// With the reference's hash functions the symbols are the reference's, one by one.
+/// With the hash functions of the reference implementation each symbol is that of the reference implementation.
 #[test]
 fn symbols_are_those_of_the_reference() {
     let siphash = |number: u64| {
@@ -79,7 +80,7 @@ fn symbols_are_those_of_the_reference() {
     }
 }
 
-/// How many symbols it takes until all of so many numbers are known.
+/// How many symbols are enough to list so many random numbers.
 fn needed(numbers: u64, random: &mut Random) -> u64 {
     let most = 4 * numbers + 100;
     let mut sketch = of(&symbols(most), []);
@@ -110,7 +111,7 @@ fn needed(numbers: u64, random: &mut Random) -> u64 {
     high
 }
 
-/// The mean of the symbols for a number, within 4.5 deviations of its own.
+/// The mean of the symbols for each number is the published one, within 4.5 standard errors of the mean.
 #[test]
 fn a_difference_takes_as_many_symbols_as_published() {
     let mut random = Random(31 << 32);
@@ -124,7 +125,7 @@ fn a_difference_takes_as_many_symbols_as_published() {
     }
 }
 
-/// The rate of a spec is kept, and not by far too many symbols.
+/// Sketches keep the rate of their spec, without far too many symbols.
 #[test]
 fn listing_fails_at_most_as_often_as_promised() {
     let mut random = Random(32 << 32);
@@ -155,8 +156,8 @@ fn listing_fails_at_most_as_often_as_promised() {
     }
 }
 
-/// A thousand random pairs of sets: alike and unlike, equal, empty, one inside the other. What is listed is right, and
-/// says whether it is all.
+/// A thousand random pairs of sets: alike and unlike, equal, empty, one inside the other. The listed numbers are right,
+/// and `is_complete` says whether they are all.
 #[test]
 fn random_pairs_of_sets_are_told_apart() {
     let mut random = Random(33 << 32);
@@ -179,7 +180,7 @@ fn random_pairs_of_sets_are_told_apart() {
         assert_eq!(listing.is_complete, listing.listed.len() == ours.len() + theirs.len(), "round {round}");
         complete += u32::from(listing.is_complete);
         partial += u32::from(!listing.is_complete);
-        // Numbers that come and go leave nothing.
+        // Removing or inserting each difference leaves nothing.
         ours.iter().for_each(|number| first.remove_u64(*number).unwrap());
         theirs.iter().for_each(|number| first.insert_u64(*number).unwrap());
         assert_eq!(first.measure().taken, 0);
@@ -187,7 +188,8 @@ fn random_pairs_of_sets_are_told_apart() {
     assert!(complete > 300 && partial > 100, "{complete} {partial}");
 }
 
-/// Whatever symbols an image has, listing ends within its bounds, and says complete only of what adds up.
+/// Whatever symbols an image has, listing ends within its bounds. A listing is complete only if the listed numbers make
+/// these symbols.
 #[test]
 fn forged_symbols_are_listed_to_an_end() {
     let mut random = Random(34 << 32);
@@ -215,7 +217,7 @@ fn forged_symbols_are_listed_to_an_end() {
         let listing = sketch.list().unwrap();
         assert!(listing.listed.len() <= 40);
         if listing.is_complete {
-            // The symbols are those of what is listed.
+            // The listed numbers make the same symbols.
             let mut sums = vec![0; 120];
             for one in &listing.listed {
                 add(&mut sums, hasher.hash_u64(one.number).unwrap(), one.number, one.count);
@@ -225,7 +227,7 @@ fn forged_symbols_are_listed_to_an_end() {
     }
 }
 
-/// A symbol that says it holds one number, where that number has no place, is not believed.
+/// Listing ignores a symbol that says it holds one number, if that number does not belong there.
 #[test]
 fn numbers_are_listed_from_their_own_symbols_only() {
     let spec = symbols(30);
@@ -243,7 +245,7 @@ fn numbers_are_listed_from_their_own_symbols_only() {
     assert!(!listing.is_complete && listing.listed.is_empty(), "{listing:?}");
 }
 
-/// Every symbol that a number changes is marked before it changes in place, across regions too.
+/// In an image in place every symbol is marked before an insertion changes it, also if the symbol lies in two regions.
 #[test]
 fn symbols_across_regions_are_marked() {
     let spec = symbols(9000);
@@ -263,7 +265,7 @@ fn symbols_across_regions_are_marked() {
     }
 }
 
-/// What `docs/format.md` says that symbols hold, worked out without the library's code.
+/// The payload that `docs/format.md` specifies, computed without the library's code.
 fn specified(count: usize, changes: &[(u64, i64)]) -> Vec<u8> {
     let mut words = vec![0_u64; 3 * count];
     for (number, times) in changes {
@@ -283,7 +285,7 @@ fn specified(count: usize, changes: &[(u64, i64)]) -> Vec<u8> {
     bytes
 }
 
-/// Golden images are what the format's document says, are written so today, and open for ever.
+/// Golden images are what `docs/format.md` specifies, the library still writes the same bytes, and opens the images.
 #[test]
 fn golden_images_are_what_the_format_says() {
     for count in [40, 41, 400] {
@@ -312,7 +314,7 @@ fn golden_images_are_what_the_format_says() {
     }
 }
 
-/// Geometries that no riblt has are refused, in specs and in images.
+/// Geometries that no riblt can have are refused, in specs and in images.
 #[test]
 fn what_cannot_be_is_refused() {
     let wrong = |spec: &Spec, status: Status, part: &str| {

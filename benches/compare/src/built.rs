@@ -109,7 +109,7 @@ impl Contender {
             }
         };
         let failure = |error| failure(&error);
-        // A filter that is asked for the rate 2^-r itself takes another bit, because equal hashes add to its rate.
+        // A filter for a rate of exactly 2^-r takes one bit more, because keys with equal hashes add to the rate.
         let takes_bits = row.parameters.iter().any(|parameter| parameter.name == "fingerprint_bits");
         let false_positive_rate = if takes_bits { 0.0 } else { (-f64::from(self.bits)).exp2() };
         let mut spec = Spec { kind: Some(row.kind), false_positive_rate, ..Spec::default() };

@@ -1,9 +1,9 @@
-//! What holds of every table whose entries are copies of keys' fingerprints.
+//! Checks for every kind of table whose entries are copies of keys' fingerprints.
 
 use super::{image, mix};
 use petal::{Filter, Image, Result, Spec, Status, create};
 
-/// Whether an insertion is refused for want of room, which is all that it may be refused for.
+/// Whether an insertion was refused because there is no room. Any other error fails the test.
 pub fn is_full(outcome: Result<bool>) -> bool {
     match outcome {
         Ok(_) => false,
@@ -14,8 +14,8 @@ pub fn is_full(outcome: Result<bool>) -> bool {
     }
 }
 
-/// A filter of this spec holds a key so many times and no more often, has room for others then, and is empty once all
-/// of them are removed.
+/// Checks that a filter of this spec holds a key at most so many times, then has room for others, and is empty once all
+/// copies are removed.
 #[track_caller]
 pub fn are_held(spec: &Spec, most: u64) {
     let mut filter = create(spec).unwrap();
@@ -38,9 +38,9 @@ pub fn are_held(spec: &Spec, most: u64) {
     assert_eq!(image(&filter), image(&create(spec).unwrap()));
 }
 
-/// What the documents say of removing a key that was never inserted: refused where the lookup says no, and otherwise it
-/// costs another key, or a copy of it. Keys of one class are lost together with its last copy: there are at most
-/// `class` of them.
+/// Checks what the documents say about removing a key that was never inserted. The filter refuses the removal if a
+/// lookup says no; otherwise the removal removes another key, or a copy of one. Keys of one class are lost together
+/// with the last copy of the class, and a class has at most `class` keys.
 #[track_caller]
 pub fn are_lost_one_by_one(mut filter: Filter, keys: u64, absent: u64, class: u64) {
     (0..keys).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));

@@ -68,7 +68,7 @@ impl Handle {
     }
 }
 
-/// Whether this may be read of a key with this value: the value, or what it and others join to.
+/// Whether a lookup of a key with this value may give `read`: the value, or what this value and others join to.
 fn is_read(map: &Map, value: u64, read: Option<u64>) -> bool {
     match map.base().row().joined {
         Some(joined) => joined(map.base().geometry(), read, value) == read,

@@ -37,7 +37,8 @@ pub fn share_of(cases: Vec<Case>, every: usize, test: &str) -> Vec<Case> {
     cases.into_iter().enumerate().filter(is_taken).map(|(_, case)| case).collect()
 }
 
-/// This spec with a rate, or with the least one that its kind can keep; without one if the kind has none to choose.
+/// This spec with a rate, or with the least rate of its kind if that is higher. Without a rate if the kind has none to
+/// choose.
 pub fn at_rate(spec: &Spec, rate: f64) -> Spec {
     let least = (petal::row_of(spec).unwrap().least_rate)(spec, spec.capacity.max(1));
     Spec { false_positive_rate: if least < 1.0 { rate.max(least) } else { 0.0 }, ..*spec }
@@ -106,7 +107,7 @@ impl Case {
         spec
     }
 
-    /// A spec for so many keys, at this rate or the least one that there is.
+    /// A spec for so many keys, at this rate, or at the kind's least rate if that is higher.
     pub fn sized(&self, capacity: u64, rate: f64) -> Spec {
         at_rate(&Spec { capacity, ..self.spec() }, rate)
     }

@@ -1,4 +1,4 @@
-//! Sets of hashes, and how structures that are built of them take keys.
+//! Sets of hashes, and the records and batches of structures that are built from sets.
 
 use petal::kinds::fuse::layout::order;
 use petal::ring::{GROUP, Lookups};
@@ -17,14 +17,14 @@ pub fn hashes(set: u64, count: u64) -> Vec<u64> {
     (0..count).map(|i| hash(set, i)).collect()
 }
 
-/// The records of these hashes, in the order that builders want.
+/// The records of these hashes, in the order that builders need.
 pub fn ordered(hashes: &[u64]) -> Vec<u64> {
     let mut ordered: Vec<u64> = hashes.iter().map(|hash| order(*hash)).collect();
     ordered.sort_unstable();
     ordered
 }
 
-/// Records of which a pass gives others than the one before.
+/// Records that change from one pass to the next.
 pub struct Changing<'a> {
     records: &'a [u64],
     passes: Cell<usize>,
@@ -48,7 +48,7 @@ impl Records<u64> for Changing<'_> {
     }
 }
 
-/// The identities of a batch, and what came back.
+/// The identities of a batch, and their answers.
 pub struct Ids<'a> {
     ids: &'a [u128],
     next: usize,
@@ -56,7 +56,7 @@ pub struct Ids<'a> {
 }
 
 impl Ids<'_> {
-    /// What `run` finds of these identities.
+    /// The answers of `run` for these identities.
     pub fn answered(ids: &[u128], run: impl FnOnce(&mut dyn Lookups)) -> Vec<Option<u64>> {
         let mut batch = Ids { ids, next: 0, found: Vec::new() };
         run(&mut batch);
