@@ -102,7 +102,7 @@ static void lookups_agree(const recipe *r) {
   petal_map_free(map);
 }
 
-/* Hashes that a ribbon cannot keep in its first layer: they go to later layers or to the list. */
+/* Views and maps agree for hashes that a ribbon cannot keep in its first layer: later layers or the list have them. */
 static void crowds_agree(void) {
   for (int fuse = 0; fuse < 2; fuse++) {
     petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_BLOOMIER, .hash = PETAL_HASH_EXTERNAL};

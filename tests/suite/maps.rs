@@ -404,8 +404,8 @@ fn forged_images_do_no_harm() {
     });
 }
 
-/// What golden files there must be, by name: of maps that are built cells that hold both, and apart; of those that are
-/// made empty each choice, so large that all readings are exact; and every hash function.
+/// The golden files that there must be, by name. Built maps have values and check bits together in cells, or apart.
+/// Maps that are made empty have each choice, and a size at which all lookups are exact. Each hash function has a file.
 fn golden_specs() -> Vec<(&'static Row, String, Spec)> {
     let mut specs = Vec::new();
     for row in MAPS {
