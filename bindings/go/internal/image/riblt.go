@@ -93,9 +93,9 @@ func ribltAlone(payload []byte, symbol int, h *hasher) (hash uint64, listed List
 	return hash, listed, ok && hash == c.word(1)
 }
 
-// ribltList takes bounded steps, whatever is in the symbols. If numbers made the symbols, each listed number empties a
-// symbol. With any other symbols the bounds end the loop. The steps come in the library's order, so that both list the
-// same numbers of any symbols.
+// ribltList takes bounded steps, whatever is in the symbols. If distinct numbers made the symbols, each listed number
+// empties a symbol for good. With any other symbols the bounds end the loop. The steps come in the library's order, so
+// ribltList and the library list the same numbers from the same symbols.
 func ribltList(s *shape, payload []byte, h *hasher) (found []Listed) {
 	symbols := int(s.blocks)
 	var queue []int
@@ -132,7 +132,7 @@ func ribltList(s *shape, payload []byte, h *hasher) (found []Listed) {
 				continue
 			}
 			if len(queue) == symbols {
-				// If numbers made the symbols, each symbol comes into the queue at most once.
+				// If distinct numbers made the symbols, each symbol comes into the queue at most once.
 				return found
 			}
 			queue = append(queue, int(index))
