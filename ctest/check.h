@@ -114,7 +114,7 @@ static inline const char *check_path(const char *name) {
   return path;
 }
 
-/* How many entries a folder has, its own and its parent's included. */
+/* How many entries a folder has, `.` and `..` included. */
 static inline unsigned check_files_in(const char *path) {
   unsigned count = 0;
   DIR *folder = opendir(path);
@@ -181,7 +181,7 @@ static inline bool check_same_bits(const petal_filter *a, const petal_filter *b)
   return equal;
 }
 
-/* Whether a file is a whole image of what a filter holds. */
+/* Whether a file is an undamaged image with the bits of a filter. */
 static inline bool check_file_is(const char *path, const petal_filter *filter) {
   petal_filter *found = NULL;
   CHECK_OK(petal_filter_open(path, NULL, &found, NULL));

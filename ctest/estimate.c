@@ -50,7 +50,7 @@ static void two_filters(petal_kind kind) {
   check_estimate(&comparison.intersection_count, 4000);
   check_estimate(&comparison.jaccard, 4000.0 / 18000);
   check_estimate(&comparison.difference_count, 14000);
-  /* The error is that of the differences, and not that of the sets. */
+  /* The error depends on the number of differences, and not on the size of the sets. */
   CHECK(comparison.difference_count.standard_error < comparison.intersection_count.standard_error);
   CHECK_CLOSE(comparison.intersection_count.value, 4000, 600);
 

@@ -1,5 +1,5 @@
-/* Hostile payloads for the tests of inlined lookups: between pages that nobody may read, with forged words, and
- * changing while they are asked. */
+/* Hostile payloads for the tests of inlined lookups. The payloads lie between pages that nobody may read, have forged
+ * words, and change during lookups. */
 #ifndef PETAL_FORGE_H
 #define PETAL_FORGE_H
 
@@ -68,8 +68,8 @@ static inline uint64_t forged(uint64_t i) {
 #endif
 
 #ifndef NO_RACES
-/* Writes forged words over all of a payload or some of it, while lookups go on. The last words, where a directory is,
- * are written most often. */
+/* Writes forged words over a payload or a part of it, while lookups go on. Most writes go to the last words, because a
+ * directory lies there. */
 typedef struct {
   uint64_t *payload;
   uint64_t words, rounds;

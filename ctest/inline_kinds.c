@@ -1,5 +1,5 @@
-/* petal_inline.h on every kind: lookups and insertions do what the library does, and no
- * lookup reads outside the payload, whatever the payload says. Compiled as inline.c is. */
+/* petal_inline.h on every kind of filter that has views: lookups and insertions do what the library does, and no lookup
+ * reads outside the payload, whatever the payload says. Compiled as inline.c is. */
 #include "forge.h"
 
 /* What a filter is made from. */

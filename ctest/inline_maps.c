@@ -1,5 +1,5 @@
-/* petal_inline.h on maps: lookups say what the library says, and none reads outside the payload, whatever the payload
- * says. Compiled as inline.c is. */
+/* petal_inline.h on maps: lookups give what the library gives, and no lookup reads outside the payload, whatever the
+ * payload says. Compiled as inline.c is. */
 #include "forge.h"
 
 /* What a map is made from. */
@@ -68,7 +68,7 @@ static const recipe RECIPES[] = {
 };
 enum { RECIPES_COUNT = sizeof RECIPES / sizeof RECIPES[0] };
 
-/* Whether a view says of a key what the map says. */
+/* Whether a lookup in a view gives the same as a lookup in the map. */
 static bool same(const petal_map *map, const petal_view *view, petal_hash_function hash, uint64_t i) {
   uint64_t value = 1, expected = 2;
   bool found = false, is_expected = !found;
@@ -102,7 +102,7 @@ static void lookups_agree(const recipe *r) {
   petal_map_free(map);
 }
 
-/* Hashes that were made so that a ribbon puts them into layers after its first, or lists them. */
+/* Views and maps agree for hashes that a ribbon cannot keep in its first layer: later layers or the list have them. */
 static void crowds_agree(void) {
   for (int fuse = 0; fuse < 2; fuse++) {
     petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_BLOOMIER, .hash = PETAL_HASH_EXTERNAL};
@@ -254,7 +254,7 @@ int main(void) {
   crowds_agree();
   refusals_are_told();
   for (size_t i = 0; i < RECIPES_COUNT; i++) stays_inside(&RECIPES[i]);
-  /* So many keys that there are several shards. */
+  /* With so many keys there are several shards. */
   const recipe large = {PETAL_KIND_RETRIEVAL, "fuse", check_scaled(2500000), 10, 0, PETAL_HASH_XXH3, 17};
   lookups_agree(&large);
   stays_inside(&large);

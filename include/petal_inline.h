@@ -1495,9 +1495,9 @@ PETAL_INLINE_ALWAYS petal_status petal_view_get_u64(const petal_view *view, uint
   return petal_inline_get(view, petal_inline_xxh3_128(view->hash_flip, key), value, found);
 }
 
-/* Looks up the key with this 64-bit hash, which you made, as petal_view_get_u64() does. Returns PETAL_ERR_UNSUPPORTED,
- * and changes nothing, if the map's hash function is not PETAL_HASH_EXTERNAL (other maps know their keys by 128 bits),
- * if this header does not know the view's layout, or if the view is one of a filter. */
+/* Looks up the key with this 64-bit hash, which you made, as petal_view_get_u64() does. Only maps whose hash function
+ * is PETAL_HASH_EXTERNAL take such hashes; other maps know their keys by 128 bits. Returns PETAL_ERR_UNSUPPORTED, and
+ * changes nothing, for other maps, for filters, and if this header does not know the view's layout. */
 PETAL_INLINE_ALWAYS petal_status petal_view_get_hash(const petal_view *view, uint64_t hash, uint64_t *value,
                                                      bool *found) {
   if (view == NULL || found == NULL) return PETAL_ERR_NULL;

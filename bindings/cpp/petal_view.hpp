@@ -7,10 +7,10 @@
  *
  * A view is for filters whose layout has a name, those of the kinds blocked, split_block, bloom, fuse, ribbon and
  * cuckoo. Insertions are for the first three. `petal::map_view` looks values up in maps of the kinds retrieval and
- * bloomier. Its keys are those of the filter, a type's `petal_key` included. Hashes
- * are looked up and inserted by code that is compiled into the program, and so are integers where the filter's hash
- * function is XXH3. Other keys are looked up by a call, as in the filter, or hashed by a call and then inserted. A view
- * that is a local variable is the fastest in a loop.
+ * bloomier. A view takes the keys that its filter or map takes, a type's `petal_key` included. Code that is compiled
+ * into the program looks hashes up and inserts them, and integers too if the filter's hash function is XXH3. Other keys
+ * are looked up by a call, as in the filter, or hashed by a call and then inserted. A view that is a local variable is
+ * the fastest in a loop.
  *
  * Lifetime. A view is a value; copy it at will. It points into its filter and owns nothing. Only the filter's `fold()`
  * and the end of the filter's handle end a view; moving the filter does not.
@@ -185,7 +185,7 @@ class map_view {
  public:
   /// An empty view, which refuses lookups.
   map_view() noexcept { view_.struct_size = sizeof view_; }
-  /// A view of a map. `status::unsupported` if its layout has no name. Constant time.
+  /// A view of a map. `status::unsupported` if the map's layout has no name. Constant time.
   static result<map_view> try_make(const map &of) noexcept {
     map_view made;
     failure error;
@@ -204,7 +204,7 @@ class map_view {
   /// The struct of the C API, for its functions.
   const petal_view &get() const noexcept { return view_; }
 
-  /// The value of a key, as `map::find()` gives it. Keys that are not hashed inline are looked up by a call.
+  /// The value of a key, as `map::find()` gives it. A call looks up keys that are not hashed inline.
   template <class Key>
   result<std::optional<std::uint64_t>> try_find(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept -> result<std::optional<std::uint64_t>> {

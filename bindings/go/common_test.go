@@ -41,7 +41,7 @@ func wants(t testing.TB, err, want error) {
 	}
 }
 
-// errorIn is the error of a call whose value nobody wants.
+// errorIn returns the error of a call and drops the value.
 func errorIn[T any](_ T, err error) error { return err }
 
 // filterKinds are the library's own kinds of filter, whichever there are.

@@ -173,7 +173,7 @@ static inline bool petal_go_compact_contains_hash(const uint8_t *form, size_t le
 	return petal_compact_contains_hash(form, length, hash);
 }
 
-/* The verbs of batches, each of the handle that it names, a filter if it names none; and how far a batch came. */
+/* The verbs of batches. A name has the type of the verb's handle, or none if that is a filter. */
 typedef enum {
 	PETAL_GO_CONTAINS,
 	PETAL_GO_INSERT,
@@ -229,9 +229,9 @@ static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const 
 }
 
 /*
- * A batch, of whose structs only the parts come from Go's memory: the structs may not, because they hold pointers.
- * `numbers` are the offsets of byte keys, or the keys. `given` are the values or times of verbs that take them, `told`
- * is room for the counts or values of verbs that tell them. Without `asked` nobody wants answers.
+ * A batch. The structs are made here, because they hold pointers, and so cannot lie in Go's memory. Their parts do.
+ * `numbers` are the offsets of byte keys, or the keys. `given` are the values or times of verbs that take such numbers,
+ * and `told` is room for the counts or values of verbs that return them. Without `asked` there are no answers.
  */
 static inline petal_status petal_go_batch(petal_go_verb verb, void *handle, petal_keys_form form, const uint8_t *bytes,
                                           size_t length, const uint64_t *numbers, size_t count, const uint64_t *given,

@@ -104,7 +104,7 @@ func TestCallsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// What a call refers to is not freed before the call is over, although nobody else needs it any more.
+// A handle that a call refers to is not freed before the call returns, although nothing else refers to the handle.
 func TestHandlesLiveThroughCalls(t *testing.T) {
 	var freed atomic.Bool
 	collect := func() {
@@ -114,7 +114,7 @@ func TestHandlesLiveThroughCalls(t *testing.T) {
 		}
 	}
 	owner := hold(new(int), func(*int) { freed.Store(true) })
-	// Tests cannot import C: this is C.petal_error.
+	// Tests cannot import C. This type is C.petal_error.
 	check(t, called("a test", func(*_Ctype_struct_petal_error) {
 		_ = owner.toRead()
 		collect()

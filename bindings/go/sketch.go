@@ -231,7 +231,7 @@ func (s *Sketch) List() (listed []Listed, complete bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	// A kind with small cells may list more.
+	// A kind with smaller cells may list more numbers.
 	for room := description.Bits / 192; ; {
 		listed = make([]Listed, room)
 		var count C.size_t

@@ -157,7 +157,7 @@ unsafe impl boundary::SizedStruct for petal_view {
     const FIRST_SIZE: usize = 128;
 }
 
-/// Whether maps have this layout, which know their keys by 128 bits.
+/// Whether this is a layout of maps. Maps know their keys by 128 bits.
 fn is_map(layout: Layout) -> bool {
     matches!(layout, Layout::FuseValues | Layout::RibbonValues)
 }

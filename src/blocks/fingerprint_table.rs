@@ -47,7 +47,7 @@ pub trait FingerprintTable: Send + Sync + Sized + 'static {
     /// Asks for the cache lines of a hash.
     fn fetch(&self, words: &[AtomicU64], hash: u64);
 
-    /// The table, for code that looks keys up by itself; `None` if its layout has no name.
+    /// The table for inlined lookups; `None` if the layout has no name.
     fn view<'a>(&self, _words: &'a [AtomicU64]) -> Option<View<'a>> {
         None
     }

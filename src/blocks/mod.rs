@@ -112,7 +112,7 @@ pub trait BitLayout: Send + Sync {
     /// Sets the bits in `folded`, which are zeros of [`BitLayout::folded`], that the keys would have set there.
     fn fold_into(&self, words: &[AtomicU64], factor: u64, folded: &mut [u64]);
 
-    /// The array, for code that looks keys up by itself; `None` if its layout has no name.
+    /// The array for inlined lookups; `None` if the layout has no name.
     fn view<'a>(&self, _words: &'a [AtomicU64]) -> Option<View<'a>> {
         None
     }

@@ -203,7 +203,8 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// A header may say what growing makes, and nothing else: the places of all segments double with each growth.
+    /// A header may have the places that growing makes, and no others: the places of all segments double with each
+    /// growth.
     #[test]
     fn headers_say_what_growing_makes() {
         const MOST: u32 = 3;
@@ -233,7 +234,7 @@ mod tests {
         assert_eq!((deepest, read([1, 3, 64, 0])), ([Some(1 << 63), None], None));
     }
 
-    /// A hash belongs to the segment that its last bits say: one bit more where that segment was divided.
+    /// The last bits of a hash give its segment, with one bit more if that segment was divided.
     #[test]
     fn hashes_belong_where_their_last_bits_say() {
         assert_eq!([0, 1, 63, 64, 65].map(ones), [0, 1, u64::MAX / 2, u64::MAX, u64::MAX]);

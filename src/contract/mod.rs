@@ -266,7 +266,7 @@ pub trait Kind: Payload {
         None
     }
 
-    /// The payload, for code that looks keys up by itself; `None` if its layout has no name.
+    /// The payload for inlined lookups; `None` if the layout has no name.
     fn view(&self) -> Option<View<'_>> {
         None
     }

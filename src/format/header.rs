@@ -57,7 +57,7 @@ impl Geometry {
         Geometry::of_bytes(bits, hashes, words, bits.div_ceil(8).max(1).checked_next_multiple_of(PAYLOAD_UNIT))
     }
 
-    /// The geometry of a payload of so many bytes; `None` is more than there are numbers for.
+    /// The geometry of a payload of so many bytes; `None` stands for more bytes than 64 bits count.
     ///
     /// # Errors
     /// As [`Geometry::of_bits`].

@@ -151,7 +151,7 @@ fn check_progress(calls: &[(u64, u64)], what: &str) {
     assert_eq!(calls.last(), Some(&(total, total)), "{what}: all at the end");
 }
 
-/// Never more keys between two calls than the contract says.
+/// There are never more keys between two calls than the contract says.
 #[test]
 fn progress_comes_often() {
     let folder = tempfile::tempdir().unwrap();

@@ -1114,7 +1114,7 @@ fn the_expected_rate_keeps_the_promise() {
             let rate = spec.false_positive_rate;
             let geometry = match petal::geometry(&spec) {
                 Ok(geometry) => geometry,
-                // How low the rate of a parameter can be may depend on how sparse a table is.
+                // The lowest rate for a parameter may depend on the load of the table.
                 Err(error) => {
                     assert!(error.status() == Status::Contradiction && !case.is_default(), "{error}");
                     continue;

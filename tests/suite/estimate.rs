@@ -90,8 +90,8 @@ fn comparisons_cover_the_truth() {
     }
 }
 
-/// The number of differences is unbiased, and errs as much as it says, for sets that are nearly the same, for unlike
-/// sets, and for one inside the other.
+/// The estimate of differences is unbiased, and its errors are as large as its standard error says: for sets that are
+/// nearly the same, for unlike sets, and for one set inside the other.
 #[test]
 fn differences_err_as_much_as_they_say() {
     const PAIRS: u64 = 250;

@@ -374,7 +374,7 @@ fn a_forged_directory_is_found_and_harms_nobody() {
             assert!(shape.check(words.shared()).is_err() || seed, "bit {bit} of word {word}");
             let filter = Fingerprints::new(shape, words.shared());
             let _ = set.iter().filter(|hash| filter.contains(**hash)).count();
-            // A single lookup takes only an entry that is sound.
+            // Single lookups use the entry of the only shard only if the entry is sound.
             let _ = filter.probe().map(|probe| set.iter().filter(|hash| probe.contains(**hash)).count());
             words.exclusive().unwrap()[word] ^= 1 << bit;
         }

@@ -529,8 +529,8 @@ void check_one(petal_status code, Handle *handle, Batch *batch) {
 }
 #endif
 
-/// Gives or takes keys by one of the C functions that do and find nothing out about them. `done`, nullable, becomes how
-/// many keys, the first so many, were taken.
+/// Gives or takes keys by a C function that has no answers. `done`, nullable, becomes the number of keys, from the
+/// first on, that were taken.
 template <class Handle, class Keys>
 result<void> give(Handle *handle, petal_status (*call)(Handle *, const petal_keys *, petal_answers *, petal_error *),
                   Keys &&keys, std::size_t *done) noexcept(is_nothrow_batch<Keys>()) {

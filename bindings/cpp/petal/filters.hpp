@@ -21,7 +21,7 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-/// The functions of the C API for what a filter is as an image.
+/// The functions of the C API for filters as images.
 struct filter_calls {
   static constexpr auto free = petal_filter_free;
   static constexpr auto open = petal_filter_open;
@@ -668,7 +668,7 @@ class filter : public detail::image_owner<filter, petal_filter, detail::filter_c
  private:
   friend class builder;
 
-  /// One of the functions of the C API that change a filter by keys.
+  /// A function of the C API that changes a filter by keys.
   template <class Filter>
   using changes = petal_status (*)(Filter *, const petal_keys *, petal_answers *, petal_error *);
 
@@ -685,7 +685,7 @@ class filter : public detail::image_owner<filter, petal_filter, detail::filter_c
     return detail::done(code, std::move(error));
   }
 
-  /// Changes the filter by keys, and says of how many the answer is true. `done`, nullable, is always written.
+  /// Changes the filter by keys. Returns for how many keys the answer is true. `done`, nullable, is always written.
   template <class Filter, class Keys>
   static result<std::uint64_t> change_and_tell(Filter *it, changes<Filter> call, Keys &&keys, const answers &told,
                                                std::size_t *done) noexcept(detail::is_nothrow_batch<Keys>()) {

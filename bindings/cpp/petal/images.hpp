@@ -18,7 +18,7 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-/// A callback that takes an image, and where what it throws waits.
+/// A callback that takes an image, and the barrier that keeps an exception of the callback.
 template <class Write>
 struct writer {
   Write &write;
@@ -37,7 +37,7 @@ struct writer {
   }
 };
 
-/// What a call of the C API said that has an error to fill in.
+/// The result of a call of the C API that takes an error to fill in.
 template <class Call>
 result<void> tried(Call &&call) noexcept {
   failure error;
@@ -45,8 +45,8 @@ result<void> tried(Call &&call) noexcept {
   return done(code, std::move(error));
 }
 
-/// What `Self`, a filter, a map or a sketch, can do as the owner of a handle of the C API and as an image. `Calls` has
-/// the functions of the C API that do it.
+/// The members that filters, maps and sketches (`Self`) share: those of the owner of a handle of the C API, and those
+/// of an image. `Calls` has the functions of the C API for `Self`.
 template <class Self, class Handle, class Calls>
 class image_owner {
  public:
@@ -58,12 +58,12 @@ class image_owner {
   }
 
   explicit operator bool() const noexcept { return handle_ != nullptr; }
-  /// The handle, for calls of the C API. It stays this object's.
+  /// The handle, for calls of the C API. This object keeps the handle.
   Handle *get() const noexcept { return handle_.get(); }
   /// Gives the handle away.
   Handle *release() noexcept { return handle_.release(); }
 
-  /// Opens the image that a file is: constant time, mapped, unless the mode says to load it.
+  /// Opens a file that is an image: mapped, in constant time, unless the mode says to load the image.
   static result<Self> try_open(c_string path, const open_options &options = {}) noexcept {
     return made([&](Handle **handle, petal_error *error) noexcept {
       return Calls::open(path.get(), options.get(), handle, error);
@@ -76,51 +76,51 @@ class image_owner {
       return Calls::open_descriptor(descriptor, offset, options.get(), handle, error);
     });
   }
-  /// Opens the image at the start of memory of yours, aligned to 8, which must outlive what is opened unless it is
-  /// loaded.
+  /// Opens the image at the start of memory of yours, which is aligned to 8. The memory must outlive the object, unless
+  /// the mode says to load the image.
   static result<Self> try_open_in_buffer(void *buffer, std::size_t length, const open_options &options = {}) noexcept {
     return made([&](Handle **handle, petal_error *error) noexcept {
       return Calls::open_in_buffer(buffer, length, options.get(), handle, error);
     });
   }
-  /// Copies the image at the start of some bytes, of any alignment, into memory of its own, and checks its checksums.
+  /// Copies the image at the start of some bytes, of any alignment, into new memory, and checks the image's checksums.
   static result<Self> try_load(const void *image, std::size_t length, const open_options &options = {}) noexcept {
     return made([&](Handle **handle, petal_error *error) noexcept {
       return Calls::load(image, length, options.get(), handle, error);
     });
   }
-  /// A copy, wherever the original lives, in memory of its own.
+  /// A copy in new memory, wherever the original lives.
   result<Self> try_copy() const noexcept {
     return made([&](Handle **handle, petal_error *error) noexcept { return Calls::copy(get(), handle, error); });
   }
 
-  /// Takes in all that another one holds, which was made from the same spec.
+  /// Takes in all entries of another object, which was made from the same spec.
   result<void> try_merge(const Self &other) noexcept {
     return tried([&](petal_error *error) noexcept { return Calls::merge(get(), other.get(), error); });
   }
-  /// Forgets all that was inserted or put.
+  /// Removes all entries.
   result<void> try_clear() noexcept {
     return tried([&](petal_error *error) noexcept { return Calls::clear(get(), error); });
   }
-  /// Brings an image that was changed in place up to date on its disk. It becomes clean if it was clean when it was
-  /// opened. The destructor does this too, but says nothing.
+  /// Brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when it
+  /// was opened. The destructor does so too, but reports no errors.
   result<void> try_sync() noexcept {
     return tried([&](petal_error *error) noexcept { return Calls::sync(get(), error); });
   }
-  /// Declares the bytes as they are now to be right, and makes the image clean. Reads the whole payload.
+  /// Vouches for the present bytes: makes the image clean. Reads the whole payload.
   result<void> try_vouch() noexcept {
     return tried([&](petal_error *error) noexcept { return Calls::vouch(get(), error); });
   }
-  /// Checks the bytes that are there now, by reading them.
+  /// Compares the present bytes with the checksums. Reads the whole payload.
   result<void> try_verify() const noexcept {
     return tried([&](petal_error *error) noexcept { return Calls::verify(get(), error); });
   }
-  /// Writes the image to a file, which it replaces atomically.
+  /// Writes the image to a file. The call replaces an existing file atomically.
   result<void> try_save(c_string path) const noexcept {
     return tried([&](petal_error *error) noexcept { return Calls::save(get(), path.get(), error); });
   }
 
-  /// What this handle can do: `PETAL_CAN_*`, ORed. 0 where there is none.
+  /// What this handle can do: `PETAL_CAN_*`, ORed. 0 if there is no handle.
   std::uint64_t capabilities() const noexcept { return Calls::capabilities(get()); }
   /// Whether this handle can do all of these: `PETAL_CAN_*`, ORed.
   bool can(std::uint64_t wanted) const noexcept { return (capabilities() & wanted) == wanted; }
@@ -148,8 +148,8 @@ class image_owner {
       return Calls::serialize(get(), buffer, length, written, error);
     });
   }
-  /// The image, piece by piece and in order, to `write(petal::bytes)`, which returns nothing, or false to stop. What it
-  /// throws is dropped and becomes `status::callback`; `serialize_to()` passes it on.
+  /// Gives the image piece by piece, in order, to `write(petal::bytes)`, which returns nothing, or false to stop. An
+  /// exception of `write` becomes `status::callback` here, and `serialize_to()` passes the exception on.
   template <class Write>
   result<void> try_serialize_to(Write &&write) const noexcept {
     detail::barrier barrier;

@@ -215,7 +215,7 @@ decltype(auto) with_key(const Key &key, Use &&use) noexcept(is_nothrow_use<Key, 
   }
 }
 
-/// What the C API does to a key, by a function for each of its forms.
+/// A verb of the C API for one key, with a function for each form of keys.
 template <auto Bytes, auto Number, auto Hash>
 struct verb {
   template <class Handle, class... Rest>

@@ -18,7 +18,7 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-/// The functions of the C API for what a map is as an image.
+/// The functions of the C API for maps as images.
 struct map_calls {
   static constexpr auto free = petal_map_free;
   static constexpr auto open = petal_map_open;

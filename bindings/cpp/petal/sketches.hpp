@@ -19,7 +19,7 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-/// The functions of the C API for what a sketch is as an image.
+/// The functions of the C API for sketches as images.
 struct sketch_calls {
   static constexpr auto free = petal_sketch_free;
   static constexpr auto open = petal_sketch_open;
@@ -114,7 +114,7 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
       const petal_status code =
           petal_sketch_list(get(), found.listed.data(), room, &count, &found.is_complete, error.out());
       if (code != PETAL_OK) return error.settle(code);
-      // A kind with small cells may list more.
+      // A kind with smaller cells may list more numbers.
       const bool fits = count <= room;
       room = count;
       if (!fits) continue;

@@ -367,7 +367,7 @@ impl Filter {
 
     // ---- For programs that compute on the payload ----------------------------------------------------------------
 
-    /// The payload, for code that looks keys up by itself.
+    /// The payload for inlined lookups.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the layout has no name.

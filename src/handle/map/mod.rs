@@ -101,7 +101,7 @@ impl Map {
         many::get(&*self.kind, keys, answers)
     }
 
-    /// The payload, for code that looks keys up by itself.
+    /// The payload for inlined lookups.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the layout has no name.

@@ -40,12 +40,12 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The rate of so many check bits.
+/// The false-positive rate of so many check bits.
 fn rate(check_bits: u64) -> Option<f64> {
     Some((-(check_bits as f64)).exp2())
 }
 
-/// The check bits that a spec asks for; `bits` tells how many bits a map with so many has.
+/// The check bits that a spec asks for. `bits` gives the bits of a map with so many check bits.
 fn check_bits(spec: &Spec, size: Size, bits: &dyn Fn(u64) -> Option<u64>) -> Result<u64> {
     spec.choose(size, &CHECK_BITS, rate, bits)
 }

@@ -153,7 +153,8 @@ pub fn lines_per_lookup(geometry: &Geometry) -> f64 {
     lines.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
 }
 
-/// The expected bits of a value: those that a spec sets. If the spec sets none, a builder may choose up to 64.
+/// The expected bits of a value: those that a spec sets. If the spec sets none, the result is 64, the most that a
+/// builder may choose.
 ///
 /// # Errors
 /// [`Status::Contradiction`](crate::Status::Contradiction) for exact bits without bits of a value.

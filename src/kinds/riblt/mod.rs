@@ -27,7 +27,7 @@ use symbols::{Indices, SYMBOL, add};
 /// Bits of a symbol.
 const SYMBOL_BITS: u64 = 64 * SYMBOL as u64;
 /// The most steps of a listing for each symbol. A step computes one index of a number. Listing as many numbers as there
-/// are symbols, m, takes 4 ln m + 2 steps for each number on average, which is fewer if m is below 10^13.
+/// are symbols, m, takes 4 ln m + 2 steps for each number on average: fewer than this limit if m is below 10^13.
 const STEPS: usize = 128;
 
 /// The registry's row.
@@ -135,8 +135,8 @@ impl SketchKind for Riblt {
         Ok(())
     }
 
-    /// Each listed number empties a symbol. If numbers made the symbols, that symbol stays empty, so there are at most
-    /// as many listed numbers as symbols. With any other symbols the bounds end the loop.
+    /// Each listed number empties a symbol. If distinct numbers made the symbols, that symbol stays empty, so there are
+    /// at most as many listed numbers as symbols. With any other symbols the bounds end the loop.
     fn list(&self) -> Result<Listing> {
         let hasher = self.base.hasher();
         if let Some(refusal) = hasher.refusal() {
@@ -165,7 +165,7 @@ impl SketchKind for Riblt {
             for index in Indices::of(hash).take_while(|index| *index < count as u64) {
                 if alone(&words, index as usize, hasher).is_some() {
                     if queue.len() == queue.capacity() {
-                        // If numbers made the symbols, each symbol comes into the queue at most once.
+                        // If distinct numbers made the symbols, each symbol comes into the queue at most once.
                         break 'steps;
                     }
                     queue.push(index as usize);

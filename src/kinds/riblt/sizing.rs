@@ -16,7 +16,7 @@ const PAIR: f64 = 170.446;
 /// The mean of the symbols for each number: the limit for many numbers, and the most for few.
 const SYMBOLS_EACH: (f64, f64) = (1.3528, 1.78);
 
-/// The probability that so many numbers cannot be listed from so many symbols. The result is an upper bound.
+/// The probability that so many numbers cannot be listed from so many symbols. The result errs on the high side.
 pub fn failure(numbers: u64, symbols: u64) -> f64 {
     if symbols == 0 || numbers < 2 {
         return if symbols == 0 { 1.0 } else { 0.0 };

@@ -103,7 +103,7 @@ impl Sequence {
 pub struct Increments {
     sequence: Sequence,
     places: Scattered,
-    /// The cells, if they are bytes, and a key has not many.
+    /// The cells as [`Bytes`], if these functions take them.
     bytes: Option<Bytes>,
 }
 
@@ -323,8 +323,8 @@ mod tests {
         }
     }
 
-    /// Cells of a byte say and become what cells of any sequence do, for every number of cells of a key that they take,
-    /// and also if cells of a key are the same, or are full.
+    /// Functions for cells of a byte answer and change as those for all sequences do: for every number of cells of a
+    /// key that they take, and also if cells of a key are the same or full.
     #[test]
     fn bytes_are_cells_like_others() {
         for hashes in 1..=20 {

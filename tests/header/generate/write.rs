@@ -91,7 +91,7 @@ pub fn headers(root: &Path) -> Vec<(String, String)> {
     headers
 }
 
-/// The lines that include what a header uses: petal.h, and those whose types it names.
+/// The lines that include the headers which a header uses: petal.h, and headers whose types it names.
 fn used(header: &str, sections: &[Section], declarations: &HashMap<&str, &str>) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let own = sections.iter().filter(|section| section.header == header).flat_map(|section| &section.items);

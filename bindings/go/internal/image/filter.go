@@ -95,7 +95,7 @@ func Wrap(image []byte, options *Options, as Handle) (*Filter, error) {
 	return f, nil
 }
 
-// HeaderBytes is how many bytes an image has before its payload.
+// HeaderBytes is the length of an image's header, after which the payload begins.
 const HeaderBytes = headerLength
 
 // Over opens the payload of a header, which begins at an address, for lookups only, in constant time. Over does not

@@ -149,8 +149,8 @@ fn agree<const K: usize>(array: &Array, asked: &Group, i: usize) -> u64 {
         let mut at = [0_u64; WIDTH];
         // SAFETY: four numbers are 32 bytes, which are ours.
         unsafe { _mm256_storeu_si256(at.as_mut_ptr().cast(), _mm256_and_si256(byte, there)) };
-        // SAFETY: every byte before `end` is followed by seven readable ones, and so is the first: the array suits, so
-        // that the words are not empty. A load for each place takes less time than a gather.
+        // SAFETY: seven readable bytes follow every byte before `end`, and also the first byte, because the array
+        // suits, so that the words are not empty. A load for each place takes less time than a gather.
         let read = |i: usize| unsafe { bytes.add(at[i] as usize).cast::<i64>().read_unaligned() };
         let cells = _mm256_and_si256(_mm256_set_epi64x(read(3), read(2), read(1), read(0)), there);
         together = _mm256_xor_si256(together, _mm256_srlv_epi64(cells, _mm256_and_si256(bit, all(7))));

@@ -146,8 +146,8 @@ fn agree<const K: usize>(array: &Array, asked: &Group, i: usize) -> u8 {
         let byte = _mm512_srli_epi64::<3>(bit);
         let there = _mm512_cmple_epu64_mask(byte, last);
         let at = eight::numbers(_mm512_maskz_mov_epi64(there, byte));
-        // SAFETY: from `last` on there are eight bytes. None of these begins later, and the array suits, so that the
-        // words are not empty.
+        // SAFETY: eight bytes are readable from `last` on, because the array suits, so that the words are not empty. No
+        // place lies after `last`.
         let cells = unsafe { eight::read_each(bytes, &at) };
         let cells = _mm512_maskz_mov_epi64(there, cells);
         together = _mm512_xor_si512(together, _mm512_srlv_epi64(cells, _mm512_and_si512(bit, all(7))));

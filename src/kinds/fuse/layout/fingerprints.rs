@@ -64,7 +64,7 @@ impl<'a> Fingerprints<'a> {
         Fingerprints::contains_in(&self.0.shape, self.0.words, hash)
     }
 
-    /// What a single key needs, if the filter has one shard.
+    /// The probe for single keys, if the filter has one shard.
     pub fn probe(&self) -> Option<Probe<'a>> {
         self.0.probe()
     }

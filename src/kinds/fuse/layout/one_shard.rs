@@ -31,7 +31,7 @@ impl<'a> Array<'a> {
         (self.shape.shards() == 1 && first == 0 && self.shape.has(&entry)).then_some(shard)
     }
 
-    /// What a single key needs of a filter of fingerprints, if the array has one shard.
+    /// The probe for single keys of a filter of fingerprints, if the array has one shard.
     pub(super) fn probe(&self) -> Option<Probe<'a>> {
         let OneShard { starts, length, seeds } = self.one_shard()?;
         let numbers = [starts, length, seeds, self.shape.width.into()];

@@ -127,7 +127,7 @@ impl<'a, S: Select> Editor<'a, S> {
         removed
     }
 
-    /// Takes so many slots from a position on out of a quotient's run.
+    /// Closes so many slots from a position on in a quotient's run.
     #[inline(never)]
     fn close_slots(&mut self, quotient: u64, at: u64, count: u64, mut run: Run) {
         for _ in 0..count {

@@ -312,7 +312,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
                     slot = after;
                 }
                 if slot - BEFORE != quotient {
-                    // The search goes on in the next block.
+                    // The search goes on from the slot that it came to.
                     if slot > most {
                         return None;
                     }

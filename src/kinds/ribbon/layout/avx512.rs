@@ -232,8 +232,8 @@ fn find<C: Coefficients>(array: &Array, x: __m512i, z: __m512i, found: &mut Grou
     let before = _mm512_sub_epi64(shard, all(1));
     let begin = match shape.shards() {
         1 => all(shape.begin()),
-        // SAFETY: the shard of a place is less than the number of shards, the words before the sizes are one less, and
-        // of shard 0 nothing is read.
+        // SAFETY: the shard of a place is less than the number of shards. Each shard but the first has a word before
+        // the sizes, and nothing is read for the first.
         _ => unsafe { _mm512_mask_i64gather_epi64::<8>(all(shape.begin()), later, before, words.cast()) },
     };
     let start = _mm512_srli_epi64::<32>(_mm512_mul_epu32(place, all(shape.starts())));

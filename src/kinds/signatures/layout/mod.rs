@@ -166,8 +166,8 @@ impl Shape {
         let bit = 64 * self.shards + first * u64::from(self.width);
         // Up to 57 bits are in the eight bytes from the first bit's byte on.
         let eight = if self.width * self.buckets().slots <= 57 { words.eight(bit) } else { None };
-        // After 1 is subtracted from each lane, a high bit is newly set only if a lane was 0, because the lowest such
-        // lane is the first to borrow (Knuth, "The Art of Computer Programming" 4A, section 7.1.3).
+        // Subtracting 1 from each lane newly sets a high bit exactly if a lane is 0: the lowest such lane is the first
+        // to borrow (Knuth, "The Art of Computer Programming" 4A, section 7.1.3).
         let differs = eight.unwrap_or_else(|| window(words, bit)) ^ (signature * ones);
         differs.wrapping_sub(ones) & !differs & ones << (self.width - 1) != 0
     }

@@ -79,7 +79,8 @@ fn lanes<const BITS: u32>(slot: u32) -> [u64; 2] {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn open<const BITS: u32>(line: &mut [u64; WORDS], slot: u32, tag: u64) {
     let all = load(line);
-    // The quarter of the line that comes before each quarter. Metadata begins the first quarter, so no tag moves there.
+    // The quarter of the line that comes before each quarter. The first quarter begins with metadata, so no tag moves
+    // into its start.
     let before = _mm512_shuffle_i64x2::<0b10_01_00_00>(all, all);
     let [from, own] = lanes::<BITS>(slot);
     let opened = match BITS {
