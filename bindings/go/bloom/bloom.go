@@ -31,12 +31,12 @@
 //     the number that was read or written, after an error too.
 //
 // A filter of no bits, From(nil, k), takes its first key where the original divides by zero. A result that does not fit
-// its type is the nearest number that does, on every processor: ApproximatedSize of a full filter is the largest uint32.
-// EstimateParameters of no keys gives no bits and no hash functions.
+// its type is the nearest number that does, on every processor: ApproximatedSize of a full filter is the largest
+// uint32. EstimateParameters of no keys gives no bits and no hash functions.
 //
 // Method calls on one filter are not synchronised. Methods that only read a filter ([BloomFilter.Test],
-// [BloomFilter.Equal], [BloomFilter.WriteTo] and similar ones) may run in many goroutines at once. Methods that change a
-// filter need it to themselves.
+// [BloomFilter.Equal], [BloomFilter.WriteTo] and similar ones) may run in many goroutines at once. Methods that change
+// a filter need it to themselves.
 package bloom
 
 import (
