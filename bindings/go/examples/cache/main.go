@@ -5,8 +5,9 @@
 //	cache -listen :8080 -origin http://localhost:9000
 //	cache -load 400000
 //
-// The second form needs nothing else. It starts an origin and two caches before it; one of them admits everything, for
-// comparison. It then sends requests over HTTP or, with -direct, straight to the handlers, and prints the hit rates.
+// The second form needs nothing else. The command starts an origin and two caches before it; one of them admits
+// everything, for comparison. The command then sends requests over HTTP or, with -direct, straight to the handlers, and
+// prints the hit rates.
 package main
 
 import (

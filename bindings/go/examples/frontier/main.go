@@ -1,7 +1,7 @@
 // Command frontier is the part of a web crawler that decides what to fetch next: a queue of URLs, and a filter that
 // remembers every URL that was ever queued. The size of the web is unknown, so the filter begins with room for a
-// thousand URLs and grows. Its false-positive rate stays below the requested rate. A URL that the filter takes for a
-// known one is never fetched. The command measures this loss.
+// thousand URLs and grows. The filter keeps its false-positive rate below the requested rate. A URL that the filter
+// takes for a known one is never fetched. The command measures this loss.
 //
 //	frontier -urls 10000000
 //

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// goldenSketches reads the golden files of sketches. They hold mix(1) to mix(6) and the hash of "key 0", and lack 7.
+// goldenSketches reads the golden files of sketches. The sketches hold mix(1) to mix(6) and the hash of "key 0", and
+// lack 7.
 func goldenSketches(t testing.TB) map[string][]byte {
 	t.Helper()
 	return goldenFilesOf(t, "sketches")
