@@ -17,7 +17,7 @@ func TestBatchesDoWhatSingleCallsDo(t *testing.T) {
 		var slices [][]byte
 		var numbers []uint64
 		for range 10_000 {
-			// Some are longer than a piece.
+			// Some keys are longer than a piece.
 			length := 4 + random.IntN(40)
 			if random.IntN(2000) == 0 {
 				length = random.IntN(3 * pieceBytes)
@@ -109,7 +109,7 @@ func TestBatchesDoWhatSingleCallsDo(t *testing.T) {
 	}
 }
 
-// A key may lie beside pointers, in a struct that the garbage collector looks after.
+// A key may lie beside pointers, in a struct that the garbage collector scans.
 func TestKeysMayLieBesidePointers(t *testing.T) {
 	type record struct {
 		next *record

@@ -23,7 +23,7 @@ static bool petal_go_progress(void *context, uint64_t done, uint64_t total) {
 	return petalGoProgress((uintptr_t)context, done, total);
 }
 
-// A context of 0 stands for no callback. It is a number to Go, which may not have it as a pointer.
+// A context of 0 stands for no callback. The context is a number in Go, because Go may not hold it as a pointer.
 static petal_status petal_go_builder_new(const petal_spec *spec, uint64_t memory_limit, const char *temporary_directory,
                                          size_t threads, uintptr_t context, petal_builder **builder,
                                          petal_error *error) {

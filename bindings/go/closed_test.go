@@ -12,7 +12,7 @@ import (
 	"github.com/petal-filter/petal/bindings/go/view"
 )
 
-// Every method of a nil handle, of each package, answers: none panics, and its error is that it is closed.
+// Every method of a nil handle, of each package, fails with the error of a closed handle, and none panics.
 func TestNilHandlesAreClosedOnes(t *testing.T) {
 	handles := []any{
 		(*Filter)(nil), (*Map)(nil), (*Sketch)(nil), (*Builder)(nil), (*MapBuilder)(nil), (*view.Filter)(nil),
@@ -48,7 +48,7 @@ func TestNilHandlesAreClosedOnes(t *testing.T) {
 	}
 }
 
-// callWithSome calls a method with some value for each of its parameters.
+// callWithSome calls a method with a value for each of its parameters.
 func callWithSome(t *testing.T, method reflect.Value) []reflect.Value {
 	t.Helper()
 	var arguments []reflect.Value
@@ -80,7 +80,7 @@ func callWithSome(t *testing.T, method reflect.Value) []reflect.Value {
 	return method.Call(arguments)
 }
 
-// shortWriter takes half of what it is given, and says nothing of the rest.
+// shortWriter takes half of its input without an error.
 type shortWriter struct{ taken int64 }
 
 func (w *shortWriter) Write(piece []byte) (int, error) {
@@ -88,7 +88,7 @@ func (w *shortWriter) Write(piece []byte) (int, error) {
 	return len(piece) / 2, nil
 }
 
-// A writer that takes less than it is given without an error is one that failed.
+// A writer that takes less than its input without an error counts as failed.
 func TestShortWritesAreErrors(t *testing.T) {
 	made := filled(Spec{Capacity: 1000}, 1000)
 	defer made.Close()
@@ -109,7 +109,8 @@ func TestShortWritesAreErrors(t *testing.T) {
 	}
 }
 
-// A list of filters outlives its filters: one that is closed is named, and one that read another image is asked.
+// A list outlives its filters: a lookup names a filter that was closed, and uses the new image of a filter that read
+// one.
 func TestAListOutlivesItsFilters(t *testing.T) {
 	first, second := filled(Spec{Capacity: 100}, 100), must(New(Spec{Capacity: 100}))
 	defer first.Close()
@@ -140,6 +141,6 @@ func TestAListOutlivesItsFilters(t *testing.T) {
 			t.Error(answers)
 		}
 	}
-	// A filter that was never opened.
+	// The last filter was never opened.
 	wants(t, NewFilters(nil, &Filter{}).ContainHash(1, &answers), ErrClosed)
 }

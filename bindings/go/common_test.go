@@ -18,7 +18,7 @@ var (
 	_ encoding.BinaryAppender    = (*Filter)(nil)
 )
 
-// must passes a value on if there is no error.
+// must returns a value, or panics if there is an error.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -33,7 +33,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// wants checks that an error is a certain one.
+// wants checks that an error is the wanted one.
 func wants(t testing.TB, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -44,14 +44,14 @@ func wants(t testing.TB, err, want error) {
 // errorIn returns the error of a call and drops the value.
 func errorIn[T any](_ T, err error) error { return err }
 
-// filterKinds are the library's own kinds of filter, whichever there are.
+// filterKinds returns the library's own kinds of filter.
 func filterKinds() []KindInfo {
 	return slices.DeleteFunc(Kinds(), func(kind KindInfo) bool {
 		return kind.Handle != HandleFilter || kind.IsForeign || kind.TakesIntegers
 	})
 }
 
-// insertable are the kinds that keys can be added to, whichever there are.
+// insertable returns the kinds into which keys can be inserted.
 func insertable() (kinds []KindInfo) {
 	for _, kind := range filterKinds() {
 		if kind.Capabilities.Has(CanInsert) {
@@ -61,8 +61,8 @@ func insertable() (kinds []KindInfo) {
 	return kinds
 }
 
-// room is the capacity with which a filter takes so many keys for certain, some of them more than once: copies may take
-// room of their own.
+// room returns a capacity with which a filter certainly takes this many keys, some of them more than once. Copies may
+// take room of their own.
 func room(kind KindInfo, keys uint64) uint64 {
 	if kind.Capabilities.Has(MayLoseKeys) {
 		return 4 * keys
@@ -73,7 +73,7 @@ func room(kind KindInfo, keys uint64) uint64 {
 	return keys
 }
 
-// mayLose is how many of so many keys, as many as the capacity, a filter may lose.
+// mayLose returns how many keys a filter with keys keys, as many as its capacity, may lose.
 func mayLose(kind KindInfo, keys int) int {
 	if kind.Capabilities.Has(MayLoseKeys) {
 		return keys/100 + 1

@@ -53,7 +53,7 @@ func ExampleFilter_InsertString() {
 	// be false
 }
 
-// What another library wrote is a filter like any other, and goes back as the same bytes.
+// A filter of another library is a filter like any other, and is exported as the same bytes.
 func ExampleImportFilter() {
 	guava := []byte{1, 5, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0} // An empty one with a single word.
 	seen, err := petal.ImportFilter("guava", guava, nil)
@@ -169,7 +169,7 @@ func ExampleFilter_WriteTo() {
 	// Output: true
 }
 
-// Filters that were made from one spec can be merged, in whatever process they were filled.
+// Filters that were made from one spec can be merged, even if different processes filled them.
 func ExampleFilter_Merge() {
 	spec := petal.Spec{Capacity: 1000}
 	monday, err := petal.New(spec)

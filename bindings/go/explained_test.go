@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What a filter or map cannot do is said in a sentence of its own, of every kind, whether keys come one by one or in a
-// batch: which kind cannot, or that this handle was opened for reading.
+// For every kind, an unsupported call explains itself, for single keys and for batches. The message says that the kind
+// does not support the call, or that the handle was opened for reading.
 func TestWhatCannotBeDoneIsExplained(t *testing.T) {
 	told := 0
 	check := func(name string, handle any, wanted ...string) {

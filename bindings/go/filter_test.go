@@ -13,7 +13,7 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/goldenfiles"
 )
 
-// pureSpec is a spec of package filter, of any sort, and the same of this package.
+// pureSpec returns a random spec of package filter, and the same spec of this package.
 func pureSpec(random *rand.Rand, kind filter.Kind) (filter.Spec, Spec) {
 	hash := filter.Hash(1 + random.IntN(4))
 	pure := filter.Spec{Kind: kind, Hash: hash}
@@ -43,7 +43,7 @@ func pureSpec(random *rand.Rand, kind filter.Kind) (filter.Spec, Spec) {
 			pure.SliceWidth = random.Uint32N(65)
 		}
 		if pure.Derivation >= filter.Double {
-			// Their sizes take longer to find.
+			// Sizes of these derivations take longer to find.
 			pure.Capacity >>= 8
 		}
 		ours.Parameters["partitioned"] = map[bool]string{true: "1", false: "0"}[pure.Partitioned]
@@ -64,12 +64,12 @@ func pureSpec(random *rand.Rand, kind filter.Kind) (filter.Spec, Spec) {
 
 var pureKinds = []filter.Kind{filter.Blocked, filter.SplitBlock, filter.Bloom}
 
-// near says whether two results of the same formula are the same but for rounding.
+// near says whether two results of the same formula differ by rounding only.
 func near(a, b, relative float64) bool {
 	return a == b || math.Abs(a-b) <= relative*max(math.Abs(a), math.Abs(b))
 }
 
-// Package filter finds the geometry that the library finds, for any spec, or refuses it as well.
+// Package filter finds the same geometry as the library for any spec, or refuses the spec as well.
 func TestFilterHasTheSameSizes(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	rounds := 3000
@@ -94,7 +94,7 @@ func TestFilterHasTheSameSizes(t *testing.T) {
 			keys = random.Uint64N(1 << random.IntN(32))
 		}
 		rate, wanted := must(pure.ExpectedFalsePositiveRate(keys)), must(ours.ExpectedFalsePositiveRate(keys))
-		// What the alternating sums of blocked and of the dependent derivations leave of their digits.
+		// The alternating sums of blocked and of the dependent derivations lose digits.
 		if !near(rate, wanted, 1e-9) && math.Abs(rate-wanted) > 1e-14 {
 			t.Fatalf("%+v: the rate with %d keys is %g, and not %g", pure, keys, rate, wanted)
 		}
@@ -104,7 +104,7 @@ func TestFilterHasTheSameSizes(t *testing.T) {
 	}
 }
 
-// The table of geometries that package filter is held to where there is no library: PETAL_UPDATE=1 writes it.
+// The table of geometries is the reference for package filter without the library: PETAL_UPDATE=1 writes it.
 func TestTableOfSizes(t *testing.T) {
 	const path = "filter/testdata/sizes.csv"
 	table := []byte("kind,capacity,false_positive_rate,foldable,partitioned,derivation,image_size,bits,hashes\n")
@@ -159,7 +159,7 @@ func TestTableOfSizes(t *testing.T) {
 	}
 }
 
-// The same spec and keys give the same bytes, through every operation; estimates are those of the library.
+// The same spec and keys give the same bytes, through every operation; estimates are equal to those of the library.
 func TestFilterIsTheSame(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
 	rounds := 600
@@ -248,12 +248,12 @@ func TestFilterIsTheSame(t *testing.T) {
 	}
 }
 
-// compareEstimates compares what both packages estimate, and returns 1 if it cannot be told.
+// compareEstimates compares the estimates of both packages, and returns 1 if there is no estimate.
 func compareEstimates(t *testing.T, name string, p, q *filter.Filter, f, g *Filter) int {
 	t.Helper()
 	sameEstimate := func(what string, got filter.Estimate, want Estimate) {
 		t.Helper()
-		// Differences of numbers that are nearly the same.
+		// The terms of a difference are nearly equal, so the difference has fewer digits.
 		close := func(a, b float64) bool { return near(a, b, 1e-9) || math.Abs(a-b) < 1e-6 }
 		if got.Saturated != want.Saturated || !got.Saturated && (!close(got.Value, want.Value) ||
 			!close(got.StandardError, want.StandardError) || !close(got.Low, want.Low) || !close(got.High, want.High)) {
@@ -282,7 +282,7 @@ func compareEstimates(t *testing.T, name string, p, q *filter.Filter, f, g *Filt
 	return 0
 }
 
-// What one package saves, the other opens, changes and saves.
+// Each package opens, changes and saves what the other saved.
 func TestFilterSavesForOthers(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 16))
 	path := filepath.Join(t.TempDir(), "filter.petal")
@@ -315,14 +315,14 @@ func TestFilterSavesForOthers(t *testing.T) {
 	}
 }
 
-// Of golden files, and of damaged ones, both packages make the same, or nothing.
+// Both packages make the same of a golden or damaged file, or both refuse it.
 func TestFilterRefusesWhatTheLibraryRefuses(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 18))
 	paths := must(filepath.Glob(filepath.Join(goldenfiles.Folder(t), "*.petal")))
 	for _, path := range paths {
 		p, err := filter.Open(path, nil)
 		if err != nil {
-			// Of a kind that is for package view.
+			// Package filter does not open this kind, which is for package view.
 			continue
 		}
 		image := must(p.MarshalBinary())

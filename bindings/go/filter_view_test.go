@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Views say what their filters say, of kinds whose layouts have names, also of keys that come later.
+// A view gives the same answers as its filter, for kinds whose layouts have names, also for keys that are inserted
+// later.
 func TestViewsLookUpAsFiltersDo(t *testing.T) {
 	for _, spec := range []Spec{
 		{Kind: "blocked"}, {Kind: "blocked", Seed: 7, Hash: XXH64},

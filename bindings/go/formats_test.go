@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What Guava 33 wrote for the keys key-0 to key-16, sized for 17 at 0.001.
+// The bytes that Guava 33 wrote for the keys key-0 to key-16, sized for 17 at 0.001.
 var guava = []byte{
 	0x01, 0x0a, 0x00, 0x00, 0x00, 0x04, 0x11, 0x8b, 0x20, 0x39, 0x08, 0xca, 0xe1, 0x5d, 0x9c, 0x65, 0xb7, 0xba, 0xf1,
 	0x10, 0x01, 0xc1, 0xef, 0x60, 0xd3, 0x2b, 0x0c, 0xb7, 0x69, 0xff, 0xe7, 0x44, 0x12, 0xfd, 0x46, 0x41, 0x9b, 0x91,
@@ -25,7 +25,7 @@ func texts(name string, count int) []string {
 	return made
 }
 
-// found counts the keys that a filter may have, by single lookups and in a batch.
+// found counts the keys that a filter may have, with single lookups and with a batch.
 func found(t *testing.T, f *Filter, keys []string) (count int) {
 	t.Helper()
 	answers := Answers{Bools: make([]bool, len(keys))}
@@ -70,7 +70,7 @@ func TestAFilterOfGuava(t *testing.T) {
 	if isNew := must(f.InsertString("one more")); !isNew || mapped.ContainsString("one more") {
 		t.Error("an insertion")
 	}
-	// Keys are taken whole, so a hash is none.
+	// The format hashes whole keys, so the filter takes no hashes.
 	wants(t, errorIn(f.InsertHash(1)), ErrUnsupported)
 	if !f.ContainsHash(1) {
 		t.Error("a hash that nobody can look up is said not to be there")
@@ -111,7 +111,7 @@ func TestEveryFormatThatIsMade(t *testing.T) {
 	}
 }
 
-// goesRound writes a filter with 1001 keys in a format and reads it.
+// goesRound writes a filter with 1001 keys in a format and reads it back.
 func goesRound(t *testing.T, format FormatInfo, variant string, f *Filter) {
 	t.Helper()
 	foreign := must(f.Export(format.Name, variant))
@@ -184,7 +184,7 @@ func TestFormatsRefuse(t *testing.T) {
 	}
 	wants(t, errorIn(FormatSpec("guava", "", 100, 2, 0)), ErrFalsePositiveRate)
 
-	// What the writer says comes out, and so does what it throws.
+	// An export returns the writer's error and passes on its panic.
 	wants(t, errorIn(f.ExportTo(failingWriter{}, "guava", "")), io.ErrClosedPipe)
 	func() {
 		defer func() {

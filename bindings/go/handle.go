@@ -179,8 +179,8 @@ func streamed(op string, w io.Writer, call func(context C.uintptr_t, failure *C.
 	return out.written, err
 }
 
-// progress is the state of the progress callback. It must not refer to the builder, or a forgotten builder would never
-// be freed.
+// progress is the state of the progress callback. progress must not refer to the builder, or a forgotten builder would
+// never be freed.
 type progress struct {
 	report   func(done, total uint64) bool
 	panicked any

@@ -1,5 +1,5 @@
-// Images that lie under checksums that are right: packages petal and view come to the same verdict, and to the same
-// answers where both open them.
+// Forged images with valid checksums: packages petal and view give the same verdict, and the same answers if both open
+// the image.
 
 package petal
 
@@ -22,7 +22,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Where the parts of an image are, by docs/format.md.
+// The places of the parts of an image, by docs/format.md.
 const (
 	headerBytes    = 256
 	wordsAt        = 72
@@ -33,7 +33,7 @@ const (
 	tableRegion    = 1 << 16
 )
 
-// reseal makes all checksums of an image right again, as far as it has the parts that they are of.
+// reseal corrects all checksums of an image, as far as the image has the parts for them.
 func reseal(image []byte) []byte {
 	put := binary.LittleEndian.PutUint64
 	put(image[checksumAt:], xxh3.Hash(image[:checksumAt]))
@@ -58,8 +58,8 @@ func reseal(image []byte) []byte {
 	return image
 }
 
-// hostileValues are values to put in the place of another: near it, its multiples, the limits of what fields have, and
-// all that differ in one bit.
+// hostileValues are replacements for a value: its neighbours, its multiples, the limits of fields, and all values that
+// differ in one bit.
 func hostileValues(value uint64, width int, random *rand.Rand) []uint64 {
 	values := []uint64{0, 1, 2, 3, 4, 7, 8, 9, 16, 31, 32, 33, 63, 64, 65, 96, 97, 128, 255, 256, 512, 1 << 16, 1<<18 + 1,
 		math.MaxUint32, 1 << 32, 1 << 48, 1 << 62, 1 << 63, math.MaxInt64, math.MaxUint64, value + 1, value - 1, value + 8,
@@ -74,7 +74,7 @@ func hostileValues(value uint64, width int, random *rand.Rand) []uint64 {
 	return values
 }
 
-// field is where a part of an image lies, and how many bytes it has.
+// field is the place of a part of an image, and its length in bytes.
 type field struct{ at, bytes int }
 
 func (f field) get(image []byte) uint64 {
@@ -87,7 +87,7 @@ func (f field) set(image []byte, value uint64) {
 	copy(image[f.at:f.at+f.bytes], binary.LittleEndian.AppendUint64(nil, value))
 }
 
-// headerFields are all fields of a header but those that reseal writes.
+// headerFields returns all fields of a header except those that reseal writes.
 func headerFields() []field {
 	fields := []field{{8, 2}, {10, 2}, {12, 4}, {16, 4}, {20, 4}}
 	for at := 24; at < headerBytes; at += 8 {
@@ -98,7 +98,7 @@ func headerFields() []field {
 	return fields
 }
 
-// verdicts pairs what packages petal and view say of an image.
+// verdicts pairs the errors of packages petal and view.
 var verdicts = []struct{ petal, view error }{
 	{ErrForeign, view.ErrForeign},
 	{ErrTruncated, view.ErrTruncated},
@@ -122,25 +122,26 @@ func sameVerdict(ours, views error) bool {
 	return true
 }
 
-// isOnlyForPetal says whether view refuses a kind or a hash function that it has in no image.
+// isOnlyForPetal says whether view refuses a kind or a hash function that only petal has.
 func isOnlyForPetal(err error) bool {
 	return errors.Is(err, view.ErrNewerVersion) && strings.Contains(err.Error(), "only package petal opens")
 }
 
-// verdictOfBoth opens an image in both packages, mapped and copied, and compares what they say of it: err is the
-// copy's. They answer for the keys that golden images hold, and for many that they do not.
+// verdictOfBoth opens an image in both packages, mapped and copied, and compares the verdicts: err is the verdict about
+// the copy. The comparison looks up the keys of golden images, and as many other keys.
 type verdictOfBoth struct {
 	file   *os.File
 	handle Handle
 	key    [16]byte
 	random *rand.Rand
-	// One in so many forged images is tried.
+	// One in share forged images is tried.
 	share int
-	// How many images both copied, and refused.
+	// How many images both packages copied, and how many both refused.
 	opened, refused int
 }
 
-// newVerdict is that of a golden image. One image of each kind has all that is forged tried, the others a share.
+// newVerdict makes the verdict for a golden image. For one image of each kind all forgeries are tried, for the others a
+// share.
 func newVerdict(t *testing.T, path string, seen map[string]bool, random *rand.Rand) *verdictOfBoth {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "image"))
@@ -158,7 +159,7 @@ func newVerdict(t *testing.T, path string, seen map[string]bool, random *rand.Ra
 	return v
 }
 
-// handleOf is what a golden image is opened as, by its folder.
+// handleOf returns the handle of a golden image, by its folder.
 func handleOf(path string) Handle {
 	switch filepath.Base(filepath.Dir(path)) {
 	case "maps":
@@ -172,10 +173,10 @@ func handleOf(path string) Handle {
 // goldenKey is the secret key of golden images.
 var goldenKey = [16]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 
-// opened is what both packages make of one image.
+// opened is an image that both packages opened.
 type opened struct {
 	petal, view error
-	// differ asks both, and says where they differ.
+	// differ looks keys up in both packages, and returns the differences.
 	differ func() string
 	close  func() error
 }
@@ -212,8 +213,8 @@ func (v *verdictOfBoth) mapped(image []byte) opened {
 	return opened{err, refusal, func() string { return differentAnswers(ours, views) }, ours.Close}
 }
 
-// compare returns what is different, or nothing. A payload that nobody copies is looked up too: what is said of it is
-// not compared, because nobody has checked it.
+// compare returns the difference, or "". A payload that nobody copied is looked up too, without a comparison of the
+// answers, because nobody has checked the payload.
 func (v *verdictOfBoth) compare(t *testing.T, image []byte) string {
 	t.Helper()
 	copied := v.copied(image)
@@ -255,7 +256,7 @@ func (v *verdictOfBoth) write(t *testing.T, image []byte) {
 	must(v.file.WriteAt(image, 0))
 }
 
-// differentAnswers asks for what golden images hold, and for as much that they do not.
+// differentAnswers looks up the keys of golden images, and as many other keys.
 func differentAnswers(f *Filter, v *view.Filter) string {
 	for i := range uint64(120) {
 		key, hash := fmt.Sprintf("key %d", i), (i+1)*0x9e3779b97f4a7c15
@@ -271,7 +272,7 @@ func differentAnswers(f *Filter, v *view.Filter) string {
 	return ""
 }
 
-// differentValues is [differentAnswers] of maps.
+// differentValues is [differentAnswers] for maps.
 func differentValues(m *Map, v *view.Map) string {
 	for i := range uint64(120) {
 		key, hash := fmt.Sprintf("key %d", i), (i+1)*0x9e3779b97f4a7c15
@@ -287,7 +288,7 @@ func differentValues(m *Map, v *view.Map) string {
 	return ""
 }
 
-// differentListings is [differentAnswers] of sketches: they list the same, also after the same changes.
+// differentListings is [differentAnswers] for sketches: both list the same numbers, also after the same changes.
 func differentListings(s *Sketch, v *view.Sketch) string {
 	listed, complete, err := s.List()
 	views, all, refusal := v.List()
@@ -331,15 +332,15 @@ func goldenPaths(t *testing.T) (paths []string) {
 	return paths
 }
 
-// Every field of the header has every hostile value once in an image of every kind, in every other golden image a share
-// of them, and pairs of fields have some.
+// In one image of every kind, every field of the header takes every hostile value. In every other golden image a share
+// of the values is tried, and some pairs of fields.
 func TestForgedHeadersComeToTheSameVerdict(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	opened, refused, seen := 0, 0, map[string]bool{}
 	for _, path := range goldenPaths(t) {
 		image := must(os.ReadFile(path))
 		v := newVerdict(t, path, seen, random)
-		// Room for payloads that are longer than they say: what follows an image may be anything.
+		// The room is for payloads that claim to be longer: any bytes may follow an image.
 		const room = 1 << 12
 		failures := 0
 		try := func(changes ...func([]byte)) {
@@ -355,7 +356,7 @@ func TestForgedHeadersComeToTheSameVerdict(t *testing.T) {
 		}
 		try()
 		if v.opened == 0 {
-			// A kind that is not for package view.
+			// Package view does not open this kind.
 			continue
 		}
 		fields := headerFields()
@@ -384,7 +385,7 @@ func TestForgedHeadersComeToTheSameVerdict(t *testing.T) {
 	t.Logf("%d forged images open, %d are refused", opened, refused)
 }
 
-// Payloads that no filter has, in whose heads, directories, lengths and state any word is another one.
+// Forged payloads, with changed words in heads, directories, lengths and state.
 func TestForgedPayloadsComeToTheSameVerdict(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
 	opened, refused, seen := 0, 0, map[string]bool{}
@@ -422,8 +423,7 @@ func TestForgedPayloadsComeToTheSameVerdict(t *testing.T) {
 	t.Logf("%d forged images open, %d are refused", opened, refused)
 }
 
-// builtOfMany are images of what is built at once from so many keys that it has several shards: filters, and maps with
-// each solver.
+// builtOfMany returns images that are built from enough keys for several shards: filters, and maps with each solver.
 func builtOfMany(t *testing.T, keys uint64) map[string][]byte {
 	t.Helper()
 	images := map[string][]byte{}
@@ -453,7 +453,7 @@ func builtOfMany(t *testing.T, keys uint64) map[string][]byte {
 	return images
 }
 
-// Directories of several shards, which golden images do not have: where words at the payload's ends are others.
+// Forged directories of several shards, which golden images do not have: words at both ends of the payload are changed.
 func TestForgedDirectoriesComeToTheSameVerdict(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 16))
 	tries := 200
@@ -466,7 +466,7 @@ func TestForgedDirectoriesComeToTheSameVerdict(t *testing.T) {
 			t.Errorf("%s: %s", name, different)
 		}
 		if v.opened == 0 {
-			// A kind that is not for package view.
+			// Package view does not open this kind.
 			continue
 		}
 		payload := int(binary.LittleEndian.Uint64(image[payloadBytesAt:]))
@@ -489,8 +489,8 @@ func TestForgedDirectoriesComeToTheSameVerdict(t *testing.T) {
 	}
 }
 
-// Optional features of a later version: both packages open what has them and write it without them, to the same bytes;
-// where it lies nobody writes it.
+// Optional features of a later version: both packages open an image with such features and write it without them, to
+// the same bytes. Neither package changes such an image in place.
 func TestOptionalFeaturesAreNotKeptUp(t *testing.T) {
 	for _, path := range goldenPaths(t) {
 		image := must(os.ReadFile(path))
@@ -506,7 +506,7 @@ func TestOptionalFeaturesAreNotKeptUp(t *testing.T) {
 		var writers []io.WriterTo
 		switch handleOf(path) {
 		case HandleMap:
-			// Package view writes no maps.
+			// Package view cannot write maps.
 			writers = append(writers, must(LoadMap(later, options)))
 		case HandleSketch:
 			views := &view.Options{Key: options.Key}

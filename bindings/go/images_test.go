@@ -94,7 +94,7 @@ func TestImagesGoRound(t *testing.T) {
 	}
 }
 
-// The image of a file that somebody is changing is dirty, and stays so until somebody vouches for it.
+// The image of a file that somebody is changing is dirty, until somebody vouches for it.
 func TestVouchingMakesAFilterClean(t *testing.T) {
 	folder := t.TempDir()
 	path, torn := filepath.Join(folder, "filter.petal"), filepath.Join(folder, "torn.petal")

@@ -1,7 +1,7 @@
 /*
- * The functions that take bytes, with pointers to uint8_t instead of void. Of memory behind a void pointer cgo does not
- * know that it holds no Go pointers: it would look through the whole object that a key is part of, at each call, and
- * refuse a key that lies in a struct beside a pointer.
+ * The functions that take bytes, with pointers to uint8_t instead of void. Memory behind a void pointer may hold Go
+ * pointers, so at each call cgo would scan the whole object that a key is part of. It would also refuse a key that lies
+ * in a struct beside a pointer.
  */
 #ifndef PETAL_GO_KEYS_H
 #define PETAL_GO_KEYS_H
@@ -197,7 +197,7 @@ typedef struct {
 	size_t done;
 } petal_go_taken;
 
-/* Keys, of which `numbers` are the offsets of byte keys, or the keys. */
+/* The keys of a batch. `numbers` are the offsets of byte keys, or the keys themselves. */
 static inline petal_keys petal_go_keys(petal_keys_form form, const uint8_t *bytes, size_t length,
                                        const uint64_t *numbers, size_t count) {
 	return form == PETAL_KEYS_BYTES ? petal_keys_bytes(bytes, length, numbers, count)
@@ -262,7 +262,7 @@ static inline petal_status petal_go_sketch_serialize(const petal_sketch *sketch,
 	return petal_sketch_serialize(sketch, buffer, length, NULL, error);
 }
 
-/* One key asked of many filters. */
+/* Looks one key up in many filters. */
 static inline petal_status petal_go_contains_across(petal_filter *const *filters, size_t count, const uint8_t *key,
                                                     size_t length, uint8_t *found, petal_go_taken *taken,
                                                     petal_error *error) {

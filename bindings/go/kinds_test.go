@@ -36,7 +36,7 @@ func TestKindsAndParametersAreTheLibrarys(t *testing.T) {
 		}
 		spec := Spec{Kind: kind.Name, Capacity: 1000, Parameters: values}
 		f, err := New(spec)
-		// The range of its number says the handle too, also to a library that does not know the kind.
+		// The range of a kind's number gives its handle, even if the library does not know the kind.
 		if is := kind.Handle == HandleSketch; is != (kind.Kind >= 256) {
 			t.Errorf("%s: %d is a kind of %v", kind.Name, uint32(kind.Kind), kind.Handle)
 		} else if is {
@@ -60,7 +60,7 @@ func TestKindsAndParametersAreTheLibrarys(t *testing.T) {
 		if back.Kind != kind.Name {
 			t.Error(back)
 		}
-		// What other parameters can do may be less than the kind.
+		// With other parameters a filter may be able to do less than its kind.
 		if err := must(New(back)).Merge(f); f.Capabilities().Has(CanMerge) {
 			check(t, err)
 		} else {
@@ -68,7 +68,7 @@ func TestKindsAndParametersAreTheLibrarys(t *testing.T) {
 		}
 		check(t, f.Close())
 	}
-	// A map's kind has a name too, and says what it is of.
+	// A kind of map has a name and a handle too.
 	defaults := map[Handle][]string{}
 	for _, kind := range kinds {
 		if kind.IsDefault {

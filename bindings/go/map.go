@@ -32,7 +32,7 @@ static petal_status petal_go_map_serialize_to(const petal_map *map, uintptr_t co
 	return petal_map_serialize_to(map, petal_go_map_write, (void *)context, error);
 }
 
-// A context of 0 stands for no callback. It is a number to Go, which may not have it as a pointer.
+// A context of 0 stands for no callback. The context is a number in Go, because Go may not hold it as a pointer.
 static petal_status petal_go_map_builder_new(const petal_spec *spec, uint64_t memory_limit,
                                              const char *temporary_directory, size_t threads, uintptr_t context,
                                              petal_map_builder **builder, petal_error *error) {

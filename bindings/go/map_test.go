@@ -58,7 +58,7 @@ func TestMapsHoldExactValues(t *testing.T) {
 			absent++
 		}
 	}
-	// Binomial of 10000 at 1/1024: 9.8 with a deviation of 3.1.
+	// The number is binomial, 10000 at 1/1024: mean 9.8, standard deviation 3.1.
 	if absent > 24 {
 		t.Errorf("%d absent keys have values", absent)
 	}

@@ -16,7 +16,7 @@ import (
 
 var cycles = flag.Int("cycles", 5_000, "how often the memory test opens and closes")
 
-// residentBytes is how much memory the process has, the library's with it.
+// residentBytes returns how much memory the process has, the library's memory included.
 func residentBytes(t *testing.T) uint64 {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -31,7 +31,8 @@ func residentBytes(t *testing.T) uint64 {
 	return kilobytes << 10
 }
 
-// However often filters are made and closed, or forgotten, memory stays as it is. `-cycles 1000000` is the long form.
+// The memory stays the same, however often filters are made and closed, or forgotten. `-cycles 1000000` is the long
+// form.
 func TestMemoryStaysFlat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "filter.petal")
 	check(t, filled(Spec{Capacity: 10_000}, 10).Save(path))
@@ -52,12 +53,12 @@ func TestMemoryStaysFlat(t *testing.T) {
 				check(t, b.Close())
 			}
 		}
-		// Every fourth is left to its cleanup.
+		// The cleanup frees every fourth filter.
 		if i%4 != 0 {
 			check(t, made.Close())
 		}
 		if i%512 == 0 {
-			// To the garbage collector, filters that are forgotten are small.
+			// The garbage collector takes forgotten filters for small objects, so the test calls it.
 			runtime.GC()
 		}
 	}
@@ -97,7 +98,7 @@ func TestCallsDoNotAllocate(t *testing.T) {
 		"slices inserted":   func() { _ = f.InsertBatch(BytesKeys(keys), nil) },
 	}
 	for name, call := range calls {
-		// The garbage collector may empty the pool in between.
+		// The garbage collector may empty the pool between two calls.
 		if n := testing.AllocsPerRun(1000, call); n > 0.1 && !race.Enabled {
 			t.Errorf("%s: %v allocations", name, n)
 		}

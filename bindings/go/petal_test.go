@@ -140,7 +140,7 @@ func TestSecretKeys(t *testing.T) {
 	wants(t, errorIn(Load(image, &OpenOptions{Key: [16]byte{9}})), ErrKeyMismatch)
 }
 
-// Readers need no lock; filters have nothing in common.
+// Readers need no lock, and filters share no state.
 func TestManyGoroutinesRead(t *testing.T) {
 	shared := filled(Spec{Capacity: 10_000}, 10_000)
 	defer shared.Close()

@@ -9,7 +9,7 @@ import (
 	"github.com/petal-filter/petal/bindings/go/view"
 )
 
-// with makes pairs that use one filter.
+// with makes pairs that use the same filter.
 func with(allowed bool, one, other func(*Filter)) pairs.Pair {
 	return pairs.Of(allowed, func() (func(), func()) {
 		f := filled(Spec{Capacity: 1000}, 10)
@@ -92,5 +92,5 @@ var together = map[string]pairs.Pair{
 	}),
 }
 
-// The race detector, which cannot see C's memory, reports what the comments forbid and nothing that they allow.
+// The race detector cannot see C's memory, but reports every use that the comments forbid, and no use that they allow.
 func TestRacesAreReported(t *testing.T) { pairs.Test(t, together) }

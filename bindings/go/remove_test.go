@@ -51,7 +51,8 @@ func TestCountsGoUpAndDown(t *testing.T) {
 	}
 }
 
-// Keys with their counts are as many single calls, of every kind that counts and removes, and come back as a list.
+// A batch of keys with counts does the same as single calls, for every kind that counts and removes. Counting gives the
+// counts back.
 func TestTimes(t *testing.T) {
 	for _, info := range Kinds() {
 		if info.Handle != HandleFilter || info.IsForeign || info.TakesIntegers || !info.Capabilities.Has(CanCount|CanRemove) {
@@ -100,7 +101,7 @@ func TestTimes(t *testing.T) {
 	check(t, f.Close())
 }
 
-// A builder that is given counts makes what the filter is that each key was inserted into so often.
+// A builder with counts makes the same filter as single insertions.
 func TestBuilderTimes(t *testing.T) {
 	for _, info := range Kinds() {
 		if info.Handle != HandleFilter || info.IsForeign || info.TakesIntegers || !info.Capabilities.Has(CanCount|CanInsert) {
@@ -158,7 +159,7 @@ func TestRejuvenate(t *testing.T) {
 		keys[i] = uint64(i)
 	}
 	check(t, f.InsertBatch(Uint64Keys(keys), nil))
-	// Once it is young it is as young as it can be.
+	// An entry that was rejuvenated has full length, so a second call changes nothing.
 	first := []bool{must(f.RejuvenateString("apple")), must(f.RejuvenateUint64(0)), must(f.RejuvenateUint64(1))}
 	again := []bool{
 		must(f.Rejuvenate([]byte("apple"))), must(f.RejuvenateHash(must(f.HashUint64(0)))),

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Shared insertion needs no lock either.
+// Shared insertion needs no lock.
 func TestManyGoroutinesInsert(t *testing.T) {
 	for _, kind := range insertable() {
 		if !kind.Capabilities.Has(CanInsertShared) {

@@ -1,4 +1,4 @@
-// The programs are linked with the shared library, which tests of the static one do without.
+// The programs of this test link with the shared library, so the tests of the static library leave this file out.
 
 //go:build !petal_static
 
@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// What a fragment may use: its own declarations, and of these packages those that it names.
+// snippetPackages are the packages that a fragment may name, besides its own declarations.
 var snippetPackages = map[string]string{
 	"bloom":  "github.com/petal-filter/petal/bindings/go/bloom",
 	"errors": "errors",
@@ -30,7 +30,7 @@ var (
 	declares = regexp.MustCompile(`(?m)^([\w, ]+) := `)
 )
 
-// Every Go snippet of a document compiles, runs and ends well. A fragment is made the body of a function.
+// Every Go snippet of a document compiles and runs without an error. A fragment becomes the body of a function.
 func TestSnippetsOfDocuments(t *testing.T) {
 	root := filepath.Join("..", "..")
 	if _, err := os.Stat(filepath.Join(root, "ARCHITECTURE.md")); err != nil {
@@ -82,7 +82,7 @@ func runSnippet(t *testing.T, code string) {
 	if err := os.WriteFile(source, []byte(code), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// From here the imports are those of this module, and in bloom's folder those of that one.
+	// Imports resolve in this module, except for package bloom, whose module is in the folder bloom.
 	build := exec.Command("go", "build", "-o", program, source)
 	if strings.Contains(code, snippetPackages["bloom"]) {
 		build.Dir = "bloom"

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is stored is listed in order, and says what is found.
+// Stored numbers come in order, and say which keys are found.
 func TestStoredHashes(t *testing.T) {
 	for _, info := range Kinds() {
 		if info.Handle != HandleFilter || info.IsForeign || info.TakesIntegers {
@@ -60,7 +60,7 @@ func TestStoredHashes(t *testing.T) {
 func TestBlockFilter(t *testing.T) {
 	published := must(hex.DecodeString("0385acb4f0fe889ef0"))
 	script := must(hex.DecodeString("001446c29eabe8208a33aa1023c741fa79aa92e881ff"))
-	// The block's hash is 000000006f27ddfe1dd680044a34548f41bed47eba9e6f0b310da21423bc5f33: its end is the key.
+	// The block's hash is 000000006f27ddfe1dd680044a34548f41bed47eba9e6f0b310da21423bc5f33; its last bytes are the key.
 	key := [16]byte(must(hex.DecodeString("335fbc2314a20d310b6f9eba7ed4be41")))
 	f := must(ImportFilter("bip158", published, &ImportOptions{Key: key}))
 	defer f.Close()

@@ -59,7 +59,7 @@ func TestValuesPrintAsTheirNames(t *testing.T) {
 	}
 }
 
-// names are those of a JSON object.
+// names returns the names in a JSON object.
 func names(t *testing.T, value any) []string {
 	t.Helper()
 	var object map[string]any
@@ -71,7 +71,7 @@ func names(t *testing.T, value any) []string {
 	return names
 }
 
-// The names in JSON are those of the fields of the C library's structs.
+// The names in JSON are the names of the C library's struct fields.
 func TestJSONHasTheNamesOfC(t *testing.T) {
 	f := filled(Spec{Capacity: 1000, Seed: 5}, 100)
 	defer f.Close()
@@ -92,7 +92,7 @@ func TestJSONHasTheNamesOfC(t *testing.T) {
 		}
 		body, _, _ = strings.Cut(body, "\n} ")
 		for _, name := range names(t, value) {
-			// What is a flag in C is a field here.
+			// A flag of C is a field of its own here.
 			if strings.Contains(header, "#define PETAL_"+strings.ToUpper(name)+" (1 << ") {
 				continue
 			}
@@ -149,7 +149,7 @@ func TestJSONGoesRound(t *testing.T) {
 	if mode != OpenShare || request != (PlanRequest{Keys: 5, Capabilities: CanInsert | CanMerge, Static: true}) {
 		t.Error(mode, request)
 	}
-	// A filter that is too full to tell.
+	// The filter is too full for an estimate.
 	full := filled(Spec{Bits: 512, Hashes: 8, Kind: "bloom"}, 5000)
 	defer full.Close()
 	for _, value := range []any{
@@ -166,7 +166,7 @@ func TestJSONGoesRound(t *testing.T) {
 	}
 }
 
-// headerText is all of the C headers, which are not there where this module alone was downloaded.
+// headerText returns the text of all C headers. The headers do not exist if this module was downloaded alone.
 func headerText(t *testing.T) string {
 	t.Helper()
 	names, err := filepath.Glob("../../include/*.h")

@@ -15,7 +15,7 @@ import (
 	"github.com/petal-filter/petal/bindings/go/view"
 )
 
-// compare asks both for the same keys, present and absent.
+// compare looks up the same keys, present and absent, in both.
 func compare(t *testing.T, name string, f *Filter, v *view.Filter, random *rand.Rand) {
 	t.Helper()
 	description, header := must(f.Describe()), v.Header()
@@ -35,7 +35,7 @@ func compare(t *testing.T, name string, f *Filter, v *view.Filter, random *rand.
 			f.ContainsUint64(i) != v.ContainsUint64(i) {
 			t.Fatalf("%s: the answers differ: %#x, %d, %.40x, %d", name, hash, number, key, i)
 		}
-		// Where keys are integers, both refuse other bytes.
+		// For kinds over integers, both refuse other bytes.
 		mine, refused := f.Hash(key)
 		theirs, err := v.Hash(key)
 		if mine != theirs || (refused == nil) != (err == nil) {
@@ -44,8 +44,8 @@ func compare(t *testing.T, name string, f *Filter, v *view.Filter, random *rand.
 	}
 }
 
-// Package view answers as the library does, and makes the same bytes, of every kind that it reads with every parameter
-// and hash function.
+// Package view gives the same answers as the library, and makes the same bytes, for every kind that it reads, with
+// every parameter and hash function.
 func TestViewIsTheSame(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	key := [16]byte{7, 7, 7}
@@ -72,7 +72,7 @@ func TestViewIsTheSame(t *testing.T) {
 			}
 			f, err := New(spec)
 			if err != nil {
-				// Not all go together.
+				// Some parameters exclude each other.
 				continue
 			}
 			keys := uint64(1000)
@@ -87,7 +87,7 @@ func TestViewIsTheSame(t *testing.T) {
 			}
 			name := fmt.Sprintf("%+v", spec)
 			if kind.Capabilities&CanMerge != 0 && kind.Capabilities&CanGrow != 0 && round%2 == 0 {
-				// A union may have what no filter has that grew by itself.
+				// A union may have a geometry that a filter does not reach by itself.
 				other := must(New(spec))
 				for range random.IntN(2000) {
 					must(other.InsertHash(random.Uint64()))
@@ -99,7 +99,7 @@ func TestViewIsTheSame(t *testing.T) {
 			image := must(f.MarshalBinary())
 			v, err := view.Load(image, options)
 			if errors.Is(err, view.ErrNewerVersion) {
-				// A kind that is not for package view.
+				// Package view does not open this kind.
 				check(t, f.Close())
 				break
 			}
@@ -120,7 +120,7 @@ func TestViewIsTheSame(t *testing.T) {
 			}
 			image = must(f.MarshalBinary())
 			if kind.Name == "scalable" {
-				// Package view inserts nothing there.
+				// Package view does not insert into this kind.
 				v = must(view.Load(image, options))
 			}
 			if !bytes.Equal(image, must(v.MarshalBinary())) {
@@ -157,7 +157,7 @@ func TestViewAnswersGoldenFilesTheSame(t *testing.T) {
 		f := must(Open(path, &OpenOptions{Key: key}))
 		v, err := view.Open(path, &view.Options{Key: key})
 		if err != nil {
-			// A kind that is not for package view.
+			// Package view does not open this kind.
 			check(t, f.Close())
 			continue
 		}
@@ -170,7 +170,7 @@ func TestViewAnswersGoldenFilesTheSame(t *testing.T) {
 	}
 }
 
-// Damaged images: both refuse, or both answer the same.
+// Damaged images: both packages refuse them, or both give the same answers.
 func TestViewRefusesWhatTheLibraryRefuses(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for _, path := range must(filepath.Glob(filepath.Join(goldenfiles.Folder(t), "*.petal"))) {
@@ -196,7 +196,7 @@ func TestViewRefusesWhatTheLibraryRefuses(t *testing.T) {
 	}
 }
 
-// What is built of all its keys at once: filters and maps, with every hash function.
+// Filters and maps that are built from all their keys, with every hash function.
 func TestViewReadsWhatIsBuilt(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	for round := range 24 {
@@ -287,7 +287,7 @@ func TestViewAnswersGoldenMapsTheSame(t *testing.T) {
 	}
 }
 
-// Sketches of every hash function list the same in package view, and changes make the same bytes.
+// Sketches of every hash function list the same numbers in package view, and changes make the same bytes.
 func TestViewOfSketchesIsTheSame(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 18))
 	complete := 0

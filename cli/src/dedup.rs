@@ -1,9 +1,9 @@
 //! `petal dedup`.
 //!
 //! How many lines were lost? Let f(n) be the false-positive rate of the filter after n distinct lines. The next new
-//! line is lost with probability f(n): all its bits are set already. A lost line sets no bit, so the filter is the same
-//! as if the line had been inserted, and n counts lost lines too. (A lost line stays lost whenever it comes again.) On
-//! average, of D distinct lines
+//! line is lost with probability f(n): all its bits are set already. A lost line sets no bit. The filter is therefore
+//! the same as if the line had been inserted, and n counts lost lines too. (A lost line stays lost whenever it comes
+//! again.) On average, of D distinct lines
 //!
 //! ```text
 //! L = f(0) + f(1) + ... + f(D - 1)

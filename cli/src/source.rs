@@ -56,8 +56,8 @@ impl Source {
         Ok((Box::new(file), Some(other)))
     }
 
-    /// Refuses a source that gave fewer records than were counted, or fewer bytes than the file had. Its other keys
-    /// would be missing without notice.
+    /// Refuses a source that gave fewer records than were counted, or fewer bytes than the file had. The source's other
+    /// keys would be missing without notice.
     pub(crate) fn check_whole(&self, file: Option<&File>, records: u64, bytes: u64) -> Outcome<()> {
         if let Some(counted) = self.counted.get() {
             if records < counted {

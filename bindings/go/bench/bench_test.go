@@ -15,17 +15,17 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// keys is how many keys a filter holds: by default few enough that it stays in the second-level cache.
+// keys is how many keys a filter holds: by default few enough that the filter fits into the second-level cache.
 var keys = flag.Uint64("keys", 100_000, "keys in each filter")
 
 const (
 	rate = 0.01
-	// Lookups go round through so many keys: more than a branch predictor remembers.
+	// Lookups repeat this many keys, more than a branch predictor remembers.
 	probes = 1 << 18
 	batch  = 1024
 )
 
-// setup is every filter with the same keys in the same number of bits, and what is looked up: every second key is
+// setup has every filter with the same keys in the same number of bits, and the keys to look up: every second key is
 // there.
 type setup struct {
 	filter   *petal.Filter
@@ -67,19 +67,19 @@ func prepare(b *testing.B) *setup {
 		}
 		return f
 	}
-	// Twice as many keys as -keys: as texts and as numbers.
+	// Twice as many keys as -keys, as texts and as numbers.
 	n := 2 * *keys
 	s.blob = blobloom.NewOptimized(blobloom.Config{Capacity: n, FPRate: rate})
-	// The same memory for all, and the hashes that each chooses for it.
+	// The same memory for all filters; each chooses its number of hashes.
 	bits := s.blob.NumBits()
 	s.bits = bloom.New(uint(bits), uint(math.Round(float64(bits)/float64(n)*math.Ln2)))
 	for _, kind := range petal.Kinds() {
-		// The keys come one by one, and every filter gets the same memory.
+		// Only kinds that take keys one by one; every filter gets the same memory.
 		if kind.Handle != petal.HandleFilter || kind.IsForeign || kind.TakesIntegers ||
 			!kind.Capabilities.Has(petal.CanInsert) {
 			continue
 		}
-		// What doubles has no size that is near.
+		// A kind that doubles may have no size near the wanted one.
 		if kind.Capabilities.Has(petal.CanGrow) && kind.BitsUnit == 0 {
 			continue
 		}
@@ -101,7 +101,7 @@ func prepare(b *testing.B) *setup {
 		b.Fatal(err)
 	}
 	s.image = image
-	// Loaded from the image like the one that C looks up in.
+	// The filter is loaded from the same image as C's.
 	if err := s.filter.UnmarshalBinary(image); err != nil {
 		b.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func prepare(b *testing.B) *setup {
 
 var sink int
 
-// lookups measures one lookup, and reports the false-positive rate beside it.
+// lookups measures one lookup, and reports the false-positive rate too.
 func lookups[K any](b *testing.B, s *setup, name string, keys []K, contains func(key K) bool) {
 	found := 0
 	i := 0
@@ -163,7 +163,7 @@ func lookups[K any](b *testing.B, s *setup, name string, keys []K, contains func
 	b.ReportMetric(100*s.observed[name], "fpr-%")
 }
 
-// mixes are what is looked up: keys that are there, others, and both in random order, which no branch predictor
+// mixes are the keys to look up: present keys, absent keys, and both in random order, which no branch predictor
 // foretells.
 var mixes = []string{"absent", "present", "mixed"}
 
@@ -181,7 +181,7 @@ func choose[K any](s *setup, mix string, all []K) []K {
 	return chosen
 }
 
-// BenchmarkString looks strings up, one by one: hashing included.
+// BenchmarkString looks strings up, one by one, hashing included.
 func BenchmarkString(b *testing.B) {
 	s := prepare(b)
 	for _, mix := range mixes {

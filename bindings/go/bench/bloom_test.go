@@ -9,8 +9,8 @@ import (
 	"github.com/petal-filter/petal/bindings/go/bloom"
 )
 
-// BenchmarkBloom compares package bloom with bits-and-blooms, whose place it takes: strings, in filters that stay in
-// the second-level cache (-keys) and in such that do not (a hundred times as many). Both have the same bits.
+// BenchmarkBloom compares package bloom with bits-and-blooms. The keys are strings. The filters fit into the
+// second-level cache (-keys), or do not (a hundred times as many keys). Both packages set the same bits.
 func BenchmarkBloom(b *testing.B) {
 	for _, n := range []uint64{*keys, 100 * *keys} {
 		theirs, ours := original.NewWithEstimates(uint(n), rate), bloom.NewWithEstimates(uint(n), rate)
@@ -22,7 +22,7 @@ func BenchmarkBloom(b *testing.B) {
 		if !theirs.BitSet().Equal(ours.BitSet()) {
 			b.Fatal("the filters have other bits")
 		}
-		// Few enough that the keys themselves stay in the cache.
+		// The keys are few enough that they stay in the cache.
 		const some = 1 << 13
 		random := rand.New(rand.NewPCG(3, 4))
 		var present, absent, mixed []string

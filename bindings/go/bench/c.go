@@ -1,5 +1,5 @@
-// Package bench compares Petal's Go packages with others that Go programs use. It is a module of its own, so that these
-// do not become requirements of Petal's.
+// Package bench compares Petal's Go packages with others that Go programs use. The package is a module of its own, so
+// that those packages do not become requirements of Petal's.
 package bench
 
 /*
@@ -31,7 +31,8 @@ import (
 	"unsafe"
 )
 
-// cBatches looks batches of keys up in a C program's loop, without a call from Go for each. It returns nanoseconds.
+// cBatches looks batches of keys up in a loop of C, without a call from Go for each batch. The result is in
+// nanoseconds.
 func cBatches(image []byte, keys []uint64, batch, rounds int) (float64, error) {
 	var filter *C.petal_filter
 	if C.petal_filter_load(unsafe.Pointer(&image[0]), C.size_t(len(image)), nil, &filter, nil) != C.PETAL_OK {

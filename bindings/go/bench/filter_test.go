@@ -10,7 +10,7 @@ import (
 	"github.com/petal-filter/petal/bindings/go/filter"
 )
 
-// filters are those of package filter, of each kind, empty and with the same memory for the same keys.
+// filters returns filters of package filter, of each kind, empty and with the same memory for the same keys.
 func filters(b *testing.B, keys, bits uint64) map[string]*filter.Filter {
 	made := map[string]*filter.Filter{}
 	for _, kind := range []filter.Kind{filter.Blocked, filter.SplitBlock, filter.Bloom} {

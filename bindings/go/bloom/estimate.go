@@ -6,7 +6,7 @@ import (
 )
 
 // EstimateParameters returns the number of bits m and of hash functions k for a filter of n keys that says true of a
-// share p of other keys: m = -n ln p / (ln 2)^2 and k = m/n ln 2, both rounded up. p must be above 0 and below 1. For n
+// share p of other keys. m = -n ln p / (ln 2)^2 and k = m/n ln 2, both rounded up. p must be above 0 and below 1. For n
 // = 0 both are 0. A result that does not fit becomes the largest uint.
 func EstimateParameters(n uint, p float64) (m uint, k uint) {
 	ln2 := math.Log(2)

@@ -1,10 +1,10 @@
 // Package filter makes and changes Petal filters without cgo: the same bytes that the C library makes of the same spec
 // and keys, in Go, with a little assembly where the processor has AVX2.
 //
-// It has the kinds blocked, split_block and bloom, with every parameter and hash function. [New] makes a filter from a
-// capacity and a false-positive rate; [Open], [Load] and [Read] read one from an image. You can insert keys, merge,
-// intersect, fold and measure filters, and write images that all programs with Petal read. Package view looks keys up
-// in filters of every kind, in place.
+// The package has the kinds blocked, split_block and bloom, with every parameter and hash function. [New] makes a
+// filter from a capacity and a false-positive rate; [Open], [Load] and [Read] read one from an image. You can insert
+// keys, merge, intersect, fold and measure filters, and write images that all programs with Petal read. Package view
+// looks keys up in filters of every kind, in place.
 //
 //	seen, err := filter.New(filter.Spec{Capacity: 1_000_000, FalsePositiveRate: 0.01})
 //	if err != nil {

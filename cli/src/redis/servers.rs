@@ -52,7 +52,7 @@ enum Refused {
 }
 
 impl Servers {
-    /// Connects to a server, for so many shards.
+    /// Connects to a server. `shards` is the number of shards.
     pub fn connect(url: &str, shards: usize) -> Outcome<Servers> {
         let with_scheme = if url.contains("://") { url.to_string() } else { format!("redis://{url}") };
         // The address may contain a password, so messages show only the part after it.

@@ -26,7 +26,8 @@ impl Shards {
         self.count.is_none()
     }
 
-    /// The key of a shard. Its hash tag is the shard's number, so the shards are spread over the nodes of a cluster.
+    /// The key of a shard. The hash tag of the key is the shard's number, so the shards are spread over the nodes of a
+    /// cluster.
     pub fn key(&self, shard: usize) -> String {
         match self.count {
             None => self.name.clone(),

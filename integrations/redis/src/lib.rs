@@ -1,5 +1,5 @@
 //! The module `petal` for Redis from 6.2 on, and Valkey: filters with the commands and the bytes of RedisBloom, and
-//! those of every kind.
+//! filters of every kind of Petal.
 //!
 //! `server` has the interface of the server in safe types, `redisbloom` has the commands `BF.*` and `CF.*`, and
 //! `images` has the commands `PETAL.*`. The filters come from the core.
@@ -19,11 +19,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// The name that the server knows the module by.
 const NAME: &CStr = c"petal";
 
-/// The version as the server counts them: two digits for each part.
+/// The version in the server's form: two digits for each part.
 const VERSION: c_int = 100;
 
-/// The module name of RedisBloom, which some clients look for, and the version of RedisBloom whose interface this
-/// module has.
+/// The module name of RedisBloom, for clients that look for it, and the version of RedisBloom with the same interface.
 const OWNERS_NAME: &CStr = c"bf";
 const OWNERS_VERSION: c_int = 80_800;
 
@@ -33,10 +32,10 @@ const OLDEST: c_int = 0x0006_0200;
 /// Commands that another module, or the server itself, must not have.
 const OTHERS: [&CStr; 4] = [c"bf.add", c"bf.reserve", c"cf.add", c"petal.reserve"];
 
-/// Called by the server when the module is loaded.
+/// The server calls this function when it loads the module.
 ///
 /// # Safety
-/// Only the server calls it: the context and so many arguments are valid until it returns.
+/// Only the server calls this function. The context and `count` arguments are valid until it returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn RedisModule_OnLoad(
     context: *mut raw::RedisModuleCtx,
@@ -44,8 +43,9 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
     count: c_int,
 ) -> c_int {
     let start = arguments.cast::<Argument>();
-    // SAFETY: only the server calls this: the context and so many arguments are valid until this
-    // returns. Before this nothing is allocated. An `Argument` is such a pointer, and there may be none.
+    // SAFETY: only the server calls this function, so the context and `count` arguments are valid until it returns.
+    // Nothing is allocated before `Export_RedisModule_InitAPI`. An `Argument` is a transparent pointer to a string, and
+    // there may be no arguments.
     let arguments = unsafe {
         raw::Export_RedisModule_InitAPI(context);
         if count > 0 { std::slice::from_raw_parts(start, count as usize) } else { &[] }
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
         Ok(Some(name)) if name == OWNERS_NAME.to_bytes() => (OWNERS_NAME, OWNERS_VERSION),
         _ => (NAME, VERSION),
     };
-    // SAFETY: likewise.
+    // SAFETY: only the server calls this function, so the context is valid. The name is static.
     let context = unsafe {
         if raw::Export_RedisModule_Init(context, name.as_ptr(), version, raw::REDISMODULE_APIVER_1 as c_int) == ERR {
             return ERR;
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
 
 /// Registers types, settings and commands with the server.
 fn load(context: &Context, arguments: &[Argument]) -> Result<(), String> {
-    // Checks this before it registers anything, so that a server which goes on without the module is unchanged.
+    // Checks the version before it registers anything, so that a server without the module stays unchanged.
     if context.server_version() < OLDEST {
         return Err("it needs Redis 6.2 or newer, or Valkey".into());
     }

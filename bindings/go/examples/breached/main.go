@@ -1,18 +1,19 @@
 // Command breached is an HTTP service that says whether a password was in a breach, in pure Go: without cgo and without
-// libpetal. It asks a file that the command petal built of the list of breached passwords, a line each:
+// libpetal. The service looks passwords up in a file that the command petal built from a list of breached passwords,
+// one a line:
 //
 //	petal build --kind fuse --fpr 0.001 -o breached.petal LIST
 //	CGO_ENABLED=0 go run ./examples/breached -filter breached.petal -listen 127.0.0.1:8080
 //	curl --data-binary @- http://127.0.0.1:8080/check
 //
-// The kind is fuse because such a list is known as a whole and is replaced as a whole: at 1 in 1000 it takes 11.3 bits
-// a password, where the kinds that passwords can be added to take 14.4 and more, and it is asked in three accesses to
-// memory. It needs no secret key: the list is public, and nobody adds to it.
+// The kind is fuse because such a list is complete from the start and is replaced as a whole. At 1 in 1000 a password
+// takes 11.3 bits; kinds that take further passwords need 14.4 bits and more. A lookup takes three accesses to memory.
+// The filter needs no secret key: the list is public, and nobody adds to it.
 //
-// No password of the list gets through; of the others 1 in 1000 is taken for one, and whoever chose it chooses another.
-// The file is mapped for reading, so that all processes which have it open share it, and is verified once, at the
-// start; then all requests ask at once, without a lock. A new list is a new file under the same name, which the command
-// replaces as a whole, and a restart.
+// No password of the list gets through. Of the others 1 in 1000 is taken for a breached one, and its user chooses
+// another. All processes share the file, which is mapped for reading and verified once, at the start. Requests then
+// look up at the same time, without a lock. To take a new list, the command replaces the file as a whole, and the
+// service restarts.
 package main
 
 import (
@@ -34,7 +35,8 @@ import (
 // longest is the length of the longest password, in bytes.
 const longest = 1024
 
-// open maps the filter and verifies it. What cannot hash keys says true of every one: it is no list of passwords.
+// open maps the filter and verifies it. A filter that cannot hash keys says true of every key, so it cannot be a list
+// of passwords.
 func open(path string) (*view.Filter, error) {
 	breached, err := view.Open(path, nil)
 	if err != nil {
@@ -50,8 +52,8 @@ func open(path string) (*view.Filter, error) {
 	return breached, nil
 }
 
-// handler answers POST /check, whose body is the password. Not a query: those stand in logs of servers and proxies.
-// Nothing here logs a password or keeps it, and no answer is kept by anybody on the way.
+// handler answers POST /check, whose body is the password. The password is not in the query, because logs of servers
+// and proxies contain queries. The handler does not log or keep passwords, and forbids caches to keep answers.
 func handler(breached *view.Filter) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /check", func(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +77,7 @@ func handler(breached *view.Filter) http.Handler {
 	return mux
 }
 
-// serve answers until the context ends, and then what was begun.
+// serve answers requests until the context ends, and then finishes the requests that have begun.
 func serve(ctx context.Context, breached *view.Filter, address string) error {
 	server := &http.Server{
 		Addr:              address,

@@ -17,8 +17,8 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/goldenfiles"
 )
 
-// breachedFile returns a filter and the passwords that it was built from: those of PETAL_BREACHED and
-// PETAL_BREACHED_LIST, which test.sh has the command build, or of a golden file.
+// breachedFile returns a filter and the passwords from which it was built. The files are PETAL_BREACHED and
+// PETAL_BREACHED_LIST, which test.sh makes with the command petal, or a golden file.
 func breachedFile(t *testing.T) (path string, list []string) {
 	if path = os.Getenv("PETAL_BREACHED"); path != "" {
 		file, err := os.Open(os.Getenv("PETAL_BREACHED_LIST"))
@@ -90,7 +90,7 @@ func TestBreachedPasswordsAreFoundByAllAtOnce(t *testing.T) {
 			others++
 		}
 	}
-	// The rate is 0.001 at most.
+	// The rate is at most 0.001.
 	if others > 5 {
 		t.Errorf("%d of 300 others are found", others)
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// cache keeps the objects that were used last, as many as fit.
+// cache keeps the objects that were used last, as many as fit into it.
 type cache struct {
 	mutex   sync.Mutex
 	objects map[string]*list.Element

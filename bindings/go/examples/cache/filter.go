@@ -7,9 +7,9 @@ import (
 	"github.com/petal-filter/petal/bindings/go"
 )
 
-// seenRecently remembers keys for a while: those of the filter that is filling, and those of the one before it. When
-// the current one has got what it was sized for, it becomes the one before, and what that held is forgotten. So a key
-// is remembered until some `window` other keys came, or twice as many, in two filters of fixed size.
+// seenRecently remembers keys for a while, in two filters of fixed size: the current one and the previous one. When the
+// current filter is full it becomes the previous one, and the keys of the old previous one are forgotten. A key is so
+// remembered until between one and two times `window` other keys came.
 type seenRecently struct {
 	mutex             sync.Mutex
 	current, previous *petal.Filter
@@ -17,7 +17,7 @@ type seenRecently struct {
 	rotations         int
 }
 
-// newSeenRecently makes the filters; rate is the share of new keys that pass for seen ones, in each of both.
+// newSeenRecently makes the filters. rate is the share of new keys that each of them takes for known ones.
 func newSeenRecently(window uint64, rate float64) (*seenRecently, error) {
 	spec := petal.Spec{Capacity: window, FalsePositiveRate: rate}
 	current, err := petal.New(spec)
@@ -32,11 +32,11 @@ func newSeenRecently(window uint64, rate float64) (*seenRecently, error) {
 	return &seenRecently{current: current, previous: previous, window: window}, nil
 }
 
-// again notes a key and says whether it was there already.
+// again adds a key and says whether it was there already.
 func (s *seenRecently) again(key string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	// One call notes the key and says whether it was new.
+	// One call adds the key and says whether it was new.
 	isNew, err := s.current.InsertString(key)
 	if err != nil {
 		return false, err
@@ -56,7 +56,7 @@ func (s *seenRecently) again(key string) (bool, error) {
 	return seen, nil
 }
 
-// bytes is how much memory both filters take.
+// bytes returns how much memory both filters take.
 func (s *seenRecently) bytes() uint64 {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -1,12 +1,13 @@
-// Command cache is an HTTP cache that keeps an object only when it is asked for a second time. Most objects of a busy
-// site are asked for once and never again; letting those in pushes out the ones that come back. A pair of filters
-// remembers, in a byte or two an object, what was asked for lately.
+// Command cache is an HTTP cache that keeps an object from its second request on. Most objects of a busy site are
+// requested once and never again; storing them would push out the objects that come back. A pair of filters remembers
+// recent requests, in a byte or two an object.
 //
 //	cache -listen :8080 -origin http://localhost:9000
 //	cache -load 400000
 //
-// The second form needs nothing else: it starts an origin, two caches before it (one that admits everything, for
-// comparison) and a load of requests over HTTP or, with -direct, straight into the handlers, and prints the hit rates.
+// The second form needs nothing else. The command starts an origin and two caches before it; one of them admits
+// everything, for comparison. The command then sends requests over HTTP or, with -direct, straight to the handlers, and
+// prints the hit rates.
 package main
 
 import (
@@ -28,7 +29,7 @@ type server struct {
 	origin string
 	client *http.Client
 	cache  *cache
-	// seen decides what is admitted; nil admits everything.
+	// seen decides which objects are admitted; nil admits everything.
 	seen *seenRecently
 
 	requests, hits, admitted atomic.Uint64
@@ -72,14 +73,14 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// admits says whether an object that was fetched goes into the cache: on its second request.
+// admits says whether a fetched object goes into the cache: on its second request.
 func (s *server) admits(name string) bool {
 	if s.seen == nil {
 		return true
 	}
 	again, err := s.seen.again(name)
 	if err != nil {
-		// Without the filter it is a cache like any other.
+		// Without the filter the program is a cache like any other.
 		log.Print(err)
 		return true
 	}
@@ -141,8 +142,8 @@ func run(s settings, out io.Writer) error {
 	return http.ListenAndServe(s.listen, server)
 }
 
-// drive sends the same requests to a cache that admits on the second request and to one that admits everything: half of
-// them for popular objects, by Zipf's law, and half for objects that nobody asks for again.
+// drive sends the same requests to a cache that admits on the second request and to one that admits everything. Half of
+// the requests are for popular objects, by Zipf's law, and half for objects that nobody requests again.
 func drive(s settings, seen *seenRecently, out io.Writer) error {
 	origin := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintln(w, "the object", r.URL.Path)
@@ -181,7 +182,7 @@ func drive(s settings, seen *seenRecently, out io.Writer) error {
 	return nil
 }
 
-// serve gives an address and a client that reaches a handler: over a socket, or directly.
+// serve returns an address and a client that reach a handler: over a socket, or directly.
 func serve(handler http.Handler, direct bool) (address string, client *http.Client, stop func()) {
 	if direct {
 		return "http://handler", &http.Client{Transport: transport{handler}}, func() {}
@@ -190,7 +191,7 @@ func serve(handler http.Handler, direct bool) (address string, client *http.Clie
 	return server.URL, server.Client(), server.Close
 }
 
-// transport is a network that is not there.
+// transport calls a handler directly in place of a network.
 type transport struct {
 	handler http.Handler
 }

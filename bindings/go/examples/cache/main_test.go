@@ -54,7 +54,7 @@ func TestKeysAreRememberedForAWindow(t *testing.T) {
 			t.Fatalf("%d was forgotten too soon", i-window+1)
 		}
 	}
-	// Some twenty are to be expected at most.
+	// The expected number is some twenty.
 	if strangers > 50 || seen.rotations < 9 {
 		t.Errorf("%d new keys passed for seen ones, %d rotations", strangers, seen.rotations)
 	}

@@ -1,12 +1,12 @@
 // Command frontier is the part of a web crawler that decides what to fetch next: a queue of URLs, and a filter that
-// remembers every URL that was ever put there. Nobody knows beforehand how large the web is that it finds, so the
-// filter begins with room for a thousand URLs and grows, and its false-positive rate stays below what was asked for. A
-// URL that the filter takes for a known one is never fetched: that is the price, and it is measured here.
+// remembers every URL that was ever queued. The size of the web is unknown, so the filter begins with room for a
+// thousand URLs and grows. The filter keeps its false-positive rate below the requested rate. A URL that the filter
+// takes for a known one is never fetched. The command measures this loss.
 //
 //	frontier -urls 10000000
 //
-// The web is made up, so that it is the same at each run: pages have links to pages near them, which mostly were seen
-// before, and to far ones.
+// The web is generated, so that it is the same at each run: pages have links to near pages, most of which were seen
+// before, and to far pages.
 package main
 
 import (
@@ -39,14 +39,15 @@ type settings struct {
 	urls     int
 }
 
-// frontier is the URLs to fetch, each of them once.
+// frontier is the queue of URLs to fetch, each of them once.
 type frontier struct {
 	seen *petal.Filter
-	// queue holds what waits; a real one is on disk.
+	// queue holds the waiting pages; a real queue is on disk.
 	queue []int
 }
 
-// add puts a page into the queue unless its URL was there before, and says whether it did. One call asks and remembers.
+// add puts a page into the queue unless its URL was there before, and says whether it did. One call looks the URL up
+// and remembers it.
 func (f *frontier) add(page int, url []byte) (bool, error) {
 	isNew, err := f.seen.Insert(url)
 	if isNew {
@@ -55,7 +56,7 @@ func (f *frontier) add(page int, url []byte) (bool, error) {
 	return isNew, err
 }
 
-// next takes the page that waits longest.
+// next takes the page that has waited longest.
 func (f *frontier) next() (int, bool) {
 	if len(f.queue) == 0 {
 		return 0, false
@@ -65,7 +66,7 @@ func (f *frontier) next() (int, bool) {
 	return page, true
 }
 
-// run crawls until so many different URLs were met, and prints the filter's size and errors at every power of ten.
+// run crawls until it has met this many different URLs, and prints the filter's size and errors at every power of ten.
 func run(s settings, out io.Writer) error {
 	spec := petal.Spec{Kind: s.kind, Capacity: s.capacity, FalsePositiveRate: s.rate}
 	filter, err := petal.New(spec)
@@ -74,7 +75,7 @@ func run(s settings, out io.Writer) error {
 	}
 	defer filter.Close()
 	crawl := frontier{seen: filter}
-	// What a crawler has no memory for, and what the errors are counted by: which pages of the web were met.
+	// The pages that were met, to count the errors. A real crawler has no memory for this set.
 	met := newBits(64 * s.urls)
 	pages, missed, links := 0, 0, 0
 	fmt.Fprintf(out, "%12s %12s %12s %14s %14s %10s\n", "URLs", "links seen", "filter MB", "bits per URL", "missed",
@@ -110,7 +111,7 @@ func run(s settings, out io.Writer) error {
 		}
 		return nil
 	}
-	// Pages that somebody gave to begin with: where a queue runs dry, the next of them.
+	// If the queue is empty, the next start page follows.
 	for seed := 0; pages < s.urls; seed++ {
 		if err := meet(seed * 64 % met.len()); err != nil {
 			return err
@@ -133,7 +134,7 @@ func run(s settings, out io.Writer) error {
 	return nil
 }
 
-// linkOf is where a link of a page leads: most of them near it, two to anywhere.
+// linkOf returns the target of a page's link: most links lead to near pages, two to any page.
 func linkOf(page, link, pages int) int {
 	random := mix(uint64(page)<<3 | uint64(link))
 	if link < 2 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Both forms of the lookup against the definition, bit by bit, for every number of lanes.
+// Both implementations of the lookup against the definition, bit by bit, for every number of lanes.
 func TestBlocksAreTheDefinition(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	counts := []int{16, 64, 448, 784, 3136, 3136, 7840, 4900, 7840, 3136, 3136, 784, 448, 64, 16, 1}

@@ -65,7 +65,7 @@ func allocate(length int) ([]byte, error) {
 	return make([]byte, length), nil
 }
 
-// ImageBytes returns the length of the image of so many bits.
+// ImageBytes returns the length of an image with this many bits; possible is false if it is too long.
 func ImageBytes(bits uint64) (length uint64, possible bool) {
 	bytes := max(1, wholeBytes(bits))
 	if bytes > math.MaxInt/2 {

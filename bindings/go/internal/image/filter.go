@@ -239,9 +239,9 @@ func (f *Filter) String() string {
 	return line
 }
 
-// Verify checks the bytes that are there now, by reading them: [ErrCorrupt] if a part does not match its checksum,
-// [ErrDirty] if none differs but nobody vouches for them, or not yet. A filter in memory of its own was checked when it
-// was loaded.
+// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
+// Returns [ErrDirty] if all parts match but nobody vouches for them, or not yet. A filter in memory of its own was
+// checked when it was loaded.
 func (f *Filter) Verify() error {
 	if f.kind == 0 {
 		return ErrClosed

@@ -17,7 +17,7 @@ import (
 // goldenKeys is how many keys a golden file holds; tests/golden/README.md says which.
 const goldenKeys = 100
 
-// goldenFiles reads Petal's golden files, which are not there where this module alone was downloaded.
+// goldenFiles reads Petal's golden files. The files do not exist if this module was downloaded alone.
 func goldenFiles(t testing.TB) map[string][]byte {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(goldenfiles.Folder(t), "*.petal"))
@@ -26,7 +26,7 @@ func goldenFiles(t testing.TB) map[string][]byte {
 	for _, path := range paths {
 		image, err := os.ReadFile(path)
 		ok(t, err)
-		// A kind of a later version is none of this package's.
+		// This package does not know a kind of a later version.
 		if _, err := Wrap(image, nil, AFilter); !errors.Is(err, ErrNewerVersion) {
 			files[path] = image
 		}
@@ -95,8 +95,8 @@ func TestGoldenFilesHoldTheirKeys(t *testing.T) {
 					t.Errorf("%s: key %d as bytes", path, i)
 				}
 			}
-			// Ten bits a key: some two per cent of the others are found. Of counters these are two and a half, and of
-			// the widest less than one, so that most of the others are found.
+			// With ten bits a key, some two per cent of the other keys are found. Ten bits are two and a half counters, and less
+			// than one of the widest counters, so most of the other keys are found there.
 			least := 800
 			if f.Header().Kind == Counting {
 				least = 100
@@ -126,7 +126,7 @@ func TestGoldenFilesHoldTheirKeys(t *testing.T) {
 	}
 }
 
-// What this package does not read it names.
+// An error names a kind that this package does not read.
 func TestOtherKindsAreNamed(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(goldenfiles.Folder(t), "*.petal"))
 	ok(t, err)
@@ -142,7 +142,7 @@ func TestOtherKindsAreNamed(t *testing.T) {
 		!strings.Contains(err.Error(), "foreign_static") {
 		t.Error(err)
 	}
-	// The number of a kind that nobody knows says which handle it has.
+	// The number of an unknown kind still gives its handle.
 	for number, handle := range map[uint32]string{99: "filter or map", 300: "sketch", 600: "index", 5000: "handle"} {
 		binary.LittleEndian.PutUint32(foreign[12:], number)
 		_, err := Wrap(seal(foreign), nil, AFilter)
@@ -152,8 +152,8 @@ func TestOtherKindsAreNamed(t *testing.T) {
 	}
 }
 
-// An emptied golden file into which its keys are inserted again has the same bytes: insertion does what the library
-// does.
+// Insertion does the same as in the library: an emptied golden file has the same bytes again after its keys were
+// inserted.
 func TestInsertingMakesTheSameBytes(t *testing.T) {
 	for path, image := range goldenFiles(t) {
 		if f, err := Wrap(image, nil, AFilter); err != nil || f.row.insert == nil {
@@ -174,7 +174,7 @@ func TestInsertingMakesTheSameBytes(t *testing.T) {
 				fresh++
 			}
 			if f.kind == Counting {
-				// It counts a key that comes again.
+				// A counting filter counts a key that comes again.
 				continue
 			}
 			if again, _ := f.InsertHash(goldenHash(t, f, i)); again {
@@ -223,7 +223,7 @@ func TestHashesAreThePublishedOnes(t *testing.T) {
 	if got, _ := h128.identify(nil); got != (identity{0x6001c324468d497f, 0x99aa06d3014798d8}) {
 		t.Errorf("the 128-bit XXH3 of nothing is %#x", got)
 	}
-	// XXH64 and XXH3 of nothing, seed 0.
+	// XXH64 and XXH3 of no bytes, with seed 0.
 	for function, want := range map[Hash]uint64{XXH64: 0xef46db3751d8e999, XXH3: 0x2d06800538d394c2} {
 		h := hasher{function: function}
 		if got, ok := h.hash(nil); !ok || got != want {
@@ -232,8 +232,7 @@ func TestHashesAreThePublishedOnes(t *testing.T) {
 	}
 }
 
-// The positions of every derivation against the formulas as the specification writes them, with exact arithmetic in
-// small numbers.
+// The positions of every derivation against the formulas of the specification, with exact arithmetic in small numbers.
 func TestDerivationsAreTheFormulas(t *testing.T) {
 	for r := uint64(1); r < 400; r += 7 {
 		for _, hash := range []uint64{0, 1, math.MaxUint64, mix(r), mix(mix(r))} {

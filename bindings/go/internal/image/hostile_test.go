@@ -1,4 +1,4 @@
-// Images that lie, are damaged, or are none.
+// Images that are forged, damaged, or not images.
 
 package image
 
@@ -15,13 +15,13 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// seal makes the checksums of an image right again.
+// seal corrects the checksums of an image.
 func seal(image []byte) []byte {
 	put := binary.LittleEndian.PutUint64
 	put(image[checksumOffset:], xxh3.Hash(image[:checksumOffset]))
 	state := [8]byte(image[stateOffset:])
 	clear(image[stateOffset : stateOffset+8])
-	// The table, where there is room for it.
+	// Seals the table if the image has room for it.
 	payload := binary.LittleEndian.Uint64(image[136:])
 	if length, possible := imageBytes(payload); possible && length <= len(image) {
 		table := image[headerLength+int(payload) : length]
@@ -58,7 +58,7 @@ func sample() map[Kind][]byte {
 	return images
 }
 
-// A choice that this package does not know was made by a later version, and is no damage.
+// An unknown choice counts as a later version's, and not as damage.
 func TestUnknownChoicesAreThoseOfALaterVersion(t *testing.T) {
 	tried := 0
 	for kind, row := range kinds {
@@ -148,7 +148,7 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 	}
 	for kind, image := range sample() {
 		for _, c := range changes {
-			// With room for a payload that is a line longer.
+			// The forged image has room for a payload that is a line longer.
 			forged := append(bytes.Clone(image), make([]byte, payloadUnit)...)
 			copy(forged[c.offset:], c.change)
 			_, wrapped := Wrap(seal(forged), nil, AFilter)
@@ -160,7 +160,7 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 				}
 			}
 		}
-		// A huge image that is not there is not allocated first.
+		// The claim of a huge image does not allocate memory for it.
 		huge := bytes.Clone(image)
 		const blocks = 1<<32 - 2
 		copy(huge[64:], u64(256*blocks))
@@ -183,7 +183,7 @@ func TestEveryFlippedBitOfTheHeaderIsNoticed(t *testing.T) {
 				t.Errorf("%v: bit %d", kind, bit)
 			}
 		}
-		// The payload, the table's entry, its padding and its own checksum.
+		// The places are the payload, the table's entry, its padding and its own checksum.
 		for _, at := range []int{100, 128, 128 + 8, 128 + 63} {
 			flipped := bytes.Clone(image)
 			flipped[headerLength+at] ^= 1
@@ -231,7 +231,7 @@ func TestEveryFlippedBitOfTheHeaderIsNoticed(t *testing.T) {
 	}
 }
 
-// What cannot be looked up is there.
+// A lookup that fails says that the key is there.
 func TestBrokenLookupsSayTrue(t *testing.T) {
 	image := sample()[Blocked]
 	f, err := Wrap(image, nil, AFilter)
@@ -302,7 +302,7 @@ func TestDirtyImagesOpenAndSaySo(t *testing.T) {
 	}
 }
 
-// FuzzImage opens any bytes: as they are, and with right checksums, which get further. Nothing may panic.
+// FuzzImage opens any bytes: as they are, and with corrected checksums, which reach more code. Nothing may panic.
 func FuzzImage(f *testing.F) {
 	for _, image := range goldenFiles(f) {
 		f.Add(image, uint64(1))
@@ -381,7 +381,7 @@ func useMap(t *testing.T, image []byte, hash uint64) {
 	if _, err := Load(image, nil, AMap); err != nil {
 		return
 	}
-	// A directory that was looked at leads nowhere else.
+	// A directory that was checked leads no lookup outside of the payload.
 	for i := range uint64(50) {
 		if _, _, err := m.GetUint64(hash + i); errors.Is(err, ErrCorrupt) {
 			t.Fatal(err)

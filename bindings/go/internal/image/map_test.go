@@ -11,7 +11,7 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/goldenfiles"
 )
 
-// goldenMaps reads the golden files of maps; key i of their hundred has the value 1000 i + 7.
+// goldenMaps reads the golden files of maps. Key i of their hundred keys has the value 1000 i + 7.
 func goldenMaps(t testing.TB) map[string][]byte {
 	t.Helper()
 	return goldenFilesOf(t, "maps")
@@ -69,7 +69,7 @@ func TestGoldenMapsHoldTheirValues(t *testing.T) {
 					others++
 				}
 			}
-			// Seven check bits at least, which find one key in 128, or none, which find all.
+			// Maps have at least seven check bits, which find one other key in 128, or none, and then find all.
 			most := 2 * 99 * goldenKeys / 128
 			if m.Header().Kind == Retrieval {
 				most = 99 * goldenKeys
@@ -113,7 +113,8 @@ func TestGoldenMapsHoldTheirValues(t *testing.T) {
 	}
 }
 
-// Headers and payloads that are changed and sealed again open or not; nothing panics, and what loads again is whole.
+// Changed headers and payloads with corrected checksums open or do not open. Nothing panics, and an image that loads is
+// valid.
 func TestForgedImagesAreHarmless(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	files := goldenMaps(t)
@@ -150,7 +151,8 @@ func TestAForgedDirectoryIsFound(t *testing.T) {
 	f, err := Wrap(image, nil, AFilter)
 	ok(t, err)
 	entry := headerLength + int(f.shape.cells.directory())
-	// Where cells begin, how long segments are, and where the shard does: all of them out of the payload.
+	// The changed fields say where cells begin, how long segments are, and where the shard begins: all lead out of the
+	// payload.
 	for _, at := range []int{3, 8, 15} {
 		forged := bytes.Clone(image)
 		forged[entry+at] |= 0xf0

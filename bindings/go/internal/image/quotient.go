@@ -141,7 +141,7 @@ func (t quotientTable) run(quotient uint64) (start, end uint64, ok bool) {
 	return start, end, ok
 }
 
-// code returns how many slots the code at the beginning of a run's last slots has.
+// code returns the length in slots of the code at start, in a run that ends at end.
 func (t quotientTable) code(start, end uint64) uint64 {
 	x := t.slot(start)
 	if start == end {
@@ -159,7 +159,7 @@ func (t quotientTable) code(start, end uint64) uint64 {
 		}
 		return 2
 	}
-	// A counter up to the next x, of which a zero has two; otherwise what follows are other remainders.
+	// A counter ends at the next x, or at two zeros if x is zero. Without that end the further slots are other remainders.
 	at := start + 1
 	if x > 0 && second == 0 {
 		at++

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// goldenSketches reads the golden files of sketches: they hold mix(1) to mix(6) and the hash of "key 0", and lack 7.
+// goldenSketches reads the golden files of sketches. The sketches hold mix(1) to mix(6) and the hash of "key 0", and
+// lack 7.
 func goldenSketches(t testing.TB) map[string][]byte {
 	t.Helper()
 	return goldenFilesOf(t, "sketches")
@@ -23,7 +24,7 @@ func goldenSketches(t testing.TB) map[string][]byte {
 // sampleSketch makes the image of an empty sketch of three sub-tables of seven cells, without the golden files.
 func sampleSketch(t testing.TB) []byte { return sampleOf(t, 21, 3) }
 
-// sampleOf makes the image of an empty sketch of so many cells in so many sub-tables.
+// sampleOf makes the image of an empty sketch with this many cells and sub-tables.
 func sampleOf(t testing.TB, cells, tables int) []byte {
 	t.Helper()
 	payload := (cells*cellBytes + payloadUnit - 1) / payloadUnit * payloadUnit
@@ -46,7 +47,7 @@ func loadedSketch(t testing.TB, image []byte) *Filter {
 	return s
 }
 
-// listing is what a sketch lists, which has to be all.
+// listing returns the list of a sketch, which must be complete.
 func listing(t testing.TB, s *Filter) []Listed {
 	t.Helper()
 	listed, complete, err := s.List()
@@ -97,7 +98,7 @@ func TestGoldenSketchesListTheirNumbers(t *testing.T) {
 				t.Errorf("%s: %v, %+v", path, s, h)
 			}
 		}
-		// The same changes to an empty one make the same bytes.
+		// The same changes to an empty sketch make the same bytes.
 		empty := loadedSketch(t, image)
 		ok(t, empty.Clear())
 		if listed := listing(t, empty); len(listed) != 0 || empty.Header().Offered != 0 {
@@ -110,7 +111,7 @@ func TestGoldenSketchesListTheirNumbers(t *testing.T) {
 		if again, err := empty.MarshalBinary(); err != nil || !bytes.Equal(again, image) {
 			t.Errorf("%s: changes make other bytes, %v", path, err)
 		}
-		// Where it lies it is only read.
+		// A sketch in place is only read.
 		for _, err := range []error{
 			mapped.AddUint64(1, 1), wrapped.Add(nil, -1), mapped.Clear(), wrapped.Combine(empty, true),
 		} {
@@ -140,7 +141,8 @@ func TestGoldenSketchesListTheirNumbers(t *testing.T) {
 	}
 }
 
-// What only one of two has is listed with its sign, in ascending order; what both have is gone.
+// A number that only one of two sketches has is listed with its sign, in ascending order. A number that both have is
+// gone.
 func TestSketchesListDifferences(t *testing.T) {
 	image := sampleSketch(t)
 	ours, theirs := loadedSketch(t, image), loadedSketch(t, image)
@@ -158,7 +160,7 @@ func TestSketchesListDifferences(t *testing.T) {
 	if ours.Header().Offered != 0 {
 		t.Error(ours)
 	}
-	// Itself once more has all twice, and less itself nothing.
+	// A sketch plus itself has every number twice; minus itself it has none.
 	ok(t, ours.Combine(ours, false))
 	if listed, complete, _ := ours.List(); complete || len(listed) != 0 {
 		t.Error(listed)
@@ -167,7 +169,7 @@ func TestSketchesListDifferences(t *testing.T) {
 	if listed := listing(t, ours); len(listed) != 0 || both.Header().Offered != 2000 {
 		t.Error(listed, both)
 	}
-	// The count ends at both its ends.
+	// The count of offered keys stops at both ends of its range.
 	both.header.Offered = math.MaxUint64
 	ok(t, both.AddUint64(1, 1), both.Combine(theirs, false))
 	ok(t, ours.AddUint64(1, -1))
@@ -185,7 +187,7 @@ func TestSketchesThatDifferDoNotCombine(t *testing.T) {
 			t.Error(at, err)
 		}
 	}
-	// A dirty one makes the other dirty, and one that is damaged where it lies is refused.
+	// A dirty sketch makes the other sketch dirty, and a damaged sketch in place is refused.
 	dirty := sampleSketch(t)
 	copy(dirty[stateOffset:], dirtyState)
 	damaged := sampleSketch(t)
@@ -223,7 +225,7 @@ func TestKeyedSketchesNeedTheirKey(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// The difference is right nevertheless.
+	// The difference is still right.
 	ok(t, closed.Combine(open, true), open.Combine(closed, false))
 	if listed := listing(t, open); len(listed) != 0 {
 		t.Error(listed)
@@ -258,7 +260,7 @@ func TestClosedSketchesSaySo(t *testing.T) {
 	}
 }
 
-// Geometries that no sketch has are refused.
+// Geometries that a sketch cannot have are refused.
 func TestForgedSketchesAreRefused(t *testing.T) {
 	put := func(image []byte, at int, value uint64) { binary.LittleEndian.PutUint64(image[at:], value) }
 	for what, change := range map[string]func([]byte){
@@ -289,7 +291,7 @@ func TestForgedSketchesAreRefused(t *testing.T) {
 			}
 		}
 	}
-	// A cell that its own number, alone, makes of others is taken apart for ever by a decoder without a bound.
+	// Each step puts a single number into the cleared cells again, so a decoder without a bound would never end.
 	s := loadedSketch(t, sampleSketch(t))
 	ok(t, s.AddUint64(42, 1))
 	hash, _ := s.hasher.hashUint64(42)
@@ -299,7 +301,7 @@ func TestForgedSketchesAreRefused(t *testing.T) {
 	if listed, complete, err := s.List(); complete || err != nil || len(listed) > 21 {
 		t.Error(listed, complete, err)
 	}
-	// A number whose cell is another one is not believed.
+	// A number in a wrong cell is not listed.
 	s = loadedSketch(t, sampleSketch(t))
 	ok(t, s.AddUint64(42, 1))
 	for table := range 3 {
@@ -311,7 +313,7 @@ func TestForgedSketchesAreRefused(t *testing.T) {
 	}
 }
 
-// useSketch opens any bytes as a sketch, and does all that sketches do. Nothing may panic or go on for ever.
+// useSketch opens any bytes as a sketch, and calls every method of sketches. Nothing may panic or run for ever.
 func useSketch(t *testing.T, image []byte, hash uint64) {
 	wrapped, err := Wrap(image, nil, ASketch)
 	if err != nil {

@@ -87,7 +87,7 @@ func newPolynomial(cells float64, hashes uint64, balls float64) *polynomial {
 }
 
 // findSaddle finds the radius at which the mean is N, by Newton's method. Given j, the distribution is the sum of j
-// zero-truncated Poisson(x) counts, x = r/m, and one Poisson(r - j x). Its mean is r + j y with y = x / (e^x - 1). The
+// zero-truncated Poisson(x) counts, x = r/m, and one Poisson(r - j x). The mean is r + j y with y = x / (e^x - 1). The
 // derivative of such a mean by ln r is the variance.
 func (p *polynomial) findSaddle() saddle {
 	shift := 0.0

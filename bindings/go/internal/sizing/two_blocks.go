@@ -9,7 +9,7 @@ const MaxTwoBlocksHashes = 2 * MaxLanes
 const twoBlocksLow = 1e-5
 
 // twoBlocksChanges has, for k = 2, 4, .. 30, the false-positive rate and the bits a key at which k + 2 bits in two
-// blocks become better than k, in the limit of many blocks.
+// blocks become better than k. The numbers are for the limit of many blocks.
 var twoBlocksChanges = [MaxLanes - 1]struct{ rate, bitsPerKey float64 }{
 	{1.4510079520886202e-1, 4.170816963145262},
 	{3.3876710240723584e-2, 7.156427179936135},

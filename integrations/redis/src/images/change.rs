@@ -28,7 +28,8 @@ pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
     })?);
     match spec.key {
         None => context.replicate_verbatim(),
-        // The last of several equal options counts: a key that is made here is the same everywhere.
+        // Replicas get the digits of the secret key, so a key made for NEW is the same everywhere. The last of several
+        // equal options counts.
         Some(key) => {
             let digits = secret::digits(&key);
             let mut words: Vec<&[u8]> = arguments[2..].iter().map(Argument::bytes).collect();
@@ -63,7 +64,7 @@ fn spec(
     let capacity = capacity.ok_or(Refusal::Said("ERR capacity is not a whole number from 1 on"))? as u64;
     let rate = rate.real().ok_or(Refusal::Said("ERR the rate is not a number"))?;
     let mut spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(capacity, rate)? };
-    // A kind with a hash function of its own takes no other.
+    // A kind with a hash function of its own has no other.
     if let [only] = row.hash_functions() {
         spec.hash = *only;
     }
@@ -132,7 +133,7 @@ pub fn rejuvenate(context: &Context, arguments: &[Argument]) -> Result<(), Refus
     change_counted(context, arguments, rejuvenate, Filter::rejuvenate_batch)
 }
 
-/// Changes a filter by items, and replies with how many of them changed it.
+/// Changes a filter by items, and replies with the number of items that changed it.
 fn change_counted(
     context: &Context,
     arguments: &[Argument],
@@ -193,7 +194,8 @@ fn put(
     })
 }
 
-/// Changes a value by many items, and replies the answer of each. If an item is refused, the replies end with an error.
+/// Changes a value by many items, and replies the answer for each. If an item is refused, the replies end with an
+/// error.
 fn change_many(
     context: &Context,
     value: &mut Changing<Stored>,
@@ -227,8 +229,8 @@ pub fn clear(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     })
 }
 
-/// Changes the first key's value as a whole: in place, or, if that takes long, in a copy in the module's thread, which
-/// then replaces the value.
+/// Changes the first key's value as a whole. The change is in place if it is fast. Otherwise the module's thread
+/// changes a copy, which then replaces the value.
 fn changed_whole(
     context: &Context,
     arguments: &[Argument],

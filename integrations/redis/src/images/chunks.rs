@@ -1,5 +1,5 @@
-//! Images in chunks, for export and import: the same bytes that the command `petal` and the libraries read and write as
-//! files. The iterator of a chunk is the number of bytes up to its end, and 1 more, as in RedisBloom.
+//! Images in chunks, for export and import: the same bytes as in the files of the command `petal` and the libraries. As
+//! in RedisBloom, the iterator of a chunk is 1 plus the number of bytes up to the chunk's end.
 
 use super::stored::Stored;
 use super::{NOT_FOUND, NOT_WHOLE, secret};
@@ -21,7 +21,7 @@ pub fn export(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
     let start = iterator.saturating_sub(1);
     let Lent { values, bytes, busy, .. } = Lent::<Stored>::of(context, std::slice::from_ref(name))?;
     let [stored] = &values[..] else { return Err(NOT_FOUND) };
-    // A chunk that is given as it lies in memory takes no time.
+    // A chunk that is a copy of the payload's memory takes no time.
     let bytes = if stored.lies_there(start) { 0 } else { bytes };
     let most = defaults::chunk();
     context.beside(arguments, bytes, busy, move || {
@@ -90,7 +90,7 @@ pub fn import(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
             },
         );
     }
-    // Reserves all memory at once, as far as the length is known, because growing would copy the image.
+    // Reserves all memory at once if the length is known, because growing would copy the image.
     let whole = length.map_or(start + chunk.len(), |length| length as usize);
     match key.to_change::<Stored>(context)? {
         Some(mut stored) => stored.change(|stored| append(stored, chunk, whole))?,
@@ -124,7 +124,7 @@ fn append(stored: &mut Stored, chunk: &[u8], whole: usize) -> Result<(), Refusal
     Ok(())
 }
 
-/// A part of an image and the chunk that follows it, with room for so many bytes.
+/// A copy of a part of an image and the next chunk, with a capacity of `room` bytes.
 fn joined(part: &[u8], chunk: &[u8], room: usize) -> petal::Result<Vec<u8>> {
     let mut bytes = try_vec(room)?;
     bytes.extend_from_slice(part);

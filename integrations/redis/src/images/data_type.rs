@@ -14,7 +14,7 @@ use std::ffi::{CStr, c_int};
 use std::ptr::null_mut;
 use std::sync::atomic::AtomicPtr;
 
-/// The bytes of a piece.
+/// The most bytes of a piece.
 const PIECE: usize = 1 << 20;
 
 /// The forms in a file: an image, a part of an image, or a secret key followed by the image that needs it.
@@ -59,8 +59,7 @@ impl DataType for Stored {
         };
         let length = from.unsigned()?;
         let mut image = Vec::new();
-        // Reserves all room at once, because growing would copy. Room that no piece fills is never touched, and takes
-        // no memory.
+        // Reserves all room at once, because growing would copy. Room that no piece fills takes no memory.
         if !memory::is_conceivable(length) || image.try_reserve_exact(length as usize).is_err() {
             return Err(Unreadable);
         }
@@ -140,7 +139,7 @@ impl DataType for Stored {
         to.end();
     }
 
-    /// The core's allocations stay where they are.
+    /// Does nothing: the core's allocations cannot be moved.
     fn move_memory(&mut self, _mover: &Mover) {}
 
     fn copy(&self) -> petal::Result<Stored> {

@@ -95,12 +95,12 @@ const NO_MAP: Refusal = Refusal::Said("ERR the key holds a filter, not a map");
 const NO_VALUE: Refusal = Refusal::Said("ERR the value of an item is not a whole number from 0 on");
 const NOT_WHOLE: Refusal = Refusal::Said("ERR chunks of the key's image are missing: PETAL.IMPORT takes them");
 
-/// The value of a key that has to be there.
+/// The value of a key that must exist.
 fn value(key: &Key) -> Result<&Value<Stored>, Refusal> {
     key.value::<Stored>()?.ok_or(NOT_FOUND)
 }
 
-/// The value of a key that has to be there, to be changed.
+/// The value of a key that must exist, ready for a change.
 fn to_change<'k>(context: &Context, key: &'k mut Key) -> Result<Changing<'k, Stored>, Refusal> {
     key.to_change::<Stored>(context)?.ok_or(NOT_FOUND)
 }
@@ -114,7 +114,7 @@ fn filter(stored: &Stored) -> Result<&Filter, Refusal> {
     }
 }
 
-/// The filter that a value is, to be changed.
+/// The value as a filter, for a change.
 fn filter_mut(stored: &mut Stored) -> Result<&mut Filter, Refusal> {
     match stored {
         Stored::Filter(filter) => Ok(filter),
@@ -132,17 +132,17 @@ fn map(stored: &Stored) -> Result<&Map, Refusal> {
     }
 }
 
-/// Items in one buffer, as the library takes many keys.
+/// Items in one buffer, in the library's form of many keys.
 struct Items<'a> {
     items: Vec<&'a Argument>,
     bytes: Vec<u8>,
     offsets: Vec<u64>,
-    /// Items that are numbers, or the hashes of items.
+    /// The items as numbers, or the hashes of the items.
     numbers: Vec<u64>,
 }
 
 impl<'a> Items<'a> {
-    /// The items, as the core takes keys.
+    /// Collects the items.
     ///
     /// # Errors
     /// [`Refusal::Arity`] for none.
@@ -158,10 +158,10 @@ impl<'a> Items<'a> {
         self.items.len()
     }
 
-    /// The items as keys of this filter: hashed in place, unless the filter takes keys whole.
+    /// The items as keys of this filter. The items are hashed here, unless the filter takes whole keys.
     ///
     /// # Errors
-    /// As [`Items::keys`].
+    /// The errors of [`Items::keys`].
     fn keys_of_filter(&mut self, of: &Base) -> Result<Keys<'_>, Refusal> {
         if of.header().hash != HashFunction::Identity {
             let hash = |item: &&Argument| of.hasher().hash_bytes_at_once(item.bytes());
@@ -174,10 +174,10 @@ impl<'a> Items<'a> {
         self.keys(of)
     }
 
-    /// The items as keys of this filter or map: bytes, or numbers in digits if its keys are integers.
+    /// The items as keys of this filter or map: bytes, or, if its keys are integers, numbers in digits.
     ///
     /// # Errors
-    /// An item that is no number where only numbers are keys.
+    /// An error for an item that is not a number if the keys are integers.
     fn keys(&mut self, of: &Base) -> Result<Keys<'_>, Refusal> {
         if of.header().hash == HashFunction::Identity {
             self.numbers = self.items.iter().map(|item| number(item)).collect::<Result<_, _>>()?;

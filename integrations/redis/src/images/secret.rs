@@ -3,7 +3,7 @@
 use crate::server::{Argument, Context, Refusal};
 use petal::SecretKey;
 
-/// The key that an argument says in 32 hexadecimal digits, or a new one for NEW.
+/// The secret key of an argument in 32 hexadecimal digits, or a new key for NEW.
 ///
 /// # Errors
 /// [`Refusal::Said`] for anything else.

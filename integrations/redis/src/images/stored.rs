@@ -34,7 +34,7 @@ impl Stored {
         }
     }
 
-    /// The secret key, if there is one and it is known.
+    /// The secret key, if the filter or map has one and the module knows it.
     pub fn secret_key(&self) -> Option<SecretKey> {
         match self {
             Stored::Filter(filter) => filter.base().hasher().secret_key().copied(),
@@ -59,7 +59,7 @@ impl Stored {
         }
     }
 
-    /// Gives all bytes to a sink, in order.
+    /// Passes all bytes to a sink, in order.
     ///
     /// # Errors
     /// The errors of the sink; [`Status::OutOfMemory`].
@@ -71,7 +71,7 @@ impl Stored {
         }
     }
 
-    /// How many bytes the image, or the part of an image, has.
+    /// The length in bytes of the image, or of the received part.
     pub fn length(&self) -> usize {
         match self {
             Stored::Filter(filter) => filter.serialized_size() as usize,
@@ -80,7 +80,7 @@ impl Stored {
         }
     }
 
-    /// The bytes after the header that lie in memory as they do in an image.
+    /// The payload's bytes that lie in memory in the order of the image.
     fn payload(&self) -> &[u8] {
         match self {
             Stored::Filter(filter) => bytes(filter.base().words()),
@@ -89,14 +89,14 @@ impl Stored {
         }
     }
 
-    /// Whether the chunk that starts at byte `at` is given as it lies in memory.
+    /// Whether the chunk that starts at byte `at` is a plain copy of memory.
     pub fn lies_there(&self, at: usize) -> bool {
         matches!(self, Stored::Part(_)) || at < HEADER_LENGTH + self.payload().len()
     }
 
-    /// The chunk that starts at byte `at`, with at most so many bytes; empty after the last chunk. The first chunk is
-    /// the header, and the last chunk, which takes as long as all others, has the checksums. Chunks between are given
-    /// as they lie in memory.
+    /// The chunk that starts at byte `at`, with at most `most` bytes; empty after the last chunk. The first chunk is
+    /// the header. The last chunk has the checksums, and takes as long as all other chunks together. The chunks between
+    /// are plain copies of memory.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`].
@@ -111,7 +111,7 @@ impl Stored {
         }
     }
 
-    /// The bytes from `at` to `end`, but at most so many.
+    /// The bytes from `at` to `end`, at most `most` of them.
     fn skipping(&self, at: usize, end: usize, most: usize) -> Result<Vec<u8>> {
         let wanted = end.saturating_sub(at).min(most);
         let mut chunk = try_vec(wanted)?;
@@ -128,7 +128,7 @@ impl Stored {
     }
 }
 
-/// A chunk with the first of these bytes, at most so many.
+/// A chunk with the first of these bytes, at most `most` of them.
 fn copied(bytes: &[u8], most: usize) -> Result<Vec<u8>> {
     let mut chunk = try_vec(bytes.len().min(most))?;
     chunk.extend_from_slice(&bytes[..bytes.len().min(most)]);

@@ -157,12 +157,12 @@ pub fn set_milliseconds(milliseconds: u64) {
     BUDGET.store(milliseconds, Ordering::Relaxed);
 }
 
-/// Whether work on so many bytes may take longer than the budget.
+/// Whether work on this many bytes may take longer than the budget.
 pub fn is_long(bytes: usize) -> bool {
     (bytes as u64).saturating_mul(BYTE) > nanoseconds()
 }
 
-/// Whether work on so many items may take longer than the budget.
+/// Whether work on this many items may take longer than the budget.
 pub fn are_many(items: usize) -> bool {
     (items as u64).saturating_mul(ITEM) > nanoseconds()
 }
