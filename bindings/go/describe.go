@@ -203,6 +203,7 @@ func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
 		UnionCount:        estimate(&raw.union_count),
 		IntersectionCount: estimate(&raw.intersection_count),
 		Jaccard:           estimate(&raw.jaccard),
+		DifferenceCount:   estimate(&raw.difference_count),
 	}, err
 }
 
