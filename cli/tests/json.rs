@@ -96,8 +96,13 @@ fn a_line_for_each_pair() {
     let names: Vec<(&str, &str)> =
         pairs.iter().map(|pair| (pair["first"].as_str().unwrap(), pair["second"].as_str().unwrap())).collect();
     assert_eq!(names, [("filter", "other"), ("filter", "all"), ("other", "all")]);
-    let truths =
-        [("first_count", 1000.0), ("second_count", 1000.0), ("union_count", 1500.0), ("intersection_count", 500.0)];
+    let truths = [
+        ("first_count", 1000.0),
+        ("second_count", 1000.0),
+        ("union_count", 1500.0),
+        ("intersection_count", 500.0),
+        ("difference_count", 1000.0),
+    ];
     for (name, truth) in truths {
         let value = estimate(&pairs[0][name]);
         assert!((value - truth).abs() < 100.0, "{name}: {value}");
@@ -105,7 +110,7 @@ fn a_line_for_each_pair() {
     assert!((0.2..0.5).contains(&estimate(&pairs[0]["jaccard"])));
     // For people there is a table of the same.
     let table = place.petal("estimate filter other all").text();
-    assert_eq!(table.lines().count(), 1 + 3 + 3 * 3);
+    assert_eq!(table.lines().count(), 1 + 3 + 3 * 4);
     assert!(table.contains("\nother, all: Jaccard "), "{table}");
 }
 
