@@ -20,7 +20,7 @@ pub mod word_cells;
 pub use block_kernel::BlockKernel;
 pub use block_kernel::chain::{Chain, Link};
 pub use probe::{BuiltKernel, Probe, Way};
-pub use scattered_bits::ScatteredBits;
+pub use scattered_bits::{ScatteredBits, ScatteredKernel};
 pub use view::{Layout, View};
 
 use crate::batch::ring::{Batch, Few};

@@ -1,7 +1,7 @@
 //! What a single key needs of a filter. A caller who keeps a [`Probe`] goes to the filter's words without going through
 //! the filter each time.
 
-use super::{BlockKernel, ScatteredBits};
+use super::{BlockKernel, ScatteredBits, ScatteredKernel};
 use crate::batch::ring::{self, Few};
 use crate::bits::reduce;
 use core::sync::atomic::AtomicU64;
@@ -31,7 +31,12 @@ pub enum Way {
         shares: Option<fn(u64) -> [u64; 2]>,
     },
     /// The bits of a key lie anywhere.
-    Scattered(ScatteredBits),
+    Scattered {
+        /// The inner loops.
+        kernel: &'static ScatteredKernel,
+        /// Where the bits of a key lie.
+        bits: ScatteredBits,
+    },
     /// A kind that is built once finds the key by numbers that it took from the words.
     Built {
         /// The kind's functions.
@@ -55,7 +60,7 @@ impl Probe<'_> {
     pub fn contains(&self, hash: u64) -> bool {
         match &self.way {
             Way::Block { kernel, masks, .. } => kernel.contains_one(self.words, masks, hash),
-            Way::Scattered(bits) => contains_scattered(bits, self.words, hash),
+            Way::Scattered { kernel, bits } => (kernel.contains)(bits, self.words, hash),
             Way::Built { kernel, numbers } => (kernel.contains)(numbers, self.words, hash),
         }
     }
@@ -65,7 +70,7 @@ impl Probe<'_> {
     pub fn contains_few(&self, few: &Few) -> Option<u64> {
         match &self.way {
             Way::Block { kernel, masks, .. } => Some(kernel.contains_few(self.words, masks, few)),
-            Way::Scattered(_) | Way::Built { .. } => None,
+            Way::Scattered { .. } | Way::Built { .. } => None,
         }
     }
 
@@ -75,8 +80,8 @@ impl Probe<'_> {
     pub fn insert(&self, words: &mut [u64], hash: u64, is_asked: bool) -> bool {
         match &self.way {
             Way::Block { kernel, masks, .. } => kernel.insert_one(words, masks, hash),
-            Way::Scattered(bits) if is_asked => insert_scattered(bits, words, hash),
-            Way::Scattered(bits) => put_scattered(bits, words, hash),
+            Way::Scattered { kernel, bits } if is_asked => (kernel.insert)(bits, words, hash),
+            Way::Scattered { kernel, bits } => (kernel.put)(bits, words, hash),
             Way::Built { .. } => false,
         }
     }
@@ -87,7 +92,7 @@ impl Probe<'_> {
     pub fn insert_few(&self, words: &mut [u64], few: &Few, is_asked: bool) -> Option<u64> {
         match &self.way {
             Way::Block { kernel, masks, .. } => Some(kernel.insert_few(words, masks, few, is_asked)),
-            Way::Scattered(_) | Way::Built { .. } => None,
+            Way::Scattered { .. } | Way::Built { .. } => None,
         }
     }
 
@@ -97,7 +102,7 @@ impl Probe<'_> {
     pub fn insert_shared(&self, hash: u64) -> bool {
         match &self.way {
             Way::Block { kernel, masks, .. } => kernel.insert_one_shared(self.words, masks, hash),
-            Way::Scattered(bits) => bits.insert_shared(self.words, hash),
+            Way::Scattered { kernel, bits } => (kernel.insert_shared)(bits, self.words, hash),
             Way::Built { .. } => false,
         }
     }
@@ -110,7 +115,7 @@ impl Probe<'_> {
             Way::Block { shares: Some(shares), .. } => {
                 shares(hash).into_iter().for_each(|share| self.fetch_block(share))
             }
-            Way::Scattered(bits) => bits.fetch(self.words, hash),
+            Way::Scattered { bits, .. } => bits.fetch(self.words, hash),
             Way::Built { kernel, numbers } => (kernel.fetch)(numbers, self.words, hash),
         }
     }
@@ -124,23 +129,4 @@ impl Probe<'_> {
     fn fetch_block(&self, hash: u64) {
         ring::fetch_word(self.words, reduce(hash, self.words.len() as u64) as usize);
     }
-}
-
-/// [`ScatteredBits::contains`] out of line: callers that go to a kernel then save no registers for it.
-#[inline(never)]
-fn contains_scattered(bits: &ScatteredBits, words: &[AtomicU64], hash: u64) -> bool {
-    bits.contains(words, hash)
-}
-
-/// [`ScatteredBits::insert`] out of line, as [`contains_scattered`].
-#[inline(never)]
-fn insert_scattered(bits: &ScatteredBits, words: &mut [u64], hash: u64) -> bool {
-    bits.insert(words, hash)
-}
-
-/// [`ScatteredBits::put`] out of line, as [`contains_scattered`].
-#[inline(never)]
-fn put_scattered(bits: &ScatteredBits, words: &mut [u64], hash: u64) -> bool {
-    bits.put(words, hash);
-    false
 }

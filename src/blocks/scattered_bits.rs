@@ -32,6 +32,32 @@ pub struct ScatteredBits {
     pub hashes: u32,
 }
 
+/// The inner loops for one key, out of line. Callers that go to other kernels then save no registers for these loops,
+/// and a build without kinds whose bits lie anywhere has no code for them.
+pub struct ScatteredKernel {
+    /// [`ScatteredBits::contains`].
+    pub contains: fn(&ScatteredBits, &[AtomicU64], u64) -> bool,
+    /// [`ScatteredBits::insert`].
+    pub insert: fn(&ScatteredBits, &mut [u64], u64) -> bool,
+    /// [`ScatteredBits::put`], which has no answer: false.
+    pub put: fn(&ScatteredBits, &mut [u64], u64) -> bool,
+    /// [`ScatteredBits::insert_shared`].
+    pub insert_shared: fn(&ScatteredBits, &[AtomicU64], u64) -> bool,
+}
+
+impl ScatteredKernel {
+    /// The inner loops for every processor.
+    pub const PORTABLE: &ScatteredKernel = &ScatteredKernel {
+        contains: |bits, words, hash| bits.contains(words, hash),
+        insert: |bits, words, hash| bits.insert(words, hash),
+        put: |bits, words, hash| {
+            bits.put(words, hash);
+            false
+        },
+        insert_shared: |bits, words, hash| bits.insert_shared(words, hash),
+    };
+}
+
 impl ScatteredBits {
     /// Visits all bits of a hash in order.
     #[inline(always)]

@@ -21,7 +21,7 @@ pub use derivation::{Derivation, slice_width};
 
 use crate::batch::ring::{self, Batch};
 use crate::bits;
-use crate::blocks::{BitLayout, Measure, ScatteredBits, View, Way};
+use crate::blocks::{BitLayout, Measure, ScatteredBits, ScatteredKernel, View, Way};
 use crate::error::Result;
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
@@ -239,7 +239,8 @@ impl BitLayout for Bloom {
     }
 
     fn way(&self) -> Option<Way> {
-        (self.derivation == Derivation::Remix).then_some(Way::Scattered(self.bits))
+        (self.derivation == Derivation::Remix)
+            .then_some(Way::Scattered { kernel: ScatteredKernel::PORTABLE, bits: self.bits })
     }
 
     /// Fetches the lines of the first probes, because an absent key seldom needs more.
