@@ -95,19 +95,6 @@ func Wrap(image []byte, options *Options, as Handle) (*Filter, error) {
 	return f, nil
 }
 
-// HeaderBytes is the length of an image's header, after which the payload begins.
-const HeaderBytes = headerLength
-
-// Over opens the payload of a header, which begins at an address, for lookups only, in constant time. Over does not
-// check the payload.
-func Over(head []byte, payload *byte, options *Options, as Handle) (*Filter, error) {
-	header, err := decodeHeader(head)
-	if err != nil {
-		return nil, err
-	}
-	return over(&header, unsafe.Slice(payload, header.PayloadBytes), options, as)
-}
-
 // over opens a payload, whose length is the header's.
 func over(header *Header, payload []byte, options *Options, as Handle) (*Filter, error) {
 	row, err := header.row()
