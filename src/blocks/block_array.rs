@@ -18,7 +18,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 pub trait Blocks: Send + Sync + 'static {
     /// The name by which programs that compute on the payload know the layout, if it has one.
     const LAYOUT: Option<Layout>;
-    /// The same for keys whose bits lie in two blocks.
+    /// The name of the layout if the bits of a key lie in two blocks.
     const LAYOUT_IN_TWO: Option<Layout> = None;
     /// 64-bit words in a block.
     const BLOCK_WORDS: usize;

@@ -2,9 +2,10 @@
 //! symbols.
 
 use crate::common::{golden, image as bytes, mix};
+use crate::sketches::{Random, of, with};
 use petal::kinds::riblt::symbols::{Indices, SYMBOL, add};
 use petal::kinds::riblt::{ROW, sizing};
-use petal::{Image, Listing, Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_buffer_as};
+use petal::{Image, Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_buffer_as};
 use siphasher::sip::SipHasher24;
 use std::collections::BTreeSet;
 use std::hash::Hasher;
@@ -14,27 +15,6 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// A spec with this number of symbols.
 fn symbols(symbols: u64) -> Spec {
     Spec { kind: Some(ROW.kind), bits: 192 * symbols, ..Spec::default() }
-}
-
-fn of(spec: &Spec, numbers: impl IntoIterator<Item = u64>) -> Sketch {
-    let mut sketch = create_sketch(spec).unwrap();
-    numbers.into_iter().for_each(|number| sketch.insert_u64(number).unwrap());
-    sketch
-}
-
-/// The listed numbers that have this count.
-fn with(listing: &Listing, count: i64) -> BTreeSet<u64> {
-    listing.listed.iter().filter(|one| one.count == count).map(|one| one.number).collect()
-}
-
-/// A sequence of numbers, which differs between seeds.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 += 1;
-        mix(self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-    }
 }
 
 fn splitmix64(key: u64) -> u64 {

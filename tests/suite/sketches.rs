@@ -15,22 +15,22 @@ fn cells(cells: u64, hashes: u32) -> Spec {
     Spec { bits: 192 * cells, hashes, ..Spec::default() }
 }
 
-fn of(spec: &Spec, numbers: impl IntoIterator<Item = u64>) -> Sketch {
+pub fn of(spec: &Spec, numbers: impl IntoIterator<Item = u64>) -> Sketch {
     let mut sketch = create_sketch(spec).unwrap();
     numbers.into_iter().for_each(|number| sketch.insert_u64(number).unwrap());
     sketch
 }
 
 /// The listed numbers that have this count.
-fn with(listing: &Listing, count: i64) -> BTreeSet<u64> {
+pub fn with(listing: &Listing, count: i64) -> BTreeSet<u64> {
     listing.listed.iter().filter(|listed| listed.count == count).map(|listed| listed.number).collect()
 }
 
 /// Numbers that are the same in every run.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 += 1;
         mix(self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }

@@ -35,7 +35,7 @@ fn all_files(folder: &str, end: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The same files as [`all_files`], of which there must be one.
+/// The files that [`all_files`] finds, of which there must be one.
 fn files(folder: &str, end: &str) -> Vec<PathBuf> {
     let found = all_files(folder, end);
     assert!(!found.is_empty(), "{folder}: no file ends with {end}");
