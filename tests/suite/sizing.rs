@@ -485,7 +485,8 @@ fn best_numbers_of_lanes_change_where_the_table_says() {
     }
 }
 
-/// The table of best numbers of bits for keys whose bits lie in two blocks. With many blocks the rate is the square of the rate of one share.
+/// The table of best numbers of bits for keys whose bits lie in two blocks. With many blocks the rate is the square of
+/// the rate of one share.
 #[test]
 fn best_numbers_of_bits_in_two_blocks_change_where_the_table_says() {
     use blocked::two_blocks;
