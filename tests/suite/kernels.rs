@@ -546,6 +546,32 @@ fn kernels_of_scattered_bits_do_as_single_calls() {
     }
 }
 
+/// A batch over a bit array that the caches do not hold, whose lines are fetched ahead, answers as single lookups do.
+#[test]
+fn batches_out_of_cache_do_as_single_calls() {
+    use petal::blocks::BitLayout;
+    use petal::kinds::bloom::layout::Bloom;
+    for (hashes, partitioned) in [(1, 0), (2, 1), (3, 0), (7, 0), (7, 1), (8, 0)] {
+        let bits = (64 * FETCH_FROM as u64).next_multiple_of(64 * u64::from(hashes));
+        let geometry = Geometry { bits, hashes, words: [partitioned, 0, 0, 0, 0, 0, 0, 0], payload_bytes: 0 };
+        let stored = keys(1000, bits);
+        // Half of all bits are set, so that absent keys end after any probe.
+        let mut expected: Vec<u64> = (0..bits / 64).map(mix).collect();
+        for instructions in available() {
+            let layout = Bloom::of(&geometry, instructions).unwrap();
+            for hash in &stored {
+                layout.insert(&mut expected, *hash);
+            }
+            let words = atomics(&expected);
+            let asked: Vec<u64> = stored.iter().copied().chain(keys(4000, bits + 1)).collect();
+            let found: Vec<bool> = asked.iter().map(|hash| layout.contains(&words, *hash)).collect();
+            assert!(found[..stored.len()].iter().all(|found| *found) && found.iter().any(|found| !found));
+            let answers = Hashes::answered(&asked, true, |batch| layout.contains_many(&words, batch));
+            assert_eq!(answers, found, "{hashes} probes, partitioned {partitioned}");
+        }
+    }
+}
+
 /// All kernels of scattered counters of four bits change and read them alike. Some keys have so many counters that two
 /// of them share a word or are one counter. Some counters reach their maximum.
 #[test]
