@@ -69,6 +69,9 @@ int main(void) {
   NONE(petal_sketch_describe(sketch, NULL, NULL));
   NONE(petal_sketch_compatibility_id(NULL, id, NULL));
   NONE(petal_sketch_compatibility_id(sketch, NULL, NULL));
+  NONE(petal_sketch_keep_keys(NULL, NULL));
+  CHECK(!petal_sketch_keeps_keys(NULL));
+  CHECK_EQUAL(petal_sketch_symbols(NULL), 0);
   petal_sketch_free(sketch);
   return check_done();
 }

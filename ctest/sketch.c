@@ -171,8 +171,40 @@ static void refusals(void) {
   petal_sketch_free(NULL);
 }
 
+/* With kept keys a sketch is that of a set, whatever comes twice. */
+static void kept_keys(void) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_RIBLT, .bits = 192 * 30};
+  petal_sketch *sketch = NULL, *copy = NULL;
+  CHECK_OK(petal_sketch_new(&spec, &sketch, NULL));
+  CHECK_EQUAL(petal_sketch_symbols(sketch), 30);
+  CHECK(!petal_sketch_keeps_keys(sketch));
+  CHECK_OK(petal_sketch_keep_keys(sketch, NULL));
+  CHECK(petal_sketch_keeps_keys(sketch));
+  for (int i = 0; i < 3; i++) CHECK_OK(petal_sketch_insert_u64(sketch, 5));
+  CHECK_OK(petal_sketch_remove_u64(sketch, 6));
+  petal_listed listed[30];
+  bool is_complete = false;
+  CHECK_EQUAL(list(sketch, listed, 30, &is_complete), 1);
+  CHECK(is_complete && listed[0].number == 5 && listed[0].count == 1);
+  CHECK_OK(petal_sketch_copy(sketch, &copy, NULL));
+  CHECK(petal_sketch_keeps_keys(copy));
+  CHECK_OK(petal_sketch_merge(copy, sketch, NULL));
+  CHECK(!petal_sketch_keeps_keys(copy));
+  petal_error error = {.struct_size = sizeof error};
+  CHECK_EQUAL(petal_sketch_keep_keys(copy, &error), PETAL_ERR_CONTRADICTION);
+  CHECK(strstr(error.message, "not kept"));
+  CHECK_OK(petal_sketch_clear(sketch, NULL));
+  CHECK(petal_sketch_keeps_keys(sketch));
+  petal_sketch_free(copy);
+  petal_sketch_free(sketch);
+  sketch = make(30);
+  CHECK_EQUAL(petal_sketch_symbols(sketch), 0);
+  petal_sketch_free(sketch);
+}
+
 int main(void) {
   differences();
+  kept_keys();
   forms();
   images();
   refusals();

@@ -20,7 +20,8 @@
  *
  * A sketch holds 64-bit numbers. A uint64_t key is its own number, and the sketch lists the key itself. The number of
  * a byte key is its hash (`petal_hash()`), and the sketch lists the hash. Insert a number only once: a sketch cannot
- * tell that it has the number already, and does not list numbers that are there twice.
+ * tell that it has the number already, and does not list numbers that are there twice. With
+ * `petal_sketch_keep_keys()` the handle keeps the numbers too, and takes each only once.
  *
  * A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
  * seed and key. The capacity is the number of differences. The false_positive_rate is the probability that the sketch
@@ -236,6 +237,31 @@ petal_status petal_sketch_sync(petal_sketch *sketch, petal_error *error);
 
 /** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
 petal_status petal_sketch_vouch(petal_sketch *sketch, petal_error *error);
+
+
+/*
+ * SKETCHES: KEPT KEYS
+ *
+ * A sketch cannot tell which keys it has. A handle can keep the keys beside the sketch, in memory. Inserting a key
+ * twice is then harmless, and `petal_stream_write()` can make as many coded symbols as are asked for.
+ */
+
+/**
+ * From now on this handle keeps the set of keys in memory: some 25 to 45 bytes for a number. The sketch has to be
+ * empty; otherwise the function returns `PETAL_ERR_CONTRADICTION`. Inserting a key that is there, and removing a key
+ * that is not there, then succeed and change nothing.
+ *
+ * An image has no kept keys, so a sketch that you open or load keeps none. `petal_sketch_copy()` copies them.
+ * `petal_sketch_clear()` forgets them, and the handle goes on keeping. After `petal_sketch_merge()` and
+ * `petal_sketch_subtract()` the sketch is not that of a known set any more, and its handle keeps no keys.
+ */
+petal_status petal_sketch_keep_keys(petal_sketch *sketch, petal_error *error);
+
+/** Returns whether this handle keeps the keys. False for NULL. */
+bool petal_sketch_keeps_keys(const petal_sketch *sketch);
+
+/** Returns how many coded symbols the sketch has. 0 if its kind has none, and for NULL. */
+uint64_t petal_sketch_symbols(const petal_sketch *sketch);
 
 #ifdef __cplusplus
 }

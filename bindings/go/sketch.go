@@ -250,6 +250,29 @@ func (s *Sketch) List() (listed []Listed, complete bool, err error) {
 	}
 }
 
+// KeepKeys keeps the set of keys in memory from now on: some 25 to 45 bytes for a number. Inserting a key that is
+// there, and removing a key that is not there, then change nothing. The sketch must be empty. [Sketch.Copy] copies the
+// keys, and images have none. After [Sketch.Merge] and [Sketch.Subtract] the sketch keeps no keys. Changes the sketch.
+func (s *Sketch) KeepKeys() error {
+	return called("petal.Sketch.KeepKeys", func(failure *C.petal_error) {
+		C.petal_sketch_keep_keys(s.toChange(), failure)
+	})
+}
+
+// KeepsKeys tells whether the sketch keeps its keys.
+func (s *Sketch) KeepsKeys() bool {
+	keeps := C.petal_sketch_keeps_keys(s.raw())
+	runtime.KeepAlive(s)
+	return bool(keeps)
+}
+
+// Symbols returns how many coded symbols the sketch has, 0 if its kind has none.
+func (s *Sketch) Symbols() uint64 {
+	symbols := C.petal_sketch_symbols(s.raw())
+	runtime.KeepAlive(s)
+	return uint64(symbols)
+}
+
 // Clear forgets all numbers. Changes the sketch.
 func (s *Sketch) Clear() error {
 	return called("petal.Sketch.Clear", func(failure *C.petal_error) { C.petal_sketch_clear(s.toChange(), failure) })

@@ -123,3 +123,24 @@ func TestSketchesAreImages(t *testing.T) {
 	}
 	check(t, s.Close())
 }
+
+func TestSketchesKeepKeys(t *testing.T) {
+	s := must(NewSketch(Spec{Kind: "riblt", Bits: 192 * 30}))
+	if s.KeepsKeys() || s.Symbols() != 30 {
+		t.Errorf("%v %d", s.KeepsKeys(), s.Symbols())
+	}
+	check(t, s.KeepKeys())
+	check(t, s.InsertBatch(Uint64Keys([]uint64{5, 5, 5}), nil))
+	check(t, s.RemoveUint64(6))
+	if listed, complete, err := s.List(); !complete || err != nil || !slices.Equal(listed, []Listed{{5, 1}}) {
+		t.Errorf("%v %v %v", listed, complete, err)
+	}
+	other := must(s.Copy())
+	if !s.KeepsKeys() || !other.KeepsKeys() {
+		t.Error("the copy keeps no keys")
+	}
+	check(t, other.Merge(s))
+	wants(t, other.KeepKeys(), ErrContradiction)
+	check(t, other.Close())
+	check(t, s.Close())
+}

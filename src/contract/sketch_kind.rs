@@ -44,6 +44,11 @@ pub trait SketchKind: Payload {
         Ok(())
     }
 
+    /// How many coded symbols the sketch keeps; 0 if its kind has none.
+    fn symbols(&self) -> u64 {
+        0
+    }
+
     /// Adds a number, which [`SketchKind::check_number`] accepts, `count` times. `None`, with nothing done, if the
     /// words cannot be written without preparation.
     fn add_at_once(&mut self, hash: u64, number: u64, count: i64) -> Option<()>;

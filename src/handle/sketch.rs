@@ -4,20 +4,24 @@ use crate::batch::keys::Keys;
 use crate::batch::ring::{GROUP, Taken};
 use crate::blocks::Measure;
 use crate::contract::{Base, Capabilities, Handle, Listing, Payload, SketchKind, Structure, add_one, check_compatible};
-use crate::error::Result;
 #[cfg(doc)]
 use crate::error::Status;
+use crate::error::{Result, error};
 use crate::handle::image::Image;
+use crate::handle::kept::Kept;
+use core::sync::atomic::Ordering;
 
 /// A set of 64-bit numbers in little memory. Another sketch can be subtracted from it, and it can be listed if few
 /// numbers are left.
 ///
 /// A `u64` key is the number itself, and is listed as such. The number of a byte key is its hash, so its hash is
 /// listed. A kind whose numbers have fewer than 64 bits reduces hashes to that many bits, and refuses greater numbers.
-/// Insert a number only once, because a sketch does not know which numbers it has. Many threads may use shared
-/// references at once. The calls about the bytes (saving, verifying) are in [`Image`].
+/// Insert a number only once, because a sketch does not know which numbers it has, unless its handle keeps them
+/// ([`Sketch::keep_keys`]). Many threads may use shared references at once. The calls about the bytes (saving,
+/// verifying) are in [`Image`].
 pub struct Sketch {
     kind: Box<dyn SketchKind>,
+    kept: Option<Kept>,
 }
 
 impl core::fmt::Debug for Sketch {
@@ -37,9 +41,18 @@ impl Image for Sketch {
 
     fn over(base: Base) -> Result<Sketch> {
         match base.row().structure {
-            Structure::Sketch { open } => Ok(Sketch { kind: open(base)? }),
+            Structure::Sketch { open } => Ok(Sketch { kind: open(base)?, kept: None }),
             _ => Err(base.other_handle(Handle::Sketch)),
         }
+    }
+
+    fn copy(&self) -> Result<Sketch> {
+        let copy = Sketch::over(self.base().copy()?)?;
+        if !self.base().is_own() {
+            copy.payload().check_payload()?;
+        }
+        let kept = self.kept.as_ref().map(Kept::copy).transpose()?;
+        Ok(Sketch { kept, ..copy })
     }
 }
 
@@ -122,7 +135,20 @@ impl Sketch {
 
     fn add(&mut self, number: u64, count: i64) -> Result<()> {
         let hash = self.base().hasher().hash_u64(number)?;
+        if let Some(kept) = &mut self.kept {
+            if kept.contains(&[number]) == (count > 0) {
+                return Ok(());
+            }
+            if count > 0 {
+                kept.reserve()?;
+            }
+        }
         add_one(&mut *self.kind, hash, number, count)?;
+        match &mut self.kept {
+            Some(kept) if count > 0 => kept.insert(&[number]),
+            Some(kept) => kept.remove(&[number]),
+            None => {}
+        }
         let base = self.base_mut();
         if count > 0 {
             base.add_count(1)
@@ -158,6 +184,51 @@ impl Sketch {
         Taken::all(done)
     }
 
+    /// From now on this handle keeps the set of numbers in memory: some 25 to 45 bytes for each. Inserting a number
+    /// that is there, and removing a number that is not there, then succeed and change nothing. An image has the cells
+    /// only, so a sketch that is opened or loaded keeps no numbers. A copy of the sketch keeps them too.
+    /// [`Sketch::clear`] forgets the numbers and goes on keeping. After [`Sketch::merge`] and [`Sketch::subtract`] the sketch is not that
+    /// of a known set any more, so it keeps no numbers.
+    ///
+    /// # Errors
+    /// [`Status::Contradiction`] if the sketch is not empty; [`Status::Unsupported`] if the handle is for reading.
+    pub fn keep_keys(&mut self) -> Result<()> {
+        self.base().check_capability("insert", Capabilities::INSERT)?;
+        if self.kept.is_some() {
+            return Ok(());
+        }
+        let words = self.base().words().shared();
+        if words.iter().any(|word| word.load(Ordering::Relaxed) != 0) {
+            let keys = self.offered();
+            return Err(error!(
+                Contradiction,
+                "the sketch has {keys} keys that are not kept; it keeps keys if you ask for that while it is empty"
+            ));
+        }
+        // The count of a sketch without numbers may be wrong, if some were removed before they were inserted.
+        if self.offered() > 0 {
+            self.clear()?;
+        }
+        self.kept = Some(Kept::new(1));
+        Ok(())
+    }
+
+    /// Whether this handle keeps the numbers ([`Sketch::keep_keys`]).
+    pub fn keeps_keys(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// The numbers that this handle keeps, each once; `None` if it keeps none. Their order depends on the insertions
+    /// and removals. Constant time.
+    pub fn kept(&self) -> Option<&[u64]> {
+        self.kept.as_ref().map(Kept::words)
+    }
+
+    /// How many coded symbols the sketch keeps; 0 if its kind has none.
+    pub fn symbols(&self) -> u64 {
+        self.kind.symbols()
+    }
+
     /// Adds all numbers of another sketch. If the two sets have nothing in common, the result is the sketch of both
     /// together. If the other sketch is dirty, this sketch becomes dirty too, until somebody vouches for it. Linear in
     /// the payload.
@@ -184,6 +255,7 @@ impl Sketch {
         let (ours, theirs) = (self.base().count_now(), other.base().count_now());
         let unvouched = other.base().check_vouched()?;
         self.kind.combine_with(&*other.kind, subtract)?;
+        self.kept = None;
         let count = if subtract { ours.saturating_sub(theirs) } else { ours.saturating_add(theirs) };
         self.base_mut().set_count(count);
         if unvouched || other.base().is_unvouched() {
@@ -212,6 +284,9 @@ impl Sketch {
         self.base().check_capability("clear", Capabilities::CLEAR)?;
         self.kind.reset()?;
         self.base_mut().set_count(0);
+        if let Some(kept) = &mut self.kept {
+            kept.clear();
+        }
         Ok(())
     }
 

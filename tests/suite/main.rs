@@ -37,6 +37,7 @@ mod huge;
 mod in_place;
 mod interop;
 mod kernels;
+mod kept;
 mod layered;
 mod map_changes;
 mod maps;

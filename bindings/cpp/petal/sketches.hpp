@@ -122,6 +122,15 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
       return found;
     }
   }
+  /// From now on the handle keeps the keys of this empty sketch in memory, and takes each key only once. See
+  /// `petal_sketch_keep_keys()`.
+  result<void> try_keep_keys() noexcept {
+    return detail::tried([&](petal_error *error) noexcept { return petal_sketch_keep_keys(get(), error); });
+  }
+  /// Whether the handle keeps the keys.
+  bool keeps_keys() const noexcept { return petal_sketch_keeps_keys(get()); }
+  /// How many coded symbols the sketch has; 0 if its kind has none.
+  std::uint64_t symbols() const noexcept { return petal_sketch_symbols(get()); }
   /// The probability that the sketch cannot list so many numbers, erring on the high side.
   result<double> try_expected_failure_rate(std::uint64_t numbers) const noexcept {
     return detail::output(0.0, [&](double *rate, petal_error *error) noexcept {
@@ -158,6 +167,7 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
   }
   void subtract(const sketch &other) { try_subtract(other).value(); }
   listing list() const { return try_list().value(); }
+  void keep_keys() { try_keep_keys().value(); }
   double expected_failure_rate(std::uint64_t numbers) const { return try_expected_failure_rate(numbers).value(); }
   std::array<std::uint8_t, PETAL_COMPATIBILITY_ID_SIZE> compatibility_id() const {
     return try_compatibility_id().value();

@@ -70,4 +70,22 @@ TEST(Sketches, AreImages) {
   EXPECT_EQ(refused.error().status(), petal::status::incompatible);
 }
 
+TEST(Sketches, KeepKeys) {
+  petal::sketch sketch(petal::spec().kind(PETAL_KIND_RIBLT).bits(192 * 30));
+  EXPECT_FALSE(sketch.keeps_keys());
+  EXPECT_EQ(sketch.symbols(), 30u);
+  sketch.keep_keys();
+  EXPECT_TRUE(sketch.keeps_keys());
+  for (int i = 0; i < 3; i++) sketch.insert(5);
+  sketch.remove(6);
+  ASSERT_EQ(sketch.list().listed.size(), 1u);
+  EXPECT_TRUE(sketch.copy().keeps_keys());
+  petal::sketch other(small());
+  other.insert(1);
+  const auto refused = other.try_keep_keys();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().status(), petal::status::contradiction);
+  EXPECT_EQ(other.symbols(), 0u);
+}
+
 }  // namespace

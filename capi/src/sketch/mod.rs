@@ -19,7 +19,8 @@
 //!
 //! A sketch holds 64-bit numbers. A uint64_t key is its own number, and the sketch lists the key itself. The number of
 //! a byte key is its hash (`petal_hash()`), and the sketch lists the hash. Insert a number only once: a sketch cannot
-//! tell that it has the number already, and does not list numbers that are there twice.
+//! tell that it has the number already, and does not list numbers that are there twice. With
+//! `petal_sketch_keep_keys()` the handle keeps the numbers too, and takes each only once.
 //!
 //! A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
 //! seed and key. The capacity is the number of differences. The false_positive_rate is the probability that the sketch
@@ -35,6 +36,7 @@ use petal_core::{Answers, Image, Keys, Result, Sketch, Taken};
 use std::ffi::c_void;
 
 pub mod image;
+pub mod kept;
 
 /// A sketch of any kind. Free it with `petal_sketch_free()`.
 pub struct petal_sketch(Handle<Sketch>);
