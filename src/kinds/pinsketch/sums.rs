@@ -41,7 +41,7 @@ impl Sums {
     /// Adds an element, or takes it away if it is there. Work: one product for each power.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for 0 and for numbers above the field. Nothing has changed then.
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for 0 and for numbers above the field. Nothing has changed.
     pub fn toggle(&mut self, element: u64) -> Result<()> {
         let field = self.arithmetic.field();
         if element == 0 || element > field.max() {

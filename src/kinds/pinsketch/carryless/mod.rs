@@ -1,4 +1,4 @@
-//! The inner loops of the arithmetic, for each instruction set: polynomials over the field as slices of raised elements.
+//! The inner loops, for each instruction set: polynomials over the field as slices of raised elements.
 
 use super::field::Field;
 use crate::simd::Instructions;
