@@ -3,10 +3,10 @@
 use crate::error::{Result, error};
 
 /// The least number of bits of an element.
-pub const MIN_BITS: u32 = 8;
+pub(super) const MIN_BITS: u32 = 8;
 
 /// The largest number of bits of an element.
-pub const MAX_BITS: u32 = 64;
+pub(super) const MAX_BITS: u32 = 64;
 
 /// The irreducible polynomial of each field without its leading term, from 8 bits on: of those with the fewest terms,
 /// the least one. These are minisketch's, and the tests find them again.

@@ -1,39 +1,39 @@
-//! Sums as bytes: each has as many bits as an element, the lowest first.
+//! Sums as minisketch writes them: each has as many bits as an element, the lowest first, without gaps. The words hold
+//! the bytes in little-endian order.
 
-/// How many bytes so many sums take.
-pub(super) fn bytes(sums: usize, bits: u32) -> usize {
-    (sums * bits as usize).div_ceil(8)
-}
+/// So many sums of b bits take b whole words.
+pub(super) const GROUP: usize = 64;
 
-/// Writes the sums.
-pub(super) fn write(sums: &[u64], bits: u32, to: &mut [u8]) {
-    let (mut held, mut waiting, mut bytes) = (0u128, 0, to.iter_mut());
+/// Adds the sums to those in the words.
+pub(super) fn add(sums: &[u64], bits: u32, words: &mut [u64]) {
+    let (mut held, mut waiting, mut words) = (0, 0, words.iter_mut());
     for &sum in sums {
-        held |= u128::from(sum) << waiting;
+        held |= sum << waiting;
         waiting += bits;
-        while waiting >= 8 {
-            if let Some(byte) = bytes.next() {
-                *byte = held as u8;
+        if waiting >= u64::BITS {
+            if let Some(word) = words.next() {
+                *word ^= held;
             }
-            held >>= 8;
-            waiting -= 8;
+            waiting -= u64::BITS;
+            held = if waiting == 0 { 0 } else { sum >> (bits - waiting) };
         }
     }
-    if let (1.., Some(byte)) = (waiting, bytes.next()) {
-        *byte = held as u8;
+    if let (1.., Some(word)) = (waiting, words.next()) {
+        *word ^= held;
     }
 }
 
-/// Reads the sums.
-pub(super) fn read(sums: &mut [u64], bits: u32, from: &[u8]) {
-    let (mut held, mut waiting, mut bytes) = (0u128, 0, from.iter());
-    for sum in sums {
-        while waiting < bits {
-            held |= u128::from(*bytes.next().unwrap_or(&0)) << waiting;
-            waiting += 8;
+/// The sums in the words.
+pub(super) fn sums(bits: u32, mut words: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
+    let (mut held, mut waiting) = (0_u128, 0);
+    core::iter::from_fn(move || {
+        if waiting < bits {
+            held |= u128::from(words.next()?) << waiting;
+            waiting += u64::BITS;
         }
-        *sum = held as u64 & (u64::MAX >> (64 - bits));
+        let sum = held as u64 & (u64::MAX >> (u64::BITS - bits));
         held >>= bits;
         waiting -= bits;
-    }
+        Some(sum)
+    })
 }

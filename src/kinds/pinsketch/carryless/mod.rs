@@ -27,10 +27,21 @@ unsafe trait Carryless {
     unsafe fn reduced(product: Self::Wide, modulus: u64) -> u64;
 }
 
+/// The next four odd powers of an element, and what takes each of them four powers on, lowered. Four advance at once,
+/// because each one waits for its predecessor.
+struct Lanes {
+    next: [u64; LANES],
+    step: u64,
+}
+
+/// How many odd powers advance at once.
+const LANES: usize = 4;
+
 /// The loops of one instruction set.
 struct Loops {
     multiply: unsafe fn(Field, u64, u64) -> u64,
-    powers: unsafe fn(Field, u64, &mut [u64]),
+    start: unsafe fn(Field, u64) -> Lanes,
+    powers: unsafe fn(Field, &mut Lanes, &mut [u64]),
     dot: unsafe fn(Field, &[u64], &[u64]) -> u64,
     add_multiple: unsafe fn(Field, &mut [u64], u64, &[u64]),
     combine: unsafe fn(Field, &[u64], &[u64], &mut [u64]),
@@ -40,11 +51,11 @@ struct Loops {
 /// Writes the loops for an implementation of [`Carryless`], each compiled for its instruction set.
 macro_rules! loops {
     ($carryless:ty $(, #[$feature:meta])?) => {
-        use crate::kinds::pinsketch::{carryless::{Carryless as _, Loops}, field::Field};
+        use crate::kinds::pinsketch::{carryless::{Carryless as _, LANES, Lanes, Loops}, field::Field};
 
         type C = $carryless;
 
-        pub(super) static LOOPS: Loops = Loops { multiply, powers, dot, add_multiple, combine, square_times };
+        pub(super) static LOOPS: Loops = Loops { multiply, start, powers, dot, add_multiple, combine, square_times };
 
         // SAFETY of all: `Arithmetic::new` takes these loops only where the instruction set is there.
         $(#[$feature])?
@@ -62,28 +73,34 @@ macro_rules! loops {
             a
         }
 
-        // Four powers advance at once, because each one waits for its predecessor.
         $(#[$feature])?
-        unsafe fn powers(field: Field, element: u64, sums: &mut [u64]) {
+        unsafe fn start(field: Field, element: u64) -> Lanes {
             let modulus = field.raised(field.modulus());
             // SAFETY: see above.
             let times = |a: u64, b: u64| unsafe { C::reduced(C::product(field.lowered(a), b), modulus) };
             let square = times(element, element);
             let third = times(square, element);
             let fourth = times(square, square);
-            let mut lanes = [element, third, times(fourth, element), times(fourth, third)];
-            let step = field.lowered(times(fourth, fourth));
-            let mut chunks = sums.chunks_exact_mut(4);
+            let next = [element, third, times(fourth, element), times(fourth, third)];
+            Lanes { next, step: field.lowered(times(fourth, fourth)) }
+        }
+
+        $(#[$feature])?
+        unsafe fn powers(field: Field, lanes: &mut Lanes, sums: &mut [u64]) {
+            let (modulus, step) = (field.raised(field.modulus()), lanes.step);
+            let mut next = lanes.next;
+            let mut chunks = sums.chunks_exact_mut(LANES);
             for chunk in &mut chunks {
-                for (sum, lane) in chunk.iter_mut().zip(&mut lanes) {
-                    *sum ^= field.lowered(*lane);
+                for (sum, next) in chunk.iter_mut().zip(&mut next) {
+                    *sum ^= field.lowered(*next);
                     // SAFETY: see above.
-                    *lane = unsafe { C::reduced(C::product(step, *lane), modulus) };
+                    *next = unsafe { C::reduced(C::product(step, *next), modulus) };
                 }
             }
-            for (sum, lane) in chunks.into_remainder().iter_mut().zip(lanes) {
-                *sum ^= field.lowered(lane);
+            for (sum, next) in chunks.into_remainder().iter_mut().zip(next) {
+                *sum ^= field.lowered(next);
             }
+            lanes.next = next;
         }
 
         $(#[$feature])?
@@ -193,10 +210,11 @@ impl Arithmetic {
         unsafe { (self.loops.square_times)(self.field, a, times) }
     }
 
-    /// Adds the powers 1, 3, 5, ... of an element to the sums, which are not raised.
-    pub(super) fn add_powers(&self, element: u64, sums: &mut [u64]) {
+    /// The powers 1, 3, 5, ... of an element.
+    pub(super) fn powers(&self, element: u64) -> Powers {
         // SAFETY: `new` chose loops whose instruction set is there.
-        unsafe { (self.loops.powers)(self.field, element, sums) }
+        let lanes = unsafe { (self.loops.start)(self.field, element) };
+        Powers { arithmetic: *self, lanes }
     }
 
     /// The sum of the products of two slices, element by element.
@@ -215,5 +233,19 @@ impl Arithmetic {
     pub(super) fn combine(&self, factors: &[u64], rows: &[u64], to: &mut [u64]) {
         // SAFETY: `new` chose loops whose instruction set is there.
         unsafe { (self.loops.combine)(self.field, factors, rows, to) }
+    }
+}
+
+/// The odd powers of an element, in order.
+pub(super) struct Powers {
+    arithmetic: Arithmetic,
+    lanes: Lanes,
+}
+
+impl Powers {
+    /// Adds the next powers to the sums, which are not raised. Only the last sums may be other than a multiple of four.
+    pub(super) fn add_next(&mut self, sums: &mut [u64]) {
+        // SAFETY: `Arithmetic::new` chose loops whose instruction set is there.
+        unsafe { (self.arithmetic.loops.powers)(self.arithmetic.field, &mut self.lanes, sums) }
     }
 }

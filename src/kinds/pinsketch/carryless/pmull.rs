@@ -9,7 +9,8 @@ pub(super) struct Pmull;
 unsafe impl super::Carryless for Pmull {
     type Wide = u128;
 
-    #[inline(always)]
+    #[inline]
+    #[target_feature(enable = "aes")]
     unsafe fn product(a: u64, b: u64) -> u128 {
         // SAFETY: the caller has PMULL.
         unsafe { vmull_p64(a, b) }
@@ -20,7 +21,8 @@ unsafe impl super::Carryless for Pmull {
         a ^ b
     }
 
-    #[inline(always)]
+    #[inline]
+    #[target_feature(enable = "aes")]
     unsafe fn reduced(product: u128, modulus: u64) -> u64 {
         // SAFETY: the caller has PMULL.
         let (once, twice) = unsafe {
