@@ -47,6 +47,7 @@ mod pollution;
 mod quotient;
 mod refusals;
 mod removed_set;
+mod pinsketch;
 mod riblt;
 mod ribbon;
 mod rotating;

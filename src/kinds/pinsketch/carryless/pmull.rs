@@ -12,8 +12,7 @@ unsafe impl super::Carryless for Pmull {
     #[inline]
     #[target_feature(enable = "aes")]
     unsafe fn product(a: u64, b: u64) -> u128 {
-        // SAFETY: the caller has PMULL.
-        unsafe { vmull_p64(a, b) }
+        vmull_p64(a, b)
     }
 
     #[inline(always)]
