@@ -3,7 +3,7 @@
 use crate::common::{golden, image as bytes, mix};
 use crate::sketches::{Random, of, with};
 use petal::kinds::pinsketch::{MAX_CAPACITY, ROW};
-use petal::{Image, Keys, Kernel, Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_buffer_as};
+use petal::{Image, Kernel, Keys, Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_buffer_as};
 use std::collections::BTreeSet;
 use std::ptr::NonNull;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -160,9 +160,8 @@ fn random_pairs_of_sets_are_told_apart() {
     for round in 0..1000 {
         let (field_bits, capacity) = (24 + round % 41, 20 + random.next() % 20);
         let spec = field(field_bits, capacity);
-        let mut draw = |count: u64| -> BTreeSet<u64> {
-            (0..count).map(|_| number_of(field_bits, random.next())).collect()
-        };
+        let mut draw =
+            |count: u64| -> BTreeSet<u64> { (0..count).map(|_| number_of(field_bits, random.next())).collect() };
         let (ours, theirs) = match round % 4 {
             0 => (draw(capacity / 2), draw(capacity - capacity / 2)),
             1 => (draw(capacity), BTreeSet::new()),
@@ -176,7 +175,11 @@ fn random_pairs_of_sets_are_told_apart() {
         assert_eq!(first.insert_batch(&Keys::U64(&common)).keys, common.len());
         assert_eq!(second.insert_batch(&Keys::U64(&common)).keys, common.len());
         theirs.iter().for_each(|number| second.insert_u64(*number).unwrap());
-        if round % 2 == 0 { first.subtract(&second).unwrap() } else { first.merge(&second).unwrap() }
+        if round % 2 == 0 {
+            first.subtract(&second).unwrap()
+        } else {
+            first.merge(&second).unwrap()
+        }
         let listing = first.list().unwrap();
         assert_eq!(listing.is_complete, difference.len() as u64 <= capacity, "round {round}");
         if listing.is_complete {
@@ -206,7 +209,10 @@ fn numbers_are_elements_of_the_field() {
         let before = bytes(&sketch);
         for number in [0, max.wrapping_add(1)] {
             for error in [sketch.insert_u64(number).unwrap_err(), sketch.remove_u64(number).unwrap_err()] {
-                assert!(error.status() == Status::OutOfRange && error.to_string().contains(&max.to_string()), "{error}");
+                assert!(
+                    error.status() == Status::OutOfRange && error.to_string().contains(&max.to_string()),
+                    "{error}"
+                );
             }
         }
         assert_eq!(bytes(&sketch), before);
@@ -274,9 +280,7 @@ fn what_cannot_be_is_refused() {
     wrong(&Spec { bits: 64, hashes: 3, ..field(32, 0) }, Status::OutOfRange, "hashes = 3");
     wrong(&field(64, MAX_CAPACITY as u64 + 1), Status::TooLarge, "4096");
     wrong(&Spec { bits: 8 * 4097, ..field(8, 0) }, Status::TooLarge, "capacity = 4097");
-    let mut elsewhere = Spec { kind: None, ..field(8, 9) };
-    wrong(&elsewhere, Status::UnknownValue, "one of pinsketch");
-    elsewhere.kind = Some(ROW.kind);
+    wrong(&Spec { kind: None, ..field(8, 9) }, Status::UnknownValue, "one of pinsketch");
     let exact = create_sketch(&Spec { bits: 8 * 4096, ..field(8, 0) }).unwrap();
     assert_eq!(exact.base().geometry().payload_bytes, 4096);
     let again = create_sketch(&exact.base().spec()).unwrap();
@@ -314,7 +318,11 @@ fn changes_in_place_mark_their_regions() {
         let options = OpenOptions { mode: Mode::Write, key: None };
         // SAFETY: the words outlive both sketches, and nobody else uses them.
         let mut sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &options) }.unwrap();
-        if number % 5 == 0 { sketch.import_minisketch(&other).unwrap() } else { sketch.insert_u64(number).unwrap() }
+        if number % 5 == 0 {
+            sketch.import_minisketch(&other).unwrap()
+        } else {
+            sketch.insert_u64(number).unwrap()
+        }
         sketch.sync().unwrap();
         drop(sketch);
         // SAFETY: the words outlive both sketches, and nobody else uses them.

@@ -101,7 +101,7 @@ fn is_irreducible(bits: u32, modulus: u64) -> bool {
         })
     };
     let raised = |times: u32| (0..times).fold(2u128, |a, _| squared(a));
-    let is_prime = |p: &u32| bits % p == 0 && (2..*p).all(|q| p % q != 0);
+    let is_prime = |p: &u32| bits.is_multiple_of(*p) && (2..*p).all(|q| !p.is_multiple_of(q));
     raised(bits) == 2
         && (2..=bits).filter(is_prime).all(|p| {
             let (mut a, mut b) = (whole, raised(bits / p) ^ 2);
