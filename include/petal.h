@@ -577,6 +577,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_IBLT 256
 /** A rateless invertible Bloom lookup table: lists differences of two sets from a first part of its symbols. */
 #define PETAL_KIND_RIBLT 257
+/** Sums of powers in a finite field, the bytes of minisketch: lists differences in the least memory. */
+#define PETAL_KIND_PINSKETCH 258
 
 /** A hash function: one of `PETAL_HASH_*`. */
 typedef uint32_t petal_hash_function;

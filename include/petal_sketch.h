@@ -24,9 +24,10 @@
  * `petal_sketch_keep_keys()` the handle keeps the numbers too, and takes each only once.
  *
  * A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
- * seed and key. The capacity is the number of differences. The false_positive_rate is the probability that the sketch
- * cannot list so many. In place of both the spec may give bits (192 for a cell of `iblt`, 192 for a symbol of `riblt`)
- * and hashes (`iblt`: 3 to 7, the cells of a number).
+ * seed, key and parameters. The capacity is the number of differences. The false_positive_rate is the probability that
+ * the sketch cannot list so many; `pinsketch` always can. In place of both the spec may give bits (192 for a cell of
+ * `iblt`, 192 for a symbol of `riblt`, field_bits for a difference of `pinsketch`) and hashes (`iblt`: 3 to 7, the
+ * cells of a number).
  */
 
 #ifndef PETAL_SKETCH_H
@@ -262,6 +263,35 @@ bool petal_sketch_keeps_keys(const petal_sketch *sketch);
 
 /** Returns how many coded symbols the sketch has. 0 if its kind has none, and for NULL. */
 uint64_t petal_sketch_symbols(const petal_sketch *sketch);
+
+
+/*
+ * SKETCHES: BYTES OF MINISKETCH
+ *
+ * A sketch of the kind `pinsketch` has the bytes of the library minisketch. The bytes say neither the bits of an
+ * element nor the capacity, so both sides have to know them: `field_bits` and `capacity` of the spec. A sketch of
+ * minisketch in as many bytes as `length` has the capacity 8 * length / field_bits, rounded down.
+ */
+
+/**
+ * Writes the bytes that minisketch serializes for a sketch of the same elements. `size` becomes the number of these
+ * bytes. With `length` = 0, and then `buffer` may be NULL, the function only tells the size. Returns
+ * `PETAL_ERR_BUFFER_TOO_SMALL` if `length` is another number less than `size`, and `PETAL_ERR_UNSUPPORTED` for a kind
+ * that minisketch has not.
+ */
+petal_status petal_sketch_export_minisketch(const petal_sketch *sketch,
+                                            void *buffer,
+                                            size_t length,
+                                            size_t *size,
+                                            petal_error *error);
+
+/**
+ * Takes the elements of a serialized sketch of minisketch in place of the numbers that are there. The sketch has to
+ * have the same capacity and bits of an element as the sketch of minisketch. `offered` of `petal_sketch_describe()` is
+ * 0 afterwards. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a bit set after the last sum, and
+ * changes nothing then.
+ */
+petal_status petal_sketch_import_minisketch(petal_sketch *sketch, const void *bytes, size_t length, petal_error *error);
 
 #ifdef __cplusplus
 }

@@ -257,6 +257,16 @@ static inline petal_status petal_go_sketch_load(const uint8_t *image, size_t len
 	return petal_sketch_load(image, length, options, sketch, error);
 }
 
+static inline petal_status petal_go_sketch_export_minisketch(const petal_sketch *sketch, uint8_t *buffer, size_t length,
+                                                             size_t *size, petal_error *error) {
+	return petal_sketch_export_minisketch(sketch, buffer, length, size, error);
+}
+
+static inline petal_status petal_go_sketch_import_minisketch(petal_sketch *sketch, const uint8_t *bytes, size_t length,
+                                                             petal_error *error) {
+	return petal_sketch_import_minisketch(sketch, bytes, length, error);
+}
+
 static inline petal_status petal_go_sketch_serialize(const petal_sketch *sketch, uint8_t *buffer, size_t length,
                                                      petal_error *error) {
 	return petal_sketch_serialize(sketch, buffer, length, NULL, error);

@@ -273,6 +273,31 @@ func (s *Sketch) Symbols() uint64 {
 	return uint64(symbols)
 }
 
+// ExportMinisketch returns the bytes that minisketch serializes for a sketch of the same numbers. Returns
+// [ErrUnsupported] for other kinds than pinsketch.
+func (s *Sketch) ExportMinisketch() ([]byte, error) {
+	const op = "petal.Sketch.ExportMinisketch"
+	size := func() (uint64, error) {
+		return answered(op, func(size *uint64, failure *C.petal_error) {
+			var length C.size_t
+			C.petal_go_sketch_export_minisketch(s.raw(), nil, 0, &length, failure)
+			*size = uint64(length)
+		})
+	}
+	return marshalled(op, size, func(bytes []byte, failure *C.petal_error) {
+		var length C.size_t
+		C.petal_go_sketch_export_minisketch(s.raw(), bytesOf(bytes), C.size_t(len(bytes)), &length, failure)
+	})
+}
+
+// ImportMinisketch takes the numbers of a serialized sketch of minisketch in place of those that are there. Both
+// sketches have the same capacity and bits of an element; [ErrForeign] says that they have not. Changes the sketch.
+func (s *Sketch) ImportMinisketch(bytes []byte) error {
+	return called("petal.Sketch.ImportMinisketch", func(failure *C.petal_error) {
+		C.petal_go_sketch_import_minisketch(s.toChange(), nonNil(bytes), C.size_t(len(bytes)), failure)
+	})
+}
+
 // Clear forgets all numbers. Changes the sketch.
 func (s *Sketch) Clear() error {
 	return called("petal.Sketch.Clear", func(failure *C.petal_error) { C.petal_sketch_clear(s.toChange(), failure) })

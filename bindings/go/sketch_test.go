@@ -144,3 +144,30 @@ func TestSketchesKeepKeys(t *testing.T) {
 	check(t, other.Close())
 	check(t, s.Close())
 }
+
+func TestSketchesHaveTheBytesOfMinisketch(t *testing.T) {
+	spec := Spec{Kind: "pinsketch", Capacity: 4, Parameters: map[string]string{"field_bits": "12"}}
+	ours, theirs := must(NewSketch(spec)), must(NewSketch(spec))
+	elements := []uint64{0x5c6, 0xeee, 0xb78, 0xb64, 0xeb2, 0x562, 0xf74, 0xce8, 0xdbe}
+	expected := []byte{0xc6, 0xde, 0xb7, 0x07, 0xac, 0x9a}
+	check(t, ours.InsertBatch(Uint64Keys(elements), nil))
+	if got := must(ours.ExportMinisketch()); !bytes.Equal(got, expected) {
+		t.Errorf("%x", got)
+	}
+	check(t, theirs.ImportMinisketch(expected))
+	check(t, ours.InsertUint64(77))
+	check(t, ours.Subtract(theirs))
+	if listed, complete, err := ours.List(); !slices.Equal(listed, []Listed{{77, 1}}) || !complete || err != nil {
+		t.Errorf("%v %v %v", listed, complete, err)
+	}
+	wants(t, theirs.ImportMinisketch(expected[:5]), ErrForeign)
+	wants(t, theirs.ImportMinisketch(nil), ErrForeign)
+	wants(t, ours.InsertUint64(4096), ErrOutOfRange)
+	other := must(NewSketch(Spec{Capacity: 4}))
+	wants(t, errorIn(other.ExportMinisketch()), ErrUnsupported)
+	for _, s := range []*Sketch{ours, theirs, other} {
+		check(t, s.Close())
+		wants(t, errorIn(s.ExportMinisketch()), ErrClosed)
+		wants(t, s.ImportMinisketch(expected), ErrClosed)
+	}
+}

@@ -110,6 +110,8 @@ fn dispatch(cli: &Cli) -> Outcome {
             args::sketch::Command::Subtract(args) => sketch::combine(args, common, petal::Sketch::subtract),
             args::sketch::Command::Merge(args) => sketch::combine(args, common, petal::Sketch::merge),
             args::sketch::Command::List(args) => sketch::list(args, common),
+            args::sketch::Command::Import(args) => sketch::import(args, common),
+            args::sketch::Command::Export(args) => sketch::export(args, common),
         },
         #[cfg(feature = "redis")]
         Command::Redis(args) => redis::run(args, common),

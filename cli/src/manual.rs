@@ -344,6 +344,19 @@ pub const PAGES: &[Page] = &[
         ],
         status: "0 if all are listed; 1 if more are there than can be listed; 2 for trouble.",
     },
+    Page {
+        name: "sketch import",
+        examples: &[(
+            "A sketch of minisketch over elements of 32 bits",
+            "petal sketch import minisketch --set field_bits=32 -o theirs.petal theirs.bin",
+        )],
+        status: SUCCESS,
+    },
+    Page {
+        name: "sketch export",
+        examples: &[("The bytes that minisketch reads", "petal sketch export -o ours.bin ours.petal minisketch")],
+        status: SUCCESS,
+    },
     #[cfg(feature = "redis")]
     Page {
         name: "redis",

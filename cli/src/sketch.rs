@@ -129,3 +129,28 @@ pub fn list(args: &args::sketch::List, common: args::Common) -> Outcome {
     }
     Ok(u8::from(!listing.is_complete))
 }
+
+pub fn import(args: &args::sketch::Import, common: args::Common) -> Outcome {
+    let destination = Destination::new(args.output.output.as_deref(), common.json)?;
+    let bytes = image_file::all_bytes(&args.file)?;
+    let failed = |error| Failure::at(&args.file, &error);
+    let mut sketch = petal::create_sketch(&spec::of_minisketch(args, bytes.len())?).map_err(failed)?;
+    sketch.import_minisketch(&bytes).map_err(failed)?;
+    destination.write(&sketch)?;
+    if common.json {
+        info::print_json(&info::Summary::of(destination.path(), &sketch))?;
+    }
+    Ok(0)
+}
+
+pub fn export(args: &args::sketch::Export, common: args::Common) -> Outcome {
+    let destination = Destination::new(args.output.output.as_deref(), common.json)?;
+    let sketch = open_sketch(&args.sketch, Mode::Read, None)?;
+    image_file::refuse_dirty(&args.sketch, &sketch)?;
+    let bytes = sketch.export_minisketch().map_err(|error| Failure::at(&args.sketch, &error))?;
+    destination.write_bytes(&sketch, &bytes)?;
+    if common.json {
+        info::print_json(&info::Summary::of(destination.path(), &sketch))?;
+    }
+    Ok(0)
+}

@@ -70,6 +70,11 @@ pub trait SketchKind: Payload {
     /// [`Status::OutOfMemory`]; [`Status::KeyMissing`].
     fn list(&self) -> Result<Listing>;
 
+    /// How many bytes at the start of the payload are those of minisketch. `None` for a kind that minisketch has not.
+    fn minisketch_bytes(&self) -> Option<usize> {
+        None
+    }
+
     /// Measures the payload. Reads it, and tells `progress` after every piece how many bytes it had.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
 

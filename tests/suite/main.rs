@@ -42,6 +42,7 @@ mod layered;
 mod map_changes;
 mod maps;
 mod parquet;
+mod pinsketch;
 mod plan;
 mod policy;
 mod pollution;

@@ -3,7 +3,7 @@
 //
 // The kinds of filter are bloom, split_block, blocked, fuse, ribbon, golomb, counting, scalable, hash_compaction,
 // signatures, exact_bits, cuckoo, quotient, vector_quotient and d_left. The kinds of map are bloomier, retrieval,
-// approximator and mutable_bloomier ([Map]). The kinds of sketch are iblt and riblt ([Sketch]). The error for another
+// approximator and mutable_bloomier ([Map]). The kinds of sketch are iblt, riblt and pinsketch ([Sketch]). The error for another
 // kind names that kind.
 //
 // [Open] opens a filter in place over a mapped file, and [Wrap] over a slice. [Load] and [Read] copy a filter into

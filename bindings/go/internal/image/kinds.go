@@ -28,6 +28,7 @@ const (
 	DLeft           Kind = 26
 	IBLT            Kind = 256
 	Riblt           Kind = 257
+	Pinsketch       Kind = 258
 )
 
 // kinds has a row for each kind, at its number.
@@ -53,6 +54,7 @@ var kinds = [...]*kindRow{
 	DLeft:           &dLeftRow,
 	IBLT:            &ibltRow,
 	Riblt:           &ribltRow,
+	Pinsketch:       &pinsketchRow,
 }
 
 // A choice is a header word with a number below a bound.
@@ -90,6 +92,8 @@ type kindRow struct {
 	combine func(payload, other []byte, subtract bool)
 	// list lists the numbers of a sketch, and leaves the rest in the payload; nil for filters and maps.
 	list func(s *shape, payload []byte, h *hasher) []Listed
+	// greatest returns the greatest number of a sketch, whose numbers begin with 1; nil if every number of 64 bits is one.
+	greatest func(s *shape) uint64
 }
 
 // A Handle is the type that an image opens as.
@@ -136,7 +140,7 @@ func (k Kind) String() string {
 
 // shape is the part of the geometry that the kinds need to find the bits of a hash.
 type shape struct {
-	blocks      uint64   // split_block, blocked, and counting in blocks. iblt: cells of a sub-table. riblt: symbols
+	blocks      uint64   // split_block, blocked, and counting in blocks. iblt: cells of a sub-table. riblt: symbols. pinsketch: sums
 	masks       []uint16 // blocked: the choices of lanes that a key has one of
 	hashes      int
 	bits        uint64    // all of them
@@ -146,7 +150,7 @@ type shape struct {
 	slots       uint64    // cuckoo: of a bucket. vector_quotient: of a block
 	sorted      bool      // cuckoo: whether buckets are semi-sorted
 	derivation  uint64    // bloom
-	width       uint      // bloom: the slice width. cuckoo and hash_compaction: of an entry
+	width       uint      // bloom: the slice width. cuckoo and hash_compaction: of an entry. pinsketch: of a sum
 	cells       cellArray // fuse, and maps: those with the values
 	ribbon      ribbon
 	checks      cellArray    // bloomier: those with the check bits where they are apart; else there are none
