@@ -35,6 +35,11 @@ pub trait SketchKind: Payload {
         hash
     }
 
+    /// Whether counts have signs, so that a listing tells which of two sets has a number.
+    fn has_signs(&self) -> bool {
+        true
+    }
+
     /// Refuses a number that this sketch cannot hold.
     ///
     /// # Errors

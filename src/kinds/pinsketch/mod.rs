@@ -158,6 +158,10 @@ impl SketchKind for Pinsketch {
         1 + bits::reduce(hash, self.arithmetic.field().max())
     }
 
+    fn has_signs(&self) -> bool {
+        false
+    }
+
     fn check_number(&self, number: u64) -> Result<()> {
         let max = self.arithmetic.field().max();
         match (1..=max).contains(&number) {
