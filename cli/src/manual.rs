@@ -294,6 +294,32 @@ pub const PAGES: &[Page] = &[
         status: SUCCESS,
     },
     Page {
+        name: "diff",
+        examples: &[
+            ("What changed between two lists, in any order", "petal diff yesterday.txt today.txt"),
+            ("The keys that only the second list has", "petal diff old.txt new.txt | sed -n 's/^> //p'"),
+            ("What a file of keys has that a sketch of another machine has not", "petal diff theirs.petal keys.txt"),
+        ],
+        status: "0 if nothing differs; 1 if something does; 2 for trouble. As for diff.",
+    },
+    Page {
+        name: "sync",
+        examples: &[
+            (
+                "What another machine has, and what it lacks",
+                "petal sync users.txt --peer 'ssh HOST petal sync users.txt --peer -'",
+            ),
+            (
+                "Add what is missing on both sides",
+                "petal sync users.txt --exchange --peer 'ssh HOST petal sync users.txt --exchange --peer -'",
+            ),
+            ("Over a connection, the side that waits", "petal sync users.txt --listen 10.0.0.1:7000"),
+            ("And the side that connects", "petal sync users.txt --connect 10.0.0.1:7000"),
+        ],
+        status: "0 if nothing differs, or with --exchange if the keys that this side lacked were added; 1 if something \
+            differs; 2 for trouble.",
+    },
+    Page {
         name: "sketch",
         examples: &[(
             "What two lists do not have in common",
