@@ -80,7 +80,10 @@ pub fn choose(known: &Known) -> Choice {
     let filters = filter_bytes(a, rates.0) + filter_bytes((b - only_theirs).max(0.0), rates.1);
     let by_symbols = symbol_bytes(key_bytes) * first as f64;
     // Filters take two messages more, which have to be worth their time.
-    let by_filters = 1.25 * (filters + 1.4 * symbol_bytes(key_bytes) * passing + 200.0);
+    let by_filters = match cfg!(feature = "bloom") {
+        true => 1.25 * (filters + 1.4 * symbol_bytes(key_bytes) * passing + 200.0),
+        false => f64::INFINITY,
+    };
     let capacity = (differences + 2.5 * deviation).ceil() + 2.0;
     let is_cheap = capacity * a.max(b) <= MOST_PRODUCTS && capacity <= MOST_SYNDROMES as f64;
     let by_syndromes = if key_bytes == 8 && is_cheap { 8.0 * capacity } else { f64::INFINITY };

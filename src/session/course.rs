@@ -84,8 +84,13 @@ pub struct Found {
     pub theirs: Vec<u64>,
 }
 
-/// The most coded symbols of a session, which bounds memory and work.
-pub const MOST_SYMBOLS: u64 = 1 << 20;
+/// The most words of a set's coded symbols, which bounds memory and work: 12 MiB.
+const MOST_SYMBOL_WORDS: u64 = 3 << 19;
+
+/// The most coded symbols of a session, if each has so many words: 2^19 of numbers.
+pub fn most_symbols(symbol_words: usize) -> u64 {
+    MOST_SYMBOL_WORDS / symbol_words as u64
+}
 
 /// What both roles have.
 pub struct Course {

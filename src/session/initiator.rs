@@ -1,7 +1,7 @@
 //! The role of the side that begins, and that chooses the way to the differences.
 
 use super::choice::{self, Choice, Known};
-use super::course::{Course, Found, MOST_SYMBOLS, Method, append, message};
+use super::course::{Course, Found, Method, append, message, most_symbols};
 use super::filter::{self, Parted};
 use super::hello::{self, Hello};
 use super::link::Link;
@@ -12,6 +12,9 @@ use super::{Step, Turn, estimate};
 use crate::error::{Result, error};
 use crate::interop::Cursor;
 use crate::storage::try_vec;
+
+/// How many symbols the responder may ask for at once, however few went out before.
+const MOST_AT_ONCE: u64 = 1 << 12;
 
 /// What the initiator does next.
 enum Next {
@@ -110,7 +113,7 @@ impl Initiator {
         course.passing = Some(Set::of_elements(of, passing));
         self.sent = 0;
         let symbols = choice::symbols_for(differ, differ.sqrt() + differ / 10.0);
-        self.next = Next::Residue(stopped, symbols.min(MOST_SYMBOLS));
+        self.next = Next::Residue(stopped, symbols.min(most_symbols(course.elements().symbol_words())));
         Ok(())
     }
 
@@ -141,7 +144,7 @@ fn passed(stopped: f64, rate: f64) -> Option<f64> {
 
 /// So many symbols, or those that both sides have.
 fn reachable(set: &Set, wanted: u64, theirs: u64) -> u64 {
-    let wanted = wanted.min(MOST_SYMBOLS);
+    let wanted = wanted.min(most_symbols(set.of.symbol_words()));
     if set.reaches(wanted) { wanted } else { set.symbols().min(wanted).max(theirs.min(set.symbols())) }
 }
 
@@ -231,7 +234,9 @@ impl Step for Initiator {
             message::MORE if course.report.method != Method::None => {
                 let wanted = wire::varint(from)?;
                 from.finish("a session's message")?;
-                if wanted <= self.sent || wanted > MOST_SYMBOLS {
+                // Nobody who has taken the symbols apart so far needs many times as many at once.
+                let most = most_symbols(course.elements().symbol_words()).min(MOST_AT_ONCE.max(2 * self.sent));
+                if wanted <= self.sent || wanted > most {
                     return Err(error!(Corrupt, "the other side asks for {wanted} symbols after {}", self.sent));
                 }
                 if !course.current().reaches(wanted) {

@@ -97,6 +97,27 @@ impl core::fmt::Debug for Session {
     }
 }
 
+/// Why a session can fail, as far as the other side is told.
+const REASONS: [Status; 7] = [
+    Status::Incompatible,
+    Status::UnsupportedByHandle,
+    Status::UnsupportedByBuild,
+    Status::Unsupported,
+    Status::TooLarge,
+    Status::OutOfMemory,
+    Status::Corrupt,
+];
+
+/// The number of a status in a message.
+fn number_of(status: Status) -> u8 {
+    (status as i32).unsigned_abs() as u8
+}
+
+/// The reason that the other side told; what it cannot mean counts as [`Status::Corrupt`].
+fn told(number: u8) -> Status {
+    REASONS.into_iter().find(|status| number_of(*status) == number).unwrap_or(Status::Corrupt)
+}
+
 /// A copy of words.
 fn copied(words: &[u64]) -> Result<Vec<u64>> {
     let mut copy = try_vec(words.len())?;
@@ -188,7 +209,7 @@ impl Session {
             Outlook::Open => self.step.send(&mut self.course, &self.link)?,
             Outlook::Failing(why) => {
                 let mut writer = self.link.begin(message::FAILURE, 1)?;
-                writer.raw(&[(why.status() as i32).unsigned_abs() as u8])?;
+                writer.raw(&[number_of(why.status())])?;
                 writer
             }
             Outlook::Failed(why) => return Err(why.again()),
@@ -217,8 +238,7 @@ impl Session {
         let (what, mut body, link) = self.link.read(message)?;
         self.link = link;
         if what == message::FAILURE {
-            let status = body.u8().ok().and_then(|code| Status::ALL.get(usize::from(code).checked_sub(1)?).copied());
-            let why = status.unwrap_or(Status::Corrupt);
+            let why = told(body.u8().unwrap_or(0));
             let error = Error::new(why, format_args!("the other side gave up: {}", why.text()));
             self.outlook = Outlook::Failed(error.again());
             return Err(error);

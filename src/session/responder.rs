@@ -1,6 +1,6 @@
 //! The role of the side that is asked, and that works the differences out.
 
-use super::course::{Course, Found, MOST_SYMBOLS, Method, append, message};
+use super::course::{Course, Found, Method, append, message, most_symbols};
 use super::filter::{self, Parted};
 use super::hello::{self, Hello};
 use super::link::Link;
@@ -89,7 +89,7 @@ impl Responder {
         let width = course.elements().symbol_words();
         let (first, count) = (wire::varint(from)?, wire::varint(from)?);
         let have = (self.symbols.len() / width) as u64;
-        if first != have || count == 0 || count > MOST_SYMBOLS - have {
+        if first != have || count == 0 || count > most_symbols(width).saturating_sub(have) {
             return Err(error!(Corrupt, "symbols {first} to {} came after {have}", first.saturating_add(count)));
         }
         read_symbols(from, count, self.count, width, &mut self.symbols)?;
@@ -108,13 +108,13 @@ impl Responder {
             return set.grow(symbols);
         }
         let Some(Peeled { ours, theirs }) = course.peel(&self.symbols)? else {
-            return self.more(symbols);
+            return self.more(symbols, width);
         };
         let mut found = Found { ours, theirs };
         append(&mut found.ours, &course.found.ours)?;
         append(&mut found.theirs, &course.found.theirs)?;
         if !course.explains(&found)? {
-            return self.more(symbols);
+            return self.more(symbols, width);
         }
         course.keep(&found)?;
         self.next = Next::Result;
@@ -122,14 +122,15 @@ impl Responder {
     }
 
     /// Asks for more symbols than so many.
-    fn more(&mut self, symbols: u64) -> Result<()> {
-        if symbols == MOST_SYMBOLS {
-            return Err(error!(TooLarge, "{MOST_SYMBOLS} symbols do not tell the sets apart"));
+    fn more(&mut self, symbols: u64, symbol_words: usize) -> Result<()> {
+        let most = most_symbols(symbol_words);
+        if symbols == most {
+            return Err(error!(TooLarge, "{most} symbols do not tell the sets apart"));
         }
         // An eighth more at first, then a quarter, and half as many from then on: few messages, and little too much.
         self.asked += 1;
         let wanted = symbols + (symbols >> 4_u32.saturating_sub(self.asked).max(1)).max(16);
-        self.next = Next::More(wanted.min(MOST_SYMBOLS));
+        self.next = Next::More(wanted.min(most));
         Ok(())
     }
 
@@ -147,7 +148,7 @@ impl Responder {
                 return Ok(());
             }
         }
-        self.next = Next::More(choice::symbols_for(2.0 * capacity as f64, 0.0).min(MOST_SYMBOLS));
+        self.next = Next::More(choice::symbols_for(2.0 * capacity as f64, 0.0));
         Ok(())
     }
 

@@ -53,6 +53,7 @@ mod riblt;
 mod ribbon;
 mod rotating;
 mod scalable;
+mod session;
 mod shared;
 mod signatures;
 mod sizing;
