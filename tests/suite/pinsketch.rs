@@ -116,7 +116,7 @@ fn bytes_are_those_of_minisketch() {
             taken.import_minisketch(&expected).unwrap();
             assert_eq!(taken.offered(), 0);
             assert_eq!(taken.export_minisketch().unwrap(), expected);
-            // The vectors have more elements than their capacity. Removing most of them leaves as many as can be listed.
+            // The vectors have more elements than their capacity. Removing most of them leaves as many as are listed.
             let (kept, gone) = elements.split_at(elements.len().min(capacity as usize));
             gone.iter().for_each(|element| taken.remove_u64(*element).unwrap());
             let listing = taken.list().unwrap();

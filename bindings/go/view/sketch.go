@@ -67,8 +67,9 @@ func (s *Sketch) Copy() (*Sketch, error) { return asSketch(s.image().Copy()) }
 // Close unmaps the file and frees the memory. Closing twice is allowed.
 func (s *Sketch) Close() error { return s.image().Close() }
 
-// Header returns what the image says about itself. Hashes is the number of cells of a number, or 0 for other kinds than
-// iblt. Bits is the number of bits of all cells or symbols, 192 each, or of all sums of pinsketch, Words[0] each. Offered is the insertions minus the removals, up to now.
+// Header returns what the image says about itself. Hashes is the number of cells of a number, and 0 for other kinds than
+// iblt. Bits is the number of bits of all cells or symbols, 192 each, or of all sums of pinsketch, Words[0] each. Offered
+// is the insertions minus the removals, up to now.
 func (s *Sketch) Header() Header { return Header(s.image().Header()) }
 
 // String returns one line about the sketch, or "closed".
@@ -86,8 +87,8 @@ func (s *Sketch) Insert(key []byte) error { return s.image().Add(key, 1) }
 // InsertString is [Sketch.Insert] for the bytes of a string.
 func (s *Sketch) InsertString(key string) error { return s.image().AddString(key, 1) }
 
-// InsertUint64 inserts a number. Returns [ErrOutOfRange] if the sketch cannot hold the number: pinsketch has numbers from
-// 1 to 2^field_bits - 1. Changes the sketch.
+// InsertUint64 inserts a number. Returns [ErrOutOfRange] if the sketch cannot hold the number: numbers of pinsketch are
+// from 1 to 2^field_bits - 1. Changes the sketch.
 func (s *Sketch) InsertUint64(number uint64) error { return s.image().AddUint64(number, 1) }
 
 // InsertHash inserts the hash of a key, which is a number like any other. Changes the sketch.

@@ -140,7 +140,9 @@ func (k Kind) String() string {
 
 // shape is the part of the geometry that the kinds need to find the bits of a hash.
 type shape struct {
-	blocks      uint64   // split_block, blocked, and counting in blocks. iblt: cells of a sub-table. riblt: symbols. pinsketch: sums
+	// blocks has the blocks (split_block, blocked, and counting in blocks), the cells of a sub-table (iblt), the symbols
+	// (riblt) or the sums (pinsketch).
+	blocks      uint64
 	masks       []uint16 // blocked: the choices of lanes that a key has one of
 	hashes      int
 	bits        uint64    // all of them
