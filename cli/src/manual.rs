@@ -307,11 +307,12 @@ pub const PAGES: &[Page] = &[
         examples: &[
             (
                 "What another machine has, and what it lacks",
-                "petal sync users.txt --peer 'ssh HOST petal sync users.txt --peer -'",
+                "peer='ssh HOST petal sync users.txt --peer -'; petal sync users.txt --peer \"$peer\"",
             ),
             (
                 "Add what is missing on both sides",
-                "petal sync users.txt --exchange --peer 'ssh HOST petal sync users.txt --exchange --peer -'",
+                "peer='ssh HOST petal sync users.txt --exchange --peer -'; \
+                 petal sync users.txt --exchange --peer \"$peer\"",
             ),
             ("Over a connection, the side that waits", "petal sync users.txt --listen 10.0.0.1:7000"),
             ("And the side that connects", "petal sync users.txt --connect 10.0.0.1:7000"),
@@ -374,7 +375,7 @@ pub const PAGES: &[Page] = &[
         name: "sketch import",
         examples: &[(
             "A sketch of minisketch over elements of 32 bits",
-            "petal sketch import minisketch --set field_bits=32 -o theirs.petal theirs.bin",
+            "petal sketch import minisketch --set field_bits=32 -o b.petal b.bin",
         )],
         status: SUCCESS,
     },

@@ -38,7 +38,12 @@ fn change(
     let hasher = sketch.base().hasher().clone();
     let (mut room, mut keys) = (Room::new(), 0);
     inputs.for_each(&mut Progress::new(doing, inputs.length()), |batch| {
-        let taken = give(sketch, &batch.keys(&hasher, &mut room)?);
+        let given = match batch.keys(&hasher, &mut room)? {
+            // A number is the key itself, and no hash that a kind could reduce.
+            petal::Keys::Hashes(numbers) if inputs.have_hashes() => petal::Keys::U64(numbers),
+            keys => keys,
+        };
+        let taken = give(sketch, &given);
         keys += taken.keys as u64;
         taken.outcome?;
         Ok(ControlFlow::Continue(()))
