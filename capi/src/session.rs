@@ -25,8 +25,8 @@
 //!     petal_session_free(session);
 //!
 //! The other side does the same with `PETAL_ROLE_RESPONDER`. The initiator estimates how much differs, and chooses the
-//! way that costs the fewest bytes. Both sketches need the same hash function, and the same seed or key. Their sizes may
-//! differ.
+//! way that costs the fewest bytes. Both sketches need the same hash function, and the same seed or key. Their sizes
+//! may differ.
 //!
 //! The sketch is one of `PETAL_KIND_RIBLT`, or one that keeps its keys (`petal_sketch_keep_keys()`). If both sides keep
 //! their keys, the session has a random key of its own, and makes a pass over the keys. Then an attacker cannot choose
@@ -134,9 +134,9 @@ unsafe impl boundary::SizedStruct for petal_report {
     const FIRST_SIZE: usize = 88;
 }
 
-/// Begins a session over a sketch's set. `flags` is 0 or `PETAL_SESSION_KEPT_SYMBOLS`. The session copies what it needs,
-/// so the sketch may change or end meanwhile. Returns `PETAL_ERR_UNSUPPORTED` for a sketch that has neither coded
-/// symbols nor kept keys.
+/// Begins a session over a sketch's set. `flags` is 0 or `PETAL_SESSION_KEPT_SYMBOLS`. The session copies what it
+/// needs, so the sketch may change or end meanwhile. Returns `PETAL_ERR_UNSUPPORTED` for a sketch that has neither
+/// coded symbols nor kept keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_session_new(
     sketch: *const petal_sketch,
@@ -215,8 +215,8 @@ pub unsafe extern "C" fn petal_session_send(
 }
 
 /// Takes the other side's next message, which is whole. Bytes that are not the message that is due change nothing:
-/// `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED`, `PETAL_ERR_NEWER_VERSION`, `PETAL_ERR_CORRUPT`. If the message is due and
-/// cannot be served, the session failed, and `petal_session_send()` has a message that tells the other side:
+/// `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED`, `PETAL_ERR_NEWER_VERSION`, `PETAL_ERR_CORRUPT`. If the message is due
+/// and cannot be served, the session failed, and `petal_session_send()` has a message that tells the other side:
 /// `PETAL_ERR_INCOMPATIBLE` if the sketches are not comparable, `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if more symbols are
 /// needed than the sketches keep, and others.
 #[unsafe(no_mangle)]
@@ -236,8 +236,8 @@ pub unsafe extern "C" fn petal_session_receive(
 
 /// Lists the numbers that one side has alone: first those of the other side with -1, then those of this side with 1,
 /// each in ascending order. `count` becomes the number of all. The function writes the first `room` of these to
-/// `listed`, which may be NULL if `room` is 0. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` unless the session is done, and
-/// why it failed if it did.
+/// `listed`, which may be NULL if `room` is 0. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` unless the session is done,
+/// and why it failed if it did.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_session_differences(
     session: *const petal_session,

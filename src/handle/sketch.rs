@@ -188,8 +188,8 @@ impl Sketch {
     /// From now on this handle keeps the set of numbers in memory: some 25 to 45 bytes for each. Inserting a number
     /// that is there, and removing a number that is not there, then succeed and change nothing. An image has the cells
     /// only, so a sketch that is opened or loaded keeps no numbers. A copy of the sketch keeps them too.
-    /// [`Sketch::clear`] forgets the numbers and goes on keeping. After [`Sketch::merge`] and [`Sketch::subtract`] the sketch is not that
-    /// of a known set any more, so it keeps no numbers.
+    /// [`Sketch::clear`] forgets the numbers and goes on keeping. After [`Sketch::merge`] and [`Sketch::subtract`] the
+    /// sketch is not that of a known set any more, so it keeps no numbers.
     ///
     /// # Errors
     /// [`Status::Contradiction`] if the sketch is not empty; [`Status::Unsupported`] if the handle is for reading.

@@ -96,7 +96,7 @@ pub fn most_symbols(symbol_words: usize) -> u64 {
 pub struct Course {
     /// What this side says of itself.
     pub hello: Hello,
-    /// This side's whole set.
+    /// The whole set of this side.
     pub set: Set,
     /// What passed the other side's filter, once filters were exchanged.
     pub passing: Option<Set>,

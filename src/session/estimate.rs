@@ -2,11 +2,11 @@
 //!
 //! A number that both sets have is in the same symbols of both. So the difference D of two counts depends on the
 //! differing numbers only. Symbol i has a number with a probability of about p = 1 / (1 + i / 2). If one set has a
-//! numbers that the other has not, and the other has b, D has the mean p (a - b) and the variance p (1 - p) (a + b). The
-//! surplus s = a - b is known exactly, because symbol 0 counts all numbers. The counts of both sets together, of N
-//! numbers, tell p better than the formula does. With p from these counts, the square of D - p s has the mean
-//! p (1 - p) (a + b) (1 - s^2 / N^2), so each symbol gives an unbiased estimate of a + b. The variance of that estimate
-//! is about 2 (a + b)^2 + (a + b) (1 / (p (1 - p)) - 6), and the mean of all estimates is weighted by its inverse.
+//! numbers that the other has not, and the other has b, D has the mean p (a - b) and the variance p (1 - p) (a + b).
+//! The surplus s = a - b is known exactly, because symbol 0 counts all numbers. The counts of both sets together, of N
+//! numbers, tell p better than the formula does. With p from these counts, the square of D - p s has the mean p (1 - p)
+//! (a + b) (1 - s^2 / N^2), so each symbol gives an unbiased estimate of a + b. The variance of that estimate is about
+//! 2 (a + b)^2 + (a + b) (1 / (p (1 - p)) - 6), and the mean of all estimates is weighted by its inverse.
 
 /// The probability that a symbol has a number.
 pub fn probability(symbol: u64) -> f64 {
@@ -18,15 +18,15 @@ pub fn expected_count(numbers: u64, symbol: u64) -> i64 {
     (numbers as f64 * probability(symbol) + 0.5) as i64
 }
 
-/// How many numbers differ, with the standard deviation of that estimate, by the counts of the symbols of both sets from
-/// symbol 0 on.
+/// How many numbers differ, with the standard deviation of that estimate, by the counts of the symbols of both sets
+/// from symbol 0 on.
 pub fn differences(ours: &[u64], theirs: &[u64]) -> (f64, f64) {
     let (Some(own), Some(other)) = (ours.first(), theirs.first()) else { return (0.0, f64::INFINITY) };
     let (all, surplus) = (*own as f64 + *other as f64, *own as f64 - *other as f64);
     // At least as many numbers differ as one set has more than the other.
     let least = surplus.abs();
     let seen = 1.0 - surplus * surplus / (all * all);
-    if !(seen > 0.0) {
+    if seen.is_nan() || seen <= 0.0 {
         return (least, 0.0);
     }
     // An estimate of each symbol, and what the variance of that estimate adds to 2 (a + b)^2, over a + b.

@@ -68,20 +68,20 @@ trait Step {
 
 /// What became of a session.
 enum Outlook {
-    /// It goes on.
+    /// The session goes on.
     Open,
-    /// It failed, and the other side is to be told.
+    /// The session failed, and the other side is to be told.
     Failing(Error),
-    /// It failed.
+    /// The session failed.
     Failed(Error),
 }
 
 /// One side of a session.
 ///
-/// A session takes what it needs of the sketch at the beginning, so the sketch may change meanwhile. If the sketch keeps
-/// its keys, the session has a copy of them. A session has no network: the caller carries each message to the other
-/// side. A message that was lost, repeated, reordered or damaged is refused and changes nothing, so the right message
-/// may still come. Nobody but the other side is trusted to say what the other side has: take a channel that
+/// A session takes what it needs of the sketch at the beginning, so the sketch may change meanwhile. If the sketch
+/// keeps its keys, the session has a copy of them. A session has no network: the caller carries each message to the
+/// other side. A message that was lost, repeated, reordered or damaged is refused and changes nothing, so the right
+/// message may still come. Nobody but the other side is trusted to say what the other side has: take a channel that
 /// authenticates.
 pub struct Session {
     course: Course,
@@ -126,8 +126,8 @@ fn copied(words: &[u64]) -> Result<Vec<u64>> {
 }
 
 impl Session {
-    /// A session over the set of a sketch. `kept_symbols` asks for the symbols that the sketch keeps, also if both sides
-    /// keep their keys: then the session costs no pass over the keys, and has no key of its own.
+    /// A session over the set of a sketch. `kept_symbols` asks for the symbols that the sketch keeps, also if both
+    /// sides keep their keys: then the session costs no pass over the keys, and has no key of its own.
     ///
     /// # Errors
     /// [`Status::Unsupported`] for a sketch that neither keeps coded symbols nor its keys; [`Status::Contradiction`] if

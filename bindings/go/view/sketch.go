@@ -67,9 +67,9 @@ func (s *Sketch) Copy() (*Sketch, error) { return asSketch(s.image().Copy()) }
 // Close unmaps the file and frees the memory. Closing twice is allowed.
 func (s *Sketch) Close() error { return s.image().Close() }
 
-// Header returns what the image says about itself. Hashes is the number of cells of a number, and 0 for other kinds than
-// iblt. Bits is the number of bits of all cells or symbols, 192 each, or of all sums of pinsketch, Words[0] each. Offered
-// is the insertions minus the removals, up to now.
+// Header returns what the image says about itself. Hashes is the number of cells of a number, and 0 for other kinds
+// than iblt. Bits is the number of bits of all cells or symbols, 192 each, or of all sums of pinsketch, Words[0] each.
+// Offered is the insertions minus the removals, up to now.
 func (s *Sketch) Header() Header { return Header(s.image().Header()) }
 
 // String returns one line about the sketch, or "closed".

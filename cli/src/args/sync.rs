@@ -49,8 +49,8 @@ pub struct Sync {
     /// Connect to the other side at this address.
     #[arg(long, value_name = "HOST:PORT")]
     pub connect: Option<String>,
-    /// Add the keys that only the other side has to KEYS. The command replaces the file in one step. The other side adds
-    /// keys to its file only if its own command line says so too.
+    /// Add the keys that only the other side has to KEYS. The command replaces the file in one step. The other side
+    /// adds keys to its file only if its own command line says so too.
     #[arg(long)]
     pub exchange: bool,
     /// How records become keys.
