@@ -22,6 +22,7 @@ Or import github.com/petal-filter/petal/bindings/go/view, which needs no C libra
 #include <petal_map.h>
 #include <petal_sketch.h>
 #include <petal_more.h>
+#include <petal_session.h>
 
 #if PETAL_VERSION_NUMBER < 100
 #error petal.h is older than this Go package: install the C library of the same version
@@ -270,6 +271,11 @@ static inline petal_status petal_go_sketch_import_minisketch(petal_sketch *sketc
 static inline petal_status petal_go_sketch_serialize(const petal_sketch *sketch, uint8_t *buffer, size_t length,
                                                      petal_error *error) {
 	return petal_sketch_serialize(sketch, buffer, length, NULL, error);
+}
+
+static inline petal_status petal_go_session_receive(petal_session *session, const uint8_t *message, size_t length,
+                                                    petal_error *error) {
+	return petal_session_receive(session, message, length, error);
 }
 
 /* Looks one key up in many filters. */
