@@ -13,8 +13,8 @@ import (
 // function, and the same seed or key.
 //
 // If both sketches keep their keys, the session has a random key of its own, and makes a pass over the keys. Otherwise
-// the coded symbols serve that the sketches keep. Whoever knows the sketches' seed or key can choose keys that make such
-// a session fail. A session does not know who the other side is: take a channel that authenticates it.
+// the coded symbols serve that the sketches keep. Whoever knows the sketches' seed or key can choose keys that make
+// such a session fail. A session does not know who the other side is: take a channel that authenticates it.
 //
 // Methods that only read the session may run in many goroutines at once. [Session.Close] and methods that change the
 // session need it to themselves.

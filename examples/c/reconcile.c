@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Coded symbols of a sketch: enough for the differences of most rounds. More differences take a pass over the keys. */
+/* Coded symbols of a sketch: enough for the differences of most rounds. More symbols take a pass over the keys. */
 enum { SYMBOLS = 600, LONGEST_MESSAGE = 1 << 26 };
 
 struct service {
@@ -89,29 +89,26 @@ static petal_status receive_message(struct service *service, petal_session *sess
     get(service, message, length);
     petal_status status = petal_session_receive(session, message, length, &error);
     free(message);
-    /* A message that was refused is not waited for again: the socket loses nothing, so the other side is at fault. */
+    /* The session refused the message and waits for another one. The socket has none. */
     if (petal_session_turn(session) == PETAL_TURN_RECEIVE) must(status);
     return status;
 }
 
-/* Runs a session to its end. If it fails, it fails on both sides, with the same status. */
-static petal_status run(struct service *service, petal_session *session) {
+/* Runs a session to its end. A side that fails first tells the other side. */
+static void run(struct service *service, petal_session *session) {
     petal_status status = PETAL_OK;
     for (;;) {
         petal_turn turn = petal_session_turn(session);
         if (turn == PETAL_TURN_SEND) send_message(service, session);
         else if (turn == PETAL_TURN_RECEIVE) status = receive_message(service, session);
-        else return status;
+        else break;
     }
+    must(status);
 }
 
 static void print(int round, const petal_report *report, size_t differences) {
-    static const char *methods[] = {"none", "equal", "pinsketch", "riblt", "filter and riblt"};
-    uint64_t bytes = report->sent_bytes + report->received_bytes;
-    printf("%5d %11zu  %-16s %8" PRIu64 " %8" PRIu64, round, differences, methods[report->method], report->messages,
-           bytes);
-    if (differences) printf(" %10.1f", (double)bytes / (double)differences);
-    puts("");
+    printf("%5d %11zu %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n", round, differences, report->symbols, report->messages,
+           report->sent_bytes + report->received_bytes);
 }
 
 /*
@@ -119,18 +116,10 @@ static void print(int round, const petal_report *report, size_t differences) {
  * service that did not change the document takes the change over.
  */
 static void reconcile(struct service *service, int round) {
-    /* The kept symbols serve at first, which take no pass over the keys. If they do not suffice, both sides go on. */
-    uint32_t flags = PETAL_SESSION_KEPT_SYMBOLS;
+    /* The services trust each other, and nobody else chooses documents. So the kept symbols serve. */
     petal_session *session;
-    for (;;) {
-        must(petal_session_new(service->sketch, service->role, flags, &session, &error));
-        petal_status status = run(service, session);
-        if (status == PETAL_OK) break;
-        if (status != PETAL_ERR_UNSUPPORTED_BY_HANDLE || flags == 0) must(status);
-        if (service->role == PETAL_ROLE_INITIATOR) printf("%5d the kept symbols did not suffice\n", round);
-        petal_session_free(session);
-        flags = 0;
-    }
+    must(petal_session_new(service->sketch, service->role, PETAL_SESSION_KEPT_SYMBOLS, &session, &error));
+    run(service, session);
     size_t count;
     must(petal_session_differences(session, NULL, 0, &count, &error));
     petal_listed *listed = calloc(count + 1, sizeof *listed);
@@ -184,7 +173,7 @@ static int begin_rounds(int socket_end, int rounds) {
     begin(&service, PETAL_ROLE_INITIATOR, socket_end);
     bool *wanted = calloc(documents, 1), *theirs = calloc(documents, 1);
     must_do(wanted && theirs, "memory");
-    printf("round differences  method           messages    bytes  bytes each\n");
+    printf("round differences  symbols messages    bytes\n");
     int status = 0;
     for (int round = 0; round < rounds; round++) {
         change(&service, round > 0 ? changes : 50 * changes);
@@ -196,7 +185,7 @@ static int begin_rounds(int socket_end, int rounds) {
         get(&service, theirs, documents);
         if (memcmp(service.has, wanted, documents) != 0 || memcmp(theirs, wanted, documents) != 0) status = 1;
     }
-    printf("the sets are %s; %" PRIu64 " bytes of numbers\n", status == 0 ? "equal" : "not equal", 4 * documents);
+    printf("the sets are %s; their numbers have %" PRIu64 " bytes\n", status ? "not equal" : "equal", 4 * documents);
     free(wanted), free(theirs);
     return end(&service, status);
 }

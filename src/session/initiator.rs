@@ -77,7 +77,8 @@ impl Initiator {
         let (differences, deviation) = estimate::differences(&own, &counts);
         course.report.estimated_differences = differences;
         course.report.estimate_deviation = deviation;
-        let both = course.set.elements.is_some() && theirs.has_elements;
+        // Syndromes and filters take a pass over the elements, which kept symbols spare.
+        let both = course.set.elements.is_some() && theirs.has_elements && !course.report.used_kept_symbols;
         let known = Known {
             ours: course.set.count,
             theirs: theirs.count,

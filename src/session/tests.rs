@@ -67,6 +67,7 @@ fn checked(ours: &[u64], theirs: &[u64], of: [(u64, bool); 2], kept_symbols: boo
     let (of_a, of_b) = (a.report(), b.report());
     assert_eq!((of_a.method, of_a.sent_bytes, of_a.messages), (of_b.method, of_b.received_bytes, of_b.messages));
     assert_eq!((of_a.symbols, of_a.filter_bytes), (of_b.symbols, of_b.filter_bytes));
+    assert!(of_a.method == Method::Riblt || !of_a.used_kept_symbols, "{of_a:?}");
     of_a
 }
 
