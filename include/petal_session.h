@@ -5,29 +5,33 @@
  * Two machines have nearly the same keys, each in a sketch. A session tells both machines which keys only one of them
  * has, and the messages are as large as these differences need. A session has no network: you carry its messages.
  *
- *     petal_session *session = NULL;
- *     if (petal_session_new(sketch, PETAL_ROLE_INITIATOR, 0, &session, NULL) != PETAL_OK) return 1;
- *     for (;;) {
- *       petal_turn turn = petal_session_turn(session);
- *       if (turn == PETAL_TURN_SEND) {
- *         const void *message = NULL;
- *         size_t length = 0;
- *         if (petal_session_send(session, &message, &length, NULL) != PETAL_OK) break;
- *         carry(message, length);
- *       } else if (turn == PETAL_TURN_RECEIVE) {
- *         size_t length = wait_for(buffer, sizeof buffer);
- *         petal_session_receive(session, buffer, length, NULL);
- *       } else {
- *         break;
- *       }
- *     }
- *     size_t count = 0;
- *     petal_session_differences(session, listed, room, &count, NULL);
- *     petal_session_free(session);
+ * Here both sides are in one program, which carries each message to the other side:
  *
- * The other side does the same with `PETAL_ROLE_RESPONDER`. The initiator estimates how much differs, and chooses the
- * way that costs the fewest bytes. Both sketches need the same hash function, and the same seed or key. Their sizes may
- * differ.
+ *     petal_spec spec = PETAL_SPEC_INIT;
+ *     spec.kind = PETAL_KIND_RIBLT;
+ *     spec.capacity = 100;
+ *     petal_sketch *ours = NULL, *theirs = NULL;
+ *     if (petal_sketch_new(&spec, &ours, NULL) != PETAL_OK) return 1;
+ *     if (petal_sketch_new(&spec, &theirs, NULL) != PETAL_OK) return 1;
+ *     petal_sketch_insert_u64(theirs, 7);
+ *     petal_session *initiator = NULL, *responder = NULL;
+ *     if (petal_session_new(ours, PETAL_ROLE_INITIATOR, 0, &initiator, NULL) != PETAL_OK) return 1;
+ *     if (petal_session_new(theirs, PETAL_ROLE_RESPONDER, 0, &responder, NULL) != PETAL_OK) return 1;
+ *     petal_session *from = initiator, *to = responder;
+ *     while (petal_session_turn(from) == PETAL_TURN_SEND) {
+ *       const void *message = NULL;
+ *       size_t length = 0;
+ *       if (petal_session_send(from, &message, &length, NULL) != PETAL_OK) return 1;
+ *       if (petal_session_receive(to, message, length, NULL) != PETAL_OK) return 1;
+ *       petal_session *sender = from;
+ *       from = to, to = sender;
+ *     }
+ *     petal_listed listed[100];
+ *     size_t count = 0;
+ *     if (petal_session_differences(initiator, listed, 100, &count, NULL) != PETAL_OK) return 1;
+ *
+ * The list then has the number 7 with -1. The initiator estimates how much differs, and chooses the way that costs the
+ * fewest bytes. Both sketches need the same hash function, and the same seed or key. Their sizes may differ.
  *
  * The sketch is one of `PETAL_KIND_RIBLT`, or one that keeps its keys (`petal_sketch_keep_keys()`). If both sides keep
  * their keys, the session has a random key of its own, and makes a pass over the keys. Then an attacker cannot choose
@@ -36,7 +40,7 @@
  * error, and not in a wrong list.
  *
  * A message that was lost, repeated, reordered or damaged is refused, and changes nothing. Whatever a message says,
- * memory and work are bounded: a session has at most 2^20 coded symbols and 512 syndromes, and it takes as much memory
+ * memory and work are bounded: a session has at most 2^19 coded symbols and 512 syndromes, and it takes as much memory
  * as the messages that come, beside 50 MB at most for symbols of numbers. A session does not know who the other side
  * is: take a channel that authenticates it. docs/session.md specifies the messages to the byte.
  */
@@ -125,9 +129,9 @@ typedef struct petal_report {
 #define PETAL_REPORT_INIT PETAL_INIT(petal_report)
 
 /**
- * Begins a session over a sketch's set. `flags` is 0 or `PETAL_SESSION_KEPT_SYMBOLS`. The session copies what it needs,
- * so the sketch may change or end meanwhile. Returns `PETAL_ERR_UNSUPPORTED` for a sketch that has neither coded
- * symbols nor kept keys.
+ * Begins a session over a sketch's set. `flags` is 0 or `PETAL_SESSION_KEPT_SYMBOLS`. The session copies what it
+ * needs, so the sketch may change or end meanwhile. Returns `PETAL_ERR_UNSUPPORTED` for a sketch that has neither
+ * coded symbols nor kept keys.
  */
 petal_status petal_session_new(const petal_sketch *sketch,
                                petal_role role,
@@ -150,8 +154,8 @@ petal_status petal_session_send(petal_session *session, const void **message, si
 
 /**
  * Takes the other side's next message, which is whole. Bytes that are not the message that is due change nothing:
- * `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED`, `PETAL_ERR_NEWER_VERSION`, `PETAL_ERR_CORRUPT`. If the message is due and
- * cannot be served, the session failed, and `petal_session_send()` has a message that tells the other side:
+ * `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED`, `PETAL_ERR_NEWER_VERSION`, `PETAL_ERR_CORRUPT`. If the message is due
+ * and cannot be served, the session failed, and `petal_session_send()` has a message that tells the other side:
  * `PETAL_ERR_INCOMPATIBLE` if the sketches are not comparable, `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if more symbols are
  * needed than the sketches keep, and others.
  */
@@ -160,8 +164,8 @@ petal_status petal_session_receive(petal_session *session, const void *message, 
 /**
  * Lists the numbers that one side has alone: first those of the other side with -1, then those of this side with 1,
  * each in ascending order. `count` becomes the number of all. The function writes the first `room` of these to
- * `listed`, which may be NULL if `room` is 0. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` unless the session is done, and
- * why it failed if it did.
+ * `listed`, which may be NULL if `room` is 0. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` unless the session is done,
+ * and why it failed if it did.
  */
 petal_status petal_session_differences(const petal_session *session,
                                        petal_listed *listed,
