@@ -5,29 +5,33 @@
  * Two machines have nearly the same keys, each in a sketch. A session tells both machines which keys only one of them
  * has, and the messages are as large as these differences need. A session has no network: you carry its messages.
  *
- *     petal_session *session = NULL;
- *     if (petal_session_new(sketch, PETAL_ROLE_INITIATOR, 0, &session, NULL) != PETAL_OK) return 1;
- *     for (;;) {
- *       petal_turn turn = petal_session_turn(session);
- *       if (turn == PETAL_TURN_SEND) {
- *         const void *message = NULL;
- *         size_t length = 0;
- *         if (petal_session_send(session, &message, &length, NULL) != PETAL_OK) break;
- *         carry(message, length);
- *       } else if (turn == PETAL_TURN_RECEIVE) {
- *         size_t length = wait_for(buffer, sizeof buffer);
- *         petal_session_receive(session, buffer, length, NULL);
- *       } else {
- *         break;
- *       }
- *     }
- *     size_t count = 0;
- *     petal_session_differences(session, listed, room, &count, NULL);
- *     petal_session_free(session);
+ * Here both sides are in one program, which carries each message to the other side:
  *
- * The other side does the same with `PETAL_ROLE_RESPONDER`. The initiator estimates how much differs, and chooses the
- * way that costs the fewest bytes. Both sketches need the same hash function, and the same seed or key. Their sizes
- * may differ.
+ *     petal_spec spec = PETAL_SPEC_INIT;
+ *     spec.kind = PETAL_KIND_RIBLT;
+ *     spec.capacity = 100;
+ *     petal_sketch *ours = NULL, *theirs = NULL;
+ *     if (petal_sketch_new(&spec, &ours, NULL) != PETAL_OK) return 1;
+ *     if (petal_sketch_new(&spec, &theirs, NULL) != PETAL_OK) return 1;
+ *     petal_sketch_insert_u64(theirs, 7);
+ *     petal_session *initiator = NULL, *responder = NULL;
+ *     if (petal_session_new(ours, PETAL_ROLE_INITIATOR, 0, &initiator, NULL) != PETAL_OK) return 1;
+ *     if (petal_session_new(theirs, PETAL_ROLE_RESPONDER, 0, &responder, NULL) != PETAL_OK) return 1;
+ *     petal_session *from = initiator, *to = responder;
+ *     while (petal_session_turn(from) == PETAL_TURN_SEND) {
+ *       const void *message = NULL;
+ *       size_t length = 0;
+ *       if (petal_session_send(from, &message, &length, NULL) != PETAL_OK) return 1;
+ *       if (petal_session_receive(to, message, length, NULL) != PETAL_OK) return 1;
+ *       petal_session *sender = from;
+ *       from = to, to = sender;
+ *     }
+ *     petal_listed listed[100];
+ *     size_t count = 0;
+ *     if (petal_session_differences(initiator, listed, 100, &count, NULL) != PETAL_OK) return 1;
+ *
+ * The list then has the number 7 with -1. The initiator estimates how much differs, and chooses the way that costs the
+ * fewest bytes. Both sketches need the same hash function, and the same seed or key. Their sizes may differ.
  *
  * The sketch is one of `PETAL_KIND_RIBLT`, or one that keeps its keys (`petal_sketch_keep_keys()`). If both sides keep
  * their keys, the session has a random key of its own, and makes a pass over the keys. Then an attacker cannot choose

@@ -36,17 +36,18 @@ enum class turn : petal_turn {
   failed = PETAL_TURN_FAILED,
 };
 
-/// One side of a session, in which two sides find out what only one of them has. You carry the messages:
+/// One side of a session, in which two sides find out what only one of them has. You carry the messages. Here both
+/// sides are in one program:
 ///
-///     petal::session session(sketch, petal::role::initiator);
-///     while (session.turn() == petal::turn::send || session.turn() == petal::turn::receive) {
-///       if (session.turn() == petal::turn::send) {
-///         carry(session.send());
-///       } else {
-///         session.receive(wait_for());
-///       }
+///     const petal::spec spec = petal::spec().kind(PETAL_KIND_RIBLT).capacity(100);
+///     petal::sketch ours(spec), theirs(spec);
+///     theirs.insert(7);
+///     petal::session initiator(ours, petal::role::initiator), responder(theirs, petal::role::responder);
+///     while (initiator.turn() != petal::turn::done) {
+///       responder.receive(initiator.send());
+///       if (responder.turn() == petal::turn::send) initiator.receive(responder.send());
 ///     }
-///     for (const petal_listed &one : session.differences()) use(one.number, one.count);
+///     for (const petal_listed &one : initiator.differences()) std::printf("%d\n", static_cast<int>(one.count));
 ///
 /// See petal_session.h.
 class session {
