@@ -17,8 +17,21 @@ unsafe trait Carryless {
     /// A product of 128 bits.
     type Wide: Copy;
 
+    /// A word that is ready for many products.
+    type Factor;
+
+    /// Makes a word ready.
+    unsafe fn factor(a: u64) -> Self::Factor;
+
     /// The product of two words.
-    unsafe fn product(a: u64, b: u64) -> Self::Wide;
+    unsafe fn times(a: &Self::Factor, b: u64) -> Self::Wide;
+
+    /// The product of two words, the first of which is not ready.
+    #[inline(always)]
+    unsafe fn product(a: u64, b: u64) -> Self::Wide {
+        // SAFETY: the caller has the instruction set.
+        unsafe { Self::times(&Self::factor(a), b) }
+    }
 
     /// The sum of two products.
     unsafe fn sum(a: Self::Wide, b: Self::Wide) -> Self::Wide;
@@ -87,14 +100,16 @@ macro_rules! loops {
 
         $(#[$feature])?
         unsafe fn powers(field: Field, lanes: &mut Lanes, sums: &mut [u64]) {
-            let (modulus, step) = (field.raised(field.modulus()), lanes.step);
+            let modulus = field.raised(field.modulus());
+            // SAFETY: see above.
+            let step = unsafe { C::factor(lanes.step) };
             let mut next = lanes.next;
             let mut chunks = sums.chunks_exact_mut(LANES);
             for chunk in &mut chunks {
                 for (sum, next) in chunk.iter_mut().zip(&mut next) {
                     *sum ^= field.lowered(*next);
                     // SAFETY: see above.
-                    *next = unsafe { C::reduced(C::product(step, *next), modulus) };
+                    *next = unsafe { C::reduced(C::times(&step, *next), modulus) };
                 }
             }
             for (sum, next) in chunks.into_remainder().iter_mut().zip(next) {
@@ -117,10 +132,12 @@ macro_rules! loops {
 
         $(#[$feature])?
         unsafe fn add_multiple(field: Field, to: &mut [u64], factor: u64, from: &[u64]) {
-            let (factor, modulus) = (field.lowered(factor), field.raised(field.modulus()));
+            let modulus = field.raised(field.modulus());
+            // SAFETY: see above.
+            let factor = unsafe { C::factor(field.lowered(factor)) };
             for (to, &from) in to.iter_mut().zip(from) {
                 // SAFETY: see above.
-                *to ^= unsafe { C::reduced(C::product(factor, from), modulus) };
+                *to ^= unsafe { C::reduced(C::times(&factor, from), modulus) };
             }
         }
 
@@ -133,16 +150,17 @@ macro_rules! loops {
                 // SAFETY: see above.
                 let mut totals = [unsafe { C::product(0, 0) }; 8];
                 for (&factor, row) in factors.iter().zip(rows.chunks_exact(width)) {
-                    let factor = field.lowered(factor);
+                    // SAFETY: see above.
+                    let factor = unsafe { C::factor(field.lowered(factor)) };
                     if let Some(row) = row.get(start..start + 8) {
                         for (total, &cell) in totals.iter_mut().zip(row) {
                             // SAFETY: see above.
-                            *total = unsafe { C::sum(*total, C::product(factor, cell)) };
+                            *total = unsafe { C::sum(*total, C::times(&factor, cell)) };
                         }
                     } else {
                         for (total, &cell) in totals.iter_mut().zip(&row[start..]) {
                             // SAFETY: see above.
-                            *total = unsafe { C::sum(*total, C::product(factor, cell)) };
+                            *total = unsafe { C::sum(*total, C::times(&factor, cell)) };
                         }
                     }
                 }

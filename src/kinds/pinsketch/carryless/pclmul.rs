@@ -8,11 +8,18 @@ pub(super) struct Pclmul;
 // SAFETY: each function needs PCLMULQDQ, as the trait says; SSE2 is part of x86-64.
 unsafe impl super::Carryless for Pclmul {
     type Wide = __m128i;
+    type Factor = __m128i;
 
     #[inline(always)]
-    unsafe fn product(a: u64, b: u64) -> __m128i {
+    unsafe fn factor(a: u64) -> __m128i {
+        // SAFETY: SSE2 is part of x86-64.
+        unsafe { _mm_cvtsi64_si128(a as i64) }
+    }
+
+    #[inline(always)]
+    unsafe fn times(a: &__m128i, b: u64) -> __m128i {
         // SAFETY: the caller has PCLMULQDQ.
-        unsafe { _mm_clmulepi64_si128(_mm_cvtsi64_si128(a as i64), _mm_cvtsi64_si128(b as i64), 0) }
+        unsafe { _mm_clmulepi64_si128(*a, _mm_cvtsi64_si128(b as i64), 0) }
     }
 
     #[inline(always)]

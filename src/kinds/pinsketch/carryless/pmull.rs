@@ -8,11 +8,17 @@ pub(super) struct Pmull;
 // SAFETY: each product needs PMULL, as the trait says.
 unsafe impl super::Carryless for Pmull {
     type Wide = u128;
+    type Factor = u64;
+
+    #[inline(always)]
+    unsafe fn factor(a: u64) -> u64 {
+        a
+    }
 
     #[inline]
     #[target_feature(enable = "aes")]
-    unsafe fn product(a: u64, b: u64) -> u128 {
-        vmull_p64(a, b)
+    unsafe fn times(a: &u64, b: u64) -> u128 {
+        vmull_p64(*a, b)
     }
 
     #[inline(always)]
