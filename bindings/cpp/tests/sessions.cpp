@@ -28,7 +28,7 @@ petal::result<void> carry(petal::session &a, petal::session &b) {
 }
 
 TEST(Sessions, TellBothSidesWhatDiffers) {
-  for (const std::uint32_t flags : {0, PETAL_SESSION_KEPT_SYMBOLS}) {
+  for (const std::uint32_t flags : {std::uint32_t{0}, std::uint32_t{PETAL_SESSION_KEPT_SYMBOLS}}) {
     petal::session ours(numbers(0, 1003, true), petal::role::initiator, flags);
     petal::session theirs(numbers(3, 1005, true), petal::role::responder, flags);
     EXPECT_EQ(ours.turn(), petal::turn::send);

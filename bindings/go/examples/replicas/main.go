@@ -214,7 +214,7 @@ func run(s settings, out io.Writer) error {
 	defer far.Close()
 	to, from := newLink(near), newLink(far)
 	random := mathrand.New(mathrand.NewPCG(1, 2))
-	fmt.Fprintf(out, "%5s %9s %12s %-16s %9s %9s %9s\n", "round", "records", "differences", "method", "messages", "bytes",
+	fmt.Fprintf(out, "%5s %9s %12s %-16s %9s %9s %9s\n", "round", "records", "estimate", "method", "messages", "bytes",
 		"came")
 	for round := range s.rounds {
 		for i, r := range replicas {
