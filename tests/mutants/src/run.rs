@@ -2,7 +2,7 @@
 
 use crate::Mutants;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -10,31 +10,50 @@ use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 /// The groups of the suite that ask every kind, or the one that PETAL_KIND names.
-const SHARED: [&str; 13] = [
-    "conformance",
-    "facets",
-    "in_place",
-    "built",
-    "state_machine",
-    "compact",
+const SHARED: [&str; 21] = [
+    "across",
     "ageing",
-    "shared",
-    "growing",
-    "maps",
-    "map_changes",
-    "sweep",
+    "builder",
+    "built",
+    "compact",
+    "conformance",
+    "corners",
     "estimate",
+    "facets",
+    "forged_state",
+    "format",
+    "growing",
+    "hostile",
+    "in_place",
+    "map_changes",
+    "maps",
+    "plan",
+    "refusals",
+    "shared",
+    "state_machine",
+    "sweep",
 ];
 
-/// The processor time that a test may take without a mutant. Slower ones say nothing.
-const LONGEST: Duration = Duration::from_secs(60);
+/// The processor time that a test may take without a mutant, first among the tests of a kind, then among all. A slower
+/// one says nothing.
+const LONGEST: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(60)];
 
 /// A test, and the one kind that it asks, if not all.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Test {
     program: PathBuf,
     name: String,
     kind: Option<String>,
+}
+
+impl Test {
+    fn new(program: &Path, name: &str, kind: Option<String>) -> Test {
+        Test { program: program.into(), name: name.into(), kind }
+    }
+
+    fn group(&self) -> &str {
+        self.name.split("::").next().unwrap_or_default()
+    }
 }
 
 /// A test without a mutant: how long it took, and which mutants it meets.
@@ -44,39 +63,55 @@ struct Met {
     mutants: HashSet<usize>,
 }
 
-/// The mutants that no test finds; WORK/survivors has their names.
+/// The mutants that no test finds; WORK/survivors has their names. Each meets the quick tests of its folder first.
 pub fn run(mutants: &Mutants, programs: &[PathBuf], numbers: &[usize]) -> io::Result<Vec<usize>> {
-    let folders: BTreeSet<String> = numbers.iter().map(|&number| module(mutants.text(number, "file"))).collect();
-    let mut near = Vec::new();
-    let mut all = Vec::new();
+    let mut names = Vec::new();
     for program in programs {
         let list = Command::new(program).arg("--list").output()?.stdout;
-        for name in String::from_utf8_lossy(&list).lines().filter_map(|line| line.strip_suffix(": test")) {
-            let test = |kind| Test { program: program.clone(), name: name.to_string(), kind };
-            let group = name.split("::").next().unwrap_or_default();
-            all.push(test(None));
-            for folder in &folders {
-                let kind = folder.strip_prefix("kinds::").map(str::to_string);
-                if kind.is_some() && SHARED.contains(&group) {
-                    near.push(test(kind));
-                } else if kind.as_deref() == Some(group) || name.starts_with(&format!("{folder}::")) {
-                    near.push(test(None));
-                }
-            }
-        }
+        let list = String::from_utf8_lossy(&list);
+        names.extend(list.lines().filter_map(|line| Some((program.clone(), line.strip_suffix(": test")?.to_string()))));
     }
-    let mut left = numbers.to_vec();
-    for (what, tests) in [("tests of their own", near), ("tests", all)] {
-        println!("mutants: {} meet their {what}: {}", left.len(), tests.len());
-        let met = Mutex::new(Vec::new());
-        each(tests.len(), "tests looked at", |at, worker| match meet(mutants, &tests[at], worker) {
-            Some(found) => met.lock().unwrap().push(found),
-            None => println!("mutants: {} fails without a mutant, or takes too long", tests[at].name),
+    let folder_of = |number: &usize| module(mutants.text(*number, "file"));
+    let folders: BTreeSet<String> = numbers.iter().map(folder_of).collect();
+    let mut left = Vec::new();
+    let mut rest: HashSet<Test> = names.iter().map(|(program, name)| Test::new(program, name, None)).collect();
+    if folders.iter().all(|folder| folder.starts_with("kinds::")) {
+        rest.retain(|test| !SHARED.contains(&test.group()));
+    }
+    for folder in &folders {
+        let kind = folder.strip_prefix("kinds::");
+        let near = names.iter().filter_map(|(program, name)| {
+            let test = Test::new(program, name, None);
+            if kind.is_some() && SHARED.contains(&test.group()) {
+                return Some(Test { kind: kind.map(str::to_string), ..test });
+            }
+            (kind == Some(test.group()) || name.starts_with(&format!("{folder}::"))).then_some(test)
         });
-        left = survivors(mutants, &left, &met.into_inner().unwrap());
+        let near: Vec<Test> = near.collect();
+        let of_folder: Vec<usize> = numbers.iter().copied().filter(|number| folder_of(number) == *folder).collect();
+        println!("mutants: {} of {folder} meet their own tests: {}", of_folder.len(), near.len());
+        let (met, slow) = look(mutants, &near, LONGEST[0]);
+        near.iter().for_each(|test| _ = rest.remove(test));
+        rest.extend(slow);
+        left.extend(survivors(mutants, &of_folder, &met));
         mutants.put("survivors", &left)?;
     }
+    println!("mutants: {} meet the other tests: {}", left.len(), rest.len());
+    let (met, slow) = look(mutants, &Vec::from_iter(rest), LONGEST[1]);
+    slow.iter().for_each(|test| println!("mutants: {} fails without a mutant, or takes too long", test.name));
+    left = survivors(mutants, &left, &met);
+    mutants.put("survivors", &left)?;
     Ok(left)
+}
+
+/// What these tests meet, and those that fail or take longer.
+fn look(mutants: &Mutants, tests: &[Test], longest: Duration) -> (Vec<Met>, Vec<Test>) {
+    let (met, slow) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    each(tests.len(), "tests looked at", |at, worker| match meet(mutants, &tests[at], worker, longest) {
+        Some(found) => met.lock().unwrap().push(found),
+        None => slow.lock().unwrap().push(tests[at].clone()),
+    });
+    (met.into_inner().unwrap(), slow.into_inner().unwrap())
 }
 
 /// The module of a file that tests are of: a kind, or a folder.
@@ -97,7 +132,7 @@ fn passes(mutants: &Mutants, test: &Test, variable: (&str, &str), most: Duration
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().expect("a shell");
-    let end = Instant::now() + 20 * most;
+    let end = Instant::now() + 10 * most;
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return status.success(),
@@ -111,11 +146,11 @@ fn passes(mutants: &Mutants, test: &Test, variable: (&str, &str), most: Duration
 }
 
 /// Which mutants a test meets. A test that fails without a mutant says nothing.
-fn meet(mutants: &Mutants, test: &Test, worker: usize) -> Option<Met> {
+fn meet(mutants: &Mutants, test: &Test, worker: usize, longest: Duration) -> Option<Met> {
     let file = fs::canonicalize(&mutants.work).ok()?.join(format!("met{worker}"));
     let _ = fs::remove_file(&file);
     let begin = Instant::now();
-    let passes = passes(mutants, test, ("PETAL_MUTANTS_MET", file.to_str()?), LONGEST);
+    let passes = passes(mutants, test, ("PETAL_MUTANTS_MET", file.to_str()?), longest);
     let took = begin.elapsed();
     let numbers = fs::read_to_string(&file).unwrap_or_default();
     let numbers = numbers.lines().filter_map(|line| line.parse().ok()).collect();
@@ -140,7 +175,7 @@ fn survivors(mutants: &Mutants, left: &[usize], tests: &[Met]) -> Vec<usize> {
             meeting.sort_by(|a, b| worth(b).total_cmp(&worth(a)));
         }
         let name = number.to_string();
-        let most = |test: usize| 2 * tests[test].took + Duration::from_secs(2);
+        let most = |test: usize| 2 * tests[test].took + Duration::from_secs(1);
         let finds = |test: &usize| !passes(mutants, &tests[*test].test, ("PETAL_MUTANT", &name), most(*test));
         match meeting.iter().copied().find(finds) {
             Some(test) => *wins.lock().unwrap().entry((file, test)).or_default() += 1,
