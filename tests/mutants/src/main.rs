@@ -170,6 +170,6 @@ fn main() -> io::Result<()> {
     let survive = run::run(&mutants, &programs, &numbers)?.len();
     let (planted, out) = (numbers.len(), planted.left_out.len());
     println!("mutants: {planted} planted, {} found, {survive} survive", planted - survive);
-    println!("mutants: {} do not compile, {out} stand where all is constant (left_out names them)", wrong.len());
+    println!("mutants: {} do not compile, {out} cannot be chosen later (left_out names them)", wrong.len());
     Ok(())
 }
