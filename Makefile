@@ -119,7 +119,7 @@ fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is f
 	  -fuzztime "$(or $(FUZZ_SECONDS),60)s"
 
 # MUTANTS="0/64 src/making/plan.rs": a shard, or some files; MUTANTS="0/16 --since COMMIT": a shard of what came after it.
-mutants: ## change the core in thousands of small ways, and look whether its tests notice each (hours; takes cargo-mutants)
+mutants: ## change the core in thousands of small ways, and look whether tests notice (hours; takes cargo-mutants)
 	@CARGO_TARGET_DIR="$(TARGET)" tests/mutants.sh $(MUTANTS)
 
 # PLANTED="counter shard": faults with one of these words in their names.

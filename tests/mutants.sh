@@ -4,8 +4,11 @@
 # that `mutants.sh 0/16 --since COMMIT` is a sixteenth of what new kinds have. A shard is a part of the mutants, such as
 # 0/64; the parts together are all.
 #
-# First each change meets the quick tests of the core; those that survive meet all of its tests, the slow ones included.
-# What survives both is compared with tests/mutants-allowed.txt, which says of each known survivor why it cannot matter.
+# cargo-mutants lists the changes. tests/mutants plants all of them in a copy of the core, each behind a question, so
+# that one compilation has them; then each meets the tests that reach it, those of its own kind first, until one fails.
+# JOBS=2 tries two at once. What survives is compared with tests/mutants-allowed.txt, which says of each known survivor
+# why it cannot matter. What stands in constants and what returns another hidden type cannot be chosen later: the end
+# names how many there are, and target/mutation/left_out lists them.
 # Needs cargo-mutants (cargo install cargo-mutants).
 set -eu
 cd "$(dirname "$0")/.."
@@ -13,10 +16,10 @@ command -v cargo-mutants >/dev/null || {
     echo "mutants.sh needs cargo-mutants: cargo install --locked cargo-mutants" >&2
     exit 1
 }
-shard=
+shard=0/1
 case ${1-} in
 [0-9]*/[0-9]*)
-    shard="--shard $1"
+    shard=$1
     shift
     ;;
 esac
@@ -33,29 +36,14 @@ if [ "${1-}" = --since ]; then
 fi
 for file in "$@"; do files="$files -f $file"; done
 work=${CARGO_TARGET_DIR:-target}/mutation
-rm -rf "$work"
-mkdir -p "$work"
+mkdir -p "$work/tree"
 
-# survivors FOLDER: what was missed or ran out of time, one a line.
-survivors() {
-    cat "$1/mutants.out/missed.txt" "$1/mutants.out/timeout.txt"
-}
-
-# Exit status 2 says that there are survivors, 3 that some timed out: both are looked at below.
-# shellcheck disable=SC2086 # Lists of words.
-cargo mutants -p petal --no-shuffle $shard $files -o "$work/quick" || [ $? -ge 2 ]
-survivors "$work/quick" >"$work/survivors"
-if [ -s "$work/survivors" ]; then
-    echo "mutants: $(wc -l <"$work/survivors") survived the quick tests; the slow ones now"
-    set --
-    while IFS= read -r name; do
-        set -- "$@" --re "^$(printf '%s' "$name" | sed 's/[^a-zA-Z0-9_ /:<>]/\\&/g')\$"
-    done <"$work/survivors"
-    # shellcheck disable=SC2086 # A list of words.
-    cargo mutants -p petal --no-shuffle --no-config --profile mutants $files "$@" -o "$work/slow" \
-        -- --package petal || [ $? -ge 2 ]
-    survivors "$work/slow" >"$work/survivors"
-fi
+# shellcheck disable=SC2086 # A list of words.
+cargo mutants -p petal --no-shuffle --list --json --shard "$shard" $files >"$work/list.json"
+git ls-files --cached --others --exclude-standard | while IFS= read -r file; do
+    if [ -f "$file" ]; then echo "$file"; fi
+done >"$work/files"
+cargo run --locked --quiet -p petal-mutants -- "$work"
 # Lines move; what was changed in which function does not.
 sed -E 's/:[0-9]+:[0-9]+:/:/' "$work/survivors" | sort -u >"$work/names"
 sed -nE 's/^([^#].*) # .*/\1/p' tests/mutants-allowed.txt | sort -u >"$work/allowed"

@@ -139,6 +139,20 @@ fn what_is_inserted_often_at_once_is_there() {
     });
 }
 
+/// Where every copy takes a place, an empty filter takes as many copies of one key as its row says, and no more.
+#[test]
+fn as_many_copies_are_held_as_the_row_says() {
+    for_each_case(|case, spec| {
+        let Some(copies) = case.row.copies else { return };
+        let mut filter = empty(spec);
+        let (hash, most) = (hash_of(spec, 7), copies(filter.base().geometry()));
+        for _ in 0..most {
+            filter.insert_hash(hash).unwrap();
+        }
+        fails(filter.insert_hash(hash), Status::Full);
+    });
+}
+
 /// After a merge a key is there as often as in both filters together. The test sees a merged counter that overflows.
 #[test]
 fn merging_adds_up() {

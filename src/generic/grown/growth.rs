@@ -85,7 +85,7 @@ pub trait Growth {
             // The last division of this round found no memory for its end.
             return self.end_dividing(base);
         }
-        let Extent { first, size, depth, is_dividing } = self.division().extent;
+        let Extent { first, size, depth, .. } = self.division().extent;
         if address.bits + size - first >= self.most_growths() {
             return Err(Refusal::Full);
         }
@@ -95,7 +95,8 @@ pub trait Growth {
         if self.taken(base.words().shared(), address) < least {
             return Err(Refusal::Full);
         }
-        if depth == 0 && !is_dividing && size < Self::MOST {
+        // Segments are divided once they cannot become larger, so this one is the only one.
+        if size < Self::MOST {
             self.check_growth(base, address)?;
             return self.double(base);
         }
@@ -112,7 +113,7 @@ pub trait Growth {
         }
         let depth = self.division().extent.depth;
         if !self.division().extent.is_dividing {
-            self.check_growth(base, Address { bits: depth, ..address })?;
+            self.check_growth(base, address)?;
             self.begin_dividing(base)?;
         }
         // An undivided segment lies in the first half of the new room, whichever half its hash now belongs to.
