@@ -263,6 +263,129 @@ bool petal_sketch_keeps_keys(const petal_sketch *sketch);
 /** Returns how many coded symbols the sketch has. 0 if its kind has none, and for NULL. */
 uint64_t petal_sketch_symbols(const petal_sketch *sketch);
 
+
+/*
+ * SKETCHES: STREAMS OF CODED SYMBOLS
+ *
+ * A sketch of the kind `riblt` has the first coded symbols of its set. A stream has as many as it takes. One side
+ * writes the symbols of its set. The other side reads them as they come, subtracts its own, and says when it has found
+ * all differences. Neither side has to know their number beforehand.
+ *
+ * Symbols after those of the sketch are computed from the keys that the handle keeps (`petal_sketch_keep_keys()`), in
+ * one pass over the keys whenever the number of symbols doubles.
+ *
+ * A stream may come from somebody hostile. Reading takes at most some 200 bytes of memory (500 with whole keys of 64
+ * bytes) and 128 steps for each symbol, and `petal_stream_set_limit()` bounds the number of symbols. If nobody else
+ * knows the key of the hash function (`PETAL_HASH_SIPHASH13`), nobody can make symbols that show false differences.
+ * `docs/format.md` has the format.
+ */
+
+/**
+ * A stream from a sketch and to it. Free it with `petal_stream_free()`. A stream uses its sketch in every call, so the
+ * sketch must outlive it, and must not change meanwhile: a stream of a sketch that has changed returns
+ * `PETAL_ERR_CONTRADICTION`.
+ */
+typedef struct petal_stream petal_stream;
+
+/**
+ * Makes a stream that has written and read nothing. Returns `PETAL_ERR_UNSUPPORTED` if the kind of the sketch has no
+ * coded symbols.
+ */
+petal_status petal_stream_new(const petal_sketch *sketch, petal_stream **stream, petal_error *error);
+
+/** Frees a stream. NULL is allowed. */
+void petal_stream_free(petal_stream *stream);
+
+/**
+ * Sets the most symbols that the stream reads; 2^20 if you do not set it. That is enough for some 770,000 differences.
+ * `petal_stream_read()` returns `PETAL_ERR_TOO_LARGE` for a symbol past the limit.
+ */
+petal_status petal_stream_set_limit(petal_stream *stream, uint64_t symbols, petal_error *error);
+
+/**
+ * Writes the next coded symbols of the sketch: at most `symbols`, and only whole ones that `buffer` has room for.
+ * `written` becomes the number of bytes. A header of 16 bytes comes before the first symbol. A symbol takes
+ * `key_bytes` (8 for numbers) and 9 to 18 bytes, and most often `key_bytes` and 9 or 10; 98 bytes are enough for a
+ * header and a symbol.
+ *
+ * Returns `PETAL_ERR_BUFFER_TOO_SMALL` if there is no room for one symbol, and `PETAL_ERR_UNSUPPORTED` if the next
+ * symbol needs the keys and the sketch does not keep them. The stream then stays as it was.
+ */
+petal_status petal_stream_write(petal_stream *stream,
+                                uint64_t symbols,
+                                void *buffer,
+                                size_t length,
+                                size_t *written,
+                                petal_error *error);
+
+/**
+ * Reads the next bytes of the other side's stream, however many: the pieces may end anywhere. `is_complete` becomes
+ * true if the symbols up to here show all differences. You may go on reading after that.
+ *
+ * Returns `PETAL_ERR_FOREIGN` or `PETAL_ERR_INCOMPATIBLE`, naming the first difference, if the stream is not for this
+ * sketch, `PETAL_ERR_CORRUPT` for symbols that no set has, `PETAL_ERR_TOO_LARGE` past the limit, and
+ * `PETAL_ERR_UNSUPPORTED` if the next symbol needs our keys and the sketch does not keep them. After an error the
+ * stream reads no more, and keeps what it has found.
+ */
+petal_status petal_stream_read(petal_stream *stream,
+                               const void *bytes,
+                               size_t length,
+                               bool *is_complete,
+                               petal_error *error);
+
+/**
+ * Lists the differences that are found so far, as `petal_sketch_list()` does after a subtraction: with 1 those that
+ * only the sketch has, with -1 those that only the other side has. `is_complete` becomes true if these are all.
+ */
+petal_status petal_stream_list(const petal_stream *stream,
+                               petal_listed *listed,
+                               size_t room,
+                               size_t *count,
+                               bool *is_complete,
+                               petal_error *error);
+
+/** Lists the differences that are found so far, as `petal_sketch_list_keys()` does after a subtraction. */
+petal_status petal_stream_list_keys(const petal_stream *stream,
+                                    void *keys,
+                                    int64_t *counts,
+                                    size_t room,
+                                    size_t *count,
+                                    bool *is_complete,
+                                    petal_error *error);
+
+/** Returns how many symbols were written. 0 for NULL. */
+uint64_t petal_stream_symbols_written(const petal_stream *stream);
+
+/** Returns how many symbols were read. 0 for NULL. */
+uint64_t petal_stream_symbols_read(const petal_stream *stream);
+
+
+/*
+ * SKETCHES: WHOLE KEYS
+ *
+ * With the parameter `key_bytes` (8 to 64) a sketch of the kind `riblt` holds whole keys of that many bytes in place
+ * of numbers, and lists the keys themselves. It refuses byte keys of another length with `PETAL_ERR_OUT_OF_RANGE`, and
+ * hashes with `PETAL_ERR_UNSUPPORTED`. It takes numbers if `key_bytes` is 8: a number is its eight little-endian bytes.
+ */
+
+/** Returns how many bytes a key has, if the sketch holds whole keys. 0 if it holds numbers, and for NULL. */
+size_t petal_sketch_key_bytes(const petal_sketch *sketch);
+
+/**
+ * Lists the whole keys of a sketch: first those with -1, then those with 1, each in ascending order of their bytes.
+ * `count` becomes the number of all listed keys. The function writes the first `room` of these to `keys`, `key_bytes`
+ * bytes each, and their counts to `counts`; both may be NULL if `room` is 0. In all else this is as
+ * `petal_sketch_list()`. A sketch lists at most one key for each of its symbols. Returns `PETAL_ERR_UNSUPPORTED` for a
+ * sketch of numbers.
+ */
+petal_status petal_sketch_list_keys(const petal_sketch *sketch,
+                                    void *keys,
+                                    int64_t *counts,
+                                    size_t room,
+                                    size_t *count,
+                                    bool *is_complete,
+                                    petal_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,7 @@ var (
 	ErrKeyMismatch  = image.ErrKeyMismatch
 	ErrKeyUnwanted  = image.ErrKeyUnwanted
 	ErrUnsupported  = image.ErrUnsupported
+	ErrOutOfRange   = image.ErrOutOfRange
 	ErrReadOnly     = image.ErrReadOnly
 	ErrClosed       = image.ErrClosed
 	ErrIncompatible = image.ErrIncompatible

@@ -68,7 +68,7 @@ func (s *Sketch) Copy() (*Sketch, error) { return asSketch(s.image().Copy()) }
 func (s *Sketch) Close() error { return s.image().Close() }
 
 // Header returns what the image says about itself. Hashes is the number of cells of a number, or 0 for riblt. Bits is
-// the number of bits of all cells or symbols, 192 each. Offered is the insertions minus the removals, up to now.
+// the number of bits of all cells or symbols. Offered is the insertions minus the removals, up to now.
 func (s *Sketch) Header() Header { return Header(s.image().Header()) }
 
 // String returns one line about the sketch, or "closed".
@@ -90,7 +90,7 @@ func (s *Sketch) InsertString(key string) error { return s.image().AddString(key
 func (s *Sketch) InsertUint64(number uint64) error { return s.image().AddUint64(number, 1) }
 
 // InsertHash inserts the hash of a key, which is a number like any other. Changes the sketch.
-func (s *Sketch) InsertHash(hash uint64) error { return s.image().AddUint64(hash, 1) }
+func (s *Sketch) InsertHash(hash uint64) error { return s.image().AddHash(hash, 1) }
 
 // Remove removes a byte key. If you remove a number that you did not insert, the sketch lists the number with -1.
 // Changes the sketch.
@@ -103,7 +103,7 @@ func (s *Sketch) RemoveString(key string) error { return s.image().AddString(key
 func (s *Sketch) RemoveUint64(number uint64) error { return s.image().AddUint64(number, -1) }
 
 // RemoveHash is [Sketch.Remove] for the hash of a key.
-func (s *Sketch) RemoveHash(hash uint64) error { return s.image().AddUint64(hash, -1) }
+func (s *Sketch) RemoveHash(hash uint64) error { return s.image().AddHash(hash, -1) }
 
 // Subtract subtracts another sketch. Numbers that both have are gone, and the sketch lists numbers that only other has
 // with -1. Returns [ErrIncompatible] unless both sketches come from one spec. Returns [ErrCorrupt] if the image of
@@ -118,6 +118,19 @@ func (s *Sketch) Merge(other *Sketch) error { return s.image().Combine(other.ima
 // whether these are all numbers. If there are more differences than the sketch can tell apart, the list is right, but
 // some numbers are missing. The time of List is bounded, whatever an image holds.
 func (s *Sketch) List() (listed []Listed, complete bool, err error) { return s.image().List() }
+
+// ListedKey is a whole key that a sketch lists, and its count, as in [Listed].
+type ListedKey = image.ListedKey
+
+// KeyBytes returns how many bytes a key has, if the sketch holds whole keys; 0 if it holds numbers. Such a sketch
+// refuses byte keys of another length with [ErrOutOfRange], and hashes with [ErrUnsupported].
+func (s *Sketch) KeyBytes() int { return s.image().KeyBytes() }
+
+// ListKeys is [Sketch.List] for a sketch of whole keys, which are in the order of their bytes. Returns [ErrUnsupported]
+// for a sketch of numbers.
+func (s *Sketch) ListKeys() (listed []ListedKey, complete bool, err error) {
+	return s.image().ListKeys()
+}
 
 // Clear forgets all numbers. Changes the sketch.
 func (s *Sketch) Clear() error { return s.image().Clear() }
