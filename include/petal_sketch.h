@@ -274,7 +274,7 @@ uint64_t petal_sketch_symbols(const petal_sketch *sketch);
  * Symbols after those of the sketch are computed from the keys that the handle keeps (`petal_sketch_keep_keys()`), in
  * one pass over the keys whenever the number of symbols doubles.
  *
- * A stream may come from somebody hostile. Reading takes at most some 200 bytes of memory (500 with whole keys of 64
+ * A stream may come from somebody hostile. Reading takes at most some 200 bytes of memory (550 with whole keys of 64
  * bytes) and 128 steps for each symbol, and `petal_stream_set_limit()` bounds the number of symbols. If nobody else
  * knows the key of the hash function (`PETAL_HASH_SIPHASH13`), nobody can make symbols that show false differences.
  * `docs/format.md` has the format.

@@ -18,6 +18,7 @@ use core::sync::atomic::Ordering;
 ///
 /// A `u64` key is the number itself, and is listed as such. The number of a byte key is its hash, so its hash is
 /// listed. A kind whose numbers have fewer than 64 bits reduces hashes to that many bits, and refuses greater numbers.
+/// A sketch of whole keys ([`Sketch::key_bytes`]) takes byte keys of one length and no hashes, and lists the keys.
 /// Insert a number only once, because a sketch does not know which numbers it has, unless its handle keeps them
 /// ([`Sketch::keep_keys`]). Many threads may use shared references at once. The calls about the bytes (saving,
 /// verifying) are in [`Image`].

@@ -304,8 +304,8 @@ impl Stream {
         self.peeler.count() > 0 && self.peeler.is_complete() && !self.has_failed
     }
 
-    /// The differences that are found so far, as [`Sketch::list`] has them after a subtraction: 1 for a number that only
-    /// the sketch has, -1 for one that only the other side has.
+    /// The differences that are found so far, as [`Sketch::list`] has them after a subtraction: 1 for a number that
+    /// only the sketch has, -1 for one that only the other side has.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the keys are whole; [`Status::OutOfMemory`].

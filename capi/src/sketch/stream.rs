@@ -7,7 +7,7 @@
 //! Symbols after those of the sketch are computed from the keys that the handle keeps (`petal_sketch_keep_keys()`), in
 //! one pass over the keys whenever the number of symbols doubles.
 //!
-//! A stream may come from somebody hostile. Reading takes at most some 200 bytes of memory (500 with whole keys of 64
+//! A stream may come from somebody hostile. Reading takes at most some 200 bytes of memory (550 with whole keys of 64
 //! bytes) and 128 steps for each symbol, and `petal_stream_set_limit()` bounds the number of symbols. If nobody else
 //! knows the key of the hash function (`PETAL_HASH_SIPHASH13`), nobody can make symbols that show false differences.
 //! `docs/format.md` has the format.
@@ -168,7 +168,8 @@ pub unsafe extern "C" fn petal_stream_list_keys(
     boundary!(error, [stream, count, is_complete], {
         // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody changes, and its sketch lives.
         let found = unsafe { (*stream).stream.get()?.list_keys((*stream).sketch()?)? };
-        // SAFETY: by the conventions the outputs are writable, and `keys` and `counts` are NULL or have room for `room`.
+        // SAFETY: by the conventions the outputs are writable, and `keys` and `counts` are NULL or have room for `room`
+        // keys.
         unsafe { write_keys(&found, keys, counts, room, count, is_complete) }
     })
 }

@@ -2,7 +2,8 @@
 //!
 //! With the parameter `key_bytes` (8 to 64) a sketch of the kind `riblt` holds whole keys of that many bytes in place
 //! of numbers, and lists the keys themselves. It refuses byte keys of another length with `PETAL_ERR_OUT_OF_RANGE`, and
-//! hashes with `PETAL_ERR_UNSUPPORTED`. It takes numbers if `key_bytes` is 8: a number is its eight little-endian bytes.
+//! hashes with `PETAL_ERR_UNSUPPORTED`. It takes numbers if `key_bytes` is 8. The key of a number is then its eight
+//! little-endian bytes.
 
 use super::petal_sketch;
 use crate::boundary::{self, NO_ERROR, boundary};
@@ -41,7 +42,8 @@ pub unsafe extern "C" fn petal_sketch_list_keys(
     boundary!(error, [sketch, count, is_complete], {
         // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
         let found = unsafe { petal_sketch::get(sketch)? }.list_keys()?;
-        // SAFETY: by the conventions the outputs are writable, and `keys` and `counts` are NULL or have room for `room`.
+        // SAFETY: by the conventions the outputs are writable, and `keys` and `counts` are NULL or have room for `room`
+        // keys.
         unsafe { write_keys(&found, keys, counts, room, count, is_complete) }
     })
 }
