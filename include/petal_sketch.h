@@ -365,7 +365,8 @@ uint64_t petal_stream_symbols_read(const petal_stream *stream);
  *
  * With the parameter `key_bytes` (8 to 64) a sketch of the kind `riblt` holds whole keys of that many bytes in place
  * of numbers, and lists the keys themselves. It refuses byte keys of another length with `PETAL_ERR_OUT_OF_RANGE`, and
- * hashes with `PETAL_ERR_UNSUPPORTED`. It takes numbers if `key_bytes` is 8: a number is its eight little-endian bytes.
+ * hashes with `PETAL_ERR_UNSUPPORTED`. It takes numbers if `key_bytes` is 8. The key of a number is then its eight
+ * little-endian bytes.
  */
 
 /** Returns how many bytes a key has, if the sketch holds whole keys. 0 if it holds numbers, and for NULL. */

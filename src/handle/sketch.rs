@@ -398,7 +398,10 @@ impl Sketch {
     /// Refuses a listing of whole keys if keys are numbers.
     pub(crate) fn check_whole(&self) -> Result<()> {
         match self.key_bytes() {
-            0 => Err(error!(Unsupported, "the sketch has numbers and no whole keys: list lists these")),
+            0 => {
+                let name = self.base().row().name;
+                Err(error!(Unsupported, "the {name} sketch has numbers and no whole keys: list lists these"))
+            }
             _ => Ok(()),
         }
     }

@@ -65,10 +65,17 @@ const LANES: usize = 8;
 /// Adds keys `count` times each to their symbols in a window: the symbols from `first` on, which `words` has. `keys`
 /// has the words of the key for each of `hashes`.
 pub fn add_all(words: &mut [u64], first: u64, hashes: &[u64], keys: &[u64], count: i64) {
-    if hashes.is_empty() {
-        return;
+    match keys.len().checked_div(hashes.len()) {
+        None => {}
+        // Symbols of numbers have a length that the compiler knows.
+        Some(1) => add_keys(words, first, hashes, keys, 1, count),
+        Some(key_words) => add_keys(words, first, hashes, keys, key_words, count),
     }
-    let key_words = keys.len() / hashes.len();
+}
+
+/// [`add_all`] for keys of so many words.
+#[inline(always)]
+fn add_keys(words: &mut [u64], first: u64, hashes: &[u64], keys: &[u64], key_words: usize, count: i64) {
     let symbol_words = key_words + BESIDE_KEY;
     let end = first + (words.len() / symbol_words) as u64;
     let mut add = |index: u64, key: usize| {
