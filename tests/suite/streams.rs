@@ -80,7 +80,7 @@ fn differences_come_through_streams() {
 /// keys. The pieces in which they are written do not matter.
 #[test]
 fn streams_have_the_symbols_of_the_set() {
-    let numbers: Vec<u64> = (0..500).map(|i| crate::common::mix(i)).collect();
+    let numbers: Vec<u64> = (0..500).map(crate::common::mix).collect();
     let all = first(&keeping(&spec(700), numbers.iter().copied()), 700);
     for symbols in [1, 2, 63, 64, 65, 699] {
         let sketch = keeping(&spec(symbols), numbers.iter().copied());
