@@ -91,8 +91,10 @@ fn add_keys(words: &mut [u64], first: u64, hashes: &[u64], keys: &[u64], key_wor
             taken += 1;
         }
         'keys: loop {
-            for (lane, place) in lanes.iter_mut().zip(&places) {
+            for (lane, place) in lanes.iter().zip(&places) {
                 add(lane.next, *place);
+            }
+            for lane in &mut lanes {
                 lane.next();
             }
             for (lane, place) in lanes.iter_mut().zip(&mut places) {
