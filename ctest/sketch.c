@@ -238,8 +238,92 @@ static void bytes_of_minisketch(void) {
   petal_sketch_free(ours);
 }
 
+/* Whole keys are listed as they are. */
+static void whole_keys(void) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_RIBLT, .bits = 256 * 40};
+  CHECK_OK(petal_spec_set(&spec, "key_bytes", 16, NULL));
+  petal_sketch *ours = NULL, *theirs = NULL;
+  CHECK_OK(petal_sketch_new(&spec, &ours, NULL));
+  CHECK_OK(petal_sketch_new(&spec, &theirs, NULL));
+  CHECK_EQUAL(petal_sketch_key_bytes(ours), 16);
+  CHECK_OK(petal_sketch_insert(ours, "sixteen bytes: a", 16));
+  CHECK_OK(petal_sketch_insert(theirs, "sixteen bytes: b", 16));
+  CHECK_EQUAL(petal_sketch_insert(ours, "short", 5), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_EQUAL(petal_sketch_insert_hash(ours, 5), PETAL_ERR_UNSUPPORTED);
+  CHECK_OK(petal_sketch_subtract(ours, theirs, NULL));
+  char keys[48] = "";
+  int64_t counts[3] = {7, 7, 7};
+  size_t count = 0;
+  bool is_complete = false;
+  CHECK_OK(petal_sketch_list_keys(ours, NULL, NULL, 0, &count, &is_complete, NULL));
+  CHECK(count == 2 && is_complete);
+  CHECK_OK(petal_sketch_list_keys(ours, keys, counts, 1, &count, &is_complete, NULL));
+  CHECK(count == 2 && counts[0] == -1 && counts[1] == 7);
+  CHECK(strcmp(keys, "sixteen bytes: b") == 0);
+  CHECK_OK(petal_sketch_list_keys(ours, keys, counts, 3, &count, &is_complete, NULL));
+  CHECK(count == 2 && counts[0] == -1 && counts[1] == 1 && counts[2] == 7);
+  CHECK(strcmp(keys, "sixteen bytes: bsixteen bytes: a") == 0);
+  petal_error error = {.struct_size = sizeof error};
+  CHECK_EQUAL(petal_sketch_list(ours, NULL, 0, &count, &is_complete, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK(strstr(error.message, "key_bytes = 16"));
+  petal_sketch_free(theirs);
+  petal_sketch_free(ours);
+  ours = make(10);
+  CHECK_EQUAL(petal_sketch_key_bytes(ours), 0);
+  CHECK_EQUAL(petal_sketch_list_keys(ours, NULL, NULL, 0, &count, &is_complete, NULL), PETAL_ERR_UNSUPPORTED);
+  petal_sketch_free(ours);
+}
+
+/* The symbols of one set are read against another one, until all differences are known. */
+static void streams(void) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_RIBLT, .bits = 192 * 10};
+  petal_sketch *ours = NULL, *theirs = NULL;
+  CHECK_OK(petal_sketch_new(&spec, &ours, NULL));
+  CHECK_OK(petal_sketch_new(&spec, &theirs, NULL));
+  CHECK_OK(petal_sketch_keep_keys(ours, NULL));
+  CHECK_OK(petal_sketch_keep_keys(theirs, NULL));
+  for (uint64_t i = 0; i < 1000; i++) CHECK_OK(petal_sketch_insert_u64(ours, i));
+  for (uint64_t i = 3; i < 1002; i++) CHECK_OK(petal_sketch_insert_u64(theirs, i));
+  petal_stream *out = NULL, *into = NULL;
+  CHECK_OK(petal_stream_new(theirs, &out, NULL));
+  CHECK_OK(petal_stream_new(ours, &into, NULL));
+  unsigned char bytes[98];
+  size_t length = 0;
+  bool is_complete = false;
+  CHECK_EQUAL(petal_stream_write(out, 1, bytes, 20, &length, NULL), PETAL_ERR_BUFFER_TOO_SMALL);
+  while (!is_complete) {
+    CHECK_OK(petal_stream_write(out, 1, bytes, sizeof bytes, &length, NULL));
+    CHECK_OK(petal_stream_read(into, bytes, length / 2, &is_complete, NULL));
+    CHECK_OK(petal_stream_read(into, bytes + length / 2, length - length / 2, &is_complete, NULL));
+  }
+  CHECK_EQUAL(petal_stream_symbols_read(into), petal_stream_symbols_written(out));
+  petal_listed listed[5];
+  size_t count = 0;
+  is_complete = false;
+  CHECK_OK(petal_stream_list(into, listed, 5, &count, &is_complete, NULL));
+  CHECK(count == 5 && is_complete && listed[0].number == 1000 && listed[0].count == -1 && listed[4].number == 2);
+  CHECK_EQUAL(petal_stream_list_keys(into, NULL, NULL, 0, &count, &is_complete, NULL), PETAL_ERR_UNSUPPORTED);
+  CHECK_OK(petal_stream_set_limit(into, petal_stream_symbols_read(into), NULL));
+  CHECK_OK(petal_stream_write(out, 1, bytes, sizeof bytes, &length, NULL));
+  petal_error error = {.struct_size = sizeof error};
+  CHECK_EQUAL(petal_stream_read(into, bytes, length, &is_complete, &error), PETAL_ERR_TOO_LARGE);
+  CHECK(strstr(error.message, "coded symbols"));
+  CHECK_OK(petal_sketch_insert_u64(theirs, 2000));
+  CHECK_EQUAL(petal_stream_write(out, 1, bytes, sizeof bytes, &length, NULL), PETAL_ERR_CONTRADICTION);
+  petal_stream_free(out);
+  petal_stream_free(into);
+  petal_stream_free(NULL);
+  petal_sketch_free(ours);
+  petal_sketch_free(theirs);
+  ours = make(10);
+  CHECK_EQUAL(petal_stream_new(ours, &out, NULL), PETAL_ERR_UNSUPPORTED);
+  petal_sketch_free(ours);
+}
+
 int main(void) {
   differences();
+  whole_keys();
+  streams();
   kept_keys();
   forms();
   images();

@@ -46,8 +46,8 @@ pub use batch::keys::{Keys, WholeKeys, hash_keys};
 pub use batch::ring::{self, Taken};
 pub use blocks::{Layout, Measure, View};
 pub use contract::{
-    Base, Capabilities, Counted, Entry, Handle, INTERVAL_SIGMAS, Listed, Listing, Overfill, PROGRESS_INTERVAL,
-    Progress, Records, Row, Sizes, Structure, Window,
+    Base, Capabilities, Counted, Entry, Handle, INTERVAL_SIGMAS, KeyListing, Listed, Listing, Overfill,
+    PROGRESS_INTERVAL, Progress, Records, Row, Sizes, Structure, Window,
 };
 pub use error::{Error, MESSAGE_LENGTH, Result, Status};
 pub use handle::estimate::{Comparison, Estimate, compare, estimate};
@@ -55,6 +55,7 @@ pub use handle::filter::{Asked, Filter, filters_contain, filters_contain_hash, f
 pub use handle::image::{self, Image};
 pub use handle::map::Map;
 pub use handle::sketch::Sketch;
+pub use handle::stream::Stream;
 pub use hash::{HashFunction, Hasher, SecretKey};
 pub use kinds::registry;
 pub use making::{

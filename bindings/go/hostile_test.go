@@ -295,13 +295,23 @@ func differentListings(s *Sketch, v *view.Sketch) string {
 	if complete != all || (err == nil) != (refusal == nil) || !sameListed(listed, views) {
 		return fmt.Sprintf("%v, %v, %v are listed; in view %v, %v, %v", listed, complete, err, views, all, refusal)
 	}
+	keys, complete, err := s.ListKeys()
+	viewed, all, refusal := v.ListKeys()
+	same := slices.EqualFunc(keys, viewed, func(a ListedKey, b view.ListedKey) bool {
+		return bytes.Equal(a.Key, b.Key) && a.Count == b.Count
+	})
+	if complete != all || (err == nil) != (refusal == nil) || !same || s.KeyBytes() != v.KeyBytes() {
+		return fmt.Sprintf("%v, %v, %v are listed; in view %v, %v, %v", keys, complete, err, viewed, all, refusal)
+	}
 	if !s.Capabilities().Has(CanInsert) {
 		return ""
 	}
 	other, own := must(s.Copy()), must(v.Copy())
 	defer other.Close()
+	whole := bytes.Repeat([]byte{7}, s.KeyBytes())
 	for _, errs := range [][2]error{
-		{other.InsertUint64(77), own.InsertUint64(77)}, {other.RemoveString("key 0"), own.RemoveString("key 0")},
+		{other.InsertUint64(77), own.InsertUint64(77)}, {other.Insert(whole), own.Insert(whole)},
+		{other.RemoveString("key 0"), own.RemoveString("key 0")},
 		{other.Subtract(s), own.Subtract(v)}, {other.Merge(s), own.Merge(v)}, {other.Merge(s), own.Merge(v)},
 	} {
 		if (errs[0] == nil) != (errs[1] == nil) {

@@ -278,6 +278,28 @@ static inline petal_status petal_go_session_receive(petal_session *session, cons
 	return petal_session_receive(session, message, length, error);
 }
 
+static inline petal_status petal_go_sketch_list_keys(const petal_sketch *sketch, uint8_t *keys, int64_t *counts,
+                                                     size_t room, size_t *count, bool *is_complete,
+                                                     petal_error *error) {
+	return petal_sketch_list_keys(sketch, keys, counts, room, count, is_complete, error);
+}
+
+static inline petal_status petal_go_stream_write(petal_stream *stream, uint64_t symbols, uint8_t *buffer, size_t length,
+                                                 size_t *written, petal_error *error) {
+	return petal_stream_write(stream, symbols, buffer, length, written, error);
+}
+
+static inline petal_status petal_go_stream_read(petal_stream *stream, const uint8_t *bytes, size_t length,
+                                                bool *is_complete, petal_error *error) {
+	return petal_stream_read(stream, bytes, length, is_complete, error);
+}
+
+static inline petal_status petal_go_stream_list_keys(const petal_stream *stream, uint8_t *keys, int64_t *counts,
+                                                     size_t room, size_t *count, bool *is_complete,
+                                                     petal_error *error) {
+	return petal_stream_list_keys(stream, keys, counts, room, count, is_complete, error);
+}
+
 /* Looks one key up in many filters. */
 static inline petal_status petal_go_contains_across(petal_filter *const *filters, size_t count, const uint8_t *key,
                                                     size_t length, uint8_t *found, petal_go_taken *taken,

@@ -231,23 +231,29 @@ func (s *Sketch) List() (listed []Listed, complete bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	// A kind with smaller cells may list more numbers.
-	for room := description.Bits / 192; ; {
-		listed = make([]Listed, room)
-		var count C.size_t
-		var isComplete C.bool
-		failure := newFailure()
-		C.petal_sketch_list(s.raw(), (*C.petal_listed)(unsafe.Pointer(unsafe.SliceData(listed))), C.size_t(room), &count,
-			&isComplete, &failure.raw)
-		runtime.KeepAlive(s)
-		if err := failure.err("petal.Sketch.List"); err != nil {
-			return nil, false, err
-		}
-		if uint64(count) <= room {
-			return listed[:count], bool(isComplete), nil
-		}
-		room = uint64(count)
-	}
+	return listedBy("petal.Sketch.List", description.Bits/192,
+		func(listed *C.petal_listed, room C.size_t, count *C.size_t, complete *C.bool, failure *C.petal_error) {
+			C.petal_sketch_list(s.raw(), listed, room, count, complete, failure)
+		})
+}
+
+// ListKeys returns the whole keys of a sketch that was made with the parameter key_bytes, in ascending order of their
+// bytes: first those with -1, then those with 1. complete says whether these are all. Returns [ErrUnsupported] for a
+// sketch of numbers.
+func (s *Sketch) ListKeys() (listed []ListedKey, complete bool, err error) {
+	return listedKeysBy("petal.Sketch.ListKeys", s.KeyBytes(), s.Symbols(),
+		func(keys *C.uint8_t, counts *C.int64_t, room C.size_t, count *C.size_t, complete *C.bool,
+			failure *C.petal_error,
+		) {
+			C.petal_go_sketch_list_keys(s.raw(), keys, counts, room, count, complete, failure)
+		})
+}
+
+// KeyBytes returns how many bytes a key has, if the sketch holds whole keys; 0 if it holds numbers.
+func (s *Sketch) KeyBytes() int {
+	bytes := C.petal_sketch_key_bytes(s.raw())
+	runtime.KeepAlive(s)
+	return int(bytes)
 }
 
 // KeepKeys keeps the set of keys in memory from now on: some 25 to 45 bytes for a number. Inserting a key that is

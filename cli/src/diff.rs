@@ -148,6 +148,7 @@ fn sketches(args: &args::sync::Diff, printer: &mut Printer) -> Outcome<bool> {
     let mut left = open_sketch(&args.left, Mode::Load, secret)?;
     let right = open_sketch(&args.right, Mode::Read, secret)?;
     image_file::refuse_dirty(&args.left, &left)?;
+    refuse_whole(&args.left, &left)?;
     image_file::refuse_dirty(&args.right, &right)?;
     subtract(args, &mut left, &right)?;
     let listing = left.list().map_err(|error| Failure::at(&args.left, &error))?;
@@ -155,6 +156,17 @@ fn sketches(args: &args::sync::Diff, printer: &mut Printer) -> Outcome<bool> {
         printer.number(side_of(&left, listed.count, Side::Left), listed.number)?;
     }
     Ok(listing.is_complete)
+}
+
+/// Refuses a sketch of whole keys, whose differences `petal sketch list` prints.
+fn refuse_whole(path: &Path, sketch: &Sketch) -> Outcome<()> {
+    match sketch.key_bytes() {
+        0 => Ok(()),
+        _ => Err(Failure::new(format_args!(
+            "{}: has whole keys: petal sketch subtract and petal sketch list compare these",
+            name(path)
+        ))),
+    }
 }
 
 /// Which side has a number with this count, where the sketch of `first` was subtracted from.
@@ -181,6 +193,7 @@ fn mixed(
     let secret = image_file::secret(&args.secret)?;
     let mut sketch = open_sketch(path, Mode::Load, secret)?;
     image_file::refuse_dirty(path, &sketch)?;
+    refuse_whole(path, &sketch)?;
     let mut other = petal::create_sketch(&petal::Spec { key: secret, ..sketch.base().spec() })?;
     other.keep_keys()?;
     let inputs = inputs_of(args, keys)?;
@@ -199,7 +212,11 @@ fn mixed(
         let mut numbers = [0; RECORDS];
         let numbers = &mut numbers[..batch.len()];
         match in_form(args, batch.keys(&hasher, &mut room)?) {
-            Keys::Hashes(hashes) => numbers.iter_mut().zip(hashes).for_each(|(n, h)| *n = other.number_of_hash(*h)),
+            Keys::Hashes(hashes) => {
+                for (number, hash) in numbers.iter_mut().zip(hashes) {
+                    *number = other.number_of_hash(*hash)?;
+                }
+            }
             Keys::U64(keys) => numbers.copy_from_slice(keys),
             Keys::Bytes { .. } => return Err(Failure::new("the sketch takes no hashes of keys")),
         }

@@ -392,7 +392,7 @@ impl<'a> Batch<'a> {
     }
 
     /// The whole keys, one after the other.
-    fn whole<'h>(&self, room: &'h mut Room) -> Outcome<petal::Keys<'h>> {
+    pub fn whole<'h>(&self, room: &'h mut Room) -> Outcome<petal::Keys<'h>> {
         let Room { bytes, offsets, .. } = room;
         bytes.clear();
         offsets.clear();

@@ -340,6 +340,10 @@ pub const PAGES: &[Page] = &[
                 "Of numbers, which are listed as they are",
                 "seq 1000 | petal sketch build --numbers --capacity 10 -o s.petal",
             ),
+            (
+                "Of whole keys of 40 bytes, which are listed in hexadecimal",
+                "git rev-list --all | petal sketch build --kind riblt --set key_bytes=40 --capacity 10 -o s.petal",
+            ),
         ],
         status: SUCCESS,
     },

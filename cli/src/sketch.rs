@@ -38,10 +38,14 @@ fn change(
     let hasher = sketch.base().hasher().clone();
     let (mut room, mut keys) = (Room::new(), 0);
     inputs.for_each(&mut Progress::new(doing, inputs.length()), |batch| {
-        let given = match batch.keys(&hasher, &mut room)? {
-            // A number is the key itself, and no hash that a kind could reduce.
-            petal::Keys::Hashes(numbers) if inputs.have_hashes() => petal::Keys::U64(numbers),
-            keys => keys,
+        let given = if sketch.key_bytes() > 0 && !inputs.have_hashes() {
+            batch.whole(&mut room)?
+        } else {
+            match batch.keys(&hasher, &mut room)? {
+                // A number is the key itself, and no hash that a kind could reduce.
+                Keys::Hashes(numbers) if inputs.have_hashes() => Keys::U64(numbers),
+                keys => keys,
+            }
         };
         let taken = give(sketch, &given);
         keys += taken.keys as u64;
@@ -114,25 +118,71 @@ struct Listed {
     count: i64,
 }
 
+/// A listed whole key as JSON.
+#[derive(Serialize)]
+struct ListedKey {
+    key: String,
+    count: i64,
+}
+
 pub fn list(args: &args::sketch::List, common: args::Common) -> Outcome {
     let sketch = open_sketch(&args.sketch, Mode::Read, image_file::secret(&args.secret)?)?;
     image_file::warn_if_dirty(&args.sketch, &sketch);
-    let listing = sketch.list().map_err(|error| Failure::at(&args.sketch, &error))?;
     let mut text = Text::new()?;
+    let (found, is_complete) = match sketch.key_bytes() {
+        0 => list_numbers(args, common, &sketch, &mut text)?,
+        bytes => list_keys(args, common, &sketch, bytes, &mut text)?,
+    };
+    text.flush()?;
+    if !is_complete {
+        let (file, capacity) = (name(&args.sketch), sketch.base().header().capacity);
+        let what = if sketch.key_bytes() == 0 { "numbers" } else { "keys" };
+        failure::warn(format_args!(
+            "{file}: only {found} {what} are listed: the sketch holds more than the {capacity} that it was made for"
+        ));
+    }
+    Ok(u8::from(!is_complete))
+}
+
+/// A sign for a count.
+fn sign(count: i64) -> char {
+    if count < 0 { '-' } else { '+' }
+}
+
+/// Lists numbers. Returns how many, and whether these are all.
+fn list_numbers(
+    args: &args::sketch::List,
+    common: args::Common,
+    sketch: &Sketch,
+    text: &mut Text,
+) -> Outcome<(usize, bool)> {
+    let listing = sketch.list().map_err(|error| Failure::at(&args.sketch, &error))?;
     for listed in &listing.listed {
         match common.json {
             true => text.json(&Listed { number: listed.number, count: listed.count })?,
-            false => text.line(format_args!("{}{}", if listed.count < 0 { '-' } else { '+' }, listed.number))?,
+            false => text.line(format_args!("{}{}", sign(listed.count), listed.number))?,
         }
     }
-    text.flush()?;
-    if !listing.is_complete {
-        let (file, found, capacity) = (name(&args.sketch), listing.listed.len(), sketch.base().header().capacity);
-        failure::warn(format_args!(
-            "{file}: only {found} numbers are listed: the sketch holds more than the {capacity} that it was made for"
-        ));
+    Ok((listing.listed.len(), listing.is_complete))
+}
+
+/// Lists whole keys, in hexadecimal. Returns how many, and whether these are all.
+fn list_keys(
+    args: &args::sketch::List,
+    common: args::Common,
+    sketch: &Sketch,
+    key_bytes: usize,
+    text: &mut Text,
+) -> Outcome<(usize, bool)> {
+    let listing = sketch.list_keys().map_err(|error| Failure::at(&args.sketch, &error))?;
+    for (key, count) in listing.keys.chunks_exact(key_bytes).zip(&listing.counts) {
+        let key: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        match common.json {
+            true => text.json(&ListedKey { key, count: *count })?,
+            false => text.line(format_args!("{}{key}", sign(*count)))?,
+        }
     }
-    Ok(u8::from(!listing.is_complete))
+    Ok((listing.counts.len(), listing.is_complete))
 }
 
 pub fn import(args: &args::sketch::Import, common: args::Common) -> Outcome {

@@ -44,6 +44,32 @@ fn keys_are_listed_as_their_hashes() {
     assert_eq!(place.petal("sketch list s.petal").text(), format!("+{hash}\n"));
 }
 
+/// Whole keys are listed in hexadecimal.
+#[test]
+fn whole_keys_are_listed() {
+    let place = Place::new();
+    place.file("a", b"sixteen bytes: a\nsixteen bytes: b\n".to_vec());
+    place.file("b", b"sixteen bytes: b\nsixteen bytes: c\n".to_vec());
+    for name in ["a", "b"] {
+        place
+            .petal(&format!("sketch build --kind riblt --set key_bytes=16 --capacity 9 -o {name}.petal {name}"))
+            .quiet();
+    }
+    place.petal("sketch subtract -o d.petal a.petal b.petal").quiet();
+    let (ours, theirs) = ("7369787465656e2062797465733a2061", "7369787465656e2062797465733a2063");
+    assert_eq!(place.petal("sketch list d.petal").text(), format!("-{theirs}\n+{ours}\n"));
+    let json = place.petal("sketch list --json d.petal").text();
+    assert_eq!(json.lines().next(), Some(format!("{{\"key\":\"{theirs}\",\"count\":-1}}").as_str()));
+    assert_eq!(info(&place.path("d.petal"))["parameters"]["key_bytes"], 16);
+    place.file("short", b"short\n".to_vec());
+    let run = place.petal("sketch insert d.petal short");
+    assert!(run.status == 2 && run.stderr.contains("a key of 5 bytes"), "{}", run.stderr);
+    // Numbers are keys of eight bytes.
+    place.file("numbers", lines(1..2));
+    place.petal("sketch build --kind riblt --set key_bytes=8 --capacity 9 --numbers -o n.petal numbers").quiet();
+    assert_eq!(place.petal("sketch list n.petal").text(), "+0100000000000000\n");
+}
+
 /// What is too much to list is told, and what can be is listed.
 #[test]
 fn too_many_differences_are_told() {

@@ -16,6 +16,7 @@ mod capabilities;
 mod change;
 mod facets;
 mod in_place;
+pub mod key_shape;
 mod map_kind;
 mod row;
 mod sizes;
@@ -37,7 +38,7 @@ pub use map_kind::{MapKind, VALUE_BITS};
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
 pub use row::{Handle, InBytes, Joined, Overfill, Row, Sizes, Structure, Window};
 
-pub use sketch_kind::{Listed, Listing, SketchKind};
+pub use sketch_kind::{KeyListing, Listed, Listing, SketchKind};
 pub(crate) use sketch_kind::{add_one, listing};
 
 use crate::batch::ring::{self, Batch, Few};

@@ -2,6 +2,7 @@
 
 use super::Payload;
 use super::change::mark_each;
+use super::key_shape::KeyShape;
 use crate::blocks::Measure;
 use crate::error::{Result, Status};
 use crate::storage::try_vec;
@@ -22,6 +23,18 @@ pub struct Listing {
     /// The numbers in ascending order, those that were removed first.
     pub listed: Vec<Listed>,
     /// Whether these are all numbers. Otherwise there are more, which could not be told apart.
+    pub is_complete: bool,
+}
+
+/// The outcome of a listing of whole keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyListing {
+    /// The bytes of the keys, one key after the other. The keys that were removed come first. Both they and the others
+    /// are in ascending order, by their bytes.
+    pub keys: Vec<u8>,
+    /// The count of each key, as in [`Listed`].
+    pub counts: Vec<i64>,
+    /// Whether these are all keys.
     pub is_complete: bool,
 }
 
@@ -49,6 +62,11 @@ pub trait SketchKind: Payload {
         Ok(())
     }
 
+    /// How the keys of this sketch lie.
+    fn key_shape(&self) -> KeyShape {
+        KeyShape::NUMBERS
+    }
+
     /// How many coded symbols the sketch keeps; 0 if its kind has none.
     fn symbols(&self) -> u64 {
         0
@@ -57,6 +75,12 @@ pub trait SketchKind: Payload {
     /// Adds a number, which [`SketchKind::check_number`] accepts, `count` times. `None`, with nothing done, if the
     /// words cannot be written without preparation.
     fn add_at_once(&mut self, hash: u64, number: u64, count: i64) -> Option<()>;
+
+    /// Adds many keys as [`SketchKind::add_at_once`] adds a number. `keys` has the words of the key of each hash.
+    fn add_keys_at_once(&mut self, hashes: &[u64], keys: &[u64], count: i64) -> Option<()> {
+        // `None` comes for the first one only.
+        hashes.iter().zip(keys).try_for_each(|(hash, number)| self.add_at_once(*hash, *number, count))
+    }
 
     /// In an image in place, the place (in 64-bit words) of one word that [`SketchKind::add_at_once`] changes and whose
     /// region is not marked yet; `None` once all are marked.
@@ -80,6 +104,14 @@ pub trait SketchKind: Payload {
         None
     }
 
+    /// The whole keys that are there, if the sketch has such. In all else this is as [`SketchKind::list`].
+    ///
+    /// # Errors
+    /// As [`SketchKind::list`].
+    fn list_keys(&self) -> Result<KeyListing> {
+        Err(Status::Internal.into())
+    }
+
     /// Measures the payload. Reads it, and tells `progress` after every piece how many bytes it had.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
 
@@ -93,18 +125,18 @@ pub trait SketchKind: Payload {
     }
 }
 
-/// Adds a number if its words may be written. In an image in place their regions are marked first.
+/// Adds a key if the words that it changes may be written. In an image in place their regions are marked first.
 ///
 /// # Errors
 /// As `change_one`; nothing has changed then.
-pub(crate) fn add_one(kind: &mut dyn SketchKind, hash: u64, number: u64, count: i64) -> Result<()> {
-    if let Some(()) = kind.add_at_once(hash, number, count) {
+pub(crate) fn add_one(kind: &mut dyn SketchKind, hash: u64, key: &[u64], count: i64) -> Result<()> {
+    if let Some(()) = kind.add_keys_at_once(&[hash], key, count) {
         return Ok(());
     }
     kind.base_mut().begin_writing()?;
     mark_each(kind.base(), &[hash], |hash| kind.unmarked(*hash)).outcome?;
     kind.base_mut().allow_at_once(true);
-    let added = kind.add_at_once(hash, number, count);
+    let added = kind.add_keys_at_once(&[hash], key, count);
     kind.base_mut().allow_at_once(false);
     added.ok_or_else(|| Status::Internal.into())
 }

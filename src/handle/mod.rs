@@ -8,3 +8,4 @@ mod kept;
 pub(crate) mod many;
 pub mod map;
 pub mod sketch;
+pub mod stream;

@@ -3,13 +3,15 @@
 use crate::batch::keys::Keys;
 use crate::batch::ring::{GROUP, Taken};
 use crate::blocks::Measure;
-use crate::contract::{Base, Capabilities, Handle, Listing, Payload, SketchKind, Structure, add_one, check_compatible};
-#[cfg(doc)]
-use crate::error::Status;
-use crate::error::{Result, error};
+use crate::contract::key_shape::{KeyShape, KeyWords, MAX_KEY_BYTES};
+use crate::contract::{
+    Base, Capabilities, Handle, KeyListing, Listing, Payload, SketchKind, Structure, add_one, check_compatible,
+};
+use crate::error::{Result, Status, error};
 use crate::handle::image::Image;
 use crate::handle::kept::Kept;
 use crate::storage::try_vec;
+use core::ops::Range;
 use core::sync::atomic::Ordering;
 
 /// A set of 64-bit numbers in little memory. Another sketch can be subtracted from it, and it can be listed if few
@@ -17,12 +19,15 @@ use core::sync::atomic::Ordering;
 ///
 /// A `u64` key is the number itself, and is listed as such. The number of a byte key is its hash, so its hash is
 /// listed. A kind whose numbers have fewer than 64 bits reduces hashes to that many bits, and refuses greater numbers.
+/// A sketch of whole keys ([`Sketch::key_bytes`]) takes byte keys of one length and no hashes, and lists the keys.
 /// Insert a number only once, because a sketch does not know which numbers it has, unless its handle keeps them
 /// ([`Sketch::keep_keys`]). Many threads may use shared references at once. The calls about the bytes (saving,
 /// verifying) are in [`Image`].
 pub struct Sketch {
     kind: Box<dyn SketchKind>,
     kept: Option<Kept>,
+    /// Grows with each change, so that a stream notices changes.
+    changes: u64,
 }
 
 impl core::fmt::Debug for Sketch {
@@ -42,7 +47,7 @@ impl Image for Sketch {
 
     fn over(base: Base) -> Result<Sketch> {
         match base.row().structure {
-            Structure::Sketch { open } => Ok(Sketch { kind: open(base)?, kept: None }),
+            Structure::Sketch { open } => Ok(Sketch { kind: open(base)?, kept: None, changes: 0 }),
             _ => Err(base.other_handle(Handle::Sketch)),
         }
     }
@@ -63,8 +68,8 @@ impl Sketch {
     /// # Errors
     /// As [`Sketch::insert_hash`].
     pub fn insert(&mut self, key: &[u8]) -> Result<()> {
-        let hash = self.base().hasher().hash_key(key)?;
-        self.insert_hash(hash)
+        self.base().check_capability("insert", Capabilities::INSERT)?;
+        self.add_bytes(key, 1)
     }
 
     /// Inserts a number.
@@ -73,8 +78,8 @@ impl Sketch {
     /// As [`Sketch::insert_hash`]; [`Status::OutOfRange`] if the sketch cannot hold the number.
     pub fn insert_u64(&mut self, number: u64) -> Result<()> {
         self.base().check_capability("insert", Capabilities::INSERT)?;
-        self.kind.check_number(number)?;
-        self.add(number, 1)
+        self.check_number(number)?;
+        self.add(&[number], 1)
     }
 
     /// Inserts the hash of a key, which is a number like any other. A kind whose numbers have fewer than 64 bits
@@ -85,7 +90,7 @@ impl Sketch {
     /// the secret key; [`Status::Corrupt`] if an image in place does not match its checksums.
     pub fn insert_hash(&mut self, hash: u64) -> Result<()> {
         self.base().check_capability("insert", Capabilities::INSERT)?;
-        self.add(self.kind.number_of_hash(hash), 1)
+        self.add(&[self.number_of_hash(hash)?], 1)
     }
 
     /// Removes a byte key, as [`Sketch::insert`] inserts one. A key that was removed but not inserted is listed as
@@ -94,8 +99,8 @@ impl Sketch {
     /// # Errors
     /// As [`Sketch::insert_hash`].
     pub fn remove(&mut self, key: &[u8]) -> Result<()> {
-        let hash = self.base().hasher().hash_key(key)?;
-        self.remove_hash(hash)
+        self.base().check_capability("remove", Capabilities::REMOVE)?;
+        self.add_bytes(key, -1)
     }
 
     /// Removes a number; see [`Sketch::remove`].
@@ -104,8 +109,8 @@ impl Sketch {
     /// As [`Sketch::insert_u64`].
     pub fn remove_u64(&mut self, number: u64) -> Result<()> {
         self.base().check_capability("remove", Capabilities::REMOVE)?;
-        self.kind.check_number(number)?;
-        self.add(number, -1)
+        self.check_number(number)?;
+        self.add(&[number], -1)
     }
 
     /// Removes the hash of a key; see [`Sketch::remove`].
@@ -114,7 +119,7 @@ impl Sketch {
     /// As [`Sketch::insert_hash`].
     pub fn remove_hash(&mut self, hash: u64) -> Result<()> {
         self.base().check_capability("remove", Capabilities::REMOVE)?;
-        self.add(self.kind.number_of_hash(hash), -1)
+        self.add(&[self.number_of_hash(hash)?], -1)
     }
 
     /// Inserts many keys in order. All keys are inserted, unless there is an error: one of [`Sketch::insert`], or
@@ -134,55 +139,156 @@ impl Sketch {
         }
     }
 
-    fn add(&mut self, number: u64, count: i64) -> Result<()> {
-        let hash = self.base().hasher().hash_u64(number)?;
+    /// Refuses a number that the sketch cannot hold.
+    fn check_number(&self, number: u64) -> Result<()> {
+        match self.kind.key_shape() {
+            shape if shape.is_whole() => self.check_length(8),
+            _ => self.kind.check_number(number),
+        }
+    }
+
+    /// The number that stands for a hash in this sketch.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the sketch holds whole keys.
+    pub fn number_of_hash(&self, hash: u64) -> Result<u64> {
+        match self.key_bytes() {
+            0 => Ok(self.kind.number_of_hash(hash)),
+            bytes => Err(error!(
+                Unsupported,
+                "the sketch holds whole keys of {bytes} bytes (key_bytes = {bytes}), and a hash is no key"
+            )),
+        }
+    }
+
+    /// Refuses whole keys of another length.
+    fn check_length(&self, length: usize) -> Result<()> {
+        match self.key_bytes() {
+            bytes if bytes == length => Ok(()),
+            bytes => Err(error!(
+                OutOfRange,
+                "a key of {length} bytes: the keys of this sketch have {bytes} bytes (key_bytes = {bytes})"
+            )),
+        }
+    }
+
+    fn add_bytes(&mut self, key: &[u8], count: i64) -> Result<()> {
+        let shape = self.kind.key_shape();
+        let mut words = KeyWords::default();
+        if shape.is_whole() {
+            self.check_length(key.len())?;
+            KeyShape::read(key, &mut words);
+        } else {
+            let hash = self.base().hasher().hash_key(key)?;
+            words[0] = self.kind.number_of_hash(hash);
+        }
+        self.add(&words[..shape.words()], count)
+    }
+
+    fn add(&mut self, key: &[u64], count: i64) -> Result<()> {
+        let hasher = self.base().hasher();
+        if let Some(refusal) = hasher.refusal() {
+            return Err(refusal.into());
+        }
+        let hash = self.kind.key_shape().hash(key, hasher).ok_or(Status::Internal)?;
         if let Some(kept) = &mut self.kept {
-            if kept.contains(&[number]) == (count > 0) {
+            if kept.contains(key) == (count > 0) {
                 return Ok(());
             }
             if count > 0 {
                 kept.reserve()?;
             }
         }
-        add_one(&mut *self.kind, hash, number, count)?;
+        add_one(&mut *self.kind, hash, key, count)?;
         match &mut self.kept {
-            Some(kept) if count > 0 => kept.insert(&[number]),
-            Some(kept) => kept.remove(&[number]),
+            Some(kept) if count > 0 => kept.insert(key),
+            Some(kept) => kept.remove(key),
             None => {}
         }
-        let base = self.base_mut();
-        if count > 0 {
-            base.add_count(1)
-        } else {
-            base.subtract_count(1)
-        }
+        self.changed(1, count);
         Ok(())
     }
 
+    /// Notes that this many keys were added.
+    fn changed(&mut self, keys: u64, count: i64) {
+        self.changes = self.changes.wrapping_add(1);
+        let base = self.base_mut();
+        if count > 0 { base.add_count(keys) } else { base.subtract_count(keys) }
+    }
+
     fn add_all(&mut self, keys: &Keys, count: i64) -> Taken {
-        if let Err(error) = keys.check(self.base().hasher()) {
+        let hasher = self.base().hasher().clone();
+        let refusal = hasher.refusal().map_or(Ok(()), |refusal| Err(refusal.into()));
+        if let Err(error) = keys.check(&hasher).and(refusal) {
             return Taken::none(error);
         }
-        let (hasher, instructions) = (self.base().hasher().clone(), self.base().instructions());
-        let (mut done, mut numbers) = (0, [0; GROUP]);
+        let (mut done, mut words) = (0, [0; GROUP * MAX_KEY_BYTES / 8]);
         while done < keys.len() {
-            let next = GROUP.min(keys.len() - done);
-            match keys {
-                Keys::U64(given) | Keys::Hashes(given) => numbers[..next].copy_from_slice(&given[done..done + next]),
-                Keys::Bytes { .. } => keys.hash_range(done, &hasher, instructions, &mut numbers[..next]),
-            }
-            for number in &numbers[..next] {
-                let number = match keys {
-                    Keys::U64(_) => self.kind.check_number(*number).map(|()| *number),
-                    Keys::Hashes(_) | Keys::Bytes { .. } => Ok(self.kind.number_of_hash(*number)),
-                };
-                if let Err(error) = number.and_then(|number| self.add(number, count)) {
-                    return Taken { keys: done, outcome: Err(error) };
-                }
-                done += 1;
+            let group = done..keys.len().min(done + GROUP);
+            let read = self.read_group(keys, group, &mut words);
+            let added = self.add_group(&words[..read.keys * self.kind.key_shape().words()], count);
+            done += added.keys;
+            if let Err(error) = added.outcome.and(read.outcome) {
+                return Taken { keys: done, outcome: Err(error) };
             }
         }
         Taken::all(done)
+    }
+
+    /// Writes the words of the keys of a group, up to the first one that the sketch cannot hold.
+    fn read_group(&self, keys: &Keys, group: Range<usize>, words: &mut [u64]) -> Taken {
+        let (shape, mut read) = (self.kind.key_shape(), 0);
+        let outcome = match keys {
+            Keys::U64(given) => given[group].iter().try_for_each(|number| {
+                self.check_number(*number)?;
+                words[read] = *number;
+                read += 1;
+                Ok(())
+            }),
+            Keys::Bytes { bytes, offsets } if shape.is_whole() => {
+                offsets[group.start..=group.end].windows(2).try_for_each(|ends| {
+                    let key = &bytes[ends[0] as usize..ends[1] as usize];
+                    self.check_length(key.len())?;
+                    KeyShape::read(key, &mut words[read * shape.words()..][..shape.words()]);
+                    read += 1;
+                    Ok(())
+                })
+            }
+            Keys::Hashes(_) | Keys::Bytes { .. } => {
+                let (hasher, instructions, words) =
+                    (self.base().hasher(), self.base().instructions(), &mut words[..group.len()]);
+                keys.hash_range(group.start, hasher, instructions, words);
+                words.iter_mut().try_for_each(|word| {
+                    *word = self.number_of_hash(*word)?;
+                    read += 1;
+                    Ok(())
+                })
+            }
+        };
+        Taken { keys: read, outcome }
+    }
+
+    /// Adds a group of keys, given as words.
+    fn add_group(&mut self, words: &[u64], count: i64) -> Taken {
+        let shape = self.kind.key_shape();
+        let keys = words.chunks_exact(shape.words());
+        if self.kept.is_some() || !self.base().is_own() {
+            for (done, key) in keys.enumerate() {
+                if let Err(error) = self.add(key, count) {
+                    return Taken { keys: done, outcome: Err(error) };
+                }
+            }
+            return Taken::all(words.len() / shape.words());
+        }
+        let (hasher, instructions, mut hashes) = (self.base().hasher(), self.base().instructions(), [0; GROUP]);
+        let hashes = &mut hashes[..words.len() / shape.words()];
+        // The caller has checked that the hasher can hash.
+        shape.hash_all(words, hasher, instructions, hashes);
+        if self.kind.add_keys_at_once(hashes, words, count).is_none() {
+            return Taken::none(Status::Internal.into());
+        }
+        self.changed(hashes.len() as u64, count);
+        Taken::all(hashes.len())
     }
 
     /// From now on this handle keeps the set of numbers in memory: some 25 to 45 bytes for each. Inserting a number
@@ -210,7 +316,7 @@ impl Sketch {
         if self.offered() > 0 {
             self.clear()?;
         }
-        self.kept = Some(Kept::new(1));
+        self.kept = Some(Kept::new(self.kind.key_shape().words()));
         Ok(())
     }
 
@@ -220,9 +326,15 @@ impl Sketch {
     }
 
     /// The numbers that this handle keeps, each once; `None` if it keeps none. Their order depends on the insertions
-    /// and removals. Constant time.
+    /// and removals. A whole key has [`Sketch::key_bytes`] / 8 words, rounded up. Constant time.
     pub fn kept(&self) -> Option<&[u64]> {
         self.kept.as_ref().map(Kept::words)
+    }
+
+    /// The bytes of a key, if the sketch holds keys whole; 0 if it holds numbers.
+    pub fn key_bytes(&self) -> usize {
+        let shape = self.kind.key_shape();
+        if shape.is_whole() { shape.bytes() } else { 0 }
     }
 
     /// How many coded symbols the sketch keeps; 0 if its kind has none.
@@ -257,6 +369,7 @@ impl Sketch {
         let unvouched = other.base().check_vouched()?;
         self.kind.combine_with(&*other.kind, subtract)?;
         self.kept = None;
+        self.changes = self.changes.wrapping_add(1);
         let count = if subtract { ours.saturating_sub(theirs) } else { ours.saturating_add(theirs) };
         self.base_mut().set_count(count);
         if unvouched || other.base().is_unvouched() {
@@ -274,6 +387,7 @@ impl Sketch {
     /// [`Status::KeyMissing`] without the secret key that places numbers; [`Status::OutOfMemory`].
     pub fn list(&self) -> Result<Listing> {
         self.base().check_kind("list", Capabilities::LIST)?;
+        self.check_numbers()?;
         self.kind.list()
     }
 
@@ -330,9 +444,43 @@ impl Sketch {
         self.kind.has_signs()
     }
 
-    /// The number that stands for a hash in this sketch.
-    pub fn number_of_hash(&self, hash: u64) -> u64 {
-        self.kind.number_of_hash(hash)
+    /// Refuses a listing of numbers if keys are whole.
+    pub(crate) fn check_numbers(&self) -> Result<()> {
+        match self.key_bytes() {
+            0 => Ok(()),
+            bytes => Err(error!(Unsupported, "the sketch has whole keys (key_bytes = {bytes}): list_keys lists these")),
+        }
+    }
+
+    /// Refuses a listing of whole keys if keys are numbers.
+    pub(crate) fn check_whole(&self) -> Result<()> {
+        match self.key_bytes() {
+            0 => {
+                let name = self.base().row().name;
+                Err(error!(Unsupported, "the {name} sketch has numbers and no whole keys: list lists these"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How the keys lie.
+    pub(crate) fn key_shape(&self) -> KeyShape {
+        self.kind.key_shape()
+    }
+
+    /// A number that another change makes another one.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The whole keys that are there, each with its count, in all else as [`Sketch::list`].
+    ///
+    /// # Errors
+    /// As [`Sketch::list`]; [`Status::Unsupported`] if the sketch holds numbers.
+    pub fn list_keys(&self) -> Result<KeyListing> {
+        self.base().check_kind("list", Capabilities::LIST)?;
+        self.check_whole()?;
+        self.kind.list_keys()
     }
 
     /// Forgets all numbers.
@@ -343,6 +491,7 @@ impl Sketch {
         self.base().check_capability("clear", Capabilities::CLEAR)?;
         self.kind.reset()?;
         self.base_mut().set_count(0);
+        self.changes = self.changes.wrapping_add(1);
         if let Some(kept) = &mut self.kept {
             kept.clear();
         }

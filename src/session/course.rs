@@ -84,10 +84,10 @@ pub struct Found {
     pub theirs: Vec<u64>,
 }
 
-/// The most words of a set's coded symbols, which bounds memory and work: 12 MiB.
-const MOST_SYMBOL_WORDS: u64 = 3 << 19;
+/// The most words of a set's coded symbols, which bounds memory and work: 6 MiB.
+const MOST_SYMBOL_WORDS: u64 = 3 << 18;
 
-/// The most coded symbols of a session, if each has so many words: 2^19 of numbers.
+/// The most coded symbols of a session, if each has so many words: 2^18 of numbers.
 pub fn most_symbols(symbol_words: usize) -> u64 {
     MOST_SYMBOL_WORDS / symbol_words as u64
 }
@@ -141,8 +141,12 @@ impl Course {
     /// The errors of [`peel`] and [`Set::grow`].
     pub fn peel(&mut self, theirs: &[u64]) -> Result<Option<Peeled>> {
         let set = self.current();
-        let difference = set.minus(theirs)?;
-        peel(&set.of, difference)
+        let symbols = theirs.len() / set.of.symbol_words();
+        set.grow(symbols as u64)?;
+        peel(&set.of, symbols, |to| {
+            set.minus(theirs, to);
+            Ok(())
+        })
     }
 
     /// Whether what was found explains the difference of both sets: by the counts, by the checksums, and by this

@@ -130,7 +130,7 @@ impl Session {
     /// sides keep their keys: then the session costs no pass over the keys, and has no key of its own.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] for a sketch that neither keeps coded symbols nor its keys; [`Status::Contradiction`] if
+    /// [`Status::Unsupported`] for a sketch of whole keys, for one that has neither coded symbols nor kept keys, and if
     /// kept symbols are asked for and there are none; [`Status::KeyMissing`]; [`Status::Dirty`];
     /// [`Status::OutOfMemory`].
     pub fn new(sketch: &Sketch, role: Role, kept_symbols: bool) -> Result<Session> {
@@ -138,6 +138,9 @@ impl Session {
         base.check_vouched()?;
         if let Some(refusal) = base.hasher().refusal() {
             return Err(refusal.into());
+        }
+        if sketch.key_bytes() > 0 {
+            return Err(error!(Unsupported, "sessions are about numbers, and the sketch holds whole keys"));
         }
         let of = Elements { key_bytes: 8, hasher: base.hasher().clone() };
         let has_symbols = base.row().kind == riblt::ROW.kind;

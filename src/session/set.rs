@@ -5,9 +5,11 @@ use super::wire::{self, Writer};
 use crate::error::{Result, error};
 use crate::hash::Hasher;
 use crate::interop::Cursor;
-use crate::kinds::riblt::symbols::Indices;
+use crate::kinds::riblt::symbols::add_all;
 use crate::storage::try_vec;
 
+/// Elements that are hashed and added at once.
+const GROUP: usize = 64;
 /// The words of a symbol beside those of an element: the XOR of the hashes, and the count.
 const BESIDE: usize = 2;
 
@@ -68,21 +70,6 @@ impl Elements {
             return Ok(elements);
         }
         Err(error!(Corrupt, "the message has a key of more than {} bytes", self.key_bytes))
-    }
-
-    /// Adds an element to those of its symbols that are in `symbols`, whose first one has the index `first`.
-    fn add(&self, symbols: &mut [u64], first: u64, element: &[u64]) -> Result<()> {
-        let (hash, width) = (self.hash(element)?, self.symbol_words());
-        let end = first + (symbols.len() / width) as u64;
-        for index in Indices::of(hash).take_while(|index| *index < end) {
-            if index >= first {
-                let symbol = &mut symbols[(index - first) as usize * width..][..width];
-                symbol.iter_mut().zip(element).for_each(|(sum, word)| *sum ^= word);
-                symbol[width - 2] ^= hash;
-                symbol[width - 1] = symbol[width - 1].wrapping_add(1);
-            }
-        }
-        Ok(())
     }
 }
 
@@ -148,8 +135,13 @@ impl Set {
         let target = symbols.max(have.saturating_mul(2)) as usize;
         let mut more = try_vec((target - have as usize) * width)?;
         more.resize((target - have as usize) * width, 0);
-        for element in elements.chunks_exact(self.of.words()) {
-            self.of.add(&mut more, have, element)?;
+        let (words, mut hashes) = (self.of.words(), [0; GROUP]);
+        for group in elements.chunks(GROUP * words) {
+            let hashes = &mut hashes[..group.len() / words];
+            for (hash, element) in hashes.iter_mut().zip(group.chunks_exact(words)) {
+                *hash = self.of.hash(element)?;
+            }
+            add_all(&mut more, have, hashes, group, 1);
         }
         if self.symbols.try_reserve_exact(more.len()).is_err() {
             return Err(error!(OutOfMemory, "{target} symbols could not be had"));
@@ -186,21 +178,14 @@ impl Set {
         Ok(())
     }
 
-    /// The difference of this set's first symbols and those of another.
-    ///
-    /// # Errors
-    /// The errors of [`Set::grow`].
-    pub fn minus(&mut self, others: &[u64]) -> Result<Vec<u64>> {
+    /// Writes the difference of this set's first symbols and those of another. There are as many symbols of this set.
+    pub fn minus(&self, others: &[u64], to: &mut [u64]) {
         let width = self.of.symbol_words();
-        self.grow((others.len() / width) as u64)?;
-        let mut words = try_vec(others.len())?;
-        words.extend_from_slice(&self.symbols[..others.len()]);
-        for (symbol, other) in words.chunks_exact_mut(width).zip(others.chunks_exact(width)) {
-            let count = symbol[width - 1].wrapping_sub(other[width - 1]);
-            symbol.iter_mut().zip(other).for_each(|(word, other)| *word ^= other);
-            symbol[width - 1] = count;
+        let both = self.symbols.chunks_exact(width).zip(others.chunks_exact(width));
+        for (to, (symbol, other)) in to.chunks_exact_mut(width).zip(both) {
+            to.iter_mut().zip(symbol.iter().zip(other)).for_each(|(to, (word, other))| *to = word ^ other);
+            to[width - 1] = symbol[width - 1].wrapping_sub(other[width - 1]);
         }
-        Ok(words)
     }
 }
 

@@ -52,6 +52,58 @@ struct listing {
   bool is_complete = false;
 };
 
+/// The whole keys that a sketch lists, and whether that is all.
+struct key_listing {
+  /// The bytes of the keys, one key after the other.
+  std::vector<std::uint8_t> keys;
+  /// The count of each key: 1, or -1.
+  std::vector<std::int64_t> counts;
+  /// False where more were different than the sketch can tell apart.
+  bool is_complete = false;
+};
+
+namespace detail {
+
+/// A list of numbers, of which there are at most so many.
+template <class List>
+result<listing> listed(std::size_t room, List list) noexcept {
+  listing found;
+  for (;;) {
+    if (auto had = allocating([&] { found.listed.resize(room); }); !had) return had.error();
+    std::size_t count = 0;
+    failure error;
+    const petal_status code = list(found.listed.data(), room, &count, &found.is_complete, error.out());
+    if (code != PETAL_OK) return error.settle(code);
+    // A kind with smaller cells may list more numbers.
+    const bool fits = count <= room;
+    room = count;
+    if (!fits) continue;
+    found.listed.resize(count);
+    return found;
+  }
+}
+
+/// A list of whole keys, of which there are at most so many.
+template <class List>
+result<key_listing> listed_keys(std::size_t key_bytes, std::size_t room, List list) noexcept {
+  key_listing found;
+  const auto resize = [&] {
+    found.keys.resize(room * key_bytes);
+    found.counts.resize(room);
+  };
+  if (auto had = allocating(resize); !had) return had.error();
+  std::size_t count = 0;
+  failure error;
+  const petal_status code =
+      list(found.keys.data(), found.counts.data(), room, &count, &found.is_complete, error.out());
+  if (code != PETAL_OK) return error.settle(code);
+  room = count < room ? count : room;
+  resize();
+  return found;
+}
+
+}  // namespace detail
+
 /// A set of 64-bit numbers in little memory, which is subtracted from another one and lists what only one of them has.
 /// See petal_sketch.h.
 class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_calls> {
@@ -105,23 +157,23 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
   result<listing> try_list() const noexcept {
     const auto about = try_describe();
     if (!about) return about.error();
-    listing found;
-    auto room = static_cast<std::size_t>(about->bits / 192);
-    for (;;) {
-      if (auto had = detail::allocating([&] { found.listed.resize(room); }); !had) return had.error();
-      std::size_t count = 0;
-      failure error;
-      const petal_status code =
-          petal_sketch_list(get(), found.listed.data(), room, &count, &found.is_complete, error.out());
-      if (code != PETAL_OK) return error.settle(code);
-      // A kind with smaller cells may list more numbers.
-      const bool fits = count <= room;
-      room = count;
-      if (!fits) continue;
-      found.listed.resize(count);
-      return found;
-    }
+    return detail::listed(static_cast<std::size_t>(about->bits / 192),
+                          [this](petal_listed *listed, std::size_t room, std::size_t *count, bool *is_complete,
+                                 petal_error *error) noexcept {
+                            return petal_sketch_list(get(), listed, room, count, is_complete, error);
+                          });
   }
+  /// The whole keys of a sketch with the parameter key_bytes, in ascending order of their bytes: first those with -1,
+  /// then those with 1.
+  result<key_listing> try_list_keys() const noexcept {
+    return detail::listed_keys(key_bytes(), static_cast<std::size_t>(symbols()),
+                               [this](void *keys, std::int64_t *counts, std::size_t room, std::size_t *count,
+                                      bool *is_complete, petal_error *error) noexcept {
+                                 return petal_sketch_list_keys(get(), keys, counts, room, count, is_complete, error);
+                               });
+  }
+  /// How many bytes a key has, if the sketch holds whole keys; 0 if it holds numbers.
+  std::size_t key_bytes() const noexcept { return petal_sketch_key_bytes(get()); }
   /// From now on the handle keeps the keys of this empty sketch in memory, and takes each key only once. See
   /// `petal_sketch_keep_keys()`.
   result<void> try_keep_keys() noexcept {
@@ -188,6 +240,7 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
   }
   void subtract(const sketch &other) { try_subtract(other).value(); }
   listing list() const { return try_list().value(); }
+  key_listing list_keys() const { return try_list_keys().value(); }
   void keep_keys() { try_keep_keys().value(); }
   std::vector<std::uint8_t> export_minisketch() const { return try_export_minisketch().value(); }
   void import_minisketch(const void *bytes, std::size_t length) { try_import_minisketch(bytes, length).value(); }

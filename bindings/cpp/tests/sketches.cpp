@@ -108,4 +108,67 @@ TEST(Sketches, HaveTheBytesOfMinisketch) {
   EXPECT_EQ(petal::sketch(small()).try_export_minisketch().error().status(), petal::status::unsupported);
 }
 
+TEST(Sketches, HoldWholeKeys) {
+  petal::spec wanted = petal::spec().kind(PETAL_KIND_RIBLT).bits(256 * 40);
+  wanted.set("key_bytes", 16);
+  petal::sketch ours(wanted), theirs(wanted);
+  ours.insert(std::string("sixteen bytes: a"));
+  theirs.insert(std::string("sixteen bytes: b"));
+  EXPECT_EQ(ours.key_bytes(), 16u);
+  EXPECT_FALSE(ours.try_insert(std::string("short")));
+  ours.subtract(theirs);
+  const petal::key_listing found = ours.list_keys();
+  ASSERT_TRUE(found.is_complete);
+  EXPECT_EQ(std::string(found.keys.begin(), found.keys.end()), "sixteen bytes: bsixteen bytes: a");
+  EXPECT_EQ(found.counts, (std::vector<std::int64_t>{-1, 1}));
+  EXPECT_FALSE(ours.try_list());
+}
+
+TEST(Streams, FindDifferences) {
+  const auto set = [](std::uint64_t from, std::uint64_t to) {
+    petal::sketch sketch(petal::spec().kind(PETAL_KIND_RIBLT).bits(192 * 10));
+    sketch.keep_keys();
+    for (std::uint64_t i = from; i < to; i++) sketch.insert(i);
+    return sketch;
+  };
+  const petal::sketch ours = set(0, 1000), theirs = set(3, 1002);
+  petal::stream out(theirs), into(ours);
+  bool is_complete = false;
+  while (!is_complete) {
+    std::uint8_t bytes[98];
+    const std::size_t length = out.write(1, bytes, sizeof bytes);
+    is_complete = into.read(bytes, length / 2);
+    is_complete = into.read(bytes + length / 2, length - length / 2);
+  }
+  EXPECT_EQ(into.symbols_read(), out.symbols_written());
+  const petal::listing found = into.list();
+  ASSERT_TRUE(found.is_complete);
+  ASSERT_EQ(found.listed.size(), 5u);
+  EXPECT_EQ(found.listed[0].number, 1000u);
+  EXPECT_EQ(found.listed[4].count, 1);
+  EXPECT_FALSE(into.try_list_keys());
+  into.set_limit(into.symbols_read());
+  std::uint8_t bytes[98];
+  const auto refused = into.try_read(bytes, out.write(1, bytes, sizeof bytes));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().status(), petal::status::too_large);
+  const auto none = petal::stream::try_make(petal::sketch(small()));
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().status(), petal::status::unsupported);
+}
+
+TEST(Streams, HaveWholeKeys) {
+  petal::spec wanted = petal::spec().kind(PETAL_KIND_RIBLT).bits(256 * 40);
+  wanted.set("key_bytes", 10);
+  petal::sketch ours(wanted), theirs(wanted);
+  theirs.insert(std::string("ten bytes."));
+  petal::stream out(theirs), into(ours);
+  std::vector<std::uint8_t> bytes(500);
+  bytes.resize(out.write(8, bytes.data(), bytes.size()));
+  EXPECT_TRUE(into.read(bytes.data(), bytes.size()));
+  const petal::key_listing found = into.list_keys();
+  EXPECT_EQ(std::string(found.keys.begin(), found.keys.end()), "ten bytes.");
+  EXPECT_EQ(found.counts, std::vector<std::int64_t>{-1});
+}
+
 }  // namespace

@@ -129,6 +129,19 @@ func (s *Sketch) ExportMinisketch() ([]byte, error) { return s.image().ExportMin
 // sketches have the same capacity and bits of an element; [ErrForeign] says that they have not. Changes the sketch.
 func (s *Sketch) ImportMinisketch(bytes []byte) error { return s.image().ImportMinisketch(bytes) }
 
+// ListedKey is a whole key that a sketch lists, and its count, as in [Listed].
+type ListedKey = image.ListedKey
+
+// KeyBytes returns how many bytes a key has, if the sketch holds whole keys; 0 if it holds numbers. Such a sketch
+// refuses byte keys of another length with [ErrOutOfRange], and hashes with [ErrUnsupported].
+func (s *Sketch) KeyBytes() int { return s.image().KeyBytes() }
+
+// ListKeys is [Sketch.List] for a sketch of whole keys, which are in the order of their bytes. Returns [ErrUnsupported]
+// for a sketch of numbers.
+func (s *Sketch) ListKeys() (listed []ListedKey, complete bool, err error) {
+	return s.image().ListKeys()
+}
+
 // Clear forgets all numbers. Changes the sketch.
 func (s *Sketch) Clear() error { return s.image().Clear() }
 

@@ -33,12 +33,14 @@ use crate::filter::keys::{self, petal_answers, petal_keys};
 use crate::handle::{self, Handle};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Answers, Image, Keys, Result, Sketch, Taken};
+use petal_core::{Answers, Image, Keys, Listing, Result, Sketch, Taken};
 use std::ffi::c_void;
 
 pub mod image;
 pub mod kept;
 pub mod minisketch;
+pub mod stream;
+pub mod whole;
 
 /// A sketch of any kind. Free it with `petal_sketch_free()`.
 pub struct petal_sketch(Handle<Sketch>);
@@ -299,21 +301,36 @@ pub unsafe extern "C" fn petal_sketch_list(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [sketch, count, is_complete], {
-        if listed.is_null() && room > 0 {
-            return Err(boundary::null("listed"));
-        }
         // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
         let found = unsafe { petal_sketch::get(sketch)? }.list()?;
-        // SAFETY: checked for NULL; by the conventions the outputs are writable, and `listed` has room for `room`.
-        unsafe {
-            count.write(found.listed.len());
-            is_complete.write(found.is_complete);
-            for (i, one) in found.listed.iter().take(room).enumerate() {
-                listed.add(i).write(petal_listed { number: one.number, count: one.count });
-            }
-        }
-        Ok(())
+        // SAFETY: by the conventions the outputs are writable, and `listed` is NULL or has room for `room`.
+        unsafe { write_listing(&found, listed, room, count, is_complete) }
     })
+}
+
+/// Writes a listing to the outputs of a caller.
+///
+/// # Safety
+/// `count` and `is_complete` are writable, and `listed` is NULL or has room for `room`.
+unsafe fn write_listing(
+    found: &Listing,
+    listed: *mut petal_listed,
+    room: usize,
+    count: *mut usize,
+    is_complete: *mut bool,
+) -> Result<()> {
+    if listed.is_null() && room > 0 {
+        return Err(boundary::null("listed"));
+    }
+    // SAFETY: the outputs are writable, and `listed` has room for `room`, as this function's safety section says.
+    unsafe {
+        count.write(found.listed.len());
+        is_complete.write(found.is_complete);
+        for (i, one) in found.listed.iter().take(room).enumerate() {
+            listed.add(i).write(petal_listed { number: one.number, count: one.count });
+        }
+    }
+    Ok(())
 }
 
 /// Forgets all numbers.

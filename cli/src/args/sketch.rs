@@ -24,7 +24,8 @@ pub enum Command {
     /// --set.
     ///
     /// A sketch holds 64-bit numbers. The number of a key is its hash; with --numbers the keys are the numbers
-    /// themselves. The sketch does not list a key that comes twice: sort -u removes such keys.
+    /// themselves. With --kind riblt --set key_bytes=16 it holds whole keys of 16 bytes (8 to 64). The sketch does not
+    /// list a key that comes twice: sort -u removes such keys.
     #[command(after_long_help = manual::after_help("sketch build"))]
     Build(Build),
     /// Insert keys into a sketch, in place.
@@ -45,8 +46,8 @@ pub enum Command {
     Merge(Combine),
     /// List the numbers that a sketch has: +number, or -number if it was removed or subtracted.
     ///
-    /// Numbers with - come first, each in ascending order. If the sketch holds more numbers than it can tell apart, the
-    /// command lists those that it can, and the exit status is 1.
+    /// Whole keys (--set key_bytes) are listed in hexadecimal. Those with - come first, each in ascending order. If the
+    /// sketch holds more than it can tell apart, the command lists those that it can, and the exit status is 1.
     #[command(after_long_help = manual::after_help("sketch list"))]
     List(List),
     /// Make a sketch from the bytes of another library.

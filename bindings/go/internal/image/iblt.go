@@ -59,7 +59,7 @@ func ibltAdd(s *shape, payload []byte, hash, number uint64, count int64) {
 	}
 }
 
-func ibltCombine(payload, other []byte, subtract bool) {
+func ibltCombine(_ *shape, payload, other []byte, subtract bool) {
 	for len(payload) >= cellBytes {
 		ours, theirs := cell(payload[:cellBytes]), cell(other[:cellBytes])
 		count := theirs.word(0)

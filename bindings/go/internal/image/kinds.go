@@ -88,12 +88,16 @@ type kindRow struct {
 	first func(s *shape, hash uint64) uint64
 	// add adds a number with its hash to a sketch, count times; nil for filters and maps.
 	add func(s *shape, payload []byte, hash, number uint64, count int64)
+	// addKey adds a whole key with its hash; nil if the sketches of the kind hold numbers only.
+	addKey func(s *shape, payload []byte, hash uint64, key []byte, count int64)
 	// combine adds another sketch of the same shape, or subtracts it; nil for filters and maps.
-	combine func(payload, other []byte, subtract bool)
+	combine func(s *shape, payload, other []byte, subtract bool)
 	// list lists the numbers of a sketch, and leaves the rest in the payload; nil for filters and maps.
 	list func(s *shape, payload []byte, h *hasher) []Listed
 	// greatest returns the greatest number of a sketch, whose numbers begin with 1; nil if every number of 64 bits is one.
 	greatest func(s *shape) uint64
+	// listKeys is list for whole keys; nil if the sketches of the kind hold numbers only.
+	listKeys func(s *shape, payload []byte, h *hasher) []ListedKey
 }
 
 // A Handle is the type that an image opens as.
@@ -145,6 +149,7 @@ type shape struct {
 	blocks      uint64
 	masks       []uint16 // blocked: the choices of lanes that a key has one of
 	hashes      int
+	keyBytes    int       // riblt: the bytes of a whole key, or 0
 	bits        uint64    // all of them
 	reach       uint64    // the positions of a probe (bloom, counting), buckets (cuckoo), blocks (vector_quotient)
 	counterBits uint64    // counting: how wide a counter is

@@ -2,6 +2,7 @@ package image
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -14,6 +15,12 @@ import (
 type Listed struct {
 	Number uint64
 	Count  int64
+}
+
+// ListedKey is a whole key that a sketch lists, and its count, as in [Listed].
+type ListedKey struct {
+	Key   []byte
+	Count int64
 }
 
 // Copy copies the sketch into memory of its own. The copy takes changes.
@@ -33,13 +40,31 @@ func (f *Filter) Copy() (*Filter, error) {
 	}, nil
 }
 
-// Add inserts the hash of a byte key as a number (count = 1), or removes it (count = -1).
+// KeyBytes returns how many bytes a key has, if the sketch holds whole keys; 0 if it holds numbers.
+func (f *Filter) KeyBytes() int { return f.shape.keyBytes }
+
+// Add inserts a byte key (count = 1) or removes it (count = -1): whole, or its hash as a number.
 func (f *Filter) Add(key []byte, count int64) error {
 	hash, ok := f.hasher.hash(key)
+	if f.shape.keyBytes == 0 {
+		if !ok {
+			return f.unhashable()
+		}
+		return f.AddHash(hash, count)
+	}
+	payload, err := f.Change()
+	if err != nil {
+		return err
+	}
+	if len(key) != f.shape.keyBytes {
+		return fmt.Errorf("%w: a key has %d bytes, and those of the sketch %d", ErrOutOfRange, len(key), f.shape.keyBytes)
+	}
 	if !ok {
 		return f.unhashable()
 	}
-	return f.AddHash(hash, count)
+	f.row.addKey(&f.shape, payload, hash, key, count)
+	f.offer(count)
+	return nil
 }
 
 // AddString is [Filter.Add] for the bytes of a string.
@@ -50,12 +75,18 @@ func (f *Filter) AddHash(hash uint64, count int64) error {
 	if f.kind == 0 {
 		return ErrClosed
 	}
+	if f.shape.keyBytes > 0 {
+		return fmt.Errorf("%w: the sketch holds whole keys, and a hash is none", ErrUnsupported)
+	}
 	return f.AddUint64(f.numberOf(hash), count)
 }
 
 // AddUint64 inserts a number (count = 1) or removes it (count = -1). Returns [ErrOutOfRange] if the sketch cannot hold
 // the number.
 func (f *Filter) AddUint64(number uint64, count int64) error {
+	if f.shape.keyBytes > 0 {
+		return f.Add(binary.LittleEndian.AppendUint64(nil, number), count)
+	}
 	payload, err := f.Change()
 	if err != nil {
 		return err
@@ -68,13 +99,18 @@ func (f *Filter) AddUint64(number uint64, count int64) error {
 		return f.unhashable()
 	}
 	f.row.add(&f.shape, payload, hash, number, count)
+	f.offer(count)
+	return nil
+}
+
+// offer counts a key that was inserted (count = 1) or removed (count = -1).
+func (f *Filter) offer(count int64) {
 	switch offered := &f.header.Offered; {
 	case count > 0 && *offered+1 != 0:
 		*offered++
 	case count < 0 && *offered > 0:
 		*offered--
 	}
-	return nil
 }
 
 // Combine adds all numbers of another sketch, or subtracts them. If the other sketch is dirty, this one becomes dirty
@@ -89,6 +125,9 @@ func (f *Filter) Combine(other *Filter, subtract bool) error {
 	if err := Compatible(f, other, ": give both specs the same Capacity and rate, or the same Bits and Hashes"); err != nil {
 		return err
 	}
+	if a, b := f.shape.keyBytes, other.shape.keyBytes; a != b {
+		return fmt.Errorf("%w: key_bytes is %d and %d: give both specs the same", ErrIncompatible, a, b)
+	}
 	err := other.Verify()
 	if err != nil && !errors.Is(err, ErrDirty) {
 		return err
@@ -97,7 +136,7 @@ func (f *Filter) Combine(other *Filter, subtract bool) error {
 	if refused != nil {
 		return refused
 	}
-	f.row.combine(payload, other.payload[:len(payload)], subtract)
+	f.row.combine(&f.shape, payload, other.payload[:len(payload)], subtract)
 	ours, theirs := f.header.Offered, other.header.Offered
 	if subtract {
 		f.header.Offered = ours - min(ours, theirs)
@@ -113,25 +152,47 @@ func (f *Filter) Combine(other *Filter, subtract bool) error {
 // List returns the numbers of the sketch, those with -1 first, both parts in ascending order. complete says whether
 // these are all numbers.
 func (f *Filter) List() (listed []Listed, complete bool, err error) {
-	if f.kind == 0 {
-		return nil, false, ErrClosed
+	if f.shape.keyBytes > 0 {
+		return nil, false, fmt.Errorf("%w: the sketch holds whole keys: call ListKeys", ErrUnsupported)
 	}
-	if f.hasher.function == 0 {
-		return nil, false, f.unhashable()
-	}
-	left := bytes.Clone(f.payload)
-	runtime.KeepAlive(f)
-	listed = f.row.list(&f.shape, left, &f.hasher)
+	complete, err = f.listed(func(left []byte) { listed = f.row.list(&f.shape, left, &f.hasher) })
 	sort.Slice(listed, func(i, j int) bool {
 		a, b := listed[i], listed[j]
 		return a.Count < b.Count || a.Count == b.Count && a.Number < b.Number
 	})
+	return listed, complete, err
+}
+
+// ListKeys returns the whole keys of the sketch, those with -1 first, both parts in ascending order of their bytes.
+func (f *Filter) ListKeys() (listed []ListedKey, complete bool, err error) {
+	if f.kind != 0 && f.shape.keyBytes == 0 {
+		return nil, false, fmt.Errorf("%w: the sketch holds numbers: call List", ErrUnsupported)
+	}
+	complete, err = f.listed(func(left []byte) { listed = f.row.listKeys(&f.shape, left, &f.hasher) })
+	sort.Slice(listed, func(i, j int) bool {
+		a, b := listed[i], listed[j]
+		return a.Count < b.Count || a.Count == b.Count && bytes.Compare(a.Key, b.Key) < 0
+	})
+	return listed, complete, err
+}
+
+// listed calls list with a copy of the payload, and tells whether list has left nothing of it.
+func (f *Filter) listed(list func(left []byte)) (complete bool, err error) {
+	if f.kind == 0 {
+		return false, ErrClosed
+	}
+	if f.hasher.function == 0 {
+		return false, f.unhashable()
+	}
+	left := bytes.Clone(f.payload)
+	runtime.KeepAlive(f)
+	list(left)
 	for _, b := range left[:wholeBytes(f.shape.bits)] {
 		if b != 0 {
-			return listed, false, nil
+			return false, nil
 		}
 	}
-	return listed, true, nil
+	return true, nil
 }
 
 // Clear forgets all numbers.

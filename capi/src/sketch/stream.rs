@@ -1,0 +1,199 @@
+//! SKETCHES: STREAMS OF CODED SYMBOLS
+//!
+//! A sketch of the kind `riblt` has the first coded symbols of its set. A stream has as many as it takes. One side
+//! writes the symbols of its set. The other side reads them as they come, subtracts its own, and says when it has found
+//! all differences. Neither side has to know their number beforehand.
+//!
+//! Symbols after those of the sketch are computed from the keys that the handle keeps (`petal_sketch_keep_keys()`), in
+//! one pass over the keys whenever the number of symbols doubles.
+//!
+//! A stream may come from somebody hostile. Reading takes at most some 200 bytes of memory (550 with whole keys of 64
+//! bytes) and 128 steps for each symbol, and `petal_stream_set_limit()` bounds the number of symbols. If nobody else
+//! knows the key of the hash function (`PETAL_HASH_SIPHASH13`), nobody can make symbols that show false differences.
+//! `docs/format.md` has the format.
+
+use super::petal_listed;
+use super::petal_sketch;
+use super::whole::write_keys;
+use crate::boundary::{self, NO_ERROR, boundary};
+use crate::handle::{self, Handle};
+use crate::status::{petal_error, petal_status};
+use petal_core::{Sketch, Stream};
+use std::ffi::c_void;
+
+/// A stream from a sketch and to it. Free it with `petal_stream_free()`. A stream uses its sketch in every call, so the
+/// sketch must outlive it, and must not change meanwhile: a stream of a sketch that has changed returns
+/// `PETAL_ERR_CONTRADICTION`.
+pub struct petal_stream {
+    sketch: *const petal_sketch,
+    stream: Handle<Stream>,
+}
+
+impl petal_stream {
+    /// The sketch of a stream.
+    ///
+    /// # Safety
+    /// The sketch outlives the stream, and nobody changes it.
+    unsafe fn sketch<'a>(&self) -> petal_core::Result<&'a Sketch> {
+        // SAFETY: the sketch lives and nobody changes it, as this function's safety section says.
+        unsafe { petal_sketch::get(self.sketch) }
+    }
+}
+
+/// Makes a stream that has written and read nothing. Returns `PETAL_ERR_UNSUPPORTED` if the kind of the sketch has no
+/// coded symbols.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_stream_new(
+    sketch: *const petal_sketch,
+    stream: *mut *mut petal_stream,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [sketch, stream], {
+        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes, and `stream` is
+        // writable.
+        unsafe {
+            handle::give(stream, || {
+                Ok(petal_stream { sketch, stream: Handle::new(Stream::new(petal_sketch::get(sketch)?)?) })
+            })
+        }
+    })
+}
+
+/// Frees a stream. NULL is allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_stream_free(stream: *mut petal_stream) {
+    // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
+    unsafe { handle::free(stream) }
+}
+
+/// Sets the most symbols that the stream reads; 2^20 if you do not set it. That is enough for some 770,000 differences.
+/// `petal_stream_read()` returns `PETAL_ERR_TOO_LARGE` for a symbol past the limit.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_stream_set_limit(
+    stream: *mut petal_stream,
+    symbols: u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [stream], {
+        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody else uses.
+        unsafe { (*stream).stream.change(|stream| stream.set_limit(symbols)) }
+    })
+}
+
+/// Writes the next coded symbols of the sketch: at most `symbols`, and only whole ones that `buffer` has room for.
+/// `written` becomes the number of bytes. A header of 16 bytes comes before the first symbol. A symbol takes
+/// `key_bytes` (8 for numbers) and 9 to 18 bytes, and most often `key_bytes` and 9 or 10; 98 bytes are enough for a
+/// header and a symbol.
+///
+/// Returns `PETAL_ERR_BUFFER_TOO_SMALL` if there is no room for one symbol, and `PETAL_ERR_UNSUPPORTED` if the next
+/// symbol needs the keys and the sketch does not keep them. The stream then stays as it was.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_stream_write(
+    stream: *mut petal_stream,
+    symbols: u64,
+    buffer: *mut c_void,
+    length: usize,
+    written: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [stream, buffer, written], {
+        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody else uses, its sketch lives and
+        // nobody changes it, `buffer` has `length` writable bytes, and `written` is writable.
+        unsafe {
+            let sketch = (*stream).sketch()?;
+            let buffer = boundary::elements_mut(buffer.cast::<u8>(), length, "buffer")?;
+            written.write((*stream).stream.change(|stream| stream.write(sketch, symbols, buffer))??);
+        }
+        Ok(())
+    })
+}
+
+/// Reads the next bytes of the other side's stream, however many: the pieces may end anywhere. `is_complete` becomes
+/// true if the symbols up to here show all differences. You may go on reading after that.
+///
+/// Returns `PETAL_ERR_FOREIGN` or `PETAL_ERR_INCOMPATIBLE`, naming the first difference, if the stream is not for this
+/// sketch, `PETAL_ERR_CORRUPT` for symbols that no set has, `PETAL_ERR_TOO_LARGE` past the limit, and
+/// `PETAL_ERR_UNSUPPORTED` if the next symbol needs our keys and the sketch does not keep them. After an error the
+/// stream reads no more, and keeps what it has found.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_stream_read(
+    stream: *mut petal_stream,
+    bytes: *const c_void,
+    length: usize,
+    is_complete: *mut bool,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [stream, is_complete], {
+        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody else uses, its sketch lives and
+        // nobody changes it, `bytes` has `length` bytes, and `is_complete` is writable.
+        unsafe {
+            let sketch = (*stream).sketch()?;
+            let bytes = boundary::bytes(bytes.cast(), length, "bytes")?;
+            is_complete.write((*stream).stream.change(|stream| stream.read(sketch, bytes))??);
+        }
+        Ok(())
+    })
+}
+
+/// Lists the differences that are found so far, as `petal_sketch_list()` does after a subtraction: with 1 those that
+/// only the sketch has, with -1 those that only the other side has. `is_complete` becomes true if these are all.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_stream_list(
+    stream: *const petal_stream,
+    listed: *mut petal_listed,
+    room: usize,
+    count: *mut usize,
+    is_complete: *mut bool,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [stream, count, is_complete], {
+        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody changes, and its sketch lives.
+        let found = unsafe { (*stream).stream.get()?.list((*stream).sketch()?)? };
+        // SAFETY: by the conventions the outputs are writable, and `listed` is NULL or has room for `room`.
+        unsafe { super::write_listing(&found, listed, room, count, is_complete) }
+    })
+}
+
+/// Lists the differences that are found so far, as `petal_sketch_list_keys()` does after a subtraction.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_stream_list_keys(
+    stream: *const petal_stream,
+    keys: *mut c_void,
+    counts: *mut i64,
+    room: usize,
+    count: *mut usize,
+    is_complete: *mut bool,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [stream, count, is_complete], {
+        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody changes, and its sketch lives.
+        let found = unsafe { (*stream).stream.get()?.list_keys((*stream).sketch()?)? };
+        // SAFETY: by the conventions the outputs are writable, and `keys` and `counts` are NULL or have room for `room`
+        // keys.
+        unsafe { write_keys(&found, keys, counts, room, count, is_complete) }
+    })
+}
+
+/// Returns how many symbols were written. 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_stream_symbols_written(stream: *const petal_stream) -> u64 {
+    let mut symbols = 0;
+    let _ = boundary!(NO_ERROR, [stream], {
+        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody changes.
+        symbols = unsafe { (*stream).stream.get()? }.symbols_written();
+        Ok(())
+    });
+    symbols
+}
+
+/// Returns how many symbols were read. 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_stream_symbols_read(stream: *const petal_stream) -> u64 {
+    let mut symbols = 0;
+    let _ = boundary!(NO_ERROR, [stream], {
+        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody changes.
+        symbols = unsafe { (*stream).stream.get()? }.symbols_read();
+        Ok(())
+    });
+    symbols
+}
