@@ -24,7 +24,8 @@
  *
  * A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
  * seed and key. The capacity is the number of differences. The false_positive_rate is the probability that the sketch
- * cannot list so many. In place of both the spec may give bits (192 for a cell of `iblt`, 192 for a symbol of `riblt`)
+ * cannot list so many. In place of both the spec may give bits (192 for a cell of `iblt`, or 256 if the parameter
+ * value_bits is 64; 192 for a symbol of `riblt`)
  * and hashes (`iblt`: 3 to 7, the cells of a number).
  */
 
@@ -220,7 +221,7 @@ petal_status petal_sketch_save(const petal_sketch *sketch, const char *path, pet
 petal_status petal_sketch_verify(const petal_sketch *sketch, petal_error *error);
 
 /**
- * Describes a sketch. `hashes` is the number of cells of a number, `bits` the number of bits of all cells, 192 each,
+ * Describes a sketch. `hashes` is the number of cells of a number, `bits` the number of bits of all cells,
  * and `offered` the number of insertions less that of removals. Constant time: reads no payload.
  */
 petal_status petal_sketch_describe(const petal_sketch *sketch, petal_description *description, petal_error *error);
@@ -236,6 +237,137 @@ petal_status petal_sketch_sync(petal_sketch *sketch, petal_error *error);
 
 /** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
 petal_status petal_sketch_vouch(petal_sketch *sketch, petal_error *error);
+
+
+/*
+ * SKETCHES: SINGLE NUMBERS AND VALUES
+ *
+ * A sketch of the kind `iblt` can be asked for single numbers, as long as it has few of them: `petal_sketch_get()`.
+ * Sketches of other kinds refuse that with `PETAL_ERR_UNSUPPORTED`.
+ *
+ * With the parameter value_bits = 64 each number of an `iblt` sketch has a 64-bit value. Then the difference of two
+ * sketches has the numbers that only one side has, and those whose values differ: the sketch lists such a number
+ * twice, with -1 and the value of the subtracted sketch, and with 1 and the value of the other. For the capacity these
+ * count twice. Remove a number with the value that you inserted it with. Functions without values work in such a
+ * sketch as well: there a number has the value 0.
+ */
+
+/** What a sketch says of a number: one of `PETAL_PRESENCE_*`. */
+typedef uint32_t petal_presence;
+
+/** The number is not there. */
+#define PETAL_PRESENCE_ABSENT 0
+/** The number is there. */
+#define PETAL_PRESENCE_THERE 1
+/** The sketch cannot say: each cell of the number has other numbers too. `petal_sketch_list()` may know. */
+#define PETAL_PRESENCE_UNKNOWN 2
+
+/** A number with its value. */
+typedef struct petal_pair {
+  /** The number: a uint64_t key, or the hash of a byte key. */
+  uint64_t number;
+  /** The value; 0 in a sketch without values. */
+  uint64_t value;
+  /** 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had. */
+  int64_t count;
+} petal_pair;
+
+/**
+ * Asks a sketch for a byte key: for its hash. `presence` becomes one of `PETAL_PRESENCE_*`. `pair`, nullable, becomes
+ * the number with its count and value, which are 0 unless the number is there. The answer is right if each number was
+ * inserted only once.
+ *
+ * With n numbers in m cells, k of which are a number's, the sketch knows of a number that is there with the
+ * probability 1 - (1 - e^(-kn/m))^k, and of a number that is not there more often. With values only one cell of a
+ * number can be asked, and this probability is e^(-kn/m). A number with two values is unknown. Constant time.
+ */
+petal_status petal_sketch_get(const petal_sketch *sketch,
+                              const void *key,
+                              size_t length,
+                              petal_presence *presence,
+                              petal_pair *pair,
+                              petal_error *error);
+
+/** Asks a sketch for a number, as `petal_sketch_get()` does for a byte key. */
+petal_status petal_sketch_get_u64(const petal_sketch *sketch,
+                                  uint64_t number,
+                                  petal_presence *presence,
+                                  petal_pair *pair,
+                                  petal_error *error);
+
+/** Asks a sketch for the hash of a key, as `petal_sketch_get()` does for a byte key. */
+petal_status petal_sketch_get_hash(const petal_sketch *sketch,
+                                   uint64_t hash,
+                                   petal_presence *presence,
+                                   petal_pair *pair,
+                                   petal_error *error);
+
+/** Writes the bits of a value: 64, or 0 if the numbers of the sketch have no values. */
+petal_status petal_sketch_value_bits(const petal_sketch *sketch, uint32_t *bits, petal_error *error);
+
+/**
+ * Inserts a byte key with its value. Insert a key only once, with one value. Returns `PETAL_ERR_UNSUPPORTED` if the
+ * sketch has no values. Constant time.
+ */
+petal_status petal_sketch_insert_value(petal_sketch *sketch,
+                                       const void *key,
+                                       size_t length,
+                                       uint64_t value,
+                                       petal_error *error);
+
+/** Inserts a number with its value, as `petal_sketch_insert_value()` does a byte key. */
+petal_status petal_sketch_insert_value_u64(petal_sketch *sketch, uint64_t number, uint64_t value, petal_error *error);
+
+/** Inserts the hash of a key with its value, as `petal_sketch_insert_value()` does a byte key. */
+petal_status petal_sketch_insert_value_hash(petal_sketch *sketch, uint64_t hash, uint64_t value, petal_error *error);
+
+/**
+ * Inserts keys with their values in order. `values` has one value a key, and may be NULL if there are no keys.
+ * `answers`, nullable, only tells how many keys the sketch took: the first `done`. A sketch refuses every form of
+ * answers.
+ */
+petal_status petal_sketch_insert_value_batch(petal_sketch *sketch,
+                                             const petal_keys *keys,
+                                             const uint64_t *values,
+                                             petal_answers *answers,
+                                             petal_error *error);
+
+/**
+ * Removes a byte key with the value that it was inserted with. If you remove a pair of key and value that you did not
+ * insert, the sketch lists the pair with -1.
+ */
+petal_status petal_sketch_remove_value(petal_sketch *sketch,
+                                       const void *key,
+                                       size_t length,
+                                       uint64_t value,
+                                       petal_error *error);
+
+/** Removes a number with its value, as `petal_sketch_remove_value()` does a byte key. */
+petal_status petal_sketch_remove_value_u64(petal_sketch *sketch, uint64_t number, uint64_t value, petal_error *error);
+
+/** Removes the hash of a key with its value, as `petal_sketch_remove_value()` does a byte key. */
+petal_status petal_sketch_remove_value_hash(petal_sketch *sketch, uint64_t hash, uint64_t value, petal_error *error);
+
+/** Removes keys with their values in order, as `petal_sketch_insert_value_batch()` inserts them. */
+petal_status petal_sketch_remove_value_batch(petal_sketch *sketch,
+                                             const petal_keys *keys,
+                                             const uint64_t *values,
+                                             petal_answers *answers,
+                                             petal_error *error);
+
+/**
+ * Lists the numbers of a sketch with their values, as `petal_sketch_list()` lists them without. The order is by count,
+ * then by number, then by value. `count` becomes the number of all listed pairs. The function writes the first `room`
+ * of these to `pairs`, which may be NULL if `room` is 0. A sketch lists at most one pair for each of its cells: one
+ * for each 256 of the `bits` of `petal_sketch_describe()`. Returns `PETAL_ERR_UNSUPPORTED` if the sketch has no
+ * values.
+ */
+petal_status petal_sketch_list_values(const petal_sketch *sketch,
+                                      petal_pair *pairs,
+                                      size_t room,
+                                      size_t *count,
+                                      bool *is_complete,
+                                      petal_error *error);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@ mod change;
 mod facets;
 mod in_place;
 mod map_kind;
+mod pairs;
 mod row;
 mod sizes;
 mod sketch_kind;
@@ -37,8 +38,9 @@ pub use map_kind::{MapKind, VALUE_BITS};
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
 pub use row::{Handle, InBytes, Joined, Overfill, Row, Sizes, Structure, Window};
 
+pub use pairs::{ListedValue, Pair, Presence, ValueListing};
 pub use sketch_kind::{Listed, Listing, SketchKind};
-pub(crate) use sketch_kind::{add_one, listing};
+pub(crate) use sketch_kind::{add_one, add_pair, listing};
 
 use crate::batch::ring::{self, Batch, Few};
 use crate::blocks::{Measure, Probe, View};

@@ -7,3 +7,4 @@ pub mod image;
 pub(crate) mod many;
 pub mod map;
 pub mod sketch;
+mod sketch_pairs;

@@ -3,7 +3,9 @@
 use crate::batch::keys::Keys;
 use crate::batch::ring::{GROUP, Taken};
 use crate::blocks::Measure;
-use crate::contract::{Base, Capabilities, Handle, Listing, Payload, SketchKind, Structure, add_one, check_compatible};
+use crate::contract::{
+    Base, Capabilities, Handle, Listing, Pair, Payload, SketchKind, Structure, add_one, add_pair, check_compatible,
+};
 use crate::error::Result;
 #[cfg(doc)]
 use crate::error::Status;
@@ -17,7 +19,7 @@ use crate::handle::image::Image;
 /// Insert a number only once, because a sketch does not know which numbers it has. Many threads may use shared
 /// references at once. The calls about the bytes (saving, verifying) are in [`Image`].
 pub struct Sketch {
-    kind: Box<dyn SketchKind>,
+    pub(super) kind: Box<dyn SketchKind>,
 }
 
 impl core::fmt::Debug for Sketch {
@@ -121,8 +123,18 @@ impl Sketch {
     }
 
     fn add(&mut self, number: u64, count: i64) -> Result<()> {
-        let hash = self.base().hasher().hash_u64(number)?;
-        add_one(&mut *self.kind, hash, number, count)?;
+        self.add_with(number, 0, count)
+    }
+
+    /// Adds a number with its value, which is 0 in a sketch without values.
+    pub(super) fn add_with(&mut self, number: u64, value: u64, count: i64) -> Result<()> {
+        if self.kind.value_bits() > 0 {
+            let pair = Pair::of(self.base().hasher(), number, value)?;
+            add_pair(&mut *self.kind, &pair, count)?;
+        } else {
+            let hash = self.base().hasher().hash_u64(number)?;
+            add_one(&mut *self.kind, hash, number, count)?;
+        }
         let base = self.base_mut();
         if count > 0 {
             base.add_count(1)
@@ -133,6 +145,11 @@ impl Sketch {
     }
 
     fn add_all(&mut self, keys: &Keys, count: i64) -> Taken {
+        self.add_all_with(keys, None, count)
+    }
+
+    /// Adds all keys with their values, which are 0 if there are none.
+    pub(super) fn add_all_with(&mut self, keys: &Keys, values: Option<&[u64]>, count: i64) -> Taken {
         if let Err(error) = keys.check(self.base().hasher()) {
             return Taken::none(error);
         }
@@ -149,7 +166,8 @@ impl Sketch {
                     Keys::U64(_) => self.kind.check_number(*number).map(|()| *number),
                     Keys::Hashes(_) | Keys::Bytes { .. } => Ok(self.kind.number_of_hash(*number)),
                 };
-                if let Err(error) = number.and_then(|number| self.add(number, count)) {
+                let value = values.map_or(0, |values| values[done]);
+                if let Err(error) = number.and_then(|number| self.add_with(number, value, count)) {
                     return Taken { keys: done, outcome: Err(error) };
                 }
                 done += 1;

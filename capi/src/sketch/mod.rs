@@ -23,7 +23,8 @@
 //!
 //! A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
 //! seed and key. The capacity is the number of differences. The false_positive_rate is the probability that the sketch
-//! cannot list so many. In place of both the spec may give bits (192 for a cell of `iblt`, 192 for a symbol of `riblt`)
+//! cannot list so many. In place of both the spec may give bits (192 for a cell of `iblt`, or 256 if the parameter
+//! value_bits is 64; 192 for a symbol of `riblt`)
 //! and hashes (`iblt`: 3 to 7, the cells of a number).
 
 use crate::boundary::{self, NO_ERROR, boundary};
@@ -35,6 +36,7 @@ use petal_core::{Answers, Image, Keys, Result, Sketch, Taken};
 use std::ffi::c_void;
 
 pub mod image;
+pub mod pairs;
 
 /// A sketch of any kind. Free it with `petal_sketch_free()`.
 pub struct petal_sketch(Handle<Sketch>);
