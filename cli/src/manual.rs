@@ -313,6 +313,10 @@ pub const PAGES: &[Page] = &[
                 "Of numbers, which are listed as they are",
                 "seq 1000 | petal sketch build --numbers --capacity 10 -o s.petal",
             ),
+            (
+                "Of keys with values, so that other values are differences too",
+                "printf 'tea\\t295\\n' | petal sketch build --values --capacity 10 -o prices.petal",
+            ),
         ],
         status: SUCCESS,
     },
@@ -325,6 +329,14 @@ pub const PAGES: &[Page] = &[
         name: "sketch remove",
         examples: &[("Keys that are gone from the set", "petal sketch remove users.petal gone.txt")],
         status: SUCCESS,
+    },
+    Page {
+        name: "sketch get",
+        examples: &[
+            ("Which of some keys differ", "petal sketch get changed.petal some.txt"),
+            ("One key", "echo ann | petal sketch get changed.petal"),
+        ],
+        status: "0 if the sketch can say it of all keys; 1 if it cannot of some; 2 for trouble.",
     },
     Page {
         name: "sketch subtract",

@@ -35,6 +35,13 @@ pub enum Command {
     /// `petal sketch list` lists a key that was removed and never inserted with a minus sign.
     #[command(after_long_help = manual::after_help("sketch remove"))]
     Remove(Change),
+    /// Say of each key whether the sketch has it: `key TAB +1`, or -1 if it was removed or subtracted, or 0 if it is not
+    /// there, or ? if the sketch cannot say.
+    ///
+    /// If the sketch has values, a tab and the value follow. Only sketches of the kind `iblt` with few keys can say much:
+    /// a difference, or the sketch of a small set. Each key may have been inserted only once.
+    #[command(after_long_help = manual::after_help("sketch get"))]
+    Get(Get),
     /// Subtract sketches from the first one, and write the difference.
     ///
     /// Numbers that both have are gone. `petal sketch list` lists numbers that only the others have with a minus sign.
@@ -44,6 +51,8 @@ pub enum Command {
     #[command(after_long_help = manual::after_help("sketch merge"))]
     Merge(Combine),
     /// List the numbers that a sketch has: +number, or -number if it was removed or subtracted.
+    ///
+    /// If the sketch has values, a tab and the value follow. A number whose value differs is there twice.
     ///
     /// Numbers with - come first, each in ascending order. If the sketch holds more numbers than it can tell apart, the
     /// command lists those that it can, and the exit status is 1.
@@ -57,6 +66,14 @@ pub struct Numbers {
     /// Keys are numbers: decimal ones below 2^64, or hexadecimal ones after 0x.
     #[arg(long)]
     pub numbers: bool,
+}
+
+/// Whether keys have values.
+#[derive(Args, Debug)]
+pub struct Values {
+    /// Each record is a key, a tab, and the key's value: a decimal number below 2^64, or a hexadecimal one after 0x.
+    #[arg(long, conflicts_with = "field")]
+    pub values: bool,
 }
 
 /// `petal sketch build`.
@@ -80,6 +97,9 @@ pub struct Build {
     /// Whether keys are numbers.
     #[command(flatten)]
     pub numbers: Numbers,
+    /// Whether keys have values.
+    #[command(flatten)]
+    pub values: Values,
     /// Where the sketch goes.
     #[command(flatten)]
     pub output: Output,
@@ -91,6 +111,26 @@ pub struct Build {
 /// `petal sketch insert` and `petal sketch remove`.
 #[derive(Args, Debug)]
 pub struct Change {
+    /// Whether keys are numbers.
+    #[command(flatten)]
+    pub numbers: Numbers,
+    /// Whether keys have values.
+    #[command(flatten)]
+    pub values: Values,
+    /// The secret.
+    #[command(flatten)]
+    pub secret: Secret,
+    /// The sketch.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub sketch: PathBuf,
+    /// The keys.
+    #[command(flatten)]
+    pub keys: Keys,
+}
+
+/// `petal sketch get`.
+#[derive(Args, Debug)]
+pub struct Get {
     /// Whether keys are numbers.
     #[command(flatten)]
     pub numbers: Numbers,

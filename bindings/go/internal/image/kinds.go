@@ -87,9 +87,12 @@ type kindRow struct {
 	// add adds a number with its hash to a sketch, count times; nil for filters and maps.
 	add func(s *shape, payload []byte, hash, number uint64, count int64)
 	// combine adds another sketch of the same shape, or subtracts it; nil for filters and maps.
-	combine func(payload, other []byte, subtract bool)
+	combine func(s *shape, payload, other []byte, subtract bool)
 	// list lists the numbers of a sketch, and leaves the rest in the payload; nil for filters and maps.
 	list func(s *shape, payload []byte, h *hasher) []Listed
+	// pairs has the functions of a kind of sketch that is asked for single numbers, and whose numbers may have values;
+	// nil for other kinds.
+	pairs *pairFunctions
 }
 
 // A Handle is the type that an image opens as.
@@ -150,7 +153,7 @@ type shape struct {
 	cells       cellArray // fuse, and maps: those with the values
 	ribbon      ribbon
 	checks      cellArray    // bloomier: those with the check bits where they are apart; else there are none
-	valueBits   uint         // maps
+	valueBits   uint         // maps, iblt
 	checkBits   uint         // bloomier
 	byRibbon    bool         // bloomier and retrieval
 	values      wordCells    // approximator and mutable_bloomier

@@ -67,7 +67,7 @@ func ribltAddTo(s *shape, payload []byte, hash, number uint64, count int64) (add
 	return added
 }
 
-func ribltCombine(payload, other []byte, subtract bool) {
+func ribltCombine(_ *shape, payload, other []byte, subtract bool) {
 	for len(payload) >= cellBytes {
 		ours, theirs := cell(payload[:cellBytes]), cell(other[:cellBytes])
 		count := theirs.word(2)

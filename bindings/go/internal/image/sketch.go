@@ -55,14 +55,23 @@ func (f *Filter) AddUint64(number uint64, count int64) error {
 	if !ok {
 		return f.unhashable()
 	}
-	f.row.add(&f.shape, payload, hash, number, count)
+	if f.shape.valueBits > 0 {
+		f.row.pairs.add(&f.shape, payload, pairOf(&f.hasher, number, 0), count)
+	} else {
+		f.row.add(&f.shape, payload, hash, number, count)
+	}
+	f.offer(count)
+	return nil
+}
+
+// offer counts an insertion (count = 1) or a removal (count = -1).
+func (f *Filter) offer(count int64) {
 	switch offered := &f.header.Offered; {
 	case count > 0 && *offered+1 != 0:
 		*offered++
 	case count < 0 && *offered > 0:
 		*offered--
 	}
-	return nil
 }
 
 // Combine adds all numbers of another sketch, or subtracts them. If the other sketch is dirty, this one becomes dirty
@@ -85,7 +94,7 @@ func (f *Filter) Combine(other *Filter, subtract bool) error {
 	if refused != nil {
 		return refused
 	}
-	f.row.combine(payload, other.payload[:len(payload)], subtract)
+	f.row.combine(&f.shape, payload, other.payload[:len(payload)], subtract)
 	ours, theirs := f.header.Offered, other.header.Offered
 	if subtract {
 		f.header.Offered = ours - min(ours, theirs)
@@ -152,6 +161,8 @@ func Compatible(first, second *Filter, sizes string) error {
 		return differ("bits", a.Bits, b.Bits, sizes)
 	case a.Hashes != b.Hashes:
 		return differ("hashes", a.Hashes, b.Hashes, sizes)
+	case a.Kind == IBLT && a.Words != b.Words:
+		return differ("value_bits", a.Words[0], b.Words[0], parameter)
 	case a.Hash != b.Hash:
 		return differ("hash", a.Hash, b.Hash, parameter)
 	case a.Identifier != b.Identifier && a.Hash == SipHash13:
