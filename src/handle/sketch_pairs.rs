@@ -159,7 +159,7 @@ impl Sketch {
     fn no_values(&self) -> Error {
         let name = self.base().row().name;
         match self.base().row().parameters.iter().any(|parameter| parameter.name == "value_bits") {
-            true => error!(Unsupported, "this sketch has no values: make it with value_bits = 64"),
+            true => error!(Unsupported, "this {name} sketch has no values: make it with value_bits = 64"),
             false => error!(Unsupported, "sketches of the kind {name} have no values"),
         }
     }

@@ -2,10 +2,10 @@
 //! difference digest (Eppstein, Goodrich, Uyeda and Varghese 2011). A set of 64-bit numbers in as many cells as the
 //! differences of two such sets need, however large the sets are.
 //!
-//! Each number has a cell in each of 3 to 7 sub-tables. A cell holds how many numbers it has, their sum by XOR, and the
-//! sum of their checks; with values also the sum of these. A cell with one number that its check confirms is taken apart; what is taken out of the
-//! number's other cells leaves others alone there. A table from which another one was subtracted lists what only one of
-//! them has.
+//! Each number has a cell in each of 3 to 7 sub-tables. A cell holds how many numbers it has, their sum by XOR, the sum
+//! of their checks, and the sum of their values if they have any. A cell with one number that its check confirms is
+//! taken apart; what is taken out of the number's other cells leaves others alone there. A table from which another one
+//! was subtracted lists what only one of them has.
 //!
 //! With values the first sub-table has the cell of the number, so that the number alone finds its value. The other
 //! sub-tables have the cell of the number and the value together. A number whose value differs in two sketches has

@@ -93,7 +93,7 @@ func (f *Filter) checkValues() error {
 	case f.row.pairs == nil:
 		return fmt.Errorf("%w: sketches of the kind %s have no values", ErrUnsupported, f.row.name)
 	case f.shape.valueBits == 0:
-		return fmt.Errorf("%w: this sketch has no values: make it with value_bits = 64", ErrUnsupported)
+		return fmt.Errorf("%w: this %s sketch has no values: make it with value_bits = 64", ErrUnsupported, f.row.name)
 	}
 	return nil
 }
