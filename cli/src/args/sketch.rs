@@ -35,11 +35,11 @@ pub enum Command {
     /// `petal sketch list` lists a key that was removed and never inserted with a minus sign.
     #[command(after_long_help = manual::after_help("sketch remove"))]
     Remove(Change),
-    /// Say of each key whether the sketch has it: `key TAB +1`, or -1, or 0 if it is not there, or ? if unknown.
+    /// Say of each key whether the sketch has it: `key TAB +1` or -1, 0 if it is not there, ? if unknown.
     ///
     /// The number is -1 for a key that was removed or subtracted. If the sketch has values, a tab and the value follow.
-    /// Only sketches of the kind `iblt` with few keys can say much: a difference, or the sketch of a small set. Each key
-    /// may have been inserted only once.
+    /// Only sketches of the kind `iblt` with few keys can say much: a difference, or the sketch of a small set. No key
+    /// may have been inserted twice.
     #[command(after_long_help = manual::after_help("sketch get"))]
     Get(Get),
     /// Subtract sketches from the first one, and write the difference.
