@@ -267,6 +267,18 @@ static petal_status use_compact_options(void *s, petal_error *e) {
   return status;
 }
 
+static petal_status use_report(void *s, petal_error *e) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_RIBLT, .bits = 1920};
+  petal_sketch *sketch = NULL;
+  petal_session *session = NULL;
+  CHECK_OK(petal_sketch_new(&spec, &sketch, NULL));
+  CHECK_OK(petal_session_new(sketch, PETAL_ROLE_INITIATOR, 0, &session, NULL));
+  petal_status status = petal_session_report(session, s, e);
+  petal_session_free(session);
+  petal_sketch_free(sketch);
+  return status;
+}
+
 static const petal_keys no_keys = {.form = PETAL_KEYS_HASHES};
 static const petal_plan_request plan_request = {.keys = 10, .memory = 4096};
 
@@ -296,6 +308,7 @@ static void struct_sizes(void) {
       {"petal_answers", sizeof(petal_answers), use_answers, true, true, NULL},
       {"petal_view", sizeof(petal_view), use_view, false, true, NULL},
       {"petal_compact_options", sizeof(petal_compact_options), use_compact_options, true, true, NULL},
+      {"petal_report", sizeof(petal_report), use_report, false, true, NULL},
   };
   petal_filter *filter = make(SPEC(.capacity = 10));
   guard(filter);

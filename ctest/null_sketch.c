@@ -72,6 +72,11 @@ int main(void) {
   NONE(petal_sketch_list_values(sketch, NULL, 1, &count, &is_complete, NULL));
   NONE(petal_sketch_list_values(sketch, NULL, 0, NULL, &is_complete, NULL));
   NONE(petal_sketch_list_values(sketch, NULL, 0, &count, NULL, NULL));
+  NONE(petal_sketch_export_minisketch(NULL, NULL, 0, &count, NULL));
+  NONE(petal_sketch_export_minisketch(sketch, NULL, 1, &count, NULL));
+  NONE(petal_sketch_export_minisketch(sketch, NULL, 0, NULL, NULL));
+  NONE(petal_sketch_import_minisketch(NULL, "x", 1, NULL));
+  NONE(petal_sketch_import_minisketch(sketch, NULL, 1, NULL));
   NONE(petal_sketch_clear(NULL, NULL));
   CHECK_EQUAL(petal_sketch_capabilities(NULL), 0);
   NONE(petal_sketch_expected_failure_rate(NULL, 1, &rate, NULL));
@@ -98,6 +103,9 @@ int main(void) {
   NONE(petal_sketch_describe(sketch, NULL, NULL));
   NONE(petal_sketch_compatibility_id(NULL, id, NULL));
   NONE(petal_sketch_compatibility_id(sketch, NULL, NULL));
+  NONE(petal_sketch_keep_keys(NULL, NULL));
+  CHECK(!petal_sketch_keeps_keys(NULL));
+  CHECK_EQUAL(petal_sketch_symbols(NULL), 0);
   petal_sketch_free(sketch);
   return check_done();
 }

@@ -250,12 +250,81 @@ static void refusals(void) {
   petal_sketch_free(NULL);
 }
 
+/* With kept keys a sketch is that of a set, whatever comes twice. */
+static void kept_keys(void) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_RIBLT, .bits = 192 * 30};
+  petal_sketch *sketch = NULL, *copy = NULL;
+  CHECK_OK(petal_sketch_new(&spec, &sketch, NULL));
+  CHECK_EQUAL(petal_sketch_symbols(sketch), 30);
+  CHECK(!petal_sketch_keeps_keys(sketch));
+  CHECK_OK(petal_sketch_keep_keys(sketch, NULL));
+  CHECK(petal_sketch_keeps_keys(sketch));
+  for (int i = 0; i < 3; i++) CHECK_OK(petal_sketch_insert_u64(sketch, 5));
+  CHECK_OK(petal_sketch_remove_u64(sketch, 6));
+  petal_listed listed[30];
+  bool is_complete = false;
+  CHECK_EQUAL(list(sketch, listed, 30, &is_complete), 1);
+  CHECK(is_complete && listed[0].number == 5 && listed[0].count == 1);
+  CHECK_OK(petal_sketch_copy(sketch, &copy, NULL));
+  CHECK(petal_sketch_keeps_keys(copy));
+  CHECK_OK(petal_sketch_merge(copy, sketch, NULL));
+  CHECK(!petal_sketch_keeps_keys(copy));
+  petal_error error = {.struct_size = sizeof error};
+  CHECK_EQUAL(petal_sketch_keep_keys(copy, &error), PETAL_ERR_CONTRADICTION);
+  CHECK(strstr(error.message, "not kept"));
+  CHECK_OK(petal_sketch_clear(sketch, NULL));
+  CHECK(petal_sketch_keeps_keys(sketch));
+  petal_sketch_free(copy);
+  petal_sketch_free(sketch);
+  sketch = make(30);
+  CHECK_EQUAL(petal_sketch_symbols(sketch), 0);
+  petal_sketch_free(sketch);
+}
+
+/* The bytes of minisketch go out and come in: sums of 0x5c6 to 0xdbe over elements of 12 bits, capacity 4. */
+static void bytes_of_minisketch(void) {
+  static const uint8_t expected[6] = {0xc6, 0xde, 0xb7, 0x07, 0xac, 0x9a};
+  static const uint64_t elements[] = {0x5c6, 0xeee, 0xb78, 0xb64, 0xeb2, 0x562, 0xf74, 0xce8, 0xdbe};
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_PINSKETCH, .capacity = 4};
+  CHECK_OK(petal_spec_set(&spec, "field_bits", 12, NULL));
+  petal_sketch *ours = NULL, *theirs = NULL;
+  CHECK_OK(petal_sketch_new(&spec, &ours, NULL));
+  CHECK_OK(petal_sketch_new(&spec, &theirs, NULL));
+  CHECK_OK(petal_sketch_insert_batch(ours, U64_KEYS(elements, 9), NULL, NULL));
+  uint8_t bytes[8] = {[6] = 7};
+  size_t size = 0;
+  CHECK_OK(petal_sketch_export_minisketch(ours, NULL, 0, &size, NULL));
+  CHECK_EQUAL(size, 6);
+  size = 0;
+  CHECK_STATUS(petal_sketch_export_minisketch(ours, bytes, 5, &size, NULL), PETAL_ERR_BUFFER_TOO_SMALL);
+  CHECK(size == 6 && bytes[0] == 0);
+  CHECK_OK(petal_sketch_export_minisketch(ours, bytes, sizeof bytes, &size, NULL));
+  CHECK(size == 6 && memcmp(bytes, expected, 6) == 0 && bytes[6] == 7);
+  CHECK_STATUS(petal_sketch_import_minisketch(theirs, bytes, 7, NULL), PETAL_ERR_FOREIGN);
+  CHECK_OK(petal_sketch_import_minisketch(theirs, expected, 6, NULL));
+  for (size_t i = 0; i < 5; i++) CHECK_OK(petal_sketch_remove_u64(theirs, elements[i]));
+  petal_listed listed[4];
+  bool is_complete = false;
+  CHECK_EQUAL(list(theirs, listed, 4, &is_complete), 4);
+  CHECK(is_complete && listed[0].number == 0x562 && listed[3].number == 0xf74 && listed[0].count == 1);
+  CHECK_STATUS(petal_sketch_insert_u64(ours, 0), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_sketch_insert_u64(ours, 4096), PETAL_ERR_OUT_OF_RANGE);
+  petal_sketch *other = make(4);
+  CHECK_STATUS(petal_sketch_export_minisketch(other, NULL, 0, &size, NULL), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_sketch_import_minisketch(other, expected, 6, NULL), PETAL_ERR_UNSUPPORTED);
+  petal_sketch_free(other);
+  petal_sketch_free(theirs);
+  petal_sketch_free(ours);
+}
+
 int main(void) {
   differences();
+  kept_keys();
   forms();
   lookups();
   values();
   images();
   refusals();
+  bytes_of_minisketch();
   return check_done();
 }

@@ -20,13 +20,14 @@
  *
  * A sketch holds 64-bit numbers. A uint64_t key is its own number, and the sketch lists the key itself. The number of
  * a byte key is its hash (`petal_hash()`), and the sketch lists the hash. Insert a number only once: a sketch cannot
- * tell that it has the number already, and does not list numbers that are there twice.
+ * tell that it has the number already, and does not list numbers that are there twice. With
+ * `petal_sketch_keep_keys()` the handle keeps the numbers too, and takes each only once.
  *
  * A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
- * seed and key. The capacity is the number of differences. The false_positive_rate is the probability that the sketch
- * cannot list so many. In place of both the spec may give bits (192 for a cell of `iblt`, or 256 if the parameter
- * value_bits is 64; 192 for a symbol of `riblt`)
- * and hashes (`iblt`: 3 to 7, the cells of a number).
+ * seed, key and parameters. The capacity is the number of differences. The false_positive_rate is the probability that
+ * the sketch cannot list so many; `pinsketch` always can. In place of both the spec may give bits (192 for a cell of
+ * `iblt`, 256 with value_bits = 64; 192 for a symbol of `riblt`; field_bits for a difference of `pinsketch`) and
+ * hashes (`iblt`: 3 to 7, the cells of a number).
  */
 
 #ifndef PETAL_SKETCH_H
@@ -237,6 +238,60 @@ petal_status petal_sketch_sync(petal_sketch *sketch, petal_error *error);
 
 /** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
 petal_status petal_sketch_vouch(petal_sketch *sketch, petal_error *error);
+
+
+/*
+ * SKETCHES: KEPT KEYS
+ *
+ * A sketch cannot tell which keys it has. A handle can keep the keys beside the sketch, in memory. Inserting a key
+ * twice is then harmless, and `petal_stream_write()` can make as many coded symbols as are asked for.
+ */
+
+/**
+ * From now on this handle keeps the set of keys in memory: some 25 to 45 bytes for a number. The sketch has to be
+ * empty; otherwise the function returns `PETAL_ERR_CONTRADICTION`. Inserting a key that is there, and removing a key
+ * that is not there, then succeed and change nothing.
+ *
+ * An image has no kept keys, so a sketch that you open or load keeps none. `petal_sketch_copy()` copies them.
+ * `petal_sketch_clear()` forgets them, and the handle goes on keeping. After `petal_sketch_merge()` and
+ * `petal_sketch_subtract()` the sketch is not that of a known set any more, and its handle keeps no keys.
+ */
+petal_status petal_sketch_keep_keys(petal_sketch *sketch, petal_error *error);
+
+/** Returns whether this handle keeps the keys. False for NULL. */
+bool petal_sketch_keeps_keys(const petal_sketch *sketch);
+
+/** Returns how many coded symbols the sketch has. 0 if its kind has none, and for NULL. */
+uint64_t petal_sketch_symbols(const petal_sketch *sketch);
+
+
+/*
+ * SKETCHES: BYTES OF MINISKETCH
+ *
+ * A sketch of the kind `pinsketch` has the bytes of the library minisketch. The bytes say neither the bits of an
+ * element nor the capacity, so both sides have to know them: `field_bits` and `capacity` of the spec. A sketch of
+ * minisketch in as many bytes as `length` has the capacity 8 * length / field_bits, rounded down.
+ */
+
+/**
+ * Writes the bytes that minisketch serializes for a sketch of the same elements. `size` becomes the number of these
+ * bytes. With `length` = 0, and then `buffer` may be NULL, the function only tells the size. Returns
+ * `PETAL_ERR_BUFFER_TOO_SMALL` if `length` is another number less than `size`, and `PETAL_ERR_UNSUPPORTED` for a kind
+ * that minisketch has not.
+ */
+petal_status petal_sketch_export_minisketch(const petal_sketch *sketch,
+                                            void *buffer,
+                                            size_t length,
+                                            size_t *size,
+                                            petal_error *error);
+
+/**
+ * Takes the elements of a serialized sketch of minisketch in place of the numbers that are there. The sketch has to
+ * have the same capacity and bits of an element as the sketch of minisketch. `offered` of `petal_sketch_describe()` is
+ * 0 afterwards. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a bit set after the last sum, and
+ * changes nothing then.
+ */
+petal_status petal_sketch_import_minisketch(petal_sketch *sketch, const void *bytes, size_t length, petal_error *error);
 
 
 /*

@@ -37,6 +37,7 @@ pub mod kinds;
 mod making;
 pub mod simd;
 pub mod sizing;
+pub mod session;
 mod spec;
 pub mod storage;
 

@@ -98,6 +98,17 @@ impl Instructions {
     pub const fn kernel(self) -> Kernel {
         self.0
     }
+
+    /// Whether the processor multiplies without carries, and these are not the plain instructions: PCLMULQDQ on x86-64,
+    /// PMULL on aarch64.
+    pub fn multiplies_carryless(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return self.0 != Kernel::Portable && is_x86_feature_detected!("pclmulqdq");
+        #[cfg(target_arch = "aarch64")]
+        return self.0 != Kernel::Portable && std::arch::is_aarch64_feature_detected!("aes");
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        false
+    }
 }
 
 /// The instruction sets that this processor has and this build has kernels for, the best first; the last is always

@@ -66,6 +66,7 @@
 #include "petal/builders.hpp"
 #include "petal/maps.hpp"
 #include "petal/sketches.hpp"
+#include "petal/sessions.hpp"
 #include "petal/policies.hpp"
 #include "petal/kinds.hpp"
 #include "petal/formats.hpp"

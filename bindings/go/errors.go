@@ -57,7 +57,7 @@ const (
 // statusClosed is the library's status for a missing handle, which here is a closed one.
 const statusClosed Status = C.PETAL_ERR_NULL
 
-// ErrClosed is the error for a filter or builder that was closed, or was never opened.
+// ErrClosed is the error for a handle, such as a filter or a builder, that was closed, or was never opened.
 var ErrClosed = errors.New("petal: the filter or builder is closed")
 
 // Error returns the library's sentence for a status.
@@ -83,6 +83,10 @@ func (e *Error) Error() string {
 		what := "the filter"
 		if strings.HasPrefix(e.Op, "petal.Builder.") {
 			what = "the builder"
+		} else if strings.HasPrefix(e.Op, "petal.Session.") {
+			what = "the session"
+		} else if e.Op == "petal.NewSession" {
+			what = "the sketch"
 		} else if strings.HasPrefix(e.Message, "other ") {
 			what = "the other filter"
 		}

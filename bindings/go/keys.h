@@ -22,6 +22,7 @@ Or import github.com/petal-filter/petal/bindings/go/view, which needs no C libra
 #include <petal_map.h>
 #include <petal_sketch.h>
 #include <petal_more.h>
+#include <petal_session.h>
 
 #if PETAL_VERSION_NUMBER < 100
 #error petal.h is older than this Go package: install the C library of the same version
@@ -272,9 +273,24 @@ static inline petal_status petal_go_sketch_load(const uint8_t *image, size_t len
 	return petal_sketch_load(image, length, options, sketch, error);
 }
 
+static inline petal_status petal_go_sketch_export_minisketch(const petal_sketch *sketch, uint8_t *buffer, size_t length,
+                                                             size_t *size, petal_error *error) {
+	return petal_sketch_export_minisketch(sketch, buffer, length, size, error);
+}
+
+static inline petal_status petal_go_sketch_import_minisketch(petal_sketch *sketch, const uint8_t *bytes, size_t length,
+                                                             petal_error *error) {
+	return petal_sketch_import_minisketch(sketch, bytes, length, error);
+}
+
 static inline petal_status petal_go_sketch_serialize(const petal_sketch *sketch, uint8_t *buffer, size_t length,
                                                      petal_error *error) {
 	return petal_sketch_serialize(sketch, buffer, length, NULL, error);
+}
+
+static inline petal_status petal_go_session_receive(petal_session *session, const uint8_t *message, size_t length,
+                                                    petal_error *error) {
+	return petal_session_receive(session, message, length, error);
 }
 
 /* Looks one key up in many filters. */

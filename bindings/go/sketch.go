@@ -250,6 +250,54 @@ func (s *Sketch) List() (listed []Listed, complete bool, err error) {
 	}
 }
 
+// KeepKeys keeps the set of keys in memory from now on: some 25 to 45 bytes for a number. Inserting a key that is
+// there, and removing a key that is not there, then change nothing. The sketch must be empty. [Sketch.Copy] copies the
+// keys, and images have none. After [Sketch.Merge] and [Sketch.Subtract] the sketch keeps no keys. Changes the sketch.
+func (s *Sketch) KeepKeys() error {
+	return called("petal.Sketch.KeepKeys", func(failure *C.petal_error) {
+		C.petal_sketch_keep_keys(s.toChange(), failure)
+	})
+}
+
+// KeepsKeys tells whether the sketch keeps its keys.
+func (s *Sketch) KeepsKeys() bool {
+	keeps := C.petal_sketch_keeps_keys(s.raw())
+	runtime.KeepAlive(s)
+	return bool(keeps)
+}
+
+// Symbols returns how many coded symbols the sketch has, 0 if its kind has none.
+func (s *Sketch) Symbols() uint64 {
+	symbols := C.petal_sketch_symbols(s.raw())
+	runtime.KeepAlive(s)
+	return uint64(symbols)
+}
+
+// ExportMinisketch returns the bytes that minisketch serializes for a sketch of the same numbers. Returns
+// [ErrUnsupported] for other kinds than pinsketch.
+func (s *Sketch) ExportMinisketch() ([]byte, error) {
+	const op = "petal.Sketch.ExportMinisketch"
+	size := func() (uint64, error) {
+		return answered(op, func(size *uint64, failure *C.petal_error) {
+			var length C.size_t
+			C.petal_go_sketch_export_minisketch(s.raw(), nil, 0, &length, failure)
+			*size = uint64(length)
+		})
+	}
+	return marshalled(op, size, func(bytes []byte, failure *C.petal_error) {
+		var length C.size_t
+		C.petal_go_sketch_export_minisketch(s.raw(), bytesOf(bytes), C.size_t(len(bytes)), &length, failure)
+	})
+}
+
+// ImportMinisketch takes the numbers of a serialized sketch of minisketch in place of those that are there. Both
+// sketches have the same capacity and bits of an element; [ErrForeign] says that they have not. Changes the sketch.
+func (s *Sketch) ImportMinisketch(bytes []byte) error {
+	return called("petal.Sketch.ImportMinisketch", func(failure *C.petal_error) {
+		C.petal_go_sketch_import_minisketch(s.toChange(), nonNil(bytes), C.size_t(len(bytes)), failure)
+	})
+}
+
 // Clear forgets all numbers. Changes the sketch.
 func (s *Sketch) Clear() error {
 	return called("petal.Sketch.Clear", func(failure *C.petal_error) { C.petal_sketch_clear(s.toChange(), failure) })

@@ -16,6 +16,8 @@ func TestValuesPrintAsTheirNames(t *testing.T) {
 		XXH3: "xxh3", SipHash13: "siphash13", Hash(0): "default", Hash(77): "hash 77",
 		KernelBest: "best", KernelNEON: "neon", Kernel(9): "kernel 9", OpenShare: "share", OpenMode(9): "mode 9",
 		HandleSketch: "sketch", Handle(9): "handle 9",
+		RoleResponder: "responder", Role(9): "role 9", TurnFailed: "failed", Turn(9): "turn 9",
+		MethodFilterAndRIBLT: "filter_and_riblt", Method(9): "method 9",
 		CanInsert | CanInsertShared: "insert|insert_shared", Capabilities(0): "", Capabilities(1 << 40): "bit 40",
 		StateInPlace | StateCanHash: "in_place|can_hash",
 	} {
@@ -85,6 +87,7 @@ func TestJSONHasTheNamesOfC(t *testing.T) {
 		"petal_parameter_info": ParameterInfo{},
 		"petal_format_info":    must(FindFormat("guava")),
 		"petal_spec":           every,
+		"petal_report":         Report{},
 	} {
 		_, body, found := strings.Cut(header, "typedef struct "+structure+" {")
 		if !found {

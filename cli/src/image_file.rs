@@ -247,10 +247,16 @@ fn is_foreign(error: &petal::Error) -> bool {
 
 /// Imports another system's filter from a file or from standard input.
 pub fn import(path: &Path, format: &str, options: &ImportOptions) -> Outcome<Filter> {
-    let mut bytes = Vec::new();
-    read_through(path)?.read_to_end(&mut bytes).map_err(|error| Failure::io(name(path), &error))?;
+    let bytes = all_bytes(path)?;
     let failed = |error| Failure::at(path, &error);
     interop::find(format).and_then(|format| format.import(&bytes, options)).map_err(failed)
+}
+
+/// All bytes of a file, or of standard input.
+pub fn all_bytes(path: &Path) -> Outcome<Vec<u8>> {
+    let mut bytes = Vec::new();
+    read_through(path)?.read_to_end(&mut bytes).map_err(|error| Failure::io(name(path), &error))?;
+    Ok(bytes)
 }
 
 /// Reads an image from a pipe. Bytes that are not an image are not read to their end.

@@ -22,6 +22,7 @@ mod check;
 mod combine;
 mod count;
 mod dedup;
+mod diff;
 mod estimate;
 mod fold;
 mod formats;
@@ -32,6 +33,7 @@ mod kinds;
 mod map;
 mod map_change;
 mod plan;
+mod records;
 #[cfg(feature = "redis")]
 mod redis;
 mod rejuvenate;
@@ -41,6 +43,7 @@ mod sketch;
 mod sketch_get;
 mod source;
 mod spec;
+mod sync;
 mod text;
 mod verify;
 mod vouch;
@@ -112,7 +115,11 @@ fn dispatch(cli: &Cli) -> Outcome {
             args::sketch::Command::Subtract(args) => sketch::combine(args, common, petal::Sketch::subtract),
             args::sketch::Command::Merge(args) => sketch::combine(args, common, petal::Sketch::merge),
             args::sketch::Command::List(args) => sketch::list(args, common),
+            args::sketch::Command::Import(args) => sketch::import(args, common),
+            args::sketch::Command::Export(args) => sketch::export(args, common),
         },
+        Command::Diff(args) => diff::run(args, common),
+        Command::Sync(args) => sync::run(args, common),
         #[cfg(feature = "redis")]
         Command::Redis(args) => redis::run(args, common),
         Command::Plan(args) => plan::run(args, common),

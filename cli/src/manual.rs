@@ -294,6 +294,33 @@ pub const PAGES: &[Page] = &[
         status: SUCCESS,
     },
     Page {
+        name: "diff",
+        examples: &[
+            ("What changed between two lists, in any order", "petal diff yesterday.txt today.txt"),
+            ("The keys that only the second list has", "petal diff old.txt new.txt | sed -n 's/^> //p'"),
+            ("What a file of keys has that a sketch of another machine has not", "petal diff theirs.petal keys.txt"),
+        ],
+        status: "0 if nothing differs; 1 if something does; 2 for trouble. As for diff.",
+    },
+    Page {
+        name: "sync",
+        examples: &[
+            (
+                "What another machine has, and what it lacks",
+                "peer='ssh HOST petal sync users.txt --peer -'; petal sync users.txt --peer \"$peer\"",
+            ),
+            (
+                "Add what is missing on both sides",
+                "peer='ssh HOST petal sync users.txt --exchange --peer -'; \
+                 petal sync users.txt --exchange --peer \"$peer\"",
+            ),
+            ("Over a connection, the side that waits", "petal sync users.txt --listen 10.0.0.1:7000"),
+            ("And the side that connects", "petal sync users.txt --connect 10.0.0.1:7000"),
+        ],
+        status: "0 if nothing differs, or with --exchange if the keys that this side lacked were added; 1 if something \
+            differs; 2 for trouble.",
+    },
+    Page {
         name: "sketch",
         examples: &[(
             "What two lists do not have in common",
@@ -355,6 +382,19 @@ pub const PAGES: &[Page] = &[
             ("For a program", "petal sketch list --json changed.petal | jq .number"),
         ],
         status: "0 if all are listed; 1 if more are there than can be listed; 2 for trouble.",
+    },
+    Page {
+        name: "sketch import",
+        examples: &[(
+            "A sketch of minisketch over elements of 32 bits",
+            "petal sketch import minisketch --set field_bits=32 -o b.petal b.bin",
+        )],
+        status: SUCCESS,
+    },
+    Page {
+        name: "sketch export",
+        examples: &[("The bytes that minisketch reads", "petal sketch export -o ours.bin ours.petal minisketch")],
+        status: SUCCESS,
     },
     #[cfg(feature = "redis")]
     Page {

@@ -38,10 +38,14 @@ fn change(sketch: &mut Sketch, inputs: &Inputs, doing: &'static str, give: Give)
     let hasher = sketch.base().hasher().clone();
     let (mut room, mut values, mut keys) = (Room::new(), [0; RECORDS], 0);
     inputs.for_each(&mut Progress::new(doing, inputs.length()), |batch| {
-        let batch_keys = batch.keys(&hasher, &mut room)?;
+        let given = match batch.keys(&hasher, &mut room)? {
+            // A number is the key itself, and no hash that a kind could reduce.
+            petal::Keys::Hashes(numbers) if inputs.have_hashes() => petal::Keys::U64(numbers),
+            keys => keys,
+        };
         let taken = match inputs.have_values() {
-            true => give.1(sketch, &batch_keys, batch.values(&mut values)?),
-            false => give.0(sketch, &batch_keys),
+            true => give.1(sketch, &given, batch.values(&mut values)?),
+            false => give.0(sketch, &given),
         };
         keys += taken.keys as u64;
         taken.outcome?;
@@ -147,4 +151,29 @@ pub fn list(args: &args::sketch::List, common: args::Common) -> Outcome {
 
 fn sign(count: i64) -> char {
     if count < 0 { '-' } else { '+' }
+}
+
+pub fn import(args: &args::sketch::Import, common: args::Common) -> Outcome {
+    let destination = Destination::new(args.output.output.as_deref(), common.json)?;
+    let bytes = image_file::all_bytes(&args.file)?;
+    let failed = |error| Failure::at(&args.file, &error);
+    let mut sketch = petal::create_sketch(&spec::of_minisketch(args, bytes.len())?).map_err(failed)?;
+    sketch.import_minisketch(&bytes).map_err(failed)?;
+    destination.write(&sketch)?;
+    if common.json {
+        info::print_json(&info::Summary::of(destination.path(), &sketch))?;
+    }
+    Ok(0)
+}
+
+pub fn export(args: &args::sketch::Export, common: args::Common) -> Outcome {
+    let destination = Destination::new(args.output.output.as_deref(), common.json)?;
+    let sketch = open_sketch(&args.sketch, Mode::Read, None)?;
+    image_file::refuse_dirty(&args.sketch, &sketch)?;
+    let bytes = sketch.export_minisketch().map_err(|error| Failure::at(&args.sketch, &error))?;
+    destination.write_bytes(&sketch, &bytes)?;
+    if common.json {
+        info::print_json(&info::Summary::of(destination.path(), &sketch))?;
+    }
+    Ok(0)
 }

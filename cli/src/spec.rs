@@ -63,6 +63,17 @@ pub fn of_sketch(args: &args::sketch::Build) -> Outcome<Spec> {
     }
 }
 
+/// The spec of a sketch of minisketch in so many bytes, with the options of `petal sketch import`. Its capacity is the
+/// greatest number of sums for which the bytes have room.
+pub fn of_minisketch(args: &args::sketch::Import, bytes: usize) -> Outcome<Spec> {
+    let pinsketch = petal::kinds::pinsketch::ROW;
+    let spec =
+        with(Spec { kind: Some(pinsketch.kind), ..Spec::default() }, Some(pinsketch.name), &args.hashing, &args.set)?;
+    let field_bits = pinsketch.parameter("field_bits").map_or(Ok(64), |parameter| spec.parameter(parameter))?;
+    // No bytes are too few for one sum, which the import then says.
+    Ok(Spec { capacity: (8 * bytes as u64 / field_bits).max(1), ..spec })
+}
+
 /// The spec with this kind, hash function and parameters.
 fn with(spec: Spec, kind: Option<&str>, hashing: &args::Hashing, settings: &[String]) -> Outcome<Spec> {
     let key = image_file::secret(&hashing.secret)?;

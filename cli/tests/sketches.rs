@@ -56,6 +56,39 @@ fn too_many_differences_are_told() {
     assert_eq!(place.petal("sketch list -q s.petal").stderr, "");
 }
 
+/// minisketch's bytes come in and go out, and the capacity comes from their length.
+#[test]
+fn bytes_of_minisketch_go_both_ways() {
+    let place = Place::new();
+    let text = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/formats/minisketch/sketches.txt");
+    let text = std::fs::read_to_string(text).unwrap();
+    let line: Vec<&str> = text.lines().find(|line| line.starts_with("12 4 ")).unwrap().split(' ').collect();
+    let bytes: Vec<u8> = line[2]
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+        .collect();
+    let elements = line[3..].iter().map(|one| format!("0x{one}\n"));
+    std::fs::write(place.path("theirs"), &bytes).unwrap();
+    place.file("keys", elements.collect::<String>());
+    place.petal("sketch import minisketch --set field_bits=12 -o theirs.petal theirs").quiet();
+    assert_eq!(info(&place.path("theirs.petal"))["capacity"], 4);
+    place.petal("sketch build --kind pinsketch --set field_bits=12 --capacity 4 --numbers -o ours.petal keys").quiet();
+    place.petal("sketch export -o ours ours.petal minisketch").quiet();
+    assert_eq!(std::fs::read(place.path("ours")).unwrap(), bytes);
+    // The difference is empty; then it has one element.
+    place.petal("sketch subtract -o d.petal ours.petal theirs.petal").quiet();
+    assert_eq!(place.petal("sketch list d.petal").text(), "");
+    place.petal_on("sketch insert --numbers d.petal", b"77\n").quiet();
+    assert_eq!(place.petal("sketch list d.petal").text(), "+77\n");
+    place.petal_on("sketch insert --numbers d.petal", b"4096\n").names(&["number = 4096", "1 to 4095"]);
+    place.petal("sketch import minisketch -o out theirs").names(&["theirs"]);
+    place.petal("sketch import minisketch --set field_bits=7 -o out theirs").names(&["field_bits = 7"]);
+    place.petal("sketch build --capacity 4 -o iblt.petal keys").quiet();
+    place.petal("sketch export -o out iblt.petal minisketch").names(&["iblt.petal", "minisketch"]);
+    assert!(!place.path("out").exists());
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let place = Place::new();

@@ -36,6 +36,11 @@ pub trait SketchKind: Payload {
         hash
     }
 
+    /// Whether counts have signs, so that a listing tells which of two sets has a number.
+    fn has_signs(&self) -> bool {
+        true
+    }
+
     /// Refuses a number that this sketch cannot hold.
     ///
     /// # Errors
@@ -43,6 +48,11 @@ pub trait SketchKind: Payload {
     fn check_number(&self, number: u64) -> Result<()> {
         let _ = number;
         Ok(())
+    }
+
+    /// How many coded symbols the sketch keeps; 0 if its kind has none.
+    fn symbols(&self) -> u64 {
+        0
     }
 
     /// Adds a number, which [`SketchKind::check_number`] accepts, `count` times. `None`, with nothing done, if the
@@ -96,6 +106,11 @@ pub trait SketchKind: Payload {
     /// The errors of [`SketchKind::list`]; [`Status::Unsupported`] if this sketch has no values.
     fn list_values(&self) -> Result<ValueListing> {
         Err(Status::Unsupported.into())
+    }
+
+    /// How many bytes at the start of the payload are those of minisketch. `None` for a kind that minisketch has not.
+    fn minisketch_bytes(&self) -> Option<usize> {
+        None
     }
 
     /// Measures the payload. Reads it, and tells `progress` after every piece how many bytes it had.

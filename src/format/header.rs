@@ -13,7 +13,7 @@ use crate::spec::{KindId, Parameter};
 pub const LENGTH: usize = 256;
 
 /// The first byte is not text, and conversions of line endings destroy the last two bytes.
-const MAGIC: [u8; 8] = *b"\x89PETAL\r\n";
+pub const MAGIC: [u8; 8] = *b"\x89PETAL\r\n";
 
 /// The offset of the optional features.
 const OPTIONAL_OFFSET: usize = 32;

@@ -4,6 +4,7 @@
 pub mod estimate;
 pub mod filter;
 pub mod image;
+mod kept;
 pub(crate) mod many;
 pub mod map;
 pub mod sketch;

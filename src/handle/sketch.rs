@@ -6,20 +6,25 @@ use crate::blocks::Measure;
 use crate::contract::{
     Base, Capabilities, Handle, Listing, Pair, Payload, SketchKind, Structure, add_one, add_pair, check_compatible,
 };
-use crate::error::Result;
 #[cfg(doc)]
 use crate::error::Status;
+use crate::error::{Result, error};
 use crate::handle::image::Image;
+use crate::handle::kept::Kept;
+use crate::storage::try_vec;
+use core::sync::atomic::Ordering;
 
 /// A set of 64-bit numbers in little memory. Another sketch can be subtracted from it, and it can be listed if few
 /// numbers are left.
 ///
 /// A `u64` key is the number itself, and is listed as such. The number of a byte key is its hash, so its hash is
 /// listed. A kind whose numbers have fewer than 64 bits reduces hashes to that many bits, and refuses greater numbers.
-/// Insert a number only once, because a sketch does not know which numbers it has. Many threads may use shared
-/// references at once. The calls about the bytes (saving, verifying) are in [`Image`].
+/// Insert a number only once, because a sketch does not know which numbers it has, unless its handle keeps them
+/// ([`Sketch::keep_keys`]). Many threads may use shared references at once. The calls about the bytes (saving,
+/// verifying) are in [`Image`].
 pub struct Sketch {
     pub(super) kind: Box<dyn SketchKind>,
+    kept: Option<Kept>,
 }
 
 impl core::fmt::Debug for Sketch {
@@ -39,9 +44,18 @@ impl Image for Sketch {
 
     fn over(base: Base) -> Result<Sketch> {
         match base.row().structure {
-            Structure::Sketch { open } => Ok(Sketch { kind: open(base)? }),
+            Structure::Sketch { open } => Ok(Sketch { kind: open(base)?, kept: None }),
             _ => Err(base.other_handle(Handle::Sketch)),
         }
+    }
+
+    fn copy(&self) -> Result<Sketch> {
+        let copy = Sketch::over(self.base().copy()?)?;
+        if !self.base().is_own() {
+            copy.payload().check_payload()?;
+        }
+        let kept = self.kept.as_ref().map(Kept::copy).transpose()?;
+        Ok(Sketch { kept, ..copy })
     }
 }
 
@@ -128,12 +142,25 @@ impl Sketch {
 
     /// Adds a number with its value, which is 0 in a sketch without values.
     pub(super) fn add_with(&mut self, number: u64, value: u64, count: i64) -> Result<()> {
+        if let Some(kept) = &mut self.kept {
+            if kept.contains(&[number]) == (count > 0) {
+                return Ok(());
+            }
+            if count > 0 {
+                kept.reserve()?;
+            }
+        }
         if self.kind.value_bits() > 0 {
             let pair = Pair::of(self.base().hasher(), number, value)?;
             add_pair(&mut *self.kind, &pair, count)?;
         } else {
             let hash = self.base().hasher().hash_u64(number)?;
             add_one(&mut *self.kind, hash, number, count)?;
+        }
+        match &mut self.kept {
+            Some(kept) if count > 0 => kept.insert(&[number]),
+            Some(kept) => kept.remove(&[number]),
+            None => {}
         }
         let base = self.base_mut();
         if count > 0 {
@@ -176,6 +203,55 @@ impl Sketch {
         Taken::all(done)
     }
 
+    /// From now on this handle keeps the set of numbers in memory: some 25 to 45 bytes for each. Inserting a number
+    /// that is there, and removing a number that is not there, then succeed and change nothing. An image has the cells
+    /// only, so a sketch that is opened or loaded keeps no numbers. A copy of the sketch keeps them too.
+    /// [`Sketch::clear`] forgets the numbers and goes on keeping. After [`Sketch::merge`] and [`Sketch::subtract`] the
+    /// sketch is not that of a known set any more, so it keeps no numbers.
+    ///
+    /// # Errors
+    /// [`Status::Contradiction`] if the sketch is not empty; [`Status::Unsupported`] if the handle is for reading or
+    /// the numbers have values.
+    pub fn keep_keys(&mut self) -> Result<()> {
+        self.base().check_capability("insert", Capabilities::INSERT)?;
+        if self.kind.value_bits() > 0 {
+            return Err(error!(Unsupported, "a sketch of numbers with values keeps no keys"));
+        }
+        if self.kept.is_some() {
+            return Ok(());
+        }
+        let words = self.base().words().shared();
+        if words.iter().any(|word| word.load(Ordering::Relaxed) != 0) {
+            let keys = self.offered();
+            return Err(error!(
+                Contradiction,
+                "the sketch has {keys} keys that are not kept; it keeps keys if you ask for that while it is empty"
+            ));
+        }
+        // The count of a sketch without numbers may be wrong, if some were removed before they were inserted.
+        if self.offered() > 0 {
+            self.clear()?;
+        }
+        self.kept = Some(Kept::new(1));
+        Ok(())
+    }
+
+    /// Whether this handle keeps the numbers ([`Sketch::keep_keys`]).
+    pub fn keeps_keys(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// The numbers that this handle keeps, each once; `None` if it keeps none. Their order depends on the insertions
+    /// and removals. Constant time.
+    pub fn kept(&self) -> Option<&[u64]> {
+        self.kept.as_ref().map(Kept::words)
+    }
+
+    /// How many coded symbols the sketch keeps; 0 if its kind has none.
+    pub fn symbols(&self) -> u64 {
+        self.kind.symbols()
+    }
+
     /// Adds all numbers of another sketch. If the two sets have nothing in common, the result is the sketch of both
     /// together. If the other sketch is dirty, this sketch becomes dirty too, until somebody vouches for it. Linear in
     /// the payload.
@@ -202,6 +278,7 @@ impl Sketch {
         let (ours, theirs) = (self.base().count_now(), other.base().count_now());
         let unvouched = other.base().check_vouched()?;
         self.kind.combine_with(&*other.kind, subtract)?;
+        self.kept = None;
         let count = if subtract { ours.saturating_sub(theirs) } else { ours.saturating_add(theirs) };
         self.base_mut().set_count(count);
         if unvouched || other.base().is_unvouched() {
@@ -222,6 +299,64 @@ impl Sketch {
         self.kind.list()
     }
 
+    /// The bytes that the library minisketch serializes for a sketch of the same capacity, elements and bits of an
+    /// element.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] for a kind that minisketch has not; [`Status::OutOfMemory`].
+    pub fn export_minisketch(&self) -> Result<Vec<u8>> {
+        let length = self.minisketch_bytes()?;
+        let words = self.base().words().shared();
+        let mut bytes = try_vec(length)?;
+        bytes.extend((0..length).map(|byte| words[byte / 8].load(Ordering::Relaxed).to_le_bytes()[byte % 8]));
+        Ok(bytes)
+    }
+
+    /// Takes the elements of a serialized sketch of minisketch in place of the numbers that are there. The sketch has
+    /// the same capacity and bits of an element as that one. Afterwards [`Sketch::offered`] is 0, because minisketch
+    /// does not count.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] for a kind that minisketch has not, or if the words may not be written;
+    /// [`Status::Foreign`] if the bytes are of another length, or have a bit set after the last sum. The sketch then
+    /// stays as it was.
+    pub fn import_minisketch(&mut self, bytes: &[u8]) -> Result<()> {
+        self.base().check_capability("import", Capabilities::INSERT)?;
+        let (length, given) = (self.minisketch_bytes()?, bytes.len());
+        if given != length {
+            return Err(error!(Foreign, "length = {given} is not the {length} bytes of minisketch for this sketch"));
+        }
+        let used = self.base().geometry().bits % 8;
+        if used != 0 && bytes.last().is_some_and(|last| last >> used != 0) {
+            return Err(error!(Foreign, "the last byte has bits set after the {used} that belong to a sketch"));
+        }
+        let words = self.base_mut().writable()?;
+        words.fill(0);
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
+            let mut little = [0; 8];
+            little[..bytes.len()].copy_from_slice(bytes);
+            *word = u64::from_le_bytes(little);
+        }
+        self.base_mut().set_count(0);
+        Ok(())
+    }
+
+    fn minisketch_bytes(&self) -> Result<usize> {
+        let name = self.base().row().name;
+        let refusal = || error!(Unsupported, "sketches of the kind {name} have no bytes of minisketch");
+        self.kind.minisketch_bytes().ok_or_else(refusal)
+    }
+
+    /// Whether a listing tells which of two sets has a number: with a count of 1 or -1.
+    pub fn has_signs(&self) -> bool {
+        self.kind.has_signs()
+    }
+
+    /// The number that stands for a hash in this sketch.
+    pub fn number_of_hash(&self, hash: u64) -> u64 {
+        self.kind.number_of_hash(hash)
+    }
+
     /// Forgets all numbers.
     ///
     /// # Errors
@@ -230,6 +365,9 @@ impl Sketch {
         self.base().check_capability("clear", Capabilities::CLEAR)?;
         self.kind.reset()?;
         self.base_mut().set_count(0);
+        if let Some(kept) = &mut self.kept {
+            kept.clear();
+        }
         Ok(())
     }
 

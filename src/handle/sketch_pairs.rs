@@ -48,11 +48,6 @@ impl Sketch {
         Ok(self.number_of_hash(self.base().hasher().hash_key(key)?))
     }
 
-    /// The number of a key with this hash.
-    pub fn number_of_hash(&self, hash: u64) -> u64 {
-        self.kind.number_of_hash(hash)
-    }
-
     /// Bits of a value; 0 if the numbers have no values.
     pub fn value_bits(&self) -> u32 {
         self.kind.value_bits()

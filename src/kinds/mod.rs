@@ -26,6 +26,7 @@ pub mod hash_compaction;
 pub mod iblt;
 pub mod layered;
 pub mod mutable_bloomier;
+pub mod pinsketch;
 pub mod quotient;
 pub mod removed_set;
 pub mod retrieval;

@@ -5,8 +5,8 @@ use crate::error::{Error, left_out};
 use crate::kinds::{
     age_partitioned, aleph, approximator, blocked, bloom, bloomier, counting, cuckoo, d_left, exact_bits,
     foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse, golomb, golomb_stream, hash_compaction,
-    iblt, layered, mutable_bloomier, quotient, removed_set, retrieval, ribbon, riblt, rocksdb_bloom, rotating,
-    scalable, signatures, spectral, split_block, stable, taffy, variable_increment, vector_quotient,
+    iblt, layered, mutable_bloomier, pinsketch, quotient, removed_set, retrieval, ribbon, riblt, rocksdb_bloom,
+    rotating, scalable, signatures, spectral, split_block, stable, taffy, variable_increment, vector_quotient,
 };
 use crate::spec::KindId;
 
@@ -82,6 +82,7 @@ kinds! {
     SKETCHES, NO_SKETCHES:
     "iblt" iblt,
     "riblt" riblt,
+    "pinsketch" pinsketch,
 }
 
 kinds! {

@@ -7,7 +7,7 @@ use crate::handle::filter::Filter;
 use crate::handle::image::Image;
 use crate::handle::map::Map;
 use crate::handle::sketch::Sketch;
-use crate::kinds::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS};
+use crate::kinds::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS, SKETCHES};
 use crate::simd;
 use crate::spec::{List, Number, Size, Spec};
 use crate::storage::{Access, ImageBytes, Words};
@@ -57,9 +57,9 @@ pub fn parameter_of(spec: &Spec, name: &str) -> Result<&'static crate::Parameter
 }
 
 fn foreign_parameter(row: &Row, name: &str) -> crate::Error {
-    let mut owners = [""; FILTERS.len() + MAPS.len() + FOREIGN.len()];
+    let mut owners = [""; FILTERS.len() + MAPS.len() + FOREIGN.len() + SKETCHES.len()];
     let mut count = 0;
-    for owner in registry::with_foreign().filter(|owner| owner.parameter(name).is_some()) {
+    for owner in registry::every().filter(|owner| owner.parameter(name).is_some()) {
         owners[count] = owner.name;
         count += 1;
     }

@@ -56,7 +56,12 @@ fn differences_of_sets_are_listed() {
         first.subtract(&second).unwrap();
         let listing = first.list().unwrap();
         assert!(listing.is_complete, "{}", row.name);
-        assert_eq!((with(&listing, 1), with(&listing, -1)), (ours.clone(), theirs.clone()));
+        let signed = (with(&listing, 1), with(&listing, -1));
+        if row.name == "pinsketch" {
+            assert_eq!(signed, (&ours | &theirs, BTreeSet::new()));
+        } else {
+            assert_eq!(signed, (ours.clone(), theirs.clone()));
+        }
         assert_eq!(listing.listed.len(), ours.len() + theirs.len());
         assert!(listing.listed.is_sorted());
         // Removing what the listing has leaves nothing.

@@ -105,11 +105,12 @@ fn abilities_of_sketch(row: &Row) -> String {
     let changes = and([Capabilities::INSERT, Capabilities::REMOVE, Capabilities::CLEAR]);
     let lists = and([Capabilities::SUBTRACT, Capabilities::MERGE, Capabilities::LIST]);
     let canonical = if row.is_canonical { "yes" } else { "no" };
+    let past = if row.parameter("field_bits").is_some() { "it lists nothing" } else { "it lists a part" };
     format!(
         "| | `{}` |\n|---|---|\n| It is made | empty; numbers come one by one |\n| Insert; remove; clear | {changes} |\n\
          | Subtract; merge; list what is there | {lists} |\n\
          | In place, in a buffer or a mapped file | lookups and changes |\n\
-         | Past its capacity | it lists a part, and says so |\n\
+         | Past its capacity | {past}, and says so |\n\
          | The same numbers in any order make the same bytes | {canonical} |\n",
         row.name
     )
@@ -223,8 +224,29 @@ fn widths(row: &Row) -> petal::Result<String> {
     Ok(format!("A million keys, by the exact formula:\n\n{table}"))
 }
 
+/// Of a sketch of sums, whose differences take as many bits as an element.
+fn sums(row: &Row, bits: &Parameter) -> petal::Result<String> {
+    let mut table = "| differences | 64 bits | 48 | 32 | 16 |\n|---|---|---|---|---|\n".to_owned();
+    for capacity in [1, 10, 100, 1000, 4096] {
+        table += &format!("| {capacity} |");
+        for width in [64.0, 48.0, 32.0, 16.0] {
+            let mut spec = Spec { kind: Some(row.kind), capacity, ..Spec::default() };
+            spec.set(bits, width)?;
+            table += &format!(" {} |", row.geometry_of(&spec)?.bits.div_ceil(8));
+        }
+        table += "\n";
+    }
+    let (kind, bits) = (row.name, bits.name);
+    Ok(format!(
+        "`petal sketch build --kind {kind} --capacity DIFFERENCES --set {bits}=BITS` makes sums of so many bytes:\n\n{table}"
+    ))
+}
+
 /// Of a sketch, whose size is that of the differences.
 fn cells(row: &Row) -> petal::Result<String> {
+    if let Some(bits) = row.parameter("field_bits") {
+        return sums(row, bits);
+    }
     let mut table = "| differences | cells at 10 % | at 1 % | at 0.01 % | cells a difference at 1 % |\n\
                      |---|---|---|---|---|\n"
         .to_owned();

@@ -209,6 +209,36 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
       return found;
     }
   }
+  /// From now on the handle keeps the keys of this empty sketch in memory, and takes each key only once. See
+  /// `petal_sketch_keep_keys()`.
+  result<void> try_keep_keys() noexcept {
+    return detail::tried([&](petal_error *error) noexcept { return petal_sketch_keep_keys(get(), error); });
+  }
+  /// Whether the handle keeps the keys.
+  bool keeps_keys() const noexcept { return petal_sketch_keeps_keys(get()); }
+  /// How many coded symbols the sketch has; 0 if its kind has none.
+  std::uint64_t symbols() const noexcept { return petal_sketch_symbols(get()); }
+  /// The bytes that minisketch serializes for a sketch of the same elements. The sketch is of the kind pinsketch.
+  result<std::vector<std::uint8_t>> try_export_minisketch() const noexcept {
+    std::size_t size = 0;
+    auto run = [&](void *buffer, std::size_t length) noexcept {
+      return detail::tried([&](petal_error *error) noexcept {
+        return petal_sketch_export_minisketch(get(), buffer, length, &size, error);
+      });
+    };
+    if (auto told = run(nullptr, 0); !told) return told.error();
+    std::vector<std::uint8_t> bytes;
+    if (auto had = detail::allocating([&] { bytes.resize(size); }); !had) return had.error();
+    if (auto written = run(bytes.data(), bytes.size()); !written) return written.error();
+    return bytes;
+  }
+  /// Takes the elements of a serialized sketch of minisketch in place of the numbers that are there. Both sketches have
+  /// the same capacity and bits of an element.
+  result<void> try_import_minisketch(const void *bytes, std::size_t length) noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_sketch_import_minisketch(get(), bytes, length, error);
+    });
+  }
   /// The probability that the sketch cannot list so many numbers, erring on the high side.
   result<double> try_expected_failure_rate(std::uint64_t numbers) const noexcept {
     return detail::output(0.0, [&](double *rate, petal_error *error) noexcept {
@@ -267,6 +297,9 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
   value_listing list_values() const { return try_list_values().value(); }
   void subtract(const sketch &other) { try_subtract(other).value(); }
   listing list() const { return try_list().value(); }
+  void keep_keys() { try_keep_keys().value(); }
+  std::vector<std::uint8_t> export_minisketch() const { return try_export_minisketch().value(); }
+  void import_minisketch(const void *bytes, std::size_t length) { try_import_minisketch(bytes, length).value(); }
   double expected_failure_rate(std::uint64_t numbers) const { return try_expected_failure_rate(numbers).value(); }
   std::array<std::uint8_t, PETAL_COMPATIBILITY_ID_SIZE> compatibility_id() const {
     return try_compatibility_id().value();

@@ -112,10 +112,25 @@ void failing() {
 
 }  // namespace
 
+void sessions() {
+  petal::sketch sketch = *petal::sketch::try_make(petal::spec().kind(PETAL_KIND_RIBLT).bits(192 * 20));
+  petal::session ours = *petal::session::try_make(sketch, petal::role::initiator);
+  CHECK(sketch.try_insert(5));
+  petal::session theirs = *petal::session::try_make(sketch, petal::role::responder);
+  while (ours.turn() != petal::turn::done) {
+    const bool is_our_turn = ours.turn() == petal::turn::send;
+    CHECK((is_our_turn ? theirs : ours).try_receive(*(is_our_turn ? ours : theirs).try_send()));
+  }
+  const auto listed = *ours.try_differences();
+  CHECK(listed.size() == 1 && listed[0].number == 5 && listed[0].count == -1);
+  CHECK(ours.try_report()->their_count == 1 && !ours.try_send() && !petal::session().try_report());
+}
+
 int main() {
   one_and_many_keys();
   views();
   filters();
+  sessions();
   failing();
   std::printf("%d failed\n", failures);
   return failures == 0 ? 0 : 1;

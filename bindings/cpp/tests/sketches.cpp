@@ -120,4 +120,42 @@ TEST(Sketches, AreImages) {
   EXPECT_EQ(refused.error().status(), petal::status::incompatible);
 }
 
+TEST(Sketches, KeepKeys) {
+  petal::sketch sketch(petal::spec().kind(PETAL_KIND_RIBLT).bits(192 * 30));
+  EXPECT_FALSE(sketch.keeps_keys());
+  EXPECT_EQ(sketch.symbols(), 30u);
+  sketch.keep_keys();
+  EXPECT_TRUE(sketch.keeps_keys());
+  for (int i = 0; i < 3; i++) sketch.insert(5);
+  sketch.remove(6);
+  ASSERT_EQ(sketch.list().listed.size(), 1u);
+  EXPECT_TRUE(sketch.copy().keeps_keys());
+  petal::sketch other(small());
+  other.insert(1);
+  const auto refused = other.try_keep_keys();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().status(), petal::status::contradiction);
+  EXPECT_EQ(other.symbols(), 0u);
+}
+
+TEST(Sketches, HaveTheBytesOfMinisketch) {
+  const petal::spec spec = petal::spec().kind("pinsketch").capacity(4).set("field_bits", 12);
+  const std::vector<std::uint64_t> elements = {0x5c6, 0xeee, 0xb78, 0xb64, 0xeb2, 0x562, 0xf74, 0xce8, 0xdbe};
+  const std::vector<std::uint8_t> expected = {0xc6, 0xde, 0xb7, 0x07, 0xac, 0x9a};
+  petal::sketch ours(spec), theirs(spec);
+  ours.insert_batch(elements);
+  EXPECT_EQ(ours.export_minisketch(), expected);
+  theirs.import_minisketch(expected.data(), expected.size());
+  ours.insert(77);
+  ours.subtract(theirs);
+  const petal::listing found = ours.list();
+  EXPECT_TRUE(found.is_complete);
+  ASSERT_EQ(found.listed.size(), 1u);
+  EXPECT_EQ(found.listed[0].number, 77u);
+  const auto refused = theirs.try_import_minisketch(expected.data(), 5);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().status(), petal::status::foreign);
+  EXPECT_EQ(petal::sketch(small()).try_export_minisketch().error().status(), petal::status::unsupported);
+}
+
 }  // namespace

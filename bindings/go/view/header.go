@@ -14,6 +14,7 @@ var (
 	ErrKeyMismatch  = image.ErrKeyMismatch
 	ErrKeyUnwanted  = image.ErrKeyUnwanted
 	ErrUnsupported  = image.ErrUnsupported
+	ErrOutOfRange   = image.ErrOutOfRange
 	ErrReadOnly     = image.ErrReadOnly
 	ErrClosed       = image.ErrClosed
 	ErrIncompatible = image.ErrIncompatible
@@ -57,6 +58,7 @@ const (
 	DLeft           = image.DLeft
 	IBLT            = image.IBLT
 	Riblt           = image.Riblt
+	Pinsketch       = image.Pinsketch
 )
 
 // Header is what an image says about itself.

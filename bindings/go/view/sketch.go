@@ -67,8 +67,9 @@ func (s *Sketch) Copy() (*Sketch, error) { return asSketch(s.image().Copy()) }
 // Close unmaps the file and frees the memory. Closing twice is allowed.
 func (s *Sketch) Close() error { return s.image().Close() }
 
-// Header returns what the image says about itself. Hashes is the number of cells of a number, or 0 for riblt. Bits is
-// the number of bits of all cells or symbols, 192 each. Offered is the insertions minus the removals, up to now.
+// Header returns what the image says about itself. Hashes is the number of cells of a number, and 0 for other kinds
+// than iblt. Bits is the number of bits of all cells or symbols, 192 each, or of all sums of pinsketch, Words[0] each.
+// Offered is the insertions minus the removals, up to now.
 func (s *Sketch) Header() Header { return Header(s.image().Header()) }
 
 // String returns one line about the sketch, or "closed".
@@ -86,11 +87,12 @@ func (s *Sketch) Insert(key []byte) error { return s.image().Add(key, 1) }
 // InsertString is [Sketch.Insert] for the bytes of a string.
 func (s *Sketch) InsertString(key string) error { return s.image().AddString(key, 1) }
 
-// InsertUint64 inserts a number. Changes the sketch.
+// InsertUint64 inserts a number. Returns [ErrOutOfRange] if the sketch cannot hold the number: numbers of pinsketch are
+// from 1 to 2^field_bits - 1. Changes the sketch.
 func (s *Sketch) InsertUint64(number uint64) error { return s.image().AddUint64(number, 1) }
 
 // InsertHash inserts the hash of a key, which is a number like any other. Changes the sketch.
-func (s *Sketch) InsertHash(hash uint64) error { return s.image().AddUint64(hash, 1) }
+func (s *Sketch) InsertHash(hash uint64) error { return s.image().AddHash(hash, 1) }
 
 // Remove removes a byte key. If you remove a number that you did not insert, the sketch lists the number with -1.
 // Changes the sketch.
@@ -103,7 +105,7 @@ func (s *Sketch) RemoveString(key string) error { return s.image().AddString(key
 func (s *Sketch) RemoveUint64(number uint64) error { return s.image().AddUint64(number, -1) }
 
 // RemoveHash is [Sketch.Remove] for the hash of a key.
-func (s *Sketch) RemoveHash(hash uint64) error { return s.image().AddUint64(hash, -1) }
+func (s *Sketch) RemoveHash(hash uint64) error { return s.image().AddHash(hash, -1) }
 
 // Subtract subtracts another sketch. Numbers that both have are gone, and the sketch lists numbers that only other has
 // with -1. Returns [ErrIncompatible] unless both sketches come from one spec. Returns [ErrCorrupt] if the image of
@@ -118,6 +120,14 @@ func (s *Sketch) Merge(other *Sketch) error { return s.image().Combine(other.ima
 // whether these are all numbers. If there are more differences than the sketch can tell apart, the list is right, but
 // some numbers are missing. The time of List is bounded, whatever an image holds.
 func (s *Sketch) List() (listed []Listed, complete bool, err error) { return s.image().List() }
+
+// ExportMinisketch returns the bytes that minisketch serializes for a sketch of the same numbers. Returns
+// [ErrUnsupported] for other kinds than pinsketch.
+func (s *Sketch) ExportMinisketch() ([]byte, error) { return s.image().ExportMinisketch() }
+
+// ImportMinisketch takes the numbers of a serialized sketch of minisketch in place of those that are there. Both
+// sketches have the same capacity and bits of an element; [ErrForeign] says that they have not. Changes the sketch.
+func (s *Sketch) ImportMinisketch(bytes []byte) error { return s.image().ImportMinisketch(bytes) }
 
 // Clear forgets all numbers. Changes the sketch.
 func (s *Sketch) Clear() error { return s.image().Clear() }

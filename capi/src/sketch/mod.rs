@@ -19,13 +19,14 @@
 //!
 //! A sketch holds 64-bit numbers. A uint64_t key is its own number, and the sketch lists the key itself. The number of
 //! a byte key is its hash (`petal_hash()`), and the sketch lists the hash. Insert a number only once: a sketch cannot
-//! tell that it has the number already, and does not list numbers that are there twice.
+//! tell that it has the number already, and does not list numbers that are there twice. With
+//! `petal_sketch_keep_keys()` the handle keeps the numbers too, and takes each only once.
 //!
 //! A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
-//! seed and key. The capacity is the number of differences. The false_positive_rate is the probability that the sketch
-//! cannot list so many. In place of both the spec may give bits (192 for a cell of `iblt`, or 256 if the parameter
-//! value_bits is 64; 192 for a symbol of `riblt`)
-//! and hashes (`iblt`: 3 to 7, the cells of a number).
+//! seed, key and parameters. The capacity is the number of differences. The false_positive_rate is the probability that
+//! the sketch cannot list so many; `pinsketch` always can. In place of both the spec may give bits (192 for a cell of
+//! `iblt`, 256 with value_bits = 64; 192 for a symbol of `riblt`; field_bits for a difference of `pinsketch`) and
+//! hashes (`iblt`: 3 to 7, the cells of a number).
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::filter::keys::{self, petal_answers, petal_keys};
@@ -36,6 +37,8 @@ use petal_core::{Answers, Image, Keys, Result, Sketch, Taken};
 use std::ffi::c_void;
 
 pub mod image;
+pub mod kept;
+pub mod minisketch;
 pub mod pairs;
 
 /// A sketch of any kind. Free it with `petal_sketch_free()`.
@@ -46,7 +49,7 @@ impl petal_sketch {
     ///
     /// # Safety
     /// The handle is not NULL and lives.
-    unsafe fn get<'a>(sketch: *const petal_sketch) -> Result<&'a Sketch> {
+    pub(crate) unsafe fn get<'a>(sketch: *const petal_sketch) -> Result<&'a Sketch> {
         // SAFETY: the handle is not NULL and lives, as this function's safety section says.
         unsafe { &*sketch }.0.get()
     }

@@ -2,6 +2,7 @@
 
 pub mod map;
 pub mod sketch;
+pub mod sync;
 #[cfg(feature = "redis")]
 pub mod redis;
 
@@ -206,6 +207,26 @@ pub enum Command {
     /// `petal info` and `petal verify` take sketches too.
     #[command(after_long_help = manual::after_help("sketch"))]
     Sketch(sketch::Sketch),
+    /// Print what only one of two sets has: `< key` if only LEFT has it, and `> key` if only RIGHT has it.
+    ///
+    /// LEFT and RIGHT are files of keys in any order, or sketches. A key that comes twice counts once. Files of keys
+    /// take 16 bytes of memory for each key. Keys come in the order of their file, each once.
+    ///
+    /// Of two sketches the command prints the numbers that only one of them has. Of a sketch and a file of keys it
+    /// prints the keys that only the file has, and the numbers of the keys that only the sketch has. `petal sketch
+    /// build` makes sketches. A sketch of pinsketch does not say which side has a number: the mark is `?` then.
+    #[command(after_long_help = manual::after_help("diff"))]
+    Diff(sync::Diff),
+    /// Compare a file of keys with that of another machine, at the cost of what differs.
+    ///
+    /// Run the command on both sides. It prints `< key` for keys that only this side has, and `> key` for keys that
+    /// only the other side has. With --exchange it adds the latter to KEYS. Beside the keys that differ, some ten to
+    /// thirty bytes go over the channel for each of these, and not the files.
+    ///
+    /// The command trusts the channel: anybody at its other end may ask for all keys. Take ssh, or a network where
+    /// only the two sides are.
+    #[command(after_long_help = manual::after_help("sync"))]
+    Sync(sync::Sync),
     /// Fill, look up and move filters in Redis and Valkey, in a server or a cluster.
     ///
     /// For servers with Petal's module. A set is one key. With --shards N it is spread over the keys NAME:{0} to

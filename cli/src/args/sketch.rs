@@ -58,6 +58,17 @@ pub enum Command {
     /// command lists those that it can, and the exit status is 1.
     #[command(after_long_help = manual::after_help("sketch list"))]
     List(List),
+    /// Make a sketch from the bytes of another library.
+    ///
+    /// minisketch: serialized sketches, which become sketches of the kind pinsketch. Their bytes do not say how many
+    /// bits an element has; --set field_bits=BITS does.
+    #[command(after_long_help = manual::after_help("sketch import"))]
+    Import(Import),
+    /// Write a sketch as the bytes of another library.
+    ///
+    /// minisketch: serialized sketches, of sketches of the kind pinsketch.
+    #[command(after_long_help = manual::after_help("sketch export"))]
+    Export(Export),
 }
 
 /// Whether keys are numbers.
@@ -165,4 +176,41 @@ pub struct List {
     /// The sketch.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub sketch: PathBuf,
+}
+
+/// The formats of `petal sketch import` and `petal sketch export`.
+const FORMATS: [&str; 1] = ["minisketch"];
+
+/// `petal sketch import`.
+#[derive(Args, Debug)]
+pub struct Import {
+    /// How keys are hashed that come later.
+    #[command(flatten)]
+    pub hashing: Hashing,
+    /// Sets a parameter that the bytes do not say: field_bits, the bits of an element, 64 if not given.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// What the bytes are.
+    #[arg(value_name = "FORMAT", value_parser = FORMATS)]
+    pub format: String,
+    /// The bytes; - is standard input.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Where the sketch goes.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `petal sketch export`.
+#[derive(Args, Debug)]
+pub struct Export {
+    /// The sketch.
+    #[arg(value_name = "SKETCH", value_hint = ValueHint::FilePath)]
+    pub sketch: PathBuf,
+    /// What to write.
+    #[arg(value_name = "FORMAT", value_parser = FORMATS)]
+    pub format: String,
+    /// Where the bytes go.
+    #[command(flatten)]
+    pub output: Output,
 }

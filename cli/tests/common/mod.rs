@@ -48,6 +48,15 @@ impl Run {
             assert!(message.contains(thing), "{message:?} does not name {thing:?}");
         }
     }
+
+    /// Holds the messages of a run that failed, beside another command that failed with it, to naming certain things.
+    #[track_caller]
+    pub fn names_among(self, things: &[&str]) {
+        assert_eq!((self.status, &self.stdout[..]), (2, &b""[..]), "{self:?}");
+        for thing in things {
+            assert!(self.stderr.contains(thing), "{:?} does not name {thing:?}", self.stderr);
+        }
+    }
 }
 
 /// The command, to be given arguments.
@@ -105,6 +114,11 @@ impl Place {
     /// Runs the command here; the arguments are separated by spaces.
     pub fn petal_on(&self, line: &str, input: &[u8]) -> Run {
         run(command().args(line.split_whitespace()).current_dir(self.0.path()), input)
+    }
+
+    /// Runs the command here with arguments that may have spaces.
+    pub fn petal_with<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Run {
+        run(command().args(arguments).current_dir(self.0.path()), b"")
     }
 
     /// The names of the files.

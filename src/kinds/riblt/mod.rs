@@ -111,6 +111,10 @@ fn alone(words: &[u64], symbol: usize, hasher: &Hasher) -> Option<(u64, u64, i64
 }
 
 impl SketchKind for Riblt {
+    fn symbols(&self) -> u64 {
+        (self.words / SYMBOL) as u64
+    }
+
     fn add_at_once(&mut self, hash: u64, number: u64, count: i64) -> Option<()> {
         add(&mut self.base.writable_at_once()?[..self.words], hash, number, count);
         Some(())

@@ -304,6 +304,9 @@ fn subject(name: &str) -> Option<Subject> {
         "riblt" => {
             (10, 0, "A number is in symbol 0, and ever more rarely in later ones: the number, its hash and a count.")
         }
+        "pinsketch" => {
+            (10, 0, "Each sum has a power of each element, so every bit of the sums belongs to every element.")
+        }
         "mutable_bloomier" => (
             600,
             0,

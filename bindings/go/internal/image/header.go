@@ -22,6 +22,7 @@ var (
 	ErrKeyMismatch  = errors.New("petal: the secret key is not the one that the filter was made with")
 	ErrKeyUnwanted  = errors.New("petal: a secret key was given, but the filter is not keyed")
 	ErrUnsupported  = errors.New("petal: the kind does not do this here")
+	ErrOutOfRange   = errors.New("petal: a number is outside what the sketch can hold")
 	ErrReadOnly     = errors.New("petal: the filter was opened for reading only")
 	ErrClosed       = errors.New("petal: the filter is closed")
 	ErrIncompatible = errors.New("petal: the filters differ in kind, layout, geometry, hash function, seed or key")

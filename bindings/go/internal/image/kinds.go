@@ -28,6 +28,7 @@ const (
 	DLeft           Kind = 26
 	IBLT            Kind = 256
 	Riblt           Kind = 257
+	Pinsketch       Kind = 258
 )
 
 // kinds has a row for each kind, at its number.
@@ -53,6 +54,7 @@ var kinds = [...]*kindRow{
 	DLeft:           &dLeftRow,
 	IBLT:            &ibltRow,
 	Riblt:           &ribltRow,
+	Pinsketch:       &pinsketchRow,
 }
 
 // A choice is a header word with a number below a bound.
@@ -93,6 +95,8 @@ type kindRow struct {
 	// pairs has the functions of a kind of sketch that is asked for single numbers, and whose numbers may have values;
 	// nil for other kinds.
 	pairs *pairFunctions
+	// greatest returns the greatest number of a sketch, whose numbers begin with 1; nil if every number of 64 bits is one.
+	greatest func(s *shape) uint64
 }
 
 // A Handle is the type that an image opens as.
@@ -139,7 +143,9 @@ func (k Kind) String() string {
 
 // shape is the part of the geometry that the kinds need to find the bits of a hash.
 type shape struct {
-	blocks      uint64   // split_block, blocked, and counting in blocks. iblt: cells of a sub-table. riblt: symbols
+	// blocks has the blocks (split_block, blocked, and counting in blocks), the cells of a sub-table (iblt), the symbols
+	// (riblt) or the sums (pinsketch).
+	blocks      uint64
 	masks       []uint16 // blocked: the choices of lanes that a key has one of
 	hashes      int
 	bits        uint64    // all of them
@@ -149,7 +155,7 @@ type shape struct {
 	slots       uint64    // cuckoo: of a bucket. vector_quotient: of a block
 	sorted      bool      // cuckoo: whether buckets are semi-sorted
 	derivation  uint64    // bloom
-	width       uint      // bloom: the slice width. cuckoo and hash_compaction: of an entry
+	width       uint      // bloom: the slice width. cuckoo and hash_compaction: of an entry. pinsketch: of a sum
 	cells       cellArray // fuse, and maps: those with the values
 	ribbon      ribbon
 	checks      cellArray    // bloomier: those with the check bits where they are apart; else there are none

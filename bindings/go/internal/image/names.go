@@ -40,4 +40,5 @@ var names = map[Kind]string{
 	34:  "rotating",
 	256: "iblt",
 	257: "riblt",
+	258: "pinsketch",
 }

@@ -35,20 +35,32 @@ func (f *Filter) Copy() (*Filter, error) {
 
 // Add inserts the hash of a byte key as a number (count = 1), or removes it (count = -1).
 func (f *Filter) Add(key []byte, count int64) error {
-	number, ok := f.hasher.hash(key)
+	hash, ok := f.hasher.hash(key)
 	if !ok {
 		return f.unhashable()
 	}
-	return f.AddUint64(number, count)
+	return f.AddHash(hash, count)
 }
 
 // AddString is [Filter.Add] for the bytes of a string.
 func (f *Filter) AddString(key string, count int64) error { return f.Add(bytesOf(key), count) }
 
-// AddUint64 inserts a number (count = 1) or removes it (count = -1).
+// AddHash inserts the number of a hash (count = 1) or removes it (count = -1).
+func (f *Filter) AddHash(hash uint64, count int64) error {
+	if f.kind == 0 {
+		return ErrClosed
+	}
+	return f.AddUint64(f.numberOf(hash), count)
+}
+
+// AddUint64 inserts a number (count = 1) or removes it (count = -1). Returns [ErrOutOfRange] if the sketch cannot hold
+// the number.
 func (f *Filter) AddUint64(number uint64, count int64) error {
 	payload, err := f.Change()
 	if err != nil {
+		return err
+	}
+	if err := f.checkNumber(number); err != nil {
 		return err
 	}
 	hash, ok := f.hasher.hashUint64(number)
@@ -123,7 +135,7 @@ func (f *Filter) List() (listed []Listed, complete bool, err error) {
 		a, b := listed[i], listed[j]
 		return a.Count < b.Count || a.Count == b.Count && a.Number < b.Number
 	})
-	for _, b := range left[:f.shape.bits/8] {
+	for _, b := range left[:wholeBytes(f.shape.bits)] {
 		if b != 0 {
 			return listed, false, nil
 		}
@@ -169,6 +181,8 @@ func Compatible(first, second *Filter, sizes string) error {
 		return fmt.Errorf("%w: their secret keys are not the same", ErrIncompatible)
 	case a.Identifier != b.Identifier:
 		return differ("seed", fmt.Sprintf("%#x", a.Identifier), fmt.Sprintf("%#x", b.Identifier), parameter)
+	case a.Kind == Pinsketch && a.Words != b.Words:
+		return differ("field_bits", a.Words[0], b.Words[0], parameter)
 	}
 	return nil
 }

@@ -1,0 +1,297 @@
+//! petal_session.h: sessions, in which two sides find out what only one of them has. It is experimental: functions may
+//! still change. petal.h has the conventions, which hold for sessions too.
+//!
+//! Two machines have nearly the same keys, each in a sketch. A session tells both machines which keys only one of them
+//! has, and the messages are as large as these differences need. A session has no network: you carry its messages.
+//!
+//!     petal_session *session = NULL;
+//!     if (petal_session_new(sketch, PETAL_ROLE_INITIATOR, 0, &session, NULL) != PETAL_OK) return 1;
+//!     for (;;) {
+//!       petal_turn turn = petal_session_turn(session);
+//!       if (turn == PETAL_TURN_SEND) {
+//!         const void *message = NULL;
+//!         size_t length = 0;
+//!         if (petal_session_send(session, &message, &length, NULL) != PETAL_OK) break;
+//!         carry(message, length);
+//!       } else if (turn == PETAL_TURN_RECEIVE) {
+//!         size_t length = wait_for(buffer, sizeof buffer);
+//!         petal_session_receive(session, buffer, length, NULL);
+//!       } else {
+//!         break;
+//!       }
+//!     }
+//!     size_t count = 0;
+//!     petal_session_differences(session, listed, room, &count, NULL);
+//!     petal_session_free(session);
+//!
+//! The other side does the same with `PETAL_ROLE_RESPONDER`. The initiator estimates how much differs, and chooses the
+//! way that costs the fewest bytes. Both sketches need the same hash function, and the same seed or key. Their sizes
+//! may differ.
+//!
+//! The sketch is one of `PETAL_KIND_RIBLT`, or one that keeps its keys (`petal_sketch_keep_keys()`). If both sides keep
+//! their keys, the session has a random key of its own, and makes a pass over the keys. Then an attacker cannot choose
+//! keys that disturb a session. Otherwise the coded symbols serve that the sketches keep, and a session costs only what
+//! differs. Whoever knows the sketches' seed or key can choose keys that disturb such a session. It then ends in an
+//! error, and not in a wrong list.
+//!
+//! A message that was lost, repeated, reordered or damaged is refused, and changes nothing. Whatever a message says,
+//! memory and work are bounded: a session has at most 2^19 coded symbols and 512 syndromes, and it takes as much memory
+//! as the messages that come, beside 50 MB at most for symbols of numbers. A session does not know who the other side
+//! is: take a channel that authenticates it. docs/session.md specifies the messages to the byte.
+
+use crate::boundary::{self, NO_ERROR, boundary};
+use crate::handle::{self, Handle};
+use crate::sketch::{petal_listed, petal_sketch};
+use crate::status::{petal_error, petal_status};
+use petal_core::session::{Role, Session, Turn};
+use petal_core::{Error, Result, Status};
+use std::ffi::c_void;
+
+/// One side of a session. Free it with `petal_session_free()`.
+pub struct petal_session(Handle<Session>);
+
+impl petal_session {
+    /// The session behind a handle.
+    ///
+    /// # Safety
+    /// The handle is not NULL and lives.
+    unsafe fn get<'a>(session: *const petal_session) -> Result<&'a Session> {
+        // SAFETY: the handle is not NULL and lives, as this function's safety section says.
+        unsafe { &*session }.0.get()
+    }
+}
+
+/// The part of a side: one of `PETAL_ROLE_*`.
+pub type petal_role = u32;
+
+/// Sends the first message, and chooses the way to the differences.
+pub const PETAL_ROLE_INITIATOR: petal_role = 0;
+/// Answers.
+pub const PETAL_ROLE_RESPONDER: petal_role = 1;
+
+/// What a side has to do next: one of `PETAL_TURN_*`.
+pub type petal_turn = u32;
+
+/// `petal_session_send()` has a message.
+pub const PETAL_TURN_SEND: petal_turn = 0;
+/// `petal_session_receive()` waits for a message.
+pub const PETAL_TURN_RECEIVE: petal_turn = 1;
+/// The differences are known.
+pub const PETAL_TURN_DONE: petal_turn = 2;
+/// The session ended without a result.
+pub const PETAL_TURN_FAILED: petal_turn = 3;
+
+/// The way to the differences: one of `PETAL_METHOD_*`.
+pub type petal_method = u32;
+
+/// Nothing was chosen yet.
+pub const PETAL_METHOD_NONE: petal_method = 0;
+/// The sets were equal.
+pub const PETAL_METHOD_EQUAL: petal_method = 1;
+/// Syndromes, as the kind `pinsketch` has them: for few differences, if both sides keep their keys.
+pub const PETAL_METHOD_PINSKETCH: petal_method = 2;
+/// Coded symbols, as the kind `riblt` has them.
+pub const PETAL_METHOD_RIBLT: petal_method = 3;
+/// A filter of each set, and coded symbols of what passes them: for unlike sets, if both sides keep their keys.
+pub const PETAL_METHOD_FILTER_AND_RIBLT: petal_method = 4;
+
+/// Take the symbols that the sketches keep, also if both sides keep their keys. The session then needs no pass over the
+/// keys, and has no key of its own. One side that asks is enough.
+pub const PETAL_SESSION_KEPT_SYMBOLS: u32 = 1 << 0;
+
+/// What a session chose, and what it cost.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_report {
+    /// sizeof(petal_report), or 0 for its size in the first release.
+    pub struct_size: usize,
+    /// The way to the differences: one of `PETAL_METHOD_*`.
+    pub method: petal_method,
+    /// 1 if the symbols that the sketches keep served, 0 if the session had a key of its own.
+    pub used_kept_symbols: u32,
+    /// The estimated number of differences. Only the initiator estimates; the responder has 0.
+    pub estimated_differences: f64,
+    /// The standard deviation of the estimate.
+    pub estimate_deviation: f64,
+    /// How many keys the other side has.
+    pub their_count: u64,
+    /// Coded symbols that the initiator sent.
+    pub symbols: u64,
+    /// Syndromes that the initiator sent.
+    pub syndromes: u64,
+    /// Bytes of both filters.
+    pub filter_bytes: u64,
+    /// Messages so far, of both sides.
+    pub messages: u64,
+    /// Bytes of the messages that this side sent.
+    pub sent_bytes: u64,
+    /// Bytes of the messages that this side received.
+    pub received_bytes: u64,
+}
+
+// SAFETY: numbers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_report {
+    const FIRST_SIZE: usize = 88;
+}
+
+/// Begins a session over a sketch's set. `flags` is 0 or `PETAL_SESSION_KEPT_SYMBOLS`. The session copies what it
+/// needs, so the sketch may change or end meanwhile. Returns `PETAL_ERR_UNSUPPORTED` for a sketch that has neither
+/// coded symbols nor kept keys.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_session_new(
+    sketch: *const petal_sketch,
+    role: petal_role,
+    flags: u32,
+    session: *mut *mut petal_session,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [sketch, session], {
+        let role = match role {
+            PETAL_ROLE_INITIATOR => Role::Initiator,
+            PETAL_ROLE_RESPONDER => Role::Responder,
+            _ => {
+                let message = format_args!("role = {role} is none of 0 (initiator) and 1 (responder)");
+                return Err(Error::new(Status::UnknownValue, message));
+            }
+        };
+        if flags & !PETAL_SESSION_KEPT_SYMBOLS != 0 {
+            let message = format_args!("flags = {flags:#x}: only 0x1 (kept symbols) is known");
+            return Err(Error::new(Status::UnknownValue, message));
+        }
+        let make = || {
+            // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
+            let sketch = unsafe { petal_sketch::get(sketch)? };
+            Ok(petal_session(Handle::new(Session::new(sketch, role, flags & PETAL_SESSION_KEPT_SYMBOLS != 0)?)))
+        };
+        // SAFETY: checked for NULL; by the conventions `session` is writable.
+        unsafe { handle::give(session, make) }
+    })
+}
+
+/// Frees a session. NULL is allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_session_free(session: *mut petal_session) {
+    // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
+    unsafe { handle::free(session) }
+}
+
+/// Returns what this side has to do next. `PETAL_TURN_FAILED` for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_session_turn(session: *const petal_session) -> petal_turn {
+    let mut turn = PETAL_TURN_FAILED;
+    let _ = boundary!(NO_ERROR, [session], {
+        // SAFETY: checked for NULL; by the conventions `session` is a handle that nobody changes.
+        turn = match unsafe { petal_session::get(session)? }.turn() {
+            Turn::Send => PETAL_TURN_SEND,
+            Turn::Receive => PETAL_TURN_RECEIVE,
+            Turn::Done => PETAL_TURN_DONE,
+            Turn::Failed => PETAL_TURN_FAILED,
+        };
+        Ok(())
+    });
+    turn
+}
+
+/// Makes the next message for the other side. `message` becomes a pointer to its bytes, which belong to the session and
+/// stay until the next call with it. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if it is not this side's turn. If the
+/// session failed, one message tells the other side, and then the function returns why the session failed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_session_send(
+    session: *mut petal_session,
+    message: *mut *const c_void,
+    length: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [session, message, length], {
+        // SAFETY: checked for NULL; by the conventions `session` is a handle that nobody else uses, and the outputs are
+        // writable.
+        unsafe {
+            let sent = (*session).0.change(|session| session.send().map(|sent| (sent.as_ptr(), sent.len())))??;
+            message.write(sent.0.cast());
+            length.write(sent.1);
+        }
+        Ok(())
+    })
+}
+
+/// Takes the other side's next message, which is whole. Bytes that are not the message that is due change nothing:
+/// `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED`, `PETAL_ERR_NEWER_VERSION`, `PETAL_ERR_CORRUPT`. If the message is due
+/// and cannot be served, the session failed, and `petal_session_send()` has a message that tells the other side:
+/// `PETAL_ERR_INCOMPATIBLE` if the sketches are not comparable, `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if more symbols are
+/// needed than the sketches keep, and others.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_session_receive(
+    session: *mut petal_session,
+    message: *const c_void,
+    length: usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [session], {
+        // SAFETY: by the conventions `message` has `length` bytes.
+        let message = unsafe { boundary::bytes(message.cast(), length, "message")? };
+        // SAFETY: checked for NULL; by the conventions `session` is a handle that nobody else uses.
+        unsafe { (*session).0.change(|session| session.receive(message))? }
+    })
+}
+
+/// Lists the numbers that one side has alone: first those of the other side with -1, then those of this side with 1,
+/// each in ascending order. `count` becomes the number of all. The function writes the first `room` of these to
+/// `listed`, which may be NULL if `room` is 0. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` unless the session is done,
+/// and why it failed if it did.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_session_differences(
+    session: *const petal_session,
+    listed: *mut petal_listed,
+    room: usize,
+    count: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [session, count], {
+        if listed.is_null() && room > 0 {
+            return Err(boundary::null("listed"));
+        }
+        // SAFETY: checked for NULL; by the conventions `session` is a handle that nobody changes.
+        let differences = unsafe { petal_session::get(session)? }.differences()?;
+        // SAFETY: checked for NULL; by the conventions `count` is writable, and `listed` has room for `room`.
+        unsafe {
+            count.write(differences.len());
+            for (i, one) in differences.iter().take(room).enumerate() {
+                listed.add(i).write(petal_listed { number: one.number, count: one.count });
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Tells what the session chose, and what it cost so far. Constant time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_session_report(
+    session: *const petal_session,
+    report: *mut petal_report,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [session, report], {
+        // SAFETY: checked for NULL; by the conventions `session` is a handle that nobody changes, and `report` is a
+        // struct of its size.
+        unsafe {
+            boundary::check_out(report)?;
+            let told = petal_session::get(session)?.report();
+            let value = petal_report {
+                struct_size: 0,
+                method: told.method as petal_method,
+                used_kept_symbols: u32::from(told.used_kept_symbols),
+                estimated_differences: told.estimated_differences,
+                estimate_deviation: told.estimate_deviation,
+                their_count: told.their_count,
+                symbols: told.symbols,
+                syndromes: told.syndromes,
+                filter_bytes: told.filter_bytes,
+                messages: told.messages,
+                sent_bytes: told.sent_bytes,
+                received_bytes: told.received_bytes,
+            };
+            boundary::write(report, value);
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,64 @@
+//! SKETCHES: BYTES OF MINISKETCH
+//!
+//! A sketch of the kind `pinsketch` has the bytes of the library minisketch. The bytes say neither the bits of an
+//! element nor the capacity, so both sides have to know them: `field_bits` and `capacity` of the spec. A sketch of
+//! minisketch in as many bytes as `length` has the capacity 8 * length / field_bits, rounded down.
+
+use super::petal_sketch;
+use crate::boundary::{self, boundary};
+use crate::status::{petal_error, petal_status};
+use petal_core::Status;
+use std::ffi::c_void;
+
+/// Writes the bytes that minisketch serializes for a sketch of the same elements. `size` becomes the number of these
+/// bytes. With `length` = 0, and then `buffer` may be NULL, the function only tells the size. Returns
+/// `PETAL_ERR_BUFFER_TOO_SMALL` if `length` is another number less than `size`, and `PETAL_ERR_UNSUPPORTED` for a kind
+/// that minisketch has not.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_export_minisketch(
+    sketch: *const petal_sketch,
+    buffer: *mut c_void,
+    length: usize,
+    size: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [sketch, size], {
+        if buffer.is_null() && length > 0 {
+            return Err(boundary::null("buffer"));
+        }
+        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
+        let bytes = unsafe { petal_sketch::get(sketch)? }.export_minisketch()?;
+        // SAFETY: checked for NULL; by the conventions `size` is writable.
+        unsafe { size.write(bytes.len()) };
+        if length > 0 && length < bytes.len() {
+            let message = format_args!("the buffer has {length} bytes, the sketch needs {}", bytes.len());
+            return Err(boundary::error(Status::BufferTooSmall, message));
+        }
+        if length > 0 {
+            // SAFETY: checked for NULL; by the conventions `buffer` has `length` writable bytes, which are enough.
+            unsafe { buffer.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        }
+        Ok(())
+    })
+}
+
+/// Takes the elements of a serialized sketch of minisketch in place of the numbers that are there. The sketch has to
+/// have the same capacity and bits of an element as the sketch of minisketch. `offered` of `petal_sketch_describe()` is
+/// 0 afterwards. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a bit set after the last sum, and
+/// changes nothing then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_import_minisketch(
+    sketch: *mut petal_sketch,
+    bytes: *const c_void,
+    length: usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [sketch], {
+        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody else uses, and `bytes` has
+        // `length` bytes.
+        unsafe {
+            let bytes = boundary::bytes(bytes.cast(), length, "bytes")?;
+            (*sketch).0.change(|sketch| sketch.import_minisketch(bytes))?
+        }
+    })
+}

@@ -1,0 +1,240 @@
+//! `petal diff` and `petal sync`: what only one of two sets has.
+
+mod common;
+
+use common::{Place, Run, command, lines};
+use std::fmt::Display;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// What `diff` or `sync` should print, in ascending order.
+fn marked(ours: &[impl Display], theirs: &[impl Display]) -> Vec<String> {
+    let ours = ours.iter().map(|key| format!("< {key}"));
+    let mut all: Vec<String> = ours.chain(theirs.iter().map(|key| format!("> {key}"))).collect();
+    all.sort();
+    all
+}
+
+/// The numbers of one range only.
+fn only(of: &Range<u32>, not: &Range<u32>) -> Vec<u32> {
+    of.clone().filter(|number| !not.contains(number)).collect()
+}
+
+fn sorted(output: &[u8]) -> Vec<String> {
+    let mut all: Vec<String> = std::str::from_utf8(output).unwrap().lines().map(String::from).collect();
+    all.sort();
+    all
+}
+
+/// The output of a run that found differences.
+fn differing(run: Run) -> Vec<u8> {
+    assert_eq!((run.status, &*run.stderr), (1, ""), "{run:?}");
+    run.stdout
+}
+
+#[test]
+fn files_are_compared_as_sets() {
+    let place = Place::new();
+    place.file("a", "pear\napple\nfig\npear\nplum\n");
+    place.file("b", "fig\nkiwi\nplum\nkiwi\nlime");
+    assert_eq!(differing(place.petal("diff a b")), b"< pear\n< apple\n> kiwi\n> lime\n");
+    assert_eq!(place.petal("diff a a").quiet(), b"");
+    assert_eq!(differing(place.petal_on("diff - b", b"lime\n")), b"> fig\n> kiwi\n> plum\n");
+    assert_eq!(differing(place.petal_on("diff a -", b"pear\napple\n")), b"< fig\n< plum\n");
+    let json = String::from_utf8(differing(place.petal("diff --json a b"))).unwrap();
+    let first: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["side"], &first["key"]), (&"left".into(), &"pear".into()));
+    place.file("crlf", "fig\r\nkiwi\r\nplum\r\nlime\r\n");
+    assert_eq!(place.petal("diff --crlf crlf b").quiet(), b"");
+    place.file("nul", "a\nb\0c\0");
+    place.file("nul2", "c\0");
+    assert_eq!(differing(place.petal("diff -0 nul nul2")), b"< a\nb\0");
+}
+
+/// Empty, equal, nested and unlike files, against the sets themselves.
+#[test]
+fn every_likeness_is_compared() {
+    let place = Place::new();
+    for (a, b) in [(0..0, 0..0), (0..0, 0..9), (5..20_000, 0..20_000), (0..3_000, 3_000..7_000), (0..9, 0..9)] {
+        place.file("a", lines(a.clone()));
+        place.file("b", lines(b.clone()));
+        let run = place.petal("diff a b");
+        assert_eq!(sorted(&run.stdout), marked(&only(&a, &b), &only(&b, &a)));
+        assert_eq!(run.status, i32::from(!run.stdout.is_empty()));
+    }
+}
+
+#[test]
+fn sketches_are_compared_with_sketches_and_keys() {
+    let place = Place::new();
+    place.file("a", lines(0..5_000));
+    place.file("b", lines(7..5_003));
+    for kind in ["iblt", "riblt", "pinsketch"] {
+        for name in ["a", "b"] {
+            // A sketch of pinsketch has no number 0.
+            place.file("numbers", lines(if name == "a" { 1..5_001 } else { 8..5_004 }));
+            let make = format!("sketch build --numbers --kind {kind} --capacity 20 --fpr 1e-6 -o {name}.petal numbers");
+            place.petal(&make).quiet();
+        }
+        let marks = if kind == "pinsketch" { ['?'; 2] } else { ['<', '>'] };
+        let mut expected: Vec<String> = (1..8).map(|number| format!("{} {number}", marks[0])).collect();
+        expected.extend((5_001..5_004).map(|number| format!("{} {number}", marks[1])));
+        expected.sort();
+        assert_eq!(sorted(&differing(place.petal("diff a.petal b.petal"))), expected, "{kind}");
+        place.file("keys", lines(2..5_001));
+        assert_eq!(differing(place.petal("diff --numbers a.petal keys")), b"< 1\n", "{kind}");
+        place.file("keys", lines(1..5_003));
+        assert_eq!(differing(place.petal("diff --numbers keys a.petal")), b"< 5001\n< 5002\n", "{kind}");
+        // Keys that are hashed, and that come twice.
+        place.petal(&format!("sketch build --kind {kind} --capacity 20 --fpr 1e-6 -o h.petal b")).quiet();
+        place.file("keys", [lines(7..5_003), b"new\nnew\n8\n".to_vec()].concat());
+        assert_eq!(differing(place.petal("diff keys h.petal")), b"< new\n", "{kind}");
+        assert_eq!(place.petal("diff b h.petal").quiet(), b"", "{kind}");
+        place.file("keys", lines(0..3_000));
+        place.petal("diff keys h.petal").names(&["keys", "h.petal", "larger --capacity"]);
+    }
+    place.petal("build -o filter a").quiet();
+    place.petal("diff filter a").names(&["filter", "not a sketch"]);
+    place.petal("diff - -").names(&["standard input"]);
+    place.petal("diff a nothing").names(&["nothing", "No such file"]);
+    place.petal("diff --numbers a b").names(&["--numbers"]);
+}
+
+/// The arguments of `petal sync` on the other side, for a shell.
+fn peer(place: &Place, arguments: &str) -> String {
+    format!("cd '{}' && '{}' sync {arguments} --peer -", place.folder().display(), env!("CARGO_BIN_EXE_petal"))
+}
+
+/// `petal sync` of a file with that of another side.
+fn sync(place: &Place, ours: &str, theirs: &str) -> Run {
+    let mut arguments = vec!["sync".to_string(), "--peer".to_string(), peer(place, theirs)];
+    arguments.extend(ours.split(' ').map(String::from));
+    place.petal_with(&arguments)
+}
+
+#[test]
+fn two_sides_learn_what_differs_and_exchange_it() {
+    let place = Place::new();
+    for (a, b) in [(0..0, 0..0), (0..0, 0..50), (0..50, 0..0), (0..2_000, 3..2_004), (0..900, 850..1_900)] {
+        place.file("a", lines(a.clone()));
+        place.file("b", [lines(b.clone()), lines(b.clone())].concat());
+        let run = sync(&place, "a", "b");
+        let (ours, theirs) = (only(&a, &b), only(&b, &a));
+        let marks = marked(&ours, &theirs);
+        assert_eq!(sorted(&run.stdout), marks, "{run:?}");
+        assert_eq!(run.status, i32::from(!marks.is_empty()), "{run:?}");
+        assert!(run.stderr.contains(&format!("{} only here, {} only there", ours.len(), theirs.len())), "{run:?}");
+        assert_eq!(sync(&place, "-q --exchange a", "--exchange b").status, 0);
+        assert_eq!(place.petal("diff a b").quiet(), b"");
+        let run = sync(&place, "-q a", "-q b");
+        assert_eq!((run.status, run.stdout, &*run.stderr), (0, Vec::new(), ""));
+    }
+}
+
+/// Only a side that says --exchange changes its file: in one step, with its permissions, and through a link.
+#[test]
+fn files_change_only_if_their_side_says_so() {
+    let place = Place::new();
+    place.file("a", "x\ny");
+    place.file("b", "y\nz\n");
+    std::fs::set_permissions(place.path("a"), std::fs::Permissions::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink("a", place.path("link")).unwrap();
+    let run = sync(&place, "--exchange --json link", "b");
+    assert_eq!((run.status, sorted(&run.stdout)), (0, marked(&["x"], &["z"])));
+    let report: serde_json::Value = serde_json::from_str(&run.stderr).unwrap();
+    let number = |name: &str| report[name].as_u64().unwrap();
+    assert_eq!((number("records"), number("their_records"), number("only_here"), number("only_there")), (2, 2, 1, 1));
+    assert!(number("sent_bytes") > 0 && number("received_bytes") > 0 && report["method"].is_string());
+    assert_eq!(std::fs::read(place.path("a")).unwrap(), b"x\ny\nz\n");
+    assert_eq!(std::fs::read(place.path("b")).unwrap(), b"y\nz\n");
+    assert_eq!(std::fs::metadata(place.path("a")).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(std::fs::symlink_metadata(place.path("link")).unwrap().is_symlink());
+    assert_eq!(place.names(), ["a", "b", "link"]);
+    assert_eq!(sync(&place, "-q a", "--exchange b").status, 1);
+    assert_eq!(std::fs::read(place.path("b")).unwrap(), b"y\nz\nx\n");
+}
+
+#[test]
+fn records_that_end_with_nul_are_exchanged_whole() {
+    let place = Place::new();
+    place.file("a", "one\ntwo\0three\0");
+    place.file("b", "three\0\0");
+    let run = sync(&place, "-0 --exchange a", "-0 --exchange b");
+    assert_eq!((run.status, &run.stdout[..]), (0, &b"< one\ntwo\0> \0"[..]), "{run:?}");
+    assert_eq!(place.petal("diff -0 a b").quiet(), b"");
+    sync(&place, "a", "-0 b").names_among(&["-0 on both"]);
+}
+
+#[test]
+fn wrong_peers_are_told() {
+    let place = Place::new();
+    place.file("a", "x\n");
+    let with = |peer: &str| place.petal_with(&["sync", "a", "--peer", peer].map(String::from));
+    with("true").names_among(&["the other side ended"]);
+    with("echo hello there, this is no petal; cat").names_among(&["no `petal sync`"]);
+    with("exit 3").names_among(&["the other side ended"]);
+    place.petal("sync nothing --peer true").names(&["nothing", "No such file"]);
+    place.petal("sync - --peer true").names(&["KEYS is a file"]);
+    place.petal("sync a").names(&["--peer"]);
+    place.petal("sync a --connect 127.0.0.1:1").names(&["--connect 127.0.0.1:1"]);
+    place.petal("sync a --listen nowhere").names(&["--listen nowhere"]);
+}
+
+/// A relay between two ends of a slow link: each piece waits, and few bytes go in a second.
+fn slowly(mut from: TcpStream, mut to: TcpStream) -> std::thread::JoinHandle<u64> {
+    std::thread::spawn(move || {
+        let (mut bytes, mut all) = ([0; 500], 0);
+        while let Ok(length @ 1..) = from.read(&mut bytes) {
+            std::thread::sleep(Duration::from_millis(20));
+            all += length as u64;
+            if to.write_all(&bytes[..length]).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(std::net::Shutdown::Write);
+        all
+    })
+}
+
+fn start(place: &Place, arguments: &[&str]) -> Child {
+    let mut child = command();
+    child.args(arguments).current_dir(place.folder()).stdin(Stdio::null()).stdout(Stdio::piped());
+    child.stderr(Stdio::piped()).spawn().expect("petal")
+}
+
+/// Over a connection that is slow, both sides print what differs, and little goes over the link.
+#[test]
+fn a_slow_connection_carries_only_what_differs() {
+    let place = Place::new();
+    place.file("a", lines(0..100_000));
+    place.file("b", lines(20..100_030));
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let relay = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (there, here) = (format!("127.0.0.1:{port}"), relay.local_addr().unwrap().to_string());
+    let listening = start(&place, &["sync", "b", "--listen", &there]);
+    let connecting = start(&place, &["sync", "a", "--connect", &here]);
+    let (near, _) = relay.accept().unwrap();
+    let far = (0..500)
+        .find_map(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            TcpStream::connect(&there).ok()
+        })
+        .expect("the other side listens");
+    let directions = [slowly(near.try_clone().unwrap(), far.try_clone().unwrap()), slowly(far, near)]
+        .map(|thread| thread.join().unwrap());
+    let outputs = [connecting, listening].map(|child| child.wait_with_output().unwrap());
+    let [ours, theirs] = outputs.map(|output| {
+        assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+        sorted(&output.stdout)
+    });
+    let swapped = |line: &String| if line.starts_with('<') { line.replace('<', ">") } else { line.replace('>', "<") };
+    let mut mirrored: Vec<String> = theirs.iter().map(swapped).collect();
+    mirrored.sort();
+    assert_eq!((ours.len(), &ours), (50, &mirrored));
+    let all: u64 = directions.iter().sum();
+    assert!(all < 4_000, "{all} bytes");
+}

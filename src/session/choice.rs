@@ -1,0 +1,125 @@
+//! Which way to the differences costs the fewest bytes, by what is known of both sets.
+
+use crate::kinds::riblt::sizing;
+use crate::sizing::ln;
+
+/// A way to the differences.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Choice {
+    /// Nothing differs.
+    Equal,
+    /// The syndromes of so many numbers, as the kind `pinsketch` has them.
+    Syndromes(u64),
+    /// So many coded symbols first, and more if they do not suffice.
+    Symbols(u64),
+    /// A filter of each side's set, with this rate for the first one. Coded symbols of what passes them follow.
+    Filter(f64),
+}
+
+/// What is known when the way is chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Elements of the initiator's set.
+    pub ours: u64,
+    /// Elements of the responder's set.
+    pub theirs: u64,
+    /// The estimated number of differences.
+    pub differences: f64,
+    /// The standard deviation of that estimate.
+    pub deviation: f64,
+    /// Bytes of an element.
+    pub key_bytes: usize,
+    /// Whether both sides have their elements at hand.
+    pub have_elements: bool,
+}
+
+/// The most syndromes that are computed: decoding takes time that grows with their square.
+pub const MOST_SYNDROMES: u64 = 512;
+/// The most products for the syndromes of one set, some tenths of a second.
+const MOST_PRODUCTS: f64 = 2e8;
+/// Bits of a filter for each key, over log2(1 / rate).
+const FILTER_BITS: f64 = 1.44;
+
+/// Bytes of a symbol: element, hash and count.
+fn symbol_bytes(key_bytes: usize) -> f64 {
+    8.0 * key_bytes.div_ceil(8) as f64 + 9.5
+}
+
+/// How many symbols to send first for so many differences.
+pub fn symbols_for(differences: f64, deviation: f64) -> u64 {
+    let likely = (differences + deviation).ceil() as u64;
+    sizing::size_for(likely.max(1), 0.1).unwrap_or(u64::MAX)
+}
+
+/// The rate of a filter of `filtered` keys that spares most bytes if `strangers` other keys are looked up, and each
+/// one that passes costs a difference of coded symbols. The bytes f log2(1 / e) 1.44 / 8 + e s c are least at
+/// e = 0.26 f / (s c).
+pub fn filter_rate(filtered: f64, strangers: f64, key_bytes: usize) -> f64 {
+    let each = 1.36 * symbol_bytes(key_bytes);
+    (FILTER_BITS / (8.0 * core::f64::consts::LN_2) * filtered / (strangers.max(1.0) * each)).clamp(1e-6, 1.0)
+}
+
+/// Bytes of a filter.
+fn filter_bytes(keys: f64, rate: f64) -> f64 {
+    FILTER_BITS / 8.0 / core::f64::consts::LN_2 * keys * -ln(rate)
+}
+
+/// The way that costs the fewest bytes.
+pub fn choose(known: &Known) -> Choice {
+    let &Known { ours, theirs, differences, deviation, key_bytes, have_elements } = known;
+    let (a, b) = (ours as f64, theirs as f64);
+    let first = symbols_for(differences, deviation);
+    let symbols = Choice::Symbols(first);
+    if !have_elements {
+        return symbols;
+    }
+    // The elements of one side only, at least none.
+    let (only_ours, only_theirs) = ((differences + a - b).max(0.0) / 2.0, (differences - a + b).max(0.0) / 2.0);
+    let rates = (filter_rate(a, only_theirs, key_bytes), filter_rate(b - only_theirs, only_ours, key_bytes));
+    let passing = rates.0 * only_theirs + rates.1 * only_ours;
+    let filters = filter_bytes(a, rates.0) + filter_bytes((b - only_theirs).max(0.0), rates.1);
+    let by_symbols = symbol_bytes(key_bytes) * first as f64;
+    // Filters take two messages more, which have to be worth their time.
+    let by_filters = match cfg!(feature = "bloom") {
+        true => 1.25 * (filters + 1.4 * symbol_bytes(key_bytes) * passing + 200.0),
+        false => f64::INFINITY,
+    };
+    let capacity = (differences + 2.5 * deviation).ceil() + 2.0;
+    let is_cheap = capacity * a.max(b) <= MOST_PRODUCTS && capacity <= MOST_SYNDROMES as f64;
+    let by_syndromes = if key_bytes == 8 && is_cheap { 8.0 * capacity } else { f64::INFINITY };
+    if by_syndromes <= by_symbols.min(by_filters) {
+        Choice::Syndromes(capacity as u64)
+    } else if by_filters < by_symbols {
+        Choice::Filter(rates.0)
+    } else {
+        symbols
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Few differences take syndromes where these are cheap, more take symbols, and unlike sets take filters.
+    #[test]
+    fn the_cheapest_way_is_chosen() {
+        let known = Known {
+            ours: 1_000_000,
+            theirs: 1_000_000,
+            differences: 100.0,
+            deviation: 12.0,
+            key_bytes: 8,
+            have_elements: true,
+        };
+        assert!(matches!(choose(&known), Choice::Syndromes(132)));
+        assert!(matches!(choose(&Known { have_elements: false, ..known }), Choice::Symbols(170..200)));
+        assert!(matches!(choose(&Known { key_bytes: 16, ..known }), Choice::Symbols(_)));
+        assert!(matches!(choose(&Known { ours: 100_000_000, ..known }), Choice::Symbols(_)));
+        let more = Known { differences: 10_000.0, deviation: 1_100.0, ..known };
+        assert!(matches!(choose(&more), Choice::Symbols(15_000..16_000)));
+        let unlike = Known { differences: 400_000.0, deviation: 40_000.0, ..known };
+        assert!(matches!(choose(&unlike), Choice::Filter(rate) if rate > 0.01 && rate < 0.1));
+        let nothing = Known { theirs: 0, differences: 1_000_000.0, deviation: 0.0, ..known };
+        assert!(matches!(choose(&nothing), Choice::Filter(_)));
+    }
+}

@@ -1,0 +1,98 @@
+//! The filters that unlike sets exchange before their symbols.
+
+use super::set::Elements;
+use super::wire::{self, Writer};
+use crate::batch::keys::Keys;
+use crate::error::{Result, error};
+use crate::handle::filter::Filter;
+use crate::hash::HashFunction;
+use crate::interop::Cursor;
+use crate::kinds::bloom;
+use crate::making::{CompactOptions, create, load_compact};
+use crate::spec::Spec;
+use crate::storage::try_vec;
+
+/// From this rate on there is no filter, and everything passes.
+const HIGHEST_RATE: f64 = 0.7;
+
+/// Elements that a filter lets pass, and those that it does not.
+pub struct Parted {
+    /// The filter's set may have them.
+    pub passing: Vec<u64>,
+    /// The filter's set has none of them.
+    pub stopped: Vec<u64>,
+}
+
+/// Writes a filter of elements: its rate, its length, and its compact form. Returns the rate, 1 if everything passes.
+///
+/// # Errors
+/// The errors of [`create`] and of inserting.
+pub fn write(to: &mut Writer, of: &Elements, elements: &[u64], rate: f64) -> Result<f64> {
+    if rate > HIGHEST_RATE {
+        to.words(&[1_f64.to_bits()])?;
+        to.varint(0)?;
+        return Ok(1.0);
+    }
+    let capacity = (elements.len() / of.words()).max(1) as u64;
+    let spec =
+        Spec { kind: Some(bloom::ROW.kind), hash: HashFunction::External, ..Spec::with_capacity(capacity, rate)? };
+    let mut filter = create(&spec)?;
+    let mut hashes = [0; 256];
+    for some in elements.chunks(hashes.len() * of.words()) {
+        let count = some.len() / of.words();
+        for (hash, element) in hashes.iter_mut().zip(some.chunks_exact(of.words())) {
+            *hash = of.hash(element)?;
+        }
+        filter.insert_batch(&Keys::Hashes(&hashes[..count]), None).outcome?;
+    }
+    let length = filter.compact_size()?;
+    let mut form = try_vec(length)?;
+    form.resize(length, 0);
+    let length = filter.serialize_compact(&mut form)?;
+    to.words(&[rate.to_bits()])?;
+    to.varint(length as u64)?;
+    to.raw(&form[..length])?;
+    Ok(rate)
+}
+
+/// Reads a filter that [`write`] wrote: its rate, and the filter unless everything passes.
+///
+/// # Errors
+/// [`Status::Truncated`](crate::Status::Truncated), [`Status::Corrupt`](crate::Status::Corrupt), and the errors of
+/// [`load_compact`].
+pub fn read(from: &mut Cursor) -> Result<(f64, Option<Filter>)> {
+    let rate = f64::from_bits(wire::word(from)?);
+    let length = wire::varint(from)?;
+    if !(rate > 0.0 && rate <= 1.0) || (length == 0) != (rate == 1.0) {
+        return Err(error!(Corrupt, "a filter of {length} bytes has the rate {rate}"));
+    }
+    if length == 0 {
+        return Ok((rate, None));
+    }
+    let options = CompactOptions { hash: HashFunction::External, ..CompactOptions::default() };
+    let filter = load_compact(from.take(length)?, &options)?;
+    Ok((rate, Some(filter)))
+}
+
+/// Parts elements by a filter.
+///
+/// # Errors
+/// [`Status::OutOfMemory`](crate::Status::OutOfMemory); [`Status::KeyMissing`](crate::Status::KeyMissing).
+pub fn part(of: &Elements, elements: &[u64], filter: Option<&Filter>) -> Result<Parted> {
+    let mut parted = Parted { passing: try_vec(elements.len())?, stopped: Vec::new() };
+    for element in elements.chunks_exact(of.words()) {
+        if filter.is_none_or(|filter| element_passes(of, element, filter)) {
+            parted.passing.extend_from_slice(element);
+        } else {
+            let room = parted.stopped.try_reserve(element.len());
+            room.map_err(|_| error!(OutOfMemory, "{} elements could not be had", elements.len() / of.words()))?;
+            parted.stopped.extend_from_slice(element);
+        }
+    }
+    Ok(parted)
+}
+
+/// An element that cannot be hashed passes.
+fn element_passes(of: &Elements, element: &[u64], filter: &Filter) -> bool {
+    of.hash(element).map_or(true, |hash| filter.contains_hash(hash))
+}

@@ -1,0 +1,121 @@
+//! How two sides introduce themselves, and the key that they agree on.
+
+use super::wire::{self, Writer};
+use crate::error::{Result, error};
+use crate::hash::{HashFunction, Hasher, SecretKey, digest_128};
+use crate::interop::Cursor;
+use std::hash::BuildHasher;
+
+/// This side has its elements at hand.
+const HAS_ELEMENTS: u8 = 1;
+/// This side asks for the kept symbols, and for no key of the session.
+const ASKS_FOR_KEPT: u8 = 2;
+
+/// What a side says of itself first.
+#[derive(Clone)]
+pub struct Hello {
+    /// Bytes of an element.
+    pub key_bytes: usize,
+    /// The number of the sketch's hash function, and its seed or the identifier of its key.
+    pub hash: (u32, u64),
+    /// Whether the elements are at hand.
+    pub has_elements: bool,
+    /// Whether the sketch's own symbols are asked for.
+    pub asks_for_kept: bool,
+    /// How many symbols the sketch keeps.
+    pub symbols: u64,
+    /// How many elements the set has.
+    pub count: u64,
+    /// Random bytes, half of the session's key.
+    pub nonce: [u8; 16],
+}
+
+/// What [`Hello::write`] writes at most.
+pub const MOST_BYTES: usize = 1 + 4 + 8 + 1 + 10 + 10 + 16;
+
+impl Hello {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn write(&self, to: &mut Writer) -> Result<()> {
+        let elements = if self.has_elements { HAS_ELEMENTS } else { 0 };
+        let kept = if self.asks_for_kept { ASKS_FOR_KEPT } else { 0 };
+        to.raw(&[self.key_bytes as u8, elements | kept])?;
+        to.raw(&self.hash.0.to_le_bytes())?;
+        to.words(&[self.hash.1])?;
+        to.varint(self.symbols)?;
+        to.varint(self.count)?;
+        to.raw(&self.nonce)
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// [`Status::Truncated`](crate::Status::Truncated); [`Status::Corrupt`](crate::Status::Corrupt).
+    pub fn read(from: &mut Cursor) -> Result<Hello> {
+        let [key_bytes, flags] = from.array()?;
+        if !(8..=64).contains(&key_bytes) || flags & !(HAS_ELEMENTS | ASKS_FOR_KEPT) != 0 {
+            return Err(error!(Corrupt, "the other side has keys of {key_bytes} bytes and flags {flags}"));
+        }
+        let hash = (u32::from_le_bytes(from.array()?), wire::word(from)?);
+        Ok(Hello {
+            key_bytes: usize::from(key_bytes),
+            hash,
+            has_elements: flags & HAS_ELEMENTS != 0,
+            asks_for_kept: flags & ASKS_FOR_KEPT != 0,
+            symbols: wire::varint(from)?,
+            count: wire::varint(from)?,
+            nonce: from.array()?,
+        })
+    }
+
+    /// Refuses another side whose elements are not comparable.
+    ///
+    /// # Errors
+    /// [`Status::Incompatible`](crate::Status::Incompatible), naming the first difference.
+    pub fn check(&self, other: &Hello) -> Result<()> {
+        if self.key_bytes != other.key_bytes {
+            let (ours, theirs) = (self.key_bytes, other.key_bytes);
+            return Err(error!(Incompatible, "the sketches differ: keys of {ours} bytes here, {theirs} there"));
+        }
+        if self.hash.0 != other.hash.0 {
+            let (ours, theirs) = (self.hash.0, other.hash.0);
+            return Err(error!(Incompatible, "the sketches differ: hash function {ours} here, {theirs} there"));
+        }
+        if self.hash.1 != other.hash.1 {
+            return Err(error!(Incompatible, "the sketches differ in the seed or the key of their hash function"));
+        }
+        Ok(())
+    }
+
+    /// The hasher of the session under a key of both sides, if both have their elements and neither asks for the kept
+    /// symbols. Otherwise the kept symbols serve.
+    ///
+    /// # Errors
+    /// As [`Hasher::new`].
+    pub fn keyed(initiator: &Hello, responder: &Hello) -> Result<Option<Hasher>> {
+        let both = [initiator, responder];
+        if both.iter().any(|side| !side.has_elements || side.asks_for_kept) {
+            return Ok(None);
+        }
+        let mut bytes = [0; 48];
+        bytes[..16].copy_from_slice(b"petal session v1");
+        bytes[16..32].copy_from_slice(&initiator.nonce);
+        bytes[32..].copy_from_slice(&responder.nonce);
+        let key: SecretKey = digest_128(&bytes);
+        Hasher::new(HashFunction::SipHash13, 0, Some(&key)).map(Some)
+    }
+}
+
+/// Bytes that no other side can foresee. The standard library seeds its hash maps from the system's random numbers,
+/// and the process and the time keep a process apart from one that it was forked from.
+pub fn nonce() -> [u8; 16] {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    let state = std::hash::RandomState::new();
+    let mut nonce = [0; 16];
+    for (half, place) in nonce.chunks_exact_mut(8).zip(0_u8..) {
+        half.copy_from_slice(&state.hash_one((now, std::process::id(), place)).to_le_bytes());
+    }
+    nonce
+}

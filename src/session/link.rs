@@ -1,0 +1,104 @@
+//! The frame of a message, and the chain that each message continues.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 4 | `PTSN` |
+//! | 1 | the version, 1 |
+//! | 1 | what the message is |
+//! | 2 | how many messages came before it, on both sides together |
+//! | any | the body |
+//! | 8 | XXH3 of all bytes before, seeded with the last 8 bytes of the message before; with 0 for the first |
+//!
+//! So a message that was lost, repeated, overtaken, damaged, or that belongs to another session, is refused.
+
+use super::wire::Writer;
+use crate::error::{Result, error};
+use crate::interop::Cursor;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+const MAGIC: [u8; 4] = *b"PTSN";
+const VERSION: u8 = 1;
+/// Bytes before the body.
+const HEAD: usize = 8;
+/// Bytes behind the body.
+const TAIL: usize = 8;
+/// The most messages of a session.
+pub const MOST_MESSAGES: u16 = 1000;
+
+/// What has gone over the link.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Link {
+    /// How many messages, both ways.
+    pub messages: u16,
+    /// The checksum of the last one.
+    chain: u64,
+    /// Bytes of the messages that went out.
+    pub sent: u64,
+    /// Bytes of the messages that came in.
+    pub received: u64,
+}
+
+impl Link {
+    /// Begins a message with room for so many bytes of body.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory);
+    /// [`Status::TooLarge`](crate::Status::TooLarge) after too many messages.
+    pub fn begin(&self, what: u8, room: usize) -> Result<Writer> {
+        if self.messages == MOST_MESSAGES {
+            return Err(error!(TooLarge, "the session ended after {MOST_MESSAGES} messages without a result"));
+        }
+        let mut writer = Writer::new(HEAD + room + TAIL)?;
+        writer.raw(&MAGIC)?;
+        writer.raw(&[VERSION, what])?;
+        writer.raw(&self.messages.to_le_bytes())?;
+        Ok(writer)
+    }
+
+    /// Ends the message, which goes out.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory). Nothing has changed then.
+    pub fn end(&mut self, mut writer: Writer) -> Result<Vec<u8>> {
+        let checksum = xxh3_64_with_seed(writer.bytes(), self.chain);
+        writer.raw(&checksum.to_le_bytes())?;
+        self.chain = checksum;
+        self.messages += 1;
+        self.sent += writer.len() as u64;
+        Ok(writer.into_bytes())
+    }
+
+    /// What a message that came in is, its body, and the link after it.
+    ///
+    /// # Errors
+    /// [`Status::Foreign`](crate::Status::Foreign), [`Status::NewerVersion`](crate::Status::NewerVersion),
+    /// [`Status::Truncated`](crate::Status::Truncated), and [`Status::Corrupt`](crate::Status::Corrupt) for a message
+    /// that does not continue the chain.
+    pub fn read<'a>(&self, message: &'a [u8]) -> Result<(u8, Cursor<'a>, Link)> {
+        let magic = &message[..message.len().min(MAGIC.len())];
+        if *magic != MAGIC[..magic.len()] {
+            return Err(error!(Foreign, "the bytes are no message of a session: they do not begin with PTSN"));
+        }
+        let Some((content, tail)) = message.split_at_checked(message.len().saturating_sub(TAIL)) else {
+            return Err(error!(Internal, "a message has fewer bytes than it has"));
+        };
+        if content.len() < HEAD {
+            return Err(error!(Truncated, "a message has at least {} bytes, these are {}", HEAD + TAIL, message.len()));
+        }
+        if content[4] != VERSION {
+            let version = content[4];
+            return Err(error!(NewerVersion, "the message has version {version}, and this is version {VERSION}"));
+        }
+        let (number, due) = (u16::from_le_bytes([content[6], content[7]]), self.messages);
+        if number != due {
+            return Err(error!(Corrupt, "message {number} of the session came where message {due} is due"));
+        }
+        let checksum = xxh3_64_with_seed(content, self.chain);
+        if tail != checksum.to_le_bytes() {
+            return Err(error!(Corrupt, "message {number} is damaged, or belongs to another session"));
+        }
+        let received = self.received + message.len() as u64;
+        let link = Link { messages: due.saturating_add(1), chain: checksum, received, ..*self };
+        Ok((content[5], Cursor::new(&content[HEAD..]), link))
+    }
+}

@@ -1,0 +1,251 @@
+//! The role of the side that is asked, and that works the differences out.
+
+use super::course::{Course, Found, Method, append, message, most_symbols};
+use super::filter::{self, Parted};
+use super::hello::{self, Hello};
+use super::link::Link;
+use super::peel::Peeled;
+use super::set::{Set, read_symbols, write_elements};
+use super::syndromes::Syndromes;
+use super::wire::{self, Writer};
+use super::{Step, Turn, choice, estimate};
+use crate::error::{Result, error};
+use crate::interop::Cursor;
+
+/// The most counts of symbols that the responder tells, and the most bytes that they take.
+const MOST_COUNTS: (u64, usize) = (256, 400);
+
+/// What the responder does next.
+enum Next {
+    Welcome,
+    More(u64),
+    /// What the initiator's filter stopped.
+    Rest(Vec<u64>),
+    Result,
+    /// Waits for a message.
+    Wait,
+    Done,
+}
+
+/// The responder's state.
+pub struct Responder {
+    next: Next,
+    /// How many symbols the initiator has, 0 before its introduction.
+    their_symbols: u64,
+    /// How many elements are in the set whose symbols come.
+    count: u64,
+    /// The symbols that came.
+    symbols: Vec<u64>,
+    /// The rate of the initiator's filter.
+    rate: f64,
+    /// How often more symbols were asked for.
+    asked: u32,
+}
+
+impl Responder {
+    /// The state at the beginning.
+    pub fn new() -> Responder {
+        Responder { next: Next::Wait, their_symbols: 0, count: 0, symbols: Vec::new(), rate: 1.0, asked: 0 }
+    }
+
+    fn hello(&mut self, course: &mut Course, from: &mut Cursor) -> Result<()> {
+        let theirs = Hello::read(from)?;
+        from.finish("a session's message")?;
+        course.hello.check(&theirs)?;
+        let ours = course.hello.clone();
+        course.agree(&theirs, &ours, theirs.count)?;
+        self.their_symbols = if theirs.has_elements { MOST_COUNTS.0 } else { theirs.symbols };
+        self.count = theirs.count;
+        if self.their_symbols == 0 {
+            return Err(error!(Corrupt, "the other side has no symbols and no elements"));
+        }
+        self.next = Next::Welcome;
+        Ok(())
+    }
+
+    fn welcome(&self, course: &mut Course, link: &Link) -> Result<Writer> {
+        let own = if course.set.elements.is_some() { MOST_COUNTS.0 } else { course.set.symbols() };
+        let most = own.min(self.their_symbols).min(MOST_COUNTS.0);
+        course.set.grow(most)?;
+        let mut counts = Writer::new(MOST_COUNTS.1 + 10)?;
+        let mut told = 0;
+        for (symbol, count) in (0..most).zip(course.set.counts(most)) {
+            counts.signed(count.wrapping_sub(estimate::expected_count(course.set.count, symbol) as u64) as i64)?;
+            told = symbol + 1;
+            if counts.len() >= MOST_COUNTS.1 {
+                break;
+            }
+        }
+        let mut to = link.begin(message::WELCOME, hello::MOST_BYTES + 20 + counts.len())?;
+        course.hello.write(&mut to)?;
+        to.words(&[course.set.checksum()?])?;
+        to.varint(told)?;
+        to.raw(counts.bytes())?;
+        Ok(to)
+    }
+
+    /// Takes symbols, and looks whether they suffice.
+    fn symbols(&mut self, course: &mut Course, from: &mut Cursor) -> Result<()> {
+        let width = course.elements().symbol_words();
+        let (first, count) = (wire::varint(from)?, wire::varint(from)?);
+        let have = (self.symbols.len() / width) as u64;
+        if first != have || count == 0 || count > most_symbols(width).saturating_sub(have) {
+            return Err(error!(Corrupt, "symbols {first} to {} came after {have}", first.saturating_add(count)));
+        }
+        read_symbols(from, count, self.count, width, &mut self.symbols)?;
+        from.finish("a session's message")?;
+        course.report.symbols += count;
+        if course.passing.is_none() {
+            course.report.method = Method::Riblt;
+            course.their_checksum = self.symbols[width - 2];
+        }
+        if self.symbols[width - 1] != self.count {
+            return Err(error!(Corrupt, "the other side has {} elements, and counts others", self.count));
+        }
+        let symbols = have + count;
+        let set = course.current();
+        if !set.reaches(symbols) {
+            return set.grow(symbols);
+        }
+        let Some(Peeled { ours, theirs }) = course.peel(&self.symbols)? else {
+            return self.more(symbols, width);
+        };
+        let mut found = Found { ours, theirs };
+        append(&mut found.ours, &course.found.ours)?;
+        append(&mut found.theirs, &course.found.theirs)?;
+        if !course.explains(&found)? {
+            return self.more(symbols, width);
+        }
+        course.keep(&found)?;
+        self.next = Next::Result;
+        Ok(())
+    }
+
+    /// Asks for more symbols than so many.
+    fn more(&mut self, symbols: u64, symbol_words: usize) -> Result<()> {
+        let most = most_symbols(symbol_words);
+        if symbols == most {
+            return Err(error!(TooLarge, "{most} symbols do not tell the sets apart"));
+        }
+        // An eighth more at first, then a quarter, and half as many from then on: few messages, and little too much.
+        self.asked += 1;
+        let wanted = symbols + (symbols >> 4_u32.saturating_sub(self.asked).max(1)).max(16);
+        self.next = Next::More(wanted.min(most));
+        Ok(())
+    }
+
+    fn syndromes(&mut self, course: &mut Course, from: &mut Cursor) -> Result<()> {
+        course.their_checksum = wire::word(from)?;
+        let numbers = course.set.elements.as_deref().unwrap_or_default();
+        let (capacity, found) = Syndromes::differences(from, numbers, choice::MOST_SYNDROMES)?;
+        course.report.syndromes = capacity;
+        course.report.method = Method::Pinsketch;
+        if let Some(found) = found {
+            let found = course.sides(&found)?;
+            if course.explains(&found)? {
+                course.keep(&found)?;
+                self.next = Next::Result;
+                return Ok(());
+            }
+        }
+        self.next = Next::More(choice::symbols_for(2.0 * capacity as f64, 0.0));
+        Ok(())
+    }
+
+    /// Parts the set by the initiator's filter.
+    fn filter(&mut self, course: &mut Course, from: &mut Cursor) -> Result<()> {
+        let before = from.rest().len();
+        let (rate, filter) = filter::read(from)?;
+        from.finish("a session's message")?;
+        course.report.filter_bytes = before as u64;
+        course.report.method = Method::FilterAndRiblt;
+        let of = course.elements().clone();
+        let elements = course.set.elements.as_deref().unwrap_or_default();
+        let Parted { passing, stopped } = filter::part(&of, elements, filter.as_ref())?;
+        append(&mut course.found.ours, &stopped)?;
+        course.passing = Some(Set::of_elements(of, passing));
+        self.rate = rate;
+        self.next = Next::Rest(stopped);
+        Ok(())
+    }
+
+    fn residue(&mut self, course: &mut Course, from: &mut Cursor) -> Result<()> {
+        course.found.theirs = course.elements().read(from)?;
+        course.their_checksum = wire::word(from)?;
+        self.count = wire::varint(from)?;
+        self.symbols.clear();
+        self.symbols(course, from)
+    }
+}
+
+impl Step for Responder {
+    fn turn(&self) -> Turn {
+        match self.next {
+            Next::Wait => Turn::Receive,
+            Next::Done => Turn::Done,
+            _ => Turn::Send,
+        }
+    }
+
+    fn send(&mut self, course: &mut Course, link: &Link) -> Result<Writer> {
+        let mut after = Next::Wait;
+        let to = match &self.next {
+            Next::Welcome => self.welcome(course, link)?,
+            Next::More(wanted) => {
+                let mut to = link.begin(message::MORE, 10)?;
+                to.varint(*wanted)?;
+                to
+            }
+            Next::Rest(stopped) => {
+                let of = course.elements().clone();
+                let strangers = {
+                    // As many pass a filter of the rate e, for each that it stopped, as e / (1 - e).
+                    let stopped = (stopped.len() / of.words()) as f64;
+                    let only_ours = stopped / (1.0 - self.rate).max(0.1);
+                    (course.report.their_count as f64 - course.set.count as f64 + only_ours).max(0.0)
+                };
+                let passing = course.current();
+                let rate = choice::filter_rate(passing.count as f64, strangers, of.key_bytes);
+                let elements = passing.elements.as_deref().unwrap_or_default();
+                let mut to = link.begin(message::REST, 8 * stopped.len())?;
+                write_elements(&mut to, stopped, of.words())?;
+                let before = to.len();
+                filter::write(&mut to, &of, elements, rate)?;
+                course.report.filter_bytes += (to.len() - before) as u64;
+                to
+            }
+            Next::Result => {
+                after = Next::Done;
+                let (words, found) = (course.elements().words(), &course.found);
+                let mut to = link.begin(message::RESULT, 20 + 8 * (found.ours.len() + found.theirs.len()))?;
+                write_elements(&mut to, &found.ours, words)?;
+                write_elements(&mut to, &found.theirs, words)?;
+                to
+            }
+            Next::Wait | Next::Done => return Err(error!(UnsupportedByHandle, "the session has nothing to send now")),
+        };
+        core::mem::swap(&mut self.next, &mut after);
+        Ok(to)
+    }
+
+    fn receive(&mut self, course: &mut Course, what: u8, from: &mut Cursor) -> Result<()> {
+        let (is_new, has_elements) = (self.their_symbols == 0, course.set.elements.is_some());
+        let is_first = !is_new && course.report.method == Method::None;
+        match what {
+            message::HELLO if is_new => self.hello(course, from),
+            message::EQUAL if is_first => {
+                from.finish("a session's message")?;
+                course.report.method = Method::Equal;
+                self.next = Next::Done;
+                Ok(())
+            }
+            message::SYMBOLS if !is_new => self.symbols(course, from),
+            message::SYNDROMES if is_first && has_elements && course.elements().key_bytes == 8 => {
+                self.syndromes(course, from)
+            }
+            message::FILTER if is_first && has_elements => self.filter(course, from),
+            message::RESIDUE if course.passing.is_some() && self.symbols.is_empty() => self.residue(course, from),
+            _ => Err(error!(Corrupt, "a message of the type {what} has no place here")),
+        }
+    }
+}

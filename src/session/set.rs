@@ -1,0 +1,227 @@
+//! One side's set: its elements where these are at hand, and the first coded symbols of it.
+
+use super::estimate::expected_count;
+use super::wire::{self, Writer};
+use crate::error::{Result, error};
+use crate::hash::Hasher;
+use crate::interop::Cursor;
+use crate::kinds::riblt::symbols::Indices;
+use crate::storage::try_vec;
+
+/// The words of a symbol beside those of an element: the XOR of the hashes, and the count.
+const BESIDE: usize = 2;
+
+/// How elements lie in words, and how they are hashed.
+#[derive(Clone)]
+pub struct Elements {
+    /// Bytes of an element: 8 for numbers, up to 64 for whole keys. The last word of an element is filled with zeros.
+    pub key_bytes: usize,
+    /// Hashes elements.
+    pub hasher: Hasher,
+}
+
+impl Elements {
+    /// Words of an element.
+    pub fn words(&self) -> usize {
+        self.key_bytes.div_ceil(8)
+    }
+
+    /// Words of a coded symbol.
+    pub fn symbol_words(&self) -> usize {
+        self.words() + BESIDE
+    }
+
+    /// The hash of an element.
+    ///
+    /// # Errors
+    /// [`Status::KeyMissing`](crate::Status::KeyMissing).
+    pub fn hash(&self, element: &[u64]) -> Result<u64> {
+        if let [number] = element {
+            return Ok(self.hasher.hash_u64(*number)?);
+        }
+        let mut bytes = [0; 64];
+        for (to, word) in bytes.chunks_exact_mut(8).zip(element) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        Ok(self.hasher.hash_bytes(&bytes[..self.key_bytes])?)
+    }
+
+    /// The XOR of the hashes of many elements.
+    ///
+    /// # Errors
+    /// [`Status::KeyMissing`](crate::Status::KeyMissing).
+    pub fn checksum(&self, elements: &[u64]) -> Result<u64> {
+        elements.chunks_exact(self.words()).try_fold(0, |sum, element| Ok(sum ^ self.hash(element)?))
+    }
+
+    /// Reads elements that [`write_elements`] wrote.
+    ///
+    /// # Errors
+    /// [`Status::Truncated`](crate::Status::Truncated); [`Status::Corrupt`](crate::Status::Corrupt) if bits are set
+    /// past the end of an element.
+    pub fn read(&self, from: &mut Cursor) -> Result<Vec<u64>> {
+        let count = wire::varint(from)?;
+        let elements = wire::words(from, count.saturating_mul(self.words() as u64))?;
+        let used = 8 * self.key_bytes % 64;
+        let is_whole = |element: &[u64]| used == 0 || element[element.len() - 1] >> used == 0;
+        if elements.chunks_exact(self.words()).all(is_whole) {
+            return Ok(elements);
+        }
+        Err(error!(Corrupt, "the message has a key of more than {} bytes", self.key_bytes))
+    }
+
+    /// Adds an element to those of its symbols that are in `symbols`, whose first one has the index `first`.
+    fn add(&self, symbols: &mut [u64], first: u64, element: &[u64]) -> Result<()> {
+        let (hash, width) = (self.hash(element)?, self.symbol_words());
+        let end = first + (symbols.len() / width) as u64;
+        for index in Indices::of(hash).take_while(|index| *index < end) {
+            if index >= first {
+                let symbol = &mut symbols[(index - first) as usize * width..][..width];
+                symbol.iter_mut().zip(element).for_each(|(sum, word)| *sum ^= word);
+                symbol[width - 2] ^= hash;
+                symbol[width - 1] = symbol[width - 1].wrapping_add(1);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes elements of so many words each, after their count.
+///
+/// # Errors
+/// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+pub fn write_elements(to: &mut Writer, elements: &[u64], words: usize) -> Result<()> {
+    to.varint((elements.len() / words) as u64)?;
+    to.words(elements)
+}
+
+/// A set of distinct elements.
+pub struct Set {
+    /// What the elements are.
+    pub of: Elements,
+    /// How many elements there are.
+    pub count: u64,
+    /// The elements one behind the other, if they are at hand.
+    pub elements: Option<Vec<u64>>,
+    symbols: Vec<u64>,
+}
+
+impl Set {
+    /// A set of these elements. Symbols are computed when somebody asks for them.
+    pub fn of_elements(of: Elements, elements: Vec<u64>) -> Set {
+        Set { count: (elements.len() / of.words()) as u64, of, elements: Some(elements), symbols: Vec::new() }
+    }
+
+    /// A set of which the first symbols are there already, and its elements perhaps.
+    pub fn of_symbols(of: Elements, symbols: Vec<u64>, elements: Option<Vec<u64>>) -> Set {
+        let count = symbols.get(of.symbol_words() - 1).copied().unwrap_or(0);
+        Set { of, count, elements, symbols }
+    }
+
+    /// How many symbols there are.
+    pub fn symbols(&self) -> u64 {
+        (self.symbols.len() / self.of.symbol_words()) as u64
+    }
+
+    /// Whether there are so many symbols, or can be.
+    pub fn reaches(&self, symbols: u64) -> bool {
+        self.elements.is_some() || symbols <= self.symbols()
+    }
+
+    /// Computes symbols until there are so many. One pass over the elements, unless they are there.
+    ///
+    /// # Errors
+    /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if the elements are not at hand;
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn grow(&mut self, symbols: u64) -> Result<()> {
+        let (width, have) = (self.of.symbol_words(), self.symbols());
+        if symbols <= have {
+            return Ok(());
+        }
+        let Some(elements) = &self.elements else {
+            return Err(error!(
+                UnsupportedByHandle,
+                "{symbols} symbols are needed, and the sketch keeps {have} and no keys: keep more symbols, or the keys"
+            ));
+        };
+        // Each pass at least doubles the symbols, so that there are few passes.
+        let target = symbols.max(have.saturating_mul(2)) as usize;
+        let mut more = try_vec((target - have as usize) * width)?;
+        more.resize((target - have as usize) * width, 0);
+        for element in elements.chunks_exact(self.of.words()) {
+            self.of.add(&mut more, have, element)?;
+        }
+        if self.symbols.try_reserve_exact(more.len()).is_err() {
+            return Err(error!(OutOfMemory, "{target} symbols could not be had"));
+        }
+        self.symbols.append(&mut more);
+        Ok(())
+    }
+
+    /// The XOR of the hashes of all elements, which the first symbol has.
+    ///
+    /// # Errors
+    /// The errors of [`Set::grow`].
+    pub fn checksum(&mut self) -> Result<u64> {
+        self.grow(1)?;
+        Ok(self.symbols[self.of.words()])
+    }
+
+    /// The counts of the first symbols. There are at least so many symbols.
+    pub fn counts(&self, symbols: u64) -> impl Iterator<Item = u64> {
+        self.symbols.chunks_exact(self.of.symbol_words()).take(symbols as usize).map(|symbol| symbol[symbol.len() - 1])
+    }
+
+    /// Writes symbols from `first` to `end`, which are there. A count is written as its difference from the mean count.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn write(&self, to: &mut Writer, first: u64, end: u64) -> Result<()> {
+        let width = self.of.symbol_words();
+        for index in first..end {
+            let symbol = &self.symbols[index as usize * width..][..width];
+            to.words(&symbol[..width - 1])?;
+            to.signed(symbol[width - 1].wrapping_sub(expected_count(self.count, index) as u64) as i64)?;
+        }
+        Ok(())
+    }
+
+    /// The difference of this set's first symbols and those of another.
+    ///
+    /// # Errors
+    /// The errors of [`Set::grow`].
+    pub fn minus(&mut self, others: &[u64]) -> Result<Vec<u64>> {
+        let width = self.of.symbol_words();
+        self.grow((others.len() / width) as u64)?;
+        let mut words = try_vec(others.len())?;
+        words.extend_from_slice(&self.symbols[..others.len()]);
+        for (symbol, other) in words.chunks_exact_mut(width).zip(others.chunks_exact(width)) {
+            let count = symbol[width - 1].wrapping_sub(other[width - 1]);
+            symbol.iter_mut().zip(other).for_each(|(word, other)| *word ^= other);
+            symbol[width - 1] = count;
+        }
+        Ok(words)
+    }
+}
+
+/// Reads so many symbols of a set of `numbers` elements, from the index `first` on, and appends them to `symbols`.
+///
+/// # Errors
+/// [`Status::Truncated`](crate::Status::Truncated); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+pub fn read_symbols(from: &mut Cursor, count: u64, numbers: u64, width: usize, symbols: &mut Vec<u64>) -> Result<()> {
+    let first = (symbols.len() / width) as u64;
+    // Each symbol takes at least 9 bytes of the message, so a count that lies asks for no memory.
+    let least = (8 * (width - 1) + 1) as u64;
+    if count.saturating_mul(least) > from.rest().len() as u64 {
+        return Err(error!(Truncated, "{count} symbols need {least} bytes each, {} follow", from.rest().len()));
+    }
+    let room = symbols.try_reserve(count as usize * width);
+    room.map_err(|_| error!(OutOfMemory, "{count} symbols could not be had"))?;
+    for index in first..first + count {
+        for _ in 0..width - 1 {
+            symbols.push(wire::word(from)?);
+        }
+        symbols.push(wire::signed(from)?.wrapping_add(expected_count(numbers, index)) as u64);
+    }
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! Sessions over many pairs of sets, over channels that lose, repeat and reorder, and against forged messages.
+
+use crate::common::{is_soak, mix};
+use petal::session::{Method, Role, Session, Turn};
+use petal::{KindId, Listed, Sketch, Spec, Status, registry};
+use std::collections::{BTreeMap, BTreeSet};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// As many cases, or in the soak as many more.
+fn cases(few: u64, soak: u64) -> u64 {
+    if is_soak() { soak } else { few }
+}
+
+/// Random numbers, the same every time.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = mix(self.0.wrapping_add(1));
+        self.0
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+}
+
+fn riblt() -> Option<KindId> {
+    registry::find_name("riblt").map(|row| row.kind)
+}
+
+/// A sketch with so many symbols of these numbers.
+fn sketch(numbers: &[u64], symbols: u64, keeps_keys: bool) -> Sketch {
+    let mut sketch = petal::create_sketch(&Spec { kind: riblt(), bits: 192 * symbols, ..Spec::default() }).unwrap();
+    if keeps_keys {
+        sketch.keep_keys().unwrap();
+    }
+    sketch.insert_batch(&petal::Keys::U64(numbers)).outcome.unwrap();
+    sketch
+}
+
+/// Two sets with so many common numbers, and so many that each has alone.
+fn sets(random: &mut Random, common: u64, own: u64, other: u64) -> [Vec<u64>; 2] {
+    let seed = random.next();
+    let number = |i: u64| mix(seed.wrapping_add(i));
+    let shared = || (0..common).map(number);
+    let ours = shared().chain((common..common + own).map(number)).collect();
+    [ours, shared().chain((common + own..common + own + other).map(number)).collect()]
+}
+
+/// What a side lists, from the sets themselves.
+fn expected(ours: &[u64], theirs: &[u64]) -> Vec<Listed> {
+    let set = |numbers: &[u64]| numbers.iter().copied().collect::<BTreeSet<u64>>();
+    let (ours, theirs) = (set(ours), set(theirs));
+    let listed = |count: i64| move |number: &u64| Listed { count, number: *number };
+    theirs.difference(&ours).map(listed(-1)).chain(ours.difference(&theirs).map(listed(1))).collect()
+}
+
+/// Whether a session that is done lists what differs.
+fn is_right(session: &Session, ours: &[u64], theirs: &[u64]) -> bool {
+    session.differences().unwrap() == expected(ours, theirs)
+}
+
+/// Sessions between pairs of sets of every likeness end with the right list on both sides.
+#[test]
+fn random_sets_are_told_apart() {
+    let mut random = Random(28);
+    let mut methods: BTreeMap<String, u64> = BTreeMap::new();
+    for size in [0, 1, 10, 100, 1_000, 10_000] {
+        for round in 0..cases(if size > 1_000 { 4 } else { 25 }, 1_000) {
+            let most = if round % 2 == 0 { size + 1 } else { 12.min(size + 1) };
+            let (own, other) = (random.below(most), random.below(most));
+            let [ours, theirs] = sets(&mut random, size, own, other);
+            let keeps = [round % 3 > 0, round % 5 > 0];
+            let symbols = [1 + 2 * (own + other) + 30, 1 + 2 * (own + other) + 50];
+            let of = [sketch(&ours, symbols[0], keeps[0]), sketch(&theirs, symbols[1], keeps[1])];
+            let mut a = Session::new(&of[0], Role::Initiator, round % 7 == 0).unwrap();
+            let mut b = Session::new(&of[1], Role::Responder, false).unwrap();
+            loop {
+                match (a.turn(), b.turn()) {
+                    (Turn::Send, _) => b.receive(a.send().unwrap()).unwrap(),
+                    (_, Turn::Send) => a.receive(b.send().unwrap()).unwrap(),
+                    ends => break assert_eq!(ends, (Turn::Done, Turn::Done)),
+                }
+            }
+            assert!(is_right(&a, &ours, &theirs) && is_right(&b, &theirs, &ours), "{size} {own} {other}");
+            *methods.entry(format!("{:?}", a.report().method)).or_default() += 1;
+        }
+    }
+    assert_eq!(
+        methods.keys().map(|name| &**name).collect::<Vec<&str>>(),
+        ["Equal", "FilterAndRiblt", "Pinsketch", "Riblt"]
+    );
+}
+
+/// A channel that loses, repeats and reorders what it carries: no session ends with a wrong list. Each side sends its
+/// last message again from time to time, so that most sessions end well.
+#[test]
+fn bad_channels_never_lead_to_a_wrong_list() {
+    let mut random = Random(11);
+    let mut ended = 0;
+    let rounds = cases(2_000, 1_000_000);
+    for round in 0..rounds {
+        let (common, own, other) = (random.below(30), random.below(20), random.below(20));
+        let [ours, theirs] = sets(&mut random, common, own, other);
+        let keeps = [round % 2 == 0, round % 3 == 0];
+        let of = [sketch(&ours, 120, keeps[0]), sketch(&theirs, 120, keeps[1])];
+        let mut sides = [
+            Session::new(&of[0], Role::Initiator, false).unwrap(),
+            Session::new(&of[1], Role::Responder, false).unwrap(),
+        ];
+        // What is on its way to each side, and what each side sent last.
+        let mut under_way: [Vec<Vec<u8>>; 2] = Default::default();
+        let mut last: [Vec<u8>; 2] = Default::default();
+        for _ in 0..60 {
+            for side in 0..2 {
+                if sides[side].turn() == Turn::Send {
+                    last[side] = sides[side].send().unwrap().to_vec();
+                }
+                let copies = random.below(3);
+                (0..copies).for_each(|_| under_way[1 - side].push(last[side].clone()));
+                if !under_way[side].is_empty() {
+                    let at = random.below(under_way[side].len() as u64) as usize;
+                    let keep = random.below(4) == 0;
+                    let message = if keep { under_way[side][at].clone() } else { under_way[side].swap_remove(at) };
+                    let _ = sides[side].receive(&message);
+                }
+            }
+        }
+        for (side, (ours, theirs)) in sides.iter().zip([(&ours, &theirs), (&theirs, &ours)]) {
+            if side.turn() == Turn::Done {
+                ended += 1;
+                assert!(is_right(side, ours, theirs), "round {round}");
+            }
+        }
+    }
+    assert!(ended > rounds * 3 / 2, "{ended}");
+}
+
+/// Somebody in the middle who changes what messages say, and makes their checksums right again.
+struct Forger {
+    chains: [u64; 2],
+}
+
+impl Forger {
+    /// The message of a side as the other side gets it.
+    fn pass(&mut self, from: usize, message: &[u8], forge: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let (content, checksum) = message.split_at(message.len() - 8);
+        self.chains[from] = u64::from_le_bytes(checksum.try_into().unwrap());
+        let mut content = content.to_vec();
+        forge(&mut content);
+        let checksum = xxh3_64_with_seed(&content, self.chains[1 - from]);
+        self.chains[1 - from] = checksum;
+        content.extend_from_slice(&checksum.to_le_bytes());
+        content
+    }
+}
+
+/// Forged messages end in an error, or change only what the forger could claim of its own set: a side that keeps its
+/// keys never lists a key as its own that it has not, or as the other's that it has.
+#[test]
+fn forged_messages_never_make_a_side_wrong_about_itself() {
+    let mut random = Random(3);
+    let (mut ended, mut failed) = (0, 0);
+    let rounds = cases(3_000, 1_000_000);
+    for round in 0..rounds {
+        let (common, own, other) = (200 + random.below(200), random.below(60), random.below(60));
+        let [ours, theirs] = sets(&mut random, common, own, other);
+        let keeps = [round % 2 == 0, round % 3 > 0];
+        let of = [sketch(&ours, 300, keeps[0]), sketch(&theirs, 300, keeps[1])];
+        let mut sides = [
+            Session::new(&of[0], Role::Initiator, round % 5 == 0).unwrap(),
+            Session::new(&of[1], Role::Responder, false).unwrap(),
+        ];
+        let (mut forger, target, mut from) = (Forger { chains: [0; 2] }, random.below(6), 0);
+        for number in 0.. {
+            if sides[from].turn() != Turn::Send {
+                break;
+            }
+            let sent = sides[from].send().unwrap().to_vec();
+            let message = forger.pass(from, &sent, |content| {
+                if number < target {
+                    return;
+                }
+                match random.below(8) {
+                    0 => content.truncate(8 + random.below(content.len() as u64 - 7) as usize),
+                    1 => content.extend((0..random.below(40)).map(|i| i as u8)),
+                    2 => content[5] = random.below(14) as u8,
+                    _ => {}
+                }
+                for _ in 0..random.below(4) {
+                    let at = 8 + random.below((content.len() as u64 - 8).max(1)) as usize;
+                    if at < content.len() {
+                        let mask = [1 << random.below(8), random.next() as u8][random.below(2) as usize];
+                        content[at] ^= mask;
+                    }
+                }
+            });
+            from = 1 - from;
+            if let Err(error) = sides[from].receive(&message) {
+                assert_ne!(error.status(), Status::Internal, "{error}");
+                failed += 1;
+                if sides[from].turn() != Turn::Send {
+                    break;
+                }
+            }
+        }
+        for (side, (own, keeps)) in sides.iter().zip([(&ours, keeps[0]), (&theirs, keeps[1])]) {
+            if side.turn() == Turn::Done && side.report().method != Method::Equal && keeps {
+                ended += 1;
+                let own: BTreeSet<u64> = own.iter().copied().collect();
+                let is_sound = |one: &Listed| own.contains(&one.number) == (one.count == 1);
+                assert!(side.differences().unwrap().iter().all(is_sound), "round {round}");
+            }
+        }
+    }
+    assert!(ended > rounds / 10 && failed > rounds / 3, "{ended} {failed}");
+}
