@@ -88,6 +88,85 @@ static void forms(void) {
   petal_sketch_free(sketch);
 }
 
+static petal_presence presence_of(const petal_sketch *sketch, uint64_t number, petal_pair *pair) {
+  petal_presence presence = 99;
+  CHECK_OK(petal_sketch_get_u64(sketch, number, &presence, pair, NULL));
+  return presence;
+}
+
+/* A sketch of few numbers knows which they are. */
+static void lookups(void) {
+  petal_sketch *sketch = make(20);
+  petal_spec spec = {.struct_size = sizeof spec};
+  uint64_t apple = 0;
+  CHECK_OK(petal_hash(&spec, "apple", 5, &apple, NULL));
+  CHECK_OK(petal_sketch_insert(sketch, "apple", 5));
+  CHECK_OK(petal_sketch_remove_u64(sketch, 7));
+  petal_presence presence = 99;
+  petal_pair pair = {.value = 1};
+  CHECK_OK(petal_sketch_get(sketch, "apple", 5, &presence, &pair, NULL));
+  CHECK(presence == PETAL_PRESENCE_THERE && pair.number == apple && pair.count == 1 && pair.value == 0);
+  CHECK_OK(petal_sketch_get_hash(sketch, apple, &presence, NULL, NULL));
+  CHECK(presence == PETAL_PRESENCE_THERE);
+  CHECK(presence_of(sketch, 7, &pair) == PETAL_PRESENCE_THERE && pair.count == -1);
+  CHECK(presence_of(sketch, 8, &pair) == PETAL_PRESENCE_ABSENT && pair.count == 0 && pair.number == 8);
+  for (uint64_t i = 0; i < 1000; i++) CHECK_OK(petal_sketch_insert_u64(sketch, 100 + i));
+  CHECK(presence_of(sketch, 7, &pair) == PETAL_PRESENCE_UNKNOWN && pair.count == 0);
+  petal_error error = {.struct_size = sizeof error};
+  CHECK_EQUAL(petal_sketch_insert_value_u64(sketch, 1, 2, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK(strstr(error.message, "value_bits = 64"));
+  size_t count = 0;
+  bool is_complete = false;
+  CHECK_EQUAL(petal_sketch_list_values(sketch, NULL, 0, &count, &is_complete, NULL), PETAL_ERR_UNSUPPORTED);
+  petal_sketch_free(sketch);
+  petal_spec rateless = {.struct_size = sizeof rateless, .kind = PETAL_KIND_RIBLT, .capacity = 20};
+  CHECK_OK(petal_sketch_new(&rateless, &sketch, NULL));
+  CHECK_EQUAL(petal_sketch_get_u64(sketch, 1, &presence, NULL, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK(strstr(error.message, "riblt cannot get"));
+  petal_sketch_free(sketch);
+}
+
+/* Numbers have values, and of a number whose value differs both values are listed. */
+static void values(void) {
+  petal_spec spec = {
+      .struct_size = sizeof spec, .kind = PETAL_KIND_IBLT, .capacity = 20, .false_positive_rate = 1e-6};
+  CHECK_OK(petal_spec_set(&spec, "value_bits", 64, NULL));
+  petal_sketch *ours = NULL, *theirs = NULL;
+  CHECK_OK(petal_sketch_new(&spec, &ours, NULL));
+  CHECK_OK(petal_sketch_new(&spec, &theirs, NULL));
+  uint64_t numbers[500], given[500];
+  for (uint64_t i = 0; i < 500; i++) numbers[i] = i, given[i] = 3 * i;
+  petal_answers answers = ANSWERS(.done = 99);
+  CHECK_OK(petal_sketch_insert_value_batch(ours, U64_KEYS(numbers, 500), given, &answers, NULL));
+  CHECK_EQUAL(answers.done, 500);
+  given[5] = 1;
+  CHECK_OK(petal_sketch_insert_value_batch(theirs, U64_KEYS(numbers, 500), given, NULL, NULL));
+  CHECK_OK(petal_sketch_subtract(ours, theirs, NULL));
+  CHECK_OK(petal_sketch_insert_value(ours, "apple", 5, 10, NULL));
+  CHECK_OK(petal_sketch_insert_value_u64(ours, 1000, 20, NULL));
+  CHECK_OK(petal_sketch_insert_value_hash(ours, 1001, 30, NULL));
+  petal_pair pairs[6];
+  size_t count = 0;
+  bool is_complete = false;
+  uint32_t bits = 0;
+  CHECK_OK(petal_sketch_value_bits(ours, &bits, NULL));
+  CHECK_EQUAL(bits, 64);
+  CHECK_OK(petal_sketch_list_values(ours, pairs, 2, &count, &is_complete, NULL));
+  CHECK(is_complete && count == 5);
+  CHECK(pairs[0].number == 5 && pairs[0].value == 1 && pairs[0].count == -1);
+  CHECK(pairs[1].number == 5 && pairs[1].value == 15 && pairs[1].count == 1);
+  CHECK(presence_of(ours, 1001, pairs) == PETAL_PRESENCE_THERE && pairs[0].value == 30);
+  CHECK_OK(petal_sketch_remove_value(ours, "apple", 5, 10, NULL));
+  CHECK_OK(petal_sketch_remove_value_u64(ours, 1000, 20, NULL));
+  CHECK_OK(petal_sketch_remove_value_hash(ours, 1001, 30, NULL));
+  CHECK_OK(petal_sketch_remove_value_batch(ours, U64_KEYS(numbers + 5, 1), (uint64_t[]){15}, NULL, NULL));
+  CHECK_OK(petal_sketch_insert_value_u64(ours, 5, 1, NULL));
+  CHECK_OK(petal_sketch_list_values(ours, NULL, 0, &count, &is_complete, NULL));
+  CHECK(is_complete && count == 0);
+  petal_sketch_free(theirs);
+  petal_sketch_free(ours);
+}
+
 static bool append(void *context, const void *bytes, size_t length) {
   unsigned char **end = context;
   memcpy(*end, bytes, length);
@@ -326,6 +405,8 @@ int main(void) {
   streams();
   kept_keys();
   forms();
+  lookups();
+  values();
   images();
   refusals();
   bytes_of_minisketch();

@@ -40,8 +40,8 @@
  * error, and not in a wrong list.
  *
  * A message that was lost, repeated, reordered or damaged is refused, and changes nothing. Whatever a message says,
- * memory and work are bounded: a session has at most 2^19 coded symbols and 512 syndromes, and it takes as much memory
- * as the messages that come, beside 50 MB at most for symbols of numbers. A session does not know who the other side
+ * memory and work are bounded: a session has at most 2^18 coded symbols and 512 syndromes, and it takes as much memory
+ * as the messages that come, beside 35 MB at most for symbols of numbers. A session does not know who the other side
  * is: take a channel that authenticates it. docs/session.md specifies the messages to the byte.
  */
 

@@ -26,8 +26,8 @@
  * A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
  * seed, key and parameters. The capacity is the number of differences. The false_positive_rate is the probability that
  * the sketch cannot list so many; `pinsketch` always can. In place of both the spec may give bits (192 for a cell of
- * `iblt`, 192 for a symbol of `riblt`, field_bits for a difference of `pinsketch`) and hashes (`iblt`: 3 to 7, the
- * cells of a number).
+ * `iblt`, 256 with value_bits = 64; 192 for a symbol of `riblt`; field_bits for a difference of `pinsketch`) and
+ * hashes (`iblt`: 3 to 7, the cells of a number).
  */
 
 #ifndef PETAL_SKETCH_H
@@ -222,7 +222,7 @@ petal_status petal_sketch_save(const petal_sketch *sketch, const char *path, pet
 petal_status petal_sketch_verify(const petal_sketch *sketch, petal_error *error);
 
 /**
- * Describes a sketch. `hashes` is the number of cells of a number, `bits` the number of bits of all cells, 192 each,
+ * Describes a sketch. `hashes` is the number of cells of a number, `bits` the number of bits of all cells,
  * and `offered` the number of insertions less that of removals. Constant time: reads no payload.
  */
 petal_status petal_sketch_describe(const petal_sketch *sketch, petal_description *description, petal_error *error);
@@ -292,6 +292,261 @@ petal_status petal_sketch_export_minisketch(const petal_sketch *sketch,
  * changes nothing then.
  */
 petal_status petal_sketch_import_minisketch(petal_sketch *sketch, const void *bytes, size_t length, petal_error *error);
+
+
+/*
+ * SKETCHES: STREAMS OF CODED SYMBOLS
+ *
+ * A sketch of the kind `riblt` has the first coded symbols of its set. A stream has as many as it takes. One side
+ * writes the symbols of its set. The other side reads them as they come, subtracts its own, and says when it has found
+ * all differences. Neither side has to know their number beforehand.
+ *
+ * Symbols after those of the sketch are computed from the keys that the handle keeps (`petal_sketch_keep_keys()`), in
+ * one pass over the keys whenever the number of symbols doubles.
+ *
+ * A stream may come from somebody hostile. Reading takes at most some 200 bytes of memory (550 with whole keys of 64
+ * bytes) and 128 steps for each symbol, and `petal_stream_set_limit()` bounds the number of symbols. If nobody else
+ * knows the key of the hash function (`PETAL_HASH_SIPHASH13`), nobody can make symbols that show false differences.
+ * `docs/format.md` has the format.
+ */
+
+/**
+ * A stream from a sketch and to it. Free it with `petal_stream_free()`. A stream uses its sketch in every call, so the
+ * sketch must outlive it, and must not change meanwhile: a stream of a sketch that has changed returns
+ * `PETAL_ERR_CONTRADICTION`.
+ */
+typedef struct petal_stream petal_stream;
+
+/**
+ * Makes a stream that has written and read nothing. Returns `PETAL_ERR_UNSUPPORTED` if the kind of the sketch has no
+ * coded symbols.
+ */
+petal_status petal_stream_new(const petal_sketch *sketch, petal_stream **stream, petal_error *error);
+
+/** Frees a stream. NULL is allowed. */
+void petal_stream_free(petal_stream *stream);
+
+/**
+ * Sets the most symbols that the stream reads; 2^20 if you do not set it. That is enough for some 770,000 differences.
+ * `petal_stream_read()` returns `PETAL_ERR_TOO_LARGE` for a symbol past the limit.
+ */
+petal_status petal_stream_set_limit(petal_stream *stream, uint64_t symbols, petal_error *error);
+
+/**
+ * Writes the next coded symbols of the sketch: at most `symbols`, and only whole ones that `buffer` has room for.
+ * `written` becomes the number of bytes. A header of 16 bytes comes before the first symbol. A symbol takes
+ * `key_bytes` (8 for numbers) and 9 to 18 bytes, and most often `key_bytes` and 9 or 10; 98 bytes are enough for a
+ * header and a symbol.
+ *
+ * Returns `PETAL_ERR_BUFFER_TOO_SMALL` if there is no room for one symbol, and `PETAL_ERR_UNSUPPORTED` if the next
+ * symbol needs the keys and the sketch does not keep them. The stream then stays as it was.
+ */
+petal_status petal_stream_write(petal_stream *stream,
+                                uint64_t symbols,
+                                void *buffer,
+                                size_t length,
+                                size_t *written,
+                                petal_error *error);
+
+/**
+ * Reads the next bytes of the other side's stream, however many: the pieces may end anywhere. `is_complete` becomes
+ * true if the symbols up to here show all differences. You may go on reading after that.
+ *
+ * Returns `PETAL_ERR_FOREIGN` or `PETAL_ERR_INCOMPATIBLE`, naming the first difference, if the stream is not for this
+ * sketch, `PETAL_ERR_CORRUPT` for symbols that no set has, `PETAL_ERR_TOO_LARGE` past the limit, and
+ * `PETAL_ERR_UNSUPPORTED` if the next symbol needs our keys and the sketch does not keep them. After an error the
+ * stream reads no more, and keeps what it has found.
+ */
+petal_status petal_stream_read(petal_stream *stream,
+                               const void *bytes,
+                               size_t length,
+                               bool *is_complete,
+                               petal_error *error);
+
+/**
+ * Lists the differences that are found so far, as `petal_sketch_list()` does after a subtraction: with 1 those that
+ * only the sketch has, with -1 those that only the other side has. `is_complete` becomes true if these are all.
+ */
+petal_status petal_stream_list(const petal_stream *stream,
+                               petal_listed *listed,
+                               size_t room,
+                               size_t *count,
+                               bool *is_complete,
+                               petal_error *error);
+
+/** Lists the differences that are found so far, as `petal_sketch_list_keys()` does after a subtraction. */
+petal_status petal_stream_list_keys(const petal_stream *stream,
+                                    void *keys,
+                                    int64_t *counts,
+                                    size_t room,
+                                    size_t *count,
+                                    bool *is_complete,
+                                    petal_error *error);
+
+/** Returns how many symbols were written. 0 for NULL. */
+uint64_t petal_stream_symbols_written(const petal_stream *stream);
+
+/** Returns how many symbols were read. 0 for NULL. */
+uint64_t petal_stream_symbols_read(const petal_stream *stream);
+
+
+/*
+ * SKETCHES: WHOLE KEYS
+ *
+ * With the parameter `key_bytes` (8 to 64) a sketch of the kind `riblt` holds whole keys of that many bytes in place
+ * of numbers, and lists the keys themselves. It refuses byte keys of another length with `PETAL_ERR_OUT_OF_RANGE`, and
+ * hashes with `PETAL_ERR_UNSUPPORTED`. It takes numbers if `key_bytes` is 8. The key of a number is then its eight
+ * little-endian bytes.
+ */
+
+/** Returns how many bytes a key has, if the sketch holds whole keys. 0 if it holds numbers, and for NULL. */
+size_t petal_sketch_key_bytes(const petal_sketch *sketch);
+
+/**
+ * Lists the whole keys of a sketch: first those with -1, then those with 1, each in ascending order of their bytes.
+ * `count` becomes the number of all listed keys. The function writes the first `room` of these to `keys`, `key_bytes`
+ * bytes each, and their counts to `counts`; both may be NULL if `room` is 0. In all else this is as
+ * `petal_sketch_list()`. A sketch lists at most one key for each of its symbols. Returns `PETAL_ERR_UNSUPPORTED` for a
+ * sketch of numbers.
+ */
+petal_status petal_sketch_list_keys(const petal_sketch *sketch,
+                                    void *keys,
+                                    int64_t *counts,
+                                    size_t room,
+                                    size_t *count,
+                                    bool *is_complete,
+                                    petal_error *error);
+
+
+/*
+ * SKETCHES: SINGLE NUMBERS AND VALUES
+ *
+ * A sketch of the kind `iblt` can be asked for single numbers, as long as it has few of them: `petal_sketch_get()`.
+ * Sketches of other kinds refuse that with `PETAL_ERR_UNSUPPORTED`.
+ *
+ * With the parameter value_bits = 64 each number of an `iblt` sketch has a 64-bit value. Then the difference of two
+ * sketches has the numbers that only one side has, and those whose values differ: the sketch lists such a number
+ * twice, with -1 and the value of the subtracted sketch, and with 1 and the value of the other. For the capacity these
+ * count twice. Remove a number with the value that you inserted it with. Functions without values work in such a
+ * sketch as well: there a number has the value 0.
+ */
+
+/** What a sketch says of a number: one of `PETAL_PRESENCE_*`. */
+typedef uint32_t petal_presence;
+
+/** The number is not there. */
+#define PETAL_PRESENCE_ABSENT 0
+/** The number is there. */
+#define PETAL_PRESENCE_THERE 1
+/** The sketch cannot say: each cell of the number has other numbers too. `petal_sketch_list()` may know. */
+#define PETAL_PRESENCE_UNKNOWN 2
+
+/** A number with its value. */
+typedef struct petal_pair {
+  /** The number: a uint64_t key, or the hash of a byte key. */
+  uint64_t number;
+  /** The value; 0 in a sketch without values. */
+  uint64_t value;
+  /** 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had. */
+  int64_t count;
+} petal_pair;
+
+/**
+ * Asks a sketch for a byte key: for its hash. `presence` becomes one of `PETAL_PRESENCE_*`. `pair`, nullable, becomes
+ * the number with its count and value, which are 0 unless the number is there. The answer is right if each number was
+ * inserted only once.
+ *
+ * With n numbers in m cells, k of which are a number's, the sketch knows of a number that is there with the
+ * probability 1 - (1 - e^(-kn/m))^k, and of a number that is not there more often. With values only one cell of a
+ * number can be asked, and this probability is e^(-kn/m). A number with two values is unknown. Constant time.
+ */
+petal_status petal_sketch_get(const petal_sketch *sketch,
+                              const void *key,
+                              size_t length,
+                              petal_presence *presence,
+                              petal_pair *pair,
+                              petal_error *error);
+
+/** Asks a sketch for a number, as `petal_sketch_get()` does for a byte key. */
+petal_status petal_sketch_get_u64(const petal_sketch *sketch,
+                                  uint64_t number,
+                                  petal_presence *presence,
+                                  petal_pair *pair,
+                                  petal_error *error);
+
+/** Asks a sketch for the hash of a key, as `petal_sketch_get()` does for a byte key. */
+petal_status petal_sketch_get_hash(const petal_sketch *sketch,
+                                   uint64_t hash,
+                                   petal_presence *presence,
+                                   petal_pair *pair,
+                                   petal_error *error);
+
+/** Writes the bits of a value: 64, or 0 if the numbers of the sketch have no values. */
+petal_status petal_sketch_value_bits(const petal_sketch *sketch, uint32_t *bits, petal_error *error);
+
+/**
+ * Inserts a byte key with its value. Insert a key only once, with one value. Returns `PETAL_ERR_UNSUPPORTED` if the
+ * sketch has no values. Constant time.
+ */
+petal_status petal_sketch_insert_value(petal_sketch *sketch,
+                                       const void *key,
+                                       size_t length,
+                                       uint64_t value,
+                                       petal_error *error);
+
+/** Inserts a number with its value, as `petal_sketch_insert_value()` does a byte key. */
+petal_status petal_sketch_insert_value_u64(petal_sketch *sketch, uint64_t number, uint64_t value, petal_error *error);
+
+/** Inserts the hash of a key with its value, as `petal_sketch_insert_value()` does a byte key. */
+petal_status petal_sketch_insert_value_hash(petal_sketch *sketch, uint64_t hash, uint64_t value, petal_error *error);
+
+/**
+ * Inserts keys with their values in order. `values` has one value a key, and may be NULL if there are no keys.
+ * `answers`, nullable, only tells how many keys the sketch took: the first `done`. A sketch refuses every form of
+ * answers.
+ */
+petal_status petal_sketch_insert_value_batch(petal_sketch *sketch,
+                                             const petal_keys *keys,
+                                             const uint64_t *values,
+                                             petal_answers *answers,
+                                             petal_error *error);
+
+/**
+ * Removes a byte key with the value that it was inserted with. If you remove a pair of key and value that you did not
+ * insert, the sketch lists the pair with -1.
+ */
+petal_status petal_sketch_remove_value(petal_sketch *sketch,
+                                       const void *key,
+                                       size_t length,
+                                       uint64_t value,
+                                       petal_error *error);
+
+/** Removes a number with its value, as `petal_sketch_remove_value()` does a byte key. */
+petal_status petal_sketch_remove_value_u64(petal_sketch *sketch, uint64_t number, uint64_t value, petal_error *error);
+
+/** Removes the hash of a key with its value, as `petal_sketch_remove_value()` does a byte key. */
+petal_status petal_sketch_remove_value_hash(petal_sketch *sketch, uint64_t hash, uint64_t value, petal_error *error);
+
+/** Removes keys with their values in order, as `petal_sketch_insert_value_batch()` inserts them. */
+petal_status petal_sketch_remove_value_batch(petal_sketch *sketch,
+                                             const petal_keys *keys,
+                                             const uint64_t *values,
+                                             petal_answers *answers,
+                                             petal_error *error);
+
+/**
+ * Lists the numbers of a sketch with their values, as `petal_sketch_list()` lists them without. The order is by count,
+ * then by number, then by value. `count` becomes the number of all listed pairs. The function writes the first `room`
+ * of these to `pairs`, which may be NULL if `room` is 0. A sketch lists at most one pair for each of its cells: one
+ * for each 256 of the `bits` of `petal_sketch_describe()`. Returns `PETAL_ERR_UNSUPPORTED` if the sketch has no
+ * values.
+ */
+petal_status petal_sketch_list_values(const petal_sketch *sketch,
+                                      petal_pair *pairs,
+                                      size_t room,
+                                      size_t *count,
+                                      bool *is_complete,
+                                      petal_error *error);
 
 #ifdef __cplusplus
 }

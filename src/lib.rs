@@ -46,8 +46,8 @@ pub use batch::keys::{Keys, WholeKeys, hash_keys};
 pub use batch::ring::{self, Taken};
 pub use blocks::{Layout, Measure, View};
 pub use contract::{
-    Base, Capabilities, Counted, Entry, Handle, INTERVAL_SIGMAS, KeyListing, Listed, Listing, Overfill,
-    PROGRESS_INTERVAL, Progress, Records, Row, Sizes, Structure, Window,
+    Base, Capabilities, Counted, Entry, Handle, INTERVAL_SIGMAS, KeyListing, Listed, ListedValue, Listing, Overfill,
+    PROGRESS_INTERVAL, Presence, Progress, Records, Row, Sizes, Structure, ValueListing, Window,
 };
 pub use error::{Error, MESSAGE_LENGTH, Result, Status};
 pub use handle::estimate::{Comparison, Estimate, compare, estimate};

@@ -191,7 +191,9 @@ typedef enum {
 	PETAL_GO_MAP_REPLACE,
 	PETAL_GO_MAP_BUILDER_PUT,
 	PETAL_GO_SKETCH_INSERT,
-	PETAL_GO_SKETCH_REMOVE
+	PETAL_GO_SKETCH_REMOVE,
+	PETAL_GO_SKETCH_INSERT_VALUE,
+	PETAL_GO_SKETCH_REMOVE_VALUE
 } petal_go_verb;
 typedef struct {
 	uint64_t true_count;
@@ -225,6 +227,8 @@ static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const 
 	case PETAL_GO_MAP_BUILDER_PUT: return petal_map_builder_put_batch(handle, keys, given, answers, error);
 	case PETAL_GO_SKETCH_INSERT: return petal_sketch_insert_batch(handle, keys, answers, error);
 	case PETAL_GO_SKETCH_REMOVE: return petal_sketch_remove_batch(handle, keys, answers, error);
+	case PETAL_GO_SKETCH_INSERT_VALUE: return petal_sketch_insert_value_batch(handle, keys, given, answers, error);
+	case PETAL_GO_SKETCH_REMOVE_VALUE: return petal_sketch_remove_value_batch(handle, keys, given, answers, error);
 	}
 	return PETAL_ERR_INTERNAL;
 }
@@ -251,6 +255,17 @@ static inline petal_status petal_go_batch(petal_go_verb verb, void *handle, peta
 static inline petal_status petal_go_sketch_change(petal_sketch *sketch, bool removes, const uint8_t *key,
                                                   size_t length) {
 	return removes ? petal_sketch_remove(sketch, key, length) : petal_sketch_insert(sketch, key, length);
+}
+
+static inline petal_status petal_go_sketch_get(const petal_sketch *sketch, const uint8_t *key, size_t length,
+                                               petal_presence *presence, petal_pair *pair, petal_error *error) {
+	return petal_sketch_get(sketch, key, length, presence, pair, error);
+}
+
+static inline petal_status petal_go_sketch_change_value(petal_sketch *sketch, bool removes, const uint8_t *key,
+                                                        size_t length, uint64_t value, petal_error *error) {
+	return removes ? petal_sketch_remove_value(sketch, key, length, value, error)
+	               : petal_sketch_insert_value(sketch, key, length, value, error);
 }
 
 static inline petal_status petal_go_sketch_load(const uint8_t *image, size_t length, const petal_open_options *options,

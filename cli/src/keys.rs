@@ -103,6 +103,17 @@ impl Inputs {
         Ok(Inputs { form: Form { field, ..inputs.form }, ..inputs })
     }
 
+    /// The inputs; if `values` is set, records are keys with their values.
+    pub fn with_values(self, values: bool) -> Inputs {
+        let field = if values { Some(Field::BeforeValue) } else { self.form.field };
+        Inputs { form: Form { field, ..self.form }, ..self }
+    }
+
+    /// Whether records are keys with their values.
+    pub fn have_values(&self) -> bool {
+        matches!(self.form.field, Some(Field::BeforeValue))
+    }
+
     /// Whether keys are hashes.
     pub fn have_hashes(&self) -> bool {
         self.form.hashes
@@ -251,6 +262,8 @@ enum Field {
     AmongBlanks(u64),
     /// The text after a decimal number and a blank.
     AfterCount,
+    /// The text before the last tab. The value of the key comes after it.
+    BeforeValue,
 }
 
 fn is_blank(byte: &u8) -> bool {
@@ -275,6 +288,7 @@ impl Field {
                 let end = digits + record[digits..].iter().position(is_blank)?;
                 Some(end + 1..record.len())
             }
+            Field::BeforeValue => Some(0..record.iter().rposition(|byte| *byte == b'\t')?),
         }
     }
 
@@ -283,6 +297,7 @@ impl Field {
         match self {
             Field::Between(number, _) | Field::AmongBlanks(number) => format!("field {number}"),
             Field::AfterCount => String::from("count and key with a blank or tab between them"),
+            Field::BeforeValue => String::from("key and value with a tab between them"),
         }
     }
 
@@ -366,6 +381,22 @@ impl<'a> Batch<'a> {
             })?;
         }
         Ok(counts)
+    }
+
+    /// The values after the keys, if records have values ([`Inputs::have_values`]).
+    pub fn values<'r>(&self, room: &'r mut [u64; RECORDS]) -> Outcome<&'r [u64]> {
+        let values = &mut room[..self.len()];
+        for (i, value) in values.iter_mut().enumerate() {
+            let start = self.fields.map_or(self.ends[i], |fields| fields[i].end + 1);
+            let text = String::from_utf8_lossy(&self.bytes[start..self.ends[i]]);
+            *value = numbers::seed(&text).map_err(|_| {
+                Failure::new(format_args!(
+                    "{}: {text:?} is not a value: a decimal number below 2^64, or a hexadecimal one after 0x",
+                    self.place(i)
+                ))
+            })?;
+        }
+        Ok(values)
     }
 
     /// The key of record `i` as an integer in decimal digits.

@@ -40,6 +40,7 @@ mod rejuvenate;
 mod remove;
 mod resize;
 mod sketch;
+mod sketch_get;
 mod source;
 mod spec;
 mod sync;
@@ -110,6 +111,7 @@ fn dispatch(cli: &Cli) -> Outcome {
             args::sketch::Command::Build(args) => sketch::build(args, common),
             args::sketch::Command::Insert(args) => sketch::insert(args, common),
             args::sketch::Command::Remove(args) => sketch::remove(args, common),
+            args::sketch::Command::Get(args) => sketch_get::get(args, common),
             args::sketch::Command::Subtract(args) => sketch::combine(args, common, petal::Sketch::subtract),
             args::sketch::Command::Merge(args) => sketch::combine(args, common, petal::Sketch::merge),
             args::sketch::Command::List(args) => sketch::list(args, common),

@@ -344,6 +344,10 @@ pub const PAGES: &[Page] = &[
                 "Of whole keys of 40 bytes, which are listed in hexadecimal",
                 "git rev-list --all | petal sketch build --kind riblt --set key_bytes=40 --capacity 10 -o s.petal",
             ),
+            (
+                "Of keys with values, so that other values are differences too",
+                "printf 'tea\\t295\\n' | petal sketch build --values --capacity 10 -o prices.petal",
+            ),
         ],
         status: SUCCESS,
     },
@@ -356,6 +360,14 @@ pub const PAGES: &[Page] = &[
         name: "sketch remove",
         examples: &[("Keys that are gone from the set", "petal sketch remove users.petal gone.txt")],
         status: SUCCESS,
+    },
+    Page {
+        name: "sketch get",
+        examples: &[
+            ("Which of some keys differ", "petal sketch get changed.petal some.txt"),
+            ("One key", "echo ann | petal sketch get changed.petal"),
+        ],
+        status: "0 if the sketch can say it of all keys; 1 if it cannot of some; 2 for trouble.",
     },
     Page {
         name: "sketch subtract",

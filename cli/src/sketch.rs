@@ -4,7 +4,7 @@ use crate::args;
 use crate::failure::{self, Failure, Outcome};
 use crate::file_name::name;
 use crate::image_file::{self, open_sketch};
-use crate::keys::{Inputs, Room};
+use crate::keys::{Inputs, RECORDS, Room};
 use crate::output::{Destination, Text};
 use crate::progress::Progress;
 use crate::stdio::check_standard_input;
@@ -16,11 +16,11 @@ use std::path::PathBuf;
 
 pub fn build(args: &args::sketch::Build, common: args::Common) -> Outcome {
     let secret = args.hashing.secret.key_file.as_deref();
-    let inputs = Inputs::new(&args.keys, secret)?.with_hashes(args.numbers.numbers);
+    let inputs = Inputs::new(&args.keys, secret)?.with_hashes(args.numbers.numbers).with_values(args.values.values);
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     destination.check_apart_from(&inputs)?;
     let mut sketch = petal::create_sketch(&spec::of_sketch(args)?)?;
-    change(&mut sketch, &inputs, "reading", Sketch::insert_batch)?;
+    change(&mut sketch, &inputs, "reading", INSERT)?;
     destination.write(&sketch)?;
     if common.json {
         info::print_json(&info::Summary::of(destination.path(), &sketch))?;
@@ -28,15 +28,15 @@ pub fn build(args: &args::sketch::Build, common: args::Common) -> Outcome {
     Ok(0)
 }
 
+/// What changes a sketch: by keys, and by keys with their values.
+type Give = (fn(&mut Sketch, &Keys) -> Taken, fn(&mut Sketch, &Keys, &[u64]) -> Taken);
+const INSERT: Give = (Sketch::insert_batch, Sketch::insert_value_batch);
+const REMOVE: Give = (Sketch::remove_batch, Sketch::remove_value_batch);
+
 /// Applies `change` to all keys of the inputs, and returns the number of keys.
-fn change(
-    sketch: &mut Sketch,
-    inputs: &Inputs,
-    doing: &'static str,
-    give: fn(&mut Sketch, &Keys) -> Taken,
-) -> Outcome<u64> {
+fn change(sketch: &mut Sketch, inputs: &Inputs, doing: &'static str, give: Give) -> Outcome<u64> {
     let hasher = sketch.base().hasher().clone();
-    let (mut room, mut keys) = (Room::new(), 0);
+    let (mut room, mut values, mut keys) = (Room::new(), [0; RECORDS], 0);
     inputs.for_each(&mut Progress::new(doing, inputs.length()), |batch| {
         let given = if sketch.key_bytes() > 0 && !inputs.have_hashes() {
             batch.whole(&mut room)?
@@ -47,7 +47,10 @@ fn change(
                 keys => keys,
             }
         };
-        let taken = give(sketch, &given);
+        let taken = match inputs.have_values() {
+            true => give.1(sketch, &given, batch.values(&mut values)?),
+            false => give.0(sketch, &given),
+        };
         keys += taken.keys as u64;
         taken.outcome?;
         Ok(ControlFlow::Continue(()))
@@ -56,11 +59,11 @@ fn change(
 }
 
 pub fn insert(args: &args::sketch::Change, common: args::Common) -> Outcome {
-    change_file(args, common, (Capabilities::INSERT, "insert"), "inserting", Sketch::insert_batch)
+    change_file(args, common, (Capabilities::INSERT, "insert"), "inserting", INSERT)
 }
 
 pub fn remove(args: &args::sketch::Change, common: args::Common) -> Outcome {
-    change_file(args, common, (Capabilities::REMOVE, "remove"), "removing", Sketch::remove_batch)
+    change_file(args, common, (Capabilities::REMOVE, "remove"), "removing", REMOVE)
 }
 
 /// Changes the sketch in its file. Changes before a failure stay, and the file is sound.
@@ -69,12 +72,13 @@ fn change_file(
     common: args::Common,
     able: (Capabilities, &'static str),
     doing: &'static str,
-    give: fn(&mut Sketch, &Keys) -> Taken,
+    give: Give,
 ) -> Outcome {
     if common.json {
         stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
     }
     let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?.with_hashes(args.numbers.numbers);
+    let inputs = inputs.with_values(args.values.values);
     let (mut sketch, _lock) = image_file::open_to_change(&args.sketch, &args.secret, &inputs, able, open_sketch)?;
     let changed = change(&mut sketch, &inputs, doing, give);
     image_file::keep(&args.sketch, &mut sketch).map_err(|error| Failure::at(&args.sketch, &error))?;
@@ -116,6 +120,8 @@ pub fn combine(
 struct Listed {
     number: u64,
     count: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<u64>,
 }
 
 /// A listed whole key as JSON.
@@ -156,13 +162,19 @@ fn list_numbers(
     sketch: &Sketch,
     text: &mut Text,
 ) -> Outcome<(usize, bool)> {
-    let listing = sketch.list().map_err(|error| Failure::at(&args.sketch, &error))?;
-    for listed in &listing.listed {
-        match common.json {
-            true => text.json(&Listed { number: listed.number, count: listed.count })?,
-            false => text.line(format_args!("{}{}", sign(listed.count), listed.number))?,
-        }
+    let failed = |error| Failure::at(&args.sketch, &error);
+    let mut tell = |number: u64, count: i64, value: Option<u64>| match (common.json, value) {
+        (true, value) => text.json(&Listed { number, count, value }),
+        (false, Some(value)) => text.line(format_args!("{}{number}\t{value}", sign(count))),
+        (false, None) => text.line(format_args!("{}{number}", sign(count))),
+    };
+    if sketch.value_bits() > 0 {
+        let listing = sketch.list_values().map_err(failed)?;
+        listing.listed.iter().try_for_each(|one| tell(one.number, one.count, Some(one.value)))?;
+        return Ok((listing.listed.len(), listing.is_complete));
     }
+    let listing = sketch.list().map_err(failed)?;
+    listing.listed.iter().try_for_each(|one| tell(one.number, one.count, None))?;
     Ok((listing.listed.len(), listing.is_complete))
 }
 

@@ -46,7 +46,14 @@ pub fn of_map(args: &args::map::Build) -> Outcome<Spec> {
 pub fn of_sketch(args: &args::sketch::Build) -> Outcome<Spec> {
     let spec = Spec { capacity: args.capacity, false_positive_rate: args.fpr.unwrap_or(0.0), ..Spec::default() };
     let default = registry::find(registry::DEFAULT_SKETCH_KIND).map(|row| row.name);
-    let spec = with(spec, args.kind.as_deref().or(default), &args.hashing, &args.set)?;
+    let mut spec = with(spec, args.kind.as_deref().or(default), &args.hashing, &args.set)?;
+    if args.values.values {
+        let failed = |error: petal::Error| Failure::new(format_args!("--values: {error}"));
+        let parameter = petal::parameter_of(&spec, "value_bits").map_err(failed)?;
+        if !spec.parameters.iter().any(|setting| setting.id == parameter.id()) {
+            spec.set(parameter, 64.0).map_err(failed)?;
+        }
+    }
     match petal::row_of(&spec)? {
         row if row.handle() == petal::Handle::Sketch => Ok(spec),
         row => {

@@ -136,3 +136,53 @@ fn what_cannot_be_is_refused() {
     place.petal_on("sketch build --numbers --capacity 10 -o out", b"x\n").names(&["is not a hash", "--numbers"]);
     assert!(!place.path("out").exists());
 }
+
+/// A sketch of few keys says which they are, and says where it cannot.
+#[test]
+fn single_keys_are_looked_up() {
+    let place = Place::new();
+    place.petal_on("sketch build --capacity 20 --fpr 1e-9 -o s.petal", b"ann\nbob\n").quiet();
+    place.petal_on("sketch remove s.petal", b"eve\n").quiet();
+    let run = place.petal_on("sketch get s.petal", b"ann\ncid\neve\n");
+    assert_eq!(run.text(), "ann\t+1\ncid\t0\neve\t-1\n");
+    let run = place.petal_on("sketch get --json s.petal", b"ann\ncid\n");
+    assert_eq!(
+        run.text(),
+        "{\"key\":\"ann\",\"presence\":\"there\",\"count\":1}\n{\"key\":\"cid\",\"presence\":\"absent\"}\n"
+    );
+    place.file("keys", lines(0..1000));
+    place.petal("sketch build --numbers --capacity 10 -o n.petal keys").quiet();
+    let run = place.petal_on("sketch get --numbers n.petal", b"0x7\n");
+    assert_eq!((run.status, &*run.stdout), (1, &b"0x7\t?\n"[..]));
+    place.petal("sketch build --kind riblt --numbers --capacity 10 -o r.petal keys").quiet();
+    place.petal("sketch get r.petal keys").names(&["r.petal", "riblt cannot get"]);
+}
+
+/// A key whose value differs is listed with both values.
+#[test]
+fn values_are_listed() {
+    let place = Place::new();
+    let ours: String = (0..1000).map(|i| format!("{i}\t{}\n", 2 * i)).collect();
+    place.file("ours", ours.clone());
+    place.file("theirs", ours.replace("\n7\t14\n", "\n7\t0xf\n"));
+    for name in ["ours", "theirs"] {
+        place.petal(&format!("sketch build --numbers --values --capacity 10 -o {name}.petal {name}")).quiet();
+    }
+    assert_eq!(info(&place.path("ours.petal"))["parameters"]["value_bits"], 64);
+    place.petal("sketch subtract -o d.petal ours.petal theirs.petal").quiet();
+    assert_eq!(place.petal("sketch list d.petal").text(), "-7\t15\n+7\t14\n");
+    let json = place.petal("sketch list --json d.petal").text();
+    assert!(json.starts_with("{\"number\":7,\"count\":-1,\"value\":15}\n"), "{json}");
+    place.petal_on("sketch insert --values --numbers d.petal", b"5\t50\n7\t15\n").quiet();
+    place.petal_on("sketch remove --values --numbers d.petal", b"7\t14\n").quiet();
+    assert_eq!(place.petal("sketch list d.petal").text(), "+5\t50\n");
+    assert_eq!(place.petal_on("sketch get --numbers d.petal", b"5\n7\n").text(), "5\t+1\t50\n7\t0\n");
+    // Keys are bytes without --numbers, and the last tab counts.
+    place.petal_on("sketch build --values --capacity 10 -o s.petal", b"a\tb\t1\n").quiet();
+    assert_eq!(place.petal_on("sketch get s.petal", b"a\tb\n").text(), "a\tb\t+1\t1\n");
+    place.petal_on("sketch build --values --capacity 10 -o s.petal", b"a\n").names(&["record 1", "key and value"]);
+    place.petal_on("sketch build --values --capacity 10 -o s.petal", b"a\tb\n").names(&["\"b\" is not a value"]);
+    place.petal_on("sketch build --capacity 10 -o plain.petal", b"a\n").quiet();
+    place.petal_on("sketch insert --values plain.petal", b"b\t1\n").names(&["no values", "value_bits = 64"]);
+    place.petal_on("sketch build --kind riblt --values --capacity 9 -o s.petal", b"a\t1\n").names(&["--values"]);
+}

@@ -18,6 +18,7 @@ mod facets;
 mod in_place;
 pub mod key_shape;
 mod map_kind;
+mod pairs;
 mod row;
 mod sizes;
 mod sketch_kind;
@@ -38,8 +39,9 @@ pub use map_kind::{MapKind, VALUE_BITS};
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
 pub use row::{Handle, InBytes, Joined, Overfill, Row, Sizes, Structure, Window};
 
+pub use pairs::{ListedValue, Pair, Presence, ValueListing};
 pub use sketch_kind::{KeyListing, Listed, Listing, SketchKind};
-pub(crate) use sketch_kind::{add_one, listing};
+pub(crate) use sketch_kind::{add_one, add_pair, listing};
 
 use crate::batch::ring::{self, Batch, Few};
 use crate::blocks::{Measure, Probe, View};

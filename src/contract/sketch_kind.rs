@@ -3,6 +3,7 @@
 use super::Payload;
 use super::change::mark_each;
 use super::key_shape::KeyShape;
+use super::pairs::{Pair, Presence, ValueListing};
 use crate::blocks::Measure;
 use crate::error::{Result, Status};
 use crate::storage::try_vec;
@@ -99,6 +100,38 @@ pub trait SketchKind: Payload {
     /// [`Status::OutOfMemory`]; [`Status::KeyMissing`].
     fn list(&self) -> Result<Listing>;
 
+    /// What the sketch says of a number. `None` if sketches of this kind cannot be asked. Constant time.
+    fn get(&self, hash: u64, number: u64) -> Option<Presence> {
+        let _ = (hash, number);
+        None
+    }
+
+    /// Bits of a value; 0 if this sketch has no values. A sketch with values implements the next three methods, and a
+    /// number that comes without a value has the value 0 there.
+    fn value_bits(&self) -> u32 {
+        0
+    }
+
+    /// Adds a number with its value `count` times, as [`SketchKind::add_at_once`] adds a number.
+    fn add_pair_at_once(&mut self, pair: &Pair, count: i64) -> Option<()> {
+        let _ = (pair, count);
+        None
+    }
+
+    /// [`SketchKind::unmarked`] of a number with its value.
+    fn unmarked_by_pair(&self, pair: &Pair) -> Option<usize> {
+        let _ = pair;
+        None
+    }
+
+    /// [`SketchKind::list`] with the values.
+    ///
+    /// # Errors
+    /// The errors of [`SketchKind::list`]; [`Status::Unsupported`] if this sketch has no values.
+    fn list_values(&self) -> Result<ValueListing> {
+        Err(Status::Unsupported.into())
+    }
+
     /// How many bytes at the start of the payload are those of minisketch. `None` for a kind that minisketch has not.
     fn minisketch_bytes(&self) -> Option<usize> {
         None
@@ -137,6 +170,22 @@ pub(crate) fn add_one(kind: &mut dyn SketchKind, hash: u64, key: &[u64], count: 
     mark_each(kind.base(), &[hash], |hash| kind.unmarked(*hash)).outcome?;
     kind.base_mut().allow_at_once(true);
     let added = kind.add_keys_at_once(&[hash], key, count);
+    kind.base_mut().allow_at_once(false);
+    added.ok_or_else(|| Status::Internal.into())
+}
+
+/// Adds a number with its value, as [`add_one`] adds a number.
+///
+/// # Errors
+/// As [`add_one`]; nothing has changed then.
+pub(crate) fn add_pair(kind: &mut dyn SketchKind, pair: &Pair, count: i64) -> Result<()> {
+    if let Some(()) = kind.add_pair_at_once(pair, count) {
+        return Ok(());
+    }
+    kind.base_mut().begin_writing()?;
+    mark_each(kind.base(), &[*pair], |pair| kind.unmarked_by_pair(pair)).outcome?;
+    kind.base_mut().allow_at_once(true);
+    let added = kind.add_pair_at_once(pair, count);
     kind.base_mut().allow_at_once(false);
     added.ok_or_else(|| Status::Internal.into())
 }

@@ -9,3 +9,4 @@ pub(crate) mod many;
 pub mod map;
 pub mod sketch;
 pub mod stream;
+mod sketch_pairs;

@@ -5,7 +5,8 @@ use crate::batch::ring::{GROUP, Taken};
 use crate::blocks::Measure;
 use crate::contract::key_shape::{KeyShape, KeyWords, MAX_KEY_BYTES};
 use crate::contract::{
-    Base, Capabilities, Handle, KeyListing, Listing, Payload, SketchKind, Structure, add_one, check_compatible,
+    Base, Capabilities, Handle, KeyListing, Listing, Pair, Payload, SketchKind, Structure, add_one, add_pair,
+    check_compatible,
 };
 use crate::error::{Result, Status, error};
 use crate::handle::image::Image;
@@ -24,7 +25,7 @@ use core::sync::atomic::Ordering;
 /// ([`Sketch::keep_keys`]). Many threads may use shared references at once. The calls about the bytes (saving,
 /// verifying) are in [`Image`].
 pub struct Sketch {
-    kind: Box<dyn SketchKind>,
+    pub(super) kind: Box<dyn SketchKind>,
     kept: Option<Kept>,
     /// Grows with each change, so that a stream notices changes.
     changes: u64,
@@ -186,6 +187,11 @@ impl Sketch {
     }
 
     fn add(&mut self, key: &[u64], count: i64) -> Result<()> {
+        self.add_with(key, 0, count)
+    }
+
+    /// Adds a key with its value, which is 0 in a sketch without values.
+    pub(super) fn add_with(&mut self, key: &[u64], value: u64, count: i64) -> Result<()> {
         let hasher = self.base().hasher();
         if let Some(refusal) = hasher.refusal() {
             return Err(refusal.into());
@@ -199,7 +205,12 @@ impl Sketch {
                 kept.reserve()?;
             }
         }
-        add_one(&mut *self.kind, hash, key, count)?;
+        if self.kind.value_bits() > 0 {
+            let pair = Pair::of(self.base().hasher(), key[0], value)?;
+            add_pair(&mut *self.kind, &pair, count)?;
+        } else {
+            add_one(&mut *self.kind, hash, key, count)?;
+        }
         match &mut self.kept {
             Some(kept) if count > 0 => kept.insert(key),
             Some(kept) => kept.remove(key),
@@ -217,6 +228,11 @@ impl Sketch {
     }
 
     fn add_all(&mut self, keys: &Keys, count: i64) -> Taken {
+        self.add_all_with(keys, None, count)
+    }
+
+    /// Adds all keys with their values, which are 0 if there are none.
+    pub(super) fn add_all_with(&mut self, keys: &Keys, values: Option<&[u64]>, count: i64) -> Taken {
         let hasher = self.base().hasher().clone();
         let refusal = hasher.refusal().map_or(Ok(()), |refusal| Err(refusal.into()));
         if let Err(error) = keys.check(&hasher).and(refusal) {
@@ -226,7 +242,8 @@ impl Sketch {
         while done < keys.len() {
             let group = done..keys.len().min(done + GROUP);
             let read = self.read_group(keys, group, &mut words);
-            let added = self.add_group(&words[..read.keys * self.kind.key_shape().words()], count);
+            let values = values.map(|values| &values[done..]);
+            let added = self.add_group(&words[..read.keys * self.kind.key_shape().words()], values, count);
             done += added.keys;
             if let Err(error) = added.outcome.and(read.outcome) {
                 return Taken { keys: done, outcome: Err(error) };
@@ -268,13 +285,13 @@ impl Sketch {
         Taken { keys: read, outcome }
     }
 
-    /// Adds a group of keys, given as words.
-    fn add_group(&mut self, words: &[u64], count: i64) -> Taken {
+    /// Adds a group of keys, given as words, with their values, which are 0 if there are none.
+    fn add_group(&mut self, words: &[u64], values: Option<&[u64]>, count: i64) -> Taken {
         let shape = self.kind.key_shape();
         let keys = words.chunks_exact(shape.words());
-        if self.kept.is_some() || !self.base().is_own() {
+        if self.kept.is_some() || !self.base().is_own() || self.kind.value_bits() > 0 {
             for (done, key) in keys.enumerate() {
-                if let Err(error) = self.add(key, count) {
+                if let Err(error) = self.add_with(key, values.map_or(0, |values| values[done]), count) {
                     return Taken { keys: done, outcome: Err(error) };
                 }
             }
@@ -298,9 +315,13 @@ impl Sketch {
     /// sketch is not that of a known set any more, so it keeps no numbers.
     ///
     /// # Errors
-    /// [`Status::Contradiction`] if the sketch is not empty; [`Status::Unsupported`] if the handle is for reading.
+    /// [`Status::Contradiction`] if the sketch is not empty; [`Status::Unsupported`] if the handle is for reading or
+    /// the numbers have values.
     pub fn keep_keys(&mut self) -> Result<()> {
         self.base().check_capability("insert", Capabilities::INSERT)?;
+        if self.kind.value_bits() > 0 {
+            return Err(error!(Unsupported, "a sketch of numbers with values keeps no keys"));
+        }
         if self.kept.is_some() {
             return Ok(());
         }

@@ -34,6 +34,7 @@ mod hash_compaction;
 mod hostile;
 #[cfg(target_pointer_width = "64")]
 mod huge;
+mod iblt;
 mod in_place;
 mod interop;
 mod kernels;

@@ -42,6 +42,11 @@ struct sketch_calls {
 
 inline constexpr verb<petal_sketch_insert, petal_sketch_insert_u64, petal_sketch_insert_hash> insert_in_sketch;
 inline constexpr verb<petal_sketch_remove, petal_sketch_remove_u64, petal_sketch_remove_hash> remove_from_sketch;
+inline constexpr verb<petal_sketch_get, petal_sketch_get_u64, petal_sketch_get_hash> get_from_sketch;
+inline constexpr verb<petal_sketch_insert_value, petal_sketch_insert_value_u64, petal_sketch_insert_value_hash>
+    insert_value_in_sketch;
+inline constexpr verb<petal_sketch_remove_value, petal_sketch_remove_value_u64, petal_sketch_remove_value_hash>
+    remove_value_from_sketch;
 
 }  // namespace detail
 
@@ -60,6 +65,21 @@ struct key_listing {
   std::vector<std::int64_t> counts;
   /// False where more were different than the sketch can tell apart.
   bool is_complete = false;
+};
+
+/// What a sketch lists of numbers with values, and whether that is all.
+struct value_listing {
+  std::vector<petal_pair> listed;
+  /// False where more were different than the sketch can tell apart.
+  bool is_complete = false;
+};
+
+/// What a sketch says of one number.
+struct found {
+  /// One of PETAL_PRESENCE_*.
+  petal_presence presence = PETAL_PRESENCE_UNKNOWN;
+  /// The number with its count and its value, which are 0 unless the number is there.
+  petal_pair pair{};
 };
 
 namespace detail {
@@ -147,6 +167,73 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
   template <class Keys>
   result<void> try_remove_batch(Keys &&keys, std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     return detail::give(get(), petal_sketch_remove_batch, keys, done);
+  }
+  /// What the sketch says of a key: whether it is there, with its count and value, or is absent, or that the sketch
+  /// cannot say. Kinds but `iblt` refuse this.
+  template <class Key>
+  result<found> try_find(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept -> result<found> {
+      return detail::output(found{}, [&](found *to, petal_error *error) noexcept {
+        return detail::get_from_sketch(get(), one, &to->presence, &to->pair, error);
+      });
+    });
+  }
+  /// Bits of a value: 64, or 0 if the numbers have no values.
+  result<std::uint32_t> try_value_bits() const noexcept {
+    return detail::output(std::uint32_t{0}, [&](std::uint32_t *bits, petal_error *error) noexcept {
+      return petal_sketch_value_bits(get(), bits, error);
+    });
+  }
+  /// Inserts a key with its value into a sketch with values: its parameter value_bits is 64.
+  template <class Key>
+  result<void> try_insert_value(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this, value](auto one) noexcept -> result<void> {
+      return detail::tried([&](petal_error *error) noexcept {
+        return detail::insert_value_in_sketch(get(), one, value, error);
+      });
+    });
+  }
+  /// Removes a key with the value that it was inserted with.
+  template <class Key>
+  result<void> try_remove_value(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this, value](auto one) noexcept -> result<void> {
+      return detail::tried([&](petal_error *error) noexcept {
+        return detail::remove_value_from_sketch(get(), one, value, error);
+      });
+    });
+  }
+  /// Inserts key i with the value `values[i]`, in order. `done`, nullable, is always written: how many, the first so
+  /// many, were inserted.
+  template <class Keys>
+  result<void> try_insert_value_batch(Keys &&keys, const std::uint64_t *values,
+                                      std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
+    auto given = detail::give_values(get(), petal_sketch_insert_value_batch, keys, values, nullptr, done);
+    if (!given) return given.error();
+    return {};
+  }
+  /// Removes many keys with their values, as `try_insert_value_batch()` inserts them.
+  template <class Keys>
+  result<void> try_remove_value_batch(Keys &&keys, const std::uint64_t *values,
+                                      std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
+    auto given = detail::give_values(get(), petal_sketch_remove_value_batch, keys, values, nullptr, done);
+    if (!given) return given.error();
+    return {};
+  }
+  /// The numbers of the sketch with their values, in ascending order by count, number and value. A number whose value
+  /// differs on both sides is there twice, with both signs.
+  result<value_listing> try_list_values() const noexcept {
+    const auto about = try_describe();
+    if (!about) return about.error();
+    value_listing all;
+    const auto room = static_cast<std::size_t>(about->bits / 256);
+    if (auto had = detail::allocating([&] { all.listed.resize(room); }); !had) return had.error();
+    std::size_t count = 0;
+    failure error;
+    const petal_status code =
+        petal_sketch_list_values(get(), all.listed.data(), room, &count, &all.is_complete, error.out());
+    if (code != PETAL_OK) return error.settle(code);
+    all.listed.resize(count);
+    return all;
   }
   /// Subtracts another sketch, which was made from the same spec. The sketch then lists numbers that only the other has
   /// with -1.
@@ -238,6 +325,28 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
   void remove_batch(Keys &&keys, std::size_t *done = nullptr) {
     try_remove_batch(keys, done).value();
   }
+  template <class Key>
+  found find(const Key &key) const {
+    return try_find(key).value();
+  }
+  std::uint32_t value_bits() const { return try_value_bits().value(); }
+  template <class Key>
+  void insert_value(const Key &key, std::uint64_t value) {
+    try_insert_value(key, value).value();
+  }
+  template <class Key>
+  void remove_value(const Key &key, std::uint64_t value) {
+    try_remove_value(key, value).value();
+  }
+  template <class Keys>
+  void insert_value_batch(Keys &&keys, const std::uint64_t *values, std::size_t *done = nullptr) {
+    try_insert_value_batch(keys, values, done).value();
+  }
+  template <class Keys>
+  void remove_value_batch(Keys &&keys, const std::uint64_t *values, std::size_t *done = nullptr) {
+    try_remove_value_batch(keys, values, done).value();
+  }
+  value_listing list_values() const { return try_list_values().value(); }
   void subtract(const sketch &other) { try_subtract(other).value(); }
   listing list() const { return try_list().value(); }
   key_listing list_keys() const { return try_list_keys().value(); }

@@ -47,6 +47,56 @@ TEST(Sketches, TakeKeysInEveryForm) {
   EXPECT_EQ(listed[5].number, petal::spec().hash("apple").value);
 }
 
+TEST(Sketches, FindSingleNumbers) {
+  petal::sketch sketch(small());
+  sketch.insert("apple");
+  sketch.remove(7);
+  EXPECT_EQ(sketch.value_bits(), 0u);
+  const petal::found apple = sketch.find(std::string("apple"));
+  EXPECT_EQ(apple.presence, PETAL_PRESENCE_THERE);
+  EXPECT_EQ(apple.pair.number, petal::spec().hash("apple").value);
+  EXPECT_EQ(apple.pair.count, 1);
+  EXPECT_EQ(sketch.find(petal::hash64{7}).pair.count, -1);
+  EXPECT_EQ(sketch.find(8).presence, PETAL_PRESENCE_ABSENT);
+  for (std::uint64_t i = 0; i < 5000; i++) sketch.insert(100 + i);
+  EXPECT_EQ(sketch.find(7).presence, PETAL_PRESENCE_UNKNOWN);
+  const auto refused = sketch.try_insert_value(1, 2);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().status(), petal::status::unsupported);
+  EXPECT_FALSE(sketch.try_list_values());
+  const petal::sketch other(small().kind("riblt"));
+  EXPECT_EQ(other.try_find(1).error().status(), petal::status::unsupported);
+}
+
+TEST(Sketches, HaveValues) {
+  const petal::spec spec = small().kind("iblt").set("value_bits", 64);
+  petal::sketch ours(spec), theirs(spec);
+  std::vector<std::uint64_t> numbers(1000), values(1000);
+  for (std::size_t i = 0; i < numbers.size(); i++) numbers[i] = i, values[i] = 2 * i;
+  std::size_t done = 0;
+  ours.insert_value_batch(numbers, values.data(), &done);
+  EXPECT_EQ(done, numbers.size());
+  values[3] = 77;
+  theirs.insert_value_batch(numbers, values.data());
+  theirs.insert_value("pear", 5);
+  ours.subtract(theirs);
+  const petal::value_listing found = ours.list_values();
+  ASSERT_TRUE(found.is_complete);
+  ASSERT_EQ(found.listed.size(), 3u);
+  EXPECT_EQ(found.listed[0].number, 3u);
+  EXPECT_EQ(found.listed[0].value, 77u);
+  EXPECT_EQ(found.listed[0].count, -1);
+  EXPECT_EQ(found.listed[1].value, 5u);
+  EXPECT_EQ(found.listed[2].number, 3u);
+  EXPECT_EQ(found.listed[2].value, 6u);
+  EXPECT_EQ(found.listed[2].count, 1);
+  EXPECT_EQ(ours.value_bits(), 64u);
+  EXPECT_EQ(ours.find("pear").pair.value, 5u);
+  theirs.remove_value("pear", 5);
+  theirs.remove_value_batch(numbers, values.data());
+  EXPECT_TRUE(theirs.list_values().listed.empty());
+}
+
 TEST(Sketches, AreImages) {
   petal::sketch sketch(small());
   sketch.insert(1);

@@ -158,7 +158,7 @@ pub unsafe extern "C" fn petal_sketch_verify(sketch: *const petal_sketch, error:
     })
 }
 
-/// Describes a sketch. `hashes` is the number of cells of a number, `bits` the number of bits of all cells, 192 each,
+/// Describes a sketch. `hashes` is the number of cells of a number, `bits` the number of bits of all cells,
 /// and `offered` the number of insertions less that of removals. Constant time: reads no payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_describe(

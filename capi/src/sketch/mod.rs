@@ -25,8 +25,8 @@
 //! A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
 //! seed, key and parameters. The capacity is the number of differences. The false_positive_rate is the probability that
 //! the sketch cannot list so many; `pinsketch` always can. In place of both the spec may give bits (192 for a cell of
-//! `iblt`, 192 for a symbol of `riblt`, field_bits for a difference of `pinsketch`) and hashes (`iblt`: 3 to 7, the
-//! cells of a number).
+//! `iblt`, 256 with value_bits = 64; 192 for a symbol of `riblt`; field_bits for a difference of `pinsketch`) and
+//! hashes (`iblt`: 3 to 7, the cells of a number).
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::filter::keys::{self, petal_answers, petal_keys};
@@ -41,6 +41,7 @@ pub mod kept;
 pub mod minisketch;
 pub mod stream;
 pub mod whole;
+pub mod pairs;
 
 /// A sketch of any kind. Free it with `petal_sketch_free()`.
 pub struct petal_sketch(Handle<Sketch>);

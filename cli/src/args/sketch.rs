@@ -36,6 +36,13 @@ pub enum Command {
     /// `petal sketch list` lists a key that was removed and never inserted with a minus sign.
     #[command(after_long_help = manual::after_help("sketch remove"))]
     Remove(Change),
+    /// Say of each key whether the sketch has it: `key TAB +1` or -1, 0 if it is not there, ? if unknown.
+    ///
+    /// The number is -1 for a key that was removed or subtracted. If the sketch has values, a tab and the value follow.
+    /// Only sketches of the kind `iblt` with few keys can say much: a difference, or the sketch of a small set. No key
+    /// may have been inserted twice.
+    #[command(after_long_help = manual::after_help("sketch get"))]
+    Get(Get),
     /// Subtract sketches from the first one, and write the difference.
     ///
     /// Numbers that both have are gone. `petal sketch list` lists numbers that only the others have with a minus sign.
@@ -46,8 +53,11 @@ pub enum Command {
     Merge(Combine),
     /// List the numbers that a sketch has: +number, or -number if it was removed or subtracted.
     ///
-    /// Whole keys (--set key_bytes) are listed in hexadecimal. Those with - come first, each in ascending order. If the
-    /// sketch holds more than it can tell apart, the command lists those that it can, and the exit status is 1.
+    /// If the sketch has values, a tab and the value follow. A number whose value differs is there twice. Whole keys
+    /// (--set key_bytes) are listed in hexadecimal.
+    ///
+    /// Those with - come first, each in ascending order. If the sketch holds more than it can tell apart, the command
+    /// lists those that it can, and the exit status is 1.
     #[command(after_long_help = manual::after_help("sketch list"))]
     List(List),
     /// Make a sketch from the bytes of another library.
@@ -71,6 +81,14 @@ pub struct Numbers {
     pub numbers: bool,
 }
 
+/// Whether keys have values.
+#[derive(Args, Debug)]
+pub struct Values {
+    /// Each record is a key, a tab, and the key's value: a decimal number below 2^64, or a hexadecimal one after 0x.
+    #[arg(long, conflicts_with = "field")]
+    pub values: bool,
+}
+
 /// `petal sketch build`.
 #[derive(Args, Debug)]
 pub struct Build {
@@ -92,6 +110,9 @@ pub struct Build {
     /// Whether keys are numbers.
     #[command(flatten)]
     pub numbers: Numbers,
+    /// Whether keys have values.
+    #[command(flatten)]
+    pub values: Values,
     /// Where the sketch goes.
     #[command(flatten)]
     pub output: Output,
@@ -103,6 +124,26 @@ pub struct Build {
 /// `petal sketch insert` and `petal sketch remove`.
 #[derive(Args, Debug)]
 pub struct Change {
+    /// Whether keys are numbers.
+    #[command(flatten)]
+    pub numbers: Numbers,
+    /// Whether keys have values.
+    #[command(flatten)]
+    pub values: Values,
+    /// The secret.
+    #[command(flatten)]
+    pub secret: Secret,
+    /// The sketch.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub sketch: PathBuf,
+    /// The keys.
+    #[command(flatten)]
+    pub keys: Keys,
+}
+
+/// `petal sketch get`.
+#[derive(Args, Debug)]
+pub struct Get {
     /// Whether keys are numbers.
     #[command(flatten)]
     pub numbers: Numbers,

@@ -72,6 +72,13 @@ pub fn size_for(numbers: u64, rate: f64) -> Option<(u64, u32)> {
     sizes.min_by_key(|(cells, arity)| cells.saturating_mul(u64::from(*arity)))
 }
 
+/// [`size_for`] of a table with values. Its first sub-table has one cell for all values of a number, and the others
+/// decide alone whether listing succeeds: the first can only help.
+pub fn size_with_values(numbers: u64, rate: f64) -> Option<(u64, u32)> {
+    let sizes = (ARITY.0..ARITY.1).filter_map(|arity| Some((least_cells(numbers, rate, arity)?, arity + 1)));
+    sizes.min_by_key(|(cells, tables)| cells.saturating_mul(u64::from(*tables)))
+}
+
 /// The fewest cells of a sub-table for which the probability is low enough.
 fn least_cells(numbers: u64, rate: f64, arity: u32) -> Option<u64> {
     let holds = |cells: u64| failure(numbers, cells, arity) <= rate;

@@ -94,6 +94,9 @@ type kindRow struct {
 	combine func(s *shape, payload, other []byte, subtract bool)
 	// list lists the numbers of a sketch, and leaves the rest in the payload; nil for filters and maps.
 	list func(s *shape, payload []byte, h *hasher) []Listed
+	// pairs has the functions of a kind of sketch that is asked for single numbers, and whose numbers may have values;
+	// nil for other kinds.
+	pairs *pairFunctions
 	// greatest returns the greatest number of a sketch, whose numbers begin with 1; nil if every number of 64 bits is one.
 	greatest func(s *shape) uint64
 	// listKeys is list for whole keys; nil if the sketches of the kind hold numbers only.
@@ -161,7 +164,7 @@ type shape struct {
 	cells       cellArray // fuse, and maps: those with the values
 	ribbon      ribbon
 	checks      cellArray    // bloomier: those with the check bits where they are apart; else there are none
-	valueBits   uint         // maps
+	valueBits   uint         // maps, iblt
 	checkBits   uint         // bloomier
 	byRibbon    bool         // bloomier and retrieval
 	values      wordCells    // approximator and mutable_bloomier

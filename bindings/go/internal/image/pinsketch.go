@@ -68,7 +68,7 @@ func pinsketchAdd(s *shape, payload []byte, _, number uint64, count int64) {
 	}
 }
 
-func pinsketchCombine(payload, other []byte, _ bool) {
+func pinsketchCombine(_ *shape, payload, other []byte, _ bool) {
 	for i, b := range other {
 		payload[i] ^= b
 	}

@@ -98,7 +98,11 @@ func (f *Filter) AddUint64(number uint64, count int64) error {
 	if !ok {
 		return f.unhashable()
 	}
-	f.row.add(&f.shape, payload, hash, number, count)
+	if f.shape.valueBits > 0 {
+		f.row.pairs.add(&f.shape, payload, pairOf(&f.hasher, number, 0), count)
+	} else {
+		f.row.add(&f.shape, payload, hash, number, count)
+	}
 	f.offer(count)
 	return nil
 }
@@ -225,6 +229,8 @@ func Compatible(first, second *Filter, sizes string) error {
 		return differ("bits", a.Bits, b.Bits, sizes)
 	case a.Hashes != b.Hashes:
 		return differ("hashes", a.Hashes, b.Hashes, sizes)
+	case a.Kind == IBLT && a.Words != b.Words:
+		return differ("value_bits", a.Words[0], b.Words[0], parameter)
 	case a.Hash != b.Hash:
 		return differ("hash", a.Hash, b.Hash, parameter)
 	case a.Identifier != b.Identifier && a.Hash == SipHash13:

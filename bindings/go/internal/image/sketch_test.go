@@ -69,8 +69,8 @@ func ok(t testing.TB, errs ...error) {
 func TestGoldenSketchesListTheirNumbers(t *testing.T) {
 	files := goldenSketches(t)
 	for path, image := range files {
-		if strings.Contains(path, "key_bytes") {
-			continue
+		if strings.Contains(path, "key_bytes") || strings.Contains(path, "value_bits") {
+			continue // Tests of whole keys and of values have these.
 		}
 		mapped, err := Open(path, nil, ASketch)
 		ok(t, err)
@@ -357,9 +357,9 @@ func TestForgedSketchesAreRefused(t *testing.T) {
 	// Each step puts a single number into the cleared cells again, so a decoder without a bound would never end.
 	s := loadedSketch(t, sampleSketch(t))
 	ok(t, s.AddUint64(42, 1))
-	hash, _ := s.hasher.hashUint64(42)
+	one, _ := s.shape.ibltPair(&s.hasher, 42, 0)
 	for table := 1; table < 3; table++ {
-		clear(cellOf(s.payload, s.shape.ibltCell(hash, table)))
+		clear(cellOf(s.payload, s.shape.ibltCell(&one, table)))
 	}
 	if listed, complete, err := s.List(); complete || err != nil || len(listed) > 21 {
 		t.Error(listed, complete, err)
@@ -405,6 +405,7 @@ func useSketch(t *testing.T, image []byte, hash uint64) {
 	if listed, complete, err := copied.List(); err != nil || !complete || len(listed) != 0 {
 		t.Fatal("the same changes differ by", listed, complete, err)
 	}
+	usePairs(t, loaded, hash)
 	written, err := loaded.MarshalBinary()
 	ok(t, err)
 	if _, err := Load(written, nil, ASketch); err != nil {

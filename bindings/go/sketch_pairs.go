@@ -1,0 +1,201 @@
+package petal
+
+/*
+#include "keys.h"
+
+#cgo noescape petal_go_sketch_get
+#cgo nocallback petal_go_sketch_get
+#cgo noescape petal_sketch_get_u64
+#cgo nocallback petal_sketch_get_u64
+#cgo noescape petal_sketch_get_hash
+#cgo nocallback petal_sketch_get_hash
+#cgo noescape petal_go_sketch_change_value
+#cgo nocallback petal_go_sketch_change_value
+#cgo noescape petal_sketch_insert_value_u64
+#cgo nocallback petal_sketch_insert_value_u64
+#cgo noescape petal_sketch_insert_value_hash
+#cgo nocallback petal_sketch_insert_value_hash
+#cgo noescape petal_sketch_remove_value_u64
+#cgo nocallback petal_sketch_remove_value_u64
+#cgo noescape petal_sketch_remove_value_hash
+#cgo nocallback petal_sketch_remove_value_hash
+*/
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+)
+
+// Presence is what a sketch says of a number.
+type Presence uint32
+
+// The answers of [Sketch.Get].
+const (
+	// Absent says that the number is not there.
+	Absent Presence = C.PETAL_PRESENCE_ABSENT
+	// There says that the number is there.
+	There Presence = C.PETAL_PRESENCE_THERE
+	// Unknown says that each cell of the number has other numbers too. [Sketch.List] may know.
+	Unknown Presence = C.PETAL_PRESENCE_UNKNOWN
+)
+
+func (p Presence) String() string {
+	if p > Unknown {
+		return fmt.Sprintf("Presence(%d)", uint32(p))
+	}
+	return [...]string{"absent", "there", "unknown"}[p]
+}
+
+// Pair is a number with its value, which is 0 in a sketch without values, and its count: 1 for a pair that was
+// inserted, -1 for a pair that was removed, or that only the subtracted sketch had.
+type Pair struct {
+	Number uint64
+	Value  uint64
+	Count  int64
+}
+
+// got returns what a call of the library says of a number.
+func (s *Sketch) got(op string, get func(*C.petal_presence, *C.petal_pair, *C.petal_error)) (Presence, Pair, error) {
+	presence, pair := C.petal_presence(Unknown), C.petal_pair{}
+	err := called(op, func(failure *C.petal_error) { get(&presence, &pair, failure) })
+	if err != nil || Presence(presence) != There {
+		return Presence(presence), Pair{}, err
+	}
+	return There, Pair{uint64(pair.number), uint64(pair.value), int64(pair.count)}, nil
+}
+
+// Get says whether the sketch has a byte key: its hash. The pair has the count and the value of a number that is there.
+// The answer is right if each number was inserted only once. The more numbers a sketch has, the less it knows. Returns
+// [ErrUnsupported] for kinds but iblt. Constant time.
+func (s *Sketch) Get(key []byte) (Presence, Pair, error) {
+	return s.got("petal.Sketch.Get", func(p *C.petal_presence, pair *C.petal_pair, failure *C.petal_error) {
+		C.petal_go_sketch_get(s.raw(), bytesOf(key), C.size_t(len(key)), p, pair, failure)
+	})
+}
+
+// GetString is [Sketch.Get] for the bytes of a string.
+func (s *Sketch) GetString(key string) (Presence, Pair, error) {
+	return s.got("petal.Sketch.GetString", func(p *C.petal_presence, pair *C.petal_pair, failure *C.petal_error) {
+		C.petal_go_sketch_get(s.raw(), textOf(key), C.size_t(len(key)), p, pair, failure)
+	})
+}
+
+// GetUint64 is [Sketch.Get] for a number.
+func (s *Sketch) GetUint64(number uint64) (Presence, Pair, error) {
+	return s.got("petal.Sketch.GetUint64", func(p *C.petal_presence, pair *C.petal_pair, failure *C.petal_error) {
+		C.petal_sketch_get_u64(s.raw(), C.uint64_t(number), p, pair, failure)
+	})
+}
+
+// GetHash is [Sketch.Get] for the hash of a key.
+func (s *Sketch) GetHash(hash uint64) (Presence, Pair, error) {
+	return s.got("petal.Sketch.GetHash", func(p *C.petal_presence, pair *C.petal_pair, failure *C.petal_error) {
+		C.petal_sketch_get_hash(s.raw(), C.uint64_t(hash), p, pair, failure)
+	})
+}
+
+// ValueBits returns the bits of a value: 64, or 0 if the numbers have no values.
+func (s *Sketch) ValueBits() (int, error) {
+	bits, err := answered("petal.Sketch.ValueBits", func(bits *uint32, failure *C.petal_error) {
+		C.petal_sketch_value_bits(s.raw(), (*C.uint32_t)(bits), failure)
+	})
+	return int(bits), err
+}
+
+// InsertValue inserts a byte key with its value. Insert a key only once, with one value. Returns [ErrUnsupported] if
+// the sketch has no values: set the parameter value_bits of its spec to 64. Changes the sketch.
+func (s *Sketch) InsertValue(key []byte, value uint64) error {
+	return called("petal.Sketch.InsertValue", func(failure *C.petal_error) {
+		C.petal_go_sketch_change_value(s.toChange(), false, bytesOf(key), C.size_t(len(key)), C.uint64_t(value), failure)
+	})
+}
+
+// InsertValueString is [Sketch.InsertValue] for the bytes of a string.
+func (s *Sketch) InsertValueString(key string, value uint64) error {
+	return called("petal.Sketch.InsertValueString", func(failure *C.petal_error) {
+		C.petal_go_sketch_change_value(s.toChange(), false, textOf(key), C.size_t(len(key)), C.uint64_t(value), failure)
+	})
+}
+
+// InsertValueUint64 is [Sketch.InsertValue] for a number.
+func (s *Sketch) InsertValueUint64(number, value uint64) error {
+	return called("petal.Sketch.InsertValueUint64", func(failure *C.petal_error) {
+		C.petal_sketch_insert_value_u64(s.toChange(), C.uint64_t(number), C.uint64_t(value), failure)
+	})
+}
+
+// InsertValueHash is [Sketch.InsertValue] for the hash of a key.
+func (s *Sketch) InsertValueHash(hash, value uint64) error {
+	return called("petal.Sketch.InsertValueHash", func(failure *C.petal_error) {
+		C.petal_sketch_insert_value_hash(s.toChange(), C.uint64_t(hash), C.uint64_t(value), failure)
+	})
+}
+
+// InsertValueBatch inserts many keys in order, key i with values[i]. answers may be nil; it only tells how many keys
+// were inserted, the first answers.Done, and has no Bools. Changes the sketch.
+func (s *Sketch) InsertValueBatch(keys Keys, values []uint64, answers *Answers) error {
+	err := runGiving("petal.Sketch.InsertValueBatch", C.PETAL_GO_SKETCH_INSERT_VALUE, unsafe.Pointer(s.toChange()), keys,
+		"values", values, answers)
+	runtime.KeepAlive(s)
+	return err
+}
+
+// RemoveValue removes a byte key with the value that it was inserted with. Changes the sketch.
+func (s *Sketch) RemoveValue(key []byte, value uint64) error {
+	return called("petal.Sketch.RemoveValue", func(failure *C.petal_error) {
+		C.petal_go_sketch_change_value(s.toChange(), true, bytesOf(key), C.size_t(len(key)), C.uint64_t(value), failure)
+	})
+}
+
+// RemoveValueString is [Sketch.RemoveValue] for the bytes of a string.
+func (s *Sketch) RemoveValueString(key string, value uint64) error {
+	return called("petal.Sketch.RemoveValueString", func(failure *C.petal_error) {
+		C.petal_go_sketch_change_value(s.toChange(), true, textOf(key), C.size_t(len(key)), C.uint64_t(value), failure)
+	})
+}
+
+// RemoveValueUint64 is [Sketch.RemoveValue] for a number.
+func (s *Sketch) RemoveValueUint64(number, value uint64) error {
+	return called("petal.Sketch.RemoveValueUint64", func(failure *C.petal_error) {
+		C.petal_sketch_remove_value_u64(s.toChange(), C.uint64_t(number), C.uint64_t(value), failure)
+	})
+}
+
+// RemoveValueHash is [Sketch.RemoveValue] for the hash of a key.
+func (s *Sketch) RemoveValueHash(hash, value uint64) error {
+	return called("petal.Sketch.RemoveValueHash", func(failure *C.petal_error) {
+		C.petal_sketch_remove_value_hash(s.toChange(), C.uint64_t(hash), C.uint64_t(value), failure)
+	})
+}
+
+// RemoveValueBatch removes many keys with their values in order, as [Sketch.InsertValueBatch] inserts them. Changes the
+// sketch.
+func (s *Sketch) RemoveValueBatch(keys Keys, values []uint64, answers *Answers) error {
+	err := runGiving("petal.Sketch.RemoveValueBatch", C.PETAL_GO_SKETCH_REMOVE_VALUE, unsafe.Pointer(s.toChange()), keys,
+		"values", values, answers)
+	runtime.KeepAlive(s)
+	return err
+}
+
+// ListValues returns the numbers with their values, ordered by count, number and value. A number whose value differs in
+// two subtracted sketches is there twice, with both signs. complete says whether these are all pairs. Returns
+// [ErrUnsupported] if the sketch has no values.
+func (s *Sketch) ListValues() (listed []Pair, complete bool, err error) {
+	description, err := s.Describe()
+	if err != nil {
+		return nil, false, err
+	}
+	listed = make([]Pair, description.Bits/256)
+	var count C.size_t
+	var isComplete C.bool
+	failure := newFailure()
+	C.petal_sketch_list_values(s.raw(), (*C.petal_pair)(unsafe.Pointer(unsafe.SliceData(listed))),
+		C.size_t(len(listed)), &count, &isComplete, &failure.raw)
+	runtime.KeepAlive(s)
+	if err := failure.err("petal.Sketch.ListValues"); err != nil {
+		return nil, false, err
+	}
+	return listed[:count], bool(isComplete), nil
+}
