@@ -48,8 +48,8 @@ fn keys_are_listed_as_their_hashes() {
 #[test]
 fn whole_keys_are_listed() {
     let place = Place::new();
-    place.file("a", b"sixteen bytes: a\nsixteen bytes: b\n".to_vec());
-    place.file("b", b"sixteen bytes: b\nsixteen bytes: c\n".to_vec());
+    place.file("a", b"sixteen bytes: a\nsixteen bytes: b\n");
+    place.file("b", b"sixteen bytes: b\nsixteen bytes: c\n");
     for name in ["a", "b"] {
         place
             .petal(&format!("sketch build --kind riblt --set key_bytes=16 --capacity 9 -o {name}.petal {name}"))
@@ -61,7 +61,7 @@ fn whole_keys_are_listed() {
     let json = place.petal("sketch list --json d.petal").text();
     assert_eq!(json.lines().next(), Some(format!("{{\"key\":\"{theirs}\",\"count\":-1}}").as_str()));
     assert_eq!(info(&place.path("d.petal"))["parameters"]["key_bytes"], 16);
-    place.file("short", b"short\n".to_vec());
+    place.file("short", b"short\n");
     let run = place.petal("sketch insert d.petal short");
     assert!(run.status == 2 && run.stderr.contains("a key of 5 bytes"), "{}", run.stderr);
     // Numbers are keys of eight bytes.

@@ -297,7 +297,7 @@ fn specs_with_values_are_checked() {
     for numbers in [1, 10, 1000] {
         let mut sketch = create_sketch(&with_values(Spec::with_capacity(numbers, 0.01).unwrap())).unwrap();
         let geometry = *sketch.base().geometry();
-        assert!((4..=7).contains(&geometry.hashes) && geometry.bits % 256 == 0 && geometry.words[0] == 64);
+        assert!((4..=7).contains(&geometry.hashes) && geometry.bits.is_multiple_of(256) && geometry.words[0] == 64);
         assert!(sketch.expected_failure_rate(numbers) <= 0.01);
         let again = create_sketch(&sketch.base().spec()).unwrap();
         sketch.merge(&again).unwrap();
