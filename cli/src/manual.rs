@@ -342,7 +342,7 @@ pub const PAGES: &[Page] = &[
             ),
             (
                 "Of whole keys of 40 bytes, which are listed in hexadecimal",
-                "git rev-list --all | petal sketch build --kind riblt --set key_bytes=40 --capacity 10 -o s.petal",
+                "petal sketch build --kind riblt --set key_bytes=40 --capacity 9 -o s ids",
             ),
             (
                 "Of keys with values, so that other values are differences too",
