@@ -346,7 +346,7 @@ pub const PAGES: &[Page] = &[
             ),
             (
                 "Of keys with values, so that other values are differences too",
-                "printf 'tea\\t295\\n' | petal sketch build --values --capacity 10 -o prices.petal",
+                "petal sketch build --values --capacity 10 -o prices.petal prices.tsv",
             ),
         ],
         status: SUCCESS,
