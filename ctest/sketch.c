@@ -297,7 +297,7 @@ static void bytes_of_minisketch(void) {
   CHECK_EQUAL(size, 6);
   size = 0;
   CHECK_STATUS(petal_sketch_export_minisketch(ours, bytes, 5, &size, NULL), PETAL_ERR_BUFFER_TOO_SMALL);
-  CHECK(size == 6 && bytes[0] == 0);
+  CHECK(size == 0 && bytes[0] == 0);
   CHECK_OK(petal_sketch_export_minisketch(ours, bytes, sizeof bytes, &size, NULL));
   CHECK(size == 6 && memcmp(bytes, expected, 6) == 0 && bytes[6] == 7);
   CHECK_STATUS(petal_sketch_import_minisketch(theirs, bytes, 7, NULL), PETAL_ERR_FOREIGN);

@@ -35,8 +35,8 @@
 //! The sketch is one of `PETAL_KIND_RIBLT`, or one that keeps its keys (`petal_sketch_keep_keys()`). If both sides keep
 //! their keys, the session has a random key of its own, and makes a pass over the keys. Then an attacker cannot choose
 //! keys that disturb a session. Otherwise the coded symbols serve that the sketches keep, and a session costs only what
-//! differs. Whoever knows the sketches' seed or key can choose keys that disturb such a session. It then ends in an
-//! error, and not in a wrong list.
+//! differs. Whoever knows the sketches' seed or key can choose keys that disturb such a session. It may then
+//! end in an error, may miss some of these keys, or may even call the sets equal.
 //!
 //! A message that was lost, repeated, reordered or damaged is refused, and changes nothing. Whatever a message says,
 //! memory and work are bounded: a session has at most 2^18 coded symbols and 512 syndromes, and it takes as much memory

@@ -450,6 +450,8 @@ impl Sketch {
             little[..bytes.len()].copy_from_slice(bytes);
             *word = u64::from_le_bytes(little);
         }
+        self.kept = None;
+        self.changes = self.changes.wrapping_add(1);
         self.base_mut().set_count(0);
         Ok(())
     }

@@ -123,8 +123,9 @@ impl Stream {
         let (keys, mut length) = (self.ours(sketch, 0), 0);
         let keys = keys[shape.words() + 1] as i64;
         if self.written == 0 && symbols > 0 {
-            let Some(place) = buffer.first_chunk_mut::<HEADER>() else { return Err(too_small(buffer.len())) };
-            *place = wire::header(shape, sketch.base().hasher());
+            if buffer.len() < HEADER {
+                return Err(too_small(buffer.len()));
+            }
             length = HEADER;
         }
         let start = self.written;
@@ -137,6 +138,9 @@ impl Stream {
         }
         if self.written == start && symbols > 0 {
             return Err(too_small(buffer.len()));
+        }
+        if start == 0 && symbols > 0 {
+            buffer[..HEADER].copy_from_slice(&wire::header(shape, sketch.base().hasher()));
         }
         Ok(length)
     }

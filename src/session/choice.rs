@@ -34,9 +34,14 @@ pub struct Known {
 }
 
 /// The most syndromes that are computed: decoding takes time that grows with their square.
-pub const MOST_SYNDROMES: u64 = 512;
+const MOST_SYNDROMES: u64 = 512;
 /// The most products for the syndromes of one set, some tenths of a second.
 const MOST_PRODUCTS: f64 = 2e8;
+/// The most syndromes for sets of which the larger one has so many keys.
+pub fn most_syndromes(keys: u64) -> u64 {
+    MOST_SYNDROMES.min((MOST_PRODUCTS / keys.max(1) as f64) as u64)
+}
+
 /// Bits of a filter for each key, over log2(1 / rate).
 const FILTER_BITS: f64 = 1.44;
 
@@ -85,7 +90,7 @@ pub fn choose(known: &Known) -> Choice {
         false => f64::INFINITY,
     };
     let capacity = (differences + 2.5 * deviation).ceil() + 2.0;
-    let is_cheap = capacity * a.max(b) <= MOST_PRODUCTS && capacity <= MOST_SYNDROMES as f64;
+    let is_cheap = capacity <= most_syndromes(ours.max(theirs)) as f64;
     let by_syndromes = if key_bytes == 8 && is_cheap { 8.0 * capacity } else { f64::INFINITY };
     if by_syndromes <= by_symbols.min(by_filters) {
         Choice::Syndromes(capacity as u64)

@@ -84,14 +84,6 @@ pub struct Found {
     pub theirs: Vec<u64>,
 }
 
-/// The most words of a set's coded symbols, which bounds memory and work: 6 MiB.
-const MOST_SYMBOL_WORDS: u64 = 3 << 18;
-
-/// The most coded symbols of a session, if each has so many words: 2^18 of numbers.
-pub fn most_symbols(symbol_words: usize) -> u64 {
-    MOST_SYMBOL_WORDS / symbol_words as u64
-}
-
 /// What both roles have.
 pub struct Course {
     /// What this side says of itself.
@@ -166,8 +158,13 @@ impl Course {
         if checksum != self.set.checksum()? ^ self.their_checksum {
             return Ok(false);
         }
-        let Some(own) = &self.set.elements else { return Ok(true) };
         let (ours, theirs) = (sorted(&found.ours, words)?, sorted(&found.theirs, words)?);
+        let are_distinct =
+            |all: &[u64]| all.chunks_exact(words).zip(all.chunks_exact(words).skip(1)).all(|(a, b)| a != b);
+        if !are_distinct(&ours) || !are_distinct(&theirs) {
+            return Ok(false);
+        }
+        let Some(own) = &self.set.elements else { return Ok(true) };
         let mut there = 0;
         for element in own.chunks_exact(words) {
             if is_among(element, &theirs, words) {

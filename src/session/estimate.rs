@@ -8,6 +8,9 @@
 //! (a + b) (1 - s^2 / N^2), so each symbol gives an unbiased estimate of a + b. The variance of that estimate is about
 //! 2 (a + b)^2 + (a + b) (1 / (p (1 - p)) - 6), and the mean of all estimates is weighted by its inverse.
 
+/// The most counts of symbols that the responder tells, and the most bytes that they take.
+pub const MOST_COUNTS: (u64, usize) = (256, 400);
+
 /// The probability that a symbol has a number.
 pub fn probability(symbol: u64) -> f64 {
     1.0 / (1.0 + symbol as f64 / 2.0)

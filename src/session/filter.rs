@@ -5,6 +5,7 @@ use super::wire::{self, Writer};
 use crate::batch::keys::Keys;
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
+use crate::handle::image::Image;
 use crate::hash::HashFunction;
 use crate::interop::Cursor;
 use crate::kinds::bloom;
@@ -71,6 +72,10 @@ pub fn read(from: &mut Cursor) -> Result<(f64, Option<Filter>)> {
     }
     let options = CompactOptions { hash: HashFunction::External, ..CompactOptions::default() };
     let filter = load_compact(from.take(length)?, &options)?;
+    let kind = filter.base().row();
+    if kind.kind != bloom::ROW.kind {
+        return Err(error!(Corrupt, "a filter of the kind {} came in place of bloom", kind.name));
+    }
     Ok((rate, Some(filter)))
 }
 

@@ -59,13 +59,17 @@ impl Hello {
             return Err(error!(Corrupt, "the other side has keys of {key_bytes} bytes and flags {flags}"));
         }
         let hash = (u32::from_le_bytes(from.array()?), wire::word(from)?);
+        let (symbols, count) = (wire::varint(from)?, wire::varint(from)?);
+        if count > i64::MAX as u64 {
+            return Err(error!(Corrupt, "the other side has {count} elements, which no set has"));
+        }
         Ok(Hello {
             key_bytes: usize::from(key_bytes),
             hash,
             has_elements: flags & HAS_ELEMENTS != 0,
             asks_for_kept: flags & ASKS_FOR_KEPT != 0,
-            symbols: wire::varint(from)?,
-            count: wire::varint(from)?,
+            symbols,
+            count,
             nonce: from.array()?,
         })
     }

@@ -1,11 +1,12 @@
 //! The role of the side that begins, and that chooses the way to the differences.
 
 use super::choice::{self, Choice, Known};
-use super::course::{Course, Found, Method, append, message, most_symbols};
+use super::course::{Course, Found, Method, append, message};
+use super::estimate::MOST_COUNTS;
 use super::filter::{self, Parted};
 use super::hello::{self, Hello};
 use super::link::Link;
-use super::set::{Set, write_elements};
+use super::set::{Set, most_symbols, write_elements};
 use super::syndromes::Syndromes;
 use super::wire::{self, Writer};
 use super::{Step, Turn, estimate};
@@ -54,8 +55,9 @@ impl Initiator {
         course.agree(&ours, &theirs, theirs.count)?;
         course.their_checksum = wire::word(from)?;
         let symbols = wire::varint(from)?;
-        if symbols == 0 || symbols > from.rest().len() as u64 || !course.set.reaches(symbols) {
-            return Err(error!(Corrupt, "the other side counts {symbols} symbols in {} bytes", from.rest().len()));
+        if symbols == 0 || symbols > MOST_COUNTS.0 || !course.set.reaches(symbols) {
+            let most = MOST_COUNTS.0;
+            return Err(error!(Corrupt, "the other side counts {symbols} symbols, 1 to {most} are possible"));
         }
         let mut counts = try_vec(symbols as usize)?;
         for symbol in 0..symbols {
@@ -67,13 +69,13 @@ impl Initiator {
             return Err(error!(Corrupt, "the other side has {} elements, and counts {}", theirs.count, counts[0]));
         }
         course.set.grow(symbols)?;
-        if course.set.count == theirs.count && course.set.checksum()? == course.their_checksum {
+        let mut own = try_vec(symbols as usize)?;
+        own.extend(course.set.counts(symbols));
+        if own == counts && course.set.checksum()? == course.their_checksum {
             course.report.method = Method::Equal;
             self.next = Next::Choose(Choice::Equal);
             return Ok(());
         }
-        let mut own = try_vec(symbols as usize)?;
-        own.extend(course.set.counts(symbols));
         let (differences, deviation) = estimate::differences(&own, &counts);
         course.report.estimated_differences = differences;
         course.report.estimate_deviation = deviation;
@@ -88,9 +90,11 @@ impl Initiator {
             have_elements: both,
         };
         self.only_theirs = ((differences - known.ours as f64 + known.theirs as f64) / 2.0).max(0.0);
-        // Kept symbols that do not reach are better than nothing: the responder asks for more if it can.
+        // Kept symbols that do not reach are better than nothing: the responder asks for more, and then the error names
+        // what is missing.
+        let theirs = if theirs.has_elements { u64::MAX } else { theirs.symbols.max(1) };
         self.next = Next::Choose(match choice::choose(&known) {
-            Choice::Symbols(wanted) => Choice::Symbols(reachable(&course.set, wanted, theirs.symbols)),
+            Choice::Symbols(wanted) => Choice::Symbols(reachable(&course.set, wanted.min(theirs))),
             other => other,
         });
         Ok(())
@@ -143,10 +147,10 @@ fn passed(stopped: f64, rate: f64) -> Option<f64> {
     (rate < 1.0).then(|| stopped * rate / (1.0 - rate))
 }
 
-/// So many symbols, or those that both sides have.
-fn reachable(set: &Set, wanted: u64, theirs: u64) -> u64 {
+/// So many symbols, or as many as there are.
+fn reachable(set: &Set, wanted: u64) -> u64 {
     let wanted = wanted.min(most_symbols(set.of.symbol_words()));
-    if set.reaches(wanted) { wanted } else { set.symbols().min(wanted).max(theirs.min(set.symbols())) }
+    if set.reaches(wanted) { wanted } else { set.symbols() }
 }
 
 /// Writes symbols of the current set, `first` to `end`.
@@ -171,7 +175,7 @@ impl Step for Initiator {
 
     fn send(&mut self, course: &mut Course, link: &Link) -> Result<Writer> {
         let mut after = Next::Wait;
-        let to = match &self.next {
+        let mut to = match &self.next {
             Next::Hello => {
                 let mut to = link.begin(message::HELLO, hello::MOST_BYTES)?;
                 course.hello.write(&mut to)?;
@@ -222,6 +226,7 @@ impl Step for Initiator {
             }
             Next::Wait | Next::Done => return Err(error!(UnsupportedByHandle, "the session has nothing to send now")),
         };
+        to.spare_tail()?;
         core::mem::swap(&mut self.next, &mut after);
         Ok(to)
     }

@@ -45,14 +45,19 @@ impl Link {
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory);
     /// [`Status::TooLarge`](crate::Status::TooLarge) after too many messages.
     pub fn begin(&self, what: u8, room: usize) -> Result<Writer> {
-        if self.messages == MOST_MESSAGES {
-            return Err(error!(TooLarge, "the session ended after {MOST_MESSAGES} messages without a result"));
-        }
+        self.check_messages()?;
         let mut writer = Writer::new(HEAD + room + TAIL)?;
         writer.raw(&MAGIC)?;
         writer.raw(&[VERSION, what])?;
         writer.raw(&self.messages.to_le_bytes())?;
         Ok(writer)
+    }
+
+    fn check_messages(&self) -> Result<()> {
+        match self.messages < MOST_MESSAGES {
+            true => Ok(()),
+            false => Err(error!(TooLarge, "the session ended after {MOST_MESSAGES} messages without a result")),
+        }
     }
 
     /// Ends the message, which goes out.
@@ -89,6 +94,7 @@ impl Link {
             let version = content[4];
             return Err(error!(NewerVersion, "the message has version {version}, and this is version {VERSION}"));
         }
+        self.check_messages()?;
         let (number, due) = (u16::from_le_bytes([content[6], content[7]]), self.messages);
         if number != due {
             return Err(error!(Corrupt, "message {number} of the session came where message {due} is due"));

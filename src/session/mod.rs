@@ -208,20 +208,30 @@ impl Session {
         if self.turn() == Turn::Receive || self.turn() == Turn::Done {
             return Err(error!(UnsupportedByHandle, "it is not this side's turn to send"));
         }
-        let writer = match &self.outlook {
-            Outlook::Open => self.step.send(&mut self.course, &self.link)?,
-            Outlook::Failing(why) => {
-                let mut writer = self.link.begin(message::FAILURE, 1)?;
-                writer.raw(&[number_of(why.status())])?;
-                writer
-            }
+        let made = match &self.outlook {
+            Outlook::Open => self.step.send(&mut self.course, &self.link),
+            Outlook::Failing(why) => self.failure(why),
             Outlook::Failed(why) => return Err(why.again()),
         };
-        self.message = self.link.end(writer)?;
+        // Without memory the call may be repeated. No other error mends itself.
+        if let Err(error) = &made
+            && error.status() != Status::OutOfMemory
+        {
+            self.outlook = Outlook::Failed(error.again());
+        }
+        self.message = self.link.end(made?)?;
         if let Outlook::Failing(why) = &self.outlook {
             self.outlook = Outlook::Failed(why.again());
         }
         Ok(&self.message)
+    }
+
+    /// The message that tells the other side why this side gives up.
+    fn failure(&self, why: &Error) -> Result<Writer> {
+        let mut writer = self.link.begin(message::FAILURE, 1)?;
+        writer.raw(&[number_of(why.status())])?;
+        writer.spare_tail()?;
+        Ok(writer)
     }
 
     /// Takes the other side's next message.

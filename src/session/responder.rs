@@ -1,19 +1,17 @@
 //! The role of the side that is asked, and that works the differences out.
 
-use super::course::{Course, Found, Method, append, message, most_symbols};
+use super::course::{Course, Found, Method, append, message};
+use super::estimate::MOST_COUNTS;
 use super::filter::{self, Parted};
 use super::hello::{self, Hello};
 use super::link::Link;
 use super::peel::Peeled;
-use super::set::{Set, read_symbols, write_elements};
+use super::set::{Set, most_symbols, read_symbols, write_elements};
 use super::syndromes::Syndromes;
 use super::wire::{self, Writer};
 use super::{Step, Turn, choice, estimate};
 use crate::error::{Result, error};
 use crate::interop::Cursor;
-
-/// The most counts of symbols that the responder tells, and the most bytes that they take.
-const MOST_COUNTS: (u64, usize) = (256, 400);
 
 /// What the responder does next.
 enum Next {
@@ -30,8 +28,10 @@ enum Next {
 /// The responder's state.
 pub struct Responder {
     next: Next,
-    /// How many symbols the initiator has, 0 before its introduction.
+    /// How many symbols the initiator can have, 0 before its introduction.
     their_symbols: u64,
+    /// Up to which symbol the initiator was asked to go on; 0 if it was not asked.
+    wanted: u64,
     /// How many elements are in the set whose symbols come.
     count: u64,
     /// The symbols that came.
@@ -45,7 +45,7 @@ pub struct Responder {
 impl Responder {
     /// The state at the beginning.
     pub fn new() -> Responder {
-        Responder { next: Next::Wait, their_symbols: 0, count: 0, symbols: Vec::new(), rate: 1.0, asked: 0 }
+        Responder { next: Next::Wait, their_symbols: 0, wanted: 0, count: 0, symbols: Vec::new(), rate: 1.0, asked: 0 }
     }
 
     fn hello(&mut self, course: &mut Course, from: &mut Cursor) -> Result<()> {
@@ -54,7 +54,7 @@ impl Responder {
         course.hello.check(&theirs)?;
         let ours = course.hello.clone();
         course.agree(&theirs, &ours, theirs.count)?;
-        self.their_symbols = if theirs.has_elements { MOST_COUNTS.0 } else { theirs.symbols };
+        self.their_symbols = if theirs.has_elements { u64::MAX } else { theirs.symbols };
         self.count = theirs.count;
         if self.their_symbols == 0 {
             return Err(error!(Corrupt, "the other side has no symbols and no elements"));
@@ -89,7 +89,9 @@ impl Responder {
         let width = course.elements().symbol_words();
         let (first, count) = (wire::varint(from)?, wire::varint(from)?);
         let have = (self.symbols.len() / width) as u64;
-        if first != have || count == 0 || count > most_symbols(width).saturating_sub(have) {
+        // An initiator that was asked sends what it was asked for. So each look at the symbols has many new ones.
+        let is_wanted = self.wanted == 0 || first.saturating_add(count) == self.wanted;
+        if first != have || count == 0 || !is_wanted || count > most_symbols(width).saturating_sub(have) {
             return Err(error!(Corrupt, "symbols {first} to {} came after {have}", first.saturating_add(count)));
         }
         read_symbols(from, count, self.count, width, &mut self.symbols)?;
@@ -108,13 +110,13 @@ impl Responder {
             return set.grow(symbols);
         }
         let Some(Peeled { ours, theirs }) = course.peel(&self.symbols)? else {
-            return self.more(symbols, width);
+            return self.more(course, symbols);
         };
         let mut found = Found { ours, theirs };
         append(&mut found.ours, &course.found.ours)?;
         append(&mut found.theirs, &course.found.theirs)?;
         if !course.explains(&found)? {
-            return self.more(symbols, width);
+            return self.more(course, symbols);
         }
         course.keep(&found)?;
         self.next = Next::Result;
@@ -122,22 +124,26 @@ impl Responder {
     }
 
     /// Asks for more symbols than so many.
-    fn more(&mut self, symbols: u64, symbol_words: usize) -> Result<()> {
-        let most = most_symbols(symbol_words);
+    fn more(&mut self, course: &Course, symbols: u64) -> Result<()> {
+        let most = most_symbols(course.elements().symbol_words());
         if symbols == most {
             return Err(error!(TooLarge, "{most} symbols do not tell the sets apart"));
         }
         // An eighth more at first, then a quarter, and half as many from then on: few messages, and little too much.
         self.asked += 1;
         let wanted = symbols + (symbols >> 4_u32.saturating_sub(self.asked).max(1)).max(16);
-        self.next = Next::More(wanted.min(most));
+        // The symbols that both sides keep are tried to the last one, before the error says that they are too few.
+        let own = if course.set.elements.is_some() { u64::MAX } else { course.set.symbols() };
+        let reach = own.min(self.their_symbols);
+        self.next = Next::More(if symbols < reach { wanted.min(reach) } else { wanted }.min(most));
         Ok(())
     }
 
     fn syndromes(&mut self, course: &mut Course, from: &mut Cursor) -> Result<()> {
         course.their_checksum = wire::word(from)?;
         let numbers = course.set.elements.as_deref().unwrap_or_default();
-        let (capacity, found) = Syndromes::differences(from, numbers, choice::MOST_SYNDROMES)?;
+        let most = choice::most_syndromes(course.set.count.max(course.report.their_count));
+        let (capacity, found) = Syndromes::differences(from, numbers, most)?;
         course.report.syndromes = capacity;
         course.report.method = Method::Pinsketch;
         if let Some(found) = found {
@@ -189,9 +195,10 @@ impl Step for Responder {
 
     fn send(&mut self, course: &mut Course, link: &Link) -> Result<Writer> {
         let mut after = Next::Wait;
-        let to = match &self.next {
+        let mut to = match &self.next {
             Next::Welcome => self.welcome(course, link)?,
             Next::More(wanted) => {
+                self.wanted = *wanted;
                 let mut to = link.begin(message::MORE, 10)?;
                 to.varint(*wanted)?;
                 to
@@ -224,17 +231,23 @@ impl Step for Responder {
             }
             Next::Wait | Next::Done => return Err(error!(UnsupportedByHandle, "the session has nothing to send now")),
         };
+        to.spare_tail()?;
         core::mem::swap(&mut self.next, &mut after);
         Ok(to)
     }
 
     fn receive(&mut self, course: &mut Course, what: u8, from: &mut Cursor) -> Result<()> {
-        let (is_new, has_elements) = (self.their_symbols == 0, course.set.elements.is_some());
+        // Kept symbols spare the passes over the elements that syndromes and filters take.
+        let has_elements = course.set.elements.is_some() && !course.report.used_kept_symbols;
+        let is_new = self.their_symbols == 0;
         let is_first = !is_new && course.report.method == Method::None;
         match what {
             message::HELLO if is_new => self.hello(course, from),
             message::EQUAL if is_first => {
                 from.finish("a session's message")?;
+                if course.report.their_count != course.set.count {
+                    return Err(error!(Corrupt, "the other side calls sets of different sizes equal"));
+                }
                 course.report.method = Method::Equal;
                 self.next = Next::Done;
                 Ok(())

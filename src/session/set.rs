@@ -13,6 +13,14 @@ const GROUP: usize = 64;
 /// The words of a symbol beside those of an element: the XOR of the hashes, and the count.
 const BESIDE: usize = 2;
 
+/// The most words of a set's coded symbols, which bounds memory and work: 6 MiB.
+const MOST_SYMBOL_WORDS: u64 = 3 << 18;
+
+/// The most coded symbols of a session, if each has so many words: 2^18 of numbers.
+pub fn most_symbols(symbol_words: usize) -> u64 {
+    MOST_SYMBOL_WORDS / symbol_words as u64
+}
+
 /// How elements lie in words, and how they are hashed.
 #[derive(Clone)]
 pub struct Elements {
@@ -132,7 +140,8 @@ impl Set {
             ));
         };
         // Each pass at least doubles the symbols, so that there are few passes.
-        let target = symbols.max(have.saturating_mul(2)) as usize;
+        let most = most_symbols(width);
+        let target = symbols.max(have.saturating_mul(2).min(most)) as usize;
         let mut more = try_vec((target - have as usize) * width)?;
         more.resize((target - have as usize) * width, 0);
         let (words, mut hashes) = (self.of.words(), [0; GROUP]);
@@ -200,7 +209,7 @@ pub fn read_symbols(from: &mut Cursor, count: u64, numbers: u64, width: usize, s
     if count.saturating_mul(least) > from.rest().len() as u64 {
         return Err(error!(Truncated, "{count} symbols need {least} bytes each, {} follow", from.rest().len()));
     }
-    let room = symbols.try_reserve(count as usize * width);
+    let room = symbols.try_reserve_exact(count as usize * width);
     room.map_err(|_| error!(OutOfMemory, "{count} symbols could not be had"))?;
     for index in first..first + count {
         for _ in 0..width - 1 {

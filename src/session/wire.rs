@@ -46,6 +46,15 @@ impl Writer {
         Ok(())
     }
 
+    /// Makes room for a checksum, so that the end of a message takes no memory.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn spare_tail(&mut self) -> Result<()> {
+        let room = self.bytes.try_reserve(size_of::<u64>());
+        room.map_err(|_| error!(OutOfMemory, "a message of {} bytes could not be had", self.bytes.len()))
+    }
+
     /// Writes 64-bit words, the lowest byte first.
     ///
     /// # Errors

@@ -216,3 +216,88 @@ fn forged_messages_never_make_a_side_wrong_about_itself() {
     }
     assert!(ended > rounds / 10 && failed > rounds / 3, "{ended} {failed}");
 }
+
+/// A message with a right frame.
+fn frame(what: u8, number: u16, chain: u64, body: &[u8]) -> Vec<u8> {
+    let mut message = [b"PTSN\x01", &[what][..], &number.to_le_bytes(), body].concat();
+    let checksum = xxh3_64_with_seed(&message, chain);
+    message.extend_from_slice(&checksum.to_le_bytes());
+    message
+}
+
+/// The last 8 bytes of a message, with which the next one is chained.
+fn chain(message: &[u8]) -> u64 {
+    u64::from_le_bytes(message[message.len() - 8..].try_into().unwrap())
+}
+
+/// A number of seven bits a byte.
+fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+/// The introduction of a side with so many elements, which keeps its keys or 20 symbols.
+fn hello(has_elements: bool, count: u64) -> Vec<u8> {
+    let hasher = Spec::default().hasher().unwrap();
+    let mut body = vec![8, u8::from(has_elements)];
+    body.extend_from_slice(&(hasher.function() as u32).to_le_bytes());
+    body.extend_from_slice(&hasher.identifier().to_le_bytes());
+    body.extend([varint(20), varint(count), vec![7; 16]].concat());
+    body
+}
+
+/// A responder that has welcomed a forged initiator of 5 elements, and the chain after that.
+fn welcomed(keeps_keys: bool) -> (Session, u64) {
+    let mut session = Session::new(&sketch(&[1, 2, 3, 4, 5], 50, keeps_keys), Role::Responder, false).unwrap();
+    session.receive(&frame(1, 0, 0, &hello(keeps_keys, 5))).unwrap();
+    let chain = chain(session.send().unwrap());
+    (session, chain)
+}
+
+/// Messages that are in their place and say what cannot be.
+#[test]
+fn messages_that_no_side_sends_are_refused() {
+    let corrupt = |session: &mut Session, message: &[u8], names: &str| {
+        let error = session.receive(message).unwrap_err();
+        assert_eq!(error.status(), Status::Corrupt, "{error}");
+        assert!(error.message().contains(names), "{error}");
+        assert_eq!(session.turn(), Turn::Send);
+    };
+    // More elements than a set has, more counts than are told, and counts that are those of no symbols.
+    for (count, counts, names) in [(u64::MAX, 1, "elements"), (5, 257, "1 to 256"), (5, 0, "1 to 256")] {
+        let mut session = Session::new(&sketch(&[1, 2, 3], 50, true), Role::Initiator, false).unwrap();
+        let chain = chain(session.send().unwrap());
+        let body = [hello(true, count), vec![0; 8], varint(counts), vec![0; counts as usize]].concat();
+        corrupt(&mut session, &frame(2, 1, chain, &body), names);
+    }
+    // Sets of different sizes that are equal.
+    let mut session = Session::new(&sketch(&[1], 50, true), Role::Responder, false).unwrap();
+    session.receive(&frame(1, 0, 0, &hello(true, 5))).unwrap();
+    let last = chain(session.send().unwrap());
+    corrupt(&mut session, &frame(3, 2, last, &[]), "different sizes");
+    // Other symbols than those that were asked for. The first symbol may come alone.
+    let (mut session, last) = welcomed(false);
+    let symbol = [vec![9; 16], vec![0]].concat();
+    let first = frame(4, 2, last, &[varint(0), varint(1), symbol.clone()].concat());
+    session.receive(&first).unwrap();
+    let last = chain(session.send().unwrap());
+    corrupt(&mut session, &frame(4, 4, last, &[varint(1), varint(1), symbol].concat()), "symbols 1 to 2");
+    // A filter of another kind.
+    let (mut session, last) = welcomed(true);
+    let filter = petal::create(&Spec { hash: petal::HashFunction::External, ..Spec::with_capacity(9, 0.1).unwrap() });
+    let filter = filter.unwrap();
+    let mut form = vec![0; filter.compact_size().unwrap()];
+    filter.serialize_compact(&mut form).unwrap();
+    let body = [0.1_f64.to_le_bytes().to_vec(), varint(form.len() as u64), form].concat();
+    corrupt(&mut session, &frame(8, 2, last, &body), "in place of bloom");
+    // Syndromes and filters of sides that do not keep their keys.
+    for what in [6, 8] {
+        let (mut session, last) = welcomed(false);
+        corrupt(&mut session, &frame(what, 2, last, &[0; 40]), "no place here");
+    }
+}

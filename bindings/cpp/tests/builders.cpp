@@ -131,7 +131,8 @@ TEST(kinds, described) {
     if (info.handle == PETAL_HANDLE_SKETCH) {
       sketches++;
       EXPECT_EQ(petal::sketch(petal::spec().kind(info.kind).capacity(100)).capabilities(), info.capabilities);
-      EXPECT_EQ(petal::filter::try_make(petal::spec().kind(info.kind)).status(), petal::status::unsupported);
+      EXPECT_EQ(petal::filter::try_make(petal::spec().kind(info.kind).capacity(100)).status(),
+                petal::status::unsupported);
       continue;
     }
     // A filter that takes keys is made empty; of the others there are only builders.

@@ -12,8 +12,9 @@ use crate::status::{petal_error, petal_status};
 /// that is not there, then succeed and change nothing.
 ///
 /// An image has no kept keys, so a sketch that you open or load keeps none. `petal_sketch_copy()` copies them.
-/// `petal_sketch_clear()` forgets them, and the handle goes on keeping. After `petal_sketch_merge()` and
-/// `petal_sketch_subtract()` the sketch is not that of a known set any more, and its handle keeps no keys.
+/// `petal_sketch_clear()` forgets them, and the handle goes on keeping. After `petal_sketch_merge()`,
+/// `petal_sketch_subtract()` and `petal_sketch_import_minisketch()` the sketch is not that of a known set any more, and
+/// its handle keeps no keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_keep_keys(sketch: *mut petal_sketch, error: *mut petal_error) -> petal_status {
     boundary!(error, [sketch], {

@@ -28,12 +28,12 @@ pub unsafe extern "C" fn petal_sketch_export_minisketch(
         }
         // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
         let bytes = unsafe { petal_sketch::get(sketch)? }.export_minisketch()?;
-        // SAFETY: checked for NULL; by the conventions `size` is writable.
-        unsafe { size.write(bytes.len()) };
         if length > 0 && length < bytes.len() {
             let message = format_args!("the buffer has {length} bytes, the sketch needs {}", bytes.len());
             return Err(boundary::error(Status::BufferTooSmall, message));
         }
+        // SAFETY: checked for NULL; by the conventions `size` is writable.
+        unsafe { size.write(bytes.len()) };
         if length > 0 {
             // SAFETY: checked for NULL; by the conventions `buffer` has `length` writable bytes, which are enough.
             unsafe { buffer.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };

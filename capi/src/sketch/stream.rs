@@ -22,7 +22,7 @@ use petal_core::{Sketch, Stream};
 use std::ffi::c_void;
 
 /// A stream from a sketch and to it. Free it with `petal_stream_free()`. A stream uses its sketch in every call, so the
-/// sketch must outlive it, and must not change meanwhile: a stream of a sketch that has changed returns
+/// sketch must outlive it, and must not change meanwhile. Once the sketch has changed, writing and reading return
 /// `PETAL_ERR_CONTRADICTION`.
 pub struct petal_stream {
     sketch: *const petal_sketch,

@@ -65,12 +65,13 @@ pub fn run(args: &args::sync::Sync, common: args::Common) -> Outcome {
     let separator = if args.records.null { 0 } else { b'\n' };
     let is_channel = args.peer.as_deref() == Some("-");
     let mut printer = Printer(if is_channel { None } else { Some(Text::new()?) }, separator);
-    let mut growing = args.exchange.then(|| Growing::of(&args.keys, separator)).transpose()?;
     let mut channel = Channel::open(args)?;
 
     let key = greet(&mut channel, separator)?;
     let (hasher, digester) = (Hasher::new(HashFunction::SipHash13, 0, Some(&key))?, Digester::new(&key)?);
-    let sketch = sketch_of(&Records::read(&inputs, &digester, "reading")?, &key)?;
+    let records = Records::read(&inputs, &digester, "reading")?;
+    let (sketch, count) = (sketch_of(&records, &key)?, records.digests().len() as u64);
+    drop(records);
     let session = converse(&mut channel, &sketch)?;
     let report = session.report();
     let (mut ours, mut theirs): (Vec<Digest>, Vec<Digest>) = (Vec::new(), Vec::new());
@@ -79,9 +80,18 @@ pub fn run(args: &args::sync::Sync, common: args::Common) -> Outcome {
     }
     let (ours, theirs): (Records, Records) = (ours.into_iter().collect(), theirs.into_iter().collect());
     drop((session, sketch));
+    // Not before the other side is there: with --listen that may take hours, in which KEYS may grow.
+    let end: &[u8] = match args.records {
+        args::sync::Records { null: true, .. } => b"\0",
+        args::sync::Records { crlf: true, .. } => b"\r\n",
+        args::sync::Records { .. } => b"\n",
+    };
+    let needs = args.exchange && !theirs.digests().is_empty();
+    let mut growing = needs.then(|| Growing::of(&args.keys, end)).transpose()?;
 
     let talk = (channel.sent, channel.received);
-    let mut exchange = Exchange { inputs: &inputs, hasher: &hasher, separator, printer: &mut printer };
+    let mut exchange =
+        Exchange { inputs: &inputs, hasher: &hasher, separator, crlf: args.records.crlf, printer: &mut printer };
     if channel.is_initiator {
         exchange.send(&mut channel, &ours)?;
         exchange.receive(&mut channel, &theirs, growing.as_mut())?;
@@ -100,7 +110,7 @@ pub fn run(args: &args::sync::Sync, common: args::Common) -> Outcome {
     let (only_here, only_there) = (ours.digests().len() as u64, theirs.digests().len() as u64);
     if !is_channel {
         let report = Report {
-            records: report_count(&report, only_here, only_there),
+            records: count,
             their_records: report.their_count,
             only_here,
             only_there,
@@ -114,11 +124,6 @@ pub fn run(args: &args::sync::Sync, common: args::Common) -> Outcome {
     }
     let is_equal = only_here + only_there == 0;
     Ok(u8::from(!is_equal && !args.exchange))
-}
-
-/// How many records this side has: as many as the other side, and what differs.
-fn report_count(report: &petal::session::Report, only_here: u64, only_there: u64) -> u64 {
-    (report.their_count + only_here).saturating_sub(only_there)
 }
 
 fn method_name(method: Method) -> &'static str {
@@ -230,6 +235,8 @@ struct Exchange<'a> {
     inputs: &'a Inputs,
     hasher: &'a Hasher,
     separator: u8,
+    /// A carriage return at the end of a record would be a part of its end.
+    crlf: bool,
     printer: &'a mut Printer,
 }
 
@@ -252,6 +259,9 @@ impl Exchange<'_> {
         for _ in 0..came.len() {
             channel.read_counted(&mut record)?;
             let place = theirs.find(&hash(self.hasher, &record)?).filter(|place| !came[*place]);
+            if self.crlf && record.ends_with(b"\r") {
+                return Err(Failure::new("a record of the other side ends with CR: say --crlf on both sides"));
+            }
             let Some(place) = place.filter(|_| !record.contains(&self.separator)) else {
                 return Err(Failure::new("the other side sent a record that it did not name before"));
             };

@@ -71,21 +71,26 @@ fn expected(keys: i64, index: u64) -> i64 {
 /// Writes a symbol, and returns its length. `keys` is the count of symbol 0. `None` if there is no room.
 pub fn write(symbol: &[u64], shape: KeyShape, index: u64, keys: i64, buffer: &mut [u8]) -> Option<usize> {
     let [key @ .., hash, count] = symbol else { return None };
-    let (place, rest) = buffer.split_at_mut_checked(shape.bytes() + 8)?;
-    place[..shape.bytes()].copy_from_slice(&KeyShape::padded(key)[..shape.bytes()]);
-    place[shape.bytes()..].copy_from_slice(&hash.to_le_bytes());
     let difference = (*count as i64).wrapping_sub(expected(keys, index));
     // Small numbers of either sign become small ones.
     let mut folded = (difference << 1 ^ difference >> 63) as u64;
-    for (i, byte) in rest.iter_mut().enumerate() {
-        *byte = folded as u8 & 0x7f;
+    let (mut bytes, mut length) = ([0; MAX_COUNT], 0);
+    loop {
+        bytes[length] = folded as u8 & 0x7f;
         folded >>= 7;
+        length += 1;
         if folded == 0 {
-            return Some(place.len() + i + 1);
+            break;
         }
-        *byte |= 0x80;
+        bytes[length - 1] |= 0x80;
     }
-    None
+    // Nothing is written unless all of the symbol fits.
+    let before = shape.bytes() + 8;
+    let place = buffer.get_mut(..before + length)?;
+    place[..shape.bytes()].copy_from_slice(&KeyShape::padded(key)[..shape.bytes()]);
+    place[shape.bytes()..before].copy_from_slice(&hash.to_le_bytes());
+    place[before..].copy_from_slice(&bytes[..length]);
+    Some(before + length)
 }
 
 /// The symbol at the start of the bytes, and its length; `None` if the bytes end before the symbol does. `keys` is the
