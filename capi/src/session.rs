@@ -34,14 +34,14 @@
 //!
 //! The sketch is one of `PETAL_KIND_RIBLT`, or one that keeps its keys (`petal_sketch_keep_keys()`). If both sides keep
 //! their keys, the session has a random key of its own, and makes a pass over the keys. Then an attacker cannot choose
-//! keys that disturb a session. Otherwise the coded symbols serve that the sketches keep, and a session costs only what
-//! differs. Whoever knows the sketches' seed or key can choose keys that disturb such a session. It then ends in an
-//! error, and not in a wrong list.
+//! keys that disturb a session. Otherwise the session uses the coded symbols that the sketches keep, and costs only
+//! what differs. Whoever knows the sketches' seed or key can choose keys that disturb such a session. It then ends in
+//! an error, and not in a wrong list.
 //!
-//! A message that was lost, repeated, reordered or damaged is refused, and changes nothing. Whatever a message says,
-//! memory and work are bounded: a session has at most 2^18 coded symbols and 512 syndromes, and it takes as much memory
-//! as the messages that come, beside 35 MB at most for symbols of numbers. A session does not know who the other side
-//! is: take a channel that authenticates it. docs/session.md specifies the messages to the byte.
+//! A session refuses a message that is repeated, out of order or damaged, and does not change then. Whatever a message
+//! says, memory and work are bounded: a session has at most 2^18 coded symbols and 512 syndromes. The session takes as
+//! much memory as the messages that come, and at most 35 MB more for symbols of numbers. A session does not know who
+//! the other side is: take a channel that authenticates it. docs/session.md specifies the messages to the byte.
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::handle::{self, Handle};
@@ -111,7 +111,7 @@ pub struct petal_report {
     pub struct_size: usize,
     /// The way to the differences: one of `PETAL_METHOD_*`.
     pub method: petal_method,
-    /// 1 if the symbols that the sketches keep served, 0 if the session had a key of its own.
+    /// 1 if the session used the symbols that the sketches keep, 0 if the session had a key of its own.
     pub used_kept_symbols: u32,
     /// The estimated number of differences. Only the initiator estimates; the responder has 0.
     pub estimated_differences: f64,
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn petal_session_send(
     })
 }
 
-/// Takes the other side's next message, which is whole. Bytes that are not the message that is due change nothing:
+/// Takes the other side's next message as a whole. Bytes that are not the message that is due change nothing:
 /// `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED`, `PETAL_ERR_NEWER_VERSION`, `PETAL_ERR_CORRUPT`. If the message is due
 /// and cannot be served, the session failed, and `petal_session_send()` has a message that tells the other side:
 /// `PETAL_ERR_INCOMPATIBLE` if the sketches are not comparable, `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if more symbols are

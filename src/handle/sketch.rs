@@ -489,7 +489,7 @@ impl Sketch {
         self.kind.key_shape()
     }
 
-    /// A number that another change makes another one.
+    /// A number that is another one after each change.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
     }

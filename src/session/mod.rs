@@ -5,7 +5,8 @@
 //! and the responder works the differences out and sends the result. `docs/session.md` has every byte.
 //!
 //! If both sides keep their elements, the session has a random key that both contribute to, and all symbols are
-//! computed under that key. Otherwise the symbols that the sketches keep serve, which are under the sketches' own key.
+//! computed under that key. Otherwise the session uses the symbols that the sketches keep, which are computed under the
+//! sketches' own key.
 
 mod choice;
 mod course;
@@ -80,9 +81,9 @@ enum Outlook {
 ///
 /// A session takes what it needs of the sketch at the beginning, so the sketch may change meanwhile. If the sketch
 /// keeps its keys, the session has a copy of them. A session has no network: the caller carries each message to the
-/// other side. A message that was lost, repeated, reordered or damaged is refused and changes nothing, so the right
-/// message may still come. Nobody but the other side is trusted to say what the other side has: take a channel that
-/// authenticates.
+/// other side. A session refuses a message that is repeated, out of order or damaged, and does not change then, so the
+/// right message may still come. Nobody but the other side is trusted to say what the other side has: take a channel
+/// that authenticates.
 pub struct Session {
     course: Course,
     step: Box<dyn Step + Send>,

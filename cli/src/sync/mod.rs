@@ -1,8 +1,9 @@
 //! `petal sync`: two machines compare their files of keys, and exchange what differs.
 //!
-//! Both sides send [`GREETING`], a version, the separator of their records and 16 random bytes. Records are hashed
-//! under a key from both sides' random bytes. A session of the library (docs/session.md) over the hashes tells each
-//! side which records the other has not. The initiator sends these records first, and then the responder does.
+//! Both sides send [`GREETING`], which ends with the version, the separator of their records, and 16 random bytes.
+//! Records are hashed under a key from both sides' random bytes. A session of the library (docs/session.md) over the
+//! hashes tells each side which records the other has not. The initiator sends these records first, and then the
+//! responder does.
 
 mod channel;
 mod file;
@@ -116,7 +117,7 @@ pub fn run(args: &args::sync::Sync, common: args::Common) -> Outcome {
     Ok(u8::from(!is_equal && !args.exchange))
 }
 
-/// How many records this side has: as many as the other side, and what differs.
+/// How many records this side has: those of the other side, and those only here, less those only there.
 fn report_count(report: &petal::session::Report, only_here: u64, only_there: u64) -> u64 {
     (report.their_count + only_here).saturating_sub(only_there)
 }
