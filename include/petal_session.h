@@ -36,13 +36,13 @@
  * The sketch is one of `PETAL_KIND_RIBLT`, or one that keeps its keys (`petal_sketch_keep_keys()`). If both sides keep
  * their keys, the session has a random key of its own, and makes a pass over the keys. Then an attacker cannot choose
  * keys that disturb a session. Otherwise the coded symbols serve that the sketches keep, and a session costs only what
- * differs. Whoever knows the sketches' seed or key can choose keys that disturb such a session. It then ends in an
- * error, and not in a wrong list.
+ * differs. Whoever knows the sketches' seed or key can choose keys that disturb such a session. It may then
+ * end in an error, may miss some of these keys, or may even call the sets equal.
  *
- * A message that was lost, repeated, reordered or damaged is refused, and changes nothing. Whatever a message says,
- * memory and work are bounded: a session has at most 2^18 coded symbols and 512 syndromes, and it takes as much memory
- * as the messages that come, beside 35 MB at most for symbols of numbers. A session does not know who the other side
- * is: take a channel that authenticates it. docs/session.md specifies the messages to the byte.
+ * A session refuses a message that is repeated, out of order or damaged, and does not change then. Whatever a message
+ * says, memory and work are bounded: a session has at most 2^18 coded symbols and 512 syndromes. The session takes as
+ * much memory as the messages that come, and at most 35 MB more for symbols of numbers. A session does not know who
+ * the other side is: take a channel that authenticates it. docs/session.md specifies the messages to the byte.
  */
 
 #ifndef PETAL_SESSION_H
@@ -93,8 +93,8 @@ typedef uint32_t petal_method;
 #define PETAL_METHOD_FILTER_AND_RIBLT 4
 
 /**
- * Take the symbols that the sketches keep, also if both sides keep their keys. The session then needs no pass over the
- * keys, and has no key of its own. One side that asks is enough.
+ * Take the symbols that the sketches keep, also if both sides keep their keys. The session then hashes no keys,
+ * unless it needs more symbols than the sketches keep, and has no key of its own. One side that asks is enough.
  */
 #define PETAL_SESSION_KEPT_SYMBOLS (1 << 0)
 
@@ -104,7 +104,7 @@ typedef struct petal_report {
   size_t struct_size;
   /** The way to the differences: one of `PETAL_METHOD_*`. */
   petal_method method;
-  /** 1 if the symbols that the sketches keep served, 0 if the session had a key of its own. */
+  /** 1 if the session used the symbols that the sketches keep, 0 if the session had a key of its own. */
   uint32_t used_kept_symbols;
   /** The estimated number of differences. Only the initiator estimates; the responder has 0. */
   double estimated_differences;
@@ -130,8 +130,8 @@ typedef struct petal_report {
 
 /**
  * Begins a session over a sketch's set. `flags` is 0 or `PETAL_SESSION_KEPT_SYMBOLS`. The session copies what it
- * needs, so the sketch may change or end meanwhile. Returns `PETAL_ERR_UNSUPPORTED` for a sketch that has neither
- * coded symbols nor kept keys.
+ * needs, so the sketch may change or end meanwhile. Returns `PETAL_ERR_UNSUPPORTED` for a sketch of whole keys,
+ * for one that has neither coded symbols nor kept keys, and for kept symbols of a kind that has none.
  */
 petal_status petal_session_new(const petal_sketch *sketch,
                                petal_role role,
@@ -153,7 +153,7 @@ petal_turn petal_session_turn(const petal_session *session);
 petal_status petal_session_send(petal_session *session, const void **message, size_t *length, petal_error *error);
 
 /**
- * Takes the other side's next message, which is whole. Bytes that are not the message that is due change nothing:
+ * Takes the other side's next message as a whole. Bytes that are not the message that is due change nothing:
  * `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED`, `PETAL_ERR_NEWER_VERSION`, `PETAL_ERR_CORRUPT`. If the message is due
  * and cannot be served, the session failed, and `petal_session_send()` has a message that tells the other side:
  * `PETAL_ERR_INCOMPATIBLE` if the sketches are not comparable, `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if more symbols are

@@ -253,8 +253,9 @@ petal_status petal_sketch_vouch(petal_sketch *sketch, petal_error *error);
  * that is not there, then succeed and change nothing.
  *
  * An image has no kept keys, so a sketch that you open or load keeps none. `petal_sketch_copy()` copies them.
- * `petal_sketch_clear()` forgets them, and the handle goes on keeping. After `petal_sketch_merge()` and
- * `petal_sketch_subtract()` the sketch is not that of a known set any more, and its handle keeps no keys.
+ * `petal_sketch_clear()` forgets them, and the handle goes on keeping. After `petal_sketch_merge()`,
+ * `petal_sketch_subtract()` and `petal_sketch_import_minisketch()` the sketch is not that of a known set any more, and
+ * its handle keeps no keys.
  */
 petal_status petal_sketch_keep_keys(petal_sketch *sketch, petal_error *error);
 
@@ -270,7 +271,7 @@ uint64_t petal_sketch_symbols(const petal_sketch *sketch);
  *
  * A sketch of the kind `pinsketch` has the bytes of the library minisketch. The bytes say neither the bits of an
  * element nor the capacity, so both sides have to know them: `field_bits` and `capacity` of the spec. A sketch of
- * minisketch in as many bytes as `length` has the capacity 8 * length / field_bits, rounded down.
+ * minisketch that takes `length` bytes has the capacity 8 * length / field_bits, rounded down.
  */
 
 /**
@@ -297,9 +298,9 @@ petal_status petal_sketch_import_minisketch(petal_sketch *sketch, const void *by
 /*
  * SKETCHES: STREAMS OF CODED SYMBOLS
  *
- * A sketch of the kind `riblt` has the first coded symbols of its set. A stream has as many as it takes. One side
- * writes the symbols of its set. The other side reads them as they come, subtracts its own, and says when it has found
- * all differences. Neither side has to know their number beforehand.
+ * A sketch of the kind `riblt` has the first coded symbols of its set. A stream has as many symbols as the differences
+ * need. One side writes the symbols of its set. The other side reads them as they come, subtracts its own, and says
+ * when it has found all differences. Neither side has to know the number of differences beforehand.
  *
  * Symbols after those of the sketch are computed from the keys that the handle keeps (`petal_sketch_keep_keys()`), in
  * one pass over the keys whenever the number of symbols doubles.
@@ -312,7 +313,7 @@ petal_status petal_sketch_import_minisketch(petal_sketch *sketch, const void *by
 
 /**
  * A stream from a sketch and to it. Free it with `petal_stream_free()`. A stream uses its sketch in every call, so the
- * sketch must outlive it, and must not change meanwhile: a stream of a sketch that has changed returns
+ * sketch must outlive it, and must not change meanwhile. Once the sketch has changed, writing and reading return
  * `PETAL_ERR_CONTRADICTION`.
  */
 typedef struct petal_stream petal_stream;
@@ -456,9 +457,9 @@ typedef struct petal_pair {
  * the number with its count and value, which are 0 unless the number is there. The answer is right if each number was
  * inserted only once.
  *
- * With n numbers in m cells, k of which are a number's, the sketch knows of a number that is there with the
- * probability 1 - (1 - e^(-kn/m))^k, and of a number that is not there more often. With values only one cell of a
- * number can be asked, and this probability is e^(-kn/m). A number with two values is unknown. Constant time.
+ * A sketch of n numbers in m cells, with k cells for each number, knows of a number that is there with the probability
+ * 1 - (1 - e^(-kn/m))^k, and of a number that is not there more often. With values only one cell of a number can be
+ * asked, and this probability is e^(-kn/m). A number with two values is unknown. Constant time.
  */
 petal_status petal_sketch_get(const petal_sketch *sketch,
                               const void *key,

@@ -13,8 +13,8 @@ import (
 // function, and the same seed or key.
 //
 // If both sketches keep their keys, the session has a random key of its own, and makes a pass over the keys. Otherwise
-// the coded symbols serve that the sketches keep. Whoever knows the sketches' seed or key can choose keys that make
-// such a session fail. A session does not know who the other side is: take a channel that authenticates it.
+// the session uses the coded symbols that the sketches keep. Whoever knows the sketches' seed or key can choose keys
+// that make such a session fail. A session does not know who the other side is: take a channel that authenticates it.
 //
 // Methods that only read the session may run in many goroutines at once. [Session.Close] and methods that change the
 // session need it to themselves.
@@ -97,7 +97,7 @@ type SessionOptions struct {
 // Report says what a session chose, and what it cost so far.
 type Report struct {
 	Method Method `json:"method"`
-	// UsedKeptSymbols says that the symbols served that the sketches keep. Otherwise the session had a key of its own.
+	// UsedKeptSymbols says that the session used the symbols that the sketches keep. Otherwise it had a key of its own.
 	UsedKeptSymbols bool `json:"used_kept_symbols"`
 	// EstimatedDifferences is the estimated number of differences. Only the initiator estimates; the responder has 0.
 	EstimatedDifferences float64 `json:"estimated_differences"`
@@ -183,10 +183,10 @@ func (s *Session) Send() ([]byte, error) {
 	return bytes, err
 }
 
-// Receive takes the other side's next message, which is whole. Bytes that are not the message that is due change
-// nothing: [ErrForeign], [ErrTruncated], [ErrNewerVersion], [ErrCorrupt]. If the message is due and cannot be served,
-// the session failed, and [Session.Send] has a message that tells the other side: [ErrIncompatible] if the sketches are
-// not comparable, [ErrUnsupportedByHandle] if more symbols are needed than the sketches keep, and others. Changes the
+// Receive takes the other side's next message as a whole. Bytes that are not the message that is due change nothing:
+// [ErrForeign], [ErrTruncated], [ErrNewerVersion], [ErrCorrupt]. If the message is due and cannot be served, the
+// session failed, and [Session.Send] has a message that tells the other side: [ErrIncompatible] if the sketches are not
+// comparable, [ErrUnsupportedByHandle] if more symbols are needed than the sketches keep, and others. Changes the
 // session.
 func (s *Session) Receive(message []byte) error {
 	return called("petal.Session.Receive", func(failure *C.petal_error) {

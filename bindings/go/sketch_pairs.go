@@ -67,8 +67,8 @@ func (s *Sketch) got(op string, get func(*C.petal_presence, *C.petal_pair, *C.pe
 }
 
 // Get says whether the sketch has a byte key: its hash. The pair has the count and the value of a number that is there.
-// The answer is right if each number was inserted only once. The more numbers a sketch has, the less it knows. Returns
-// [ErrUnsupported] for kinds but iblt. Constant time.
+// The answer is right if each number was inserted only once. The more numbers a sketch has, the less it knows of each.
+// Returns [ErrUnsupported] for kinds but iblt. Constant time.
 func (s *Sketch) Get(key []byte) (Presence, Pair, error) {
 	return s.got("petal.Sketch.Get", func(p *C.petal_presence, pair *C.petal_pair, failure *C.petal_error) {
 		C.petal_go_sketch_get(s.raw(), bytesOf(key), C.size_t(len(key)), p, pair, failure)

@@ -22,8 +22,9 @@ const (
 )
 
 // Stream has coded symbols from a sketch and to it. One side writes the symbols of its set. The other side reads them
-// as they come, subtracts its own, and says when it has found all differences. Neither side has to know their number
-// beforehand. Symbols after those of the sketch come from the keys that the sketch keeps ([Sketch.KeepKeys]).
+// as they come, subtracts its own, and says when it has found all differences. Neither side has to know the number of
+// differences beforehand. Symbols after those of the sketch come from the keys that the sketch keeps
+// ([Sketch.KeepKeys]).
 //
 // The sketch must not change while the stream is used: methods then return [ErrContradiction]. If the sketch is closed,
 // they return [ErrClosed]. All methods need the stream to themselves.

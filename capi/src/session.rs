@@ -38,10 +38,10 @@
 //! differs. Whoever knows the sketches' seed or key can choose keys that disturb such a session. It may then
 //! end in an error, may miss some of these keys, or may even call the sets equal.
 //!
-//! A message that was lost, repeated, reordered or damaged is refused, and changes nothing. Whatever a message says,
-//! memory and work are bounded: a session has at most 2^18 coded symbols and 512 syndromes, and it takes as much memory
-//! as the messages that come, beside 35 MB at most for symbols of numbers. A session does not know who the other side
-//! is: take a channel that authenticates it. docs/session.md specifies the messages to the byte.
+//! A session refuses a message that is repeated, out of order or damaged, and does not change then. Whatever a message
+//! says, memory and work are bounded: a session has at most 2^18 coded symbols and 512 syndromes. The session takes as
+//! much memory as the messages that come, and at most 35 MB more for symbols of numbers. A session does not know who
+//! the other side is: take a channel that authenticates it. docs/session.md specifies the messages to the byte.
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::handle::{self, Handle};
@@ -99,8 +99,8 @@ pub const PETAL_METHOD_RIBLT: petal_method = 3;
 /// A filter of each set, and coded symbols of what passes them: for unlike sets, if both sides keep their keys.
 pub const PETAL_METHOD_FILTER_AND_RIBLT: petal_method = 4;
 
-/// Take the symbols that the sketches keep, also if both sides keep their keys. The session then needs no pass over the
-/// keys, and has no key of its own. One side that asks is enough.
+/// Take the symbols that the sketches keep, also if both sides keep their keys. The session then hashes no keys,
+/// unless it needs more symbols than the sketches keep, and has no key of its own. One side that asks is enough.
 pub const PETAL_SESSION_KEPT_SYMBOLS: u32 = 1 << 0;
 
 /// What a session chose, and what it cost.
@@ -111,7 +111,7 @@ pub struct petal_report {
     pub struct_size: usize,
     /// The way to the differences: one of `PETAL_METHOD_*`.
     pub method: petal_method,
-    /// 1 if the symbols that the sketches keep served, 0 if the session had a key of its own.
+    /// 1 if the session used the symbols that the sketches keep, 0 if the session had a key of its own.
     pub used_kept_symbols: u32,
     /// The estimated number of differences. Only the initiator estimates; the responder has 0.
     pub estimated_differences: f64,
@@ -139,8 +139,8 @@ unsafe impl boundary::SizedStruct for petal_report {
 }
 
 /// Begins a session over a sketch's set. `flags` is 0 or `PETAL_SESSION_KEPT_SYMBOLS`. The session copies what it
-/// needs, so the sketch may change or end meanwhile. Returns `PETAL_ERR_UNSUPPORTED` for a sketch that has neither
-/// coded symbols nor kept keys.
+/// needs, so the sketch may change or end meanwhile. Returns `PETAL_ERR_UNSUPPORTED` for a sketch of whole keys,
+/// for one that has neither coded symbols nor kept keys, and for kept symbols of a kind that has none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_session_new(
     sketch: *const petal_sketch,
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn petal_session_send(
     })
 }
 
-/// Takes the other side's next message, which is whole. Bytes that are not the message that is due change nothing:
+/// Takes the other side's next message as a whole. Bytes that are not the message that is due change nothing:
 /// `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED`, `PETAL_ERR_NEWER_VERSION`, `PETAL_ERR_CORRUPT`. If the message is due
 /// and cannot be served, the session failed, and `petal_session_send()` has a message that tells the other side:
 /// `PETAL_ERR_INCOMPATIBLE` if the sketches are not comparable, `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if more symbols are

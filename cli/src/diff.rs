@@ -169,7 +169,7 @@ fn refuse_whole(path: &Path, sketch: &Sketch) -> Outcome<()> {
     }
 }
 
-/// Which side has a number with this count, where the sketch of `first` was subtracted from.
+/// Which side has a number with this count, if the other sketch was subtracted from that of `first`.
 fn side_of(sketch: &Sketch, count: i64, first: Side) -> Side {
     match (sketch.has_signs(), first, count > 0) {
         (false, ..) => Side::Unknown,
@@ -183,7 +183,7 @@ fn subtract(args: &args::sync::Diff, from: &mut Sketch, other: &Sketch) -> Outco
     from.subtract(other).map_err(|error| Failure::new(format_args!("{left} and {right}: {error}")))
 }
 
-/// A sketch against keys: the keys go into a sketch like it, each once.
+/// Compares a sketch with keys, which go into a second sketch of the same spec, each once.
 fn mixed(
     args: &args::sync::Diff,
     (path, sketch_side): (&Path, Side),

@@ -6,8 +6,8 @@
  *     reconcile [-n DOCUMENTS] [-c CHANGES] [-r ROUNDS]
  *
  * Each service has about half of DOCUMENTS (200000), and makes CHANGES (100) in each of ROUNDS (10). Before the first
- * round one service made fifty times as many, as if the other one had come back from a copy. The services are joined
- * by a socket, and all answers are compared with exact ones.
+ * round one service made fifty times as many, as if the other service had come back from a backup. The services are
+ * joined by a socket, and all answers are compared with exact ones.
  */
 #define _XOPEN_SOURCE 700
 #include <arpa/inet.h>
@@ -116,7 +116,7 @@ static void print(int round, const petal_report *report, size_t differences) {
  * service that did not change the document takes the change over.
  */
 static void reconcile(struct service *service, int round) {
-    /* The services trust each other, and nobody else chooses documents. So the kept symbols serve. */
+    /* The services trust each other, and nobody else chooses documents. So the session uses the kept symbols. */
     petal_session *session;
     must(petal_session_new(service->sketch, service->role, PETAL_SESSION_KEPT_SYMBOLS, &session, &error));
     run(service, session);

@@ -17,7 +17,7 @@ const PLACE: u64 = (1 << PLACE_BITS) - 1;
 pub(crate) struct Kept {
     key_words: usize,
     keys: Vec<u64>,
-    /// Empty slots are 0. The other slots have the place of a key and one, below the first bits of the key's hash. At
+    /// Empty slots are 0. The other slots have the place of a key plus one, below the first bits of the key's hash. At
     /// most three of four slots are taken. The number of slots is a power of two, or 0.
     slots: Vec<u64>,
     /// The table hashes with numbers that nobody else knows, so that nobody can choose keys that collide.

@@ -7,6 +7,7 @@ pub mod image;
 mod kept;
 pub(crate) mod many;
 pub mod map;
+mod minisketch;
 pub mod sketch;
-pub mod stream;
 mod sketch_pairs;
+pub mod stream;

@@ -11,7 +11,6 @@ use crate::contract::{
 use crate::error::{Result, Status, error};
 use crate::handle::image::Image;
 use crate::handle::kept::Kept;
-use crate::storage::try_vec;
 use core::ops::Range;
 use core::sync::atomic::Ordering;
 
@@ -26,9 +25,9 @@ use core::sync::atomic::Ordering;
 /// verifying) are in [`Image`].
 pub struct Sketch {
     pub(super) kind: Box<dyn SketchKind>,
-    kept: Option<Kept>,
+    pub(super) kept: Option<Kept>,
     /// Grows with each change, so that a stream notices changes.
-    changes: u64,
+    pub(super) changes: u64,
 }
 
 impl core::fmt::Debug for Sketch {
@@ -412,56 +411,6 @@ impl Sketch {
         self.kind.list()
     }
 
-    /// The bytes that the library minisketch serializes for a sketch of the same capacity, elements and bits of an
-    /// element.
-    ///
-    /// # Errors
-    /// [`Status::Unsupported`] for a kind that minisketch has not; [`Status::OutOfMemory`].
-    pub fn export_minisketch(&self) -> Result<Vec<u8>> {
-        let length = self.minisketch_bytes()?;
-        let words = self.base().words().shared();
-        let mut bytes = try_vec(length)?;
-        bytes.extend((0..length).map(|byte| words[byte / 8].load(Ordering::Relaxed).to_le_bytes()[byte % 8]));
-        Ok(bytes)
-    }
-
-    /// Takes the elements of a serialized sketch of minisketch in place of the numbers that are there. The sketch has
-    /// the same capacity and bits of an element as that one. Afterwards [`Sketch::offered`] is 0, because minisketch
-    /// does not count.
-    ///
-    /// # Errors
-    /// [`Status::Unsupported`] for a kind that minisketch has not, or if the words may not be written;
-    /// [`Status::Foreign`] if the bytes are of another length, or have a bit set after the last sum. The sketch then
-    /// stays as it was.
-    pub fn import_minisketch(&mut self, bytes: &[u8]) -> Result<()> {
-        self.base().check_capability("import", Capabilities::INSERT)?;
-        let (length, given) = (self.minisketch_bytes()?, bytes.len());
-        if given != length {
-            return Err(error!(Foreign, "length = {given} is not the {length} bytes of minisketch for this sketch"));
-        }
-        let used = self.base().geometry().bits % 8;
-        if used != 0 && bytes.last().is_some_and(|last| last >> used != 0) {
-            return Err(error!(Foreign, "the last byte has bits set after the {used} that belong to a sketch"));
-        }
-        let words = self.base_mut().writable()?;
-        words.fill(0);
-        for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
-            let mut little = [0; 8];
-            little[..bytes.len()].copy_from_slice(bytes);
-            *word = u64::from_le_bytes(little);
-        }
-        self.kept = None;
-        self.changes = self.changes.wrapping_add(1);
-        self.base_mut().set_count(0);
-        Ok(())
-    }
-
-    fn minisketch_bytes(&self) -> Result<usize> {
-        let name = self.base().row().name;
-        let refusal = || error!(Unsupported, "sketches of the kind {name} have no bytes of minisketch");
-        self.kind.minisketch_bytes().ok_or_else(refusal)
-    }
-
     /// Whether a listing tells which of two sets has a number: with a count of 1 or -1.
     pub fn has_signs(&self) -> bool {
         self.kind.has_signs()
@@ -491,7 +440,7 @@ impl Sketch {
         self.kind.key_shape()
     }
 
-    /// A number that another change makes another one.
+    /// A number that is another one after each change.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
     }

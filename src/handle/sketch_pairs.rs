@@ -18,8 +18,8 @@ impl Sketch {
         self.get_u64(self.number_of(key)?)
     }
 
-    /// What the sketch says of a number, in constant time. The answer is right if each number was inserted only once.
-    /// With n numbers in m cells, k of which are a number's, the sketch knows of a number that is there with the
+    /// What the sketch says of a number, in constant time. The answer is right if each number was inserted only once. A
+    /// sketch of n numbers in m cells, with k cells for each number, knows of a number that is there with the
     /// probability 1 - (1 - e^(-kn/m))^k, and of a number that is not there more often. In a sketch with values only
     /// one of the cells can be asked, and this probability is e^(-kn/m).
     ///

@@ -22,8 +22,8 @@ const GROUP: usize = 64;
 /// other side sends is subtracted, symbol by symbol, and the differences are found as early as their symbols allow. The
 /// sketch must not change while the stream is used.
 ///
-/// A stream of hostile bytes is read in bounded memory and time: about 200 bytes, and more with whole keys, and at most
-/// 128 steps for each symbol, up to a limit on their number ([`Stream::set_limit`]).
+/// Reading a hostile stream takes bounded memory and time: for each symbol about 200 bytes, or more with whole keys,
+/// and at most 128 steps. [`Stream::set_limit`] bounds the number of symbols.
 pub struct Stream {
     /// What the sketch was when the stream began.
     id: [u8; 16],

@@ -56,9 +56,9 @@ pub fn symbols_for(differences: f64, deviation: f64) -> u64 {
     sizing::size_for(likely.max(1), 0.1).unwrap_or(u64::MAX)
 }
 
-/// The rate of a filter of `filtered` keys that spares most bytes if `strangers` other keys are looked up, and each
-/// one that passes costs a difference of coded symbols. The bytes f log2(1 / e) 1.44 / 8 + e s c are least at
-/// e = 0.26 f / (s c).
+/// The rate of a filter of `filtered` keys that costs the fewest bytes if `strangers` other keys are looked up, and
+/// each one that passes costs a difference of coded symbols. With f filtered keys, s strangers and c bytes for a
+/// difference, the bytes f log2(1 / e) 1.44 / 8 + e s c are least at the rate e = 0.26 f / (s c).
 pub fn filter_rate(filtered: f64, strangers: f64, key_bytes: usize) -> f64 {
     let each = 1.36 * symbol_bytes(key_bytes);
     (FILTER_BITS / (8.0 * core::f64::consts::LN_2) * filtered / (strangers.max(1.0) * each)).clamp(1e-6, 1.0)

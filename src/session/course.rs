@@ -53,7 +53,7 @@ pub enum Method {
 pub struct Report {
     /// The way to the differences.
     pub method: Method,
-    /// Whether the sketches' own symbols served. Otherwise a random key of the session did.
+    /// Whether the session used the sketches' own symbols. Otherwise the session had a random key of its own.
     pub used_kept_symbols: bool,
     /// The estimated number of differences. The responder learns no estimate, and has 0.
     pub estimated_differences: f64,
@@ -127,7 +127,8 @@ impl Course {
         Ok(())
     }
 
-    /// The differences between the current set and these symbols of the other side's. `None` unless all were found.
+    /// The differences between the current set and that of the other side, which has these symbols. `None` unless all
+    /// differences were found.
     ///
     /// # Errors
     /// The errors of [`peel`] and [`Set::grow`].

@@ -34,7 +34,7 @@ pub struct Hello {
 pub const MOST_BYTES: usize = 1 + 4 + 8 + 1 + 10 + 10 + 16;
 
 impl Hello {
-    /// Writes it.
+    /// Writes what this side says.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -49,7 +49,7 @@ impl Hello {
         to.raw(&self.nonce)
     }
 
-    /// Reads it.
+    /// Reads what [`Hello::write`] wrote.
     ///
     /// # Errors
     /// [`Status::Truncated`](crate::Status::Truncated); [`Status::Corrupt`](crate::Status::Corrupt).
@@ -94,7 +94,7 @@ impl Hello {
     }
 
     /// The hasher of the session under a key of both sides, if both have their elements and neither asks for the kept
-    /// symbols. Otherwise the kept symbols serve.
+    /// symbols. `None` otherwise: the session then uses the kept symbols.
     ///
     /// # Errors
     /// As [`Hasher::new`].

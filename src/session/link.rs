@@ -9,7 +9,8 @@
 //! | any | the body |
 //! | 8 | XXH3 of all bytes before, seeded with the last 8 bytes of the message before; with 0 for the first |
 //!
-//! So a message that was lost, repeated, overtaken, damaged, or that belongs to another session, is refused.
+//! So a session refuses a message that is repeated, out of order or damaged, one that comes after a lost message, and
+//! one of another session.
 
 use super::wire::Writer;
 use crate::error::{Result, error};

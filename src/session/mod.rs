@@ -5,7 +5,8 @@
 //! and the responder works the differences out and sends the result. `docs/session.md` has every byte.
 //!
 //! If both sides keep their elements, the session has a random key that both contribute to, and all symbols are
-//! computed under that key. Otherwise the symbols that the sketches keep serve, which are under the sketches' own key.
+//! computed under that key. Otherwise the session uses the symbols that the sketches keep, which are computed under the
+//! sketches' own key.
 
 mod choice;
 mod course;
@@ -80,9 +81,9 @@ enum Outlook {
 ///
 /// A session takes what it needs of the sketch at the beginning, so the sketch may change meanwhile. If the sketch
 /// keeps its keys, the session has a copy of them. A session has no network: the caller carries each message to the
-/// other side. A message that was lost, repeated, reordered or damaged is refused and changes nothing, so the right
-/// message may still come. Nobody but the other side is trusted to say what the other side has: take a channel that
-/// authenticates.
+/// other side. A session refuses a message that is repeated, out of order or damaged, and does not change then, so the
+/// right message may still come. Nobody but the other side is trusted to say what the other side has: take a channel
+/// that authenticates.
 pub struct Session {
     course: Course,
     step: Box<dyn Step + Send>,
@@ -264,16 +265,12 @@ impl Session {
     }
 
     /// The numbers that one side has alone, each with the count 1 if this side has it, and -1 if the other has it:
-    /// first those with -1, each in ascending order. A set of whole keys has [`Session::difference_keys`] instead.
+    /// first those with -1, each in ascending order.
     ///
     /// # Errors
-    /// Unless the session is done, [`Status::UnsupportedByHandle`] or why it failed; [`Status::Unsupported`] for whole
-    /// keys; [`Status::OutOfMemory`].
+    /// Unless the session is done, [`Status::UnsupportedByHandle`] or why it failed; [`Status::OutOfMemory`].
     pub fn differences(&self) -> Result<Vec<Listed>> {
         self.check_done()?;
-        if self.course.elements().words() != 1 {
-            return Err(error!(Unsupported, "the session is about whole keys, and not about numbers"));
-        }
         let Found { ours, theirs } = &self.course.found;
         let mut listed = try_vec(ours.len() + theirs.len())?;
         listed.extend(theirs.iter().map(|number| Listed { count: -1, number: *number }));

@@ -129,7 +129,8 @@ impl Responder {
         if symbols == most {
             return Err(error!(TooLarge, "{most} symbols do not tell the sets apart"));
         }
-        // An eighth more at first, then a quarter, and half as many from then on: few messages, and little too much.
+        // An eighth more at first, then a quarter, and half as many from then on, so that there are few messages and
+        // few needless symbols.
         self.asked += 1;
         let wanted = symbols + (symbols >> 4_u32.saturating_sub(self.asked).max(1)).max(16);
         // The symbols that both sides keep are tried to the last one, before the error says that they are too few.
@@ -206,7 +207,7 @@ impl Step for Responder {
             Next::Rest(stopped) => {
                 let of = course.elements().clone();
                 let strangers = {
-                    // As many pass a filter of the rate e, for each that it stopped, as e / (1 - e).
+                    // For each element that a filter of the rate e stops, e / (1 - e) elements pass.
                     let stopped = (stopped.len() / of.words()) as f64;
                     let only_ours = stopped / (1.0 - self.rate).max(0.1);
                     (course.report.their_count as f64 - course.set.count as f64 + only_ours).max(0.0)

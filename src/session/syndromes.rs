@@ -1,4 +1,5 @@
-//! Syndromes of a set of numbers, as the kind `pinsketch` has them. The number 0 has none and is told apart.
+//! Syndromes of a set of numbers, as the kind `pinsketch` has them. The number 0 has no syndromes, so a flag says
+//! whether it is there.
 
 use super::wire::{self, Writer};
 use crate::error::{Result, error};
@@ -48,8 +49,8 @@ impl Syndromes {
         to.words(&self.sums)
     }
 
-    /// The numbers of one set only: these, and those whose syndromes are read. `None` if they are more than syndromes.
-    /// Returns the number of syndromes too.
+    /// The numbers of one set only: these, and those whose syndromes are read. `None` if there are more such numbers
+    /// than syndromes. Returns the number of syndromes too.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt) for more than `most` syndromes, or bytes that are none.

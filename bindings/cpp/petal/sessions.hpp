@@ -84,8 +84,8 @@ class session {
     if (code != PETAL_OK) return error.settle(code);
     return bytes(message, length);
   }
-  /// Takes the other side's next message, which is whole. Bytes that are not the message that is due change nothing.
-  /// After other errors the session has failed, and `send()` has a message that tells the other side.
+  /// Takes the other side's next message as a whole. Bytes that are not the message that is due change nothing. After
+  /// other errors the session has failed, and `send()` has a message that tells the other side.
   result<void> try_receive(bytes message) noexcept {
     return detail::tried([&](petal_error *error) noexcept {
       return petal_session_receive(get(), message.data(), message.size(), error);

@@ -53,7 +53,7 @@ inline constexpr verb<petal_sketch_remove_value, petal_sketch_remove_value_u64, 
 /// What a sketch lists, and whether that is all.
 struct listing {
   std::vector<petal_listed> listed;
-  /// False where more were different than the sketch can tell apart.
+  /// False if more numbers differ than the sketch can tell apart.
   bool is_complete = false;
 };
 
@@ -63,14 +63,14 @@ struct key_listing {
   std::vector<std::uint8_t> keys;
   /// The count of each key: 1, or -1.
   std::vector<std::int64_t> counts;
-  /// False where more were different than the sketch can tell apart.
+  /// False if more keys differ than the sketch can tell apart.
   bool is_complete = false;
 };
 
 /// What a sketch lists of numbers with values, and whether that is all.
 struct value_listing {
   std::vector<petal_pair> listed;
-  /// False where more were different than the sketch can tell apart.
+  /// False if more pairs differ than the sketch can tell apart.
   bool is_complete = false;
 };
 

@@ -2,7 +2,7 @@
 //!
 //! A sketch of the kind `pinsketch` has the bytes of the library minisketch. The bytes say neither the bits of an
 //! element nor the capacity, so both sides have to know them: `field_bits` and `capacity` of the spec. A sketch of
-//! minisketch in as many bytes as `length` has the capacity 8 * length / field_bits, rounded down.
+//! minisketch that takes `length` bytes has the capacity 8 * length / field_bits, rounded down.
 
 use super::petal_sketch;
 use crate::boundary::{self, boundary};

@@ -72,9 +72,9 @@ unsafe fn look_up(
 /// the number with its count and value, which are 0 unless the number is there. The answer is right if each number was
 /// inserted only once.
 ///
-/// With n numbers in m cells, k of which are a number's, the sketch knows of a number that is there with the
-/// probability 1 - (1 - e^(-kn/m))^k, and of a number that is not there more often. With values only one cell of a
-/// number can be asked, and this probability is e^(-kn/m). A number with two values is unknown. Constant time.
+/// A sketch of n numbers in m cells, with k cells for each number, knows of a number that is there with the probability
+/// 1 - (1 - e^(-kn/m))^k, and of a number that is not there more often. With values only one cell of a number can be
+/// asked, and this probability is e^(-kn/m). A number with two values is unknown. Constant time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_get(
     sketch: *const petal_sketch,

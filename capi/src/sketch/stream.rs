@@ -1,8 +1,8 @@
 //! SKETCHES: STREAMS OF CODED SYMBOLS
 //!
-//! A sketch of the kind `riblt` has the first coded symbols of its set. A stream has as many as it takes. One side
-//! writes the symbols of its set. The other side reads them as they come, subtracts its own, and says when it has found
-//! all differences. Neither side has to know their number beforehand.
+//! A sketch of the kind `riblt` has the first coded symbols of its set. A stream has as many symbols as the differences
+//! need. One side writes the symbols of its set. The other side reads them as they come, subtracts its own, and says
+//! when it has found all differences. Neither side has to know the number of differences beforehand.
 //!
 //! Symbols after those of the sketch are computed from the keys that the handle keeps (`petal_sketch_keep_keys()`), in
 //! one pass over the keys whenever the number of symbols doubles.

@@ -219,9 +219,10 @@ pub enum Command {
     Diff(sync::Diff),
     /// Compare a file of keys with that of another machine, at the cost of what differs.
     ///
-    /// Run the command on both sides. It prints `< key` for keys that only this side has, and `> key` for keys that
-    /// only the other side has. With --exchange it adds the latter to KEYS. Beside the keys that differ, some ten to
-    /// thirty bytes go over the channel for each of these, and not the files.
+    /// Run the command on both sides. The command prints `< key` for keys that only this side has, and `> key` for keys
+    /// that only the other side has. With --exchange the command adds to KEYS the keys that only the other side has.
+    /// The keys that differ go over the channel, and some ten to thirty bytes more for each of these keys, but not the
+    /// files.
     ///
     /// The command trusts the channel: anybody at its other end may ask for all keys. Take ssh, or a network where
     /// only the two sides are.

@@ -20,12 +20,11 @@ pub enum Command {
     /// Make a sketch of a set.
     ///
     /// The sketch is as large as --capacity asks for, however many keys the set has. Two sketches can be subtracted if
-    /// they were made with the same --kind, --capacity, --fpr, --hash, --seed, --key-file and
-    /// --set.
+    /// they were made with the same --kind, --capacity, --fpr, --hash, --seed, --key-file and --set.
     ///
     /// A sketch holds 64-bit numbers. The number of a key is its hash; with --numbers the keys are the numbers
-    /// themselves. With --kind riblt --set key_bytes=16 it holds whole keys of 16 bytes (8 to 64). The sketch does not
-    /// list a key that comes twice: sort -u removes such keys.
+    /// themselves. With --kind riblt --set key_bytes=16 the sketch holds whole keys of 16 bytes (8 to 64). The sketch
+    /// does not list a key that comes twice: sort -u removes such keys.
     #[command(after_long_help = manual::after_help("sketch build"))]
     Build(Build),
     /// Insert keys into a sketch, in place.
@@ -33,10 +32,10 @@ pub enum Command {
     Insert(Change),
     /// Remove keys from a sketch, in place.
     ///
-    /// `petal sketch list` lists a key that was removed and never inserted with a minus sign.
+    /// `petal sketch list` puts a minus sign before a key that was removed and never inserted.
     #[command(after_long_help = manual::after_help("sketch remove"))]
     Remove(Change),
-    /// Say of each key whether the sketch has it: `key TAB +1` or -1, 0 if it is not there, ? if unknown.
+    /// Say of each key whether the sketch has it: `key TAB +1` or -1 if so, 0 if not, ? if the sketch cannot say.
     ///
     /// The number is -1 for a key that was removed or subtracted. If the sketch has values, a tab and the value follow.
     /// Only sketches of the kind `iblt` with few keys can say much: a difference, or the sketch of a small set. No key
@@ -45,7 +44,7 @@ pub enum Command {
     Get(Get),
     /// Subtract sketches from the first one, and write the difference.
     ///
-    /// Numbers that both have are gone. `petal sketch list` lists numbers that only the others have with a minus sign.
+    /// Numbers that both have are gone. `petal sketch list` puts a minus sign before numbers that only the others have.
     #[command(after_long_help = manual::after_help("sketch subtract"))]
     Subtract(Combine),
     /// Write the sum of sketches: the sketch of the union, if the sets have no common keys.

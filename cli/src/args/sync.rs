@@ -30,7 +30,7 @@ pub struct Diff {
     /// A file of keys, or a sketch; - is keys on standard input.
     #[arg(value_name = "LEFT", value_hint = ValueHint::FilePath)]
     pub left: PathBuf,
-    /// Another one.
+    /// Another file of keys, or sketch; - is keys on standard input.
     #[arg(value_name = "RIGHT", value_hint = ValueHint::FilePath)]
     pub right: PathBuf,
 }

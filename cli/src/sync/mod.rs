@@ -1,8 +1,9 @@
 //! `petal sync`: two machines compare their files of keys, and exchange what differs.
 //!
-//! Both sides send [`GREETING`], a version, the separator of their records and 16 random bytes. Records are hashed
-//! under a key from both sides' random bytes. A session of the library (docs/session.md) over the hashes tells each
-//! side which records the other has not. The initiator sends these records first, and then the responder does.
+//! Both sides send [`GREETING`], which ends with the version, the separator of their records, and 16 random bytes.
+//! Records are hashed under a key from both sides' random bytes. A session of the library (docs/session.md) over the
+//! hashes tells each side which records the other has not. The initiator sends these records first, and then the
+//! responder does.
 
 mod channel;
 mod file;

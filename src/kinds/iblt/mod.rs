@@ -3,9 +3,9 @@
 //! differences of two such sets need, however large the sets are.
 //!
 //! Each number has a cell in each of 3 to 7 sub-tables. A cell holds how many numbers it has, their sum by XOR, the sum
-//! of their checks, and the sum of their values if they have any. A cell with one number that its check confirms is
-//! taken apart; what is taken out of the number's other cells leaves others alone there. A table from which another one
-//! was subtracted lists what only one of them has.
+//! of their checks, and the sum of their values if they have any. Listing takes the number of a cell that has only one,
+//! as its check confirms, and removes that number from its other cells. This may leave other numbers alone in these
+//! cells. A table from which another one was subtracted lists what only one of them has.
 //!
 //! With values the first sub-table has the cell of the number, so that the number alone finds its value. The other
 //! sub-tables have the cell of the number and the value together. A number whose value differs in two sketches has
@@ -116,7 +116,7 @@ struct Cells {
 }
 
 impl Cells {
-    /// Those that a geometry describes, if it is one of this kind.
+    /// The cells that a geometry describes, if it is one of this kind.
     fn of(geometry: &Geometry) -> Option<Cells> {
         let (width, fewest) = match geometry.words {
             [0, 0, 0, 0, 0, 0, 0, 0] => (CELL, sizing::ARITY.0),
@@ -133,7 +133,7 @@ impl Cells {
         is_one.then(|| Cells { in_table: cells / u64::from(tables), tables, width })
     }
 
-    /// How many there are.
+    /// How many cells there are.
     fn count(self) -> u64 {
         self.in_table * u64::from(self.tables)
     }
@@ -231,7 +231,7 @@ impl Payload for Iblt {
 }
 
 impl Iblt {
-    /// A place whose region is not marked yet, of the cells of a number.
+    /// A place in the cells of a number whose region is not marked yet.
     fn unmarked_of(&self, pair: Pair) -> Option<usize> {
         // A cell may lie across the border of two regions.
         let last = self.cells.width - 1;

@@ -19,9 +19,9 @@ pub(crate) fn toggle(arithmetic: &Arithmetic, element: u64, sums: &mut [u64]) {
 /// The elements in ascending order, or `None` if they are more than the sums, of which there are at most
 /// [`MAX_CAPACITY`]. No sum is above the field.
 ///
-/// Sums of more elements are taken for those of other, fewer elements with a chance of 1/c! about, if there are c sums.
-/// Whatever the sums are: the work is at most c^2 (b + 4) products and 4 b c^2 more for elements that few bits tell
-/// apart, the memory 4 c^2 + 24 b c bytes.
+/// With a probability of about 1 / c!, c sums of more elements are also those of other, fewer elements. Whatever the
+/// sums are: the work is at most c^2 (b + 4) products and 4 b c^2 more for elements that few bits tell apart, and the
+/// memory is at most 4 c^2 + 24 b c bytes.
 ///
 /// # Errors
 /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).

@@ -47,8 +47,8 @@ type record struct {
 	Value   string
 }
 
-// replaces tells whether a record stays, and not the other one with its key. Two writes at once have the same version;
-// then the values decide, so that both replicas choose the same record.
+// replaces tells whether a record takes the place of another one with its key. Two writes at once have the same
+// version; then the values decide, so that both replicas choose the same record.
 func (r record) replaces(other record) bool {
 	if r.Version != other.Version {
 		return r.Version > other.Version
@@ -175,8 +175,8 @@ func converse(session *petal.Session, other link) error {
 			if err := other.Decode(&message); err != nil {
 				return err
 			}
-			// A session that fails has a message for the other side first. One that refuses a message waits for another
-			// one, and the connection has none.
+			// A session that fails has a message for the other side first. A session that refuses a message waits
+			// for another message, and the connection has none.
 			failed = session.Receive(message)
 			if failed != nil && session.Turn() == petal.TurnReceive {
 				return failed
