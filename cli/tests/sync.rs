@@ -184,6 +184,49 @@ fn wrong_peers_are_told() {
     place.petal("sync a --listen nowhere").names(&["--listen nowhere"]);
 }
 
+/// Lines that end with CR and LF come in as they are there, and a record that ends with CR is none.
+#[test]
+fn lines_of_windows_are_exchanged_as_such() {
+    let place = Place::new();
+    place.file("a", "one\r\ntwo\r\n");
+    place.file("b", "two\r\nthree");
+    assert_eq!(sync(&place, "-q --crlf --exchange a", "--crlf --exchange b").status, 0);
+    assert_eq!(std::fs::read(place.path("a")).unwrap(), b"one\r\ntwo\r\nthree\r\n");
+    assert_eq!(std::fs::read(place.path("b")).unwrap(), b"two\r\nthree\r\none\r\n");
+    place.file("b", "two\r\nthree\r\n");
+    let run = sync(&place, "-q --crlf --exchange a", "--exchange b");
+    assert!(run.status == 2 && run.stderr.contains("--crlf on both sides"), "{run:?}");
+    assert_eq!(std::fs::read(place.path("a")).unwrap(), b"one\r\ntwo\r\nthree\r\n");
+}
+
+/// Keys that come while the command waits for the other side are compared too, and stay.
+#[test]
+fn keys_that_come_meanwhile_stay() {
+    let place = Place::new();
+    place.file("a", "x\nnew\n");
+    place.file("b", "y\n");
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let address = format!("127.0.0.1:{port}");
+    let listening = start(&place, &["sync", "b", "--exchange", "--listen", &address]);
+    let mut listens = false;
+    for _ in 0..500 {
+        std::thread::sleep(Duration::from_millis(20));
+        let taken = TcpListener::bind(&address).is_err();
+        listens |= taken;
+        if taken {
+            break;
+        }
+    }
+    assert!(listens);
+    std::fs::OpenOptions::new().append(true).open(place.path("b")).unwrap().write_all(b"late\n").unwrap();
+    assert_eq!(place.names(), ["a", "b"]);
+    let connected = place.petal(&format!("sync -q a --exchange --connect {address}"));
+    assert_eq!(connected.status, 0, "{connected:?}");
+    assert!(listening.wait_with_output().unwrap().status.success());
+    assert_eq!(std::fs::read(place.path("b")).unwrap().len(), b"y\nlate\nx\nnew\n".len());
+    assert_eq!(place.petal("diff a b").quiet(), b"");
+}
+
 /// A relay between two ends of a slow link: each piece waits, and few bytes go in a second.
 fn slowly(mut from: TcpStream, mut to: TcpStream) -> std::thread::JoinHandle<u64> {
     std::thread::spawn(move || {
