@@ -72,7 +72,7 @@ const MODULI: [u64; 57] = [
 
 /// A field of 2^bits elements.
 ///
-/// The arithmetic has each element in the upper bits of a word ([`Field::raised`]). The upper half of a product is then
+/// The arithmetic has each element in the upper bits of a word (`Field::raised`). The upper half of a product is then
 /// what must be reduced, whatever the number of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
