@@ -185,7 +185,8 @@ func (f *Filter) listed(list func(left []byte)) (complete bool, err error) {
 	if f.kind == 0 {
 		return false, ErrClosed
 	}
-	if f.hasher.function == 0 {
+	// Elements of pinsketch are listed from their sums alone.
+	if f.hasher.function == 0 && f.kind != Pinsketch {
 		return false, f.unhashable()
 	}
 	left := bytes.Clone(f.payload)
