@@ -138,9 +138,19 @@ fn open_sketch(bytes: &[u8], memory: &mut Guarded) {
 
 fn list(sketch: &Sketch) {
     sketch.measure();
+    let geometry = sketch.base().geometry();
+    // The bits that a number takes at least: those of a cell, or of an element of pinsketch.
+    let each = if sketch.has_signs() { 192 } else { geometry.words[0].max(8) };
     if let Ok(listing) = sketch.list() {
-        assert!(listing.listed.len() as u64 <= sketch.base().geometry().bits / 192 && listing.listed.is_sorted());
+        assert!(listing.listed.len() as u64 <= geometry.bits / each && listing.listed.is_sorted());
     }
+    if let Ok(listing) = sketch.list_keys() {
+        assert!(listing.counts.len() as u64 <= geometry.bits / each);
+    }
+    if let Ok(listing) = sketch.list_values() {
+        assert!(listing.listed.len() as u64 <= geometry.bits / each);
+    }
+    let _ = sketch.get_u64(1);
 }
 
 fn look_up(map: &Map) {
