@@ -301,3 +301,25 @@ fn messages_that_no_side_sends_are_refused() {
         corrupt(&mut session, &frame(what, 2, last, &[0; 40]), "no place here");
     }
 }
+
+/// A result that says that this side has a key which it has not is refused, although counts and checksums agree. The
+/// same result with a key that this side has is taken.
+#[test]
+fn results_are_held_against_the_kept_keys() {
+    let hasher = Spec::default().hasher().unwrap();
+    let hash = |number: u64| hasher.hash_u64(number).unwrap();
+    for (claimed, is_own) in [(3, true), (99, false)] {
+        let mut session = Session::new(&sketch(&[1, 2, 3], 50, true), Role::Initiator, true).unwrap();
+        let last = chain(session.send().unwrap());
+        let checksum = hash(1) ^ hash(2) ^ hash(3) ^ hash(claimed);
+        let welcome = [hello(true, 2), checksum.to_le_bytes().to_vec(), varint(1), vec![0]].concat();
+        session.receive(&frame(2, 1, last, &welcome)).unwrap();
+        let last = chain(session.send().unwrap());
+        let result = [varint(0), varint(1), claimed.to_le_bytes().to_vec()].concat();
+        let taken = session.receive(&frame(7, 3, last, &result));
+        assert_eq!(taken.is_ok(), is_own, "{claimed}");
+        if is_own {
+            assert_eq!(session.differences().unwrap(), [Listed { count: 1, number: 3 }]);
+        }
+    }
+}

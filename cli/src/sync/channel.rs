@@ -131,7 +131,7 @@ fn both(stream: TcpStream) -> io::Result<(Box<dyn Read>, Box<dyn Write>)> {
     Ok((Box::new(stream.try_clone()?), Box::new(stream)))
 }
 
-/// The other side is gone.
+/// The failure of a channel whose other side ended, or that broke.
 fn lost(error: &io::Error) -> Failure {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
