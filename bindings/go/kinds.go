@@ -81,7 +81,7 @@ const (
 	OverfillForgets Overfill = C.PETAL_OVERFILL_FORGETS
 )
 
-// Handle says whether a kind is a kind of filters, maps or sketches.
+// Handle says whether a kind is a kind of filters, maps or sketches, or alone in a handle of its own.
 type Handle uint32
 
 // The handles.
@@ -92,6 +92,12 @@ const (
 	HandleMap Handle = C.PETAL_HANDLE_MAP
 	// HandleSketch is for kinds of [Sketch], whose numbers begin at 256.
 	HandleSketch Handle = C.PETAL_HANDLE_SKETCH
+	// HandleRouter is for the kind router.
+	HandleRouter Handle = C.PETAL_HANDLE_ROUTER
+	// HandleAggregate is for the kind aggregate.
+	HandleAggregate Handle = C.PETAL_HANDLE_AGGREGATE
+	// HandleDigest is for the kind digest.
+	HandleDigest Handle = C.PETAL_HANDLE_DIGEST
 )
 
 // KindInfo describes a kind.

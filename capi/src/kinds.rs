@@ -128,6 +128,12 @@ pub const PETAL_HANDLE_FILTER: petal_handle = 0;
 pub const PETAL_HANDLE_MAP: petal_handle = 1;
 /// A `petal_sketch`: `petal_sketch_new()`. Its kinds have numbers from 256 to 511.
 pub const PETAL_HANDLE_SKETCH: petal_handle = 2;
+/// A `petal_router`, in petal_router.h. Its handle has no other kind, and `petal_kind_at()` does not list the kind.
+pub const PETAL_HANDLE_ROUTER: petal_handle = 3;
+/// A `petal_aggregate`, in petal_aggregate.h, the only kind of its handle as well.
+pub const PETAL_HANDLE_AGGREGATE: petal_handle = 4;
+/// A `petal_digest`, in petal_digest.h, the only kind of its handle as well.
+pub const PETAL_HANDLE_DIGEST: petal_handle = 5;
 
 /// The payload depends on the set of keys (and, if the kind counts, on the number of each), and not on their order.
 pub const PETAL_IS_CANONICAL: u32 = 1 << 0;
@@ -245,6 +251,9 @@ fn kind_info(row: &Row) -> petal_kind_info {
             Handle::Filter => PETAL_HANDLE_FILTER,
             Handle::Map => PETAL_HANDLE_MAP,
             Handle::Sketch => PETAL_HANDLE_SKETCH,
+            Handle::Router => PETAL_HANDLE_ROUTER,
+            Handle::Aggregate => PETAL_HANDLE_AGGREGATE,
+            Handle::Digest => PETAL_HANDLE_DIGEST,
         },
         flags,
         most_copies: most_copies(row),

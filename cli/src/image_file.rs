@@ -1,4 +1,4 @@
-//! Filters, maps and sketches in files, and the secret keys that some of them need.
+//! Filters, maps, sketches and other images in files, and the secret keys that some of them need.
 
 use crate::args::Secret;
 use crate::failure::{Failure, Outcome, warn};
@@ -6,7 +6,7 @@ use crate::file_name::{is_standard, name, shown};
 use crate::keys::Inputs;
 use crate::numbers::short;
 use crate::stdio::stdin;
-use petal::contract::Payload;
+use petal::contract::{Payload, Structure};
 use petal::format::{HEADER_LENGTH, Header};
 use petal::interop::{self, ImportOptions};
 use petal::{Base, Capabilities, Filter, Image, Map, Measure, Mode, OpenOptions, Overfill, SecretKey, Sketch, Status};
@@ -15,7 +15,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The handle that an image opens as: a filter, a map or a sketch.
+/// The handle that an image opens as.
 pub enum Handle {
     /// The image is a filter.
     Filter(Filter),
@@ -23,6 +23,8 @@ pub enum Handle {
     Map(Map),
     /// The image is a sketch.
     Sketch(Sketch),
+    /// The image has a kind that is alone in its handle.
+    Own(Box<dyn Payload>),
 }
 
 impl Image for Handle {
@@ -31,6 +33,7 @@ impl Image for Handle {
             Handle::Filter(filter) => filter.payload(),
             Handle::Map(map) => map.payload(),
             Handle::Sketch(sketch) => sketch.payload(),
+            Handle::Own(payload) => &**payload,
         }
     }
 
@@ -39,19 +42,21 @@ impl Image for Handle {
             Handle::Filter(filter) => filter.payload_mut(),
             Handle::Map(map) => map.payload_mut(),
             Handle::Sketch(sketch) => sketch.payload_mut(),
+            Handle::Own(payload) => &mut **payload,
         }
     }
 
     fn over(base: Base) -> petal::Result<Handle> {
-        match base.row().handle() {
-            petal::Handle::Filter => Filter::over(base).map(Handle::Filter),
-            petal::Handle::Map => Map::over(base).map(Handle::Map),
-            petal::Handle::Sketch => Sketch::over(base).map(Handle::Sketch),
+        match base.row().structure {
+            Structure::Filter { .. } | Structure::StaticFilter { .. } => Filter::over(base).map(Handle::Filter),
+            Structure::Map { .. } | Structure::StaticMap { .. } => Map::over(base).map(Handle::Map),
+            Structure::Sketch { .. } => Sketch::over(base).map(Handle::Sketch),
+            Structure::Own { open, .. } => open(base).map(Handle::Own),
         }
     }
 }
 
-/// A handle that `petal info` describes: a filter, a map or a sketch.
+/// A handle that `petal info` describes.
 pub trait Described: Image {
     /// The filter, if the handle is one.
     fn filter(&self) -> Option<&Filter>;
@@ -94,7 +99,7 @@ impl Described for Handle {
     fn filter(&self) -> Option<&Filter> {
         match self {
             Handle::Filter(filter) => Some(filter),
-            Handle::Map(_) | Handle::Sketch(_) => None,
+            Handle::Map(_) | Handle::Sketch(_) | Handle::Own(_) => None,
         }
     }
 
@@ -103,6 +108,8 @@ impl Described for Handle {
             Handle::Filter(filter) => filter.measure_with(progress),
             Handle::Map(map) => map.measure_with(progress),
             Handle::Sketch(sketch) => sketch.measure_with(progress),
+            // `petal info` asks for no statistics of these.
+            Handle::Own(_) => Measure::default(),
         }
     }
 }
@@ -112,7 +119,7 @@ pub fn open(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Filter> 
     filter(path, open_any(path, mode, key)?)
 }
 
-/// The opened handle as a filter; a map or a sketch is refused.
+/// The opened handle as a filter; every other handle is refused.
 pub fn filter(path: &Path, handle: Handle) -> Outcome<Filter> {
     match handle {
         Handle::Filter(filter) => Ok(filter),
@@ -144,7 +151,7 @@ pub fn open_sketch(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<S
     }
 }
 
-/// Opens the filter, map or sketch in the file at `path`, or reads one from standard input. A map of a kind that never
+/// Opens the image in the file at `path`, or reads one from standard input. A map of a kind that never
 /// changes is opened for reading even in [`Mode::Write`].
 pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Handle> {
     let options = OpenOptions { mode, key };

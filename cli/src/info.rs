@@ -261,8 +261,8 @@ impl Description {
         let parameters = row.parameters.iter().filter_map(|parameter| {
             Some((parameter.name, Value::of(parameter, parameter.value_of_word(header.geometry.parameter(parameter)?))))
         });
-        // A sketch has no statistics: `sketch list` lists its numbers, and no key is looked up in it.
-        let has_some = statistics && row.handle() != petal::Handle::Sketch;
+        // Only filters and maps look keys up; `sketch list` lists the numbers of a sketch.
+        let has_some = statistics && matches!(row.handle(), petal::Handle::Filter | petal::Handle::Map);
         let statistics = has_some.then(|| Statistics::of(image));
         let offered = base.count();
         let estimate = statistics.as_ref().and_then(|statistics| statistics.count_estimate);

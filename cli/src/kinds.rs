@@ -57,6 +57,7 @@ pub fn run(common: args::Common) -> Outcome {
             Structure::StaticFilter { .. } => text.line("    is built from all of its keys at once")?,
             Structure::Map { .. } | Structure::StaticMap { .. } => text.line("    is a map: see petal help map")?,
             Structure::Sketch { .. } => text.line("    is a sketch: see petal help sketch")?,
+            Structure::Own { .. } => {}
         }
         if !description.capabilities.is_empty() {
             text.line(format_args!("    can: {}", description.capabilities.join(", ")))?;
@@ -97,7 +98,7 @@ fn describe(row: &'static Row) -> Description {
         made_from: match row.structure {
             Structure::Filter { .. } => "empty",
             Structure::StaticFilter { .. } => "keys",
-            Structure::Map { .. } | Structure::Sketch { .. } => "empty",
+            Structure::Map { .. } | Structure::Sketch { .. } | Structure::Own { .. } => "empty",
             Structure::StaticMap { .. } => "entries",
         },
         capabilities: can.map(|(name, _)| *name).collect(),

@@ -1,6 +1,6 @@
 //! What the library knows of a kind.
 
-use super::{Base, Build, Built, Capabilities, Entry, Kind, MapKind, SketchKind};
+use super::{Base, Build, Built, Capabilities, Entry, Kind, MapKind, Payload, SketchKind};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
@@ -147,6 +147,14 @@ pub enum Structure {
         /// A sketch over a payload of this kind; refuses a geometry that the kind cannot have.
         open: fn(Base) -> Result<Box<dyn SketchKind>>,
     },
+    /// The only kind of its handle. The handle's calls are those of the kind's own type.
+    Own {
+        /// The handle.
+        handle: Handle,
+        /// The kind over a payload, for whoever needs only what all payloads have; refuses a geometry that the kind
+        /// cannot have.
+        open: fn(Base) -> Result<Box<dyn Payload>>,
+    },
 }
 
 /// The handles that kinds have: what callers call.
@@ -158,6 +166,12 @@ pub enum Handle {
     Map,
     /// A [`Sketch`](crate::Sketch).
     Sketch,
+    /// A [`Router`](crate::Router).
+    Router,
+    /// An [`Aggregate`](crate::Aggregate).
+    Aggregate,
+    /// A [`Digest`](crate::Digest).
+    Digest,
 }
 
 impl Handle {
@@ -167,6 +181,9 @@ impl Handle {
             Handle::Filter => "filter",
             Handle::Map => "map",
             Handle::Sketch => "sketch",
+            Handle::Router => "router",
+            Handle::Aggregate => "aggregate",
+            Handle::Digest => "digest",
         }
     }
 
@@ -176,6 +193,9 @@ impl Handle {
             Handle::Filter => "filters",
             Handle::Map => "maps",
             Handle::Sketch => "sketches",
+            Handle::Router => "routers",
+            Handle::Aggregate => "aggregates",
+            Handle::Digest => "digests",
         }
     }
 
@@ -186,6 +206,9 @@ impl Handle {
             0..256 => "filter or map",
             256..512 => "sketch",
             512..768 => "index",
+            768..1024 => "router",
+            1024..1280 => "aggregate",
+            1280..1536 => "digest",
             _ => "handle of its own",
         }
     }
@@ -379,6 +402,7 @@ impl Row {
             Structure::Filter { .. } | Structure::StaticFilter { .. } => Handle::Filter,
             Structure::Map { .. } | Structure::StaticMap { .. } => Handle::Map,
             Structure::Sketch { .. } => Handle::Sketch,
+            Structure::Own { handle, .. } => handle,
         }
     }
 
@@ -389,7 +413,7 @@ impl Row {
 
     /// Whether a filter or map of the kind is made empty. Otherwise it is built from all of its keys.
     pub fn is_made_empty(&self) -> bool {
-        matches!(self.structure, Structure::Filter { .. } | Structure::Map { .. } | Structure::Sketch { .. })
+        !matches!(self.structure, Structure::StaticFilter { .. } | Structure::StaticMap { .. })
     }
 
     /// The unit of exact sizes, in bits.

@@ -86,6 +86,12 @@ kinds! {
 }
 
 kinds! {
+    /// The kinds that are alone in their handle, such as `router`. Their handles have headers of their own, and lists of
+    /// kinds to choose from leave them out.
+    OWN, NO_OWN:
+}
+
+kinds! {
     /// The kinds of filter that other systems' bytes become ([`crate::interop`]), in the order of their numbers. They
     /// are apart because nobody chooses them for their own sake.
     FOREIGN, NO_FOREIGN:
@@ -116,7 +122,7 @@ pub fn with_foreign() -> impl Iterator<Item = &'static Row> {
     all().chain(FOREIGN)
 }
 
-/// All kinds of all handles, those of sketches last.
+/// All kinds to choose from: those of filters, maps and sketches, the sketches last.
 pub fn every() -> impl Iterator<Item = &'static Row> {
     with_foreign().chain(SKETCHES)
 }
@@ -125,17 +131,17 @@ pub fn every() -> impl Iterator<Item = &'static Row> {
 pub fn find(kind: KindId) -> Option<&'static Row> {
     // Most are in the place of their number.
     let place = FILTERS.get((kind.0 as usize).wrapping_sub(1)).filter(|row| row.kind == kind);
-    place.or_else(|| every().find(|row| row.kind == kind))
+    place.or_else(|| every().chain(OWN).find(|row| row.kind == kind))
 }
 
 /// The row of a kind by name.
 pub fn find_name(name: &str) -> Option<&'static Row> {
-    every().find(|row| row.name == name)
+    every().chain(OWN).find(|row| row.name == name)
 }
 
 /// All kinds that this build leaves out.
 pub fn absent() -> impl Iterator<Item = &'static LeftOut> {
-    NO_FILTERS.iter().chain(NO_MAPS).chain(NO_FOREIGN).chain(NO_SKETCHES)
+    NO_FILTERS.iter().chain(NO_MAPS).chain(NO_FOREIGN).chain(NO_SKETCHES).chain(NO_OWN)
 }
 
 /// The error for a kind that this build leaves out, if it is one.
@@ -147,19 +153,22 @@ pub fn left_out_error(kind: KindId) -> Option<Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Handle;
+    use crate::contract::{Handle, Structure};
 
     #[test]
     fn numbers_names_and_parameter_ids_are_unique() {
-        for row in every() {
+        let rows = || every().chain(OWN);
+        for row in rows() {
             assert!(row.kind.0 > 0 && !row.name.is_empty() && !row.summary.is_empty());
-            assert!(every().filter(|other| other.kind == row.kind || other.name == row.name).count() == 1);
+            assert!(rows().filter(|other| other.kind == row.kind || other.name == row.name).count() == 1);
             assert_eq!(row.handle() == Handle::Sketch, (256..512).contains(&row.kind.0), "{}", row.name);
+            let has_own = matches!(row.structure, Structure::Own { .. });
+            assert!(!has_own || row.handle().name() == Handle::of_number(row.kind.0), "{}", row.name);
         }
         assert!(FILTERS.is_sorted_by_key(|row| row.kind.0) && MAPS.is_sorted_by_key(|row| row.kind.0));
         assert!(FILTERS.iter().all(|row| !row.is_map()) && MAPS.iter().all(Row::is_map));
         assert_eq!(absent().count(), 0, "a kind's feature is not among `kinds` in Cargo.toml");
-        let parameters: Vec<_> = every().flat_map(|row| row.parameters).collect();
+        let parameters: Vec<_> = rows().flat_map(|row| row.parameters).collect();
         for a in &parameters {
             // Ids are made from names. Kinds may share a name; what it means is for each kind to say.
             assert!(a.id() != 0 && parameters.iter().all(|b| (a.id() == b.id()) == (a.name == b.name)));

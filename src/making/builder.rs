@@ -71,10 +71,11 @@ impl Builder {
         if row.is_map() {
             return Err(error!(Unsupported, "{} is a map, not a filter: give its keys to a map builder", row.name));
         }
-        if row.handle() == Handle::Sketch {
+        if row.handle() != Handle::Filter {
+            let (name, handle) = (row.name, row.handle().name());
             return Err(error!(
                 Unsupported,
-                "{} is a sketch, not a filter: make it empty, and insert its keys", row.name
+                "{name} is of the handle {handle}, not a filter: make it empty, and insert"
             ));
         }
         if row.hashes_keys_itself {

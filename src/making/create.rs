@@ -7,7 +7,7 @@ use crate::handle::filter::Filter;
 use crate::handle::image::Image;
 use crate::handle::map::Map;
 use crate::handle::sketch::Sketch;
-use crate::kinds::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS, SKETCHES};
+use crate::kinds::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS, OWN, SKETCHES};
 use crate::simd;
 use crate::spec::{List, Number, Size, Spec};
 use crate::storage::{Access, ImageBytes, Words};
@@ -21,10 +21,13 @@ pub fn row_of(spec: &Spec) -> Result<&'static Row> {
     let row = row_of_kind(spec)?;
     for (i, setting) in spec.parameters.iter().enumerate().filter(|(_, setting)| setting.id != 0) {
         let Some(parameter) = row.parameters.iter().find(|parameter| parameter.id() == setting.id) else {
-            return Err(match registry::every().find_map(|row| row.parameters.iter().find(|p| p.id() == setting.id)) {
-                Some(other) => foreign_parameter(row, other.name),
-                None => error!(UnknownValue, "parameter id {:#x} is not known to any kind", setting.id),
-            });
+            return Err(
+                match registry::every().chain(OWN).find_map(|row| row.parameters.iter().find(|p| p.id() == setting.id))
+                {
+                    Some(other) => foreign_parameter(row, other.name),
+                    None => error!(UnknownValue, "parameter id {:#x} is not known to any kind", setting.id),
+                },
+            );
         };
         if let Some(second) = spec.parameters[i + 1..].iter().find(|second| second.id == setting.id) {
             // Nobody can tell which of the two values is meant.
@@ -57,9 +60,9 @@ pub fn parameter_of(spec: &Spec, name: &str) -> Result<&'static crate::Parameter
 }
 
 fn foreign_parameter(row: &Row, name: &str) -> crate::Error {
-    let mut owners = [""; FILTERS.len() + MAPS.len() + FOREIGN.len() + SKETCHES.len()];
+    let mut owners = [""; FILTERS.len() + MAPS.len() + FOREIGN.len() + SKETCHES.len() + OWN.len()];
     let mut count = 0;
-    for owner in registry::every().filter(|owner| owner.parameter(name).is_some()) {
+    for owner in registry::every().chain(OWN).filter(|owner| owner.parameter(name).is_some()) {
         owners[count] = owner.name;
         count += 1;
     }

@@ -27,7 +27,10 @@ fn kind(row: &Row) -> (String, String) {
 
 /// The constants that are written here and not by cbindgen: name and value.
 pub fn macros() -> Vec<(String, String)> {
-    version().into_iter().chain(registry::with_foreign().chain(registry::SKETCHES).map(kind)).collect()
+    version()
+        .into_iter()
+        .chain(registry::with_foreign().chain(registry::SKETCHES).chain(registry::OWN).map(kind))
+        .collect()
 }
 
 /// What the macros that initialise structs are made of. C++17 has no designated initialisers.
@@ -136,7 +139,7 @@ fn write_section(out: &mut String, section: &Section, all: &[Section], declarati
         }
         if item.name == "petal_kind" {
             out.push('\n');
-            for row in registry::with_foreign().chain(registry::SKETCHES) {
+            for row in registry::with_foreign().chain(registry::SKETCHES).chain(registry::OWN) {
                 let (name, value) = kind(row);
                 let (first, rest) = row.summary.split_at(1);
                 _ = writeln!(out, "/** {}{rest}. */\n#define {name} {value}", first.to_uppercase());

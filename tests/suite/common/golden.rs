@@ -10,13 +10,15 @@ use std::sync::Mutex;
 /// The files of an archive, with their names.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// The archive of a kind. Archives of maps, and those of sketches, have a folder of their own.
+/// The archive of a kind. Archives of maps, of sketches, and of kinds that are alone in their handle have folders of
+/// their own.
 fn archive(row: &Row) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let folder = match row.handle() {
         Handle::Filter => folder,
         Handle::Map => folder.join("maps"),
         Handle::Sketch => folder.join("sketches"),
+        Handle::Router | Handle::Aggregate | Handle::Digest => folder.join("own"),
     };
     folder.join(format!("{}.tar", row.name))
 }
