@@ -810,6 +810,14 @@ typedef uint32_t petal_handle;
 #define PETAL_HANDLE_MAP 1
 /** A `petal_sketch`: `petal_sketch_new()`. Its kinds have numbers from 256 to 511. */
 #define PETAL_HANDLE_SKETCH 2
+/**
+ * A `petal_router`, in petal_router.h. Its handle has no other kind, and `petal_kind_at()` does not list the kind.
+ */
+#define PETAL_HANDLE_ROUTER 3
+/** A `petal_aggregate`, in petal_aggregate.h, the only kind of its handle as well. */
+#define PETAL_HANDLE_AGGREGATE 4
+/** A `petal_digest`, in petal_digest.h, the only kind of its handle as well. */
+#define PETAL_HANDLE_DIGEST 5
 
 /**
  * The payload depends on the set of keys (and, if the kind counts, on the number of each), and not on their order.

@@ -28,7 +28,10 @@ var (
 		OverfillRateRises: "rate_rises", OverfillRefuses: "refuses", OverfillGrows: "grows", OverfillIsBuilt: "is_built",
 		OverfillForgets: "forgets",
 	}
-	handleNames = []string{HandleFilter: "filter", HandleMap: "map", HandleSketch: "sketch"}
+	handleNames = []string{
+		HandleFilter: "filter", HandleMap: "map", HandleSketch: "sketch",
+		HandleRouter: "router", HandleAggregate: "aggregate", HandleDigest: "digest",
+	}
 	// The names of the bits, the lowest bit first.
 	abilityNames = []string{
 		"insert", "clear", "merge", "intersect", "fold", "estimate", "remove", "count", "grow", "insert_shared",
