@@ -253,6 +253,8 @@ static void buffers(void) {
 static void spoilt_files(void) {
   const char *path = check_path("spoilt");
   for (size_t length = 0; length <= sound_length + 3; length++) {
+    /* A new file each time: some file systems write at once what takes the place of an older file's bytes. */
+    (void)remove(path);
     FILE *file = fopen(path, "wb");
     restore();
     CHECK(fwrite(spoilt, 1, length, file) == length && fclose(file) == 0);

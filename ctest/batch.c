@@ -77,9 +77,12 @@ static void check_answers(const petal_answers *answers, const bool *single, size
 
 static void batches_equal_single_calls(petal_kind kind, enum form form) {
   static bool single[MOST];
+  /* How many keys are looked up in a filter of fewer: fewer under slow tools. */
+  const size_t asked = 600 + (size_t)check_scaled(MOST - 600);
   for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
     size_t count = lengths[n];
-    petal_keys all = keys_of(form, MOST), some = keys_of(form, count), few = keys_of(form, count / 2);
+    if (count > asked) continue;
+    petal_keys all = keys_of(form, asked), some = keys_of(form, count), few = keys_of(form, count / 2);
     petal_filter *many = make(kind), *one = make(kind);
 
     for (size_t i = 0; i < count; i++) single[i] = insert(one, form, i);
@@ -103,11 +106,11 @@ static void batches_equal_single_calls(petal_kind kind, enum form form) {
     petal_filter_free(silent);
 
     /* All keys are looked up, of which `count` were inserted. */
-    for (size_t i = 0; i < MOST; i++) single[i] = contains(one, form, i);
+    for (size_t i = 0; i < asked; i++) single[i] = contains(one, form, i);
     answers = spoil();
     CHECK_OK(petal_filter_contains_batch(many, &all, &answers, NULL));
-    check_answers(&answers, single, MOST);
-    CHECK_EQUAL(answers.done, MOST);
+    check_answers(&answers, single, asked);
+    CHECK_EQUAL(answers.done, asked);
     answers = spoil();
     CHECK_OK(petal_filter_contains_batch(many, &some, &answers, NULL));
     for (size_t i = 0; i < count; i++) CHECK(single[i]);
