@@ -122,6 +122,7 @@ if [ "$what" = interop ]; then
     wish "libleveldb-dev libsnappy-dev" compiles cc leveldb/c.h c
     wish librocksdb-dev compiles cc rocksdb/c.h c
     wish golang-github-dcso-bloom-cli has bloom
+    wish squid test -x /usr/sbin/squid
     wish default-jdk-headless has javac
     wish python3-venv python3 -c "import venv, ensurepip"
 fi

@@ -9,6 +9,7 @@ pub(crate) mod fnv1;
 mod identity;
 pub(crate) mod leveldb;
 mod little_endian;
+pub(crate) mod md5;
 pub(crate) mod murmur2;
 pub(crate) mod murmur3;
 pub(crate) mod siphash;

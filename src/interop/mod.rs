@@ -32,6 +32,7 @@ pub mod redisbloom;
 pub mod redisbloom_cuckoo;
 mod rocksdb;
 mod spark;
+mod squid;
 mod valkey;
 mod valkey_chain;
 mod xor;
@@ -128,6 +129,7 @@ formats! {
     "foreign_cuckoo" redisbloom_cuckoo::FORMAT,
     "rocksdb_bloom" rocksdb::FORMAT,
     "foreign_bloom" spark::FORMAT,
+    "foreign_bloom" squid::FORMAT,
     "foreign_bloom" valkey::FORMAT,
     "foreign_scalable" valkey_chain::FORMAT,
     "foreign_static" xor::FORMAT,

@@ -86,8 +86,8 @@ kinds! {
 }
 
 kinds! {
-    /// The kinds that are alone in their handle, such as `router`. Their handles have headers of their own, and lists of
-    /// kinds to choose from leave them out.
+    /// The kinds that are alone in their handle, such as `router`. Their handles have headers of their own, and lists
+    /// of kinds to choose from leave them out.
     OWN, NO_OWN:
 }
 

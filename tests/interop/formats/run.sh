@@ -84,6 +84,16 @@ else
     without dcso "there is no command bloom (Debian: golang-github-dcso-bloom-cli)"
 fi
 
+# Squid takes some seconds for each size, and its answers about Petal's digests cannot be asked.
+if PATH=$PATH:/usr/sbin command -v squid >/dev/null && command -v curl >/dev/null; then
+    all=$sizes
+    sizes="800:800:0.02 23:23:0.004"
+    check "squid writes filters" write "$owners/squid.sh"
+    sizes=$all
+else
+    without squid "there is no squid or no curl (Debian: squid, curl)"
+fi
+
 if ! command -v go >/dev/null; then
     without go "there is no go"
 elif (cd "$owners" && CGO_ENABLED=0 go build -o "$work/go" main.go) 2>"$work/log"; then

@@ -20,12 +20,14 @@ mod orc;
 pub mod redisbloom;
 mod rocksdb;
 mod spark;
+mod squid;
 mod valkey;
 
 pub use array::{Array, PlacedArray};
 pub use bip37::{MOST_BYTES as MOST_BIP37_BYTES, MOST_HASHES as MOST_BIP37_HASHES};
 pub use leveldb::MOST_HASHES as MOST_LEVELDB_HASHES;
 pub use modulus::Modulus;
+pub use squid::{HASHES as SQUID_HASHES, MOST_BITS as MOST_SQUID_BITS};
 
 use crate::format::Geometry;
 use crate::sizing::dependent::Scheme;
@@ -134,6 +136,7 @@ const ROWS: &[PlacementRow] = &[
     orc::NUMBER,
     cassandra::ROW,
     valkey::ROW,
+    squid::ROW,
 ];
 
 /// All placements, in the order of their numbers.
