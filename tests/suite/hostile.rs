@@ -8,7 +8,8 @@ use crate::interop;
 use petal::format::compact::{Packing, Trailer};
 use petal::registry::{self, FOREIGN};
 use petal::{
-    CompactOptions, Domain, Filter, Image, Map, Mode, OpenOptions, Overfill, Row, Spec, Status, load_as, load_compact,
+    CompactOptions, Domain, Filter, Image, Map, Mode, OpenOptions, Overfill, Row, Sizes, Spec, Status, load_as,
+    load_compact,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -227,6 +228,61 @@ fn what_no_spec_takes_no_image_says() {
             }
         }
     }
+}
+
+/// The header's `bits` and the payload's length belong together, and a kind without a number of hashes has 0 of them.
+/// Images that say otherwise are refused.
+#[test]
+fn numbers_that_contradict_each_other_are_refused() {
+    for (name, bytes) in images() {
+        let row = row_of(&bytes);
+        let bits = u64::from_le_bytes(bytes[64..72].try_into().unwrap());
+        // Which sizes filters of levels have depends on the kind of the level.
+        let has_levels = row.parameters.iter().any(|parameter| parameter.name == "level");
+        if let (Sizes::Multiples(unit), false) = (row.sizes, has_levels) {
+            let others = [0, bits + 1, bits - 1, bits + unit / 2, bits + 2048, 2 * bits, bits | 1 << 63];
+            // The payload of some kinds has room for so many more bits.
+            let is_other = |other: &u64| *other == 0 || other % unit != 0 || other.abs_diff(bits) >= 2048;
+            for other in others.into_iter().filter(is_other) {
+                is_refused(&bytes, 64, &other.to_le_bytes(), &format!("{name}, {other} bits and not {bits}"));
+            }
+        }
+        if row.hashes == (0, 0) && FOREIGN.iter().all(|other| other.kind != row.kind) {
+            for hashes in [1, 4, u32::MAX] {
+                is_refused(&bytes, 20, &u32::to_le_bytes(hashes), &format!("{name}, {hashes} hashes"));
+            }
+        }
+    }
+}
+
+/// The payload has nothing after its last bit. An image in which such a bit is set is neither verified nor loaded.
+#[test]
+fn nothing_follows_the_last_bit() {
+    let mut tried = BTreeSet::new();
+    for case in all_layouts() {
+        for capacity in [20, 33, 100] {
+            let filter = Handle::of(&Spec { capacity, ..case.spec() }, 0..20);
+            let geometry = *filter.base().geometry();
+            if !matches!(case.row.sizes, Sizes::Multiples(_)) || !geometry.is_of_bits() {
+                continue;
+            }
+            let all = geometry.bits..8 * geometry.payload_bytes;
+            for bit in [all.start, (all.start + all.end) / 2, all.end - 1].into_iter().filter(|bit| all.contains(bit)) {
+                let mut forged = image(&filter);
+                forged[HEADER + bit as usize / 8] |= 1 << (bit % 8);
+                seal(&mut forged);
+                let what = format!("{} of {capacity} keys, bit {bit} of {}", case.name(), geometry.bits);
+                let error = load_as::<Handle>(&forged, &OpenOptions::default()).err();
+                assert_eq!(error.map(|error| error.status()), Some(Status::Corrupt), "{what}");
+                Buffer::of(&forged).open_as(Mode::Read, None, |handle: petal::Result<&mut Handle>| {
+                    let outcome = handle.and_then(|handle| handle.verify());
+                    assert_eq!(outcome.unwrap_err().status(), Status::Corrupt, "{what}");
+                });
+                tried.insert(case.row.name);
+            }
+        }
+    }
+    assert!(is_one_kind() || tried.len() > 8, "{tried:?}");
 }
 
 fn row_of(bytes: &[u8]) -> &'static Row {

@@ -47,7 +47,7 @@ fn filters() -> Vec<Case> {
 fn refused_calls_change_nothing() {
     let mut refusing = std::collections::BTreeSet::new();
     each(filters(), Case::name, |case| {
-        for (round, (capacity, rate)) in [(20, 0.01), (60, 0.2), (1, 0.5)].into_iter().enumerate() {
+        for (round, (capacity, rate)) in [(20, 0.01), (60, 0.2), (1, 0.5), (250, 0.01)].into_iter().enumerate() {
             let spec = at_rate(&Spec { capacity, ..case.external() }, rate);
             let Some(mut watched) = Watched::new(case, &spec) else { continue };
             let counts = case.capabilities().contains(Capabilities::COUNT);

@@ -2,6 +2,7 @@
 //! with their definition, and removals leave nothing. `state_machine.rs` tests that no key is lost.
 
 use crate::common::{image, mix};
+use crate::specification::check;
 use petal::kinds::variable_increment::sizing::{self, Refusals};
 use petal::kinds::variable_increment::{self, INCREMENTS, ROW, SEQUENCE};
 use petal::{Filter, HashFunction, Image, Keys, Spec, Status, create};
@@ -119,6 +120,19 @@ fn removals_give_everything_back() {
         assert!(filter.contains_hash(mix(2)));
         filter.clear().unwrap();
         assert!(image(&filter) == empty);
+    }
+}
+
+/// Keys with so many cells choose increments by the bits of a second number, as docs/format.md says.
+#[test]
+fn keys_of_many_cells_are_as_specified() {
+    for (sequence, increments) in [("d_l", 2), ("d_l", 4), ("d_l", 8), ("d_l", 16), ("b_2", 8), ("b_3", 8)] {
+        for hashes in [16, 17, 21, 22, 32] {
+            let hashed: Vec<u64> = (0..20).map(mix).collect();
+            let mut filter = filter(sequence, increments, 300, hashes);
+            hashed.iter().for_each(|hash| assert!(filter.insert_hash(*hash).is_ok()));
+            check(&format!("{hashes} cells, {sequence} of {increments}"), &image(&filter), &hashed);
+        }
     }
 }
 

@@ -118,3 +118,42 @@ impl Arrays {
         Cells::new(self.words as u64 * UNIT / u64::from(width), width)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The second array has a say only where a single counter of the first one has the least value, and only if the
+    /// second array has the key. It never raises a count.
+    #[test]
+    fn a_minimum_that_recurs_is_the_count() {
+        let geometry =
+            Geometry::of_bits(300 * UNIT, 4, [16, Method::RecurringMinimum as u64, 0, 0, 0, 0, 0, 0]).unwrap();
+        let arrays = Arrays::of(&geometry).unwrap();
+        let (array, hash) = (arrays.secondary.unwrap(), mix(7));
+        let mut position = None;
+        arrays.primary.all_distinct(hash, |_, at| {
+            position = Some(at);
+            true
+        });
+        for (single, there, expected) in [
+            (None, 3, 5),
+            (None, 9, 5),
+            (Some(4), 3, 3),
+            (Some(4), 0, 4),
+            (Some(4), 9, 4),
+            (Some(6), 3, 5),
+            (Some(0), 3, 0),
+        ] {
+            let mut words = vec![0; arrays.words];
+            let (primary, secondary) = words.split_at_mut(arrays.split);
+            arrays.primary.add_times(primary, hash, 5);
+            if let Some(value) = single {
+                arrays.primary.cells().slots.set(primary, position.unwrap(), value);
+            }
+            array.add_times(secondary, second(hash), there);
+            let words: Vec<AtomicU64> = words.into_iter().map(AtomicU64::new).collect();
+            assert_eq!(arrays.count(&words, hash), expected, "{single:?} beside 5, and {there} in the second array");
+        }
+    }
+}
