@@ -8,6 +8,7 @@ mod kept;
 pub(crate) mod many;
 pub mod map;
 mod minisketch;
+pub mod router;
 pub mod sketch;
 mod sketch_pairs;
 pub mod stream;

@@ -34,6 +34,7 @@ pub mod riblt;
 pub mod ribbon;
 pub mod rocksdb_bloom;
 pub mod rotating;
+pub mod router;
 pub mod scalable;
 pub mod signatures;
 pub mod spectral;

@@ -6,7 +6,7 @@ use crate::kinds::{
     age_partitioned, aleph, approximator, blocked, bloom, bloomier, counting, cuckoo, d_left, exact_bits,
     foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse, golomb, golomb_stream, hash_compaction,
     iblt, layered, mutable_bloomier, pinsketch, quotient, removed_set, retrieval, ribbon, riblt, rocksdb_bloom,
-    rotating, scalable, signatures, spectral, split_block, stable, taffy, variable_increment, vector_quotient,
+    rotating, router, scalable, signatures, spectral, split_block, stable, taffy, variable_increment, vector_quotient,
 };
 use crate::spec::KindId;
 
@@ -89,6 +89,7 @@ kinds! {
     /// The kinds that are alone in their handle, such as `router`. Their handles have headers of their own, and lists
     /// of kinds to choose from leave them out.
     OWN, NO_OWN:
+    "router" router,
 }
 
 kinds! {

@@ -6,8 +6,10 @@ use crate::format::{Geometry, HEADER_LENGTH, Header};
 use crate::handle::filter::Filter;
 use crate::handle::image::Image;
 use crate::handle::map::Map;
+use crate::handle::router::Router;
 use crate::handle::sketch::Sketch;
 use crate::kinds::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS, OWN, SKETCHES};
+use crate::kinds::router;
 use crate::simd;
 use crate::spec::{List, Number, Size, Spec};
 use crate::storage::{Access, ImageBytes, Words};
@@ -176,6 +178,19 @@ pub fn create_as<H: Image>(spec: &Spec) -> Result<H> {
 /// As [`create_as`].
 pub fn create_map(spec: &Spec) -> Result<Map> {
     create_as(&Spec { kind: Some(spec.kind.unwrap_or(registry::DEFAULT_MAP_KIND)), ..*spec })
+}
+
+/// An empty router of the node with this number, which tells the nodes of a network apart. The kind of the spec may be
+/// `None`. The spec's capacity is the number of keys of one node, and its rate the probability that the last level of
+/// an edge has a key that is not there.
+///
+/// # Errors
+/// As [`create_as`].
+pub fn create_router(spec: &Spec, node: u64) -> Result<Router> {
+    let kind = spec.kind.unwrap_or(router::ROW.kind);
+    let mut router: Router = create_as(&Spec { kind: Some(kind), ..*spec })?;
+    router.set_node(node)?;
+    Ok(router)
 }
 
 /// An empty sketch in memory of its own. The default kind is [`DEFAULT_SKETCH_KIND`](registry::DEFAULT_SKETCH_KIND).

@@ -53,6 +53,8 @@ mod removed_set;
 mod riblt;
 mod ribbon;
 mod rotating;
+mod router;
+mod router_simulation;
 mod scalable;
 mod session;
 mod shared;

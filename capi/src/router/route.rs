@@ -1,0 +1,212 @@
+//! ROUTERS: QUERIES
+//!
+//! `petal_router_route()` remembers nothing: a false positive can send a query round in a circle until its hops are used
+//! up. `petal_router_walk()` has a petal_walk that travels with the query: the query visits no node twice, and goes back
+//! where it finds no way on.
+
+use super::petal_router;
+use crate::boundary::{NO_ERROR, boundary};
+use crate::filter::probe::{Bytes, Hash, Key, Number};
+use crate::status::petal_status;
+use petal_core::Image;
+use petal_core::router::{Route, Walk};
+use std::ffi::c_void;
+
+/// Where a query goes: one of `PETAL_ROUTE_*`.
+pub type petal_route_kind = u32;
+
+/// This node itself may have the key.
+pub const PETAL_ROUTE_HERE: petal_route_kind = 0;
+/// Over the edge to a neighbour.
+pub const PETAL_ROUTE_EDGE: petal_route_kind = 1;
+/// Back to the neighbour from which the walk came.
+pub const PETAL_ROUTE_BACK: petal_route_kind = 2;
+/// The query has to use another way to find the key, such as a distributed hash table.
+pub const PETAL_ROUTE_FALL_BACK: petal_route_kind = 3;
+
+/// Where a query goes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_route {
+    /// One of `PETAL_ROUTE_*`.
+    pub kind: petal_route_kind,
+    /// The least level that has the key, for `PETAL_ROUTE_EDGE`: 1 is the neighbour itself. Otherwise 0.
+    pub level: u32,
+    /// The neighbour, for `PETAL_ROUTE_EDGE` and `PETAL_ROUTE_BACK`. Otherwise 0.
+    pub neighbour: u64,
+}
+
+/// The memory of one query on its way. It has no padding, and its bytes may be sent as they are. A query begins with
+/// all fields 0 but `hops_left`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_walk {
+    /// How many hops the query may still make.
+    pub hops_left: u32,
+    /// How many nodes it has visited, at most 64.
+    pub visited: u32,
+    /// How many nodes are on the way back to where the query began.
+    pub depth: u32,
+    /// 0.
+    pub reserved: u32,
+    /// The nodes that were visited, in order.
+    pub nodes: [u64; 64],
+    /// The way back: places in `nodes`, the last being the node where the query is.
+    pub way: [u8; 64],
+}
+
+const _: () = assert!(size_of::<petal_walk>() == size_of::<Walk>() && size_of::<Walk>() == 592);
+
+fn route_of(route: Route) -> petal_route {
+    let (kind, level, neighbour) = match route {
+        Route::Here => (PETAL_ROUTE_HERE, 0, 0),
+        Route::Edge { neighbour, level } => (PETAL_ROUTE_EDGE, level, neighbour),
+        Route::Back { neighbour } => (PETAL_ROUTE_BACK, 0, neighbour),
+        Route::FallBack => (PETAL_ROUTE_FALL_BACK, 0, 0),
+    };
+    petal_route { kind, level, neighbour }
+}
+
+/// Routes a key.
+///
+/// # Safety
+/// The conventions.
+unsafe fn find<K: Key>(
+    router: *const petal_router,
+    key: K,
+    from: *const u64,
+    hops_left: u32,
+    route: *mut petal_route,
+) -> petal_status {
+    boundary!(NO_ERROR, [router, route], {
+        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, the key is readable,
+        // `from` is NULL or a number, and `route` is writable.
+        unsafe {
+            let router = petal_router::get(router)?;
+            let hash = key.hash(router.base().hasher())?;
+            let from = if from.is_null() { None } else { Some(from.read()) };
+            route.write(route_of(router.route_hash(hash, from, hops_left)));
+        }
+        Ok(())
+    })
+}
+
+/// Tells where a query for a key goes. `from` points to the number of the neighbour from which the query came, and is
+/// NULL where the query begins: a query never goes back over that edge. The route is `PETAL_ROUTE_HERE` if this node
+/// itself may have the key, and `PETAL_ROUTE_FALL_BACK` if `hops_left` is 0 or no edge has the key. Otherwise it is the
+/// edge with the least level that has the key. Ties are broken by the weights of levels, then by the weights of edges,
+/// then by a hash of the key and the neighbour. Linear in edges times levels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_router_route(
+    router: *const petal_router,
+    key: *const c_void,
+    length: usize,
+    from: *const u64,
+    hops_left: u32,
+    route: *mut petal_route,
+) -> petal_status {
+    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes, `key` has `length` bytes, `from` is
+    // NULL or a number, and `route` is NULL or writable.
+    unsafe { find(router, Bytes(key, length), from, hops_left, route) }
+}
+
+/// Tells where a query for a uint64_t key goes, as `petal_router_route()` does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_router_route_u64(
+    router: *const petal_router,
+    key: u64,
+    from: *const u64,
+    hops_left: u32,
+    route: *mut petal_route,
+) -> petal_status {
+    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes, `from` is NULL or a number, and
+    // `route` is NULL or writable.
+    unsafe { find(router, Number(key), from, hops_left, route) }
+}
+
+/// Tells where a query for the key with this hash goes, as `petal_router_route()` does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_router_route_hash(
+    router: *const petal_router,
+    hash: u64,
+    from: *const u64,
+    hops_left: u32,
+    route: *mut petal_route,
+) -> petal_status {
+    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes, `from` is NULL or a number, and
+    // `route` is NULL or writable.
+    unsafe { find(router, Hash(hash), from, hops_left, route) }
+}
+
+/// Routes a key on a walk.
+///
+/// # Safety
+/// The conventions.
+unsafe fn go<K: Key>(
+    router: *const petal_router,
+    key: K,
+    walk: *mut petal_walk,
+    route: *mut petal_route,
+) -> petal_status {
+    boundary!(NO_ERROR, [router, walk, route], {
+        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, the key is readable,
+        // and `walk` and `route` are readable and writable.
+        unsafe {
+            let router = petal_router::get(router)?;
+            let hash = key.hash(router.base().hasher())?;
+            let petal_walk { hops_left, visited, depth, reserved, nodes, way } = walk.read();
+            let mut after = Walk { hops_left, visited, depth, reserved, nodes, way };
+            let next = router.walk_hash(hash, &mut after)?;
+            let Walk { hops_left, visited, depth, reserved, nodes, way } = after;
+            walk.write(petal_walk { hops_left, visited, depth, reserved, nodes, way });
+            route.write(route_of(next));
+        }
+        Ok(())
+    })
+}
+
+/// Tells where a query for a key goes that remembers the nodes it visited. Call this at each node where the query is,
+/// and send `walk` with the query. The query visits no node twice, but goes back the way it came when a node has no edge
+/// that is left to try (`PETAL_ROUTE_BACK`). So it never loops, and finds its way out of false positives. A hop in
+/// either direction costs one of the hops left. The route is `PETAL_ROUTE_FALL_BACK` if no hops are left, no node on the
+/// way has an edge to try, or 64 nodes were visited. If it is `PETAL_ROUTE_HERE` and the node does not have the key
+/// after all, call the function again: the query then goes on. Returns `PETAL_ERR_OUT_OF_RANGE` for a walk that cannot
+/// be. Linear in edges times levels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_router_walk(
+    router: *const petal_router,
+    key: *const c_void,
+    length: usize,
+    walk: *mut petal_walk,
+    route: *mut petal_route,
+) -> petal_status {
+    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes, `key` has `length` bytes, and `walk`
+    // and `route` are NULL or writable.
+    unsafe { go(router, Bytes(key, length), walk, route) }
+}
+
+/// Tells where a query for a uint64_t key goes, as `petal_router_walk()` does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_router_walk_u64(
+    router: *const petal_router,
+    key: u64,
+    walk: *mut petal_walk,
+    route: *mut petal_route,
+) -> petal_status {
+    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes, and `walk` and `route` are NULL or
+    // writable.
+    unsafe { go(router, Number(key), walk, route) }
+}
+
+/// Tells where a query for the key with this hash goes, as `petal_router_walk()` does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_router_walk_hash(
+    router: *const petal_router,
+    hash: u64,
+    walk: *mut petal_walk,
+    route: *mut petal_route,
+) -> petal_status {
+    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes, and `walk` and `route` are NULL or
+    // writable.
+    unsafe { go(router, Hash(hash), walk, route) }
+}
