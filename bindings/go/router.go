@@ -183,9 +183,9 @@ func (r *Router) InsertBatch(keys Keys, answers *Answers) error {
 	return err
 }
 
-// Remove removes a byte key that was inserted before. A key that the node certainly did not have changes nothing. Do not
-// remove a key that was never inserted: other keys may be lost. Returns [ErrUnsupported] with counter_bits = 1. Changes
-// the router.
+// Remove removes a byte key that was inserted before. A key that the node certainly did not have changes nothing. Do
+// not remove a key that was never inserted: other keys may be lost. Returns [ErrUnsupported] with counter_bits = 1.
+// Changes the router.
 func (r *Router) Remove(key []byte) error {
 	status := C.petal_go_router_change(r.toChange(), true, bytesOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(r)

@@ -122,17 +122,17 @@ type RouteRates struct {
 }
 
 // AddEdge adds an edge to a neighbour. link is a number that both ends give to this connection, such as a random one
-// that they agree on: a message of another link is refused. Of two edges that are otherwise equal, a query takes the one
-// with the greater weight. Returns [ErrContradiction] for an edge that is there, and [ErrFull] if there are as many edges
-// as the parameter edges allows. Changes the router.
+// that they agree on: a message of another link is refused. Of two edges that are otherwise equal, a query takes the
+// one with the greater weight. Returns [ErrContradiction] for an edge that is there, and [ErrFull] if there are as many
+// edges as the parameter edges allows. Changes the router.
 func (r *Router) AddEdge(neighbour, link uint64, weight float64) error {
 	return called("petal.Router.AddEdge", func(failure *C.petal_error) {
 		C.petal_router_add_edge(r.toChange(), C.uint64_t(neighbour), C.uint64_t(link), C.double(weight), failure)
 	})
 }
 
-// RemoveEdge removes an edge, and what came in over it. Returns [ErrOutOfRange] for an edge that is not there, as do the
-// other methods that take a neighbour. Changes the router.
+// RemoveEdge removes an edge, and what came in over it. Returns [ErrOutOfRange] for an edge that is not there, as do
+// the other methods that take a neighbour. Changes the router.
 func (r *Router) RemoveEdge(neighbour uint64) error {
 	return called("petal.Router.RemoveEdge", func(failure *C.petal_error) {
 		C.petal_router_remove_edge(r.toChange(), C.uint64_t(neighbour), failure)
@@ -146,8 +146,8 @@ func (r *Router) SetEdgeWeight(neighbour uint64, weight float64) error {
 	})
 }
 
-// SetLevelWeights sets the weight of each level, the first level first. All weights are 0 before. Among edges that have a
-// key at the same least level, a query takes the one with the greatest sum of the weights of all levels that have the
+// SetLevelWeights sets the weight of each level, the first level first. All weights are 0 before. Among edges that have
+// a key at the same least level, a query takes the one with the greatest sum of the weights of all levels that have the
 // key. Changes the router.
 func (r *Router) SetLevelWeights(weights []float64) error {
 	return called("petal.Router.SetLevelWeights", func(failure *C.petal_error) {
@@ -272,10 +272,10 @@ func (r *Router) RouteHash(hash uint64, from *uint64, hopsLeft uint32) (Route, e
 	return r.find("petal.Router.RouteHash", C.PETAL_KEYS_HASHES, nil, 0, hash, from, hopsLeft, nil)
 }
 
-// Walk tells where a query for a byte key goes that remembers the nodes it visited. Call it at each node where the query
-// is, and send walk with the query. The query visits no node twice, but goes back the way it came when a node has no edge
-// that is left to try. A hop in either direction costs one of the hops left. If the route is [RouteHere] and the node
-// does not have the key after all, call the method again. Returns [ErrOutOfRange] for a walk that cannot be.
+// Walk tells where a query for a byte key goes that remembers the nodes it visited. Call it at each node where the
+// query is, and send walk with the query. The query visits no node twice, but goes back the way it came when a node has
+// no edge that is left to try. A hop in either direction costs one of the hops left. If the route is [RouteHere] and
+// the node does not have the key after all, call the method again. Returns [ErrOutOfRange] for a walk that cannot be.
 func (r *Router) Walk(key []byte, walk *Walk) (Route, error) {
 	return r.find("petal.Router.Walk", C.PETAL_KEYS_BYTES, bytesOf(key), len(key), 0, nil, 0, walk)
 }

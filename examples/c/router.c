@@ -6,8 +6,8 @@
  *     router [-n NODES] [-l LEVELS] [-q QUERIES] [-o FILE.svg]
  *
  * There are NODES (200) nodes, whose routers know objects up to LEVELS (3) hops away, and QUERIES (1000) queries for
- * objects that are so near. Every object that a query finds is compared with the nodes that have it. The picture goes to
- * FILE.svg (router.svg): the nodes, their links, and the way of the longest query.
+ * objects that are so near. Every object that a query finds is compared with the nodes that have it. The picture goes
+ * to FILE.svg (router.svg): the nodes, their links, and the way of the longest query.
  */
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
@@ -159,7 +159,8 @@ static void draw_picture(const char *path, const struct way *way) {
         for (size_t j = 0; j < nodes[i].degree; j++) {
             const struct node *other = &nodes[nodes[i].neighbours[j]];
             if (nodes[i].neighbours[j] < i) continue;
-            fprintf(file, "<path d=\"M%.0f %.0fL%.0f %.0f\" stroke=\"#bbb\"/>\n", nodes[i].x, nodes[i].y, other->x, other->y);
+            fprintf(file, "<path d=\"M%.0f %.0fL%.0f %.0f\" stroke=\"#bbb\"/>\n", nodes[i].x, nodes[i].y, other->x,
+                    other->y);
         }
     }
     fputs("<path fill=\"none\" stroke=\"#d33\" stroke-width=\"5\" d=\"M", file);

@@ -131,7 +131,9 @@ class router : public detail::image_owner<router, petal_router, detail::router_c
   }
   /// Removes an edge, and what came in over it.
   result<void> try_remove_edge(std::uint64_t neighbour) noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_router_remove_edge(get(), neighbour, error); });
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_router_remove_edge(get(), neighbour, error);
+    });
   }
   /// Sets the weight of an edge.
   result<void> try_set_edge_weight(std::uint64_t neighbour, double weight) noexcept {
@@ -163,7 +165,8 @@ class router : public detail::image_owner<router, petal_router, detail::router_c
       return petal_router_edge(get(), neighbour, edge, error);
     });
   }
-  /// A message with all levels for a neighbour. The bytes belong to the router, and stay until it makes another message.
+  /// A message with all levels for a neighbour. The bytes belong to the router, and stay until it makes another
+  /// message.
   result<bytes> try_advertise(std::uint64_t neighbour) noexcept { return send(petal_router_advertise, neighbour); }
   /// A message with what changed since the last message to a neighbour; empty if nothing changed.
   result<bytes> try_advertise_changes(std::uint64_t neighbour) noexcept {
@@ -202,9 +205,10 @@ class router : public detail::image_owner<router, petal_router, detail::router_c
   }
   /// How often the router misleads queries.
   result<petal_route_rates> try_rates() const noexcept {
-    return detail::output(detail::sized<petal_route_rates>(), [&](petal_route_rates *rates, petal_error *error) noexcept {
+    const auto ask = [&](petal_route_rates *rates, petal_error *error) noexcept {
       return petal_router_rates(get(), rates, error);
-    });
+    };
+    return detail::output(detail::sized<petal_route_rates>(), ask);
   }
 
 #if PETAL_HPP_EXCEPTIONS
