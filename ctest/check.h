@@ -18,6 +18,7 @@
 #include <petal_map.h>
 #include <petal_more.h>
 #include <petal_policy.h>
+#include <petal_router.h>
 #include <petal_session.h>
 
 #include <dirent.h>

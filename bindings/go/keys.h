@@ -22,6 +22,7 @@ Or import github.com/petal-filter/petal/bindings/go/view, which needs no C libra
 #include <petal_map.h>
 #include <petal_sketch.h>
 #include <petal_more.h>
+#include <petal_router.h>
 #include <petal_session.h>
 
 #if PETAL_VERSION_NUMBER < 100
@@ -193,7 +194,9 @@ typedef enum {
 	PETAL_GO_SKETCH_INSERT,
 	PETAL_GO_SKETCH_REMOVE,
 	PETAL_GO_SKETCH_INSERT_VALUE,
-	PETAL_GO_SKETCH_REMOVE_VALUE
+	PETAL_GO_SKETCH_REMOVE_VALUE,
+	PETAL_GO_ROUTER_INSERT,
+	PETAL_GO_ROUTER_REMOVE
 } petal_go_verb;
 typedef struct {
 	uint64_t true_count;
@@ -229,6 +232,8 @@ static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const 
 	case PETAL_GO_SKETCH_REMOVE: return petal_sketch_remove_batch(handle, keys, answers, error);
 	case PETAL_GO_SKETCH_INSERT_VALUE: return petal_sketch_insert_value_batch(handle, keys, given, answers, error);
 	case PETAL_GO_SKETCH_REMOVE_VALUE: return petal_sketch_remove_value_batch(handle, keys, given, answers, error);
+	case PETAL_GO_ROUTER_INSERT: return petal_router_insert_batch(handle, keys, answers, error);
+	case PETAL_GO_ROUTER_REMOVE: return petal_router_remove_batch(handle, keys, answers, error);
 	}
 	return PETAL_ERR_INTERNAL;
 }
@@ -286,6 +291,56 @@ static inline petal_status petal_go_sketch_import_minisketch(petal_sketch *sketc
 static inline petal_status petal_go_sketch_serialize(const petal_sketch *sketch, uint8_t *buffer, size_t length,
                                                      petal_error *error) {
 	return petal_sketch_serialize(sketch, buffer, length, NULL, error);
+}
+
+static inline petal_status petal_go_router_change(petal_router *router, bool removes, const uint8_t *key,
+                                                  size_t length) {
+	return removes ? petal_router_remove(router, key, length) : petal_router_insert(router, key, length);
+}
+
+static inline bool petal_go_router_contains(const petal_router *router, petal_keys_form form, const uint8_t *key,
+                                            size_t length, uint64_t number) {
+	return form == PETAL_KEYS_BYTES ? petal_router_contains(router, key, length)
+	       : form == PETAL_KEYS_U64 ? petal_router_contains_u64(router, number)
+	                                : petal_router_contains_hash(router, number);
+}
+
+/* Where a query goes: one with a walk if there is a walk. */
+static inline petal_status petal_go_router_find(const petal_router *router, petal_keys_form form, const uint8_t *key,
+                                                size_t length, uint64_t number, const uint64_t *from,
+                                                uint32_t hops_left, petal_walk *walk, petal_route *route) {
+	switch (form) {
+	case PETAL_KEYS_BYTES:
+		return walk ? petal_router_walk(router, key, length, walk, route)
+		            : petal_router_route(router, key, length, from, hops_left, route);
+	case PETAL_KEYS_U64:
+		return walk ? petal_router_walk_u64(router, number, walk, route)
+		            : petal_router_route_u64(router, number, from, hops_left, route);
+	default:
+		return walk ? petal_router_walk_hash(router, number, walk, route)
+		            : petal_router_route_hash(router, number, from, hops_left, route);
+	}
+}
+
+static inline petal_status petal_go_router_advertise(petal_router *router, uint64_t neighbour, bool changes,
+                                                     const void **message, size_t *length, petal_error *error) {
+	return changes ? petal_router_advertise_changes(router, neighbour, message, length, error)
+	               : petal_router_advertise(router, neighbour, message, length, error);
+}
+
+static inline petal_status petal_go_router_receive(petal_router *router, uint64_t neighbour, const uint8_t *message,
+                                                   size_t length, petal_received *received, petal_error *error) {
+	return petal_router_receive(router, neighbour, message, length, received, error);
+}
+
+static inline petal_status petal_go_router_load(const uint8_t *image, size_t length, const petal_open_options *options,
+                                                petal_router **router, petal_error *error) {
+	return petal_router_load(image, length, options, router, error);
+}
+
+static inline petal_status petal_go_router_serialize(const petal_router *router, uint8_t *buffer, size_t length,
+                                                     petal_error *error) {
+	return petal_router_serialize(router, buffer, length, NULL, error);
 }
 
 static inline petal_status petal_go_session_receive(petal_session *session, const uint8_t *message, size_t length,

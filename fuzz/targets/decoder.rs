@@ -6,10 +6,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use petal::format::Header;
+use petal::router::Walk;
 use petal::storage::AnyBytes;
 use petal::{
     Answers, Capabilities, CompactOptions, Error, Filter, HashFunction, Image, Keys, Map, Mode, OpenOptions, Overfill,
-    Result, Sketch, Status,
+    Result, Router, Sketch, Status,
 };
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::guarded::Guarded;
@@ -136,6 +137,38 @@ fn open_sketch(bytes: &[u8], memory: &mut Guarded) {
     }
 }
 
+/// What opens as a router opens as nothing else, routes keys, and makes and takes messages.
+fn open_router(bytes: &[u8], memory: &mut Guarded) {
+    let options = OpenOptions::default();
+    if let Ok(mut router) = petal::load_as::<Router>(bytes, &options) {
+        assert!(petal::load(bytes, &options).is_err() && petal::load_as::<Map>(bytes, &options).is_err());
+        use_router(&mut router);
+    }
+    for mode in MODES {
+        let Some(place) = memory.place(bytes) else { return };
+        // SAFETY: the bytes were just put at `place`, nobody else uses them, and the router goes before they do.
+        let opened = unsafe { petal::open_buffer_as::<Router>(place, bytes.len(), &OpenOptions { mode, key: None }) };
+        let Ok(mut router) = opened else { continue };
+        use_router(&mut router);
+        let _ = router.vouch();
+        let _ = router.sync();
+    }
+}
+
+fn use_router(router: &mut Router) {
+    let _ = (router.verify(), router.rates(), router.contains_u64(1), router.route_u64(1, None, 1));
+    let _ = router.walk_u64(1, &mut Walk::new(2));
+    let neighbours: Vec<u64> = router.edges().map(|edge| edge.neighbour).collect();
+    for neighbour in neighbours {
+        let message = router.advertise(neighbour).map(<[u8]>::to_vec);
+        // A node never takes its own message.
+        assert!(message.is_err() || router.receive(neighbour, &message.unwrap_or_default()).is_err());
+        let _ = router.advertise_changes(neighbour).map(drop);
+        let _ = router.remove_edge(neighbour);
+    }
+    let _ = (router.insert_u64(1), router.remove_u64(1), router.clear());
+}
+
 fn list(sketch: &Sketch) {
     sketch.measure();
     let geometry = sketch.base().geometry();
@@ -172,6 +205,7 @@ fn open_all(bytes: &[u8], places: &mut Places) {
     let Places { memory, file } = places;
     open_map(bytes, memory);
     open_sketch(bytes, memory);
+    open_router(bytes, memory);
     let loaded = petal::load(bytes, &OpenOptions::default());
     let loaded_status = loaded.as_ref().err().map(Error::status);
     if let Ok(filter) = loaded {

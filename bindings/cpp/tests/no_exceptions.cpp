@@ -126,11 +126,27 @@ void sessions() {
   CHECK(ours.try_report()->their_count == 1 && !ours.try_send() && !petal::session().try_report());
 }
 
+void routers() {
+  const petal::spec spec = petal::spec().kind(PETAL_KIND_ROUTER).bits(1024).hashes(4);
+  petal::router here = *petal::router::try_make(spec, 1), there = *petal::router::try_make(spec, 2);
+  CHECK(here.try_add_edge(2) && there.try_add_edge(1) && there.try_insert("song") && !here.contains("song"));
+  const auto received = here.try_receive(2, *there.try_advertise(1));
+  CHECK(received && *received == petal::received::changed && there.try_advertise_changes(1)->size() == 0);
+  petal_walk walk{};
+  walk.hops_left = 1;
+  CHECK(here.try_route("song", nullptr, 1)->neighbour == 2 && here.try_walk("song", walk)->level == 1);
+  const double weights[3] = {1, 2, 3};
+  CHECK(here.try_set_level_weights(weights, 3) && here.try_set_edge_weight(2, 1) && here.try_edge(2)->weight == 1);
+  CHECK(here.try_neighbours()->size() == 1 && here.try_rates()->levels == 3 && !here.try_set_node(3));
+  CHECK(here.try_remove_edge(2) && there.try_remove("song") && !there.contains("song"));
+}
+
 int main() {
   one_and_many_keys();
   views();
   filters();
   sessions();
+  routers();
   failing();
   std::printf("%d failed\n", failures);
   return failures == 0 ? 0 : 1;

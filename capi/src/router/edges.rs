@@ -52,8 +52,9 @@ pub const PETAL_RECEIVED_UNCHANGED: petal_received = 1;
 pub const PETAL_RECEIVED_NEEDS_ALL: petal_received = 2;
 
 /// Adds an edge to a neighbour. `link` is a number that both ends give to this connection. Of two edges that are
-/// otherwise equal, a query takes the one with the greater weight. Returns `PETAL_ERR_CONTRADICTION` for an edge that is
-/// there and for one to the node itself, and `PETAL_ERR_FULL` if there are as many edges as the parameter edges allows.
+/// otherwise equal, a query takes the one with the greater weight. Returns `PETAL_ERR_CONTRADICTION` for an edge that
+/// is there and for one to the node itself, and `PETAL_ERR_FULL` if there are as many edges as the parameter edges
+/// allows.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_add_edge(
     router: *mut petal_router,
@@ -116,8 +117,8 @@ pub unsafe extern "C" fn petal_router_set_level_weights(
     })
 }
 
-/// Lists the numbers of all neighbours. `count` becomes the number of all edges. The function writes the first `room` of
-/// the numbers to `neighbours`, which may be NULL if `room` is 0.
+/// Lists the numbers of all neighbours. `count` becomes the number of all edges. The function writes the first `room`
+/// of the numbers to `neighbours`, which may be NULL if `room` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_neighbours(
     router: *const petal_router,
@@ -130,8 +131,8 @@ pub unsafe extern "C" fn petal_router_neighbours(
         if neighbours.is_null() && room > 0 {
             return Err(boundary::null("neighbours"));
         }
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, `count` is writable, and
-        // `neighbours` has room for `room`.
+        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, `count` is writable,
+        // and `neighbours` has room for `room`.
         unsafe {
             let router = petal_router::get(router)?;
             count.write(router.edge_count());
@@ -211,8 +212,8 @@ pub unsafe extern "C" fn petal_router_advertise(
     unsafe { send(router, message, length, error, |router| router.advertise(neighbour)) }
 }
 
-/// Makes a message with what changed since the last message to a neighbour, as `petal_router_advertise()` does. `length`
-/// becomes 0 if nothing changed, and there is nothing to send. The first message has all levels.
+/// Makes a message with what changed since the last message to a neighbour, as `petal_router_advertise()` does.
+/// `length` becomes 0 if nothing changed, and there is nothing to send. The first message has all levels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_advertise_changes(
     router: *mut petal_router,
@@ -227,9 +228,9 @@ pub unsafe extern "C" fn petal_router_advertise_changes(
 }
 
 /// Takes a message that came from a neighbour. `received`, nullable, becomes one of `PETAL_RECEIVED_*`. The function
-/// checks the message as a whole before anything changes. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first difference,
-/// for a message of another number of levels, size, number of hashes, hash function, seed or key, of another edge or
-/// another link; `PETAL_ERR_CORRUPT` for one that is damaged, repeated or late; `PETAL_ERR_FOREIGN`,
+/// checks the message as a whole before anything changes. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
+/// difference, for a message of another number of levels, size, number of hashes, hash function, seed or key, of
+/// another edge or another link; `PETAL_ERR_CORRUPT` for one that is damaged, repeated or late; `PETAL_ERR_FOREIGN`,
 /// `PETAL_ERR_TRUNCATED`, `PETAL_ERR_NEWER_VERSION`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_receive(

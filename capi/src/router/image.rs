@@ -1,7 +1,7 @@
 //! ROUTERS: IMAGES AND FILES
 //!
-//! The image of a router has the same parts as that of a filter: its keys, its edges, and what came in and went out over
-//! them. It opens in each mode but `PETAL_OPEN_SHARE`.
+//! The image of a router has the same parts as that of a filter: its keys, its edges, and what came in and went out
+//! over them. It opens in each mode but `PETAL_OPEN_SHARE`.
 
 use super::{give, petal_router};
 use crate::boundary::{self, boundary, read_path};

@@ -31,8 +31,8 @@
 //!
 //! Whatever a message says, memory and work are bounded by the size of one edge's levels. A message that is damaged,
 //! repeated, or from another network, edge or link is refused and changes nothing. A level that is fuller than max_fill
-//! is ignored, so a neighbour whose filter says yes to everything attracts no queries. A router does not know who sent a
-//! message: take a channel that authenticates the neighbour. docs/router.md specifies the messages to the byte.
+//! is ignored, so a neighbour whose filter says yes to everything attracts no queries. A router does not know who sent
+//! a message: take a channel that authenticates the neighbour. docs/router.md specifies the messages to the byte.
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::filter::keys::{self, petal_answers, petal_keys};
@@ -79,8 +79,8 @@ unsafe fn give(out: *mut *mut petal_router, make: impl FnOnce() -> Result<Router
     unsafe { handle::give(out, || Ok(petal_router(Handle::new(make()?)))) }
 }
 
-/// Makes an empty router of the node with this number, which tells the nodes of a network apart. The kind of the spec is
-/// `PETAL_KIND_ROUTER` or 0.
+/// Makes an empty router of the node with this number, which tells the nodes of a network apart. The kind of the spec
+/// is `PETAL_KIND_ROUTER` or 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_new(
     spec: *const petal_spec,

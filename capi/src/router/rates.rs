@@ -56,8 +56,8 @@ pub unsafe extern "C" fn petal_router_rates(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [router, rates], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, and `rates` is a struct
-        // of its size.
+        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, and `rates` is a
+        // struct of its size.
         unsafe {
             boundary::check_out(rates)?;
             let told = petal_router::get(router)?.rates();

@@ -1,8 +1,8 @@
 //! ROUTERS: QUERIES
 //!
-//! `petal_router_route()` remembers nothing: a false positive can send a query round in a circle until its hops are used
-//! up. `petal_router_walk()` has a petal_walk that travels with the query: the query visits no node twice, and goes back
-//! where it finds no way on.
+//! `petal_router_route()` remembers nothing: a false positive can send a query round in a circle until its hops are
+//! used up. `petal_router_walk()` has a petal_walk that travels with the query: the query visits no node twice, and
+//! goes back where it finds no way on.
 
 use super::petal_router;
 use crate::boundary::{NO_ERROR, boundary};
@@ -166,10 +166,10 @@ unsafe fn go<K: Key>(
 }
 
 /// Tells where a query for a key goes that remembers the nodes it visited. Call this at each node where the query is,
-/// and send `walk` with the query. The query visits no node twice, but goes back the way it came when a node has no edge
-/// that is left to try (`PETAL_ROUTE_BACK`). So it never loops, and finds its way out of false positives. A hop in
-/// either direction costs one of the hops left. The route is `PETAL_ROUTE_FALL_BACK` if no hops are left, no node on the
-/// way has an edge to try, or 64 nodes were visited. If it is `PETAL_ROUTE_HERE` and the node does not have the key
+/// and send `walk` with the query. The query visits no node twice, but goes back the way it came when a node has no
+/// edge that is left to try (`PETAL_ROUTE_BACK`). So it never loops, and finds its way out of false positives. A hop in
+/// either direction costs one of the hops left. The route is `PETAL_ROUTE_FALL_BACK` if no hops are left, no node on
+/// the way has an edge to try, or 64 nodes were visited. If it is `PETAL_ROUTE_HERE` and the node does not have the key
 /// after all, call the function again: the query then goes on. Returns `PETAL_ERR_OUT_OF_RANGE` for a walk that cannot
 /// be. Linear in edges times levels.
 #[unsafe(no_mangle)]

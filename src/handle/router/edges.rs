@@ -30,8 +30,8 @@ pub struct Edge {
 impl Router {
     /// Adds an edge to a neighbour, which has levels only when its first message comes. `link` is a number that both
     /// sides give to this connection, such as a random one that they agree on when they connect. A message of another
-    /// link is refused, so nobody can replay messages of an earlier connection. `weight` breaks ties ([`Edge::weight`]).
-    /// Linear in the number of edges.
+    /// link is refused, so nobody can replay messages of an earlier connection. `weight` breaks ties
+    /// ([`Edge::weight`]). Linear in the number of edges.
     ///
     /// # Errors
     /// [`Status::Contradiction`](crate::Status::Contradiction) for an edge that is there, or one to the node itself;
@@ -78,7 +78,8 @@ impl Router {
     /// Sets the weight of an edge ([`Edge::weight`]).
     ///
     /// # Errors
-    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for an edge that is not there, and a weight that is not finite.
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for an edge that is not there, and a weight that is not
+    /// finite.
     pub fn set_edge_weight(&mut self, neighbour: u64, weight: f64) -> Result<()> {
         self.check_writable("set weights")?;
         check_weight(weight)?;
@@ -89,7 +90,8 @@ impl Router {
     }
 
     /// Sets the weight of each level, the first level first. All weights are 0 before. Among edges that have a key at
-    /// the same least level, a query takes the one with the greatest sum of the weights of all levels that have the key.
+    /// the same least level, a query takes the one with the greatest sum of the weights of all levels that have the
+    /// key.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) unless there is one finite weight for each level.

@@ -20,8 +20,8 @@ pub enum Received {
 impl Router {
     /// Makes a message with all levels for a neighbour: the keys of this node, and what came in over all other edges,
     /// one level deeper. The last level that came in is dropped. Each level is coded in what its fill needs. Carry the
-    /// message to the neighbour, whose router takes it with [`Router::receive`]. The slice stays until the next message.
-    /// Linear in the size of all levels of all edges.
+    /// message to the neighbour, whose router takes it with [`Router::receive`]. The slice stays until the next
+    /// message. Linear in the size of all levels of all edges.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for an edge that is not there;

@@ -157,9 +157,9 @@ impl Router {
 
     /// Where a query for a byte key goes that remembers the nodes it visited. Call this at each node where the query
     /// is, and send `walk` with the query. The query visits no node twice, but goes back the way it came when a node
-    /// has no edge that is left to try ([`Route::Back`]). So it never loops, and finds its way out of false positives. A
-    /// hop in either direction costs one of the hops left. The result is [`Route::FallBack`] if no hops are left, or no
-    /// node on the way has an edge to try, or [`MAX_WALK`] nodes were visited.
+    /// has no edge that is left to try ([`Route::Back`]). So it never loops, and finds its way out of false positives.
+    /// A hop in either direction costs one of the hops left. The result is [`Route::FallBack`] if no hops are left, or
+    /// no node on the way has an edge to try, or [`MAX_WALK`] nodes were visited.
     ///
     /// If the result is [`Route::Here`] and the node does not have the key after all, call the function again: the
     /// query then goes on. Linear in edges times levels.

@@ -1,0 +1,274 @@
+// Routers. Part of petal.hpp: include that.
+#ifndef PETAL_HPP_ROUTERS
+#define PETAL_HPP_ROUTERS
+
+#include "builders.hpp"
+
+#include <petal_router.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace petal {
+#if !PETAL_HPP_EXCEPTIONS
+inline namespace without_exceptions {
+#endif
+
+namespace detail {
+
+/// The functions of the C API for routers as images.
+struct router_calls {
+  static constexpr auto free = petal_router_free;
+  static constexpr auto open = petal_router_open;
+  static constexpr auto open_descriptor = petal_router_open_descriptor;
+  static constexpr auto open_in_buffer = petal_router_open_in_buffer;
+  static constexpr auto load = petal_router_load;
+  static constexpr auto copy = petal_router_copy;
+  static constexpr auto clear = petal_router_clear;
+  static constexpr auto sync = petal_router_sync;
+  static constexpr auto vouch = petal_router_vouch;
+  static constexpr auto verify = petal_router_verify;
+  static constexpr auto save = petal_router_save;
+  static constexpr auto capabilities = petal_router_capabilities;
+  static constexpr auto describe = petal_router_describe;
+  static constexpr auto serialized_size = petal_router_serialized_size;
+  static constexpr auto serialize = petal_router_serialize;
+  static constexpr auto serialize_to = petal_router_serialize_to;
+};
+
+inline constexpr verb<petal_router_insert, petal_router_insert_u64, petal_router_insert_hash> insert_in_router;
+inline constexpr verb<petal_router_remove, petal_router_remove_u64, petal_router_remove_hash> remove_from_router;
+inline constexpr verb<petal_router_contains, petal_router_contains_u64, petal_router_contains_hash> router_contains;
+inline constexpr verb<petal_router_route, petal_router_route_u64, petal_router_route_hash> route_by_router;
+inline constexpr verb<petal_router_walk, petal_router_walk_u64, petal_router_walk_hash> walk_by_router;
+
+}  // namespace detail
+
+/// What became of a message that a router took.
+enum class received : petal_received {
+  /// The levels of the edge changed: other neighbours may have to hear of it.
+  changed = PETAL_RECEIVED_CHANGED,
+  /// The levels of the edge are what they were.
+  unchanged = PETAL_RECEIVED_UNCHANGED,
+  /// A message before was lost. The edge is as it was: ask the neighbour for `router::advertise()`.
+  needs_all = PETAL_RECEIVED_NEEDS_ALL,
+};
+
+/// The router of one node, which finds keys in a network by attenuated Bloom filters. You carry the messages. Here both
+/// nodes are in one program:
+///
+///     const petal::spec spec = petal::spec().capacity(10);
+///     petal::router here(spec, 1), there(spec, 2);
+///     here.add_edge(2);
+///     there.add_edge(1);
+///     there.insert("song");
+///     here.receive(2, there.advertise(1));
+///     const petal_route route = here.route("song", nullptr, 16);
+///     std::printf("neighbour %d\n", static_cast<int>(route.neighbour));
+///
+/// See petal_router.h.
+class router : public detail::image_owner<router, petal_router, detail::router_calls> {
+ public:
+  /// Holds nothing, like one that was moved from.
+  router() noexcept = default;
+
+  /// Makes an empty router of the node with this number, which tells the nodes of a network apart.
+  static result<router> try_make(const spec &wanted, std::uint64_t node) noexcept {
+    if (auto fine = wanted.check(); !fine) return fine.error();
+    return made([&](petal_router **handle, petal_error *error) noexcept {
+      return petal_router_new(&wanted.get(), node, handle, error);
+    });
+  }
+
+  /// The number of the node.
+  std::uint64_t node() const noexcept { return petal_router_node(get()); }
+  /// Gives the node another number, if it has no edges.
+  result<void> try_set_node(std::uint64_t node) noexcept {
+    return detail::tried([&](petal_error *error) noexcept { return petal_router_set_node(get(), node, error); });
+  }
+  /// Inserts a key, which this node has from now on.
+  template <class Key>
+  result<void> try_insert(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept -> result<void> {
+      const petal_status code = detail::insert_in_router(get(), one);
+      if (code != PETAL_OK) return detail::why(code, get(), petal_router_insert_batch, detail::none_like(one));
+      return {};
+    });
+  }
+  /// Removes a key that was inserted before. A key that the node certainly did not have changes nothing.
+  template <class Key>
+  result<void> try_remove(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept -> result<void> {
+      const petal_status code = detail::remove_from_router(get(), one);
+      if (code != PETAL_OK) return detail::why(code, get(), petal_router_remove_batch, detail::none_like(one));
+      return {};
+    });
+  }
+  /// Inserts many keys, given as to `filter::insert_batch()`. `done`, nullable, is always written: how many, the first
+  /// so many, were inserted.
+  template <class Keys>
+  result<void> try_insert_batch(Keys &&keys, std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
+    return detail::give(get(), petal_router_insert_batch, keys, done);
+  }
+  /// Removes many keys, as `try_insert_batch()` inserts them.
+  template <class Keys>
+  result<void> try_remove_batch(Keys &&keys, std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
+    return detail::give(get(), petal_router_remove_batch, keys, done);
+  }
+  /// Whether this node itself may have a key. Any failure returns true.
+  template <class Key>
+  bool contains(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept { return detail::router_contains(get(), one); });
+  }
+
+  /// Adds an edge to a neighbour. `link` is a number that both ends give to this connection. Of two edges that are
+  /// otherwise equal, a query takes the one with the greater weight.
+  result<void> try_add_edge(std::uint64_t neighbour, std::uint64_t link = 0, double weight = 0) noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_router_add_edge(get(), neighbour, link, weight, error);
+    });
+  }
+  /// Removes an edge, and what came in over it.
+  result<void> try_remove_edge(std::uint64_t neighbour) noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_router_remove_edge(get(), neighbour, error);
+    });
+  }
+  /// Sets the weight of an edge.
+  result<void> try_set_edge_weight(std::uint64_t neighbour, double weight) noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_router_set_edge_weight(get(), neighbour, weight, error);
+    });
+  }
+  /// Sets the weight of each level, the first level first. See `petal_router_set_level_weights()`.
+  result<void> try_set_level_weights(const double *weights, std::size_t count) noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_router_set_level_weights(get(), weights, count, error);
+    });
+  }
+  /// The numbers of all neighbours.
+  result<std::vector<std::uint64_t>> try_neighbours() const noexcept {
+    std::vector<std::uint64_t> all;
+    std::size_t count = 0;
+    const auto list = [&](petal_error *error) noexcept {
+      return petal_router_neighbours(get(), all.data(), all.size(), &count, error);
+    };
+    if (auto counted = detail::tried(list); !counted) return counted.error();
+    if (auto had = detail::allocating([&] { all.resize(count); }); !had) return had.error();
+    if (auto written = detail::tried(list); !written) return written.error();
+    return all;
+  }
+  /// The edge to a neighbour.
+  result<petal_edge> try_edge(std::uint64_t neighbour) const noexcept {
+    return detail::output(detail::sized<petal_edge>(), [&](petal_edge *edge, petal_error *error) noexcept {
+      return petal_router_edge(get(), neighbour, edge, error);
+    });
+  }
+  /// A message with all levels for a neighbour. The bytes belong to the router, and stay until it makes another
+  /// message.
+  result<bytes> try_advertise(std::uint64_t neighbour) noexcept { return send(petal_router_advertise, neighbour); }
+  /// A message with what changed since the last message to a neighbour; empty if nothing changed.
+  result<bytes> try_advertise_changes(std::uint64_t neighbour) noexcept {
+    return send(petal_router_advertise_changes, neighbour);
+  }
+  /// Takes a message that came from a neighbour. A message that is refused changes nothing.
+  result<received> try_receive(std::uint64_t neighbour, bytes message) noexcept {
+    petal_received outcome = PETAL_RECEIVED_CHANGED;
+    failure error;
+    const petal_status code =
+        petal_router_receive(get(), neighbour, message.data(), message.size(), &outcome, error.out());
+    if (code != PETAL_OK) return error.settle(code);
+    return static_cast<received>(outcome);
+  }
+  /// Where a query for a key goes. `from`, nullable, is the neighbour from which the query came.
+  template <class Key>
+  result<petal_route> try_route(const Key &key, const std::uint64_t *from,
+                                std::uint32_t hops_left) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [&](auto one) noexcept -> result<petal_route> {
+      petal_route to{};
+      const petal_status code = detail::route_by_router(get(), one, from, hops_left, &to);
+      if (code != PETAL_OK) return failure(static_cast<status>(code), petal_status_message(code));
+      return to;
+    });
+  }
+  /// Where a query for a key goes that remembers the nodes it visited. Call this at each node where the query is, and
+  /// send `memory` with the query. A query begins with `petal_walk{}` and its hops_left.
+  template <class Key>
+  result<petal_route> try_walk(const Key &key, petal_walk &memory) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [&](auto one) noexcept -> result<petal_route> {
+      petal_route to{};
+      const petal_status code = detail::walk_by_router(get(), one, &memory, &to);
+      if (code != PETAL_OK) return failure(static_cast<status>(code), petal_status_message(code));
+      return to;
+    });
+  }
+  /// How often the router misleads queries.
+  result<petal_route_rates> try_rates() const noexcept {
+    const auto ask = [&](petal_route_rates *rates, petal_error *error) noexcept {
+      return petal_router_rates(get(), rates, error);
+    };
+    return detail::output(detail::sized<petal_route_rates>(), ask);
+  }
+
+#if PETAL_HPP_EXCEPTIONS
+  // The same operations, which throw `petal::error`.
+
+  router(const spec &wanted, std::uint64_t node) : router(try_make(wanted, node).value()) {}
+  void set_node(std::uint64_t node) { try_set_node(node).value(); }
+  template <class Key>
+  void insert(const Key &key) {
+    try_insert(key).value();
+  }
+  template <class Key>
+  void remove(const Key &key) {
+    try_remove(key).value();
+  }
+  template <class Keys>
+  void insert_batch(Keys &&keys, std::size_t *done = nullptr) {
+    try_insert_batch(keys, done).value();
+  }
+  template <class Keys>
+  void remove_batch(Keys &&keys, std::size_t *done = nullptr) {
+    try_remove_batch(keys, done).value();
+  }
+  void add_edge(std::uint64_t neighbour, std::uint64_t link = 0, double weight = 0) {
+    try_add_edge(neighbour, link, weight).value();
+  }
+  void remove_edge(std::uint64_t neighbour) { try_remove_edge(neighbour).value(); }
+  void set_edge_weight(std::uint64_t neighbour, double weight) { try_set_edge_weight(neighbour, weight).value(); }
+  void set_level_weights(const double *weights, std::size_t count) { try_set_level_weights(weights, count).value(); }
+  std::vector<std::uint64_t> neighbours() const { return try_neighbours().value(); }
+  petal_edge edge(std::uint64_t neighbour) const { return try_edge(neighbour).value(); }
+  bytes advertise(std::uint64_t neighbour) { return try_advertise(neighbour).value(); }
+  bytes advertise_changes(std::uint64_t neighbour) { return try_advertise_changes(neighbour).value(); }
+  received receive(std::uint64_t neighbour, bytes message) { return try_receive(neighbour, message).value(); }
+  template <class Key>
+  petal_route route(const Key &key, const std::uint64_t *from, std::uint32_t hops_left) const {
+    return try_route(key, from, hops_left).value();
+  }
+  template <class Key>
+  petal_route walk(const Key &key, petal_walk &memory) const {
+    return try_walk(key, memory).value();
+  }
+  petal_route_rates rates() const { return try_rates().value(); }
+#endif
+
+ private:
+  result<bytes> send(petal_status (*call)(petal_router *, std::uint64_t, const void **, std::size_t *, petal_error *),
+                     std::uint64_t neighbour) noexcept {
+    const void *message = nullptr;
+    std::size_t length = 0;
+    failure error;
+    const petal_status code = call(get(), neighbour, &message, &length, error.out());
+    if (code != PETAL_OK) return error.settle(code);
+    return bytes(message, length);
+  }
+};
+
+#if !PETAL_HPP_EXCEPTIONS
+}  // namespace without_exceptions
+#endif
+}  // namespace petal
+
+#endif  // PETAL_HPP_ROUTERS

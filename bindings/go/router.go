@@ -1,0 +1,316 @@
+package petal
+
+/*
+#include "keys.h"
+
+#cgo noescape petal_router_insert_u64
+#cgo nocallback petal_router_insert_u64
+#cgo noescape petal_router_insert_hash
+#cgo nocallback petal_router_insert_hash
+#cgo noescape petal_go_router_change
+#cgo nocallback petal_go_router_change
+#cgo noescape petal_router_remove_u64
+#cgo nocallback petal_router_remove_u64
+#cgo noescape petal_router_remove_hash
+#cgo nocallback petal_router_remove_hash
+#cgo noescape petal_go_router_find
+#cgo nocallback petal_go_router_find
+#cgo noescape petal_go_router_contains
+#cgo nocallback petal_go_router_contains
+
+extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
+
+static bool petal_go_router_write(void *context, const void *bytes, size_t length) {
+	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
+}
+
+static petal_status petal_go_router_serialize_to(const petal_router *router, uintptr_t context, petal_error *error) {
+	return petal_router_serialize_to(router, petal_go_router_write, (void *)context, error);
+}
+*/
+import "C"
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"unsafe"
+)
+
+// Router is the router of one node, which finds keys in a network by attenuated Bloom filters. The node has keys of its
+// own, and an edge for each neighbour. [Router.Advertise] makes a message for a neighbour, [Router.Receive] takes a
+// neighbour's message, and [Router.Route] says where a query goes. A router has no network: you carry messages and
+// queries. A router does not know who sent a message: take a channel that authenticates the neighbour.
+//
+// Methods that only read the router may run in many goroutines at once. [Router.Close] and methods that change the
+// router need it to themselves.
+type Router struct {
+	owner *held[*C.petal_router]
+}
+
+func freeRouter(handle *C.petal_router) { C.petal_router_free(handle) }
+
+// routerOf returns the router of a handle, or the error of the call that should make it.
+func routerOf(owner *held[*C.petal_router], err error) (*Router, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Router{owner}, nil
+}
+
+// NewRouter makes an empty router of the node with this number, which tells the nodes of a network apart. The Capacity
+// of the spec is the number of keys of one node, and FalsePositiveRate is that of the last level of one edge.
+func NewRouter(spec Spec, node uint64) (*Router, error) {
+	raw, err := spec.raw()
+	if err != nil {
+		return nil, err
+	}
+	return routerOf(made("petal.NewRouter", freeRouter, func(handle **C.petal_router, failure *C.petal_error) {
+		C.petal_router_new(&raw, C.uint64_t(node), handle, failure)
+	}))
+}
+
+// raw returns the library'r router from [held.toRead].
+func (r *Router) raw() *C.petal_router {
+	if r == nil {
+		return nil
+	}
+	return r.owner.toRead()
+}
+
+// toChange returns the library'r router from [held.toChange].
+func (r *Router) toChange() *C.petal_router {
+	if r == nil {
+		return nil
+	}
+	return r.owner.toChange()
+}
+
+// Close frees the router. If you changed an image in place, Close writes the changes first; call [Router.Sync] before
+// if you want to know whether that works. The error is always nil. Closing twice is allowed.
+func (r *Router) Close() error {
+	if r != nil {
+		r.owner.close()
+	}
+	return nil
+}
+
+// OpenRouter opens a file that is the image of a router: for reading, for writing or as a copy. If another process
+// truncates a file while it is mapped, touching the lost part ends the program; use OpenLoad where that may happen.
+func OpenRouter(path string, options *OpenOptions) (*Router, error) {
+	return routerOf(openedBy("petal.OpenRouter", path, options, freeRouter,
+		func(path *C.char, raw *C.petal_open_options, handle **C.petal_router, failure *C.petal_error) {
+			C.petal_router_open(path, raw, handle, failure)
+		}))
+}
+
+// OpenRouterAt opens the image of a router at an offset of an open file. The offset is a multiple of 8, and other data
+// may follow the image. You may close the file at once.
+func OpenRouterAt(file *os.File, offset int64, options *OpenOptions) (*Router, error) {
+	raw := options.raw()
+	return routerOf(openedAt("petal.OpenRouterAt", file, offset, freeRouter,
+		func(descriptor uintptr, handle **C.petal_router, failure *C.petal_error) {
+			C.petal_router_open_descriptor(C.intptr_t(descriptor), C.uint64_t(offset), &raw, handle, failure)
+		}))
+}
+
+// LoadRouter copies the image at the start of a slice into memory of the router'r own and compares the checksums.
+func LoadRouter(image []byte, options *OpenOptions) (*Router, error) {
+	raw := options.raw()
+	return routerOf(made("petal.LoadRouter", freeRouter, func(handle **C.petal_router, failure *C.petal_error) {
+		C.petal_go_router_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
+	}))
+}
+
+// Copy copies the router into memory of its own.
+func (r *Router) Copy() (*Router, error) {
+	return routerOf(made("petal.Router.Copy", freeRouter, func(handle **C.petal_router, failure *C.petal_error) {
+		C.petal_router_copy(r.raw(), handle, failure)
+	}))
+}
+
+// Node returns the number of the node.
+func (r *Router) Node() uint64 {
+	node := C.petal_router_node(r.raw())
+	runtime.KeepAlive(r)
+	return uint64(node)
+}
+
+// SetNode gives the node another number. Returns [ErrContradiction] if the router has edges. Changes the router.
+func (r *Router) SetNode(node uint64) error {
+	return called("petal.Router.SetNode", func(failure *C.petal_error) {
+		C.petal_router_set_node(r.toChange(), C.uint64_t(node), failure)
+	})
+}
+
+// The batch calls of a router, each without keys.
+func insertInRouterNone(r *Router, none Keys) error   { return r.InsertBatch(none, nil) }
+func removeFromRouterNone(r *Router, none Keys) error { return r.RemoveBatch(none, nil) }
+
+// Insert inserts a byte key, which this node has from now on. Changes the router.
+func (r *Router) Insert(key []byte) error {
+	status := C.petal_go_router_change(r.toChange(), false, bytesOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(r)
+	return explained("petal.Router.Insert", status, r, insertInRouterNone, StringKeys(nil))
+}
+
+// InsertString is [Router.Insert] for the bytes of a string.
+func (r *Router) InsertString(key string) error {
+	status := C.petal_go_router_change(r.toChange(), false, textOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(r)
+	return explained("petal.Router.InsertString", status, r, insertInRouterNone, StringKeys(nil))
+}
+
+// InsertUint64 is [Router.Insert] for a uint64 key.
+func (r *Router) InsertUint64(number uint64) error {
+	status := C.petal_router_insert_u64(r.toChange(), C.uint64_t(number))
+	runtime.KeepAlive(r)
+	return explained("petal.Router.InsertUint64", status, r, insertInRouterNone, Uint64Keys(nil))
+}
+
+// InsertHash is [Router.Insert] for the hash of a key.
+func (r *Router) InsertHash(hash uint64) error {
+	status := C.petal_router_insert_hash(r.toChange(), C.uint64_t(hash))
+	runtime.KeepAlive(r)
+	return explained("petal.Router.InsertHash", status, r, insertInRouterNone, HashKeys(nil))
+}
+
+// InsertBatch inserts many keys in order. answers may be nil; it only tells how many keys were inserted, the first
+// answers.Done, and has no Bools. Changes the router.
+func (r *Router) InsertBatch(keys Keys, answers *Answers) error {
+	err := runBatch("petal.Router.InsertBatch", C.PETAL_GO_ROUTER_INSERT, unsafe.Pointer(r.toChange()), keys, answers)
+	runtime.KeepAlive(r)
+	return err
+}
+
+// Remove removes a byte key that was inserted before. A key that the node certainly did not have changes nothing. Do
+// not remove a key that was never inserted: other keys may be lost. Returns [ErrUnsupported] with counter_bits = 1.
+// Changes the router.
+func (r *Router) Remove(key []byte) error {
+	status := C.petal_go_router_change(r.toChange(), true, bytesOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(r)
+	return explained("petal.Router.Remove", status, r, removeFromRouterNone, StringKeys(nil))
+}
+
+// RemoveString is [Router.Remove] for the bytes of a string.
+func (r *Router) RemoveString(key string) error {
+	status := C.petal_go_router_change(r.toChange(), true, textOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(r)
+	return explained("petal.Router.RemoveString", status, r, removeFromRouterNone, StringKeys(nil))
+}
+
+// RemoveUint64 is [Router.Remove] for a uint64 key.
+func (r *Router) RemoveUint64(number uint64) error {
+	status := C.petal_router_remove_u64(r.toChange(), C.uint64_t(number))
+	runtime.KeepAlive(r)
+	return explained("petal.Router.RemoveUint64", status, r, removeFromRouterNone, Uint64Keys(nil))
+}
+
+// RemoveHash is [Router.Remove] for the hash of a key.
+func (r *Router) RemoveHash(hash uint64) error {
+	status := C.petal_router_remove_hash(r.toChange(), C.uint64_t(hash))
+	runtime.KeepAlive(r)
+	return explained("petal.Router.RemoveHash", status, r, removeFromRouterNone, HashKeys(nil))
+}
+
+// RemoveBatch removes many keys in order, as [Router.InsertBatch] inserts them. Changes the router.
+func (r *Router) RemoveBatch(keys Keys, answers *Answers) error {
+	err := runBatch("petal.Router.RemoveBatch", C.PETAL_GO_ROUTER_REMOVE, unsafe.Pointer(r.toChange()), keys, answers)
+	runtime.KeepAlive(r)
+	return err
+}
+
+// Clear forgets the node's own keys. Edges, and what came in over them, stay. Changes the router.
+func (r *Router) Clear() error {
+	return called("petal.Router.Clear", func(failure *C.petal_error) { C.petal_router_clear(r.toChange(), failure) })
+}
+
+// Capabilities returns what this router can do now: a router that is open for reading can do less than its kind.
+func (r *Router) Capabilities() Capabilities {
+	capabilities := C.petal_router_capabilities(r.raw())
+	runtime.KeepAlive(r)
+	return Capabilities(capabilities)
+}
+
+// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
+func (r *Router) Save(path string) error {
+	return withPath("petal.Router.Save", path, func(path *C.char, failure *C.petal_error) {
+		C.petal_router_save(r.raw(), path, failure)
+	})
+}
+
+// Sync writes the changes of an image in place to its disk. [Router.Close] does the same, but does not say whether it
+// worked. Changes the router.
+func (r *Router) Sync() error {
+	return called("petal.Router.Sync", func(failure *C.petal_error) { C.petal_router_sync(r.toChange(), failure) })
+}
+
+// Vouch declares the present bytes to be right, and makes the router clean. Reads the whole payload. Changes the
+// router.
+func (r *Router) Vouch() error {
+	return called("petal.Router.Vouch", func(failure *C.petal_error) { C.petal_router_vouch(r.toChange(), failure) })
+}
+
+// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
+func (r *Router) Verify() error {
+	return called("petal.Router.Verify", func(failure *C.petal_error) { C.petal_router_verify(r.raw(), failure) })
+}
+
+// SerializedSize returns the size of the image in bytes.
+func (r *Router) SerializedSize() (uint64, error) {
+	return answered("petal.Router.SerializedSize", func(size *uint64, failure *C.petal_error) {
+		C.petal_router_serialized_size(r.raw(), (*C.uint64_t)(size), failure)
+	})
+}
+
+// MarshalBinary returns the image.
+func (r *Router) MarshalBinary() ([]byte, error) {
+	const op = "petal.Router.MarshalBinary"
+	return marshalled(op, r.SerializedSize, func(image []byte, failure *C.petal_error) {
+		C.petal_go_router_serialize(r.raw(), bytesOf(image), C.size_t(len(image)), failure)
+	})
+}
+
+// WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
+// ([runtime.Goexit]).
+func (r *Router) WriteTo(w io.Writer) (int64, error) {
+	return streamed("petal.Router.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
+		C.petal_go_router_serialize_to(r.raw(), context, failure)
+	})
+}
+
+// Describe describes the router by its header, in constant time.
+func (r *Router) Describe() (Description, error) {
+	const op = "petal.Router.Describe"
+	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
+		C.petal_router_describe(r.raw(), raw, failure)
+	})
+}
+
+// Contains tells whether this node itself may have a byte key. Any failure is true.
+func (r *Router) Contains(key []byte) bool {
+	found := C.petal_go_router_contains(r.raw(), C.PETAL_KEYS_BYTES, bytesOf(key), C.size_t(len(key)), 0)
+	runtime.KeepAlive(r)
+	return bool(found)
+}
+
+// ContainsString is [Router.Contains] for the bytes of a string.
+func (r *Router) ContainsString(key string) bool {
+	found := C.petal_go_router_contains(r.raw(), C.PETAL_KEYS_BYTES, textOf(key), C.size_t(len(key)), 0)
+	runtime.KeepAlive(r)
+	return bool(found)
+}
+
+// ContainsUint64 is [Router.Contains] for a uint64 key.
+func (r *Router) ContainsUint64(key uint64) bool {
+	found := C.petal_go_router_contains(r.raw(), C.PETAL_KEYS_U64, nil, 0, C.uint64_t(key))
+	runtime.KeepAlive(r)
+	return bool(found)
+}
+
+// ContainsHash is [Router.Contains] for the hash of a key.
+func (r *Router) ContainsHash(hash uint64) bool {
+	found := C.petal_go_router_contains(r.raw(), C.PETAL_KEYS_HASHES, nil, 0, C.uint64_t(hash))
+	runtime.KeepAlive(r)
+	return bool(found)
+}

@@ -1,0 +1,324 @@
+package petal
+
+// #include "keys.h"
+import "C"
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// Received says what became of a message that a router took.
+type Received uint32
+
+const (
+	// ReceivedChanged says that the levels of the edge changed: other neighbours may have to hear of it.
+	ReceivedChanged Received = C.PETAL_RECEIVED_CHANGED
+	// ReceivedUnchanged says that the levels of the edge are what they were.
+	ReceivedUnchanged Received = C.PETAL_RECEIVED_UNCHANGED
+	// ReceivedNeedsAll says that a message before was lost. The edge is as it was: ask the neighbour for
+	// [Router.Advertise].
+	ReceivedNeedsAll Received = C.PETAL_RECEIVED_NEEDS_ALL
+)
+
+// RouteKind says where a query goes.
+type RouteKind uint32
+
+const (
+	// RouteHere says that this node itself may have the key.
+	RouteHere RouteKind = C.PETAL_ROUTE_HERE
+	// RouteEdge says that the query goes over the edge to a neighbour.
+	RouteEdge RouteKind = C.PETAL_ROUTE_EDGE
+	// RouteBack says that the query goes back to the neighbour from which it came.
+	RouteBack RouteKind = C.PETAL_ROUTE_BACK
+	// RouteFallBack says that the query has to use another way to find the key, such as a distributed hash table.
+	RouteFallBack RouteKind = C.PETAL_ROUTE_FALL_BACK
+)
+
+var (
+	receivedNames  = []string{ReceivedChanged: "changed", ReceivedUnchanged: "unchanged", ReceivedNeedsAll: "needs_all"}
+	routeKindNames = []string{RouteHere: "here", RouteEdge: "edge", RouteBack: "back", RouteFallBack: "fall_back"}
+)
+
+// String returns the name of the outcome.
+func (r Received) String() string { return nameOf(receivedNames, "received", uint32(r)) }
+
+// String returns the name of the kind.
+func (k RouteKind) String() string { return nameOf(routeKindNames, "route", uint32(k)) }
+
+// Route says where a query goes.
+type Route struct {
+	Kind RouteKind
+	// Level is the least level that has the key, for [RouteEdge]: 1 is the neighbour itself.
+	Level uint32
+	// Neighbour is the neighbour, for [RouteEdge] and [RouteBack].
+	Neighbour uint64
+}
+
+// Walk is the memory of one query on its way. It has no pointers, and travels with the query. A query begins with all
+// fields 0 but HopsLeft.
+type Walk struct {
+	// HopsLeft is how many hops the query may still make.
+	HopsLeft uint32
+	// Visited is how many nodes it has visited, at most 64.
+	Visited uint32
+	// Depth is how many nodes are on the way back to where the query began.
+	Depth uint32
+	// Reserved is 0.
+	Reserved uint32
+	// Nodes has the nodes that were visited, in order.
+	Nodes [64]uint64
+	// Way is the way back: places in Nodes, the last being the node where the query is.
+	Way [64]uint8
+}
+
+// Edge is an edge to a neighbour.
+type Edge struct {
+	// Neighbour is the number of the neighbour's node.
+	Neighbour uint64
+	// Link is the number that both ends give to their connection.
+	Link uint64
+	// Weight breaks ties: of two edges that are otherwise equal, a query takes the one with the greater weight.
+	Weight float64
+	// Sent is the number of the last message to the neighbour; 0 if there was none.
+	Sent uint64
+	// Received is the number of the last message from the neighbour; 0 if there was none.
+	Received uint64
+	// Fill is the share of set bits of each level that came from the neighbour.
+	Fill []float64
+	// Ignored says which levels are fuller than max_fill, and so neither asked nor passed on: bit 0 is the first level.
+	Ignored uint32
+}
+
+// LevelRates has the rates of one level.
+type LevelRates struct {
+	// ExpectedKeys is how many keys this level of one edge has, by the capacity and fan_out of the spec; 0 without a
+	// capacity.
+	ExpectedKeys float64
+	// ExpectedFill is the share of set bits with so many keys.
+	ExpectedFill float64
+	// ExpectedRate is the probability that this level of one edge has a key that is not there, with so many keys.
+	ExpectedRate float64
+	// MeanFill is the mean share of set bits over the edges that heard from their neighbours.
+	MeanFill float64
+	// GreatestFill is the greatest share of set bits of an edge.
+	GreatestFill float64
+	// FalseRouteRate is the probability that some edge has, at this level, a key that is not there.
+	FalseRouteRate float64
+}
+
+// RouteRates says how often a router misleads queries.
+type RouteRates struct {
+	// Levels has the rates of each level; the first has the neighbours themselves.
+	Levels []LevelRates
+	// IsOverfull says that the fill of the last level is above 0.3 over some edge: make the levels larger, or fewer.
+	IsOverfull bool
+	// Ignored is how many levels of edges are fuller than max_fill, and so ignored.
+	Ignored uint64
+	// OwnFill is the share of bits that the node's own keys set.
+	OwnFill float64
+	// FalseRouteRate is the probability that a query for a key that is nowhere goes over some edge.
+	FalseRouteRate float64
+}
+
+// AddEdge adds an edge to a neighbour. link is a number that both ends give to this connection, such as a random one
+// that they agree on: a message of another link is refused. Of two edges that are otherwise equal, a query takes the
+// one with the greater weight. Returns [ErrContradiction] for an edge that is there, and [ErrFull] if there are as many
+// edges as the parameter edges allows. Changes the router.
+func (r *Router) AddEdge(neighbour, link uint64, weight float64) error {
+	return called("petal.Router.AddEdge", func(failure *C.petal_error) {
+		C.petal_router_add_edge(r.toChange(), C.uint64_t(neighbour), C.uint64_t(link), C.double(weight), failure)
+	})
+}
+
+// RemoveEdge removes an edge, and what came in over it. Returns [ErrOutOfRange] for an edge that is not there, as do
+// the other methods that take a neighbour. Changes the router.
+func (r *Router) RemoveEdge(neighbour uint64) error {
+	return called("petal.Router.RemoveEdge", func(failure *C.petal_error) {
+		C.petal_router_remove_edge(r.toChange(), C.uint64_t(neighbour), failure)
+	})
+}
+
+// SetEdgeWeight sets the weight of an edge, a finite number. Changes the router.
+func (r *Router) SetEdgeWeight(neighbour uint64, weight float64) error {
+	return called("petal.Router.SetEdgeWeight", func(failure *C.petal_error) {
+		C.petal_router_set_edge_weight(r.toChange(), C.uint64_t(neighbour), C.double(weight), failure)
+	})
+}
+
+// SetLevelWeights sets the weight of each level, the first level first. All weights are 0 before. Among edges that have
+// a key at the same least level, a query takes the one with the greatest sum of the weights of all levels that have the
+// key. Changes the router.
+func (r *Router) SetLevelWeights(weights []float64) error {
+	return called("petal.Router.SetLevelWeights", func(failure *C.petal_error) {
+		var none C.double
+		first := &none
+		if len(weights) > 0 {
+			first = (*C.double)(unsafe.SliceData(weights))
+		}
+		C.petal_router_set_level_weights(r.toChange(), first, C.size_t(len(weights)), failure)
+	})
+}
+
+// Neighbours returns the numbers of all neighbours.
+func (r *Router) Neighbours() ([]uint64, error) {
+	const op = "petal.Router.Neighbours"
+	count, err := answered(op, func(count *C.size_t, failure *C.petal_error) {
+		C.petal_router_neighbours(r.raw(), nil, 0, count, failure)
+	})
+	if err != nil || count == 0 {
+		return nil, err
+	}
+	all := make([]uint64, count)
+	err = called(op, func(failure *C.petal_error) {
+		C.petal_router_neighbours(r.raw(), (*C.uint64_t)(unsafe.SliceData(all)), count, &count, failure)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// Edge tells of the edge to a neighbour.
+func (r *Router) Edge(neighbour uint64) (Edge, error) {
+	raw := C.petal_edge{struct_size: C.size_t(unsafe.Sizeof(C.petal_edge{}))}
+	return converted("petal.Router.Edge", raw, edgeOf, func(raw *C.petal_edge, failure *C.petal_error) {
+		C.petal_router_edge(r.raw(), C.uint64_t(neighbour), raw, failure)
+	})
+}
+
+func edgeOf(raw *C.petal_edge) Edge {
+	edge := Edge{
+		Neighbour: uint64(raw.neighbour),
+		Link:      uint64(raw.link),
+		Weight:    float64(raw.weight),
+		Sent:      uint64(raw.sent),
+		Received:  uint64(raw.received),
+		Ignored:   uint32(raw.ignored),
+	}
+	for _, fill := range raw.fill[:raw.levels] {
+		edge.Fill = append(edge.Fill, float64(fill))
+	}
+	return edge
+}
+
+// Advertise returns a message with all levels for a neighbour: the keys of this node, and what came in over all other
+// edges, one level deeper. Changes the router, which remembers what it sent.
+func (r *Router) Advertise(neighbour uint64) ([]byte, error) {
+	return r.send("petal.Router.Advertise", neighbour, false)
+}
+
+// AdvertiseChanges returns a message with what changed since the last message to a neighbour; the message is empty if
+// nothing changed. The first message has all levels. Changes the router.
+func (r *Router) AdvertiseChanges(neighbour uint64) ([]byte, error) {
+	return r.send("petal.Router.AdvertiseChanges", neighbour, true)
+}
+
+func (r *Router) send(op string, neighbour uint64, changes bool) ([]byte, error) {
+	var bytes []byte
+	err := called(op, func(failure *C.petal_error) {
+		var message unsafe.Pointer
+		var length C.size_t
+		status := C.petal_go_router_advertise(r.toChange(), C.uint64_t(neighbour), C.bool(changes), &message, &length,
+			failure)
+		if status == C.PETAL_OK && length > 0 {
+			bytes = append([]byte{}, unsafe.Slice((*byte)(message), length)...)
+		}
+	})
+	return bytes, err
+}
+
+// Receive takes a message that came from a neighbour. A message that is refused changes nothing: [ErrIncompatible] for
+// one of another network, edge or link; [ErrCorrupt] for one that is damaged, repeated or late; [ErrForeign],
+// [ErrTruncated], [ErrNewerVersion]. Changes the router.
+func (r *Router) Receive(neighbour uint64, message []byte) (Received, error) {
+	return answered("petal.Router.Receive", func(received *Received, failure *C.petal_error) {
+		C.petal_go_router_receive(r.toChange(), C.uint64_t(neighbour), nonNil(message), C.size_t(len(message)),
+			(*C.petal_received)(received), failure)
+	})
+}
+
+// find returns where a query for a key goes, with a walk or without.
+func (r *Router) find(op string, form C.petal_keys_form, key *C.uint8_t, length int, number uint64, from *uint64,
+	hopsLeft uint32, walk *Walk,
+) (Route, error) {
+	var raw C.petal_route
+	status := C.petal_go_router_find(r.raw(), form, key, C.size_t(length), C.uint64_t(number), (*C.uint64_t)(from),
+		C.uint32_t(hopsLeft), (*C.petal_walk)(unsafe.Pointer(walk)), &raw)
+	runtime.KeepAlive(r)
+	route := Route{Kind: RouteKind(raw.kind), Level: uint32(raw.level), Neighbour: uint64(raw.neighbour)}
+	return route, statusError(op, status)
+}
+
+// Route tells where a query for a byte key goes. from is the number of the neighbour from which the query came, and nil
+// where the query begins: a query never goes back over that edge. The route is [RouteFallBack] if hopsLeft is 0 or no
+// edge has the key. Otherwise it is the edge with the least level that has the key.
+func (r *Router) Route(key []byte, from *uint64, hopsLeft uint32) (Route, error) {
+	return r.find("petal.Router.Route", C.PETAL_KEYS_BYTES, bytesOf(key), len(key), 0, from, hopsLeft, nil)
+}
+
+// RouteString is [Router.Route] for the bytes of a string.
+func (r *Router) RouteString(key string, from *uint64, hopsLeft uint32) (Route, error) {
+	return r.find("petal.Router.RouteString", C.PETAL_KEYS_BYTES, textOf(key), len(key), 0, from, hopsLeft, nil)
+}
+
+// RouteUint64 is [Router.Route] for a uint64 key.
+func (r *Router) RouteUint64(key uint64, from *uint64, hopsLeft uint32) (Route, error) {
+	return r.find("petal.Router.RouteUint64", C.PETAL_KEYS_U64, nil, 0, key, from, hopsLeft, nil)
+}
+
+// RouteHash is [Router.Route] for the hash of a key.
+func (r *Router) RouteHash(hash uint64, from *uint64, hopsLeft uint32) (Route, error) {
+	return r.find("petal.Router.RouteHash", C.PETAL_KEYS_HASHES, nil, 0, hash, from, hopsLeft, nil)
+}
+
+// Walk tells where a query for a byte key goes that remembers the nodes it visited. Call it at each node where the
+// query is, and send walk with the query. The query visits no node twice, but goes back the way it came when a node has
+// no edge that is left to try. A hop in either direction costs one of the hops left. If the route is [RouteHere] and
+// the node does not have the key after all, call the method again. Returns [ErrOutOfRange] for a walk that cannot be.
+func (r *Router) Walk(key []byte, walk *Walk) (Route, error) {
+	return r.find("petal.Router.Walk", C.PETAL_KEYS_BYTES, bytesOf(key), len(key), 0, nil, 0, walk)
+}
+
+// WalkString is [Router.Walk] for the bytes of a string.
+func (r *Router) WalkString(key string, walk *Walk) (Route, error) {
+	return r.find("petal.Router.WalkString", C.PETAL_KEYS_BYTES, textOf(key), len(key), 0, nil, 0, walk)
+}
+
+// WalkUint64 is [Router.Walk] for a uint64 key.
+func (r *Router) WalkUint64(key uint64, walk *Walk) (Route, error) {
+	return r.find("petal.Router.WalkUint64", C.PETAL_KEYS_U64, nil, 0, key, nil, 0, walk)
+}
+
+// WalkHash is [Router.Walk] for the hash of a key.
+func (r *Router) WalkHash(hash uint64, walk *Walk) (Route, error) {
+	return r.find("petal.Router.WalkHash", C.PETAL_KEYS_HASHES, nil, 0, hash, nil, 0, walk)
+}
+
+// Rates tells how often the router misleads queries, as expected and as it is now.
+func (r *Router) Rates() (RouteRates, error) {
+	raw := C.petal_route_rates{struct_size: C.size_t(unsafe.Sizeof(C.petal_route_rates{}))}
+	return converted("petal.Router.Rates", raw, ratesOf, func(raw *C.petal_route_rates, failure *C.petal_error) {
+		C.petal_router_rates(r.raw(), raw, failure)
+	})
+}
+
+func ratesOf(raw *C.petal_route_rates) RouteRates {
+	rates := RouteRates{
+		IsOverfull:     raw.is_overfull != 0,
+		Ignored:        uint64(raw.ignored),
+		OwnFill:        float64(raw.own_fill),
+		FalseRouteRate: float64(raw.false_route_rate),
+	}
+	for _, level := range raw.level[:raw.levels] {
+		rates.Levels = append(rates.Levels, LevelRates{
+			ExpectedKeys:   float64(level.expected_keys),
+			ExpectedFill:   float64(level.expected_fill),
+			ExpectedRate:   float64(level.expected_rate),
+			MeanFill:       float64(level.mean_fill),
+			GreatestFill:   float64(level.greatest_fill),
+			FalseRouteRate: float64(level.false_route_rate),
+		})
+	}
+	return rates
+}
