@@ -45,7 +45,8 @@ impl Layout {
     pub fn geometry(memory_words: u64, hashes: u32, states: u64, roles: u64) -> Option<crate::error::Result<Geometry>> {
         let words = memory_words.checked_mul(memories(roles)?)?;
         let rest = if roles == 2 { 0 } else { states + state::WORDS as u64 };
-        let bytes = words.checked_add(rest).and_then(|words| words.checked_mul(8)?.checked_next_multiple_of(PAYLOAD_UNIT));
+        let bytes =
+            words.checked_add(rest).and_then(|words| words.checked_mul(8)?.checked_next_multiple_of(PAYLOAD_UNIT));
         let bits = words.checked_mul(64)?;
         Some(Geometry::of_bytes(bits, hashes, [states, roles, 0, 0, 0, 0, 0, 0], bytes))
     }

@@ -84,7 +84,8 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     Layout::geometry(bits / unit, hashes, states, roles).ok_or_else(|| size.too_large())?
 }
 
-/// A state with the value that belongs to it.
+/// A state with the value that belongs to it. C passes arrays of these, so its layout is that of C.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StateValue {
     /// The state, from 0 to one less than the number of states.
