@@ -23,6 +23,7 @@ Or import github.com/petal-filter/petal/bindings/go/view, which needs no C libra
 #include <petal_sketch.h>
 #include <petal_more.h>
 #include <petal_session.h>
+#include <petal_aggregate.h>
 
 #if PETAL_VERSION_NUMBER < 100
 #error petal.h is older than this Go package: install the C library of the same version

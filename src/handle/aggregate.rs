@@ -169,8 +169,8 @@ impl Aggregate {
     }
 
     /// The states that this disseminator told the aggregator with this id, in ascending order: none before their first
-    /// meeting, then one. At the false-positive rate of the memory there are others, so cite all of them; the aggregator
-    /// finds out which one it has. Looks up all states.
+    /// meeting, then one. At the false-positive rate of the memory there are others, so cite all of them; the
+    /// aggregator finds out which one it has. Looks up all states.
     ///
     /// # Errors
     /// [`Status::Unsupported`] without a disseminator's memory; [`Status::KeyMissing`]; [`Status::OutOfMemory`].

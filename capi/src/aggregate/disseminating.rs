@@ -42,9 +42,9 @@ unsafe fn list(told: &[u32], states: *mut u32, room: usize, count: *mut usize) -
     Ok(())
 }
 
-/// Lists the states that this disseminator told the aggregator with this id, in ascending order: none before their first
-/// meeting, then one. At the false-positive rate there are others, so cite all of them; the aggregator finds out which
-/// one it has. `count` becomes the number of all. The function writes the first `room` of these to `states`, which may
+/// Lists the states that this disseminator told the aggregator with this id, in ascending order: none before their
+/// first meeting, then one. At the false-positive rate there are others, so cite all of them; the aggregator finds out
+/// which one it has. `count` becomes the number of all. The function writes the first `room` of these to `states`, which may
 /// be NULL if `room` is 0. Looks up all states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_told(
@@ -100,9 +100,9 @@ pub unsafe extern "C" fn petal_aggregate_told_hash(
     })
 }
 
-/// Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are noted, and
-/// a duplicate and a refusal change nothing. `answer` is NULL if no answer came: the memory then has the state beside the
-/// previous one, and the next meeting shows which of them is aggregated.
+/// Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are noted. A
+/// duplicate and a refusal change nothing. `answer` is NULL if no answer came: the memory then has the state beside
+/// the previous one, and the next meeting shows which of them is aggregated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_tell(
     aggregate: *mut petal_aggregate,

@@ -68,8 +68,8 @@ unsafe fn cited<'a>(previous: *const petal_state_value, count: usize) -> Result<
     unsafe { boundary::elements(previous.cast(), count, "previous") }
 }
 
-/// Meets the participant with this id, which is in a state with a value. `previous` has the states that it may have told
-/// this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if `previous_count` is 0.
+/// Meets the participant with this id, which is in a state with a value. `previous` has the states that it may have
+/// told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if `previous_count` is 0.
 /// Returns `PETAL_ERR_OUT_OF_RANGE` for a state that there is not, a value that is not finite, and more previous states
 /// than there are. Takes the time of a lookup for each cited state and two more.
 #[unsafe(no_mangle)]

@@ -1,8 +1,8 @@
 //! petal_aggregate.h: sum, mean, maximum, minimum and count of values that change, each counted once. It is
 //! experimental: functions may still change. petal.h has the conventions, which hold for aggregates too.
 //!
-//! Participants meet again and again, in any order. Each has an id, a state, and a value that belongs to its state. When
-//! two of them meet, one is the disseminator, and tells its state and value. The other is the aggregator, and takes the
+//! Participants meet again and again, in any order. Each has an id, a state, and a value that belongs to its state. Of
+//! two that meet, one is the disseminator, and tells its state and value. The other is the aggregator, and takes the
 //! value once, however often they meet. If the disseminator's state changed, it cites the previous one, and the
 //! aggregator replaces the value. Each participant has a `petal_aggregate`, which has the memories of both roles:
 //!
@@ -37,9 +37,9 @@
 //! count are a little too low, and `petal_aggregate_expect()` says by how much.
 //!
 //! An aggregate uses these fields of its spec: capacity, false_positive_rate, hash function, seed, key and parameters
-//! (states, roles); kind is 0 or `PETAL_KIND_AGGREGATE`. The capacity is the number of participants, and the
-//! false_positive_rate is that of each memory when it has so many entries. In place of both the spec may give bits, those
-//! of all memories, and hashes, the counters of an entry.
+//! (states, roles); kind is 0 or `PETAL_KIND_AGGREGATE`. The capacity is the number of participants. The
+//! false_positive_rate is that of each memory when it has so many entries. In place of both the spec may give bits,
+//! those of all memories, and hashes, the counters of an entry.
 
 use crate::boundary::boundary;
 use crate::handle::{self, Handle};

@@ -14,8 +14,8 @@ pub const PETAL_MINIMUM_IS_EXACT: u64 = 1 << 1;
 /// What is aggregated now.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct petal_results {
-    /// sizeof(petal_results), or 0 for its size in the first release.
+pub struct petal_aggregated {
+    /// sizeof(petal_aggregated), or 0 for its size in the first release.
     pub struct_size: usize,
     /// How many participants are aggregated.
     pub count: u64,
@@ -48,7 +48,7 @@ pub struct petal_results {
 }
 
 // SAFETY: numbers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_results {
+unsafe impl boundary::SizedStruct for petal_aggregated {
     const FIRST_SIZE: usize = 112;
 }
 
@@ -56,8 +56,8 @@ unsafe impl boundary::SizedStruct for petal_results {
 /// false-positive rate of a memory of n entries.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct petal_expected {
-    /// sizeof(petal_expected), or 0 for its size in the first release.
+pub struct petal_aggregate_errors {
+    /// sizeof(petal_aggregate_errors), or 0 for its size in the first release.
     pub struct_size: usize,
     /// The false-positive rate of each memory that has as many entries as there are participants: `f(n)`.
     pub false_positive_rate: f64,
@@ -72,7 +72,7 @@ pub struct petal_expected {
 }
 
 // SAFETY: numbers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_expected {
+unsafe impl boundary::SizedStruct for petal_aggregate_errors {
     const FIRST_SIZE: usize = 40;
 }
 
@@ -80,7 +80,7 @@ unsafe impl boundary::SizedStruct for petal_expected {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_results(
     aggregate: *const petal_aggregate,
-    results: *mut petal_results,
+    results: *mut petal_aggregated,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [aggregate, results], {
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn petal_aggregate_results(
         let Results { count, sum, mean, maximum, minimum, is_maximum_exact, is_minimum_exact, participants, tallies } =
             unsafe { petal_aggregate::get(aggregate)? }.results();
         let flag = |is: bool, flag: u64| if is { flag } else { 0 };
-        let told = petal_results {
+        let told = petal_aggregated {
             struct_size: 0,
             count,
             sum,
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn petal_aggregate_results(
 pub unsafe extern "C" fn petal_aggregate_expect(
     aggregate: *const petal_aggregate,
     participants: u64,
-    expected: *mut petal_expected,
+    expected: *mut petal_aggregate_errors,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [aggregate, expected], {
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn petal_aggregate_expect(
         unsafe { boundary::check_out(expected)? };
         // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes.
         let told = unsafe { petal_aggregate::get(aggregate)? }.expect(participants);
-        let told = petal_expected {
+        let told = petal_aggregate_errors {
             struct_size: 0,
             false_positive_rate: told.false_positive_rate,
             refused_firsts: told.refused_firsts,

@@ -323,7 +323,7 @@ impl Memories {
         Ok(())
     }
 
-    /// A disseminator forgets that it told a state to an aggregator. Returns false, with nothing changed, if it had not.
+    /// A disseminator forgets that it told a state to an aggregator. Returns false if it had not.
     ///
     /// # Errors
     /// As [`Memories::tell`].
