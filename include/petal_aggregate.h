@@ -2,8 +2,8 @@
  * petal_aggregate.h: sum, mean, maximum, minimum and count of values that change, each counted once. It is
  * experimental: functions may still change. petal.h has the conventions, which hold for aggregates too.
  *
- * Participants meet again and again, in any order. Each has an id, a state, and a value that belongs to its state. When
- * two of them meet, one is the disseminator, and tells its state and value. The other is the aggregator, and takes the
+ * Participants meet again and again, in any order. Each has an id, a state, and a value that belongs to its state. Of
+ * two that meet, one is the disseminator, and tells its state and value. The other is the aggregator, and takes the
  * value once, however often they meet. If the disseminator's state changed, it cites the previous one, and the
  * aggregator replaces the value. Each participant has a `petal_aggregate`, which has the memories of both roles:
  *
@@ -38,9 +38,9 @@
  * count are a little too low, and `petal_aggregate_expect()` says by how much.
  *
  * An aggregate uses these fields of its spec: capacity, false_positive_rate, hash function, seed, key and parameters
- * (states, roles); kind is 0 or `PETAL_KIND_AGGREGATE`. The capacity is the number of participants, and the
- * false_positive_rate is that of each memory when it has so many entries. In place of both the spec may give bits, those
- * of all memories, and hashes, the counters of an entry.
+ * (states, roles); kind is 0 or `PETAL_KIND_AGGREGATE`. The capacity is the number of participants. The
+ * false_positive_rate is that of each memory when it has so many entries. In place of both the spec may give bits,
+ * those of all memories, and hashes, the counters of an entry.
  */
 
 #ifndef PETAL_AGGREGATE_H
@@ -72,13 +72,113 @@ petal_status petal_aggregate_clear(petal_aggregate *aggregate, petal_error *erro
 
 
 /*
+ * AGGREGATES: MEETINGS
+ */
+
+/** A state with the value that belongs to it. */
+typedef struct petal_state_value {
+  /** The state, from 0 to one less than the parameter `states`. */
+  uint32_t state;
+  /** The value: any finite number. */
+  double value;
+} petal_state_value;
+
+/** What a meeting came to: one of `PETAL_MEETING_*`. */
+typedef uint32_t petal_outcome;
+
+/** The id was met for the first time, and its value is aggregated. */
+#define PETAL_MEETING_FIRST 0
+/** The value was aggregated already, or seemed so. */
+#define PETAL_MEETING_DUPLICATE 1
+/** The value of the previous state is replaced by the new one. */
+#define PETAL_MEETING_CHANGED 2
+/**
+ * Nothing is changed. Either the id is new and seems known; or the cited previous states are not aggregated; or more
+ * than one of them seems to be, so that nobody knows which one to replace.
+ */
+#define PETAL_MEETING_REFUSED 3
+
+/** An aggregator's answer, for `petal_aggregate_tell()` of the participant that it met. */
+typedef struct petal_meeting {
+  /** What the meeting came to: one of `PETAL_MEETING_*`. */
+  petal_outcome outcome;
+  /** With `PETAL_MEETING_CHANGED`, the previous state that was replaced; otherwise 0. */
+  uint32_t replaced;
+} petal_meeting;
+
+/**
+ * Meets the participant with this id, which is in a state with a value. `previous` has the states that it may have
+ * told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if `previous_count` is 0.
+ * Returns `PETAL_ERR_OUT_OF_RANGE` for a state that there is not, a value that is not finite, and more previous states
+ * than there are. Takes the time of a lookup for each cited state and two more.
+ */
+petal_status petal_aggregate_meet(petal_aggregate *aggregate,
+                                  const void *id,
+                                  size_t length,
+                                  uint32_t state,
+                                  double value,
+                                  const petal_state_value *previous,
+                                  size_t previous_count,
+                                  petal_meeting *meeting,
+                                  petal_error *error);
+
+/** `petal_aggregate_meet()` of a number. */
+petal_status petal_aggregate_meet_u64(petal_aggregate *aggregate,
+                                      uint64_t id,
+                                      uint32_t state,
+                                      double value,
+                                      const petal_state_value *previous,
+                                      size_t previous_count,
+                                      petal_meeting *meeting,
+                                      petal_error *error);
+
+/** `petal_aggregate_meet()` of the hash of an id. */
+petal_status petal_aggregate_meet_hash(petal_aggregate *aggregate,
+                                       uint64_t id,
+                                       uint32_t state,
+                                       double value,
+                                       const petal_state_value *previous,
+                                       size_t previous_count,
+                                       petal_meeting *meeting,
+                                       petal_error *error);
+
+/**
+ * Forgets the participant with this id, which is aggregated in this state, and takes its value away. `left`, nullable,
+ * becomes false, with nothing changed, if the participant is not aggregated in this state.
+ */
+petal_status petal_aggregate_leave(petal_aggregate *aggregate,
+                                   const void *id,
+                                   size_t length,
+                                   uint32_t state,
+                                   double value,
+                                   bool *left,
+                                   petal_error *error);
+
+/** `petal_aggregate_leave()` of a number. */
+petal_status petal_aggregate_leave_u64(petal_aggregate *aggregate,
+                                       uint64_t id,
+                                       uint32_t state,
+                                       double value,
+                                       bool *left,
+                                       petal_error *error);
+
+/** `petal_aggregate_leave()` of the hash of an id. */
+petal_status petal_aggregate_leave_hash(petal_aggregate *aggregate,
+                                        uint64_t id,
+                                        uint32_t state,
+                                        double value,
+                                        bool *left,
+                                        petal_error *error);
+
+
+/*
  * AGGREGATES: WHAT A DISSEMINATOR TOLD
  */
 
 /**
- * Lists the states that this disseminator told the aggregator with this id, in ascending order: none before their first
- * meeting, then one. At the false-positive rate there are others, so cite all of them; the aggregator finds out which
- * one it has. `count` becomes the number of all. The function writes the first `room` of these to `states`, which may
+ * Lists the states that this disseminator told the aggregator with this id, in ascending order: none before their
+ * first meeting, then one. At the false-positive rate there are others, so cite all of them; the aggregator finds out
+ * which one it has. `count` becomes the number of all. The function writes the first `room` of these to `states`, which may
  * be NULL if `room` is 0. Looks up all states.
  */
 petal_status petal_aggregate_told(const petal_aggregate *aggregate,
@@ -106,9 +206,9 @@ petal_status petal_aggregate_told_hash(const petal_aggregate *aggregate,
                                        petal_error *error);
 
 /**
- * Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are noted, and
- * a duplicate and a refusal change nothing. `answer` is NULL if no answer came: the memory then has the state beside the
- * previous one, and the next meeting shows which of them is aggregated.
+ * Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are noted. A
+ * duplicate and a refusal change nothing. `answer` is NULL if no answer came: the memory then has the state beside
+ * the previous one, and the next meeting shows which of them is aggregated.
  */
 petal_status petal_aggregate_tell(petal_aggregate *aggregate,
                                   const void *id,
@@ -155,6 +255,107 @@ petal_status petal_aggregate_forget_hash(petal_aggregate *aggregate,
                                          uint32_t state,
                                          bool *forgotten,
                                          petal_error *error);
+
+
+/*
+ * AGGREGATES: RESULTS
+ */
+
+/**
+ * A participant has the maximum. If all who had it changed or left, the maximum is a bound, until a participant comes
+ * to it again or above it.
+ */
+#define PETAL_MAXIMUM_IS_EXACT (1ull << 0)
+/** A participant has the minimum. */
+#define PETAL_MINIMUM_IS_EXACT (1ull << 1)
+
+/** What is aggregated now. */
+typedef struct petal_aggregated {
+  /** sizeof(petal_aggregated), or 0 for its size in the first release. */
+  size_t struct_size;
+  /** How many participants are aggregated. */
+  uint64_t count;
+  /** The sum of their values, rounded once to the nearest double. Infinite if no double is that great. */
+  double sum;
+  /** The exact mean of their values, rounded once. NaN if nobody is aggregated. */
+  double mean;
+  /** The greatest value, or a bound above all of them: see `exact`. NaN if nobody is aggregated. */
+  double maximum;
+  /** The least value, or a bound below all of them: see `exact`. NaN if nobody is aggregated. */
+  double minimum;
+  /** Which of `PETAL_MAXIMUM_IS_EXACT` and `PETAL_MINIMUM_IS_EXACT` hold. */
+  uint64_t exact;
+  /**
+   * How many participants have come, estimated: those who are aggregated, and those who were refused because they
+   * seemed known. The mean times this is the sum without the bias of false positives.
+   */
+  double participants;
+  /** Meetings that aggregated an id for the first time. */
+  uint64_t firsts;
+  /** Meetings that replaced a state and its value by others. */
+  uint64_t changes;
+  /** Meetings with a state that was aggregated already, or seemed so. */
+  uint64_t duplicates;
+  /**
+   * Refused meetings that cited no previous state: an id that is new and seems known, or a participant that lost its
+   * memory. Such a participant is refused at each meeting, so this number grows with the meetings.
+   */
+  uint64_t refused_firsts;
+  /** Refused meetings that cited previous states, none of which, or more than one, seems aggregated. */
+  uint64_t refused_changes;
+  /** Participants that left. */
+  uint64_t departures;
+} petal_aggregated;
+/** A `petal_aggregated` of this header's size, all else 0. */
+#define PETAL_AGGREGATED_INIT PETAL_INIT(petal_aggregated)
+
+/**
+ * What false positives are expected to cost with a number of participants, of whom all are met. `f(n)` is the
+ * false-positive rate of a memory of n entries.
+ */
+typedef struct petal_aggregate_errors {
+  /** sizeof(petal_aggregate_errors), or 0 for its size in the first release. */
+  size_t struct_size;
+  /** The false-positive rate of each memory that has as many entries as there are participants: `f(n)`. */
+  double false_positive_rate;
+  /**
+   * How many of the participants are refused when they come, one after the other, because they seem known:
+   * `f(0) + ... + f(n - 1)`. Each is refused again at each further meeting.
+   */
+  double refused_firsts;
+  /**
+   * The relative error of sum and count: `-refused_firsts / n`, if values do not depend on ids. The mean has none.
+   */
+  double bias;
+  /**
+   * The share of changes that are taken for duplicates when they are told, of participants who are aggregated. They
+   * are again at each further meeting, until other changes free the counters.
+   */
+  double missed_changes;
+} petal_aggregate_errors;
+/** A `petal_aggregate_errors` of this header's size, all else 0. */
+#define PETAL_AGGREGATE_ERRORS_INIT PETAL_INIT(petal_aggregate_errors)
+
+/** Tells what is aggregated now. */
+petal_status petal_aggregate_results(const petal_aggregate *aggregate, petal_aggregated *results, petal_error *error);
+
+/** Tells what false positives are expected to cost with so many participants. */
+petal_status petal_aggregate_expect(const petal_aggregate *aggregate,
+                                    uint64_t participants,
+                                    petal_aggregate_errors *expected,
+                                    petal_error *error);
+
+/**
+ * Tells how many participants are aggregated with a state. If a state means the same value everywhere, these counts
+ * are the exact distribution of values, with maximum, minimum and median.
+ */
+petal_status petal_aggregate_count_of(const petal_aggregate *aggregate,
+                                      uint32_t state,
+                                      uint64_t *count,
+                                      petal_error *error);
+
+/** Returns how many states a participant can have. 0 for NULL. */
+uint32_t petal_aggregate_states(const petal_aggregate *aggregate);
 
 
 /*
@@ -240,207 +441,6 @@ petal_status petal_aggregate_sync(petal_aggregate *aggregate, petal_error *error
 
 /** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
 petal_status petal_aggregate_vouch(petal_aggregate *aggregate, petal_error *error);
-
-
-/*
- * AGGREGATES: MEETINGS
- */
-
-/** A state with the value that belongs to it. */
-typedef struct petal_state_value {
-  /** The state, from 0 to one less than the parameter `states`. */
-  uint32_t state;
-  /** The value: any finite number. */
-  double value;
-} petal_state_value;
-
-/** What a meeting came to: one of `PETAL_MEETING_*`. */
-typedef uint32_t petal_outcome;
-
-/** The id was met for the first time, and its value is aggregated. */
-#define PETAL_MEETING_FIRST 0
-/** The value was aggregated already, or seemed so. */
-#define PETAL_MEETING_DUPLICATE 1
-/** The value of the previous state is replaced by the new one. */
-#define PETAL_MEETING_CHANGED 2
-/**
- * Nothing is changed. Either the id is new and seems known; or the cited previous states are not aggregated; or more
- * than one of them seems to be, so that nobody knows which one to replace.
- */
-#define PETAL_MEETING_REFUSED 3
-
-/** An aggregator's answer, for `petal_aggregate_tell()` of the participant that it met. */
-typedef struct petal_meeting {
-  /** What the meeting came to: one of `PETAL_MEETING_*`. */
-  petal_outcome outcome;
-  /** With `PETAL_MEETING_CHANGED`, the previous state that was replaced; otherwise 0. */
-  uint32_t replaced;
-} petal_meeting;
-
-/**
- * Meets the participant with this id, which is in a state with a value. `previous` has the states that it may have told
- * this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if `previous_count` is 0.
- * Returns `PETAL_ERR_OUT_OF_RANGE` for a state that there is not, a value that is not finite, and more previous states
- * than there are. Takes the time of a lookup for each cited state and two more.
- */
-petal_status petal_aggregate_meet(petal_aggregate *aggregate,
-                                  const void *id,
-                                  size_t length,
-                                  uint32_t state,
-                                  double value,
-                                  const petal_state_value *previous,
-                                  size_t previous_count,
-                                  petal_meeting *meeting,
-                                  petal_error *error);
-
-/** `petal_aggregate_meet()` of a number. */
-petal_status petal_aggregate_meet_u64(petal_aggregate *aggregate,
-                                      uint64_t id,
-                                      uint32_t state,
-                                      double value,
-                                      const petal_state_value *previous,
-                                      size_t previous_count,
-                                      petal_meeting *meeting,
-                                      petal_error *error);
-
-/** `petal_aggregate_meet()` of the hash of an id. */
-petal_status petal_aggregate_meet_hash(petal_aggregate *aggregate,
-                                       uint64_t id,
-                                       uint32_t state,
-                                       double value,
-                                       const petal_state_value *previous,
-                                       size_t previous_count,
-                                       petal_meeting *meeting,
-                                       petal_error *error);
-
-/**
- * Forgets the participant with this id, which is aggregated in this state, and takes its value away. `left`, nullable,
- * becomes false, with nothing changed, if the participant is not aggregated in this state.
- */
-petal_status petal_aggregate_leave(petal_aggregate *aggregate,
-                                   const void *id,
-                                   size_t length,
-                                   uint32_t state,
-                                   double value,
-                                   bool *left,
-                                   petal_error *error);
-
-/** `petal_aggregate_leave()` of a number. */
-petal_status petal_aggregate_leave_u64(petal_aggregate *aggregate,
-                                       uint64_t id,
-                                       uint32_t state,
-                                       double value,
-                                       bool *left,
-                                       petal_error *error);
-
-/** `petal_aggregate_leave()` of the hash of an id. */
-petal_status petal_aggregate_leave_hash(petal_aggregate *aggregate,
-                                        uint64_t id,
-                                        uint32_t state,
-                                        double value,
-                                        bool *left,
-                                        petal_error *error);
-
-
-/*
- * AGGREGATES: RESULTS
- */
-
-/**
- * A participant has the maximum. If all who had it changed or left, the maximum is a bound, until a participant comes
- * to it again or above it.
- */
-#define PETAL_MAXIMUM_IS_EXACT (1ull << 0)
-/** A participant has the minimum. */
-#define PETAL_MINIMUM_IS_EXACT (1ull << 1)
-
-/** What is aggregated now. */
-typedef struct petal_results {
-  /** sizeof(petal_results), or 0 for its size in the first release. */
-  size_t struct_size;
-  /** How many participants are aggregated. */
-  uint64_t count;
-  /** The sum of their values, rounded once to the nearest double. Infinite if no double is that great. */
-  double sum;
-  /** The exact mean of their values, rounded once. NaN if nobody is aggregated. */
-  double mean;
-  /** The greatest value, or a bound above all of them: see `exact`. NaN if nobody is aggregated. */
-  double maximum;
-  /** The least value, or a bound below all of them: see `exact`. NaN if nobody is aggregated. */
-  double minimum;
-  /** Which of `PETAL_MAXIMUM_IS_EXACT` and `PETAL_MINIMUM_IS_EXACT` hold. */
-  uint64_t exact;
-  /**
-   * How many participants have come, estimated: those who are aggregated, and those who were refused because they
-   * seemed known. The mean times this is the sum without the bias of false positives.
-   */
-  double participants;
-  /** Meetings that aggregated an id for the first time. */
-  uint64_t firsts;
-  /** Meetings that replaced a state and its value by others. */
-  uint64_t changes;
-  /** Meetings with a state that was aggregated already, or seemed so. */
-  uint64_t duplicates;
-  /**
-   * Refused meetings that cited no previous state: an id that is new and seems known, or a participant that lost its
-   * memory. Such a participant is refused at each meeting, so this number grows with the meetings.
-   */
-  uint64_t refused_firsts;
-  /** Refused meetings that cited previous states, none of which, or more than one, seems aggregated. */
-  uint64_t refused_changes;
-  /** Participants that left. */
-  uint64_t departures;
-} petal_results;
-/** A `petal_results` of this header's size, all else 0. */
-#define PETAL_RESULTS_INIT PETAL_INIT(petal_results)
-
-/**
- * What false positives are expected to cost with a number of participants, of whom all are met. `f(n)` is the
- * false-positive rate of a memory of n entries.
- */
-typedef struct petal_expected {
-  /** sizeof(petal_expected), or 0 for its size in the first release. */
-  size_t struct_size;
-  /** The false-positive rate of each memory that has as many entries as there are participants: `f(n)`. */
-  double false_positive_rate;
-  /**
-   * How many of the participants are refused when they come, one after the other, because they seem known:
-   * `f(0) + ... + f(n - 1)`. Each is refused again at each further meeting.
-   */
-  double refused_firsts;
-  /**
-   * The relative error of sum and count: `-refused_firsts / n`, if values do not depend on ids. The mean has none.
-   */
-  double bias;
-  /**
-   * The share of changes that are taken for duplicates when they are told, of participants who are aggregated. They
-   * are again at each further meeting, until other changes free the counters.
-   */
-  double missed_changes;
-} petal_expected;
-/** A `petal_expected` of this header's size, all else 0. */
-#define PETAL_EXPECTED_INIT PETAL_INIT(petal_expected)
-
-/** Tells what is aggregated now. */
-petal_status petal_aggregate_results(const petal_aggregate *aggregate, petal_results *results, petal_error *error);
-
-/** Tells what false positives are expected to cost with so many participants. */
-petal_status petal_aggregate_expect(const petal_aggregate *aggregate,
-                                    uint64_t participants,
-                                    petal_expected *expected,
-                                    petal_error *error);
-
-/**
- * Tells how many participants are aggregated with a state. If a state means the same value everywhere, these counts
- * are the exact distribution of values, with maximum, minimum and median.
- */
-petal_status petal_aggregate_count_of(const petal_aggregate *aggregate,
-                                      uint32_t state,
-                                      uint64_t *count,
-                                      petal_error *error);
-
-/** Returns how many states a participant can have. 0 for NULL. */
-uint32_t petal_aggregate_states(const petal_aggregate *aggregate);
 
 #ifdef __cplusplus
 }

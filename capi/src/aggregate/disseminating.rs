@@ -44,8 +44,8 @@ unsafe fn list(told: &[u32], states: *mut u32, room: usize, count: *mut usize) -
 
 /// Lists the states that this disseminator told the aggregator with this id, in ascending order: none before their
 /// first meeting, then one. At the false-positive rate there are others, so cite all of them; the aggregator finds out
-/// which one it has. `count` becomes the number of all. The function writes the first `room` of these to `states`, which may
-/// be NULL if `room` is 0. Looks up all states.
+/// which one it has. `count` becomes the number of all. The function writes the first `room` of these to `states`,
+/// which may be NULL if `room` is 0. Looks up all states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_told(
     aggregate: *const petal_aggregate,

@@ -69,7 +69,7 @@ unsafe fn cited<'a>(previous: *const petal_state_value, count: usize) -> Result<
 }
 
 /// Meets the participant with this id, which is in a state with a value. `previous` has the states that it may have
-/// told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if `previous_count` is 0.
+/// told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if there are none.
 /// Returns `PETAL_ERR_OUT_OF_RANGE` for a state that there is not, a value that is not finite, and more previous states
 /// than there are. Takes the time of a lookup for each cited state and two more.
 #[unsafe(no_mangle)]

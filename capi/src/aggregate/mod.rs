@@ -48,10 +48,10 @@ use crate::status::{petal_error, petal_status};
 use petal_core::kinds::aggregate::ROW;
 use petal_core::{Aggregate, Image, Result, Spec};
 
-pub mod disseminating;
-pub mod image;
 pub mod meeting;
+pub mod disseminating;
 pub mod results;
+pub mod image;
 
 /// The memories of a participant, and what it aggregated. Free it with `petal_aggregate_free()`.
 pub struct petal_aggregate(Handle<Aggregate>);
