@@ -279,6 +279,20 @@ static petal_status use_report(void *s, petal_error *e) {
   return status;
 }
 
+static petal_status use_aggregate(void *s, petal_error *e, bool is_of_results) {
+  petal_spec spec = {.struct_size = sizeof spec, .capacity = 10};
+  petal_aggregate *aggregate = NULL;
+  CHECK_OK(petal_aggregate_new(&spec, &aggregate, NULL));
+  petal_status status =
+      is_of_results ? petal_aggregate_results(aggregate, s, e) : petal_aggregate_expect(aggregate, 10, s, e);
+  petal_aggregate_free(aggregate);
+  return status;
+}
+
+static petal_status use_aggregated(void *s, petal_error *e) { return use_aggregate(s, e, true); }
+
+static petal_status use_aggregate_errors(void *s, petal_error *e) { return use_aggregate(s, e, false); }
+
 static const petal_keys no_keys = {.form = PETAL_KEYS_HASHES};
 static const petal_plan_request plan_request = {.keys = 10, .memory = 4096};
 
@@ -309,6 +323,8 @@ static void struct_sizes(void) {
       {"petal_view", sizeof(petal_view), use_view, false, true, NULL},
       {"petal_compact_options", sizeof(petal_compact_options), use_compact_options, true, true, NULL},
       {"petal_report", sizeof(petal_report), use_report, false, true, NULL},
+      {"petal_aggregated", sizeof(petal_aggregated), use_aggregated, false, true, NULL},
+      {"petal_aggregate_errors", sizeof(petal_aggregate_errors), use_aggregate_errors, false, true, NULL},
   };
   petal_filter *filter = make(SPEC(.capacity = 10));
   guard(filter);

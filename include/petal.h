@@ -23,6 +23,7 @@
  * - petal_sketch.h: sketches of sets, which you can subtract and list;
  * - petal_session.h: sessions, in which two sides find out what only one of them has;
  * - petal_router.h: routers, which find keys in a network;
+ * - petal_aggregate.h: sum, mean, maximum and minimum of values that change, each counted once;
  * - petal_formats.h: other systems' filters, and compact forms inside another system's file;
  * - petal_policy.h: filter policies of sorted tables, as LevelDB has them;
  * - petal_inline.h: lookups and insertions that the compiler puts into your program.
@@ -583,6 +584,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_PINSKETCH 258
 /** Attenuated Bloom filters: over which neighbour, and how many hops away, a key can be found. */
 #define PETAL_KIND_ROUTER 768
+/** Sum, mean, maximum, minimum and count of values that change, each counted once however often it is met. */
+#define PETAL_KIND_AGGREGATE 1024
 
 /** A hash function: one of `PETAL_HASH_*`. */
 typedef uint32_t petal_hash_function;

@@ -50,6 +50,7 @@ pub use contract::{
     PROGRESS_INTERVAL, Presence, Progress, Records, Row, Sizes, Structure, ValueListing, Window,
 };
 pub use error::{Error, MESSAGE_LENGTH, Result, Status};
+pub use handle::aggregate::{Aggregate, Expected, Results};
 pub use handle::estimate::{Comparison, Estimate, compare, estimate};
 pub use handle::filter::{Asked, Filter, filters_contain, filters_contain_hash, filters_contain_u64};
 pub use handle::image::{self, Image};
@@ -58,6 +59,7 @@ pub use handle::router::{self, Router};
 pub use handle::sketch::Sketch;
 pub use handle::stream::Stream;
 pub use hash::{HashFunction, Hasher, SecretKey};
+pub use kinds::aggregate::{Meeting, StateValue, state::Tallies};
 pub use kinds::registry;
 pub use making::{
     Builder, BuilderOptions, Collector, CollectorOptions, CompactOptions, MIN_MEMORY_LIMIT, MapBuilder, Mode,

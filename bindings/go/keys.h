@@ -24,6 +24,7 @@ Or import github.com/petal-filter/petal/bindings/go/view, which needs no C libra
 #include <petal_more.h>
 #include <petal_router.h>
 #include <petal_session.h>
+#include <petal_aggregate.h>
 
 #if PETAL_VERSION_NUMBER < 100
 #error petal.h is older than this Go package: install the C library of the same version
@@ -346,6 +347,43 @@ static inline petal_status petal_go_router_serialize(const petal_router *router,
 static inline petal_status petal_go_session_receive(petal_session *session, const uint8_t *message, size_t length,
                                                     petal_error *error) {
 	return petal_session_receive(session, message, length, error);
+}
+
+static inline petal_status petal_go_aggregate_load(const uint8_t *image, size_t length,
+                                                   const petal_open_options *options, petal_aggregate **aggregate,
+                                                   petal_error *error) {
+	return petal_aggregate_load(image, length, options, aggregate, error);
+}
+
+static inline petal_status petal_go_aggregate_serialize(const petal_aggregate *aggregate, uint8_t *buffer,
+                                                        size_t length, petal_error *error) {
+	return petal_aggregate_serialize(aggregate, buffer, length, NULL, error);
+}
+
+static inline petal_status petal_go_aggregate_meet(petal_aggregate *aggregate, const uint8_t *id, size_t length,
+                                                   uint32_t state, double value, const petal_state_value *previous,
+                                                   size_t count, petal_meeting *meeting, petal_error *error) {
+	return petal_aggregate_meet(aggregate, id, length, state, value, previous, count, meeting, error);
+}
+
+static inline petal_status petal_go_aggregate_leave(petal_aggregate *aggregate, const uint8_t *id, size_t length,
+                                                    uint32_t state, double value, bool *left, petal_error *error) {
+	return petal_aggregate_leave(aggregate, id, length, state, value, left, error);
+}
+
+static inline petal_status petal_go_aggregate_told(const petal_aggregate *aggregate, const uint8_t *id, size_t length,
+                                                   uint32_t *states, size_t room, size_t *count, petal_error *error) {
+	return petal_aggregate_told(aggregate, id, length, states, room, count, error);
+}
+
+static inline petal_status petal_go_aggregate_tell(petal_aggregate *aggregate, const uint8_t *id, size_t length,
+                                                   uint32_t state, const petal_meeting *answer, petal_error *error) {
+	return petal_aggregate_tell(aggregate, id, length, state, answer, error);
+}
+
+static inline petal_status petal_go_aggregate_forget(petal_aggregate *aggregate, const uint8_t *id, size_t length,
+                                                     uint32_t state, bool *forgotten, petal_error *error) {
+	return petal_aggregate_forget(aggregate, id, length, state, forgotten, error);
 }
 
 static inline petal_status petal_go_sketch_list_keys(const petal_sketch *sketch, uint8_t *keys, int64_t *counts,

@@ -22,6 +22,7 @@
 //! - petal_sketch.h: sketches of sets, which you can subtract and list;
 //! - petal_session.h: sessions, in which two sides find out what only one of them has;
 //! - petal_router.h: routers, which find keys in a network;
+//! - petal_aggregate.h: sum, mean, maximum and minimum of values that change, each counted once;
 //! - petal_formats.h: other systems' filters, and compact forms inside another system's file;
 //! - petal_policy.h: filter policies of sorted tables, as LevelDB has them;
 //! - petal_inline.h: lookups and insertions that the compiler puts into your program.
@@ -115,6 +116,7 @@ pub mod map;
 pub mod sketch;
 pub mod session;
 pub mod router;
+pub mod aggregate;
 pub mod formats;
 pub mod policy;
 pub mod inline;

@@ -9,8 +9,8 @@ use petal::format::Header;
 use petal::router::Walk;
 use petal::storage::AnyBytes;
 use petal::{
-    Answers, Capabilities, CompactOptions, Error, Filter, HashFunction, Image, Keys, Map, Mode, OpenOptions, Overfill,
-    Result, Router, Sketch, Status,
+    Aggregate, Answers, Capabilities, CompactOptions, Error, Filter, HashFunction, Image, Keys, Map, Meeting, Mode,
+    OpenOptions, Overfill, Result, Router, Sketch, StateValue, Status,
 };
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::guarded::Guarded;
@@ -169,6 +169,40 @@ fn use_router(router: &mut Router) {
     let _ = (router.insert_u64(1), router.remove_u64(1), router.clear());
 }
 
+/// What opens as an aggregate opens as nothing else, and takes meetings whatever its words are.
+fn open_aggregate(bytes: &[u8], memory: &mut Guarded) {
+    let options = OpenOptions::default();
+    if let Ok(mut aggregate) = petal::load_as::<Aggregate>(bytes, &options) {
+        assert!(petal::load(bytes, &options).is_err() && petal::load_as::<Sketch>(bytes, &options).is_err());
+        assert!(aggregate.verify().is_ok() || aggregate.base().header().dirty);
+        meet(&mut aggregate);
+    }
+    for mode in MODES {
+        let Some(place) = memory.place(bytes) else { return };
+        // SAFETY: the bytes were just put at `place`, nobody else uses them, and the aggregate goes before they do.
+        let opened =
+            unsafe { petal::open_buffer_as::<Aggregate>(place, bytes.len(), &OpenOptions { mode, key: None }) };
+        let Ok(mut aggregate) = opened else { continue };
+        let _ = aggregate.verify();
+        meet(&mut aggregate);
+        let _ = aggregate.copy();
+        let _ = aggregate.vouch();
+        let _ = aggregate.sync();
+    }
+}
+
+fn meet(aggregate: &mut Aggregate) {
+    let results = aggregate.results();
+    assert!(results.count == 0 || !results.is_maximum_exact || results.maximum >= results.minimum);
+    let at = |state: u32| StateValue { state, value: f64::from(state) };
+    for id in 0..4_u64 {
+        let _ = aggregate.meet_hash(id, at(id as u32), &[at(0), at(1)]);
+        let _ = (aggregate.told_hash(id), aggregate.tell_hash(id, 1, Some(Meeting::First)));
+        let _ = (aggregate.leave_hash(id, at(0)), aggregate.forget_hash(id, 1), aggregate.count_of(id as u32));
+    }
+    let _ = (aggregate.results(), aggregate.expect(1000));
+}
+
 fn list(sketch: &Sketch) {
     sketch.measure();
     let geometry = sketch.base().geometry();
@@ -206,6 +240,7 @@ fn open_all(bytes: &[u8], places: &mut Places) {
     open_map(bytes, memory);
     open_sketch(bytes, memory);
     open_router(bytes, memory);
+    open_aggregate(bytes, memory);
     let loaded = petal::load(bytes, &OpenOptions::default());
     let loaded_status = loaded.as_ref().err().map(Error::status);
     if let Ok(filter) = loaded {

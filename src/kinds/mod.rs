@@ -6,6 +6,7 @@ pub mod levels;
 pub mod registry;
 
 pub mod age_partitioned;
+pub mod aggregate;
 pub mod aleph;
 pub mod approximator;
 pub mod blocked;

@@ -3,7 +3,7 @@
 use crate::contract::Row;
 use crate::error::{Error, left_out};
 use crate::kinds::{
-    age_partitioned, aleph, approximator, blocked, bloom, bloomier, counting, cuckoo, d_left, exact_bits,
+    age_partitioned, aggregate, aleph, approximator, blocked, bloom, bloomier, counting, cuckoo, d_left, exact_bits,
     foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse, golomb, golomb_stream, hash_compaction,
     iblt, layered, mutable_bloomier, pinsketch, quotient, removed_set, retrieval, ribbon, riblt, rocksdb_bloom,
     rotating, router, scalable, signatures, spectral, split_block, stable, taffy, variable_increment, vector_quotient,
@@ -90,6 +90,7 @@ kinds! {
     /// of kinds to choose from leave them out.
     OWN, NO_OWN:
     "router" router,
+    "aggregate" aggregate,
 }
 
 kinds! {

@@ -8,6 +8,7 @@
 mod across;
 mod age_partitioned;
 mod ageing;
+mod aggregate;
 mod builder;
 mod built;
 mod chains;

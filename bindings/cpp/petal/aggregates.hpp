@@ -1,0 +1,184 @@
+// Aggregates. Part of petal.hpp: include that.
+#ifndef PETAL_HPP_AGGREGATES
+#define PETAL_HPP_AGGREGATES
+
+#include "images.hpp"
+#include "specs.hpp"
+
+#include <petal_aggregate.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace petal {
+#if !PETAL_HPP_EXCEPTIONS
+inline namespace without_exceptions {
+#endif
+
+namespace detail {
+
+/// The functions of the C API for aggregates as images.
+struct aggregate_calls {
+  static constexpr auto free = petal_aggregate_free;
+  static constexpr auto open = petal_aggregate_open;
+  static constexpr auto open_descriptor = petal_aggregate_open_descriptor;
+  static constexpr auto open_in_buffer = petal_aggregate_open_in_buffer;
+  static constexpr auto load = petal_aggregate_load;
+  static constexpr auto copy = petal_aggregate_copy;
+  static constexpr auto clear = petal_aggregate_clear;
+  static constexpr auto sync = petal_aggregate_sync;
+  static constexpr auto vouch = petal_aggregate_vouch;
+  static constexpr auto verify = petal_aggregate_verify;
+  static constexpr auto save = petal_aggregate_save;
+  static constexpr auto describe = petal_aggregate_describe;
+  static constexpr auto serialized_size = petal_aggregate_serialized_size;
+  static constexpr auto serialize = petal_aggregate_serialize;
+  static constexpr auto serialize_to = petal_aggregate_serialize_to;
+};
+
+inline constexpr verb<petal_aggregate_meet, petal_aggregate_meet_u64, petal_aggregate_meet_hash> meet_participant;
+inline constexpr verb<petal_aggregate_leave, petal_aggregate_leave_u64, petal_aggregate_leave_hash> let_leave;
+inline constexpr verb<petal_aggregate_told, petal_aggregate_told_u64, petal_aggregate_told_hash> list_told;
+inline constexpr verb<petal_aggregate_tell, petal_aggregate_tell_u64, petal_aggregate_tell_hash> note_answer;
+inline constexpr verb<petal_aggregate_forget, petal_aggregate_forget_u64, petal_aggregate_forget_hash> forget_told;
+
+}  // namespace detail
+
+/// Sum, mean, maximum, minimum and count of values that change, where each participant counts once however often it is
+/// met. Aggregates cannot merge. See petal_aggregate.h.
+///
+///     const petal::spec spec = petal::spec().kind(PETAL_KIND_AGGREGATE).capacity(1000);
+///     petal::aggregate ours(spec), theirs(spec);
+///     const petal_meeting answer = ours.meet("sensor 7", {0, 18.5});
+///     theirs.tell("we", 0, &answer);
+///     std::printf("%g\n", ours.results().mean);
+class aggregate : public detail::image_owner<aggregate, petal_aggregate, detail::aggregate_calls> {
+ public:
+  /// Holds nothing, like one that was moved from.
+  aggregate() noexcept = default;
+
+  /// Makes an aggregate that has met nobody.
+  static result<aggregate> try_make(const spec &wanted) noexcept {
+    if (auto fine = wanted.check(); !fine) return fine.error();
+    return made([&](petal_aggregate **handle, petal_error *error) noexcept {
+      return petal_aggregate_new(&wanted.get(), handle, error);
+    });
+  }
+
+  /// Meets the participant with this id, which is in the state `now`. It cites `count` states that it may have told
+  /// this aggregator before, each with its value.
+  template <class Key>
+  result<petal_meeting> try_meet(const Key &id, petal_state_value now, const petal_state_value *previous = nullptr,
+                                 std::size_t count = 0) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(id, [&](auto one) noexcept -> result<petal_meeting> {
+      return detail::output(petal_meeting{}, [&](petal_meeting *meeting, petal_error *error) noexcept {
+        return detail::meet_participant(get(), one, now.state, now.value, previous, count, meeting, error);
+      });
+    });
+  }
+  /// Forgets the participant with this id, which is aggregated in the state `now`. False, with nothing changed, if it
+  /// is not.
+  template <class Key>
+  result<bool> try_leave(const Key &id, petal_state_value now) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(id, [&](auto one) noexcept -> result<bool> {
+      return detail::output(false, [&](bool *left, petal_error *error) noexcept {
+        return detail::let_leave(get(), one, now.state, now.value, left, error);
+      });
+    });
+  }
+  /// The states that this disseminator told the aggregator with this id, mostly none or one. Cite all of them.
+  template <class Key>
+  result<std::vector<std::uint32_t>> try_told(const Key &id) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(id, [&](auto one) noexcept -> result<std::vector<std::uint32_t>> {
+      std::vector<std::uint32_t> states;
+      std::size_t count = 0;
+      const auto list = [&](petal_error *error) noexcept {
+        return detail::list_told(get(), one, states.data(), states.size(), &count, error);
+      };
+      if (auto counted = detail::tried(list); !counted) return counted.error();
+      if (count == 0) return states;
+      if (auto had = detail::allocating([&] { states.resize(count); }); !had) return had.error();
+      if (auto written = detail::tried(list); !written) return written.error();
+      return states;
+    });
+  }
+  /// Notes what the aggregator with this id answered when it was told `state`; NULL if no answer came.
+  template <class Key>
+  result<void> try_tell(const Key &id, std::uint32_t state,
+                        const petal_meeting *answer) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(id, [&](auto one) noexcept -> result<void> {
+      return detail::tried([&](petal_error *error) noexcept {
+        return detail::note_answer(get(), one, state, answer, error);
+      });
+    });
+  }
+  /// Forgets that the aggregator with this id was told `state`. False, with nothing changed, if it was not.
+  template <class Key>
+  result<bool> try_forget(const Key &id, std::uint32_t state) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(id, [&](auto one) noexcept -> result<bool> {
+      return detail::output(false, [&](bool *forgotten, petal_error *error) noexcept {
+        return detail::forget_told(get(), one, state, forgotten, error);
+      });
+    });
+  }
+  /// What is aggregated now.
+  result<petal_aggregated> try_results() const noexcept {
+    const auto ask = [&](petal_aggregated *results, petal_error *error) noexcept {
+      return petal_aggregate_results(get(), results, error);
+    };
+    return detail::output(detail::sized<petal_aggregated>(), ask);
+  }
+  /// What false positives are expected to cost with so many participants.
+  result<petal_aggregate_errors> try_expect(std::uint64_t participants) const noexcept {
+    return detail::output(detail::sized<petal_aggregate_errors>(),
+                          [&](petal_aggregate_errors *errors, petal_error *error) noexcept {
+                            return petal_aggregate_expect(get(), participants, errors, error);
+                          });
+  }
+  /// How many participants are aggregated with a state.
+  result<std::uint64_t> try_count_of(std::uint32_t state) const noexcept {
+    return detail::output(std::uint64_t{0}, [&](std::uint64_t *count, petal_error *error) noexcept {
+      return petal_aggregate_count_of(get(), state, count, error);
+    });
+  }
+  /// How many states a participant can have.
+  std::uint32_t states() const noexcept { return petal_aggregate_states(get()); }
+
+#if PETAL_HPP_EXCEPTIONS
+  // The same operations, which throw `petal::error`.
+
+  explicit aggregate(const spec &wanted) : aggregate(try_make(wanted).value()) {}
+  template <class Key>
+  petal_meeting meet(const Key &id, petal_state_value now, const petal_state_value *previous = nullptr,
+                     std::size_t count = 0) {
+    return try_meet(id, now, previous, count).value();
+  }
+  template <class Key>
+  bool leave(const Key &id, petal_state_value now) {
+    return try_leave(id, now).value();
+  }
+  template <class Key>
+  std::vector<std::uint32_t> told(const Key &id) const {
+    return try_told(id).value();
+  }
+  template <class Key>
+  void tell(const Key &id, std::uint32_t state, const petal_meeting *answer) {
+    try_tell(id, state, answer).value();
+  }
+  template <class Key>
+  bool forget(const Key &id, std::uint32_t state) {
+    return try_forget(id, state).value();
+  }
+  petal_aggregated results() const { return try_results().value(); }
+  petal_aggregate_errors expect(std::uint64_t participants) const { return try_expect(participants).value(); }
+  std::uint64_t count_of(std::uint32_t state) const { return try_count_of(state).value(); }
+#endif
+};
+
+#if !PETAL_HPP_EXCEPTIONS
+}  // namespace without_exceptions
+#endif
+}  // namespace petal
+
+#endif  // PETAL_HPP_AGGREGATES

@@ -1,0 +1,221 @@
+//! AGGREGATES: WHAT A DISSEMINATOR TOLD
+
+use super::meeting::{
+    PETAL_MEETING_CHANGED, PETAL_MEETING_DUPLICATE, PETAL_MEETING_FIRST, PETAL_MEETING_REFUSED, petal_meeting,
+};
+use super::{change, petal_aggregate};
+use crate::boundary::{self, boundary};
+use crate::status::{petal_error, petal_status};
+use petal_core::{Error, Meeting, Result, Status};
+use std::ffi::c_void;
+
+/// The answer that C gives, or none.
+///
+/// # Safety
+/// NULL, or a `petal_meeting`.
+unsafe fn answer_of(answer: *const petal_meeting) -> Result<Option<Meeting>> {
+    // SAFETY: NULL, or a `petal_meeting`, as the safety section asks.
+    let Some(petal_meeting { outcome, replaced }) = (unsafe { answer.as_ref() }).copied() else { return Ok(None) };
+    Ok(Some(match outcome {
+        PETAL_MEETING_FIRST => Meeting::First,
+        PETAL_MEETING_DUPLICATE => Meeting::Duplicate,
+        PETAL_MEETING_CHANGED => Meeting::Changed { replaced },
+        PETAL_MEETING_REFUSED => Meeting::Refused,
+        _ => {
+            let message = format_args!("outcome = {outcome} is none of 0 (first) to 3 (refused)");
+            return Err(Error::new(Status::UnknownValue, message));
+        }
+    }))
+}
+
+/// Writes the first `room` of the states that were told, and how many these are.
+///
+/// # Safety
+/// `states` has room for `room` elements, and `count` is writable.
+unsafe fn list(told: &[u32], states: *mut u32, room: usize, count: *mut usize) -> Result<()> {
+    // SAFETY: `states` has room for `room` elements, and `count` is writable, as the safety section asks.
+    unsafe {
+        let places = boundary::elements_mut(states, room, "states")?;
+        places.iter_mut().zip(told).for_each(|(place, state)| *place = *state);
+        count.write(told.len());
+    }
+    Ok(())
+}
+
+/// Lists the states that this disseminator told the aggregator with this id, in ascending order: none before their
+/// first meeting, then one. At the false-positive rate there are others, so cite all of them; the aggregator finds out
+/// which one it has. `count` becomes the number of all. The function writes the first `room` of these to `states`,
+/// which may be NULL if `room` is 0. Looks up all states.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_told(
+    aggregate: *const petal_aggregate,
+    id: *const c_void,
+    length: usize,
+    states: *mut u32,
+    room: usize,
+    count: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate, count], {
+        // SAFETY: checked for NULL; by the conventions `id` has `length` bytes, `states` has room for `room`
+        // elements, `aggregate` is a handle that nobody changes, and `count` is writable.
+        unsafe {
+            let id = boundary::bytes(id.cast(), length, "id")?;
+            list(&petal_aggregate::get(aggregate)?.told(id)?, states, room, count)
+        }
+    })
+}
+
+/// `petal_aggregate_told()` of a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_told_u64(
+    aggregate: *const petal_aggregate,
+    id: u64,
+    states: *mut u32,
+    room: usize,
+    count: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate, count], {
+        // SAFETY: checked for NULL; by the conventions `states` has room for `room`
+        // elements, `aggregate` is a handle that nobody changes, and `count` is writable.
+        unsafe { list(&petal_aggregate::get(aggregate)?.told_u64(id)?, states, room, count) }
+    })
+}
+
+/// `petal_aggregate_told()` of the hash of an id.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_told_hash(
+    aggregate: *const petal_aggregate,
+    id: u64,
+    states: *mut u32,
+    room: usize,
+    count: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate, count], {
+        // SAFETY: checked for NULL; by the conventions `states` has room for `room`
+        // elements, `aggregate` is a handle that nobody changes, and `count` is writable.
+        unsafe { list(&petal_aggregate::get(aggregate)?.told_hash(id)?, states, room, count) }
+    })
+}
+
+/// Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are noted. A
+/// duplicate and a refusal change nothing. `answer` is NULL if no answer came: the memory then has the state beside
+/// the previous one, and the next meeting shows which of them is aggregated.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_tell(
+    aggregate: *mut petal_aggregate,
+    id: *const c_void,
+    length: usize,
+    state: u32,
+    answer: *const petal_meeting,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate], {
+        // SAFETY: checked for NULL; by the conventions `id` has `length` bytes, `answer` is NULL or a struct,
+        // and `aggregate` is a handle that nobody else uses.
+        unsafe {
+            let answer = answer_of(answer)?;
+            let id = boundary::bytes(id.cast(), length, "id")?;
+            (*aggregate).0.change(|aggregate| aggregate.tell(id, state, answer))?
+        }
+    })
+}
+
+/// `petal_aggregate_tell()` of a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_tell_u64(
+    aggregate: *mut petal_aggregate,
+    id: u64,
+    state: u32,
+    answer: *const petal_meeting,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate], {
+        // SAFETY: checked for NULL; by the conventions `answer` is NULL or a struct,
+        // and `aggregate` is a handle that nobody else uses.
+        unsafe {
+            let answer = answer_of(answer)?;
+            (*aggregate).0.change(|aggregate| aggregate.tell_u64(id, state, answer))?
+        }
+    })
+}
+
+/// `petal_aggregate_tell()` of the hash of an id.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_tell_hash(
+    aggregate: *mut petal_aggregate,
+    id: u64,
+    state: u32,
+    answer: *const petal_meeting,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate], {
+        // SAFETY: checked for NULL; by the conventions `answer` is NULL or a struct,
+        // and `aggregate` is a handle that nobody else uses.
+        unsafe {
+            let answer = answer_of(answer)?;
+            (*aggregate).0.change(|aggregate| aggregate.tell_hash(id, state, answer))?
+        }
+    })
+}
+
+/// Forgets that the aggregator with this id was told `state`, for an aggregator that left or lost its memories.
+/// `forgotten`, nullable, becomes false, with nothing changed, if it was not told.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_forget(
+    aggregate: *mut petal_aggregate,
+    id: *const c_void,
+    length: usize,
+    state: u32,
+    forgotten: *mut bool,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate], {
+        let mut unasked = false;
+        let forgotten = if forgotten.is_null() { &raw mut unasked } else { forgotten };
+        // SAFETY: checked for NULL; by the conventions `id` has `length` bytes, `aggregate` is a handle that
+        // nobody else uses, and `forgotten` is NULL or writable.
+        unsafe {
+            let id = boundary::bytes(id.cast(), length, "id")?;
+            change(aggregate, forgotten, |aggregate| aggregate.forget(id, state))
+        }
+    })
+}
+
+/// `petal_aggregate_forget()` of a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_forget_u64(
+    aggregate: *mut petal_aggregate,
+    id: u64,
+    state: u32,
+    forgotten: *mut bool,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate], {
+        let mut unasked = false;
+        let forgotten = if forgotten.is_null() { &raw mut unasked } else { forgotten };
+        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that
+        // nobody else uses, and `forgotten` is NULL or writable.
+        unsafe { change(aggregate, forgotten, |aggregate| aggregate.forget_u64(id, state)) }
+    })
+}
+
+/// `petal_aggregate_forget()` of the hash of an id.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_forget_hash(
+    aggregate: *mut petal_aggregate,
+    id: u64,
+    state: u32,
+    forgotten: *mut bool,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate], {
+        let mut unasked = false;
+        let forgotten = if forgotten.is_null() { &raw mut unasked } else { forgotten };
+        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that
+        // nobody else uses, and `forgotten` is NULL or writable.
+        unsafe { change(aggregate, forgotten, |aggregate| aggregate.forget_hash(id, state)) }
+    })
+}

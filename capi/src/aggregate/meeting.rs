@@ -1,0 +1,205 @@
+//! AGGREGATES: MEETINGS
+
+use super::{change, petal_aggregate};
+use crate::boundary::{self, boundary};
+use crate::status::{petal_error, petal_status};
+use petal_core::{Meeting, Result, StateValue};
+use std::ffi::c_void;
+use std::mem::offset_of;
+
+/// A state with the value that belongs to it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_state_value {
+    /// The state, from 0 to one less than the parameter `states`.
+    pub state: u32,
+    /// The value: any finite number.
+    pub value: f64,
+}
+
+const _: () = assert!(
+    size_of::<petal_state_value>() == size_of::<StateValue>()
+        && align_of::<petal_state_value>() == align_of::<StateValue>()
+        && offset_of!(petal_state_value, state) == offset_of!(StateValue, state)
+        && offset_of!(petal_state_value, value) == offset_of!(StateValue, value)
+);
+
+/// What a meeting came to: one of `PETAL_MEETING_*`.
+pub type petal_outcome = u32;
+
+/// The id was met for the first time, and its value is aggregated.
+pub const PETAL_MEETING_FIRST: petal_outcome = 0;
+/// The value was aggregated already, or seemed so.
+pub const PETAL_MEETING_DUPLICATE: petal_outcome = 1;
+/// The value of the previous state is replaced by the new one.
+pub const PETAL_MEETING_CHANGED: petal_outcome = 2;
+/// Nothing is changed. Either the id is new and seems known; or the cited previous states are not aggregated; or more
+/// than one of them seems to be, so that nobody knows which one to replace.
+pub const PETAL_MEETING_REFUSED: petal_outcome = 3;
+
+/// An aggregator's answer, for `petal_aggregate_tell()` of the participant that it met.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_meeting {
+    /// What the meeting came to: one of `PETAL_MEETING_*`.
+    pub outcome: petal_outcome,
+    /// With `PETAL_MEETING_CHANGED`, the previous state that was replaced; otherwise 0.
+    pub replaced: u32,
+}
+
+impl From<Meeting> for petal_meeting {
+    fn from(meeting: Meeting) -> petal_meeting {
+        let (outcome, replaced) = match meeting {
+            Meeting::First => (PETAL_MEETING_FIRST, 0),
+            Meeting::Duplicate => (PETAL_MEETING_DUPLICATE, 0),
+            Meeting::Changed { replaced } => (PETAL_MEETING_CHANGED, replaced),
+            Meeting::Refused => (PETAL_MEETING_REFUSED, 0),
+        };
+        petal_meeting { outcome, replaced }
+    }
+}
+
+/// The cited states.
+///
+/// # Safety
+/// `count` elements are readable.
+unsafe fn cited<'a>(previous: *const petal_state_value, count: usize) -> Result<&'a [StateValue]> {
+    // SAFETY: `count` elements are readable, as the safety section asks; both types have the same layout.
+    unsafe { boundary::elements(previous.cast(), count, "previous") }
+}
+
+/// Meets the participant with this id, which is in a state with a value. `previous` has the states that it may have
+/// told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if there are none.
+/// Returns `PETAL_ERR_OUT_OF_RANGE` for a state that there is not, a value that is not finite, and more previous states
+/// than there are. Takes the time of a lookup for each cited state and two more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_meet(
+    aggregate: *mut petal_aggregate,
+    id: *const c_void,
+    length: usize,
+    state: u32,
+    value: f64,
+    previous: *const petal_state_value,
+    previous_count: usize,
+    meeting: *mut petal_meeting,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate, meeting], {
+        let now = StateValue { state, value };
+        // SAFETY: checked for NULL; by the conventions `id` has `length` bytes, `previous` has
+        // `previous_count` elements, `aggregate` is a handle that nobody else uses, and `meeting` is writable.
+        unsafe {
+            let previous = cited(previous, previous_count)?;
+            let id = boundary::bytes(id.cast(), length, "id")?;
+            change(aggregate, meeting, |aggregate| aggregate.meet(id, now, previous))
+        }
+    })
+}
+
+/// `petal_aggregate_meet()` of a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_meet_u64(
+    aggregate: *mut petal_aggregate,
+    id: u64,
+    state: u32,
+    value: f64,
+    previous: *const petal_state_value,
+    previous_count: usize,
+    meeting: *mut petal_meeting,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate, meeting], {
+        let now = StateValue { state, value };
+        // SAFETY: checked for NULL; by the conventions `previous` has
+        // `previous_count` elements, `aggregate` is a handle that nobody else uses, and `meeting` is writable.
+        unsafe {
+            let previous = cited(previous, previous_count)?;
+            change(aggregate, meeting, |aggregate| aggregate.meet_u64(id, now, previous))
+        }
+    })
+}
+
+/// `petal_aggregate_meet()` of the hash of an id.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_meet_hash(
+    aggregate: *mut petal_aggregate,
+    id: u64,
+    state: u32,
+    value: f64,
+    previous: *const petal_state_value,
+    previous_count: usize,
+    meeting: *mut petal_meeting,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate, meeting], {
+        let now = StateValue { state, value };
+        // SAFETY: checked for NULL; by the conventions `previous` has
+        // `previous_count` elements, `aggregate` is a handle that nobody else uses, and `meeting` is writable.
+        unsafe {
+            let previous = cited(previous, previous_count)?;
+            change(aggregate, meeting, |aggregate| aggregate.meet_hash(id, now, previous))
+        }
+    })
+}
+
+/// Forgets the participant with this id, which is aggregated in this state, and takes its value away. `left`, nullable,
+/// becomes false, with nothing changed, if the participant is not aggregated in this state.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_leave(
+    aggregate: *mut petal_aggregate,
+    id: *const c_void,
+    length: usize,
+    state: u32,
+    value: f64,
+    left: *mut bool,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate], {
+        let (now, mut unasked) = (StateValue { state, value }, false);
+        let left = if left.is_null() { &raw mut unasked } else { left };
+        // SAFETY: checked for NULL; by the conventions `id` has `length` bytes, `aggregate` is a handle that
+        // nobody else uses, and `left` is NULL or writable.
+        unsafe {
+            let id = boundary::bytes(id.cast(), length, "id")?;
+            change(aggregate, left, |aggregate| aggregate.leave(id, now))
+        }
+    })
+}
+
+/// `petal_aggregate_leave()` of a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_leave_u64(
+    aggregate: *mut petal_aggregate,
+    id: u64,
+    state: u32,
+    value: f64,
+    left: *mut bool,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate], {
+        let (now, mut unasked) = (StateValue { state, value }, false);
+        let left = if left.is_null() { &raw mut unasked } else { left };
+        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that
+        // nobody else uses, and `left` is NULL or writable.
+        unsafe { change(aggregate, left, |aggregate| aggregate.leave_u64(id, now)) }
+    })
+}
+
+/// `petal_aggregate_leave()` of the hash of an id.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_leave_hash(
+    aggregate: *mut petal_aggregate,
+    id: u64,
+    state: u32,
+    value: f64,
+    left: *mut bool,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate], {
+        let (now, mut unasked) = (StateValue { state, value }, false);
+        let left = if left.is_null() { &raw mut unasked } else { left };
+        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that
+        // nobody else uses, and `left` is NULL or writable.
+        unsafe { change(aggregate, left, |aggregate| aggregate.leave_hash(id, now)) }
+    })
+}

@@ -1,0 +1,151 @@
+//! petal_aggregate.h: sum, mean, maximum, minimum and count of values that change, each counted once. It is
+//! experimental: functions may still change. petal.h has the conventions, which hold for aggregates too.
+//!
+//! Participants meet again and again, in any order. Each has an id, a state, and a value that belongs to its state. Of
+//! two that meet, one is the disseminator, and tells its state and value. The other is the aggregator, and takes the
+//! value once, however often they meet. If the disseminator's state changed, it cites the previous one, and the
+//! aggregator replaces the value. Each participant has a `petal_aggregate`, which has the memories of both roles:
+//!
+//!     petal_spec spec = PETAL_SPEC_INIT;
+//!     spec.capacity = 1000;
+//!     petal_aggregate *ours = NULL, *theirs = NULL;
+//!     if (petal_aggregate_new(&spec, &ours, NULL) != PETAL_OK) return 1;
+//!     if (petal_aggregate_new(&spec, &theirs, NULL) != PETAL_OK) return 1;
+//!     petal_meeting answer;
+//!     petal_aggregate_meet(ours, "sensor 7", 8, 0, 18.5, NULL, 0, &answer, NULL);
+//!     petal_aggregate_tell(theirs, "we", 2, 0, &answer, NULL);
+//!
+//! Later the sensor is in state 1, and its value is 21. It cites what it told us before:
+//!
+//!     uint32_t told[16];
+//!     petal_state_value previous[16];
+//!     const double value_of_state[2] = {18.5, 21.0};
+//!     size_t count = 0;
+//!     petal_aggregate_told(theirs, "we", 2, told, 16, &count, NULL);
+//!     for (size_t i = 0; i < count; i++) {
+//!       previous[i].state = told[i];
+//!       previous[i].value = value_of_state[told[i]];
+//!     }
+//!     petal_aggregate_meet(ours, "sensor 7", 8, 1, 21.0, previous, count, &answer, NULL);
+//!     petal_aggregate_tell(theirs, "we", 2, 1, &answer, NULL);
+//!
+//! The aggregate has no network: you carry state, value, cited states and the answer. Nobody but the participants is
+//! trusted to say what their values are: take a channel that authenticates.
+//!
+//! The memories are counting Bloom filters. At their false-positive rate an id that is new seems known. The aggregator
+//! then refuses the participant, at each meeting anew. At the same rate it takes a change for a duplicate. So sum and
+//! count are a little too low, and `petal_aggregate_expect()` says by how much.
+//!
+//! An aggregate uses these fields of its spec: capacity, false_positive_rate, hash function, seed, key and parameters
+//! (states, roles); kind is 0 or `PETAL_KIND_AGGREGATE`. The capacity is the number of participants. The
+//! false_positive_rate is that of each memory when it has so many entries. In place of both the spec may give bits,
+//! those of all memories, and hashes, the counters of an entry.
+
+use crate::boundary::boundary;
+use crate::handle::{self, Handle};
+use crate::spec::petal_spec;
+use crate::status::{petal_error, petal_status};
+use petal_core::kinds::aggregate::ROW;
+use petal_core::{Aggregate, Image, Result, Spec};
+
+pub mod meeting;
+pub mod disseminating;
+pub mod results;
+pub mod image;
+
+/// The memories of a participant, and what it aggregated. Free it with `petal_aggregate_free()`.
+pub struct petal_aggregate(Handle<Aggregate>);
+
+impl petal_aggregate {
+    /// The aggregate behind a handle.
+    ///
+    /// # Safety
+    /// The handle is not NULL and lives.
+    pub(crate) unsafe fn get<'a>(aggregate: *const petal_aggregate) -> Result<&'a Aggregate> {
+        // SAFETY: the handle is not NULL and lives, as this function's safety section says.
+        unsafe { &*aggregate }.0.get()
+    }
+}
+
+/// Hands the aggregate that `make` makes to the caller.
+///
+/// # Safety
+/// `out` is writable.
+unsafe fn give(out: *mut *mut petal_aggregate, make: impl FnOnce() -> Result<Aggregate>) -> Result<()> {
+    // SAFETY: `out` is writable, as this function's safety section says.
+    unsafe { handle::give(out, || Ok(petal_aggregate(Handle::new(make()?)))) }
+}
+
+impl Drop for petal_aggregate {
+    fn drop(&mut self) {
+        if let Some(aggregate) = self.0.poisoned() {
+            aggregate.base_mut().abandon();
+        }
+    }
+}
+
+/// Makes an aggregate that has met nobody.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_new(
+    spec: *const petal_spec,
+    aggregate: *mut *mut petal_aggregate,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [spec, aggregate], {
+        let make = || {
+            // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size.
+            let spec = unsafe { petal_spec::get(spec)? };
+            petal_core::create_as(&Spec { kind: Some(spec.kind.unwrap_or(ROW.kind)), ..spec })
+        };
+        // SAFETY: checked for NULL; by the conventions `aggregate` is writable.
+        unsafe { give(aggregate, make) }
+    })
+}
+
+/// Frees an aggregate. If you changed an image in place, this function brings the image up to date first. Call
+/// `petal_aggregate_sync()` before if you want to know whether that works. NULL is allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_free(aggregate: *mut petal_aggregate) {
+    // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
+    unsafe { handle::free(aggregate) }
+}
+
+/// Copies an aggregate, wherever it lives, into memory of its own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_copy(
+    aggregate: *const petal_aggregate,
+    copy: *mut *mut petal_aggregate,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate, copy], {
+        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes, and `copy` is
+        // writable.
+        unsafe { give(copy, || petal_aggregate::get(aggregate)?.copy()) }
+    })
+}
+
+/// Forgets everything: what is aggregated, what was told, and how often each outcome came.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_clear(
+    aggregate: *mut petal_aggregate,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate], {
+        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody else uses.
+        unsafe { (*aggregate).0.change(|aggregate| aggregate.clear())? }
+    })
+}
+
+/// Changes an aggregate, and writes what the change returns.
+///
+/// # Safety
+/// The conventions: `aggregate` is a handle that nobody else uses, and `out` is writable. Neither is NULL.
+unsafe fn change<T, U: From<T>>(
+    aggregate: *mut petal_aggregate,
+    out: *mut U,
+    change: impl FnOnce(&mut Aggregate) -> Result<T>,
+) -> Result<()> {
+    // SAFETY: `aggregate` is a handle that nobody else uses, and `out` is writable, as the safety section asks.
+    unsafe { out.write((*aggregate).0.change(change)??.into()) };
+    Ok(())
+}

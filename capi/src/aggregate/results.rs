@@ -1,0 +1,168 @@
+//! AGGREGATES: RESULTS
+
+use super::petal_aggregate;
+use crate::boundary::{self, NO_ERROR, boundary};
+use crate::status::{petal_error, petal_status};
+use petal_core::Results;
+
+/// A participant has the maximum. If all who had it changed or left, the maximum is a bound, until a participant comes
+/// to it again or above it.
+pub const PETAL_MAXIMUM_IS_EXACT: u64 = 1 << 0;
+/// A participant has the minimum.
+pub const PETAL_MINIMUM_IS_EXACT: u64 = 1 << 1;
+
+/// What is aggregated now.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_aggregated {
+    /// sizeof(petal_aggregated), or 0 for its size in the first release.
+    pub struct_size: usize,
+    /// How many participants are aggregated.
+    pub count: u64,
+    /// The sum of their values, rounded once to the nearest double. Infinite if no double is that great.
+    pub sum: f64,
+    /// The exact mean of their values, rounded once. NaN if nobody is aggregated.
+    pub mean: f64,
+    /// The greatest value, or a bound above all of them: see `exact`. NaN if nobody is aggregated.
+    pub maximum: f64,
+    /// The least value, or a bound below all of them: see `exact`. NaN if nobody is aggregated.
+    pub minimum: f64,
+    /// Which of `PETAL_MAXIMUM_IS_EXACT` and `PETAL_MINIMUM_IS_EXACT` hold.
+    pub exact: u64,
+    /// How many participants have come, estimated: those who are aggregated, and those who were refused because they
+    /// seemed known. The mean times this is the sum without the bias of false positives.
+    pub participants: f64,
+    /// Meetings that aggregated an id for the first time.
+    pub firsts: u64,
+    /// Meetings that replaced a state and its value by others.
+    pub changes: u64,
+    /// Meetings with a state that was aggregated already, or seemed so.
+    pub duplicates: u64,
+    /// Refused meetings that cited no previous state: an id that is new and seems known, or a participant that lost its
+    /// memory. Such a participant is refused at each meeting, so this number grows with the meetings.
+    pub refused_firsts: u64,
+    /// Refused meetings that cited previous states, none of which, or more than one, seems aggregated.
+    pub refused_changes: u64,
+    /// Participants that left.
+    pub departures: u64,
+}
+
+// SAFETY: numbers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_aggregated {
+    const FIRST_SIZE: usize = 112;
+}
+
+/// What false positives are expected to cost with a number of participants, of whom all are met. `f(n)` is the
+/// false-positive rate of a memory of n entries.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_aggregate_errors {
+    /// sizeof(petal_aggregate_errors), or 0 for its size in the first release.
+    pub struct_size: usize,
+    /// The false-positive rate of each memory that has as many entries as there are participants: `f(n)`.
+    pub false_positive_rate: f64,
+    /// How many of the participants are refused when they come, one after the other, because they seem known:
+    /// `f(0) + ... + f(n - 1)`. Each is refused again at each further meeting.
+    pub refused_firsts: f64,
+    /// The relative error of sum and count: `-refused_firsts / n`, if values do not depend on ids. The mean has none.
+    pub bias: f64,
+    /// The share of changes that are taken for duplicates when they are told, of participants who are aggregated. They
+    /// are again at each further meeting, until other changes free the counters.
+    pub missed_changes: f64,
+}
+
+// SAFETY: numbers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_aggregate_errors {
+    const FIRST_SIZE: usize = 40;
+}
+
+/// Tells what is aggregated now.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_results(
+    aggregate: *const petal_aggregate,
+    results: *mut petal_aggregated,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate, results], {
+        // SAFETY: checked for NULL; by the conventions `results` is a struct of its size.
+        unsafe { boundary::check_out(results)? };
+        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes.
+        let Results { count, sum, mean, maximum, minimum, is_maximum_exact, is_minimum_exact, participants, tallies } =
+            unsafe { petal_aggregate::get(aggregate)? }.results();
+        let flag = |is: bool, flag: u64| if is { flag } else { 0 };
+        let told = petal_aggregated {
+            struct_size: 0,
+            count,
+            sum,
+            mean,
+            maximum,
+            minimum,
+            exact: flag(is_maximum_exact, PETAL_MAXIMUM_IS_EXACT) | flag(is_minimum_exact, PETAL_MINIMUM_IS_EXACT),
+            participants,
+            firsts: tallies.firsts,
+            changes: tallies.changes,
+            duplicates: tallies.duplicates,
+            refused_firsts: tallies.refused_firsts,
+            refused_changes: tallies.refused_changes,
+            departures: tallies.departures,
+        };
+        // SAFETY: `check_out` was asked.
+        unsafe { boundary::write(results, told) };
+        Ok(())
+    })
+}
+
+/// Tells what false positives are expected to cost with so many participants.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_expect(
+    aggregate: *const petal_aggregate,
+    participants: u64,
+    expected: *mut petal_aggregate_errors,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate, expected], {
+        // SAFETY: checked for NULL; by the conventions `expected` is a struct of its size.
+        unsafe { boundary::check_out(expected)? };
+        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes.
+        let told = unsafe { petal_aggregate::get(aggregate)? }.expect(participants);
+        let told = petal_aggregate_errors {
+            struct_size: 0,
+            false_positive_rate: told.false_positive_rate,
+            refused_firsts: told.refused_firsts,
+            bias: told.bias,
+            missed_changes: told.missed_changes,
+        };
+        // SAFETY: `check_out` was asked.
+        unsafe { boundary::write(expected, told) };
+        Ok(())
+    })
+}
+
+/// Tells how many participants are aggregated with a state. If a state means the same value everywhere, these counts
+/// are the exact distribution of values, with maximum, minimum and median.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_count_of(
+    aggregate: *const petal_aggregate,
+    state: u32,
+    count: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [aggregate, count], {
+        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes, and `count` is
+        // writable.
+        unsafe { count.write(petal_aggregate::get(aggregate)?.count_of(state)?) };
+        Ok(())
+    })
+}
+
+/// Returns how many states a participant can have. 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_states(aggregate: *const petal_aggregate) -> u32 {
+    let mut states = 0;
+    let _ = boundary!(NO_ERROR, [aggregate], {
+        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes.
+        states = unsafe { petal_aggregate::get(aggregate)? }.states();
+        Ok(())
+    });
+    states
+}

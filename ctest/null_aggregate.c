@@ -1,0 +1,83 @@
+/* NULL for each pointer of petal_aggregate.h. */
+#include "check.h"
+
+/* Every pointer that has to be there is asked for, and the others may be NULL. */
+int main(void) {
+  petal_spec spec = {.struct_size = sizeof spec, .capacity = 100};
+  petal_aggregate *aggregate = NULL, *made = NULL;
+  petal_meeting meeting = {0, 0};
+  petal_aggregated results = PETAL_AGGREGATED_INIT;
+  petal_aggregate_errors errors = PETAL_AGGREGATE_ERRORS_INIT;
+  petal_description description = PETAL_DESCRIPTION_INIT;
+  uint64_t size = 0, image[512];
+  uint32_t told = 0;
+  size_t count = 0;
+  CHECK_OK(petal_aggregate_new(&spec, &aggregate, NULL));
+#define NONE(call) CHECK_STATUS(call, PETAL_ERR_NULL)
+  NONE(petal_aggregate_new(NULL, &made, NULL));
+  NONE(petal_aggregate_new(&spec, NULL, NULL));
+  NONE(petal_aggregate_copy(NULL, &made, NULL));
+  NONE(petal_aggregate_copy(aggregate, NULL, NULL));
+  NONE(petal_aggregate_clear(NULL, NULL));
+  NONE(petal_aggregate_meet(NULL, "x", 1, 0, 1, NULL, 0, &meeting, NULL));
+  NONE(petal_aggregate_meet(aggregate, NULL, 1, 0, 1, NULL, 0, &meeting, NULL));
+  NONE(petal_aggregate_meet(aggregate, "x", 1, 0, 1, NULL, 1, &meeting, NULL));
+  NONE(petal_aggregate_meet(aggregate, "x", 1, 0, 1, NULL, 0, NULL, NULL));
+  NONE(petal_aggregate_meet_u64(NULL, 1, 0, 1, NULL, 0, &meeting, NULL));
+  NONE(petal_aggregate_meet_u64(aggregate, 1, 0, 1, NULL, 0, NULL, NULL));
+  NONE(petal_aggregate_meet_hash(NULL, 1, 0, 1, NULL, 0, &meeting, NULL));
+  NONE(petal_aggregate_meet_hash(aggregate, 1, 0, 1, NULL, 1, &meeting, NULL));
+  NONE(petal_aggregate_leave(NULL, "x", 1, 0, 1, NULL, NULL));
+  NONE(petal_aggregate_leave(aggregate, NULL, 1, 0, 1, NULL, NULL));
+  NONE(petal_aggregate_leave_u64(NULL, 1, 0, 1, NULL, NULL));
+  NONE(petal_aggregate_leave_hash(NULL, 1, 0, 1, NULL, NULL));
+  NONE(petal_aggregate_told(NULL, "x", 1, &told, 1, &count, NULL));
+  NONE(petal_aggregate_told(aggregate, NULL, 1, &told, 1, &count, NULL));
+  NONE(petal_aggregate_told(aggregate, "x", 1, NULL, 1, &count, NULL));
+  NONE(petal_aggregate_told(aggregate, "x", 1, &told, 1, NULL, NULL));
+  NONE(petal_aggregate_told_u64(NULL, 1, &told, 1, &count, NULL));
+  NONE(petal_aggregate_told_hash(NULL, 1, &told, 1, &count, NULL));
+  NONE(petal_aggregate_tell(NULL, "x", 1, 0, &meeting, NULL));
+  NONE(petal_aggregate_tell(aggregate, NULL, 1, 0, &meeting, NULL));
+  NONE(petal_aggregate_tell_u64(NULL, 1, 0, &meeting, NULL));
+  NONE(petal_aggregate_tell_hash(NULL, 1, 0, &meeting, NULL));
+  NONE(petal_aggregate_forget(NULL, "x", 1, 0, NULL, NULL));
+  NONE(petal_aggregate_forget(aggregate, NULL, 1, 0, NULL, NULL));
+  NONE(petal_aggregate_forget_u64(NULL, 1, 0, NULL, NULL));
+  NONE(petal_aggregate_forget_hash(NULL, 1, 0, NULL, NULL));
+  NONE(petal_aggregate_results(NULL, &results, NULL));
+  NONE(petal_aggregate_results(aggregate, NULL, NULL));
+  NONE(petal_aggregate_expect(NULL, 1, &errors, NULL));
+  NONE(petal_aggregate_expect(aggregate, 1, NULL, NULL));
+  NONE(petal_aggregate_count_of(NULL, 0, &size, NULL));
+  NONE(petal_aggregate_count_of(aggregate, 0, NULL, NULL));
+  CHECK_EQUAL(petal_aggregate_states(NULL), 0);
+  NONE(petal_aggregate_open(NULL, NULL, &made, NULL));
+  NONE(petal_aggregate_open("x", NULL, NULL, NULL));
+  NONE(petal_aggregate_open_descriptor(0, 0, NULL, NULL, NULL));
+  NONE(petal_aggregate_open_in_buffer(NULL, 1, NULL, &made, NULL));
+  NONE(petal_aggregate_open_in_buffer(image, sizeof image, NULL, NULL, NULL));
+  NONE(petal_aggregate_load(NULL, 1, NULL, &made, NULL));
+  NONE(petal_aggregate_load(image, sizeof image, NULL, NULL, NULL));
+  NONE(petal_aggregate_serialized_size(NULL, &size, NULL));
+  NONE(petal_aggregate_serialized_size(aggregate, NULL, NULL));
+  NONE(petal_aggregate_serialize(NULL, image, sizeof image, NULL, NULL));
+  NONE(petal_aggregate_serialize(aggregate, NULL, sizeof image, NULL, NULL));
+  NONE(petal_aggregate_serialize_to(NULL, NULL, NULL, NULL));
+  NONE(petal_aggregate_serialize_to(aggregate, NULL, NULL, NULL));
+  NONE(petal_aggregate_save(NULL, "x", NULL));
+  NONE(petal_aggregate_save(aggregate, NULL, NULL));
+  NONE(petal_aggregate_verify(NULL, NULL));
+  NONE(petal_aggregate_describe(NULL, &description, NULL));
+  NONE(petal_aggregate_describe(aggregate, NULL, NULL));
+  NONE(petal_aggregate_sync(NULL, NULL));
+  NONE(petal_aggregate_vouch(NULL, NULL));
+  CHECK(made == NULL && size == 0 && count == 0 && told == 0);
+  CHECK_OK(petal_aggregate_leave_u64(aggregate, 1, 0, 1, NULL, NULL));
+  CHECK_OK(petal_aggregate_forget_u64(aggregate, 1, 0, NULL, NULL));
+  CHECK_OK(petal_aggregate_results(aggregate, &results, NULL));
+  CHECK_EQUAL(results.firsts + results.refused_firsts, 0);
+  petal_aggregate_free(aggregate);
+  petal_aggregate_free(NULL);
+  return check_done();
+}

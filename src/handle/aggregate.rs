@@ -1,0 +1,331 @@
+//! The calls of an aggregate.
+
+use crate::contract::{Base, Capabilities, Handle, Payload, Structure};
+use crate::error::{Result, error};
+use crate::handle::image::Image;
+use crate::kinds::aggregate::exact_sum;
+use crate::kinds::aggregate::state::{Extreme, Tallies};
+use crate::kinds::aggregate::{Meeting, Memories, StateValue, sizing};
+use crate::storage::try_vec;
+#[cfg(doc)]
+use crate::{HashFunction, Status};
+
+/// Sum, mean, maximum, minimum and count of values that change, where each participant counts once however often it is
+/// met (Pournaras, Warnier and Brazier 2013).
+///
+/// Two participants meet, and the *disseminator* tells the *aggregator* its state and value:
+///
+/// 1. the disseminator asks which states it [told](Aggregate::told) this aggregator, mostly none or one;
+/// 2. the aggregator [meets](Aggregate::meet) the disseminator, and is given state and value, and those told before;
+/// 3. the disseminator [notes](Aggregate::tell) the answer.
+///
+/// A value belongs to its state: a participant whose value changes takes another state. States are numbers below the
+/// parameter `states`. Each participant may give a state a value of its own, but never a second one.
+///
+/// An id is a byte string, a `u64` or a hash; each call has a form for each. At a false-positive rate an id that is new
+/// seems known, and is refused at each meeting; at the same rate a change is taken for a duplicate.
+/// [`Aggregate::expect`] has the formulas. Many threads may use shared references at once. The calls about the bytes
+/// are in [`Image`].
+///
+/// ```
+/// use petal::{Aggregate, Meeting, Spec, StateValue};
+/// let spec = Spec { kind: Some(petal::kinds::aggregate::ROW.kind), capacity: 1000, ..Spec::default() };
+/// let mut ours: Aggregate = petal::create_as(&spec)?;
+/// let mut theirs: Aggregate = petal::create_as(&spec)?;
+/// let (cold, warm) = (StateValue { state: 0, value: 18.5 }, StateValue { state: 1, value: 21.0 });
+///
+/// let answer = ours.meet(b"sensor 7", cold, &[])?;
+/// theirs.tell(b"we", cold.state, Some(answer))?;
+/// assert_eq!(ours.meet(b"sensor 7", cold, &[cold])?, Meeting::Duplicate);
+///
+/// assert_eq!(theirs.told(b"we")?, [0]);
+/// assert_eq!(ours.meet(b"sensor 7", warm, &[cold])?, Meeting::Changed { replaced: 0 });
+/// assert_eq!((ours.results().count, ours.results().sum), (1, 21.0));
+/// # Ok::<(), petal::Error>(())
+/// ```
+pub struct Aggregate {
+    memories: Memories,
+}
+
+impl core::fmt::Debug for Aggregate {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Aggregate").field("results", &self.results()).finish_non_exhaustive()
+    }
+}
+
+impl Image for Aggregate {
+    fn payload(&self) -> &dyn Payload {
+        &self.memories
+    }
+
+    fn payload_mut(&mut self) -> &mut dyn Payload {
+        &mut self.memories
+    }
+
+    fn over(base: Base) -> Result<Aggregate> {
+        match base.row().structure {
+            Structure::Own { handle: Handle::Aggregate, .. } => Ok(Aggregate { memories: Memories::open(base)? }),
+            _ => Err(base.other_handle(Handle::Aggregate)),
+        }
+    }
+}
+
+/// What is aggregated now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Results {
+    /// How many participants are aggregated.
+    pub count: u64,
+    /// The sum of their values, rounded once to the nearest double. Infinite if no double is that great.
+    pub sum: f64,
+    /// The exact mean of their values, rounded once. NaN if nobody is aggregated.
+    pub mean: f64,
+    /// The greatest value, or a bound above all of them: see [`Results::is_maximum_exact`]. NaN if nobody is
+    /// aggregated.
+    pub maximum: f64,
+    /// The least value, or a bound below all of them: see [`Results::is_minimum_exact`]. NaN if nobody is aggregated.
+    pub minimum: f64,
+    /// Whether a participant has the maximum. If all who had it changed or left, the maximum is a bound, until a
+    /// participant comes to it again or above it.
+    pub is_maximum_exact: bool,
+    /// Whether a participant has the minimum.
+    pub is_minimum_exact: bool,
+    /// How many participants have come, estimated: those who are aggregated, and those who were refused because they
+    /// seemed known. The mean times this is the sum without the bias of false positives.
+    pub participants: f64,
+    /// How often each outcome came.
+    pub tallies: Tallies,
+}
+
+/// What false positives are expected to cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// The false-positive rate `f(n)` of each memory that has as many entries as there are participants.
+    pub false_positive_rate: f64,
+    /// How many of the participants are refused when they come, one after the other, because they seem known:
+    /// `f(0) + ... + f(n - 1)`. Each is refused again at each further meeting.
+    pub refused_firsts: f64,
+    /// The relative error of sum and count: `-refused_firsts / n`, if values do not depend on ids. The mean has none.
+    pub bias: f64,
+    /// The share of changes that are taken for duplicates when they are told, `f(n)`, of participants who are
+    /// aggregated. They are again at each further meeting, until other changes free the counters.
+    pub missed_changes: f64,
+}
+
+impl Aggregate {
+    /// Meets the participant with this id, which is in the state `now` and cites what it may have told this aggregator
+    /// before: an empty list, or the states that [`Aggregate::told`] gave, each with its value.
+    ///
+    /// Takes the time of one lookup for each cited state and two more.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`] for a state that there is not, a value that is not finite, or more previous states than
+    /// there are; [`Status::Unsupported`] without an aggregator's memories; [`Status::UnsupportedByHandle`] if the
+    /// handle is for reading; [`Status::KeyMissing`]; [`Status::Full`] after 2^62 meetings. Nothing is changed then.
+    pub fn meet(&mut self, id: &[u8], now: StateValue, previous: &[StateValue]) -> Result<Meeting> {
+        self.meet_hash(self.base().hasher().hash_key(id)?, now, previous)
+    }
+
+    /// [`Aggregate::meet`] of a number.
+    ///
+    /// # Errors
+    /// As [`Aggregate::meet`].
+    pub fn meet_u64(&mut self, id: u64, now: StateValue, previous: &[StateValue]) -> Result<Meeting> {
+        self.meet_hash(self.base().hasher().hash_u64(id)?, now, previous)
+    }
+
+    /// [`Aggregate::meet`] of the hash of an id.
+    ///
+    /// # Errors
+    /// As [`Aggregate::meet`].
+    pub fn meet_hash(&mut self, id: u64, now: StateValue, previous: &[StateValue]) -> Result<Meeting> {
+        self.check_aggregator("meet", Capabilities::INSERT)?;
+        self.memories.meet(id, now, previous)
+    }
+
+    /// Forgets the participant with this id, which is aggregated in the state `now`, and takes its value away. Returns
+    /// false, with nothing changed, if it is not aggregated in this state.
+    ///
+    /// # Errors
+    /// As [`Aggregate::meet`].
+    pub fn leave(&mut self, id: &[u8], now: StateValue) -> Result<bool> {
+        self.leave_hash(self.base().hasher().hash_key(id)?, now)
+    }
+
+    /// [`Aggregate::leave`] of a number.
+    ///
+    /// # Errors
+    /// As [`Aggregate::meet`].
+    pub fn leave_u64(&mut self, id: u64, now: StateValue) -> Result<bool> {
+        self.leave_hash(self.base().hasher().hash_u64(id)?, now)
+    }
+
+    /// [`Aggregate::leave`] of the hash of an id.
+    ///
+    /// # Errors
+    /// As [`Aggregate::meet`].
+    pub fn leave_hash(&mut self, id: u64, now: StateValue) -> Result<bool> {
+        self.check_aggregator("let a participant leave", Capabilities::REMOVE)?;
+        self.memories.leave(id, now)
+    }
+
+    /// The states that this disseminator told the aggregator with this id, in ascending order: none before their first
+    /// meeting, then one. At the false-positive rate of the memory there are others, so cite all of them; the
+    /// aggregator finds out which one it has. Looks up all states.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] without a disseminator's memory; [`Status::KeyMissing`]; [`Status::OutOfMemory`].
+    pub fn told(&self, aggregator: &[u8]) -> Result<Vec<u32>> {
+        self.told_hash(self.base().hasher().hash_key(aggregator)?)
+    }
+
+    /// [`Aggregate::told`] of a number.
+    ///
+    /// # Errors
+    /// As [`Aggregate::told`].
+    pub fn told_u64(&self, aggregator: u64) -> Result<Vec<u32>> {
+        self.told_hash(self.base().hasher().hash_u64(aggregator)?)
+    }
+
+    /// [`Aggregate::told`] of the hash of an id.
+    ///
+    /// # Errors
+    /// As [`Aggregate::told`].
+    pub fn told_hash(&self, aggregator: u64) -> Result<Vec<u32>> {
+        self.check_disseminator()?;
+        let all = || (0..self.memories.layout().states).filter(|state| self.memories.has_told(aggregator, *state));
+        let mut told = try_vec(all().count())?;
+        // Another process may change the image meanwhile, and the memory stays what was asked for.
+        let most = told.capacity();
+        told.extend(all().take(most));
+        Ok(told)
+    }
+
+    /// Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are
+    /// noted, and a duplicate and a refusal change nothing. Give `None` if no answer came: the memory then has the
+    /// state beside the previous one, and the next meeting shows which of them is aggregated.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`] for a state that there is not; [`Status::Unsupported`] without a disseminator's memory;
+    /// [`Status::UnsupportedByHandle`] if the handle is for reading; [`Status::KeyMissing`].
+    pub fn tell(&mut self, aggregator: &[u8], state: u32, answer: Option<Meeting>) -> Result<()> {
+        self.tell_hash(self.base().hasher().hash_key(aggregator)?, state, answer)
+    }
+
+    /// [`Aggregate::tell`] of a number.
+    ///
+    /// # Errors
+    /// As [`Aggregate::tell`].
+    pub fn tell_u64(&mut self, aggregator: u64, state: u32, answer: Option<Meeting>) -> Result<()> {
+        self.tell_hash(self.base().hasher().hash_u64(aggregator)?, state, answer)
+    }
+
+    /// [`Aggregate::tell`] of the hash of an id.
+    ///
+    /// # Errors
+    /// As [`Aggregate::tell`].
+    pub fn tell_hash(&mut self, aggregator: u64, state: u32, answer: Option<Meeting>) -> Result<()> {
+        self.check_disseminator()?;
+        self.base().check_capability("tell", Capabilities::INSERT)?;
+        self.memories.tell(aggregator, state, answer)
+    }
+
+    /// Forgets that the aggregator with this id was told `state`, for an aggregator that left or that lost its
+    /// memories. Returns false, with nothing changed, if it was not told.
+    ///
+    /// # Errors
+    /// As [`Aggregate::tell`].
+    pub fn forget(&mut self, aggregator: &[u8], state: u32) -> Result<bool> {
+        self.forget_hash(self.base().hasher().hash_key(aggregator)?, state)
+    }
+
+    /// [`Aggregate::forget`] of a number.
+    ///
+    /// # Errors
+    /// As [`Aggregate::tell`].
+    pub fn forget_u64(&mut self, aggregator: u64, state: u32) -> Result<bool> {
+        self.forget_hash(self.base().hasher().hash_u64(aggregator)?, state)
+    }
+
+    /// [`Aggregate::forget`] of the hash of an id.
+    ///
+    /// # Errors
+    /// As [`Aggregate::tell`].
+    pub fn forget_hash(&mut self, aggregator: u64, state: u32) -> Result<bool> {
+        self.check_disseminator()?;
+        self.base().check_capability("forget", Capabilities::REMOVE)?;
+        self.memories.forget(aggregator, state)
+    }
+
+    /// What is aggregated now. Constant time, but for `participants`, which takes some hundred rates.
+    pub fn results(&self) -> Results {
+        let state = self.memories.state();
+        let (count, tallies) = (state.tallies.count(), state.tallies);
+        let known = |value: f64| if count == 0 { f64::NAN } else { value };
+        let is_exact = |extreme: Extreme| count > 0 && extreme.holders > 0;
+        Results {
+            count,
+            sum: exact_sum::mean(&state.sum, 1),
+            mean: known(exact_sum::mean(&state.sum, count)),
+            maximum: known(state.maximum.value),
+            minimum: known(state.minimum.value),
+            is_maximum_exact: is_exact(state.maximum),
+            is_minimum_exact: is_exact(state.minimum),
+            participants: sizing::participants(self.memories.layout(), count),
+            tallies,
+        }
+    }
+
+    /// How many participants are aggregated with a state. If a state means the same value everywhere, these counts are
+    /// the exact distribution of values, with maximum, minimum and median.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`] for a state that there is not; [`Status::Unsupported`] without an aggregator's memories.
+    pub fn count_of(&self, state: u32) -> Result<u64> {
+        self.check_role("count the participants of a state", self.memories.layout().aggregates(), "disseminator")?;
+        self.memories.check_number(state)?;
+        Ok(self.memories.count_of(state))
+    }
+
+    /// What false positives are expected to cost with so many participants, of whom all are met.
+    pub fn expect(&self, participants: u64) -> Expected {
+        let layout = self.memories.layout();
+        let refused_firsts = sizing::refused_firsts(layout, participants);
+        Expected {
+            false_positive_rate: layout.rate(participants),
+            refused_firsts,
+            bias: if participants == 0 { 0.0 } else { -refused_firsts / participants as f64 },
+            missed_changes: layout.rate(participants),
+        }
+    }
+
+    /// How many states a participant can have.
+    pub fn states(&self) -> u32 {
+        self.memories.layout().states
+    }
+
+    /// Forgets everything: what is aggregated, what was told, and how often each outcome came.
+    ///
+    /// # Errors
+    /// [`Status::UnsupportedByHandle`] if the handle is for reading.
+    pub fn clear(&mut self) -> Result<()> {
+        self.base().check_capability("clear", Capabilities::CLEAR)?;
+        self.memories.clear()
+    }
+
+    /// Refuses calls of a role that the aggregate was made without.
+    fn check_role(&self, verb: &str, has: bool, other: &str) -> Result<()> {
+        match has {
+            true => Ok(()),
+            false => Err(error!(Unsupported, "an aggregate with roles = {other} cannot {verb}")),
+        }
+    }
+
+    fn check_aggregator(&self, verb: &str, capability: Capabilities) -> Result<()> {
+        self.check_role(verb, self.memories.layout().aggregates(), "disseminator")?;
+        self.base().check_capability(verb, capability)
+    }
+
+    fn check_disseminator(&self) -> Result<()> {
+        self.check_role("say what it told", self.memories.layout().disseminates(), "aggregator")
+    }
+}
