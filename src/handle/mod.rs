@@ -1,6 +1,7 @@
 //! What callers hold: [`filter::Filter`], [`map::Map`] and [`sketch::Sketch`] over a kind of any sort, and the
 //! [`image`] of each.
 
+pub mod digest;
 pub mod estimate;
 pub mod filter;
 pub mod image;

@@ -3,7 +3,7 @@
 use crate::contract::Row;
 use crate::error::{Error, left_out};
 use crate::kinds::{
-    age_partitioned, aleph, approximator, blocked, bloom, bloomier, counting, cuckoo, d_left, exact_bits,
+    age_partitioned, aleph, approximator, blocked, bloom, bloomier, counting, cuckoo, d_left, digest, exact_bits,
     foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse, golomb, golomb_stream, hash_compaction,
     iblt, layered, mutable_bloomier, pinsketch, quotient, removed_set, retrieval, ribbon, riblt, rocksdb_bloom,
     rotating, scalable, signatures, spectral, split_block, stable, taffy, variable_increment, vector_quotient,
@@ -89,6 +89,7 @@ kinds! {
     /// The kinds that are alone in their handle, such as `router`. Their handles have headers of their own, and lists of
     /// kinds to choose from leave them out.
     OWN, NO_OWN:
+    "digest" digest,
 }
 
 kinds! {
