@@ -51,6 +51,9 @@ pub struct Found {
     pub is_complete: bool,
     /// The probability that a random excerpt with as many blocks, which no payload has, is found.
     pub rate: f64,
+    /// How many wrong segments are named on average beside the right one, if the excerpt is there: 0 without ids. Only
+    /// the entries of segments tell these apart, so the number is far above `rate`.
+    pub wrong_segments: f64,
     /// How many entries were looked up.
     pub lookups: u64,
 }
@@ -102,13 +105,19 @@ impl Digest {
             Cut::Content => search.content(excerpt),
         };
         let rate = self.entry_rate();
-        let (is_complete, rate) = match ended? {
-            Ended::Fixed { is_complete } => (is_complete, sizing::rate_of_random(shape, &search.state, rate, length)),
+        let (is_complete, blocks, found_rate) = match ended? {
+            Ended::Fixed { is_complete } => {
+                // An excerpt of the worst alignment has so many whole blocks.
+                let blocks = (length + 1) / shape.block_bytes - 1;
+                (is_complete, blocks, sizing::rate_of_random(shape, &search.state, rate, length))
+            }
             Ended::Content { is_complete, blocks, entries } => {
-                (is_complete, sizing::rate_of_blocks(shape, &search.state, rate, blocks, entries))
+                (is_complete, blocks, sizing::rate_of_blocks(shape, &search.state, rate, blocks, entries))
             }
         };
-        Ok(Found { matches: search.matches, is_complete, rate, lookups: search.lookups })
+        let wrong_segments = sizing::wrong_segments(&search.state, rate, blocks);
+        let Search { matches, lookups, .. } = search;
+        Ok(Found { matches, is_complete, rate: found_rate, wrong_segments, lookups })
     }
 }
 

@@ -82,6 +82,11 @@ pub fn rate_of_random(shape: &Shape, state: &State, rate: f64, length: u64) -> f
     }
 }
 
+/// How many wrong segments are named on average for an excerpt that is there, with so many blocks: S e^q.
+pub fn wrong_segments(state: &State, rate: f64, blocks: u64) -> f64 {
+    state.segments as f64 * rate.powf(blocks as f64)
+}
+
 /// The probability that an excerpt with these blocks and entries, cut by content, is found if no payload has it.
 pub fn rate_of_blocks(shape: &Shape, state: &State, rate: f64, blocks: u64, entries: u64) -> f64 {
     place_rate(shape, state, rate, entries as f64, blocks as f64)
