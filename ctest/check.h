@@ -14,6 +14,7 @@
 #endif
 
 #include <petal.h>
+#include <petal_digest.h>
 #include <petal_formats.h>
 #include <petal_map.h>
 #include <petal_more.h>

@@ -22,6 +22,7 @@
  * - petal_map.h: maps from keys to values;
  * - petal_sketch.h: sketches of sets, which you can subtract and list;
  * - petal_session.h: sessions, in which two sides find out what only one of them has;
+ * - petal_digest.h: digests of payloads, which say in which payload an excerpt was, and where;
  * - petal_formats.h: other systems' filters, and compact forms inside another system's file;
  * - petal_policy.h: filter policies of sorted tables, as LevelDB has them;
  * - petal_inline.h: lookups and insertions that the compiler puts into your program.
@@ -580,6 +581,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_RIBLT 257
 /** Sums of powers in a finite field, the bytes of minisketch: lists differences in the least memory. */
 #define PETAL_KIND_PINSKETCH 258
+/** Which blocks of bytes payloads had, and where: finds the payload and the offset of an excerpt. */
+#define PETAL_KIND_DIGEST 1280
 
 /** A hash function: one of `PETAL_HASH_*`. */
 typedef uint32_t petal_hash_function;

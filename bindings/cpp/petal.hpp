@@ -68,6 +68,7 @@
 #include "petal/sketches.hpp"
 #include "petal/sessions.hpp"
 #include "petal/streams.hpp"
+#include "petal/digests.hpp"
 #include "petal/policies.hpp"
 #include "petal/kinds.hpp"
 #include "petal/formats.hpp"

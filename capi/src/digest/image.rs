@@ -6,9 +6,9 @@ use super::{give, petal_digest};
 use crate::boundary::{self, boundary, read_path};
 use crate::describe::{description_of, petal_description};
 use crate::filter::files::{petal_open_options, read_options};
-use crate::image::serialize;
+use crate::image::{petal_write_callback, serialize, serialize_to};
 use crate::status::{petal_error, petal_status};
-use petal_core::Image;
+use petal_core::{Error, Image, Status};
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
 
@@ -28,6 +28,24 @@ pub unsafe extern "C" fn petal_digest_open(
 }
 
 /// Opens the image at `offset`, a multiple of 8, of an open file, as `petal_filter_open_descriptor()` does. `options`
+/// is nullable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_open_descriptor(
+    descriptor: isize,
+    offset: u64,
+    options: *const petal_open_options,
+    digest: *mut *mut petal_digest,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [digest], {
+        let failed = |_| Error::new(Status::OutOfRange, format_args!("descriptor = {descriptor} is not one of a file"));
+        let descriptor = i32::try_from(descriptor).map_err(failed)?;
+        // SAFETY: checked for NULL; by the conventions `options` is NULL or a struct of its size, and `digest` is
+        // writable.
+        unsafe { give(digest, || petal_core::open_descriptor_as(descriptor, offset, &read_options(options)?)) }
+    })
+}
+
 /// Opens the image at the start of a buffer, aligned to 8. If the image opens in place, the buffer must outlive the
 /// handle. The library writes to the buffer only with `PETAL_OPEN_WRITE`. `options` is nullable.
 #[unsafe(no_mangle)]
@@ -101,6 +119,20 @@ pub unsafe extern "C" fn petal_digest_serialize(
 }
 
 /// Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
+/// `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_serialize_to(
+    digest: *const petal_digest,
+    write: petal_write_callback,
+    context: *mut c_void,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [digest], {
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes.
+        unsafe { serialize_to(petal_digest::get(digest)?, write, context) }
+    })
+}
+
 /// Writes the image to a file, atomically, as `petal_filter_save()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_save(

@@ -17,8 +17,9 @@
 //!     if (found.matches > 0 && matches[0].payload == 7) printf("at %d\n", (int)matches[0].offset);
 //!
 //! A digest uses these fields of its spec: capacity, the bytes of data; false_positive_rate, that of one entry; or bits
-//! and hashes; hash function, seed, key and parameters. kind may be 0. Without a rate and bits, the parameter
-//! `bytes_per_byte` says how many bytes of memory each byte of data gets: .05 unless you set it. `block_bytes` is the
+//! and hashes; hash function, seed, key and parameters. The kind is `PETAL_KIND_DIGEST`, or 0 if you set no parameter.
+//! Without a rate and bits, the parameter `bytes_per_byte` says how many bytes of memory each byte of data gets: .05
+//! unless you set it. `block_bytes` is the
 //! length of a block, `cut` says whether blocks are fixed (0) or cut by content (1), `levels` how many levels of groups
 //! there are, `payloads` how many ids the digest keeps, and `attachment_bytes` how many bytes of your own.
 //!
@@ -447,4 +448,17 @@ pub unsafe extern "C" fn petal_digest_clear(digest: *mut petal_digest, error: *m
         // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
         unsafe { (*digest).0.change(|digest| digest.clear())? }
     })
+}
+
+/// Returns what this digest can do now: `PETAL_CAN_*`, ORed. A digest that is open for reading can do less than its
+/// kind. 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_capabilities(digest: *const petal_digest) -> u64 {
+    let mut capabilities = 0;
+    let _ = boundary!(NO_ERROR, [digest], {
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes.
+        capabilities = unsafe { petal_digest::get(digest)? }.capabilities().0;
+        Ok(())
+    });
+    capabilities
 }
