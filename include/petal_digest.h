@@ -296,8 +296,8 @@ petal_status petal_digest_save(const petal_digest *digest, const char *path, pet
 petal_status petal_digest_verify(const petal_digest *digest, petal_error *error);
 
 /**
- * Describes a digest. `hashes` is the number of bits of an entry, `bits` the number of bits of the filter, and `offered`
- * and `capacity` count bytes of data. Constant time: reads no payload.
+ * Describes a digest. `hashes` is the number of bits of an entry, `bits` the number of bits of the filter, and
+ * `offered` and `capacity` count bytes of data. Constant time: reads no payload.
  */
 petal_status petal_digest_describe(const petal_digest *digest,
                                    petal_description *description,

@@ -157,8 +157,8 @@ pub unsafe extern "C" fn petal_digest_verify(digest: *const petal_digest, error:
     })
 }
 
-/// Describes a digest. `hashes` is the number of bits of an entry, `bits` the number of bits of the filter, and `offered`
-/// and `capacity` count bytes of data. Constant time: reads no payload.
+/// Describes a digest. `hashes` is the number of bits of an entry, `bits` the number of bits of the filter, and
+/// `offered` and `capacity` count bytes of data. Constant time: reads no payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_describe(
     digest: *const petal_digest,

@@ -10,7 +10,7 @@ use crate::kinds::digest::cut::{WINDOW, reach};
 use crate::kinds::digest::layout::{Cut, Shape, State};
 
 /// The greatest number of blocks for which the distribution of cuts is worked out. Longer excerpts take their mean.
-const MOST_CUTS: usize = 512;
+const MOST_CUTS: usize = 64;
 
 /// How many entries the filter of this shape gets for each block, on average.
 fn entries_of_block(shape: &Shape) -> f64 {
