@@ -15,6 +15,7 @@
 
 #include <petal.h>
 #include <petal_aggregate.h>
+#include <petal_digest.h>
 #include <petal_formats.h>
 #include <petal_map.h>
 #include <petal_more.h>

@@ -24,6 +24,7 @@
  * - petal_session.h: sessions, in which two sides find out what only one of them has;
  * - petal_router.h: routers, which find keys in a network;
  * - petal_aggregate.h: sum, mean, maximum and minimum of values that change, each counted once;
+ * - petal_digest.h: digests of payloads, which say in which payload an excerpt was, and where;
  * - petal_formats.h: other systems' filters, and compact forms inside another system's file;
  * - petal_policy.h: filter policies of sorted tables, as LevelDB has them;
  * - petal_inline.h: lookups and insertions that the compiler puts into your program.
@@ -586,6 +587,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_ROUTER 768
 /** Sum, mean, maximum, minimum and count of values that change, each counted once however often it is met. */
 #define PETAL_KIND_AGGREGATE 1024
+/** Which blocks of bytes payloads had, and where: finds the payload and the offset of an excerpt. */
+#define PETAL_KIND_DIGEST 1280
 
 /** A hash function: one of `PETAL_HASH_*`. */
 typedef uint32_t petal_hash_function;

@@ -70,6 +70,7 @@
 #include "petal/routers.hpp"
 #include "petal/aggregates.hpp"
 #include "petal/streams.hpp"
+#include "petal/digests.hpp"
 #include "petal/policies.hpp"
 #include "petal/kinds.hpp"
 #include "petal/formats.hpp"

@@ -25,6 +25,7 @@ Or import github.com/petal-filter/petal/bindings/go/view, which needs no C libra
 #include <petal_router.h>
 #include <petal_session.h>
 #include <petal_aggregate.h>
+#include <petal_digest.h>
 
 #if PETAL_VERSION_NUMBER < 100
 #error petal.h is older than this Go package: install the C library of the same version
@@ -342,6 +343,42 @@ static inline petal_status petal_go_router_load(const uint8_t *image, size_t len
 static inline petal_status petal_go_router_serialize(const petal_router *router, uint8_t *buffer, size_t length,
                                                      petal_error *error) {
 	return petal_router_serialize(router, buffer, length, NULL, error);
+}
+
+static inline petal_status petal_go_digest_load(const uint8_t *image, size_t length, const petal_open_options *options,
+                                                petal_digest **digest, petal_error *error) {
+	return petal_digest_load(image, length, options, digest, error);
+}
+
+static inline petal_status petal_go_digest_serialize(const petal_digest *digest, uint8_t *buffer, size_t length,
+                                                     petal_error *error) {
+	return petal_digest_serialize(digest, buffer, length, NULL, error);
+}
+
+static inline petal_status petal_go_digest_add(petal_digest *digest, uint64_t payload, const uint8_t *bytes,
+                                               size_t length, petal_error *error) {
+	return petal_digest_add(digest, payload, bytes, length, error);
+}
+
+static inline petal_status petal_go_digest_write(petal_digest *digest, const uint8_t *bytes, size_t length,
+                                                 petal_error *error) {
+	return petal_digest_write(digest, bytes, length, error);
+}
+
+static inline petal_status petal_go_digest_attach(petal_digest *digest, const uint8_t *bytes, size_t length,
+                                                  petal_error *error) {
+	return petal_digest_attach(digest, bytes, length, error);
+}
+
+static inline petal_status petal_go_digest_attachment(const petal_digest *digest, uint8_t *buffer, size_t room,
+                                                      size_t *length, petal_error *error) {
+	return petal_digest_attachment(digest, buffer, room, length, error);
+}
+
+static inline petal_status petal_go_digest_find(const petal_digest *digest, const uint8_t *excerpt, size_t length,
+                                                const petal_find_options *options, petal_digest_match *matches,
+                                                size_t room, petal_digest_found *found, petal_error *error) {
+	return petal_digest_find(digest, excerpt, length, options, matches, room, found, error);
 }
 
 static inline petal_status petal_go_session_receive(petal_session *session, const uint8_t *message, size_t length,

@@ -9,7 +9,9 @@ use crate::stdio::stdin;
 use petal::contract::{Payload, Structure};
 use petal::format::{HEADER_LENGTH, Header};
 use petal::interop::{self, ImportOptions};
-use petal::{Base, Capabilities, Filter, Image, Map, Measure, Mode, OpenOptions, Overfill, SecretKey, Sketch, Status};
+use petal::{
+    Base, Capabilities, Digest, Filter, Image, Map, Measure, Mode, OpenOptions, Overfill, SecretKey, Sketch, Status,
+};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
@@ -148,6 +150,16 @@ pub fn open_sketch(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<S
     match open_any(path, mode, key)? {
         Handle::Sketch(sketch) => Ok(sketch),
         other => Err(is_other(path, &other, "sketch")),
+    }
+}
+
+/// Opens the digest in the file at `path`, or reads a digest from standard input.
+pub fn open_digest(path: &Path, key: Option<SecretKey>) -> Outcome<Digest> {
+    let options = OpenOptions { mode: Mode::Read, key };
+    let failed = |error: petal::Error| Failure::at(path, &error);
+    match comes_once(path) && !path.is_dir() {
+        true => petal::load_as(&image(path)?, &options).map_err(failed),
+        false => petal::open_as(path, &options).map_err(failed),
     }
 }
 

@@ -23,6 +23,7 @@ mod combine;
 mod count;
 mod dedup;
 mod diff;
+mod digest;
 mod estimate;
 mod fold;
 mod formats;
@@ -117,6 +118,10 @@ fn dispatch(cli: &Cli) -> Outcome {
             args::sketch::Command::List(args) => sketch::list(args, common),
             args::sketch::Command::Import(args) => sketch::import(args, common),
             args::sketch::Command::Export(args) => sketch::export(args, common),
+        },
+        Command::Digest(args) => match &args.command {
+            args::digest::Command::Make(args) => digest::make(args, common),
+            args::digest::Command::Find(args) => digest::find(args, common),
         },
         Command::Diff(args) => diff::run(args, common),
         Command::Sync(args) => sync::run(args, common),

@@ -321,6 +321,33 @@ pub const PAGES: &[Page] = &[
             differs; 2 for trouble.",
     },
     Page {
+        name: "digest",
+        examples: &[(
+            "Which file of a folder has some bytes",
+            "petal digest make -o src.digest src; petal digest find src.digest -e excerpt.bin",
+        )],
+        status: "0 for success; 1 where `digest find` found nothing; 2 for trouble.",
+    },
+    Page {
+        name: "digest make",
+        examples: &[
+            ("A twentieth of the bytes of a folder", "petal digest make --bytes-per-byte 0.05 -o src.digest src"),
+            ("A stream", "zcat log.gz | petal digest make --cut content --capacity 10G -o log.digest -"),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "digest find",
+        examples: &[
+            ("Bytes of a file", "petal digest find src.digest --excerpt-file excerpt.bin"),
+            (
+                "A text of 63 bytes or more",
+                "petal digest find src.digest 'a sentence that is long enough to have a whole block of 32 bytes'",
+            ),
+        ],
+        status: "0 if an excerpt was found; 1 if none was; 2 for trouble.",
+    },
+    Page {
         name: "sketch",
         examples: &[(
             "What two lists do not have in common",

@@ -63,6 +63,38 @@ pub fn of_sketch(args: &args::sketch::Build) -> Outcome<Spec> {
     }
 }
 
+/// The spec of the options of `petal digest make`, for so many files whose names have so many bytes.
+pub fn of_digest(args: &args::digest::Make, capacity: u64, files: usize, names: usize) -> Outcome<Spec> {
+    let row = petal::kinds::digest::ROW;
+    let spec = Spec { capacity, kind: Some(row.kind), ..Spec::default() };
+    let mut spec = with(spec, Some(row.name), &args.hashing, &args.set)?;
+    let mut set = |name: &str, value: f64, option: &str| {
+        let parameter = petal::parameter_of(&spec, name)?;
+        if spec.parameters.iter().any(|setting| setting.id == parameter.id()) {
+            // The number of files is only a default.
+            return if option.is_empty() { Ok(()) } else { Err(Failure::new(format_args!("{option}: is set twice"))) };
+        }
+        let failed = |error: petal::Error| Failure::new(format_args!("{option}: {error}"));
+        let value = parameter.check(value).map_err(failed)?;
+        spec.set(parameter, value).map_err(failed)
+    };
+    let by_content = args.cut.as_deref().map(|cut| f64::from(u8::from(cut == "content")));
+    let options = [
+        ("bytes_per_byte", args.bytes_per_byte, "--bytes-per-byte"),
+        ("block_bytes", args.block_bytes, "--block-bytes"),
+        ("levels", args.levels, "--levels"),
+        ("cut", by_content, "--cut"),
+        ("payloads", Some(files as f64), ""),
+        ("attachment_bytes", Some(names as f64), ""),
+    ];
+    for (name, value, option) in options {
+        if let Some(value) = value {
+            set(name, value, option)?;
+        }
+    }
+    Ok(spec)
+}
+
 /// The spec of a sketch of minisketch in so many bytes, with the options of `petal sketch import`. Its capacity is the
 /// greatest number of sums for which the bytes have room.
 pub fn of_minisketch(args: &args::sketch::Import, bytes: usize) -> Outcome<Spec> {

@@ -2,6 +2,7 @@
 //! [`image`] of each.
 
 pub mod aggregate;
+pub mod digest;
 pub mod estimate;
 pub mod filter;
 pub mod image;

@@ -15,6 +15,7 @@ pub mod bloomier;
 pub mod counting;
 pub mod cuckoo;
 pub mod d_left;
+pub mod digest;
 pub mod exact_bits;
 pub mod foreign_bloom;
 pub mod foreign_cuckoo;

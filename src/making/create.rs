@@ -3,6 +3,7 @@
 use crate::contract::{Base, Overfill, Row, Sizes};
 use crate::error::{Result, error};
 use crate::format::{Geometry, HEADER_LENGTH, Header};
+use crate::handle::digest::Digest;
 use crate::handle::filter::Filter;
 use crate::handle::image::Image;
 use crate::handle::map::Map;
@@ -201,6 +202,23 @@ pub fn create_router(spec: &Spec, node: u64) -> Result<Router> {
 /// As [`create_as`].
 pub fn create_sketch(spec: &Spec) -> Result<Sketch> {
     create_as(&Spec { kind: Some(spec.kind.unwrap_or(registry::DEFAULT_SKETCH_KIND)), ..*spec })
+}
+
+/// An empty digest in memory of its own. The spec's capacity is a number of bytes of data, and its rate that of one
+/// entry. Without a rate and bits the parameter `bytes_per_byte` says the size.
+///
+/// # Errors
+/// As [`create_as`].
+pub fn create_digest(spec: &Spec) -> Result<Digest> {
+    let kind = spec.kind.unwrap_or(crate::kinds::digest::KIND);
+    let mut digest: Digest = create_as(&Spec { kind: Some(kind), ..*spec })?;
+    let base = digest.base_mut();
+    // The size may come from the memory for each byte, and the rate follows from that.
+    if base.header().false_positive_rate > 0.0 {
+        let rate = (base.row().false_positive_rate)(base.geometry(), base.header().capacity);
+        base.promise(rate);
+    }
+    Ok(digest)
 }
 
 /// An empty filter or map in memory of its own. The kind has to be one that is made empty, and `geometry` is what

@@ -20,8 +20,8 @@ pub use compact::{
 };
 pub(crate) use create::base;
 pub use create::{
-    create, create_as, create_in, create_map, create_router, create_sketch, expected_false_positive_rate,
-    expected_omissions, geometry, image_size, parameter_of, row_of,
+    create, create_as, create_digest, create_in, create_map, create_router, create_sketch,
+    expected_false_positive_rate, expected_omissions, geometry, image_size, parameter_of, row_of,
 };
 pub use map_builder::MapBuilder;
 #[cfg(unix)]

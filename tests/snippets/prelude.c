@@ -9,6 +9,7 @@
 #include <petal_router.h>
 #include <petal_aggregate.h>
 #include <petal_session.h>
+#include <petal_digest.h>
 #include <petal_sketch.h>
 #include <stdio.h>
 #include <stdlib.h>

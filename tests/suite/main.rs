@@ -19,6 +19,7 @@ mod corners;
 mod counting;
 mod cuckoo;
 mod d_left;
+mod digest;
 mod dependent;
 mod estimate;
 mod exact_bits;

@@ -1,5 +1,6 @@
 //! The command line. `build.rs` makes the man pages and the shell completions from it too.
 
+pub mod digest;
 pub mod map;
 pub mod sketch;
 pub mod sync;
@@ -207,6 +208,11 @@ pub enum Command {
     /// `petal info` and `petal verify` take sketches too.
     #[command(after_long_help = manual::after_help("sketch"))]
     Sketch(sketch::Sketch),
+    /// Make digests of files, and say in which file an excerpt was, and where.
+    ///
+    /// A digest keeps some hundredths of the bytes of the files. `petal info` and `petal verify` take digests too.
+    #[command(after_long_help = manual::after_help("digest"))]
+    Digest(digest::Digest),
     /// Print what only one of two sets has: `< key` if only LEFT has it, and `> key` if only RIGHT has it.
     ///
     /// LEFT and RIGHT are files of keys in any order, or sketches. A key that comes twice counts once. Files of keys

@@ -1,0 +1,180 @@
+// Digests of payloads. Part of petal.hpp: include that.
+#ifndef PETAL_HPP_DIGESTS
+#define PETAL_HPP_DIGESTS
+
+#include "builders.hpp"
+
+#include <petal_digest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace petal {
+#if !PETAL_HPP_EXCEPTIONS
+inline namespace without_exceptions {
+#endif
+
+namespace detail {
+
+/// The functions of the C API for digests as images. Digests do not merge.
+struct digest_calls {
+  static constexpr auto free = petal_digest_free;
+  static constexpr auto open = petal_digest_open;
+  static constexpr auto open_descriptor = petal_digest_open_descriptor;
+  static constexpr auto open_in_buffer = petal_digest_open_in_buffer;
+  static constexpr auto load = petal_digest_load;
+  static constexpr auto copy = petal_digest_copy;
+  static constexpr auto clear = petal_digest_clear;
+  static constexpr auto sync = petal_digest_sync;
+  static constexpr auto vouch = petal_digest_vouch;
+  static constexpr auto verify = petal_digest_verify;
+  static constexpr auto save = petal_digest_save;
+  static constexpr auto capabilities = petal_digest_capabilities;
+  static constexpr auto describe = petal_digest_describe;
+  static constexpr auto serialized_size = petal_digest_serialized_size;
+  static constexpr auto serialize = petal_digest_serialize;
+  static constexpr auto serialize_to = petal_digest_serialize_to;
+};
+
+}  // namespace detail
+
+/// The places where an excerpt was found, and what the search says of them.
+struct excerpt_found {
+  std::vector<petal_digest_match> matches;
+  petal_digest_found report{};
+};
+
+/// What is left of payloads that went by: enough to say in which of them an excerpt was, and where.
+///
+///     petal::digest digest(petal::spec().capacity(100000));
+///     const std::vector<unsigned char> payload(1500, 'x');
+///     digest.add(7, {payload.data(), payload.size()});
+///     const petal::excerpt_found found = digest.find({payload.data(), 300});
+///     for (const petal_digest_match &one : found.matches) std::printf("%d\n", static_cast<int>(one.offset));
+///
+/// See petal_digest.h.
+class digest : public detail::image_owner<digest, petal_digest, detail::digest_calls> {
+ public:
+  /// A digest without a handle, as after a move.
+  digest() noexcept = default;
+
+  /// Makes an empty digest.
+  static result<digest> try_make(const spec &wanted) noexcept {
+    if (auto fine = wanted.check(); !fine) return fine.error();
+    return made([&](petal_digest **handle, petal_error *error) noexcept {
+      return petal_digest_new(&wanted.get(), handle, error);
+    });
+  }
+
+  /// Takes a payload under an id of yours.
+  result<void> try_add(std::uint64_t payload, bytes data) noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_digest_add(get(), payload, data.data(), data.size(), error);
+    });
+  }
+  /// Begins a payload that comes in pieces.
+  result<void> try_begin(std::uint64_t payload) noexcept {
+    return detail::tried([&](petal_error *error) noexcept { return petal_digest_begin(get(), payload, error); });
+  }
+  /// Takes the next bytes of the open payload.
+  result<void> try_write(bytes data) noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_digest_write(get(), data.data(), data.size(), error);
+    });
+  }
+  /// Ends the open payload.
+  result<void> try_end() noexcept {
+    return detail::tried([&](petal_error *error) noexcept { return petal_digest_end(get(), error); });
+  }
+
+  /// Looks for an excerpt, and gives at most `room` places.
+  result<excerpt_found> try_find(bytes excerpt, std::size_t room = 64,
+                                 const petal_find_options *options = nullptr) const noexcept {
+    excerpt_found found;
+    if (auto had = detail::allocating([&] { found.matches.resize(room); }); !had) return had.error();
+    found.report = detail::sized<petal_digest_found>();
+    auto searched = detail::tried([&](petal_error *error) noexcept {
+      return petal_digest_find(get(), excerpt.data(), excerpt.size(), options, found.matches.data(), room,
+                               &found.report, error);
+    });
+    if (!searched) return searched.error();
+    found.matches.resize(found.report.matches);
+    return found;
+  }
+  /// The bytes of the shortest excerpt that can be asked for.
+  std::uint64_t shortest_excerpt() const noexcept { return petal_digest_shortest_excerpt(get()); }
+  /// The bytes of the shortest excerpt that is found with at most this probability if it did not go by; 0 if none is.
+  result<std::uint64_t> try_shortest_excerpt_at(double rate) const noexcept {
+    return detail::output(std::uint64_t{0}, [&](std::uint64_t *length, petal_error *error) noexcept {
+      return petal_digest_shortest_excerpt_at(get(), rate, length, error);
+    });
+  }
+  /// The probability that a random excerpt of so many bytes, which did not go by, is found.
+  result<double> try_expected_rate(std::uint64_t length) const noexcept {
+    return detail::output(0.0, [&](double *rate, petal_error *error) noexcept {
+      return petal_digest_expected_rate(get(), length, rate, error);
+    });
+  }
+  /// The counters of the digest.
+  result<petal_digest_statistics> try_measure() const noexcept {
+    return detail::output(detail::sized<petal_digest_statistics>(),
+                          [&](petal_digest_statistics *statistics, petal_error *error) noexcept {
+                            return petal_digest_measure(get(), statistics, error);
+                          });
+  }
+  /// The id and the length of the payload that came as number `index`, from 0 on.
+  result<std::pair<std::uint64_t, std::uint64_t>> try_payload_at(std::uint64_t index) const noexcept {
+    using output = std::pair<std::uint64_t, std::uint64_t>;
+    return detail::output(output(), [&](output *told, petal_error *error) noexcept {
+      return petal_digest_payload_at(get(), index, &told->first, &told->second, error);
+    });
+  }
+  /// Keeps bytes of yours in the image.
+  result<void> try_attach(bytes data) noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_digest_attach(get(), data.data(), data.size(), error);
+    });
+  }
+  /// The bytes that `attach()` kept.
+  result<std::vector<std::uint8_t>> try_attachment() const noexcept {
+    std::vector<std::uint8_t> kept;
+    std::size_t length = 0;
+    const auto copy = [&](petal_error *error) noexcept {
+      return petal_digest_attachment(get(), kept.data(), kept.size(), &length, error);
+    };
+    if (auto counted = detail::tried(copy); !counted) return counted.error();
+    if (auto had = detail::allocating([&] { kept.resize(length); }); !had) return had.error();
+    if (auto written = detail::tried(copy); !written) return written.error();
+    return kept;
+  }
+
+#if PETAL_HPP_EXCEPTIONS
+  // The same operations, which throw `petal::error`.
+
+  explicit digest(const spec &wanted) : digest(try_make(wanted).value()) {}
+  void add(std::uint64_t payload, bytes data) { try_add(payload, data).value(); }
+  void begin(std::uint64_t payload) { try_begin(payload).value(); }
+  void write(bytes data) { try_write(data).value(); }
+  void end() { try_end().value(); }
+  excerpt_found find(bytes excerpt, std::size_t room = 64, const petal_find_options *options = nullptr) const {
+    return try_find(excerpt, room, options).value();
+  }
+  std::uint64_t shortest_excerpt_at(double rate) const { return try_shortest_excerpt_at(rate).value(); }
+  double expected_rate(std::uint64_t length) const { return try_expected_rate(length).value(); }
+  petal_digest_statistics measure() const { return try_measure().value(); }
+  std::pair<std::uint64_t, std::uint64_t> payload_at(std::uint64_t index) const {
+    return try_payload_at(index).value();
+  }
+  void attach(bytes data) { try_attach(data).value(); }
+  std::vector<std::uint8_t> attachment() const { return try_attachment().value(); }
+#endif
+};
+
+#if !PETAL_HPP_EXCEPTIONS
+}  // namespace without_exceptions
+#endif
+}  // namespace petal
+
+#endif  // PETAL_HPP_DIGESTS

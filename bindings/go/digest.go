@@ -1,0 +1,368 @@
+package petal
+
+/*
+#include "keys.h"
+
+extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
+
+static bool petal_go_digest_put(void *context, const void *bytes, size_t length) {
+	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
+}
+
+static petal_status petal_go_digest_serialize_to(const petal_digest *digest, uintptr_t context, petal_error *error) {
+	return petal_digest_serialize_to(digest, petal_go_digest_put, (void *)context, error);
+}
+*/
+import "C"
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"unsafe"
+)
+
+// Digest is what is left of payloads that went by: enough to say in which of them an excerpt was, and where. Payloads
+// go in whole ([Digest.Add]) or in pieces ([Digest.Begin], [Digest.Write], [Digest.End]).
+//
+// Methods that only read the digest may run in many goroutines at once. [Digest.Close] and methods that change the
+// digest need it to themselves. Digests are experimental: methods may still change. Pure Go does not read them.
+type Digest struct {
+	owner *held[*C.petal_digest]
+}
+
+// DigestMatch is a place where an excerpt was found.
+type DigestMatch struct {
+	// Payload is the id of the payload, or NoPayload if the digest keeps no ids.
+	Payload uint64
+	// Offset is the least offset at which the excerpt may lie in the payload. Without ids it is the offset in a segment
+	// of the payload, or 0 if blocks are cut by content.
+	Offset uint64
+	// Span is from how many offsets on, beginning with Offset, the excerpt may lie: 1 with fixed blocks.
+	Span uint64
+}
+
+// NoPayload is the id in a match of a digest that keeps no ids.
+const NoPayload uint64 = C.PETAL_NO_PAYLOAD
+
+// DigestFound says what a search found.
+type DigestFound struct {
+	// Matches are the places.
+	Matches []DigestMatch
+	// Complete says that the search came to its end. Otherwise it stopped at a bound, and there may be more matches.
+	Complete bool
+	// Rate is the probability that a random excerpt with as many blocks, which no payload has, is found.
+	Rate float64
+	// WrongSegments is how many wrong segments of payloads are named on average beside the right one.
+	WrongSegments float64
+	// Lookups is how many entries of the filter were looked up.
+	Lookups uint64
+}
+
+// FindOptions are the bounds of a search. 0 is the default of each.
+type FindOptions struct {
+	// MaxExcerpt is how many bytes an excerpt has at most; 0 is 2^20.
+	MaxExcerpt uint64
+	// MaxLookups is how many entries of the filter are looked up at most; 0 is 2^28.
+	MaxLookups uint64
+	// MaxMatches is how many matches are given at most; 0 is 64.
+	MaxMatches int
+}
+
+// DigestStatistics are the counters of a digest.
+type DigestStatistics struct {
+	// Payloads is how many payloads the digest has ids of; 0 if it keeps none.
+	Payloads uint64 `json:"payloads"`
+	// Segments is how many segments these payloads have.
+	Segments uint64 `json:"segments"`
+	// Longest is how many bytes the longest payload has.
+	Longest uint64 `json:"longest"`
+	// Entries is how many entries the filter took.
+	Entries uint64 `json:"entries"`
+	// Fill is the share of the filter's bits that are set.
+	Fill float64 `json:"fill"`
+	// EntryRate is the probability that one entry which nobody made is there.
+	EntryRate float64 `json:"entry_rate"`
+}
+
+func freeDigest(handle *C.petal_digest) { C.petal_digest_free(handle) }
+
+// digestOf returns the digest of a handle, or the error of the call that should make it.
+func digestOf(owner *held[*C.petal_digest], err error) (*Digest, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Digest{owner}, nil
+}
+
+// raw returns the library's digest from [held.toRead].
+func (d *Digest) raw() *C.petal_digest {
+	if d == nil {
+		return nil
+	}
+	return d.owner.toRead()
+}
+
+// toChange returns the library's digest from [held.toChange].
+func (d *Digest) toChange() *C.petal_digest {
+	if d == nil {
+		return nil
+	}
+	return d.owner.toChange()
+}
+
+// NewDigest makes an empty digest. The Kind of the spec is "digest", and its Capacity is a number of bytes of data.
+// Without a rate and bits, the parameter bytes_per_byte says how many bytes of memory each byte of data gets.
+func NewDigest(spec Spec) (*Digest, error) {
+	raw, err := spec.raw()
+	if err != nil {
+		return nil, err
+	}
+	return digestOf(made("petal.NewDigest", freeDigest, func(handle **C.petal_digest, failure *C.petal_error) {
+		C.petal_digest_new(&raw, handle, failure)
+	}))
+}
+
+// Close frees the digest. If you changed an image in place, Close writes the changes first; call [Digest.Sync] before
+// if you want to know whether that works. The error is always nil. Closing twice is allowed.
+func (d *Digest) Close() error {
+	if d != nil {
+		d.owner.close()
+	}
+	return nil
+}
+
+// OpenDigest opens a file that is the image of a digest: for reading, for writing or as a copy. If another process
+// truncates a file while it is mapped, touching the lost part ends the program; use OpenLoad where that may happen.
+func OpenDigest(path string, options *OpenOptions) (*Digest, error) {
+	return digestOf(openedBy("petal.OpenDigest", path, options, freeDigest,
+		func(path *C.char, raw *C.petal_open_options, handle **C.petal_digest, failure *C.petal_error) {
+			C.petal_digest_open(path, raw, handle, failure)
+		}))
+}
+
+// OpenDigestAt opens the image of a digest at an offset of an open file. The offset is a multiple of 8, and other data
+// may follow the image. You may close the file at once.
+func OpenDigestAt(file *os.File, offset int64, options *OpenOptions) (*Digest, error) {
+	raw := options.raw()
+	return digestOf(openedAt("petal.OpenDigestAt", file, offset, freeDigest,
+		func(descriptor uintptr, handle **C.petal_digest, failure *C.petal_error) {
+			C.petal_digest_open_descriptor(C.intptr_t(descriptor), C.uint64_t(offset), &raw, handle, failure)
+		}))
+}
+
+// LoadDigest copies the image at the start of a slice into memory of the digest's own and compares the checksums.
+func LoadDigest(image []byte, options *OpenOptions) (*Digest, error) {
+	raw := options.raw()
+	return digestOf(made("petal.LoadDigest", freeDigest, func(handle **C.petal_digest, failure *C.petal_error) {
+		C.petal_go_digest_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
+	}))
+}
+
+// Copy copies the digest into memory of its own. The copy has no open payload.
+func (d *Digest) Copy() (*Digest, error) {
+	return digestOf(made("petal.Digest.Copy", freeDigest, func(handle **C.petal_digest, failure *C.petal_error) {
+		C.petal_digest_copy(d.raw(), handle, failure)
+	}))
+}
+
+// Add takes a payload under an id of yours. Returns [ErrFull] if the digest has as many ids as it keeps. Bytes after
+// the last whole block are in no block. Changes the digest.
+func (d *Digest) Add(payload uint64, bytes []byte) error {
+	return called("petal.Digest.Add", func(failure *C.petal_error) {
+		C.petal_go_digest_add(d.toChange(), C.uint64_t(payload), bytesOf(bytes), C.size_t(len(bytes)), failure)
+	})
+}
+
+// Begin begins a payload that comes in pieces. Changes the digest.
+func (d *Digest) Begin(payload uint64) error {
+	return called("petal.Digest.Begin", func(failure *C.petal_error) {
+		C.petal_digest_begin(d.toChange(), C.uint64_t(payload), failure)
+	})
+}
+
+// Write takes the next bytes of the open payload, so that a digest is an [io.Writer] between [Digest.Begin] and
+// [Digest.End]. Changes the digest.
+func (d *Digest) Write(bytes []byte) (int, error) {
+	err := called("petal.Digest.Write", func(failure *C.petal_error) {
+		C.petal_go_digest_write(d.toChange(), bytesOf(bytes), C.size_t(len(bytes)), failure)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(bytes), nil
+}
+
+// End ends the open payload. Changes the digest.
+func (d *Digest) End() error {
+	return called("petal.Digest.End", func(failure *C.petal_error) { C.petal_digest_end(d.toChange(), failure) })
+}
+
+// Find looks for an excerpt. options may be nil. Returns [ErrOutOfRange] for an excerpt that is shorter than
+// [Digest.ShortestExcerpt], too long, or without a block if blocks are cut by content. Only reads the digest.
+func (d *Digest) Find(excerpt []byte, options *FindOptions) (DigestFound, error) {
+	raw := C.petal_find_options{struct_size: C.size_t(unsafe.Sizeof(C.petal_find_options{}))}
+	room := 64
+	if options != nil {
+		raw.max_excerpt, raw.max_lookups = C.uint64_t(options.MaxExcerpt), C.uint64_t(options.MaxLookups)
+		if options.MaxMatches > 0 {
+			room = options.MaxMatches
+		}
+	}
+	matches := make([]DigestMatch, room)
+	found := C.petal_digest_found{struct_size: C.size_t(unsafe.Sizeof(C.petal_digest_found{}))}
+	err := called("petal.Digest.Find", func(failure *C.petal_error) {
+		C.petal_go_digest_find(d.raw(), bytesOf(excerpt), C.size_t(len(excerpt)), &raw,
+			(*C.petal_digest_match)(unsafe.Pointer(unsafe.SliceData(matches))), C.size_t(room), &found, failure)
+	})
+	if err != nil {
+		return DigestFound{}, err
+	}
+	return DigestFound{
+		Matches:       matches[:found.matches:found.matches],
+		Complete:      found.is_complete != 0,
+		Rate:          float64(found.rate),
+		WrongSegments: float64(found.wrong_segments),
+		Lookups:       uint64(found.lookups),
+	}, nil
+}
+
+// ShortestExcerpt returns the bytes of the shortest excerpt that can be asked for.
+func (d *Digest) ShortestExcerpt() uint64 {
+	shortest := C.petal_digest_shortest_excerpt(d.raw())
+	runtime.KeepAlive(d)
+	return uint64(shortest)
+}
+
+// ShortestExcerptAt returns the bytes of the shortest excerpt that is found with at most this probability if it did not
+// go by; 0 if no excerpt up to 2^20 bytes is long enough.
+func (d *Digest) ShortestExcerptAt(rate float64) (uint64, error) {
+	return answered("petal.Digest.ShortestExcerptAt", func(length *uint64, failure *C.petal_error) {
+		C.petal_digest_shortest_excerpt_at(d.raw(), C.double(rate), (*C.uint64_t)(length), failure)
+	})
+}
+
+// ExpectedRate returns the probability that a random excerpt of so many bytes, which did not go by, is found.
+func (d *Digest) ExpectedRate(length uint64) (float64, error) {
+	return answered("petal.Digest.ExpectedRate", func(rate *float64, failure *C.petal_error) {
+		C.petal_digest_expected_rate(d.raw(), C.uint64_t(length), (*C.double)(rate), failure)
+	})
+}
+
+// Measure returns the counters of the digest, in constant time.
+func (d *Digest) Measure() (DigestStatistics, error) {
+	raw := C.petal_digest_statistics{struct_size: C.size_t(unsafe.Sizeof(C.petal_digest_statistics{}))}
+	return converted("petal.Digest.Measure", raw, digestStatisticsOf,
+		func(raw *C.petal_digest_statistics, failure *C.petal_error) {
+			C.petal_digest_measure(d.raw(), raw, failure)
+		})
+}
+
+func digestStatisticsOf(raw *C.petal_digest_statistics) DigestStatistics {
+	return DigestStatistics{
+		Payloads:  uint64(raw.payloads),
+		Segments:  uint64(raw.segments),
+		Longest:   uint64(raw.longest),
+		Entries:   uint64(raw.entries),
+		Fill:      float64(raw.fill),
+		EntryRate: float64(raw.entry_rate),
+	}
+}
+
+// PayloadAt returns the id and the length of the payload that came as number index, from 0 on.
+func (d *Digest) PayloadAt(index uint64) (payload, length uint64, err error) {
+	told, err := answered("petal.Digest.PayloadAt", func(told *[2]uint64, failure *C.petal_error) {
+		C.petal_digest_payload_at(d.raw(), C.uint64_t(index), (*C.uint64_t)(&told[0]), (*C.uint64_t)(&told[1]), failure)
+	})
+	return told[0], told[1], err
+}
+
+// Attach keeps bytes of yours in the image, in place of those that were there before. Changes the digest.
+func (d *Digest) Attach(bytes []byte) error {
+	return called("petal.Digest.Attach", func(failure *C.petal_error) {
+		C.petal_go_digest_attach(d.toChange(), bytesOf(bytes), C.size_t(len(bytes)), failure)
+	})
+}
+
+// Attachment returns the bytes that [Digest.Attach] kept.
+func (d *Digest) Attachment() ([]byte, error) {
+	const op = "petal.Digest.Attachment"
+	size := func() (uint64, error) {
+		return answered(op, func(size *uint64, failure *C.petal_error) {
+			var length C.size_t
+			C.petal_go_digest_attachment(d.raw(), nil, 0, &length, failure)
+			*size = uint64(length)
+		})
+	}
+	return marshalled(op, size, func(bytes []byte, failure *C.petal_error) {
+		var length C.size_t
+		C.petal_go_digest_attachment(d.raw(), bytesOf(bytes), C.size_t(len(bytes)), &length, failure)
+	})
+}
+
+// Clear forgets all payloads and the attachment. Changes the digest.
+func (d *Digest) Clear() error {
+	return called("petal.Digest.Clear", func(failure *C.petal_error) { C.petal_digest_clear(d.toChange(), failure) })
+}
+
+// Capabilities returns what this digest can do now: a digest that is open for reading can do less than its kind.
+func (d *Digest) Capabilities() Capabilities {
+	capabilities := C.petal_digest_capabilities(d.raw())
+	runtime.KeepAlive(d)
+	return Capabilities(capabilities)
+}
+
+// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
+func (d *Digest) Save(path string) error {
+	return withPath("petal.Digest.Save", path, func(path *C.char, failure *C.petal_error) {
+		C.petal_digest_save(d.raw(), path, failure)
+	})
+}
+
+// Sync writes the changes of an image in place to its disk. [Digest.Close] does the same, but does not say whether it
+// worked. Changes the digest.
+func (d *Digest) Sync() error {
+	return called("petal.Digest.Sync", func(failure *C.petal_error) { C.petal_digest_sync(d.toChange(), failure) })
+}
+
+// Vouch declares the present bytes to be right, and makes the digest clean. Reads the whole payload. Changes the
+// digest.
+func (d *Digest) Vouch() error {
+	return called("petal.Digest.Vouch", func(failure *C.petal_error) { C.petal_digest_vouch(d.toChange(), failure) })
+}
+
+// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
+func (d *Digest) Verify() error {
+	return called("petal.Digest.Verify", func(failure *C.petal_error) { C.petal_digest_verify(d.raw(), failure) })
+}
+
+// SerializedSize returns the size of the image in bytes.
+func (d *Digest) SerializedSize() (uint64, error) {
+	return answered("petal.Digest.SerializedSize", func(size *uint64, failure *C.petal_error) {
+		C.petal_digest_serialized_size(d.raw(), (*C.uint64_t)(size), failure)
+	})
+}
+
+// MarshalBinary returns the image.
+func (d *Digest) MarshalBinary() ([]byte, error) {
+	const op = "petal.Digest.MarshalBinary"
+	return marshalled(op, d.SerializedSize, func(image []byte, failure *C.petal_error) {
+		C.petal_go_digest_serialize(d.raw(), bytesOf(image), C.size_t(len(image)), failure)
+	})
+}
+
+// WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
+// ([runtime.Goexit]).
+func (d *Digest) WriteTo(w io.Writer) (int64, error) {
+	return streamed("petal.Digest.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
+		C.petal_go_digest_serialize_to(d.raw(), context, failure)
+	})
+}
+
+// Describe describes the digest by its header, in constant time.
+func (d *Digest) Describe() (Description, error) {
+	const op = "petal.Digest.Describe"
+	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
+		C.petal_digest_describe(d.raw(), raw, failure)
+	})
+}

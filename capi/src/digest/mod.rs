@@ -1,0 +1,464 @@
+//! petal_digest.h: digests of payloads, which say in which payload an excerpt was, and where. It is experimental:
+//! functions may still change. petal.h has the conventions, which hold for digests too.
+//!
+//! A digest keeps some hundredths of the bytes that go by. Later it says of an excerpt whether it went by, in which
+//! payload, and at which offset:
+//!
+//!     petal_spec spec = PETAL_SPEC_INIT;
+//!     spec.capacity = 100000;
+//!     petal_digest *digest = NULL;
+//!     if (petal_digest_new(&spec, &digest, NULL) != PETAL_OK) return 1;
+//!     unsigned char packet[1500];
+//!     for (int i = 0; i < 1500; i++) packet[i] = (unsigned char)(i * i >> 3);
+//!     petal_digest_add(digest, 7, packet, sizeof packet, NULL);
+//!     petal_digest_match matches[10];
+//!     petal_digest_found found = PETAL_DIGEST_FOUND_INIT;
+//!     if (petal_digest_find(digest, packet + 333, 300, NULL, matches, 10, &found, NULL) != PETAL_OK) return 1;
+//!     if (found.matches > 0 && matches[0].payload == 7) printf("at %d\n", (int)matches[0].offset);
+//!
+//! A digest uses these fields of its spec: capacity, the bytes of data; false_positive_rate, that of one entry; or bits
+//! and hashes; hash function, seed, key and parameters. The kind is `PETAL_KIND_DIGEST`, or 0 if you set no parameter.
+//! Without a rate and bits, the parameter `bytes_per_byte` says how many bytes of memory each byte of data gets: .05
+//! unless you set it. `block_bytes` is the
+//! length of a block, `cut` says whether blocks are fixed (0) or cut by content (1), `levels` how many levels of groups
+//! there are, `payloads` how many ids the digest keeps, and `attachment_bytes` how many bytes of your own.
+//!
+//! Every excerpt that went by is found if it is no shorter than `petal_digest_shortest_excerpt()`. Other excerpts are
+//! found with the probability `petal_digest_expected_rate()`, which falls fast with the length of the excerpt. Digests
+//! without ids (`payloads` = 0) are smaller, and say only that the excerpt went by. They also find most excerpts that
+//! were put together from blocks of several payloads, unless they have two levels or more. docs/digest.md has figures.
+
+use crate::boundary::{self, NO_ERROR, boundary};
+use crate::handle::{self, Handle};
+use crate::spec::petal_spec;
+use crate::status::{petal_error, petal_status};
+use petal_core::{Digest, FindOptions, Image, Match, Result};
+use std::ffi::c_void;
+
+pub mod image;
+
+/// A digest. Free it with `petal_digest_free()`.
+pub struct petal_digest(Handle<Digest>);
+
+impl petal_digest {
+    /// The digest behind a handle.
+    ///
+    /// # Safety
+    /// The handle is not NULL and lives.
+    unsafe fn get<'a>(digest: *const petal_digest) -> Result<&'a Digest> {
+        // SAFETY: the handle is not NULL and lives, as this function's safety section says.
+        unsafe { &*digest }.0.get()
+    }
+}
+
+/// Hands the digest that `make` makes to the caller.
+///
+/// # Safety
+/// `out` is writable.
+unsafe fn give(out: *mut *mut petal_digest, make: impl FnOnce() -> Result<Digest>) -> Result<()> {
+    // SAFETY: `out` is writable, as this function's safety section says.
+    unsafe { handle::give(out, || Ok(petal_digest(Handle::new(make()?)))) }
+}
+
+impl Drop for petal_digest {
+    fn drop(&mut self) {
+        if let Some(digest) = self.0.poisoned() {
+            digest.base_mut().abandon();
+        }
+    }
+}
+
+/// Makes an empty digest.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_new(
+    spec: *const petal_spec,
+    digest: *mut *mut petal_digest,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [spec, digest], {
+        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `digest` is writable.
+        unsafe { give(digest, || petal_core::create_digest(&petal_spec::get(spec)?)) }
+    })
+}
+
+/// Frees a digest. If you changed an image in place, this function brings the image up to date first. Call
+/// `petal_digest_sync()` before if you want to know whether that works. NULL is allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_free(digest: *mut petal_digest) {
+    // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
+    unsafe { handle::free(digest) }
+}
+
+/// Copies a digest, wherever the digest lives, into memory of its own. The copy has no open payload.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_copy(
+    digest: *const petal_digest,
+    copy: *mut *mut petal_digest,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [digest, copy], {
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and `copy` is
+        // writable.
+        unsafe { give(copy, || petal_digest::get(digest)?.copy()) }
+    })
+}
+
+/// Takes a payload under an id of yours. Returns `PETAL_ERR_FULL` if the digest has as many ids as it keeps, and
+/// `PETAL_ERR_CONTRADICTION` while a payload is being written. Bytes after the last whole block are in no block; with
+/// blocks that are cut by content this also holds for those before the first cut. Linear in the payload.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_add(
+    digest: *mut petal_digest,
+    payload: u64,
+    bytes: *const c_void,
+    length: usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [digest], {
+        // SAFETY: by the conventions `bytes` has `length` bytes.
+        let bytes = unsafe { boundary::bytes(bytes.cast(), length, "bytes")? };
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
+        unsafe { (*digest).0.change(|digest| digest.add(payload, bytes))? }
+    })
+}
+
+/// Begins a payload that `petal_digest_write()` writes in pieces, and `petal_digest_end()` ends. Returns what
+/// `petal_digest_add()` returns. If you free the digest before the end, its image has the payload as far as you wrote
+/// it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_begin(
+    digest: *mut petal_digest,
+    payload: u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [digest], {
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
+        unsafe { (*digest).0.change(|digest| digest.begin(payload))? }
+    })
+}
+
+/// Takes the next bytes of the open payload. Pieces of any lengths make the same digest. Returns
+/// `PETAL_ERR_CONTRADICTION` if no payload is open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_write(
+    digest: *mut petal_digest,
+    bytes: *const c_void,
+    length: usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [digest], {
+        // SAFETY: by the conventions `bytes` has `length` bytes.
+        let bytes = unsafe { boundary::bytes(bytes.cast(), length, "bytes")? };
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
+        unsafe { (*digest).0.change(|digest| digest.write(bytes))? }
+    })
+}
+
+/// Ends the open payload. Returns `PETAL_ERR_CONTRADICTION` if none is open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_end(digest: *mut petal_digest, error: *mut petal_error) -> petal_status {
+    boundary!(error, [digest], {
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
+        unsafe { (*digest).0.change(|digest| digest.end())? }
+    })
+}
+
+/// The bounds of a search. 0 is the default of each.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_find_options {
+    /// sizeof(petal_find_options), or 0 for its size in the first release.
+    pub struct_size: usize,
+    /// The bytes of an excerpt at most; 0 is 2^20.
+    pub max_excerpt: u64,
+    /// How many entries of the filter are looked up at most; 0 is 2^28, some seconds.
+    pub max_lookups: u64,
+}
+
+// SAFETY: numbers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_find_options {
+    const FIRST_SIZE: usize = 24;
+}
+
+/// A place where an excerpt was found.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_digest_match {
+    /// The id of the payload; `PETAL_NO_PAYLOAD` if the digest keeps no ids.
+    pub payload: u64,
+    /// The least offset at which the excerpt may lie in the payload. Without ids this is the offset in a segment of the
+    /// payload, or 0 if blocks are cut by content.
+    pub offset: u64,
+    /// From how many offsets on, beginning with `offset`, the excerpt may lie: 1 with fixed blocks.
+    pub span: u64,
+}
+
+/// The id in a match of a digest that keeps no ids.
+pub const PETAL_NO_PAYLOAD: u64 = u64::MAX;
+
+/// What a search found.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_digest_found {
+    /// sizeof(petal_digest_found), or 0 for its size in the first release.
+    pub struct_size: usize,
+    /// How many matches there are; no more than there was room for.
+    pub matches: usize,
+    /// 1 if the search came to its end, 0 if it stopped because there was no more room for matches, or at one of the
+    /// bounds. There may be more matches then.
+    pub is_complete: u64,
+    /// The probability that a random excerpt with as many blocks, which no payload has, is found.
+    pub rate: f64,
+    /// How many wrong segments of payloads are named on average beside the right one. 0 without ids.
+    pub wrong_segments: f64,
+    /// How many entries of the filter were looked up.
+    pub lookups: u64,
+}
+
+// SAFETY: numbers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_digest_found {
+    const FIRST_SIZE: usize = 48;
+}
+
+/// Looks for an excerpt, and writes the first `room` places where the excerpt was found to `matches`, which may be NULL
+/// if `room` is 0. `options` is nullable. Returns `PETAL_ERR_OUT_OF_RANGE` for an excerpt that is shorter than
+/// `petal_digest_shortest_excerpt()` or longer than `max_excerpt`, and for one that has no block if blocks are cut by
+/// content, as one byte repeated has none. Time is bounded by `max_lookups`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_find(
+    digest: *const petal_digest,
+    excerpt: *const c_void,
+    length: usize,
+    options: *const petal_find_options,
+    matches: *mut petal_digest_match,
+    room: usize,
+    found: *mut petal_digest_found,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [digest, found], {
+        if matches.is_null() && room > 0 {
+            return Err(boundary::null("matches"));
+        }
+        let defaults = FindOptions::default();
+        // SAFETY: by the conventions `options` is NULL or a struct of its size.
+        let options = match unsafe { boundary::read_optional(options)? } {
+            None => FindOptions { max_matches: room, ..defaults },
+            Some(petal_find_options { max_excerpt, max_lookups, .. }) => FindOptions {
+                max_excerpt: if max_excerpt == 0 { defaults.max_excerpt } else { max_excerpt },
+                max_lookups: if max_lookups == 0 { defaults.max_lookups } else { max_lookups },
+                max_matches: room,
+            },
+        };
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, `excerpt` has `length`
+        // bytes, `found` is a struct of its size, and `matches` has room for `room`.
+        unsafe {
+            boundary::check_out(found)?;
+            let excerpt = boundary::bytes(excerpt.cast(), length, "excerpt")?;
+            let told = petal_digest::get(digest)?.find(excerpt, &options)?;
+            for (i, Match { payload, offset, span }) in told.matches.iter().copied().enumerate() {
+                let payload = payload.unwrap_or(PETAL_NO_PAYLOAD);
+                matches.add(i).write(petal_digest_match { payload, offset, span });
+            }
+            let value = petal_digest_found {
+                struct_size: 0,
+                matches: told.matches.len(),
+                is_complete: told.is_complete.into(),
+                rate: told.rate,
+                wrong_segments: told.wrong_segments,
+                lookups: told.lookups,
+            };
+            boundary::write(found, value);
+        }
+        Ok(())
+    })
+}
+
+/// Returns the bytes of the shortest excerpt that can be asked for; 0 for NULL. With blocks that are cut by content an
+/// excerpt of that length has a block in the best case, and one of twice the length nearly always.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_shortest_excerpt(digest: *const petal_digest) -> u64 {
+    let mut shortest = 0;
+    let _ = boundary!(NO_ERROR, [digest], {
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes.
+        shortest = unsafe { petal_digest::get(digest)? }.shortest_excerpt();
+        Ok(())
+    });
+    shortest
+}
+
+/// Writes the bytes of the shortest excerpt that is found with at most the probability `rate` if it did not go by; 0 if
+/// no excerpt up to 2^20 bytes is long enough.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_shortest_excerpt_at(
+    digest: *const petal_digest,
+    rate: f64,
+    length: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [digest, length], {
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and `length` is
+        // writable.
+        unsafe { length.write(petal_digest::get(digest)?.shortest_excerpt_at(rate)?.unwrap_or(0)) };
+        Ok(())
+    })
+}
+
+/// Writes the probability that a random excerpt of `length` bytes, which did not go by, is found. With fixed blocks the
+/// probability is exact for the bits that are set now; with blocks that are cut by content it is an approximation.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_expected_rate(
+    digest: *const petal_digest,
+    length: u64,
+    rate: *mut f64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [digest, rate], {
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and `rate` is
+        // writable.
+        unsafe { rate.write(petal_digest::get(digest)?.expected_rate(length)) };
+        Ok(())
+    })
+}
+
+/// The counters of a digest.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct petal_digest_statistics {
+    /// sizeof(petal_digest_statistics), or 0 for its size in the first release.
+    pub struct_size: usize,
+    /// How many payloads the digest has ids of; 0 if it keeps none.
+    pub payloads: u64,
+    /// How many segments these have.
+    pub segments: u64,
+    /// The bytes of the longest payload.
+    pub longest: u64,
+    /// How many entries the filter took.
+    pub entries: u64,
+    /// The share of the filter's bits that are set.
+    pub fill: f64,
+    /// The probability that one entry which nobody made is there.
+    pub entry_rate: f64,
+}
+
+// SAFETY: numbers, without padding, its size first.
+unsafe impl boundary::SizedStruct for petal_digest_statistics {
+    const FIRST_SIZE: usize = 56;
+}
+
+/// Tells the counters of a digest. Constant time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_measure(
+    digest: *const petal_digest,
+    statistics: *mut petal_digest_statistics,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [digest, statistics], {
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and `statistics` is a
+        // struct of its size.
+        unsafe {
+            boundary::check_out(statistics)?;
+            let digest = petal_digest::get(digest)?;
+            let state = digest.state();
+            let value = petal_digest_statistics {
+                struct_size: 0,
+                payloads: state.payloads,
+                segments: state.segments,
+                longest: state.longest,
+                entries: state.entries,
+                fill: digest.fill(),
+                entry_rate: digest.entry_rate(),
+            };
+            boundary::write(statistics, value);
+        }
+        Ok(())
+    })
+}
+
+/// Writes the id and the length in bytes of the payload that came as number `index`, from 0 on. Both outputs are
+/// nullable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_payload_at(
+    digest: *const petal_digest,
+    index: u64,
+    payload: *mut u64,
+    length: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [digest], {
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and the outputs are
+        // NULL or writable.
+        unsafe {
+            let (id, bytes) = petal_digest::get(digest)?.payload_at(index)?;
+            if !payload.is_null() {
+                payload.write(id);
+            }
+            if !length.is_null() {
+                length.write(bytes);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Keeps bytes of your own in the image, in place of those that were there before. Returns `PETAL_ERR_TOO_LARGE` if
+/// they are more than the parameter `attachment_bytes` has room for.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_attach(
+    digest: *mut petal_digest,
+    bytes: *const c_void,
+    length: usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [digest], {
+        // SAFETY: by the conventions `bytes` has `length` bytes.
+        let bytes = unsafe { boundary::bytes(bytes.cast(), length, "bytes")? };
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
+        unsafe { (*digest).0.change(|digest| digest.attach(bytes))? }
+    })
+}
+
+/// Copies the bytes that `petal_digest_attach()` kept, as far as `room` goes. `length` becomes the number of all.
+/// `buffer` may be NULL if `room` is 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_attachment(
+    digest: *const petal_digest,
+    buffer: *mut c_void,
+    room: usize,
+    length: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [digest, length], {
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, `buffer` has `room`
+        // writable bytes, and `length` is writable.
+        unsafe {
+            let kept = petal_digest::get(digest)?.attachment()?;
+            let buffer = boundary::elements_mut(buffer.cast::<u8>(), room, "buffer")?;
+            let given = kept.len().min(room);
+            buffer[..given].copy_from_slice(&kept[..given]);
+            length.write(kept.len());
+        }
+        Ok(())
+    })
+}
+
+/// Forgets all payloads and the attachment. An open payload ends.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_clear(digest: *mut petal_digest, error: *mut petal_error) -> petal_status {
+    boundary!(error, [digest], {
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
+        unsafe { (*digest).0.change(|digest| digest.clear())? }
+    })
+}
+
+/// Returns what this digest can do now: `PETAL_CAN_*`, ORed. A digest that is open for reading can do less than its
+/// kind. 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_capabilities(digest: *const petal_digest) -> u64 {
+    let mut capabilities = 0;
+    let _ = boundary!(NO_ERROR, [digest], {
+        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes.
+        capabilities = unsafe { petal_digest::get(digest)? }.capabilities().0;
+        Ok(())
+    });
+    capabilities
+}

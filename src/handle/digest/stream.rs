@@ -1,0 +1,139 @@
+//! Payloads go into a digest.
+
+use super::Digest;
+use crate::bits;
+use crate::contract::Capabilities;
+use crate::error::{Result, error};
+use crate::handle::image::Image;
+use crate::kinds::digest::cut::Cutter;
+use crate::kinds::digest::entries::{Groups, entry, entry_in, place};
+
+/// A payload that is being written.
+pub(super) struct Stream {
+    /// The payload's number in the table.
+    index: u64,
+    /// The number of the payload's first segment.
+    segment: u64,
+    cutter: Cutter,
+    groups: Groups,
+}
+
+/// The bytes that a payload has at most.
+pub const MAX_PAYLOAD: u64 = 1 << 56;
+
+impl Digest {
+    /// Takes a payload. Ids are the caller's; nothing is done about two payloads with one id. Linear in the payload.
+    ///
+    /// A digest with fixed blocks does not find what lies in the payload's last bytes if these are no whole block. With
+    /// blocks that are cut by content nothing lies before the first cut or after the last one.
+    ///
+    /// # Errors
+    /// [`Status::Full`](crate::Status::Full) if the table has no room for another id;
+    /// [`Status::Contradiction`](crate::Status::Contradiction) while a stream is open;
+    /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if the image is open for reading;
+    /// [`Status::KeyMissing`](crate::Status::KeyMissing). The digest then stays as it was.
+    pub fn add(&mut self, payload: u64, bytes: &[u8]) -> Result<()> {
+        self.begin(payload)?;
+        self.write(bytes)?;
+        self.end()
+    }
+
+    /// Begins a payload whose bytes come in pieces. Each piece counts as soon as [`Digest::write`] has taken it. A
+    /// handle that goes away meanwhile, and a copy, have the payload as far as it was written.
+    ///
+    /// # Errors
+    /// As [`Digest::add`].
+    pub fn begin(&mut self, payload: u64) -> Result<()> {
+        self.base().check_capability("add", Capabilities::INSERT)?;
+        self.check_hasher()?;
+        if self.stream.is_some() {
+            return Err(error!(Contradiction, "a payload is being written: end it before the next one begins"));
+        }
+        let (shape, mut state) = (*self.shape(), self.state());
+        let stream = Stream {
+            index: state.payloads,
+            segment: state.segments,
+            cutter: Cutter::new(&shape)?,
+            groups: Groups::default(),
+        };
+        if shape.payloads > 0 {
+            if state.payloads >= shape.payloads {
+                let most = shape.payloads;
+                return Err(error!(Full, "the digest has the {most} payloads of its parameter payloads already"));
+            }
+            state.payloads += 1;
+            let words = self.base_mut().writable()?;
+            words[shape.entry_start(stream.index)..][..2].copy_from_slice(&[payload, 0]);
+            shape.set_state(words, &state);
+        }
+        self.stream = Some(stream);
+        Ok(())
+    }
+
+    /// Takes the next bytes of the open payload.
+    ///
+    /// # Errors
+    /// [`Status::Contradiction`](crate::Status::Contradiction) if no payload is open;
+    /// [`Status::TooLarge`](crate::Status::TooLarge) past 2^56 bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let Some(Stream { index, segment, mut cutter, mut groups }) = self.stream.take() else {
+            return Err(error!(Contradiction, "no payload is open: begin one before writing"));
+        };
+        let written = self.write_to(bytes, index, segment, &mut cutter, &mut groups);
+        self.stream = Some(Stream { index, segment, cutter, groups });
+        written
+    }
+
+    fn write_to(
+        &mut self,
+        bytes: &[u8],
+        index: u64,
+        segment: u64,
+        cutter: &mut Cutter,
+        groups: &mut Groups,
+    ) -> Result<()> {
+        let length = cutter.position().saturating_add(bytes.len() as u64);
+        if length > MAX_PAYLOAD {
+            return Err(error!(TooLarge, "a payload of {length} bytes is longer than {MAX_PAYLOAD}"));
+        }
+        let (shape, mut state) = (*self.shape(), self.state());
+        let (scattered, segment_bytes) = (shape.scattered(), shape.segment_bytes());
+        let hasher = self.base().hasher().clone();
+        let words = self.base_mut().writable()?;
+        let mut insert = |entry: u64| {
+            state.entries += 1;
+            scattered.each(entry, |bit| state.ones += u64::from(bits::set(words, bit)));
+        };
+        let taken = cutter.take(&hasher, bytes, |block| {
+            groups.take(&shape, block, |level, key, first| insert(entry(level, key, place(&shape, first.start))));
+            if shape.payloads > 0 {
+                let segment = segment + block.start / segment_bytes;
+                insert(entry_in(segment, block.key, place(&shape, block.start)));
+            }
+        });
+        state.longest = state.longest.max(length);
+        if shape.payloads > 0 {
+            state.segments = segment + shape.segments_of(length);
+            words[shape.entry_start(index) + 1] = length;
+        }
+        shape.set_state(words, &state);
+        self.base_mut().add_count(bytes.len() as u64);
+        taken
+    }
+
+    /// Ends the open payload.
+    ///
+    /// # Errors
+    /// [`Status::Contradiction`](crate::Status::Contradiction) if no payload is open.
+    pub fn end(&mut self) -> Result<()> {
+        match self.stream.take() {
+            Some(_) => Ok(()),
+            None => Err(error!(Contradiction, "no payload is open: begin one before ending it")),
+        }
+    }
+
+    /// Whether a payload is open, between [`Digest::begin`] and [`Digest::end`].
+    pub fn is_open(&self) -> bool {
+        self.stream.is_some()
+    }
+}

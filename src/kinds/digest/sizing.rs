@@ -1,0 +1,183 @@
+//! How many entries a digest takes, and how often an excerpt that no payload has is found all the same.
+//!
+//! An excerpt is found at a place if all of its entries are there, its blocks' and its groups'. Given the bits of the
+//! filter each of T fresh entries is there with the probability e = (X/m)^k, apart from the others. So a place is found
+//! with e^T. Fixed blocks try every place where the excerpt could lie, and the probability that none is found is the
+//! product over these places. With ids a place counts only if one of S segments has all of its q blocks too, which has
+//! the probability 1 - (1 - e^q)^S.
+
+use crate::kinds::digest::cut::{WINDOW, reach};
+use crate::kinds::digest::layout::{Cut, Shape, State};
+
+/// The greatest number of blocks for which the distribution of cuts is worked out. Longer excerpts take their mean.
+const MOST_CUTS: usize = 64;
+
+/// How many entries the filter of this shape gets for each block, on average.
+fn entries_of_block(shape: &Shape) -> f64 {
+    let groups: f64 = (0..shape.levels).map(|level| 0.5_f64.powi(level as i32)).sum();
+    groups + if shape.payloads > 0 { 1.0 } else { 0.0 }
+}
+
+/// The bytes of a block on average.
+pub fn mean_block(shape: &Shape) -> u64 {
+    match shape.cut {
+        Cut::Fixed => shape.block_bytes,
+        Cut::Content => 2 * reach(shape.block_bytes) + 1,
+    }
+}
+
+/// How many entries so many bytes of data make, about.
+pub fn entries(shape: &Shape, bytes: u64) -> u64 {
+    let blocks = bytes as f64 / mean_block(shape) as f64;
+    (blocks * entries_of_block(shape)).ceil() as u64
+}
+
+/// The bytes of the shortest excerpt that can be asked for. One of fixed blocks has a whole block wherever it lies in
+/// its payload. One that is cut by content may have one.
+pub fn shortest(shape: &Shape) -> u64 {
+    match shape.cut {
+        Cut::Fixed => 2 * shape.block_bytes - 1,
+        Cut::Content => WINDOW as u64 + 3 * reach(shape.block_bytes) + 1,
+    }
+}
+
+/// How many groups of 2^level blocks lie in `blocks` consecutive fixed blocks from the block with this number on, one
+/// level after the other.
+fn groups_in(shape: &Shape, first: u64, blocks: u64) -> u64 {
+    (0..shape.levels).map(|level| ((first + blocks) >> level).saturating_sub(first.div_ceil(1 << level))).sum()
+}
+
+/// The present rate of an entry: the probability that an entry which nobody made is there.
+pub fn entry_rate(shape: &Shape, ones: u64) -> f64 {
+    crate::sizing::bloom::from_fill(shape.bits, shape.hashes, ones)
+}
+
+/// The probability that a place is taken for the excerpt's, with so many entries and blocks.
+fn place_rate(shape: &Shape, state: &State, rate: f64, entries: f64, blocks: f64) -> f64 {
+    let there = rate.powf(entries);
+    if shape.payloads == 0 {
+        return there;
+    }
+    // The probability that any of the segments has all blocks.
+    let named = -(state.segments as f64 * (-rate.powf(blocks)).ln_1p()).exp_m1();
+    there * named.clamp(0.0, 1.0)
+}
+
+/// The places in a payload of `longest` bytes where an excerpt can begin whose first whole block begins `lead` bytes
+/// after it: the numbers of that block. Numbers of a payload of several segments are those in a segment, where each can
+/// be.
+pub fn places(shape: &Shape, longest: u64, length: u64, lead: u64) -> core::ops::Range<u64> {
+    if longest > shape.segment_bytes() {
+        return 0..shape.segment_blocks;
+    }
+    let Some(room) = longest.checked_sub(length) else { return 0..0 };
+    lead.div_ceil(shape.block_bytes)..(room + lead) / shape.block_bytes + 1
+}
+
+/// The probability that a random excerpt of so many bytes, which no payload has, is found, with a rate of an entry.
+pub fn rate_of_random(shape: &Shape, state: &State, rate: f64, length: u64) -> f64 {
+    match shape.cut {
+        Cut::Fixed => rate_of_fixed(shape, state, rate, length),
+        Cut::Content => rate_of_cut(shape, state, rate, length),
+    }
+}
+
+/// How many wrong segments are named on average for an excerpt that is there, with so many blocks: S e^q.
+pub fn wrong_segments(state: &State, rate: f64, blocks: u64) -> f64 {
+    state.segments as f64 * rate.powf(blocks as f64)
+}
+
+/// The probability that an excerpt with these blocks and entries, cut by content, is found if no payload has it.
+pub fn rate_of_blocks(shape: &Shape, state: &State, rate: f64, blocks: u64, entries: u64) -> f64 {
+    place_rate(shape, state, rate, entries as f64, blocks as f64)
+}
+
+fn rate_of_fixed(shape: &Shape, state: &State, rate: f64, length: u64) -> f64 {
+    let period = 1 << (shape.levels - 1);
+    let mut none = 0.0;
+    for lead in 0..shape.block_bytes.min(length) {
+        let blocks = (length - lead) / shape.block_bytes;
+        let places = places(shape, state.longest, length, lead);
+        if blocks == 0 {
+            continue;
+        }
+        for residue in 0..period {
+            let count = |end: u64| (end + period - 1 - residue) / period;
+            let count = count(places.end).saturating_sub(count(places.start));
+            if count == 0 {
+                continue;
+            }
+            let entries = groups_in(shape, residue, blocks);
+            let found = place_rate(shape, state, rate, entries as f64, blocks as f64);
+            none += count as f64 * (-found).ln_1p();
+        }
+    }
+    -none.exp_m1()
+}
+
+/// How many groups `blocks` blocks have on average that are cut by content, with the blocks themselves.
+fn mean_groups(shape: &Shape, blocks: f64) -> f64 {
+    let of_level = |level: u32| {
+        let size = f64::from(1_u32 << level);
+        (blocks - size + 1.0).max(0.0) / size
+    };
+    (0..shape.levels).map(of_level).sum()
+}
+
+/// Blocks that are cut by content are as many as there are local minima less one. The bytes between two minima are
+/// taken for `reach` + 1 and a number with a geometric distribution of mean `reach`.
+fn rate_of_cut(shape: &Shape, state: &State, rate: f64, length: u64) -> f64 {
+    let reach = reach(shape.block_bytes);
+    let positions = length.saturating_sub(WINDOW as u64 - 1 + 2 * reach);
+    let of_blocks = |blocks: f64| {
+        let groups = mean_groups(shape, blocks);
+        place_rate(shape, state, rate, groups, blocks)
+    };
+    let mean = positions as f64 / (2 * reach + 1) as f64 - 1.0;
+    if mean > MOST_CUTS as f64 {
+        return of_blocks(mean);
+    }
+    let (mut all, mut found) = (0.0, 0.0);
+    for (blocks, share) in shares_of_cuts(positions, reach).into_iter().enumerate().skip(1) {
+        all += share;
+        found += share * of_blocks(blocks as f64);
+    }
+    if all > 0.0 { found / all } else { 1.0 }
+}
+
+/// The probabilities that so many positions have n blocks, for n from 0 on.
+fn shares_of_cuts(positions: u64, reach: u64) -> [f64; 2 * MOST_CUTS] {
+    let mut shares = [0.0; 2 * MOST_CUTS];
+    let (n, gap) = (positions as f64, (reach + 1) as f64);
+    let stop = 1.0 / (reach + 1) as f64;
+    // The first minimum comes after 5/4 reach on average, which is the rest of a gap that begins before the positions.
+    // There are n blocks if n gaps follow, so if the positions that are free in these gaps are few enough.
+    let at_least = |blocks: usize| {
+        if blocks == 0 {
+            return 1.0;
+        }
+        let free = n - blocks as f64 * gap - 1.25 * reach as f64;
+        if free < 0.0 { 0.0 } else { binomial_at_least(free as u64 + blocks as u64, stop, blocks as u64) }
+    };
+    let mut above = at_least(0);
+    for (blocks, share) in shares.iter_mut().enumerate() {
+        let next = at_least(blocks + 1);
+        *share = (above - next).max(0.0);
+        above = next;
+        if next <= 0.0 {
+            break;
+        }
+    }
+    shares
+}
+
+/// The probability of at least `least` successes in `trials` with probability `p` each.
+fn binomial_at_least(trials: u64, p: f64, least: u64) -> f64 {
+    let mut term = trials as f64 * (-p).ln_1p();
+    let mut below = 0.0;
+    for successes in 0..least {
+        below += term.exp();
+        term += ((trials - successes) as f64 / (successes + 1) as f64).ln() + (p / (1.0 - p)).ln();
+    }
+    (1.0 - below).max(0.0)
+}
