@@ -8,19 +8,24 @@
 
 static unsigned char payloads[PAYLOADS][LENGTH];
 
-/* Random bytes, the same every time. */
+/* Random bytes, the same every time: each from SplitMix64. */
 static void fill(unsigned char *bytes, size_t length, uint64_t seed) {
-  for (size_t i = 0; i < length; i++) bytes[i] = (unsigned char)(check_key(seed * 100000 + i) >> 56);
+  for (size_t i = 0; i < length; i++) {
+    uint64_t x = check_key(seed * 100000 + i);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    bytes[i] = (unsigned char)((x ^ (x >> 31)) >> 56);
+  }
 }
 
 static petal_digest *make(double cut, double ids, double bytes_per_byte) {
   petal_spec spec = PETAL_SPEC_INIT;
   spec.kind = PETAL_KIND_DIGEST;
   spec.capacity = PAYLOADS * LENGTH;
-  CHECK_OK(petal_spec_set(&spec, "cut", cut));
-  CHECK_OK(petal_spec_set(&spec, "payloads", ids));
-  CHECK_OK(petal_spec_set(&spec, "bytes_per_byte", bytes_per_byte));
-  CHECK_OK(petal_spec_set(&spec, "attachment_bytes", 10));
+  CHECK_OK(petal_spec_set(&spec, "cut", cut, NULL));
+  CHECK_OK(petal_spec_set(&spec, "payloads", ids, NULL));
+  CHECK_OK(petal_spec_set(&spec, "bytes_per_byte", bytes_per_byte, NULL));
+  CHECK_OK(petal_spec_set(&spec, "attachment_bytes", 10, NULL));
   petal_digest *digest = NULL;
   petal_error error = PETAL_ERROR_INIT;
   CHECK_STATUS(petal_digest_new(&spec, &digest, &error), PETAL_OK);

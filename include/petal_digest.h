@@ -299,9 +299,7 @@ petal_status petal_digest_verify(const petal_digest *digest, petal_error *error)
  * Describes a digest. `hashes` is the number of bits of an entry, `bits` the number of bits of the filter, and
  * `offered` and `capacity` count bytes of data. Constant time: reads no payload.
  */
-petal_status petal_digest_describe(const petal_digest *digest,
-                                   petal_description *description,
-                                   petal_error *error);
+petal_status petal_digest_describe(const petal_digest *digest, petal_description *description, petal_error *error);
 
 /**
  * Writes `PETAL_COMPATIBILITY_ID_SIZE` bytes that are the same for two digestes if one can be subtracted from the

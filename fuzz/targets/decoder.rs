@@ -9,8 +9,8 @@ use petal::format::Header;
 use petal::router::Walk;
 use petal::storage::AnyBytes;
 use petal::{
-    Aggregate, Answers, Capabilities, CompactOptions, Error, Filter, HashFunction, Image, Keys, Map, Meeting, Mode,
-    OpenOptions, Overfill, Result, Router, Sketch, StateValue, Status,
+    Aggregate, Answers, Capabilities, CompactOptions, Digest, Error, Filter, FindOptions, HashFunction, Image, Keys,
+    Map, Meeting, Mode, OpenOptions, Overfill, Result, Router, Sketch, StateValue, Status,
 };
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::guarded::Guarded;
@@ -203,6 +203,38 @@ fn meet(aggregate: &mut Aggregate) {
     let _ = (aggregate.results(), aggregate.expect(1000));
 }
 
+/// What opens as a digest opens as nothing else. A search ends at its bounds, whatever table and state say.
+fn open_digest(bytes: &[u8], memory: &mut Guarded) {
+    let options = OpenOptions::default();
+    if let Ok(digest) = petal::load_as::<Digest>(bytes, &options) {
+        assert!(petal::load(bytes, &options).is_err() && petal::load_as::<Sketch>(bytes, &options).is_err());
+        search(&digest);
+    }
+    for mode in MODES {
+        let Some(place) = memory.place(bytes) else { return };
+        // SAFETY: the bytes were just put at `place`, nobody else uses them, and the digest goes before they do.
+        let opened = unsafe { petal::open_buffer_as::<Digest>(place, bytes.len(), &OpenOptions { mode, key: None }) };
+        let Ok(mut digest) = opened else { continue };
+        let _ = digest.verify();
+        search(&digest);
+        let _ = digest.add(1, &[7; 3000]);
+        let _ = digest.attach(b"name");
+        search(&digest);
+        let _ = digest.copy();
+        let _ = digest.vouch();
+        let _ = digest.sync();
+    }
+}
+
+fn search(digest: &Digest) {
+    let excerpt: Vec<u8> = (0..5000_u32).map(|i| (i * i >> 5) as u8).collect();
+    let options = FindOptions { max_lookups: 10_000, max_matches: 10, ..FindOptions::default() };
+    if let Ok(found) = digest.find(&excerpt, &options) {
+        assert!(found.matches.len() <= 10 && found.lookups <= 10_000);
+    }
+    let _ = (digest.attachment(), digest.payload_at(0), digest.expected_rate(200), digest.fill());
+}
+
 fn list(sketch: &Sketch) {
     sketch.measure();
     let geometry = sketch.base().geometry();
@@ -241,6 +273,7 @@ fn open_all(bytes: &[u8], places: &mut Places) {
     open_sketch(bytes, memory);
     open_router(bytes, memory);
     open_aggregate(bytes, memory);
+    open_digest(bytes, memory);
     let loaded = petal::load(bytes, &OpenOptions::default());
     let loaded_status = loaded.as_ref().err().map(Error::status);
     if let Ok(filter) = loaded {

@@ -129,8 +129,8 @@ fn ids_guard_against_stitching() {
         wrong += found.matches.iter().filter(|one| one.offset == at as u64).count() as f64 - 1.0;
     }
     let runs = f64::from(runs);
-    // Four payloads have one block each, and need the other three by chance; all others need four. Elsewhere the excerpt
-    // is a stranger.
+    // Four payloads have one block each, and need the other three by chance; all others need four. Elsewhere the
+    // excerpt is a stranger.
     let named = 1.0 - (1.0 - rate.powi(3)).powi(4) * (1.0 - rate.powi(4)).powi(PAYLOADS as i32 - 4);
     let expected = 1.0 - (1.0 - named) * (1.0 - digest.expected_rate(128));
     assert!((stitched / runs - expected).abs() <= band(expected, runs, f64::INFINITY), "{stitched} {expected}");

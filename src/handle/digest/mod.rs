@@ -148,8 +148,8 @@ impl Digest {
         Ok(Some(high))
     }
 
-    /// The probability that a random excerpt of so many bytes, which no payload has, is found. With fixed blocks this is
-    /// exact for the bits that are set now. With blocks that are cut by content it is an approximation, because the
+    /// The probability that a random excerpt of so many bytes, which no payload has, is found. With fixed blocks this
+    /// is exact for the bits that are set now. With blocks that are cut by content it is an approximation, because the
     /// number of blocks depends on the excerpt; [`Found::rate`] is that of the excerpt's own blocks. 1 for an excerpt
     /// that is too short. An excerpt that is put together from pieces of payloads is found more often.
     pub fn expected_rate(&self, length: u64) -> f64 {
