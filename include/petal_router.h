@@ -32,8 +32,8 @@
  *
  * Whatever a message says, memory and work are bounded by the size of one edge's levels. A message that is damaged,
  * repeated, or from another network, edge or link is refused and changes nothing. A level that is fuller than max_fill
- * is ignored, so a neighbour whose filter says yes to everything attracts no queries. A router does not know who sent a
- * message: take a channel that authenticates the neighbour. docs/router.md specifies the messages to the byte.
+ * is ignored, so a neighbour whose filter says yes to everything attracts no queries. A router does not know who sent
+ * a message: take a channel that authenticates the neighbour. docs/router.md specifies the messages to the byte.
  */
 
 #ifndef PETAL_ROUTER_H
@@ -49,8 +49,8 @@ extern "C" {
 typedef struct petal_router petal_router;
 
 /**
- * Makes an empty router of the node with this number, which tells the nodes of a network apart. The kind of the spec is
- * `PETAL_KIND_ROUTER` or 0.
+ * Makes an empty router of the node with this number, which tells the nodes of a network apart. The kind of the spec
+ * is `PETAL_KIND_ROUTER` or 0.
  */
 petal_status petal_router_new(const petal_spec *spec, uint64_t node, petal_router **router, petal_error *error);
 
@@ -172,8 +172,9 @@ typedef uint32_t petal_received;
 
 /**
  * Adds an edge to a neighbour. `link` is a number that both ends give to this connection. Of two edges that are
- * otherwise equal, a query takes the one with the greater weight. Returns `PETAL_ERR_CONTRADICTION` for an edge that is
- * there and for one to the node itself, and `PETAL_ERR_FULL` if there are as many edges as the parameter edges allows.
+ * otherwise equal, a query takes the one with the greater weight. Returns `PETAL_ERR_CONTRADICTION` for an edge that
+ * is there and for one to the node itself, and `PETAL_ERR_FULL` if there are as many edges as the parameter edges
+ * allows.
  */
 petal_status petal_router_add_edge(petal_router *router,
                                    uint64_t neighbour,
@@ -201,8 +202,8 @@ petal_status petal_router_set_level_weights(petal_router *router,
                                             petal_error *error);
 
 /**
- * Lists the numbers of all neighbours. `count` becomes the number of all edges. The function writes the first `room` of
- * the numbers to `neighbours`, which may be NULL if `room` is 0.
+ * Lists the numbers of all neighbours. `count` becomes the number of all edges. The function writes the first `room`
+ * of the numbers to `neighbours`, which may be NULL if `room` is 0.
  */
 petal_status petal_router_neighbours(const petal_router *router,
                                      uint64_t *neighbours,
@@ -225,8 +226,8 @@ petal_status petal_router_advertise(petal_router *router,
                                     petal_error *error);
 
 /**
- * Makes a message with what changed since the last message to a neighbour, as `petal_router_advertise()` does. `length`
- * becomes 0 if nothing changed, and there is nothing to send. The first message has all levels.
+ * Makes a message with what changed since the last message to a neighbour, as `petal_router_advertise()` does.
+ * `length` becomes 0 if nothing changed, and there is nothing to send. The first message has all levels.
  */
 petal_status petal_router_advertise_changes(petal_router *router,
                                             uint64_t neighbour,
@@ -236,9 +237,9 @@ petal_status petal_router_advertise_changes(petal_router *router,
 
 /**
  * Takes a message that came from a neighbour. `received`, nullable, becomes one of `PETAL_RECEIVED_*`. The function
- * checks the message as a whole before anything changes. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first difference,
- * for a message of another number of levels, size, number of hashes, hash function, seed or key, of another edge or
- * another link; `PETAL_ERR_CORRUPT` for one that is damaged, repeated or late; `PETAL_ERR_FOREIGN`,
+ * checks the message as a whole before anything changes. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
+ * difference, for a message of another number of levels, size, number of hashes, hash function, seed or key, of
+ * another edge or another link; `PETAL_ERR_CORRUPT` for one that is damaged, repeated or late; `PETAL_ERR_FOREIGN`,
  * `PETAL_ERR_TRUNCATED`, `PETAL_ERR_NEWER_VERSION`.
  */
 petal_status petal_router_receive(petal_router *router,
@@ -252,9 +253,9 @@ petal_status petal_router_receive(petal_router *router,
 /*
  * ROUTERS: QUERIES
  *
- * `petal_router_route()` remembers nothing: a false positive can send a query round in a circle until its hops are used
- * up. `petal_router_walk()` has a petal_walk that travels with the query: the query visits no node twice, and goes back
- * where it finds no way on.
+ * `petal_router_route()` remembers nothing: a false positive can send a query round in a circle until its hops are
+ * used up. `petal_router_walk()` has a petal_walk that travels with the query: the query visits no node twice, and
+ * goes back where it finds no way on.
  */
 
 /** Where a query goes: one of `PETAL_ROUTE_*`. */
@@ -328,10 +329,10 @@ petal_status petal_router_route_hash(const petal_router *router,
 
 /**
  * Tells where a query for a key goes that remembers the nodes it visited. Call this at each node where the query is,
- * and send `walk` with the query. The query visits no node twice, but goes back the way it came when a node has no edge
- * that is left to try (`PETAL_ROUTE_BACK`). So it never loops, and finds its way out of false positives. A hop in
- * either direction costs one of the hops left. The route is `PETAL_ROUTE_FALL_BACK` if no hops are left, no node on the
- * way has an edge to try, or 64 nodes were visited. If it is `PETAL_ROUTE_HERE` and the node does not have the key
+ * and send `walk` with the query. The query visits no node twice, but goes back the way it came when a node has no
+ * edge that is left to try (`PETAL_ROUTE_BACK`). So it never loops, and finds its way out of false positives. A hop in
+ * either direction costs one of the hops left. The route is `PETAL_ROUTE_FALL_BACK` if no hops are left, no node on
+ * the way has an edge to try, or 64 nodes were visited. If it is `PETAL_ROUTE_HERE` and the node does not have the key
  * after all, call the function again: the query then goes on. Returns `PETAL_ERR_OUT_OF_RANGE` for a walk that cannot
  * be. Linear in edges times levels.
  */
@@ -398,8 +399,8 @@ petal_status petal_router_rates(const petal_router *router, petal_route_rates *r
 /*
  * ROUTERS: IMAGES AND FILES
  *
- * The image of a router has the same parts as that of a filter: its keys, its edges, and what came in and went out over
- * them. It opens in each mode but `PETAL_OPEN_SHARE`.
+ * The image of a router has the same parts as that of a filter: its keys, its edges, and what came in and went out
+ * over them. It opens in each mode but `PETAL_OPEN_SHARE`.
  */
 
 /** Opens a file that is an image. `options` is nullable. */
