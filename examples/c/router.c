@@ -194,7 +194,8 @@ int main(int argc, char **argv) {
     petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_ROUTER, .capacity = OBJECTS};
     must(petal_spec_set(&spec, "levels", (double)levels, &error));
     must(petal_spec_set(&spec, "edges", DEGREE, &error));
-    must(petal_spec_set(&spec, "fan_out", 2.5, &error));
+    /* A node has some 4.5 neighbours, and more where nodes are dense. */
+    must(petal_spec_set(&spec, "fan_out", 5, &error));
     make_network(&spec);
     const uint64_t bytes = exchange();
     petal_description description = {.struct_size = sizeof description};
