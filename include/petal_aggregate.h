@@ -108,7 +108,7 @@ typedef struct petal_meeting {
 
 /**
  * Meets the participant with this id, which is in a state with a value. `previous` has the states that it may have
- * told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if `previous_count` is 0.
+ * told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if there are none.
  * Returns `PETAL_ERR_OUT_OF_RANGE` for a state that there is not, a value that is not finite, and more previous states
  * than there are. Takes the time of a lookup for each cited state and two more.
  */
@@ -178,8 +178,8 @@ petal_status petal_aggregate_leave_hash(petal_aggregate *aggregate,
 /**
  * Lists the states that this disseminator told the aggregator with this id, in ascending order: none before their
  * first meeting, then one. At the false-positive rate there are others, so cite all of them; the aggregator finds out
- * which one it has. `count` becomes the number of all. The function writes the first `room` of these to `states`, which may
- * be NULL if `room` is 0. Looks up all states.
+ * which one it has. `count` becomes the number of all. The function writes the first `room` of these to `states`,
+ * which may be NULL if `room` is 0. Looks up all states.
  */
 petal_status petal_aggregate_told(const petal_aggregate *aggregate,
                                   const void *id,
