@@ -256,7 +256,7 @@ impl Aggregate {
         self.memories.forget(aggregator, state)
     }
 
-    /// What is aggregated now. Constant time, but for `participants`, which takes some hundred rates.
+    /// What is aggregated now. Takes constant time: some microseconds, most of them for the estimate of participants.
     pub fn results(&self) -> Results {
         let state = self.memories.state();
         let (count, tallies) = (state.tallies.count(), state.tallies);
