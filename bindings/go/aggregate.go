@@ -320,7 +320,8 @@ func toldBy(op string, list func(states *C.uint32_t, room C.size_t, count *C.siz
 }
 
 // Told returns the states that this disseminator told the aggregator with this id: none before their first meeting,
-// then one. At the false-positive rate there are others, so cite all of them. Looks up all states. Only reads the aggregate.
+// then one. At the false-positive rate there are others, so cite all of them. Looks up all states. Only reads
+// the aggregate.
 func (a *Aggregate) Told(id []byte) ([]uint32, error) {
 	return toldBy("petal.Aggregate.Told",
 		func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error) {

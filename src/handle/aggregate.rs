@@ -102,7 +102,8 @@ pub struct Expected {
     /// The false-positive rate `f(n)` of each memory that has as many entries as there are participants.
     pub false_positive_rate: f64,
     /// How many of the participants are refused when they come, one after the other, because they seem known:
-    /// `f(0) + ... + f(n - 1)`. Each is refused again at each further meeting.
+    /// `f(0) + ... + f(n - 1)`. Each is refused again at each further meeting. A share of f(n) of these is taken for
+    /// duplicates instead, because the state seems aggregated too.
     pub refused_firsts: f64,
     /// The relative error of sum and count: `-refused_firsts / n`, if values do not depend on ids. The mean has none.
     pub bias: f64,
@@ -256,7 +257,7 @@ impl Aggregate {
         self.memories.forget(aggregator, state)
     }
 
-    /// What is aggregated now. Constant time, but for `participants`, which takes some hundred rates.
+    /// What is aggregated now. Takes constant time: some microseconds, most of them for the estimate of participants.
     pub fn results(&self) -> Results {
         let state = self.memories.state();
         let (count, tallies) = (state.tallies.count(), state.tallies);

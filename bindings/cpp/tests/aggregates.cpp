@@ -56,7 +56,7 @@ TEST(Aggregates, TellWhatFalsePositivesCost) {
 TEST(Aggregates, AreImages) {
   petal::aggregate ours(spec_of());
   for (std::uint64_t id = 0; id < 50; id++) ours.meet(id, {0, static_cast<double>(id)});
-  const std::vector<std::uint8_t> image = ours.serialize();
+  const auto image = ours.serialize();
   petal::aggregate loaded = petal::aggregate::load(image.data(), image.size());
   loaded.verify();
   EXPECT_EQ(loaded.results().sum, 1225.0);

@@ -169,8 +169,8 @@ pub unsafe extern "C" fn petal_aggregate_describe(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [aggregate, description], {
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes, and `description` is
-        // a struct of its size.
+        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes, and `description`
+        // is a struct of its size.
         unsafe {
             boundary::check_out(description)?;
             boundary::write(description, description_of(petal_aggregate::get(aggregate)?));
