@@ -8,8 +8,8 @@ use libfuzzer_sys::fuzz_target;
 use petal::format::Header;
 use petal::storage::AnyBytes;
 use petal::{
-    Answers, Capabilities, CompactOptions, Digest, Error, Filter, FindOptions, HashFunction, Image, Keys, Map, Mode, OpenOptions, Overfill,
-    Result, Sketch, Status,
+    Answers, Capabilities, CompactOptions, Digest, Error, Filter, FindOptions, HashFunction, Image, Keys, Map, Mode,
+    OpenOptions, Overfill, Result, Sketch, Status,
 };
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::guarded::Guarded;
