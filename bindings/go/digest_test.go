@@ -90,7 +90,7 @@ func TestDigestsSayTheirRates(t *testing.T) {
 	if id, bytes, err := d.PayloadAt(9); id != 9 || bytes != 2000 || err != nil {
 		t.Error(id, bytes, err)
 	}
-	if description := must(d.Describe()); description.Kind != "digest" || description.Offered != 20000 {
+	if description := must(d.Describe()); uint32(description.Kind) != 1280 || description.Offered != 20000 {
 		t.Error(description)
 	}
 	check(t, d.Attach([]byte("names")))

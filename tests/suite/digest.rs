@@ -411,11 +411,11 @@ fn specified(bits: u64, hashes: u32, settings: [u64; 6], seed: u64, payloads: &[
             for at in 7 + reach..bytes.len().saturating_sub(reach) {
                 let around = (at - reach..=at + reach).filter(|other| *other != at);
                 let is_least = around.map(hash).all(|other| hash(at) < other);
-                if is_least || last.is_some_and(|last| at + 1 - last == 4 * block_bytes as usize) {
-                    if let Some(start) = last.replace(at + 1) {
-                        blocks.push((start, xxh3_64_with_seed(&bytes[start - 8..=at], seed)));
-                    }
+                let is_cut = is_least || last.is_some_and(|last| at + 1 - last == 4 * block_bytes as usize);
+                if let Some(start) = last.filter(|_| is_cut) {
+                    blocks.push((start, xxh3_64_with_seed(&bytes[start - 8..=at], seed)));
                 }
+                last = if is_cut { Some(at + 1) } else { last };
             }
         }
         let mut insert = |state: &mut [u64; 8], entry: u64| {
