@@ -9,13 +9,8 @@ use petal::format::Header;
 use petal::router::Walk;
 use petal::storage::AnyBytes;
 use petal::{
-<<<<<<< HEAD
     Aggregate, Answers, Capabilities, CompactOptions, Digest, Error, Filter, FindOptions, HashFunction, Image, Keys,
     Map, Meeting, Mode, OpenOptions, Overfill, Result, Router, Sketch, StateValue, Status,
-=======
-    Answers, Capabilities, CompactOptions, Digest, Error, Filter, FindOptions, HashFunction, Image, Keys, Map, Mode,
-    OpenOptions, Overfill, Result, Sketch, Status,
->>>>>>> origin/digest
 };
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::guarded::Guarded;
