@@ -19,6 +19,7 @@
 #include <petal_more.h>
 #include <petal_policy.h>
 #include <petal_session.h>
+#include <petal_wire.h>
 
 #include <dirent.h>
 #include <ftw.h>

@@ -67,6 +67,7 @@
 #include "petal/maps.hpp"
 #include "petal/sketches.hpp"
 #include "petal/sessions.hpp"
+#include "petal/wire.hpp"
 #include "petal/streams.hpp"
 #include "petal/policies.hpp"
 #include "petal/kinds.hpp"

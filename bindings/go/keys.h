@@ -23,6 +23,7 @@ Or import github.com/petal-filter/petal/bindings/go/view, which needs no C libra
 #include <petal_sketch.h>
 #include <petal_more.h>
 #include <petal_session.h>
+#include <petal_wire.h>
 
 #if PETAL_VERSION_NUMBER < 100
 #error petal.h is older than this Go package: install the C library of the same version
@@ -286,6 +287,17 @@ static inline petal_status petal_go_sketch_import_minisketch(petal_sketch *sketc
 static inline petal_status petal_go_sketch_serialize(const petal_sketch *sketch, uint8_t *buffer, size_t length,
                                                      petal_error *error) {
 	return petal_sketch_serialize(sketch, buffer, length, NULL, error);
+}
+
+static inline petal_status petal_go_unpack(const uint8_t *packed, size_t length, uint64_t most_bytes,
+                                           const petal_open_options *options, petal_filter **filter,
+                                           petal_error *error) {
+	return petal_filter_unpack(packed, length, most_bytes, options, filter, error);
+}
+
+static inline petal_status petal_go_patch(petal_filter *filter, const uint8_t *delta, size_t length,
+                                          uint64_t most_bytes, petal_error *error) {
+	return petal_filter_patch(filter, delta, length, most_bytes, error);
 }
 
 static inline petal_status petal_go_session_receive(petal_session *session, const uint8_t *message, size_t length,

@@ -133,9 +133,7 @@ fn write_number(number: u64, encoder: &mut Encoder) -> Result<()> {
 fn read_number(decoder: &mut Decoder) -> u64 {
     let length = u32::from(decoder.even(LENGTH_BITS));
     let shifts = (0..length).step_by(PROBABILITY_BITS as usize);
-    shifts.fold(0, |number, shift| {
-        number | u64::from(decoder.even(PROBABILITY_BITS.min(length - shift))) << shift
-    })
+    shifts.fold(0, |number, shift| number | u64::from(decoder.even(PROBABILITY_BITS.min(length - shift))) << shift)
 }
 
 /// The low bits of a field.

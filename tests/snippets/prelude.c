@@ -7,6 +7,7 @@
 #include <petal_more.h>
 #include <petal_policy.h>
 #include <petal_session.h>
+#include <petal_wire.h>
 #include <petal_sketch.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -72,3 +72,4 @@ mod variable_increment;
 mod vector_quotient;
 mod verbs;
 mod whole;
+mod wire;
