@@ -22,6 +22,7 @@
 #include <petal_policy.h>
 #include <petal_router.h>
 #include <petal_session.h>
+#include <petal_wire.h>
 
 #include <dirent.h>
 #include <ftw.h>

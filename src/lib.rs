@@ -40,6 +40,7 @@ pub mod sizing;
 pub mod session;
 mod spec;
 pub mod storage;
+pub mod wire;
 
 pub use batch::answers::Answers;
 pub use batch::keys::{Keys, WholeKeys, hash_keys};

@@ -69,6 +69,7 @@
 #include "petal/sessions.hpp"
 #include "petal/routers.hpp"
 #include "petal/aggregates.hpp"
+#include "petal/wire.hpp"
 #include "petal/streams.hpp"
 #include "petal/digests.hpp"
 #include "petal/policies.hpp"

@@ -26,6 +26,7 @@ Or import github.com/petal-filter/petal/bindings/go/view, which needs no C libra
 #include <petal_session.h>
 #include <petal_aggregate.h>
 #include <petal_digest.h>
+#include <petal_wire.h>
 
 #if PETAL_VERSION_NUMBER < 100
 #error petal.h is older than this Go package: install the C library of the same version
@@ -379,6 +380,17 @@ static inline petal_status petal_go_digest_find(const petal_digest *digest, cons
                                                 const petal_find_options *options, petal_digest_match *matches,
                                                 size_t room, petal_digest_found *found, petal_error *error) {
 	return petal_digest_find(digest, excerpt, length, options, matches, room, found, error);
+}
+
+static inline petal_status petal_go_unpack(const uint8_t *packed, size_t length, uint64_t most_bytes,
+                                           const petal_open_options *options, petal_filter **filter,
+                                           petal_error *error) {
+	return petal_filter_unpack(packed, length, most_bytes, options, filter, error);
+}
+
+static inline petal_status petal_go_patch(petal_filter *filter, const uint8_t *delta, size_t length,
+                                          uint64_t most_bytes, petal_error *error) {
+	return petal_filter_patch(filter, delta, length, most_bytes, error);
 }
 
 static inline petal_status petal_go_session_receive(petal_session *session, const uint8_t *message, size_t length,

@@ -24,6 +24,7 @@
 //! - petal_router.h: routers, which find keys in a network;
 //! - petal_aggregate.h: sum, mean, maximum and minimum of values that change, each counted once;
 //! - petal_digest.h: digests of payloads, which say in which payload an excerpt was, and where;
+//! - petal_wire.h: filters on the wire, packed, and what changed between two states of one;
 //! - petal_formats.h: other systems' filters, and compact forms inside another system's file;
 //! - petal_policy.h: filter policies of sorted tables, as LevelDB has them;
 //! - petal_inline.h: lookups and insertions that the compiler puts into your program.
@@ -119,6 +120,7 @@ pub mod session;
 pub mod router;
 pub mod aggregate;
 pub mod digest;
+pub mod wire;
 pub mod formats;
 pub mod policy;
 pub mod inline;

@@ -48,6 +48,7 @@ mod sync;
 mod text;
 mod verify;
 mod vouch;
+mod wire;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -98,6 +99,10 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Resize(args) => resize::run(args, common),
         Command::Import(args) => formats::import(args, common),
         Command::Export(args) => formats::export(args, common),
+        Command::Pack(args) => wire::pack(args, common),
+        Command::Unpack(args) => wire::unpack(args, common),
+        Command::Delta(args) => wire::delta(args, common),
+        Command::Patch(args) => wire::patch(args, common),
         Command::Formats => formats::list(common),
         Command::Estimate(args) => estimate::run(args, common),
         Command::Hashes(args) => hashes::run(args, common),

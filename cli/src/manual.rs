@@ -191,6 +191,26 @@ pub const PAGES: &[Page] = &[
         status: SUCCESS,
     },
     Page {
+        name: "pack",
+        examples: &[("To another machine", "petal pack seen.petal | ssh host 'petal unpack - -o seen.petal'")],
+        status: SUCCESS,
+    },
+    Page {
+        name: "unpack",
+        examples: &[("Of at most 10 MiB", "petal unpack --limit 10MiB seen.packed -o seen.petal")],
+        status: SUCCESS,
+    },
+    Page {
+        name: "delta",
+        examples: &[("What came since yesterday", "petal delta yesterday.petal today.petal -o day.delta")],
+        status: SUCCESS,
+    },
+    Page {
+        name: "patch",
+        examples: &[("Up to date again", "petal patch seen.petal day.delta -o seen.petal")],
+        status: SUCCESS,
+    },
+    Page {
         name: "import",
         examples: &[
             ("A filter that Guava wrote", "petal import guava seen.bf -o seen.petal; petal check seen.petal keys.txt"),

@@ -194,6 +194,11 @@ impl Destination {
         self.take(filter.base(), |sink| format.export(filter, variant, sink))
     }
 
+    /// Writes what `write` gives to its sink of an image. A file is replaced in one step, or stays as it was.
+    pub fn write_with(&self, image: &impl Image, write: impl FnOnce(&mut Sink) -> petal::Result<()>) -> Outcome<()> {
+        self.take(image.base(), write)
+    }
+
     /// Writes the bytes that stand for an image elsewhere. A file is replaced in one step, or stays as it was.
     pub fn write_bytes(&self, image: &impl Image, bytes: &[u8]) -> Outcome<()> {
         self.take(image.base(), |sink| sink(bytes))

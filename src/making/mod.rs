@@ -26,6 +26,7 @@ pub use create::{
 pub use map_builder::MapBuilder;
 #[cfg(unix)]
 pub use open::open_descriptor as open_descriptor_as;
+pub(crate) use open::reopen;
 pub use open::{Mode, OpenOptions, load as load_as, open as open_as, open_buffer as open_buffer_as};
 
 pub use progress::Steps;

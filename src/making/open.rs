@@ -147,7 +147,7 @@ fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
     if (image.length() as u64) < header.image_bytes() {
         return Err(truncated(&header, image.length() as u64));
     }
-    let (row, hasher) = reopen(&header, options)?;
+    let (row, hasher) = reopen(&header, options.key.as_ref())?;
     if options.mode.access().is_writing() {
         let mut start = [0; HEADER_LENGTH];
         image.read(&mut start);
@@ -182,7 +182,7 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
     loop {
         attempts -= 1;
         let (mut header, checksum) = Header::read(|start| read(start, 0))?;
-        let (row, hasher) = reopen(&header, options)?;
+        let (row, hasher) = reopen(&header, options.key.as_ref())?;
         let payload_bytes = header.geometry.payload_bytes;
         // Two sealed images differ in the table's checksum, which is the last word.
         let witness = || {
@@ -217,7 +217,13 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
     }
 }
 
-fn reopen(header: &Header, options: &OpenOptions) -> Result<(&'static Row, Hasher)> {
+/// The kind and the hasher that a header names.
+///
+/// # Errors
+/// [`Status::NewerVersion`](crate::Status::NewerVersion), [`Status::Corrupt`](crate::Status::Corrupt),
+/// [`Status::KeyMismatch`](crate::Status::KeyMismatch),
+/// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild).
+pub(crate) fn reopen(header: &Header, key: Option<&SecretKey>) -> Result<(&'static Row, Hasher)> {
     let row =
         registry::find(header.kind).filter(|row| header.layout_version <= row.layout_version).ok_or_else(|| {
             let Header { kind, layout_version, .. } = header;
@@ -235,7 +241,7 @@ fn reopen(header: &Header, options: &OpenOptions) -> Result<(&'static Row, Hashe
         return Err(error!(Corrupt, "a {name} filter cannot have the hash function {hash}"));
     }
     row.check_choices(&header.geometry)?;
-    Ok((row, Hasher::reopen(header.hash, header.identifier, options.key.as_ref())?))
+    Ok((row, Hasher::reopen(header.hash, header.identifier, key)?))
 }
 
 fn truncated(header: &Header, available: u64) -> Error {

@@ -10,6 +10,7 @@
 #include <petal_aggregate.h>
 #include <petal_session.h>
 #include <petal_digest.h>
+#include <petal_wire.h>
 #include <petal_sketch.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -76,3 +76,4 @@ mod variable_increment;
 mod vector_quotient;
 mod verbs;
 mod whole;
+mod wire;

@@ -172,6 +172,29 @@ pub enum Command {
     /// their keys elsewhere.
     #[command(after_long_help = manual::after_help("export"))]
     Export(Export),
+    /// Write a filter as few bytes, to be sent.
+    ///
+    /// The bits are arithmetic-coded, so that the form takes the entropy of their fill, less than 1 % and some 30 bytes
+    /// more. A filter with few bits set becomes small; one with half of its bits set does not.
+    #[command(after_long_help = manual::after_help("pack"))]
+    Pack(Pack),
+    /// Make a filter of what `petal pack` wrote.
+    ///
+    /// The filter is the one that was packed, to the byte. A few bytes may claim a large filter: --limit is the most
+    /// bytes that it may have.
+    #[command(after_long_help = manual::after_help("unpack"))]
+    Unpack(Unpack),
+    /// Write what changed between two states of one filter.
+    ///
+    /// A delta takes as many bytes as the changed bits need. It is only for filters in the older state.
+    #[command(after_long_help = manual::after_help("delta"))]
+    Delta(Delta),
+    /// Make the newer state of a filter of the older one and a delta.
+    ///
+    /// The result is the newer filter to the byte. If OLD is not in the state that the delta was made for, the command
+    /// writes nothing.
+    #[command(after_long_help = manual::after_help("patch"))]
+    Patch(Patch),
     /// List the formats of other systems, and what the command can do with each.
     ///
     /// R: `petal import` reads the format. W: `petal export` writes it. C: `petal build --format` creates it. ?: `petal
@@ -545,6 +568,65 @@ pub struct Export {
     #[arg(value_name = "FORMAT", value_parser = formats())]
     pub format: String,
     /// Where the bytes go.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `petal pack`.
+#[derive(Args, Debug)]
+pub struct Pack {
+    /// The filter.
+    #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+    /// Where the bytes go.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `petal unpack`.
+#[derive(Args, Debug)]
+pub struct Unpack {
+    /// The most bytes that the filter may have.
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", allow_negative_numbers = true, value_parser = numbers::memory_limit)]
+    pub limit: u64,
+    /// The key of the hash function, if it has one.
+    #[command(flatten)]
+    pub secret: Secret,
+    /// What `petal pack` wrote; - is standard input.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Where the filter goes.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `petal delta`.
+#[derive(Args, Debug)]
+pub struct Delta {
+    /// The filter in its older state.
+    #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
+    pub old: PathBuf,
+    /// The filter in its newer state.
+    #[arg(value_name = "NEW", value_hint = ValueHint::FilePath)]
+    pub new: PathBuf,
+    /// Where the delta goes.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `petal patch`.
+#[derive(Args, Debug)]
+pub struct Patch {
+    /// The most bytes that the filter may have.
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", allow_negative_numbers = true, value_parser = numbers::memory_limit)]
+    pub limit: u64,
+    /// The filter in its older state.
+    #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
+    pub old: PathBuf,
+    /// What `petal delta` wrote; - is standard input.
+    #[arg(value_name = "DELTA", value_hint = ValueHint::FilePath)]
+    pub delta: PathBuf,
+    /// Where the newer filter goes.
     #[command(flatten)]
     pub output: Output,
 }

@@ -1,0 +1,245 @@
+//! petal_wire.h: filters on the wire: packed forms, and deltas between two states of one filter. It is experimental:
+//! functions may still change. petal.h has the conventions.
+//!
+//! The packed form of a filter has everything that its image has, as few bytes: the payload is arithmetic-coded, and
+//! takes the entropy of its fill, less than 1 % and some 30 bytes more. So a bit array of which few bits are set is
+//! small. A filter at its capacity has about half of its bits set, and does not become smaller: make filters for the
+//! wire with a larger size, as docs/choosing.md says. Every kind can be packed.
+//!
+//! A delta is what changed from one state of a filter to a later one, and takes as many bytes as the changed bits need.
+//! The receiver's filter must be in the earlier state to the byte, its count included.
+//!
+//!     petal_filter *theirs = petal_filter_with_capacity(1000, 0.01), *ours = petal_filter_with_capacity(1000, 0.01);
+//!     if (!theirs || !ours) return 1;
+//!     petal_filter_insert_u64(ours, 7, NULL);
+//!     char delta[200];
+//!     size_t length = 0;
+//!     if (petal_filter_delta(theirs, ours, delta, sizeof delta, &length, NULL) != PETAL_OK) return 1;
+//!     if (petal_filter_patch(theirs, delta, length, 1 << 20, NULL) != PETAL_OK) return 1;
+//!
+//! Both have a checksum of 64 bits. Bytes that were cut, changed or made by somebody else change no filter. A form may
+//! claim a large filter in few bytes, so you say how many bytes an image may have. A checksum does not say who made
+//! the bytes: take a channel that authenticates the sender. docs/format.md specifies both forms to the byte.
+
+use crate::boundary::{self, boundary};
+use crate::filter::files::{petal_open_options, read_options};
+use crate::filter::{give, petal_filter};
+use crate::image::petal_write_callback;
+use crate::status::{petal_error, petal_status};
+use petal_core::{Error, Result, Status, wire};
+use std::ffi::c_void;
+
+/// What gives bytes to a sink: a packed form or a delta of given filters.
+type Write<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
+
+/// How many bytes are written.
+fn size_of(write: &Write) -> Result<usize> {
+    let mut size = 0;
+    write(&mut |bytes| {
+        size += bytes.len();
+        Ok(())
+    })?;
+    Ok(size)
+}
+
+/// Writes into a buffer.
+///
+/// # Safety
+/// `buffer` has `length` writable bytes, and `written` is NULL or writable.
+unsafe fn write_into(write: &Write, buffer: *mut c_void, length: usize, written: *mut usize) -> Result<()> {
+    // SAFETY: `buffer` has `length` writable bytes, as the safety section asks.
+    let place = unsafe { crate::formats::compact::buffer(buffer, length)? };
+    let mut done = 0;
+    write(&mut |bytes| {
+        let message = format_args!("the buffer has {length} bytes, and there are more");
+        let end = done + bytes.len();
+        let to = place.get_mut(done..end).ok_or_else(|| boundary::error(Status::BufferTooSmall, message))?;
+        to.copy_from_slice(bytes);
+        done = end;
+        Ok(())
+    })?;
+    if !written.is_null() {
+        // SAFETY: `written` is writable, as the safety section asks.
+        unsafe { written.write(done) };
+    }
+    Ok(())
+}
+
+/// Writes to a callback.
+///
+/// # Safety
+/// The conventions.
+unsafe fn write_to(write: &Write, callback: petal_write_callback, context: *mut c_void) -> Result<()> {
+    let callback = callback.ok_or_else(|| boundary::null("write"))?;
+    write(&mut |bytes| {
+        // SAFETY: the caller's function, called as its type says.
+        match unsafe { callback(context, bytes.as_ptr().cast(), bytes.len()) } {
+            true => Ok(()),
+            false => Err(Error::from(Status::Callback)),
+        }
+    })
+}
+
+/// Writes the length in bytes of a filter's packed form. The function packs the filter for that, so it takes as long as
+/// `petal_filter_pack()`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_packed_size(
+    filter: *const petal_filter,
+    size: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, size], {
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `size` is
+        // writable.
+        unsafe {
+            let filter = petal_filter::get(filter)?;
+            size.write(size_of(&|sink| wire::pack(filter, sink))?);
+        }
+        Ok(())
+    })
+}
+
+/// Writes a filter's packed form into a buffer. A buffer of `petal_filter_serialized_size()` bytes is always large
+/// enough. Threads may insert meanwhile. The form has every key whose insertion happened before. Returns
+/// `PETAL_ERR_DIRTY` if the filter is `PETAL_STATE_UNVOUCHED`, and `PETAL_ERR_CORRUPT` if the filter lies in an image
+/// that does not match its checksums. On a failure the buffer may have been written to. `written` is nullable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_pack(
+    filter: *const petal_filter,
+    buffer: *mut c_void,
+    length: usize,
+    written: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, buffer], {
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `buffer` has `length`
+        // writable bytes, and `written` is NULL or writable.
+        unsafe {
+            let filter = petal_filter::get(filter)?;
+            write_into(&|sink| wire::pack(filter, sink), buffer, length, written)
+        }
+    })
+}
+
+/// Gives a filter's packed form to `write`, piece by piece and in order, and otherwise does what `petal_filter_pack()`
+/// does. The function passes `context`, which may be NULL, to `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns
+/// false.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_pack_to(
+    filter: *const petal_filter,
+    write: petal_write_callback,
+    context: *mut c_void,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter], {
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes.
+        unsafe {
+            let filter = petal_filter::get(filter)?;
+            write_to(&|sink| wire::pack(filter, sink), write, context)
+        }
+    })
+}
+
+/// Makes a filter of its packed form, in memory of its own. `most_bytes` is the most bytes that the filter's image may
+/// have: a form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the mode
+/// in `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes
+/// that are no packed form.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_unpack(
+    packed: *const c_void,
+    length: usize,
+    most_bytes: u64,
+    options: *const petal_open_options,
+    filter: *mut *mut petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [packed, filter], {
+        // SAFETY: checked for NULL; by the conventions `packed` has `length` bytes, `options` is NULL or a struct of
+        // its size, and `filter` is writable.
+        unsafe {
+            let packed = boundary::bytes(packed.cast(), length, "packed")?;
+            give(filter, || wire::unpack(packed, most_bytes, read_options(options)?.key.as_ref()))
+        }
+    })
+}
+
+/// Writes the length in bytes of the delta from `from` to `to`, which takes as long as `petal_filter_delta()`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_delta_size(
+    from: *const petal_filter,
+    to: *const petal_filter,
+    size: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [from, to, size], {
+        // SAFETY: checked for NULL; by the conventions `from` and `to` are handles that nobody changes, and `size` is
+        // writable.
+        unsafe {
+            let (from, to) = (petal_filter::get(from)?, petal_filter::get(to)?);
+            size.write(size_of(&|sink| wire::delta(from, to, sink))?);
+        }
+        Ok(())
+    })
+}
+
+/// Writes into a buffer what changed from `from` to `to`, which are two states of one filter. A filter that grows may
+/// have grown. Returns `PETAL_ERR_INCOMPATIBLE` if the filters differ in kind, layout, geometry, hash function, seed or
+/// key. Otherwise returns what `petal_filter_pack()` does. `written` is nullable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_delta(
+    from: *const petal_filter,
+    to: *const petal_filter,
+    buffer: *mut c_void,
+    length: usize,
+    written: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [from, to, buffer], {
+        // SAFETY: checked for NULL; by the conventions `from` and `to` are handles that nobody changes, `buffer` has
+        // `length` writable bytes, and `written` is NULL or writable.
+        unsafe {
+            let (from, to) = (petal_filter::get(from)?, petal_filter::get(to)?);
+            write_into(&|sink| wire::delta(from, to, sink), buffer, length, written)
+        }
+    })
+}
+
+/// Gives a delta to `write`, piece by piece and in order, and otherwise does what `petal_filter_delta()` does. The
+/// function passes `context`, which may be NULL, to `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_delta_to(
+    from: *const petal_filter,
+    to: *const petal_filter,
+    write: petal_write_callback,
+    context: *mut c_void,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [from, to], {
+        // SAFETY: checked for NULL; by the conventions `from` and `to` are handles that nobody changes.
+        unsafe {
+            let (from, to) = (petal_filter::get(from)?, petal_filter::get(to)?);
+            write_to(&|sink| wire::delta(from, to, sink), write, context)
+        }
+    })
+}
+
+/// Makes of the filter the state that the delta leads to. Returns `PETAL_ERR_INCOMPATIBLE` if the delta is for another
+/// state than that of the filter. `most_bytes` is the most bytes that the new state's image may have. Only for filters
+/// in memory of their own. A failure changes nothing. Needs memory for both states meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_filter_patch(
+    filter: *mut petal_filter,
+    delta: *const c_void,
+    length: usize,
+    most_bytes: u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [filter, delta], {
+        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, and `delta` has
+        // `length` bytes.
+        unsafe {
+            let delta = boundary::bytes(delta.cast(), length, "delta")?;
+            petal_filter::change(filter, |filter| filter.patch(delta, most_bytes))?
+        }
+    })
+}

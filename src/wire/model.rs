@@ -1,0 +1,149 @@
+//! The probabilities of arrays of independent bits, and how words are coded with them.
+//!
+//! 2^i bits are a node of level i. A node is coded as whether it is zero, and if it is not, which of its halves are. All
+//! probabilities follow from that of a single bit, with integers alone, so that every machine has the same ones.
+
+use super::coder::{Decoder, Encoder};
+use crate::error::Result;
+
+/// The level of a word.
+const WORD: usize = 6;
+
+/// The level of the largest node: 512 words.
+pub const TOP: usize = 15;
+
+/// How many words the largest node has.
+pub const NODE_WORDS: usize = 1 << (TOP - WORD);
+
+/// The probability that a bit is set, as a number of 10 bits: `(16 + mantissa) / 16 * 2^-exponent`, with the exponent in
+/// the high 6 bits. Exponent 0 means that the words stand uncoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill(pub u16);
+
+impl Fill {
+    /// How many bits a fill is written with.
+    pub const BITS: u32 = 10;
+    /// The fill of uncoded words.
+    pub const UNCODED: Fill = Fill(0);
+
+    /// The fill for so many ones among `bits` bits. It is never zero, because more words may come to have ones while
+    /// they are counted.
+    pub fn of(ones: u64, bits: u64) -> Fill {
+        if ones.abs_diff(bits - ones) < bits / 16 {
+            return Fill::UNCODED;
+        }
+        // The share of ones in units of 2^-63. The halves keep the share from 0 and 1.
+        let share = ((2 * u128::from(ones) + 1) << 62) / (u128::from(bits) + 1);
+        let share = (share as u64).clamp(1, (1 << 63) - 1);
+        let exponent = share.leading_zeros();
+        // To the nearest of the mantissas with this exponent.
+        let mantissa = ((share << exponent).saturating_add(1 << 58) >> 59) - 16;
+        Fill((exponent as u16) << 4 | mantissa as u16)
+    }
+}
+
+/// The probabilities for one fill.
+pub struct Model {
+    /// That a node of each level is zero.
+    zero: [u16; TOP + 1],
+    /// That the first half, of each level, of a node is zero if the node is not.
+    first: [u16; TOP],
+}
+
+/// A fraction of `2^-63` as a probability.
+fn probability(fraction: u64) -> u16 {
+    ((fraction + (1 << 46)) >> 47).clamp(1, u64::from(u16::MAX)) as u16
+}
+
+impl Model {
+    /// The probabilities for a fill that is not [`Fill::UNCODED`].
+    pub fn new(fill: Fill) -> Model {
+        const ONE: u64 = 1 << 63;
+        let (exponent, mantissa) = (fill.0 >> 4 & 63, u64::from(fill.0 & 15));
+        let mut clear = ONE - ((16 + mantissa) << 59 >> exponent).min(ONE);
+        let mut model = Model { zero: [0; TOP + 1], first: [0; TOP] };
+        for level in 0..=TOP {
+            model.zero[level] = probability(clear);
+            if let Some(first) = model.first.get_mut(level) {
+                // A half is zero with probability q. The node is zero with q q, and it is not but its first half is
+                // with q (1 - q).
+                let quotient = (u128::from(clear) << 63) / (u128::from(clear) + u128::from(ONE));
+                *first = probability(quotient as u64);
+            }
+            clear = (u128::from(clear) * u128::from(clear) >> 63) as u64;
+        }
+        model
+    }
+
+    /// Writes a node of this level, of `2^level / 64` words.
+    pub fn encode(&self, words: &[u64], level: usize, encoder: &mut Encoder) -> Result<()> {
+        let is_zero = is_zero(words);
+        encoder.choice(is_zero, self.zero[level])?;
+        if is_zero { Ok(()) } else { self.encode_words(words, level, encoder) }
+    }
+
+    fn encode_words(&self, words: &[u64], level: usize, encoder: &mut Encoder) -> Result<()> {
+        if let [word] = words {
+            return self.encode_bits(*word, WORD, encoder);
+        }
+        let half = level - 1;
+        let (first, second) = words.split_at(words.len() / 2);
+        if is_zero(first) {
+            encoder.choice(true, self.first[half])?;
+            return self.encode_words(second, half, encoder);
+        }
+        encoder.choice(false, self.first[half])?;
+        self.encode_words(first, half, encoder)?;
+        self.encode(second, half, encoder)
+    }
+
+    /// Writes the low `2^level` bits of a word, which are not zero.
+    fn encode_bits(&self, bits: u64, level: usize, encoder: &mut Encoder) -> Result<()> {
+        let Some(half) = level.checked_sub(1) else { return Ok(()) };
+        let width = 1 << half;
+        let (first, second) = (bits & ((1 << width) - 1), bits >> width);
+        if first == 0 {
+            encoder.choice(true, self.first[half])?;
+            return self.encode_bits(second, half, encoder);
+        }
+        encoder.choice(false, self.first[half])?;
+        self.encode_bits(first, half, encoder)?;
+        encoder.choice(second == 0, self.zero[half])?;
+        if second == 0 { Ok(()) } else { self.encode_bits(second, half, encoder) }
+    }
+
+    /// Reads a node of this level, and flips in `words` the bits that are set in it.
+    pub fn decode(&self, words: &mut [u64], level: usize, decoder: &mut Decoder) {
+        if !decoder.choice(self.zero[level]) {
+            self.decode_words(words, level, decoder);
+        }
+    }
+
+    fn decode_words(&self, words: &mut [u64], level: usize, decoder: &mut Decoder) {
+        if let [word] = words {
+            *word ^= self.decode_bits(WORD, decoder);
+            return;
+        }
+        let half = level - 1;
+        let (first, second) = words.split_at_mut(words.len() / 2);
+        if decoder.choice(self.first[half]) {
+            return self.decode_words(second, half, decoder);
+        }
+        self.decode_words(first, half, decoder);
+        self.decode(second, half, decoder);
+    }
+
+    fn decode_bits(&self, level: usize, decoder: &mut Decoder) -> u64 {
+        let Some(half) = level.checked_sub(1) else { return 1 };
+        let width = 1 << half;
+        if decoder.choice(self.first[half]) {
+            return self.decode_bits(half, decoder) << width;
+        }
+        let first = self.decode_bits(half, decoder);
+        if decoder.choice(self.zero[half]) { first } else { first | self.decode_bits(half, decoder) << width }
+    }
+}
+
+fn is_zero(words: &[u64]) -> bool {
+    words.iter().all(|word| *word == 0)
+}
