@@ -1,0 +1,24 @@
+//! The inner loops of batches, for each instruction set. They fetch nothing ahead, so the caches must hold the words.
+
+use crate::batch::ring::Batch;
+use crate::blocks::ScatteredBits;
+use core::sync::atomic::AtomicU64;
+
+/// The inner loops for one instruction set. They take words that suit ([`suits`]), and panic for others.
+#[derive(Debug)]
+pub struct Kernel {
+    /// Whether all bits of each key of a batch are set.
+    pub contains_bits: fn(&ScatteredBits, &[AtomicU64], &mut dyn Batch),
+    /// Whether all counters of each key of a batch are above 0. A counter has four bits, and lies where the key would
+    /// have a bit.
+    pub contains_counters: fn(&ScatteredBits, &[AtomicU64], &mut dyn Batch),
+    /// Sets the bits of each key of a batch that asks for no answers.
+    pub insert: fn(&ScatteredBits, &mut [u64], &mut dyn Batch),
+}
+
+/// Whether the inner loops may read the positions, which are bits or counters of `width` bits, in so many words. All of
+/// them must lie in the words, and a position must have at most 32 bits.
+pub fn suits(bits: &ScatteredBits, width: u32, words: usize) -> bool {
+    let last = bits.stride.checked_mul(u64::from(bits.hashes) - 1).and_then(|start| start.checked_add(bits.range));
+    bits.range < 1 << 32 && last.is_some_and(|last| last <= words as u64 * u64::from(64 / width))
+}
