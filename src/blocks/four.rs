@@ -53,6 +53,33 @@ pub fn signs(four: __m256i) -> u8 {
     _mm256_movemask_pd(_mm256_castsi256_pd(four)) as u8
 }
 
+/// For each choice of four lanes, where the halves of these lanes are. The chosen lanes come first.
+static CHOSEN: [[u32; 8]; 16] = {
+    let (mut chosen, mut choice) = ([[0; 8]; 16], 0);
+    while choice < 16 {
+        let (mut lane, mut to) = (0, 0);
+        while lane < 4 {
+            if choice >> lane & 1 == 1 {
+                chosen[choice][to] = 2 * lane;
+                chosen[choice][to + 1] = 2 * lane + 1;
+                to += 2;
+            }
+            lane += 1;
+        }
+        choice += 1;
+    }
+    chosen
+};
+
+/// Those of four numbers whose bit is set in the mask, one after the other. The lanes after these have any of the four.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn pack(mask: u8, four: __m256i) -> __m256i {
+    // SAFETY: eight numbers of 32 bits are 32 readable bytes.
+    let chosen = unsafe { _mm256_loadu_si256(CHOSEN[usize::from(mask % 16)].as_ptr().cast()) };
+    _mm256_permutevar8x32_epi32(four, chosen)
+}
+
 /// The eight bytes from each of four places on, a load for each: the instruction that gathers them takes longer.
 ///
 /// # Safety

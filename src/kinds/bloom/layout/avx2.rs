@@ -2,11 +2,12 @@
 //! vector, and a group of keys goes through rounds of two probes. The products are what a processor without vectors
 //! waits for, because it computes one a cycle.
 
-use super::kernel::{Kernel, suits};
+use super::kernel::{Kernel, POWERS, suits};
 use crate::batch::ring::{Batch, GROUP};
 use crate::bits::GOLDEN;
 use crate::blocks::ScatteredBits;
-use crate::blocks::four::{Four, WIDTH, all, load, multiply, numbers, reduce, signs, store};
+use crate::blocks::four::{Four, WIDTH, all, load, numbers, pack, reduce, signs, store};
+use crate::hash::xxh3::avx2::multiply as multiply_all;
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -47,24 +48,6 @@ const KEYS: [Four; FOURS] = {
     keys
 };
 
-/// For each choice of four lanes, where the halves of these lanes are. The chosen lanes come first.
-static CHOSEN: [[u32; 8]; 16] = {
-    let (mut chosen, mut choice) = ([[0; 8]; 16], 0);
-    while choice < 16 {
-        let (mut lane, mut to) = (0, 0);
-        while lane < 4 {
-            if choice >> lane & 1 == 1 {
-                chosen[choice][to] = 2 * lane;
-                chosen[choice][to + 1] = 2 * lane + 1;
-                to += 2;
-            }
-            lane += 1;
-        }
-        choice += 1;
-    }
-    chosen
-};
-
 /// The mask of the first so many lanes.
 #[inline]
 fn first(lanes: usize) -> u8 {
@@ -75,7 +58,7 @@ fn first(lanes: usize) -> u8 {
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn next(hashes: __m256i) -> __m256i {
-    multiply(hashes, all(GOLDEN))
+    multiply_all(hashes, GOLDEN)
 }
 
 /// Numbers whose highest bit is set where one of four bits, or counters, is 0.
@@ -125,23 +108,23 @@ unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left
         let (mut from, mut kept) = (0, 0);
         let starts = [start, start + bits.stride].map(|start| all(start));
         while from < count {
-            let hashes = load(&left.hashes[from / WIDTH]);
+            let round = load(&left.hashes[from / WIDTH]);
             let keys = load(&left.keys[from / WIDTH]);
-            let at = _mm256_add_epi64(reduce(hashes, range), starts[0]);
+            let at = _mm256_add_epi64(reduce(round, range), starts[0]);
             // SAFETY: a position is below the end of its slice, and the words suit, as the safety section asks.
             let mut lacks_one = unsafe { lacks::<BITS>(words, at) };
-            let mut hashes = next(hashes);
+            let mut hashes = next(round);
             if probe + 1 < bits.hashes {
                 let at = _mm256_add_epi64(reduce(hashes, range), starts[1]);
                 // SAFETY: as above.
                 lacks_one = _mm256_or_si256(lacks_one, unsafe { lacks::<BITS>(words, at) });
                 hashes = next(hashes);
             }
-            for slice in 2..probes {
-                let at = _mm256_add_epi64(reduce(hashes, range), all(start + u64::from(slice) * bits.stride));
+            for (slice, power) in (0..probes).zip(&POWERS).skip(2) {
+                let at = reduce(multiply_all(round, *power), range);
+                let at = _mm256_add_epi64(at, all(start + u64::from(slice) * bits.stride));
                 // SAFETY: as above.
                 lacks_one = _mm256_or_si256(lacks_one, unsafe { lacks::<BITS>(words, at) });
-                hashes = next(hashes);
             }
             let set = first(count - from) & !signs(lacks_one);
             // No more keys were kept than were looked at, so nothing that is still to come is written over.
@@ -166,9 +149,7 @@ unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn keep(numbers: &mut [Four; FOURS], at: usize, mask: u8, four: __m256i) {
     if let Some(place) = numbers.as_flattened_mut().get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
-        // SAFETY: eight numbers of 32 bits are 32 readable bytes.
-        let chosen = unsafe { _mm256_loadu_si256(CHOSEN[usize::from(mask % 16)].as_ptr().cast()) };
-        store(place, _mm256_permutevar8x32_epi32(four, chosen));
+        store(place, pack(mask, four));
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! An insertion computes one probe of eight keys at a time. Each of the eight bits is then set by itself.
 
-use super::kernel::{Kernel, suits};
+use super::kernel::{Kernel, POWERS, suits};
 use crate::batch::ring::{Batch, GROUP};
 use crate::bits::GOLDEN;
 use crate::blocks::ScatteredBits;
@@ -116,21 +116,21 @@ unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left
     while probe < bits.hashes && count > 0 {
         let (mut from, mut kept) = (0, 0);
         while from < count {
-            let mut hashes = load(&left.hashes[from / WIDTH]);
+            let round = load(&left.hashes[from / WIDTH]);
             let keys = load(&left.keys[from / WIDTH]);
             // SAFETY: a position is below the end of its slice, and the words suit, as the safety section asks.
-            let mut set = first(count - from) & unsafe { test::<BITS>(words, positions(bits, start, hashes)) };
-            hashes = next(hashes);
+            let mut set = first(count - from) & unsafe { test::<BITS>(words, positions(bits, start, round)) };
+            let mut hashes = next(round);
             if probe + 1 < bits.hashes {
                 // SAFETY: as above.
                 set &= unsafe { test::<BITS>(words, positions(bits, start + bits.stride, hashes)) };
                 hashes = next(hashes);
             }
-            for slice in 2..probes {
+            for (slice, power) in (0..probes).zip(&POWERS).skip(2) {
+                let hashes = _mm512_mullo_epi64(round, all(*power));
                 let at = positions(bits, start + u64::from(slice) * bits.stride, hashes);
                 // SAFETY: as above.
                 set &= unsafe { test::<BITS>(words, at) };
-                hashes = next(hashes);
             }
             // No more keys were kept than were looked at, so nothing that is still to come is written over.
             keep(&mut left.hashes, kept, set, hashes);

@@ -1,6 +1,8 @@
 //! The inner loops of batches, for each instruction set. They fetch nothing ahead, so the caches must hold the words.
 
+use super::MAX_HASHES;
 use crate::batch::ring::Batch;
+use crate::bits::GOLDEN;
 use crate::blocks::ScatteredBits;
 use core::sync::atomic::AtomicU64;
 
@@ -22,3 +24,13 @@ pub fn suits(bits: &ScatteredBits, width: u32, words: usize) -> bool {
     let last = bits.stride.checked_mul(u64::from(bits.hashes) - 1).and_then(|start| start.checked_add(bits.range));
     bits.range < 1 << 32 && last.is_some_and(|last| last <= words as u64 * u64::from(64 / width))
 }
+
+/// What the hash is multiplied by for each probe. These products do not wait for each other.
+pub(super) static POWERS: [u64; MAX_HASHES as usize] = {
+    let (mut powers, mut i) = ([1; MAX_HASHES as usize], 1);
+    while i < powers.len() {
+        powers[i] = GOLDEN.wrapping_mul(powers[i - 1]);
+        i += 1;
+    }
+    powers
+};
