@@ -2,18 +2,22 @@
 //! vector, and a group of keys goes through rounds of two probes. The products are what a processor without vectors
 //! waits for, because it computes one a cycle.
 
-use super::kernel::{Kernel, POWERS, suits};
+use super::kernel::{AT_ONCE, Kernel, NUMBERS, POWERS, suits};
 use crate::batch::ring::{Batch, GROUP};
 use crate::bits::GOLDEN;
-use crate::blocks::ScatteredBits;
-use crate::blocks::four::{Four, WIDTH, all, load, numbers, pack, reduce, signs, store};
+use crate::blocks::four::{Four, WIDTH, all, load, multiply, numbers, pack, reduce, signs, store};
+use crate::blocks::{ScatteredBits, ScatteredKernel};
 use crate::hash::xxh3::avx2::multiply as multiply_all;
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The kernel for AVX2.
-pub(super) static KERNEL: Kernel =
-    Kernel { contains_bits: contains_many::<1>, contains_counters: contains_many::<4>, insert: insert_many };
+pub(super) static KERNEL: Kernel = Kernel {
+    contains_bits: contains_many::<1>,
+    contains_counters: contains_many::<4>,
+    insert: insert_many,
+    single: ScatteredKernel { put: put_one, ..*ScatteredKernel::PORTABLE },
+};
 
 /// [`Kernel::contains_bits`], or with `BITS` = 4 [`Kernel::contains_counters`].
 fn contains_many<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
@@ -26,6 +30,13 @@ fn insert_many(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch) {
     assert!(suits(bits, 1, words.len()));
     // SAFETY: this kernel is given out for processors that have AVX2, and the words suit.
     unsafe { insert(bits, words, batch) }
+}
+
+fn put_one(bits: &ScatteredBits, words: &mut [u64], hash: u64) -> bool {
+    assert!(bits.hashes <= AT_ONCE && suits(bits, 1, words.len()));
+    // SAFETY: this kernel is given out for processors that have AVX2, and the words suit.
+    unsafe { put(bits, words, hash) }
+    false
 }
 
 /// Vectors of a group, and one more: vectors are stored whole, so there is room after the last key.
@@ -176,5 +187,27 @@ unsafe fn insert(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch)
             }
         }
         batch.answer(0, count);
+    }
+}
+
+/// Sets the bits of one key, whose probes are two vectors.
+///
+/// # Safety
+/// The words suit ([`suits`]).
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn put(bits: &ScatteredBits, words: &mut [u64], hash: u64) {
+    let mut at = [[0; WIDTH]; 2];
+    let lanes = POWERS.as_chunks().0.iter().zip(NUMBERS.as_chunks().0);
+    for (at, (powers, probes)) in at.iter_mut().zip(lanes) {
+        let four = reduce(multiply(all(hash), load(powers)), all(bits.range));
+        *at = numbers(match bits.stride {
+            0 => four,
+            // The first bit of a slice has 64 bits in a filter of many slices.
+            stride => _mm256_add_epi64(four, multiply(load(probes), all(stride))),
+        });
+    }
+    for position in at.as_flattened().iter().take(bits.hashes as usize) {
+        // SAFETY: a position is below the end of its slice, and the words suit, as the safety section asks.
+        *unsafe { words.get_unchecked_mut((position / 64) as usize) } |= 1 << (position % 64);
     }
 }

@@ -7,17 +7,21 @@
 //!
 //! An insertion computes one probe of eight keys at a time. Each of the eight bits is then set by itself.
 
-use super::kernel::{Kernel, POWERS, suits};
+use super::kernel::{AT_ONCE, Kernel, NUMBERS, POWERS, suits};
 use crate::batch::ring::{Batch, GROUP};
 use crate::bits::GOLDEN;
-use crate::blocks::ScatteredBits;
 use crate::blocks::eight::{Eight, WIDTH, all, load, numbers, reduce, store};
+use crate::blocks::{ScatteredBits, ScatteredKernel};
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The kernel for AVX-512.
-pub(super) static KERNEL: Kernel =
-    Kernel { contains_bits: contains_many::<1>, contains_counters: contains_many::<4>, insert: insert_many };
+pub(super) static KERNEL: Kernel = Kernel {
+    contains_bits: contains_many::<1>,
+    contains_counters: contains_many::<4>,
+    insert: insert_many,
+    single: ScatteredKernel { put: put_one, ..*ScatteredKernel::PORTABLE },
+};
 
 /// [`Kernel::contains_bits`], or with `BITS` = 4 [`Kernel::contains_counters`].
 fn contains_many<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
@@ -30,6 +34,13 @@ fn insert_many(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch) {
     assert!(suits(bits, 1, words.len()));
     // SAFETY: this kernel is given out for processors that have AVX-512, and the words suit.
     unsafe { insert(bits, words, batch) }
+}
+
+fn put_one(bits: &ScatteredBits, words: &mut [u64], hash: u64) -> bool {
+    assert!(bits.hashes <= AT_ONCE && suits(bits, 1, words.len()));
+    // SAFETY: this kernel is given out for processors that have AVX-512, and the words suit.
+    unsafe { put(bits, words, hash) }
+    false
 }
 
 /// The keys of a group that are still in question: what their next probe comes from, and which keys they are. Vectors
@@ -185,5 +196,22 @@ unsafe fn insert(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch)
             }
         }
         batch.answer(0, count);
+    }
+}
+
+/// Sets the bits of one key, whose probes are one vector.
+///
+/// # Safety
+/// The words suit ([`suits`]).
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn put(bits: &ScatteredBits, words: &mut [u64], hash: u64) {
+    let Some(powers) = POWERS.first_chunk() else { return };
+    let mut at = reduce(_mm512_mullo_epi64(all(hash), load(powers)), all(bits.range));
+    if bits.stride > 0 {
+        at = _mm512_add_epi64(at, _mm512_mullo_epi64(load(&NUMBERS), all(bits.stride)));
+    }
+    for position in numbers(at).iter().take(bits.hashes as usize) {
+        // SAFETY: a position is below the end of its slice, and the words suit, as the safety section asks.
+        *unsafe { words.get_unchecked_mut((position / 64) as usize) } |= 1 << (position % 64);
     }
 }

@@ -40,7 +40,7 @@ pub const MAX_HASHES: u32 = 64;
 /// How many probes of a key are fetched before any is looked at.
 const FIRST_PROBES: u32 = 2;
 
-/// The inner loops of batches that an instruction set has, for filters that the caches hold.
+/// The inner loops of an instruction set, if it has some.
 pub fn kernel(instructions: Instructions) -> Option<&'static Kernel> {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
@@ -61,7 +61,7 @@ pub struct Bloom {
     slice_width: u32,
     /// The words of all bits.
     words: usize,
-    /// The inner loops of batches in filters that the caches hold, if there are such loops.
+    /// The inner loops of the instruction set, if it has some.
     kernel: Option<&'static Kernel>,
 }
 
@@ -249,8 +249,10 @@ impl BitLayout for Bloom {
     }
 
     fn way(&self) -> Option<Way> {
-        (self.derivation == Derivation::Remix)
-            .then_some(Way::Scattered { kernel: ScatteredKernel::PORTABLE, bits: self.bits })
+        let suits = self.bits.hashes <= kernel::AT_ONCE && kernel::suits(&self.bits, 1, self.words);
+        let single = self.kernel.filter(|_| suits).map(|kernel| &kernel.single);
+        let kernel = single.unwrap_or(ScatteredKernel::PORTABLE);
+        (self.derivation == Derivation::Remix).then_some(Way::Scattered { kernel, bits: self.bits })
     }
 
     /// Fetches the lines of the first probes, because an absent key seldom needs more.
