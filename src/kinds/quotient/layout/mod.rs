@@ -59,6 +59,15 @@ pub fn kernel(instructions: Instructions) -> &'static Kernel {
     }
 }
 
+/// The inner loops for this processor, whatever their instruction set is; the last are plain code. Tests compare them.
+pub fn kernels() -> impl Iterator<Item = &'static Kernel> {
+    #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
+    let slow = simd::choose(simd::Kernel::Avx2).ok().map(|_| &avx2::WITHOUT_PDEP);
+    #[cfg(not(all(target_arch = "x86_64", feature = "avx2")))]
+    let slow = None;
+    slow.into_iter().chain(simd::available().map(kernel))
+}
+
 /// The offset that stands for itself and for all greater ones.
 pub const FAR: u64 = 0xffff;
 
