@@ -116,7 +116,7 @@ impl Instructions {
         static QUICKLY: OnceLock<bool> = OnceLock::new();
         self.0 != Kernel::Portable
             && *QUICKLY.get_or_init(|| {
-                // SAFETY: every x86-64 processor has this instruction. In newer versions of Rust the functions are safe.
+                // SAFETY: every x86-64 processor has this instruction. Newer versions of Rust know that.
                 #[allow(unused_unsafe)]
                 let (maker, signature) = unsafe { (__cpuid(0), __cpuid(1).eax) };
                 let family = (signature >> 8 & 0xf) + (signature >> 20 & 0xff);

@@ -120,6 +120,17 @@ pub fn reduce(x: __m256i, range: __m256i) -> __m256i {
     _mm256_srli_epi64::<32>(_mm256_add_epi64(high, low))
 }
 
+/// How many bits are set in each of four numbers.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn count_ones(x: __m256i) -> __m256i {
+    let of_four = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    let mask = _mm256_set1_epi8(15);
+    let low = _mm256_shuffle_epi8(of_four, _mm256_and_si256(x, mask));
+    let high = _mm256_shuffle_epi8(of_four, _mm256_and_si256(_mm256_srli_epi64::<4>(x), mask));
+    _mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256())
+}
+
 /// What [`mix`](crate::bits::mix) makes of each of four numbers.
 #[inline]
 #[target_feature(enable = "avx2")]

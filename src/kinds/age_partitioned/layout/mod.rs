@@ -7,8 +7,8 @@
 //! and begins k slices back. Slices of that run that are already known to have their bits are not looked at again.
 //!
 //! So the next slice of a key depends on what the slice before says. If keys walk alone, the processor guesses the next
-//! slice, and often guesses wrong. In batches many keys take each step in turn, and the kernels for vectors walk four or
-//! eight of them side by side.
+//! slice, and often guesses wrong. In batches many keys take each step in turn, and the kernels for vectors walk four
+//! or eight of them side by side.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

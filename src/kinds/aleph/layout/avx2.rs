@@ -1,5 +1,5 @@
-//! The inner loops for processors with AVX2, BMI1, BMI2, LZCNT and POPCNT, as those for AVX-512: four keys of a batch are
-//! one vector, as in [`crate::kinds::quotient::layout`]. The few keys whose run does not lie as runs mostly do are
+//! The inner loops for processors with AVX2, BMI1, BMI2, LZCNT and POPCNT, as those for AVX-512: four keys of a batch
+//! are one vector, as in [`crate::kinds::quotient::layout`]. The few keys whose run does not lie as runs mostly do are
 //! answered one by one.
 
 use super::kernel::{self, Kernel, Segments};

@@ -1,5 +1,5 @@
-//! The inner loops for each instruction set that has some. Those of batches fetch nothing ahead, so the caches must hold
-//! the words.
+//! The inner loops for each instruction set that has some. Those of batches fetch nothing ahead, so the caches must
+//! hold the words.
 
 use super::MAX_HASHES;
 use crate::batch::ring::Batch;

@@ -1,6 +1,6 @@
-//! The inner loops for processors with AVX2, BMI1, BMI2, LZCNT and POPCNT, as those for AVX-512: four keys of a batch are
-//! one vector, and the vector computes the whole way of a key. The bit of a rank, and the bits below it, are found lane
-//! by lane.
+//! The inner loops for processors with AVX2, BMI1, BMI2, LZCNT and POPCNT, as those for AVX-512: four keys of a batch
+//! are one vector, and the vector computes the whole way of a key. The bit of a rank, and the bits below it, are found
+//! lane by lane.
 //!
 //! A bit is found by PDEP, or by plain code on processors for which PDEP is dozens of steps.
 
@@ -9,7 +9,7 @@ use super::select::{Broadword, Select};
 use super::{Full, HEAD, Reader, Table};
 use crate::batch::ring::{self, Batch, Few, GROUP};
 use crate::blocks::eight::{EIGHTS, at_once, hashes_of, in_turns};
-use crate::blocks::four::{Four, WIDTH, all, load, multiply_small, numbers, read_each, signs, store};
+use crate::blocks::four::{Four, WIDTH, all, count_ones, load, multiply_small, numbers, read_each, signs, store};
 use crate::simd::Instructions;
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
@@ -181,17 +181,6 @@ unsafe fn heads(start: *const u8, blocks: &Four) -> [__m256i; 3] {
     let (even, odd) = (_mm256_set_m128i(read(2), read(0)), _mm256_set_m128i(read(3), read(1)));
     let offset = _mm256_and_si256(offset, all(0xffff));
     [offset, _mm256_unpacklo_epi64(even, odd), _mm256_unpackhi_epi64(even, odd)]
-}
-
-/// How many bits are set in each of four numbers.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn count_ones(x: __m256i) -> __m256i {
-    let of_four = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
-    let mask = _mm256_set1_epi8(15);
-    let low = _mm256_shuffle_epi8(of_four, _mm256_and_si256(x, mask));
-    let high = _mm256_shuffle_epi8(of_four, _mm256_and_si256(_mm256_srli_epi64::<4>(x), mask));
-    _mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256())
 }
 
 /// `first` in the lanes whose mask has no bit, and `second` in the lanes whose mask has all bits.
