@@ -202,7 +202,7 @@ unsafe fn put(bits: &ScatteredBits, words: &mut [u64], hash: u64) {
         let four = reduce(multiply(all(hash), load(powers)), all(bits.range));
         *at = numbers(match bits.stride {
             0 => four,
-            // The first bit of a slice has 64 bits in a filter of many slices.
+            // All slices together may have more than 2^32 bits.
             stride => _mm256_add_epi64(four, multiply(load(probes), all(stride))),
         });
     }

@@ -1,6 +1,6 @@
 //! Lookups of many keys for AVX2, as those for AVX-512: eight keys are two vectors. All eight go through the numbers of
-//! their buckets at once, a number each step. So the steps of eight keys are waited for together, and the processor need
-//! not guess where one ends.
+//! their buckets at once, a number each step. So the steps of eight keys are waited for together, and the processor
+//! need not guess where one ends.
 
 use super::Reader;
 use super::lookups::Kernel;
