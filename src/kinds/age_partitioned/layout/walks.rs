@@ -8,7 +8,7 @@ use crate::kinds::age_partitioned::sizing::{MAX_HASHES, MAX_SLICES};
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
 
-/// The inverses of the products' factors ([`POWERS`]), modulo 2^64.
+/// The inverses of the products' factors ([`POWERS`](super::POWERS)), modulo 2^64.
 pub(super) const INVERSES: [u64; MAX_SLICES] = {
     // Each turn doubles how many low bits are right.
     let (mut inverse, mut turn) = (bits::GOLDEN, 0);

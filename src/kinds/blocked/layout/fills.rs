@@ -15,12 +15,9 @@ pub fn fills(words: &[AtomicU64], hashes: u32) -> Fills {
     let (mut ones, mut sums) = (0, [0.0_f64; BLOCKS]);
     for blocks in words.chunks(BLOCKS * BLOCK_WORDS) {
         let lanes = lanes::<BLOCK_WORDS>(blocks, &mut ones);
-        // A loop over both halves keeps the code short.
-        let mut halves = [[[0.0; BLOCKS]; 2]; 2];
-        for (half, lanes) in halves.iter_mut().zip(lanes.as_flattened().as_chunks::<8>().0) {
-            *half = polynomials(lanes, more, fewer);
-        }
-        let [[low_more, low_fewer], [high_more, high_fewer]] = halves;
+        let (low, high) = lanes.as_flattened().split_at(8);
+        let [low_more, low_fewer] = polynomials(low, more, fewer);
+        let [high_more, high_fewer] = polynomials(high, more, fewer);
         for i in 0..BLOCKS {
             sums[i] += f64::from(low_more[i] * high_fewer[i] + low_fewer[i] * high_more[i]);
         }

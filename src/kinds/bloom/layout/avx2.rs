@@ -7,7 +7,6 @@ use crate::batch::ring::{Batch, GROUP};
 use crate::bits::GOLDEN;
 use crate::blocks::four::{Four, WIDTH, all, load, multiply, numbers, pack, reduce, signs, store};
 use crate::blocks::{ScatteredBits, ScatteredKernel};
-use crate::hash::xxh3::avx2::multiply as multiply_all;
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -69,7 +68,7 @@ fn first(lanes: usize) -> u8 {
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn next(hashes: __m256i) -> __m256i {
-    multiply_all(hashes, GOLDEN)
+    multiply(hashes, all(GOLDEN))
 }
 
 /// Numbers whose highest bit is set where one of four bits, or counters, is 0.
@@ -119,23 +118,23 @@ unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left
         let (mut from, mut kept) = (0, 0);
         let starts = [start, start + bits.stride].map(|start| all(start));
         while from < count {
-            let round = load(&left.hashes[from / WIDTH]);
+            let hashes = load(&left.hashes[from / WIDTH]);
             let keys = load(&left.keys[from / WIDTH]);
-            let at = _mm256_add_epi64(reduce(round, range), starts[0]);
+            let at = _mm256_add_epi64(reduce(hashes, range), starts[0]);
             // SAFETY: a position is below the end of its slice, and the words suit, as the safety section asks.
             let mut lacks_one = unsafe { lacks::<BITS>(words, at) };
-            let mut hashes = next(round);
+            let mut hashes = next(hashes);
             if probe + 1 < bits.hashes {
                 let at = _mm256_add_epi64(reduce(hashes, range), starts[1]);
                 // SAFETY: as above.
                 lacks_one = _mm256_or_si256(lacks_one, unsafe { lacks::<BITS>(words, at) });
                 hashes = next(hashes);
             }
-            for (slice, power) in (0..probes).zip(&POWERS).skip(2) {
-                let at = reduce(multiply_all(round, *power), range);
-                let at = _mm256_add_epi64(at, all(start + u64::from(slice) * bits.stride));
+            for slice in 2..probes {
+                let at = _mm256_add_epi64(reduce(hashes, range), all(start + u64::from(slice) * bits.stride));
                 // SAFETY: as above.
                 lacks_one = _mm256_or_si256(lacks_one, unsafe { lacks::<BITS>(words, at) });
+                hashes = next(hashes);
             }
             let set = first(count - from) & !signs(lacks_one);
             // No more keys were kept than were looked at, so nothing that is still to come is written over.

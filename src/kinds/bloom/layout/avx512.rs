@@ -127,21 +127,21 @@ unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left
     while probe < bits.hashes && count > 0 {
         let (mut from, mut kept) = (0, 0);
         while from < count {
-            let round = load(&left.hashes[from / WIDTH]);
+            let mut hashes = load(&left.hashes[from / WIDTH]);
             let keys = load(&left.keys[from / WIDTH]);
             // SAFETY: a position is below the end of its slice, and the words suit, as the safety section asks.
-            let mut set = first(count - from) & unsafe { test::<BITS>(words, positions(bits, start, round)) };
-            let mut hashes = next(round);
+            let mut set = first(count - from) & unsafe { test::<BITS>(words, positions(bits, start, hashes)) };
+            hashes = next(hashes);
             if probe + 1 < bits.hashes {
                 // SAFETY: as above.
                 set &= unsafe { test::<BITS>(words, positions(bits, start + bits.stride, hashes)) };
                 hashes = next(hashes);
             }
-            for (slice, power) in (0..probes).zip(&POWERS).skip(2) {
-                let hashes = _mm512_mullo_epi64(round, all(*power));
+            for slice in 2..probes {
                 let at = positions(bits, start + u64::from(slice) * bits.stride, hashes);
                 // SAFETY: as above.
                 set &= unsafe { test::<BITS>(words, at) };
+                hashes = next(hashes);
             }
             // No more keys were kept than were looked at, so nothing that is still to come is written over.
             keep(&mut left.hashes, kept, set, hashes);
@@ -205,8 +205,7 @@ unsafe fn insert(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch)
 /// The words suit ([`suits`]).
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn put(bits: &ScatteredBits, words: &mut [u64], hash: u64) {
-    let Some(powers) = POWERS.first_chunk() else { return };
-    let mut at = reduce(_mm512_mullo_epi64(all(hash), load(powers)), all(bits.range));
+    let mut at = reduce(_mm512_mullo_epi64(all(hash), load(&POWERS)), all(bits.range));
     if bits.stride > 0 {
         at = _mm512_add_epi64(at, _mm512_mullo_epi64(load(&NUMBERS), all(bits.stride)));
     }

@@ -1,7 +1,6 @@
 //! The inner loops for each instruction set that has some. Those of batches fetch nothing ahead, so the caches must
 //! hold the words.
 
-use super::MAX_HASHES;
 use crate::batch::ring::Batch;
 use crate::bits::GOLDEN;
 use crate::blocks::{ScatteredBits, ScatteredKernel};
@@ -35,8 +34,8 @@ pub fn suits(bits: &ScatteredBits, width: u32, words: usize) -> bool {
 pub(super) static NUMBERS: [u64; AT_ONCE as usize] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /// What the hash is multiplied by for each probe. These products do not wait for each other.
-pub(super) static POWERS: [u64; MAX_HASHES as usize] = {
-    let (mut powers, mut i) = ([1; MAX_HASHES as usize], 1);
+pub(super) static POWERS: [u64; AT_ONCE as usize] = {
+    let (mut powers, mut i) = ([1; AT_ONCE as usize], 1);
     while i < powers.len() {
         powers[i] = GOLDEN.wrapping_mul(powers[i - 1]);
         i += 1;

@@ -27,8 +27,6 @@
 //! payload gives wrong answers after at most as much work as its bits, and [`Reader::check`] finds it.
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod cursor;
 mod lookups;
@@ -53,8 +51,6 @@ pub use sizing::{BUCKET_BITS, GROUP, HEAD_BITS, MAX_RICE_BITS};
 /// The inner loops of lookups for an instruction set.
 fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
-        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        simd::Kernel::Avx2 => &avx2::KERNEL,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &lookups::PORTABLE,
