@@ -7,6 +7,8 @@
 //! but these files is compiled for more than the baseline of the target.
 
 use crate::error::{Result, error, left_out};
+#[cfg(target_arch = "x86_64")]
+use std::sync::OnceLock;
 
 /// An instruction set that kernels are written for. The numbers are those of the C API.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,9 +20,9 @@ pub enum Kernel {
     Best = 0,
     /// Plain code.
     Portable = 1,
-    /// x86-64 with AVX2.
+    /// x86-64 with AVX2, and with BMI1, BMI2, LZCNT and POPCNT, which came with it or before.
     Avx2 = 2,
-    /// x86-64 with AVX-512 F, BW, DQ and VL, and with BMI1, BMI2, LZCNT and POPCNT, which came long before.
+    /// x86-64 with AVX-512 F, BW, DQ and VL, and with all that [`Kernel::Avx2`] has.
     Avx512 = 3,
     /// aarch64 with NEON.
     Neon = 4,
@@ -65,23 +67,30 @@ impl Kernel {
         match self {
             Kernel::Best | Kernel::Portable => true,
             #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-            Kernel::Avx2 => is_x86_feature_detected!("avx2"),
+            Kernel::Avx2 => has_avx2(),
             #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
             Kernel::Avx512 => {
-                is_x86_feature_detected!("avx512f")
+                has_avx2()
+                    && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("bmi1")
-                    && is_x86_feature_detected!("bmi2")
-                    && is_x86_feature_detected!("lzcnt")
-                    && is_x86_feature_detected!("popcnt")
             }
             #[cfg(all(target_arch = "aarch64", feature = "neon"))]
             Kernel::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             _ => false,
         }
     }
+}
+
+/// Whether the processor has what [`Kernel::Avx2`] stands for.
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
 }
 
 /// An instruction set that this processor has. Only this module makes one, after it has looked, so whoever holds one
@@ -97,6 +106,24 @@ impl Instructions {
     #[inline]
     pub const fn kernel(self) -> Kernel {
         self.0
+    }
+
+    /// Whether PDEP, which BMI2 has, takes a few cycles. On AMD's processors before Zen 3 it takes dozens.
+    #[cfg(target_arch = "x86_64")]
+    pub fn deposits_quickly(self) -> bool {
+        use core::arch::x86_64::__cpuid;
+        // A virtual machine asks its host, which takes some microseconds.
+        static QUICKLY: OnceLock<bool> = OnceLock::new();
+        self.0 != Kernel::Portable
+            && *QUICKLY.get_or_init(|| {
+                // SAFETY: every x86-64 processor has this instruction. Newer versions of Rust know that.
+                #[allow(unused_unsafe)]
+                let (maker, signature) = unsafe { (__cpuid(0), __cpuid(1).eax) };
+                let family = (signature >> 8 & 0xf) + (signature >> 20 & 0xff);
+                // "Auth" of "AuthenticAMD", and "Hygo" of "HygonGenuine", which makes processors of the first Zen.
+                let [amd, hygon] = [*b"Auth", *b"Hygo"].map(u32::from_le_bytes);
+                maker.ebx != hygon && (maker.ebx != amd || family >= 0x19)
+            })
     }
 
     /// Whether the processor multiplies without carries, and these are not the plain instructions: PCLMULQDQ on x86-64,

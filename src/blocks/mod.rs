@@ -9,6 +9,8 @@ pub mod block_kernel;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod eight;
 pub mod fingerprint_table;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod four;
 pub mod probe;
 pub mod scattered_bits;
 pub mod segments;

@@ -34,6 +34,7 @@ pub struct ScatteredBits {
 
 /// The inner loops for one key, out of line. Callers that go to other kernels then save no registers for these loops,
 /// and a build without kinds whose bits lie anywhere has no code for them.
+#[derive(Clone, Copy, Debug)]
 pub struct ScatteredKernel {
     /// [`ScatteredBits::contains`].
     pub contains: fn(&ScatteredBits, &[AtomicU64], u64) -> bool,

@@ -836,10 +836,10 @@ fn vector_quotient_kernels_do_the_same() {
 /// have counters, and some offsets are too great for a block.
 #[test]
 fn quotient_kernels_do_the_same() {
-    use petal::kinds::quotient::layout::{Table, kernel};
+    use petal::kinds::quotient::layout::{Table, kernels};
+    let kernels: Vec<_> = kernels().collect();
     for (slots, bits, spread) in [(64, 2, 1), (256, 7, 1), (4096, 9, 1), (4096, 12, 5), (4096, 8, 64)] {
         let table = Table::new(slots, bits).unwrap();
-        let kernels: Vec<_> = available().map(kernel).collect();
         let mut words = vec![vec![0; table.payload_bytes() as usize / 8]; kernels.len()];
         // All hashes are small, so that keys crowd in the first slots.
         let hash = |i: u64| mix(i * 7 / 8) / spread;
@@ -854,6 +854,15 @@ fn quotient_kernels_do_the_same() {
         for i in 0..2 * slots {
             let plain = (kernels.last().unwrap().count)(table, &shared, hash(i));
             assert!(kernels.iter().all(|one| (one.count)(table, &shared, hash(i)) == plain));
+        }
+        // Every other hash may be absent.
+        let asked: Vec<u64> = (0..4 * slots).map(|i| if i % 2 == 0 { hash(i) } else { mix(i) }).collect();
+        let plain: Vec<bool> =
+            asked.iter().map(|hash| (kernels.last().unwrap().contains)(table, &shared, *hash)).collect();
+        for one in &kernels {
+            assert!(asked.iter().map(|hash| (one.contains)(table, &shared, *hash)).eq(plain.clone()));
+            let found = Hashes::answered(&asked, true, |batch| (one.contains_many)(table, &shared, batch));
+            assert_eq!(found, plain, "{slots} slots");
         }
         for i in 0..2 * slots {
             let times = [1, 2, u64::MAX][i as usize % 3];

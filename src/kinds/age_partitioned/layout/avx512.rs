@@ -8,7 +8,10 @@
 //! The words are read one by one with relaxed loads, as everywhere. The instruction that gathers words takes longer.
 
 use super::kernel::{self, Inserted, Kernel};
-use super::{FOUND, GROUPS, POWERS, Slices, powers};
+use super::walks::{
+    AGE, ASKED_FETCH_FROM, BIT, BYTE, Ended, INVERSES, PLACE, ROOM, SLICE, START, STOP, Walks, fetch_one, some, suits,
+};
+use super::{FOUND, GROUPS, POWERS, Slices};
 use crate::batch::ring::{self, Batch, CHUNK, GROUP};
 use crate::bits;
 use crate::blocks::eight::{Eight, WIDTH, all, load, mix, reduce, store};
@@ -19,70 +22,12 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// The kernel for AVX-512.
 pub(super) static KERNEL: Kernel = Kernel { contains_many, insert };
 
-/// The inverses of the products' factors ([`POWERS`]), modulo 2^64.
-const INVERSES: [u64; MAX_SLICES] = {
-    // Each turn doubles how many low bits are right.
-    let (mut inverse, mut turn) = (bits::GOLDEN, 0);
-    while turn < 6 {
-        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(bits::GOLDEN.wrapping_mul(inverse)));
-        turn += 1;
-    }
-    powers(inverse)
-};
-
-/// From so many words on (1 MiB) lines are fetched ahead for insertions with answers. There walks and insertions take
-/// turns, and the lines that one reads drive the lines that the other writes out of the second-level cache.
-const ASKED_FETCH_FROM: usize = 1 << 17;
-
-/// How many numbers a chunk has, with room for a whole vector after the last.
-const ROOM: usize = CHUNK + WIDTH;
-
-/// The bytes of a walk, from the lowest: the number of the present slice, its age, where the wanted run begins, and
-/// from where on the run is known. Then come two bytes of the key's place, and two of the position's low bits.
-const SLICE: u64 = 1;
-const AGE: u64 = 1 << 8;
-const START: u64 = 1 << 16;
-const STOP: u64 = 1 << 24;
-const PLACE: u32 = 32;
-const BIT: u32 = 48;
-/// All bits of a byte.
-const BYTE: u64 = 0xff;
-
-/// The walks of a chunk that are not over.
-#[repr(align(64))]
-struct Walks {
-    /// The mixed hash times the power of the slice that the walk looks at.
-    products: [u64; ROOM],
-    states: [u64; ROOM],
-    /// The word that the walk looks at: a word of the slices, even for walks that have ended.
-    words: [u64; ROOM],
-}
-
-/// The walks that ended in the wanted way: found, or not found.
-#[repr(align(64))]
-struct Ended {
-    count: usize,
-    states: [u64; ROOM],
-    /// The positions that these walks looked at last.
-    positions: [u64; ROOM],
-}
-
-/// Whether the kernel can read these slices: positions in a slice have 32 bits, and the words hold all slices.
-fn suits(slices: &Slices, words: usize) -> bool {
-    let Slices { hashes, old, bits, youngest } = *slices;
-    (1..=MAX_HASHES).contains(&hashes)
-        && old as usize <= MAX_SLICES - hashes as usize
-        && (1..1 << 32).contains(&bits)
-        && youngest < slices.count()
-        && (u64::from(slices.count()) * bits).div_ceil(64) <= words as u64
-}
-
 fn contains_many(slices: &Slices, words: &[AtomicU64], batch: &mut dyn Batch) {
     if batch.keys() < WIDTH || !suits(slices, words.len()) {
         return kernel::contains_many(slices, words, batch);
     }
     kernel::by_chunks(batch, |hashes| {
-        let mut ended = Ended { count: 0, states: [0; ROOM], positions: [0; ROOM] };
+        let mut ended = Ended::NONE;
         // SAFETY: this kernel is given out for processors that have AVX-512 F, BW, DQ and VL, BMI1, BMI2, LZCNT and
         // POPCNT, and the slices suit.
         unsafe {
@@ -107,7 +52,7 @@ fn insert(slices: &Slices, words: &mut [u64], hashes: &[u64], is_asked: bool) ->
     let is_far = words.len() >= if is_asked { ASKED_FETCH_FROM } else { ring::FETCH_FROM };
     let mut ends = [FOUND; CHUNK];
     if is_asked {
-        let mut ended = Ended { count: 0, states: [0; ROOM], positions: [0; ROOM] };
+        let mut ended = Ended::NONE;
         let words = kernel::as_shared(words);
         // SAFETY: as above.
         unsafe {
@@ -134,16 +79,7 @@ fn insert(slices: &Slices, words: &mut [u64], hashes: &[u64], is_asked: bool) ->
 /// Eight numbers from the `i`-th on.
 #[inline(always)]
 fn eight(numbers: &mut [u64; ROOM], i: usize) -> &mut Eight {
-    debug_assert!(i <= CHUNK);
-    // SAFETY: `i` is at most the number of keys of a chunk, and there is room for eight more numbers after these.
-    unsafe { &mut *numbers.as_mut_ptr().add(i).cast() }
-}
-
-/// Asks for the line of a word.
-#[inline(always)]
-fn fetch_one(words: &[AtomicU64], word: u64) {
-    // SAFETY: a prefetch changes nothing that a program can see, whatever the address is.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(words.as_ptr().wrapping_add(word as usize).cast()) };
+    some(numbers, i)
 }
 
 /// Asks for the lines of eight words.
@@ -169,7 +105,7 @@ unsafe fn walk<const FAR: bool, const LACKING: bool>(
     let bits = all(bits);
     let byte = |state| _mm512_and_si512(state, all(BYTE));
     let position = |product, state| _mm512_add_epi64(_mm512_mul_epu32(byte(state), bits), reduce(product, bits));
-    let mut walks = Walks { products: [0; ROOM], states: [0; ROOM], words: [0; ROOM] };
+    let mut walks = Walks::NONE;
     let mut left = hashes.len().min(CHUNK);
 
     let lanes = _mm512_slli_epi64::<PLACE>(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));

@@ -7,12 +7,16 @@
 //! and begins k slices back. Slices of that run that are already known to have their bits are not looked at again.
 //!
 //! So the next slice of a key depends on what the slice before says. If keys walk alone, the processor guesses the next
-//! slice, and often guesses wrong. In batches many keys take each step in turn, and the kernel for AVX-512 walks eight
-//! of them side by side.
+//! slice, and often guesses wrong. In batches many keys take each step in turn, and the kernels for vectors walk four
+//! or eight of them side by side.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod walks;
 
 pub use kernel::{Inserted, Kernel};
 
@@ -25,6 +29,8 @@ use core::sync::atomic::AtomicU64;
 /// The inner loops for an instruction set.
 pub fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
+        simd::Kernel::Avx2 => &avx2::KERNEL,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &kernel::PORTABLE,

@@ -8,6 +8,8 @@
 //! than once has a counter, as in any table of [`crate::kinds::quotient::layout`].
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod kernel;
 
@@ -22,6 +24,10 @@ use crate::simd::{self, Instructions};
 /// The inner loops for an instruction set.
 pub fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
+        simd::Kernel::Avx2 if instructions.deposits_quickly() => &avx2::WITH_PDEP,
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
+        simd::Kernel::Avx2 => &avx2::WITHOUT_PDEP,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &kernel::PORTABLE,

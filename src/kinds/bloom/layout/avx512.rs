@@ -3,37 +3,44 @@
 //! A lookup takes a group of keys through rounds of two probes. After each round the keys whose bits were all set move
 //! to the front, and the next round asks for these only. In a filter at its capacity, where half of the bits are set, a
 //! quarter of the absent keys is left after a round. So an absent key costs little more than two probes, and no branch
-//! guesses whether a key goes on.
+//! guesses whether a key goes on. After a round that most keys survive, one round asks for all other probes.
 //!
 //! An insertion computes one probe of eight keys at a time. Each of the eight bits is then set by itself.
 
+use super::kernel::{AT_ONCE, Kernel, NUMBERS, POWERS, suits};
 use crate::batch::ring::{Batch, GROUP};
 use crate::bits::GOLDEN;
-use crate::blocks::ScatteredBits;
 use crate::blocks::eight::{Eight, WIDTH, all, load, numbers, reduce, store};
+use crate::blocks::{ScatteredBits, ScatteredKernel};
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Whether these kernels may read the positions, which are bits or counters of `width` bits, in so many words. All of
-/// them must lie in the words, and a position must have at most 32 bits.
-pub fn suits(bits: &ScatteredBits, width: u32, words: usize) -> bool {
-    let last = bits.stride.checked_mul(u64::from(bits.hashes) - 1).and_then(|start| start.checked_add(bits.range));
-    bits.range < 1 << 32 && last.is_some_and(|last| last <= words as u64 * u64::from(64 / width))
-}
+/// The kernel for AVX-512.
+pub(super) static KERNEL: Kernel = Kernel {
+    contains_bits: contains_many::<1>,
+    contains_counters: contains_many::<4>,
+    insert: insert_many,
+    single: ScatteredKernel { put: put_one, ..*ScatteredKernel::PORTABLE },
+};
 
-/// Whether all bits of each key of a batch are set. With `BITS` = 4 instead of 1, whether all counters of four bits are
-/// above 0.
-pub fn contains_many<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
+/// [`Kernel::contains_bits`], or with `BITS` = 4 [`Kernel::contains_counters`].
+fn contains_many<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
     assert!(suits(bits, BITS, words.len()));
     // SAFETY: this kernel is given out for processors that have AVX-512, and the words suit.
     unsafe { look_up::<BITS>(bits, words, batch) }
 }
 
-/// Sets the bits of each key of a batch that asks for no answers.
-pub fn insert_many(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch) {
+fn insert_many(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch) {
     assert!(suits(bits, 1, words.len()));
     // SAFETY: this kernel is given out for processors that have AVX-512, and the words suit.
     unsafe { insert(bits, words, batch) }
+}
+
+fn put_one(bits: &ScatteredBits, words: &mut [u64], hash: u64) -> bool {
+    assert!(bits.hashes <= AT_ONCE && suits(bits, 1, words.len()));
+    // SAFETY: this kernel is given out for processors that have AVX-512, and the words suit.
+    unsafe { put(bits, words, hash) }
+    false
 }
 
 /// The keys of a group that are still in question: what their next probe comes from, and which keys they are. Vectors
@@ -116,7 +123,7 @@ unsafe fn look_up<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], ba
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left: &mut Left, mut count: usize) -> u64 {
-    let (mut probe, mut start) = (0, 0);
+    let (mut probe, mut probes, mut start) = (0, 2, 0);
     while probe < bits.hashes && count > 0 {
         let (mut from, mut kept) = (0, 0);
         while from < count {
@@ -130,15 +137,25 @@ unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left
                 set &= unsafe { test::<BITS>(words, positions(bits, start + bits.stride, hashes)) };
                 hashes = next(hashes);
             }
+            for slice in 2..probes {
+                let at = positions(bits, start + u64::from(slice) * bits.stride, hashes);
+                // SAFETY: as above.
+                set &= unsafe { test::<BITS>(words, at) };
+                hashes = next(hashes);
+            }
             // No more keys were kept than were looked at, so nothing that is still to come is written over.
             keep(&mut left.hashes, kept, set, hashes);
             keep(&mut left.keys, kept, set, keys);
             kept += set.count_ones() as usize;
             from += WIDTH;
         }
+        start += u64::from(probes) * bits.stride;
+        probe += probes;
+        // Keys that are left after such a round are mostly there.
+        if kept * 4 > count * 3 {
+            probes = bits.hashes - probe.min(bits.hashes);
+        }
         count = kept;
-        start += 2 * bits.stride;
-        probe += 2;
     }
     let mut answers = _mm512_setzero_si512();
     for from in (0..count).step_by(WIDTH) {
@@ -179,5 +196,21 @@ unsafe fn insert(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch)
             }
         }
         batch.answer(0, count);
+    }
+}
+
+/// Sets the bits of one key, whose probes are one vector.
+///
+/// # Safety
+/// The words suit ([`suits`]).
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn put(bits: &ScatteredBits, words: &mut [u64], hash: u64) {
+    let mut at = reduce(_mm512_mullo_epi64(all(hash), load(&POWERS)), all(bits.range));
+    if bits.stride > 0 {
+        at = _mm512_add_epi64(at, _mm512_mullo_epi64(load(&NUMBERS), all(bits.stride)));
+    }
+    for position in numbers(at).iter().take(bits.hashes as usize) {
+        // SAFETY: a position is below the end of its slice, and the words suit, as the safety section asks.
+        *unsafe { words.get_unchecked_mut((position / 64) as usize) } |= 1 << (position % 64);
     }
 }

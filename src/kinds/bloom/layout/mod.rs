@@ -12,12 +12,16 @@
 //! Bit p is bit p mod 64 of the little-endian 64-bit word p / 64.
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod avx512;
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod derivation;
+mod kernel;
 mod present;
 
 pub(crate) use derivation::bits_of;
 pub use derivation::{Derivation, slice_width};
+pub use kernel::Kernel;
 
 use crate::batch::ring::{self, Batch};
 use crate::bits;
@@ -25,7 +29,7 @@ use crate::blocks::{BitLayout, Measure, ScatteredBits, ScatteredKernel, View, Wa
 use crate::error::Result;
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
-use crate::simd::{Instructions, Kernel};
+use crate::simd::{self, Instructions};
 use crate::sizing::{self, dependent};
 use crate::storage::AnyBytes;
 use core::sync::atomic::AtomicU64;
@@ -35,6 +39,17 @@ pub const MAX_HASHES: u32 = 64;
 
 /// How many probes of a key are fetched before any is looked at.
 const FIRST_PROBES: u32 = 2;
+
+/// The inner loops of an instruction set, if it has some.
+pub fn kernel(instructions: Instructions) -> Option<&'static Kernel> {
+    match instructions.kernel() {
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
+        simd::Kernel::Avx2 => Some(&avx2::KERNEL),
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+        simd::Kernel::Avx512 => Some(&avx512::KERNEL),
+        _ => None,
+    }
+}
 
 /// Where the probes of a key go.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +61,8 @@ pub struct Bloom {
     slice_width: u32,
     /// The words of all bits.
     words: usize,
-    /// Whether batches may take AVX-512.
-    eight: bool,
+    /// The inner loops of the instruction set, if it has some.
+    kernel: Option<&'static Kernel>,
 }
 
 impl Bloom {
@@ -77,7 +92,7 @@ impl Bloom {
         let stride = if partitioned == 1 { range } else { 0 };
         let words = usize::try_from(geometry.bits.div_ceil(64)).ok()?;
         let bits = ScatteredBits { range, stride, hashes };
-        Some(Bloom { bits, derivation, slice_width: slice_width as u32, words, eight: false })
+        Some(Bloom { bits, derivation, slice_width: slice_width as u32, words, kernel: None })
     }
 
     /// Visits the positions of a hash in order, until `visit` returns false. Returns whether `visit` never did.
@@ -194,14 +209,10 @@ impl Bloom {
         if self.bits.stride == 0 { self.bits.range } else { self.bits.range * u64::from(self.bits.hashes) }
     }
 
-    /// Whether the kernels for eight keys take a batch. They fetch nothing ahead, so the caches must hold the words.
-    #[cfg(target_arch = "x86_64")]
-    fn takes_eight(&self, words: usize) -> bool {
-        cfg!(feature = "avx512")
-            && self.eight
-            && self.derivation == Derivation::Remix
-            && words < ring::FETCH_FROM
-            && avx512::suits(&self.bits, 1, words)
+    /// The inner loops that take a batch. They fetch nothing ahead, so the caches must hold the words.
+    fn cached(&self, words: usize) -> Option<&'static Kernel> {
+        let is_known = self.derivation == Derivation::Remix && words < ring::FETCH_FROM;
+        self.kernel.filter(|_| is_known && kernel::suits(&self.bits, 1, words))
     }
 
     fn ahead(&self, words: usize) -> usize {
@@ -211,8 +222,7 @@ impl Bloom {
 
 impl BitLayout for Bloom {
     fn of(geometry: &Geometry, instructions: Instructions) -> Option<Bloom> {
-        let eight = instructions.kernel() == Kernel::Avx512;
-        Bloom::of_geometry(geometry).map(|layout| Bloom { eight, ..layout })
+        Bloom::of_geometry(geometry).map(|layout| Bloom { kernel: kernel(instructions), ..layout })
     }
 
     #[inline]
@@ -239,8 +249,10 @@ impl BitLayout for Bloom {
     }
 
     fn way(&self) -> Option<Way> {
-        (self.derivation == Derivation::Remix)
-            .then_some(Way::Scattered { kernel: ScatteredKernel::PORTABLE, bits: self.bits })
+        let suits = self.bits.hashes <= kernel::AT_ONCE && kernel::suits(&self.bits, 1, self.words);
+        let single = self.kernel.filter(|_| suits).map(|kernel| &kernel.single);
+        let kernel = single.unwrap_or(ScatteredKernel::PORTABLE);
+        (self.derivation == Derivation::Remix).then_some(Way::Scattered { kernel, bits: self.bits })
     }
 
     /// Fetches the lines of the first probes, because an absent key seldom needs more.
@@ -265,9 +277,8 @@ impl BitLayout for Bloom {
     /// ring has two stages. Far ahead the first two lines of a key are fetched. When these have come, half way to the
     /// answer, the other lines are fetched if both bits are set.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
-        #[cfg(target_arch = "x86_64")]
-        if self.takes_eight(words.len()) {
-            return avx512::contains_many::<1>(&self.bits, words, batch);
+        if let Some(kernel) = self.cached(words.len()) {
+            return (kernel.contains_bits)(&self.bits, words, batch);
         }
         let far = match self.ahead(words.len()) {
             0 => 0,
@@ -309,9 +320,8 @@ impl BitLayout for Bloom {
 
     fn insert_many(&self, words: &mut [u64], batch: &mut dyn Batch) {
         let shape = *self;
-        #[cfg(target_arch = "x86_64")]
-        if !batch.is_asked() && shape.takes_eight(words.len()) {
-            return avx512::insert_many(&shape.bits, words, batch);
+        if let Some(kernel) = shape.cached(words.len()).filter(|_| !batch.is_asked()) {
+            return (kernel.insert)(&shape.bits, words, batch);
         }
         let ahead = shape.ahead(words.len());
         let fetch = |words: &[u64], hash| {

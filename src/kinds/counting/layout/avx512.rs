@@ -4,14 +4,15 @@
 //! The counters of a key are nearly always in different words. Then the kernel reads all words before it writes one. A
 //! processor that reads a word after it wrote another waits until it knows that the two are not the same.
 
+use super::kernel::{Alone, Counters, GREATEST, Kernel};
 use crate::batch::ring::{Batch, GROUP};
 use crate::bits::GOLDEN;
 use crate::blocks::eight::{Eight, WIDTH, all, load, numbers, reduce};
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The greatest value of a counter, which stays.
-const GREATEST: u64 = 15;
+/// The kernel for AVX-512.
+pub(super) static KERNEL: Kernel = Kernel { contains, least, add, add_many, subtract, subtract_many };
 
 /// The multiplier of the hash for each place.
 const POWERS: Eight = {
@@ -26,13 +27,6 @@ const POWERS: Eight = {
 /// Numbers that are no word's place, a different one in each lane.
 const NOWHERE: Eight = [1 << 33, 2 << 33, 3 << 33, 4 << 33, 5 << 33, 6 << 33, 7 << 33, 8 << 33];
 
-/// Counters of four bits anywhere in an array: how many there are, and how many of them a key has.
-#[derive(Clone, Copy, Debug)]
-pub struct Eights {
-    range: u64,
-    hashes: u32,
-}
-
 /// The words with the counters of a key, of which no two are the same.
 struct Words {
     at: Eight,
@@ -45,89 +39,64 @@ struct Words {
     full: __mmask8,
 }
 
+fn contains(counters: Counters, words: &[AtomicU64], hash: u64) -> bool {
+    assert!(counters.are_in(words.len()));
+    // SAFETY: this kernel is given out for processors that have AVX-512, and the words hold all counters.
+    unsafe { Eights(counters).look_up(words, hash) }
+}
+
+fn least(counters: Counters, words: &[AtomicU64], hash: u64) -> u64 {
+    assert!(counters.are_in(words.len()));
+    // SAFETY: this kernel is given out for processors that have AVX-512, and the words hold all counters.
+    unsafe { Eights(counters).least_one(words, hash) }
+}
+
+fn add(counters: Counters, words: &mut [u64], hash: u64) -> Option<bool> {
+    assert!(counters.are_in(words.len()));
+    // SAFETY: this kernel is given out for processors that have AVX-512, and the words hold all counters.
+    unsafe { Eights(counters).add_one(words, hash) }
+}
+
+fn add_many(counters: Counters, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) {
+    assert!(counters.are_in(words.len()));
+    // SAFETY: this kernel is given out for processors that have AVX-512, and the words hold all counters.
+    unsafe { Eights(counters).add_all(words, batch, alone) }
+}
+
+fn subtract(counters: Counters, words: &mut [u64], hash: u64) -> Option<bool> {
+    assert!(counters.are_in(words.len()));
+    // SAFETY: this kernel is given out for processors that have AVX-512, and the words hold all counters.
+    unsafe { Eights(counters).subtract_one(words, hash) }
+}
+
+fn subtract_many(counters: Counters, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) -> u64 {
+    assert!(counters.are_in(words.len()));
+    // SAFETY: this kernel is given out for processors that have AVX-512, and the words hold all counters.
+    unsafe { Eights(counters).subtract_all(words, batch, alone) }
+}
+
+/// Counters, to which these loops are given.
+#[derive(Clone, Copy)]
+struct Eights(Counters);
+
 impl Eights {
-    /// So many counters, of which a key has `hashes`. `None` if these kernels do not take them.
-    pub fn new(range: u64, hashes: u32) -> Option<Eights> {
-        (range < 1 << 32 && (1..=WIDTH as u32).contains(&hashes)).then_some(Eights { range, hashes })
-    }
-
-    /// Whether so many words hold all counters.
-    #[inline(always)]
-    fn suits(&self, words: usize) -> bool {
-        self.range <= words as u64 * 16
-    }
-
-    /// Whether all counters of a hash are above 0.
-    #[inline(always)]
-    pub fn contains(&self, words: &[AtomicU64], hash: u64) -> bool {
-        assert!(self.suits(words.len()));
-        // SAFETY: a layout has these kernels where the processor has AVX-512, and the words suit.
-        unsafe { self.look_up(words, hash) }
-    }
-
-    /// The least of the counters of a hash.
-    #[inline(always)]
-    pub fn least(&self, words: &[AtomicU64], hash: u64) -> u64 {
-        assert!(self.suits(words.len()));
-        // SAFETY: a layout has these kernels where the processor has AVX-512, and the words suit.
-        unsafe { self.least_one(words, hash) }
-    }
-
-    /// Adds one to each counter of a hash that is below its greatest value. Returns whether a counter was 0; `None`,
-    /// with nothing changed, if two counters of the hash are in one word.
-    #[inline(always)]
-    pub fn add(&self, words: &mut [u64], hash: u64) -> Option<bool> {
-        assert!(self.suits(words.len()));
-        // SAFETY: a layout has these kernels where the processor has AVX-512, and the words suit.
-        unsafe { self.add_one(words, hash) }
-    }
-
-    /// Adds the keys of a batch, in order. `alone` adds a hash that has two counters in one word.
-    pub fn add_many(&self, words: &mut [u64], batch: &mut dyn Batch, alone: impl Fn(&mut [u64], u64) -> bool) {
-        assert!(self.suits(words.len()));
-        // SAFETY: a layout has these kernels where the processor has AVX-512, and the words suit.
-        unsafe { self.add_all(words, batch, alone) }
-    }
-
-    /// Subtracts the keys of a batch, in order. `alone` subtracts a hash that has two counters in one word. Returns how
-    /// many keys could be subtracted.
-    pub fn subtract_many(
-        &self,
-        words: &mut [u64],
-        batch: &mut dyn Batch,
-        alone: impl Fn(&mut [u64], u64) -> bool,
-    ) -> u64 {
-        assert!(self.suits(words.len()));
-        // SAFETY: a layout has these kernels where the processor has AVX-512, and the words suit.
-        unsafe { self.subtract_all(words, batch, alone) }
-    }
-
-    /// Takes one from each counter of a hash that is below its greatest value. Returns false, with nothing changed, if
-    /// a counter is 0; `None`, with nothing changed, if two counters of the hash are in one word.
-    #[inline(always)]
-    pub fn subtract(&self, words: &mut [u64], hash: u64) -> Option<bool> {
-        assert!(self.suits(words.len()));
-        // SAFETY: a layout has these kernels where the processor has AVX-512, and the words suit.
-        unsafe { self.subtract_one(words, hash) }
-    }
-
     /// The mask of the lanes that have a counter.
     #[inline(always)]
     fn lanes(&self) -> __mmask8 {
-        u8::MAX >> (WIDTH as u32 - self.hashes)
+        u8::MAX >> (WIDTH as u32 - self.0.hashes)
     }
 
     /// The places of a hash, below the number of counters in all lanes.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     fn vector(&self, hash: u64) -> __m512i {
-        reduce(_mm512_mullo_epi64(all(hash), load(&POWERS)), all(self.range))
+        reduce(_mm512_mullo_epi64(all(hash), load(&POWERS)), all(self.0.range))
     }
 
     /// The words with the counters of a hash. `None` if two counters are in one word.
     ///
     /// # Safety
-    /// The words suit.
+    /// The words hold all counters ([`Counters::are_in`]).
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     unsafe fn words(&self, words: &[u64], hash: u64) -> Option<Words> {
@@ -160,11 +129,11 @@ impl Eights {
     /// Writes words to the places of [`Eights::words`].
     ///
     /// # Safety
-    /// The words suit, and the places are those of these words.
+    /// The words hold all counters, and the places are those of these words.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     unsafe fn write(&self, words: &mut [u64], at: &Eight, after: __m512i) {
-        for (at, after) in at.iter().zip(numbers(after)).take(self.hashes as usize) {
+        for (at, after) in at.iter().zip(numbers(after)).take(self.0.hashes as usize) {
             // SAFETY: a place is below the number of counters, all of which lie in the words.
             *unsafe { words.get_unchecked_mut(*at as usize) } = after;
         }
@@ -173,7 +142,7 @@ impl Eights {
     /// The counters of a hash, in all lanes.
     ///
     /// # Safety
-    /// The words suit.
+    /// The words hold all counters ([`Counters::are_in`]).
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     unsafe fn counters(&self, words: &[AtomicU64], hash: u64) -> __m512i {
@@ -187,28 +156,28 @@ impl Eights {
     }
 
     /// # Safety
-    /// The words suit.
+    /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     unsafe fn look_up(&self, words: &[AtomicU64], hash: u64) -> bool {
-        // SAFETY: the words suit, as the safety section asks.
+        // SAFETY: the words hold all counters, as the safety section asks.
         let counters = unsafe { self.counters(words, hash) };
         _mm512_testn_epi64_mask(counters, counters) & self.lanes() == 0
     }
 
     /// # Safety
-    /// The words suit.
+    /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     unsafe fn least_one(&self, words: &[AtomicU64], hash: u64) -> u64 {
-        // SAFETY: the words suit, as the safety section asks.
+        // SAFETY: the words hold all counters, as the safety section asks.
         let counters = unsafe { self.counters(words, hash) };
         _mm512_mask_reduce_min_epu64(self.lanes(), counters)
     }
 
     /// # Safety
-    /// The words suit.
+    /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     unsafe fn add_one(&self, words: &mut [u64], hash: u64) -> Option<bool> {
-        // SAFETY: the words suit, as the safety section asks.
+        // SAFETY: the words hold all counters, as the safety section asks.
         let found = unsafe { self.words(words, hash) }?;
         let after = _mm512_mask_add_epi64(found.before, !found.full, found.before, found.ones);
         // SAFETY: as above, and the places are those of these words.
@@ -217,9 +186,9 @@ impl Eights {
     }
 
     /// # Safety
-    /// The words suit.
+    /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn add_all(&self, words: &mut [u64], batch: &mut dyn Batch, alone: impl Fn(&mut [u64], u64) -> bool) {
+    unsafe fn add_all(&self, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) {
         let mut hashes = [0; GROUP];
         loop {
             let count = batch.next(&mut hashes);
@@ -228,8 +197,8 @@ impl Eights {
             }
             let mut answers = 0;
             for (i, hash) in hashes[..count].iter().enumerate() {
-                // SAFETY: the words suit, as the safety section asks.
-                let new = unsafe { self.add_one(words, *hash) }.unwrap_or_else(|| alone(words, *hash));
+                // SAFETY: the words hold all counters, as the safety section asks.
+                let new = unsafe { self.add_one(words, *hash) }.unwrap_or_else(|| alone(self.0, words, *hash));
                 answers |= u64::from(new) << i;
             }
             batch.answer(answers, count);
@@ -237,10 +206,10 @@ impl Eights {
     }
 
     /// # Safety
-    /// The words suit.
+    /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     unsafe fn subtract_one(&self, words: &mut [u64], hash: u64) -> Option<bool> {
-        // SAFETY: the words suit, as the safety section asks.
+        // SAFETY: the words hold all counters, as the safety section asks.
         let found = unsafe { self.words(words, hash) }?;
         if found.zero == 0 {
             let after = _mm512_mask_sub_epi64(found.before, !found.full, found.before, found.ones);
@@ -251,14 +220,9 @@ impl Eights {
     }
 
     /// # Safety
-    /// The words suit.
+    /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn subtract_all(
-        &self,
-        words: &mut [u64],
-        batch: &mut dyn Batch,
-        alone: impl Fn(&mut [u64], u64) -> bool,
-    ) -> u64 {
+    unsafe fn subtract_all(&self, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) -> u64 {
         let (mut hashes, mut done) = ([0; GROUP], 0);
         loop {
             let count = batch.next(&mut hashes);
@@ -267,8 +231,8 @@ impl Eights {
             }
             let mut answers = 0;
             for (i, hash) in hashes[..count].iter().enumerate() {
-                // SAFETY: the words suit, as the safety section asks.
-                let is_done = unsafe { self.subtract_one(words, *hash) }.unwrap_or_else(|| alone(words, *hash));
+                // SAFETY: the words hold all counters, as the safety section asks.
+                let is_done = unsafe { self.subtract_one(words, *hash) }.unwrap_or_else(|| alone(self.0, words, *hash));
                 answers |= u64::from(is_done) << i;
             }
             done += u64::from(answers.count_ones());

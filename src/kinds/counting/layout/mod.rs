@@ -8,10 +8,13 @@
 //! Two layouts say where the counters of a key are: anywhere ([`Scattered`]), or all in one cache line ([`Blocked`]).
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod blocked;
 mod cells;
 mod four_bits;
+mod kernel;
 mod scattered;
 
 pub use blocked::{BLOCK_BITS, Blocked, LineKernel, Lines, kernel};

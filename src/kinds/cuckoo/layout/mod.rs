@@ -16,6 +16,8 @@
 //! bit `j width` on; 0 is an empty slot. `semi_sort` has the other form of buckets.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod kernel;
 mod measure;
@@ -42,6 +44,8 @@ use core::sync::atomic::AtomicU64;
 /// The inner loops of an instruction set for these buckets.
 pub fn kernel(instructions: Instructions, buckets: &Buckets) -> &'static Kernel {
     let [any, eight, twelve, sixteen] = match instructions.kernel() {
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
+        simd::Kernel::Avx2 => &avx2::KERNELS,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         simd::Kernel::Avx512 => &avx512::KERNELS,
         _ => &portable::KERNELS,

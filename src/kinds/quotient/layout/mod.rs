@@ -25,6 +25,8 @@
 //! The bytes follow from which fingerprints there are and how often. A slot that is not taken is zero.
 
 #[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 mod change;
 mod check;
@@ -47,10 +49,23 @@ use crate::simd::{self, Instructions};
 /// The inner loops for an instruction set.
 pub fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
+        simd::Kernel::Avx2 if instructions.deposits_quickly() => &avx2::WITH_PDEP,
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
+        simd::Kernel::Avx2 => &avx2::WITHOUT_PDEP,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &kernel::PORTABLE,
     }
+}
+
+/// The inner loops for this processor, whatever their instruction set is; the last are plain code. Tests compare them.
+pub fn kernels() -> impl Iterator<Item = &'static Kernel> {
+    #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
+    let slow = simd::choose(simd::Kernel::Avx2).ok().map(|_| &avx2::WITHOUT_PDEP);
+    #[cfg(not(all(target_arch = "x86_64", feature = "avx2")))]
+    let slow = None;
+    slow.into_iter().chain(simd::available().map(kernel))
 }
 
 /// The offset that stands for itself and for all greater ones.

@@ -17,6 +17,8 @@
 //! buckets of table 0, those of table 1, and zeros to the end of a line. Bucket i is slots 4 i to 4 i + 3.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod divide;
 mod kernel;
@@ -37,6 +39,8 @@ use lanes::Lanes;
 /// The inner loops for an instruction set.
 pub fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
+        simd::Kernel::Avx2 => &avx2::KERNEL,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &kernel::PORTABLE,

@@ -1,0 +1,160 @@
+//! Four 64-bit numbers in a vector of AVX2, for kernels that read each key's own places.
+
+use crate::bits::{MIX, MIX_SCATTERED};
+use core::arch::x86_64::*;
+
+/// Numbers of a vector.
+pub const WIDTH: usize = 4;
+
+/// Four numbers.
+pub type Four = [u64; WIDTH];
+
+/// Four numbers in one cache line. Code that stores a vector and then reads the numbers one by one stores the vector
+/// here: after a store into two lines the reads would wait.
+#[repr(align(32))]
+struct Half(Four);
+
+/// The vector that has this number four times.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn all(number: u64) -> __m256i {
+    _mm256_set1_epi64x(number as i64)
+}
+
+/// The vector of four numbers.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn load(numbers: &Four) -> __m256i {
+    // SAFETY: four numbers are 32 readable bytes.
+    unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
+}
+
+/// The four numbers of a vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn store(numbers: &mut Four, four: __m256i) {
+    // SAFETY: four numbers are 32 bytes, which are ours.
+    unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), four) }
+}
+
+/// The four numbers of a vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn numbers(four: __m256i) -> Four {
+    let mut numbers = Half([0; WIDTH]);
+    store(&mut numbers.0, four);
+    numbers.0
+}
+
+/// A bit for each of four numbers: its highest one.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn signs(four: __m256i) -> u8 {
+    _mm256_movemask_pd(_mm256_castsi256_pd(four)) as u8
+}
+
+/// For each choice of four lanes, where the halves of these lanes are. The chosen lanes come first.
+static CHOSEN: [[u32; 8]; 16] = {
+    let (mut chosen, mut choice) = ([[0; 8]; 16], 0);
+    while choice < 16 {
+        let (mut lane, mut to) = (0, 0);
+        while lane < 4 {
+            if choice >> lane & 1 == 1 {
+                chosen[choice][to] = 2 * lane;
+                chosen[choice][to + 1] = 2 * lane + 1;
+                to += 2;
+            }
+            lane += 1;
+        }
+        choice += 1;
+    }
+    chosen
+};
+
+/// Those of four numbers whose bit is set in the mask, one after the other. The lanes after these have any of the four.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn pack(mask: u8, four: __m256i) -> __m256i {
+    // SAFETY: eight numbers of 32 bits are 32 readable bytes.
+    let chosen = unsafe { _mm256_loadu_si256(CHOSEN[usize::from(mask % 16)].as_ptr().cast()) };
+    _mm256_permutevar8x32_epi32(four, chosen)
+}
+
+/// The eight bytes from each of four places on, a load for each: the instruction that gathers them takes longer.
+///
+/// # Safety
+/// From each of these places after the start on eight bytes are readable.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub unsafe fn read_each(start: *const u8, at: &Four) -> __m256i {
+    // SAFETY: the caller promises that from each of these places after the start on eight bytes are readable.
+    let read = |i: usize| unsafe { start.add(at[i] as usize).cast::<i64>().read_unaligned() };
+    _mm256_set_epi64x(read(3), read(2), read(1), read(0))
+}
+
+/// The low halves of the products of four numbers with four others. AVX2 has products of 32 bits only.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn multiply(x: __m256i, y: __m256i) -> __m256i {
+    let crossed = _mm256_add_epi64(
+        _mm256_mul_epu32(x, _mm256_srli_epi64::<32>(y)),
+        _mm256_mul_epu32(_mm256_srli_epi64::<32>(x), y),
+    );
+    _mm256_add_epi64(_mm256_mul_epu32(x, y), _mm256_slli_epi64::<32>(crossed))
+}
+
+/// As [`multiply`], of four numbers of 32 bits with four others.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn multiply_small(x: __m256i, y: __m256i) -> __m256i {
+    let crossed = _mm256_mul_epu32(x, _mm256_srli_epi64::<32>(y));
+    _mm256_add_epi64(_mm256_mul_epu32(x, y), _mm256_slli_epi64::<32>(crossed))
+}
+
+/// What [`reduce`](crate::bits::reduce) makes of each of four numbers, for ranges of 32 bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn reduce(x: __m256i, range: __m256i) -> __m256i {
+    let low = _mm256_srli_epi64::<32>(_mm256_mul_epu32(x, range));
+    let high = _mm256_mul_epu32(_mm256_srli_epi64::<32>(x), range);
+    _mm256_srli_epi64::<32>(_mm256_add_epi64(high, low))
+}
+
+/// How many bits are set in each of four numbers.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn count_ones(x: __m256i) -> __m256i {
+    let of_four = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    let mask = _mm256_set1_epi8(15);
+    let low = _mm256_shuffle_epi8(of_four, _mm256_and_si256(x, mask));
+    let high = _mm256_shuffle_epi8(of_four, _mm256_and_si256(_mm256_srli_epi64::<4>(x), mask));
+    _mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256())
+}
+
+/// What [`mix`](crate::bits::mix) makes of each of four numbers.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn mix(x: __m256i) -> __m256i {
+    mixed(multiply(_mm256_xor_si256(x, _mm256_srli_epi64::<30>(x)), all(MIX)))
+}
+
+/// The rest of [`mix`], after its first product.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mixed(x: __m256i) -> __m256i {
+    let x = multiply(_mm256_xor_si256(x, _mm256_srli_epi64::<27>(x)), all(MIX_SCATTERED));
+    _mm256_xor_si256(x, _mm256_srli_epi64::<31>(x))
+}
+
+/// The other one of the two places of each of four fingerprints, among `count` of them, an even number of 32 bits: the
+/// two have the sum of the fingerprint.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn other(place: __m256i, fingerprint: __m256i, count: __m256i) -> __m256i {
+    let mix = mixed(multiply_small(_mm256_xor_si256(fingerprint, _mm256_srli_epi64::<30>(fingerprint)), all(MIX)));
+    let sum = reduce(mix, _mm256_srli_epi64::<1>(count));
+    let sum = _mm256_add_epi64(_mm256_slli_epi64::<1>(sum), all(1));
+    let other = _mm256_sub_epi64(sum, place);
+    // Numbers are far below 2^63, so a signed comparison compares them rightly.
+    _mm256_add_epi64(other, _mm256_and_si256(_mm256_cmpgt_epi64(place, sum), count))
+}
