@@ -31,7 +31,7 @@ const DIGEST: usize = 8;
 /// Gives the packed form of a filter, map or sketch to `sink`, piece by piece and in order. The form has everything that
 /// the image has; [`unpack`] gives the image back to the byte. Any kind can be packed. The form is small if the bits of
 /// the payload, or of large parts of it, are mostly 0 or mostly 1. It takes less than 1 % and some 30 bytes more than
-/// the entropy of the payload's fill, and never more than the payload and some 40 bytes.
+/// the entropy of the payload's fill, and those of the kind's own parameters, and never more than the payload and some 40 bytes.
 ///
 /// Threads may insert meanwhile: the form has all keys whose insertion happened before. Takes time linear in the
 /// payload, and little memory; but an image in place is copied first.
