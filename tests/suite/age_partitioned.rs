@@ -2,7 +2,10 @@
 //! generation.
 
 use crate::common::{hash_of, mix};
+use crate::kernels::Hashes;
+use petal::kinds::age_partitioned::layout::{self, kernel};
 use petal::kinds::age_partitioned::sizing::Slices;
+use petal::simd::available;
 use petal::{Answers, Filter, Image, Keys, Spec, create, registry};
 
 /// The keys of a generation.
@@ -225,5 +228,51 @@ fn keys_are_lost_as_often_as_patterns_of_slices_say() {
                 assert!((told - expected).abs() < 1e-9, "{slices:?} after {age} keys: {told}, {expected}");
             }
         }
+    }
+}
+
+/// With every instruction set a batch has the answers of single lookups, however full the slices are and whichever of
+/// them is the youngest.
+#[test]
+fn walks_in_turns_end_where_single_walks_end() {
+    use std::sync::atomic::AtomicU64;
+    for (seed, (hashes, old)) in (0..).zip(SHAPES) {
+        for zeros in [2, 4, 40] {
+            let count = hashes + old;
+            let slices = layout::Slices { hashes, old, bits: 1009, youngest: mix(seed) as u32 % count };
+            let mut words = vec![u64::MAX; (1009 * u64::from(count)).div_ceil(64) as usize];
+            for i in 0..1009 * u64::from(count) / zeros {
+                let bit = mix(i ^ seed << 40) % (1009 * u64::from(count));
+                words[bit as usize / 64] &= !(1 << (bit % 64));
+            }
+            let words: Vec<AtomicU64> = words.into_iter().map(AtomicU64::new).collect();
+            let asked: Vec<u64> = (0..300).map(|i| mix(i ^ seed << 32)).collect();
+            let expected: Vec<bool> = asked.iter().map(|hash| slices.contains(&words, mix(*hash))).collect();
+            for instructions in available() {
+                let kernel = kernel(instructions);
+                for some in [1, 15, 16, 300] {
+                    let found = Hashes::answered(&asked[..some], true, |batch| {
+                        (kernel.contains_many)(&slices, &words, batch);
+                    });
+                    assert_eq!(found, expected[..some], "{slices:?}, {instructions:?}");
+                }
+            }
+        }
+    }
+}
+
+/// A size without a capacity takes as many keys a generation as make its slices half full. A lookup in a large filter
+/// looks at its k young slices, and at one older slice for each k of them.
+#[test]
+fn a_size_says_how_many_keys_there_are() {
+    let row = registry::find_name("age_partitioned").unwrap();
+    for (hashes, old) in [(7, 5), (10, 25)] {
+        let mut spec = Spec { kind: Some(row.kind), bits: 10_000_000, hashes, ..Spec::default() };
+        spec.set(row.parameter("slices").unwrap(), f64::from(old)).unwrap();
+        let geometry = petal::geometry(&spec).unwrap();
+        let each = 10_000_000 / u64::from(hashes + old);
+        assert_eq!(geometry.words[2], (each as f64 * 2.0_f64.ln() / f64::from(hashes)) as u64);
+        let lines = (row.lines_per_lookup)(&geometry);
+        assert!((lines - f64::from(hashes) - f64::from(old) / f64::from(hashes)).abs() < 1e-9, "{lines}");
     }
 }

@@ -311,6 +311,15 @@ fn a_full_table_keeps_its_rate() {
     }
 }
 
+/// A table without a capacity takes keys until all of its slots are taken, and says so.
+#[test]
+fn a_size_alone_is_filled_to_the_last_slot() {
+    let mut filter = create(&table(101, 30)).unwrap();
+    let error = (0..).find_map(|i| filter.insert_hash(mix(i)).err()).unwrap();
+    assert_eq!((error.status(), filter.measure().taken), (Status::Full, 101));
+    assert!(error.message().contains("all of its 101 slots"), "{error}");
+}
+
 /// A table that is opened for writing counts its keys before it takes more.
 #[test]
 fn an_image_in_place_keeps_to_its_capacity() {
@@ -394,7 +403,7 @@ fn rates_and_omissions_are_those_of_a_second_calculation() {
             near(table.omissions_of_taken(at as f64), rates[..at].iter().map(|rate| rate / (1.0 - rate)).sum(), &what);
         }
     }
-    for (slots, width) in [(257_u64, 2), (257, 9), (1009, 3), (1009, 16), (5003, 5)] {
+    for (slots, width) in [(257_u64, 2), (257, 9), (1009, 3), (1009, 16), (5003, 5), (2_000_003, 16)] {
         let (table, same) = (Table::new(slots, width), 1.0 / ((1_u64 << width) - 1) as f64);
         for taken in [1, 2, slots / 2, slots - 20, slots - 1] {
             let what = format!("{slots} slots of {width} bits, {taken} taken");
@@ -407,7 +416,7 @@ fn rates_and_omissions_are_those_of_a_second_calculation() {
         near(table.rate_of_taken(slots as f64), -(slots as f64 * (-same).ln_1p()).exp_m1(), "all slots taken");
     }
     // Where very many slots share a signature, their number is close to its mean.
-    for (slots, taken) in [(1e8, 5e7), (1e8, 9.9e7), (1e9, 1e8)] {
+    for (slots, taken) in [(1e8, 5e7), (1e8, 9.9e7), (1e9, 1e8), (4e6, 3.9e6)] {
         let mean: f64 = taken / 3.0;
         near(
             Table::with_probability(slots, 1.0 / 3.0).rate_of_taken(taken),

@@ -345,3 +345,24 @@ fn no_keys_are_one() {
     assert_eq!(fits(&none), fits(&one));
     assert!(create(&Spec::with_capacity(1, 0.01).unwrap()).is_ok());
 }
+
+/// A bucket lies in one line or across two. A lookup looks at as many lines as the mean over all places of a bucket
+/// says.
+#[test]
+fn buckets_lie_in_as_many_lines_as_told() {
+    // The buckets of a lookup, the bits of each, and the bits between the places where a bucket may begin.
+    type Bits = fn(u64) -> u64;
+    let kinds: [(&str, u64, Bits, u64); 2] =
+        [("d_left", 4, |width| 8 * (width + 2), 8), ("taffy", 2, |width| 4 * (width + 1), 1)];
+    for (name, buckets, bits, step) in kinds {
+        for rate in [0.1, 0.01, 1e-4] {
+            let row = registry::find_name(name).unwrap();
+            let spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(1_000_000, rate).unwrap() };
+            let geometry = petal::geometry(&spec).unwrap();
+            let bits = bits(geometry.words[0]);
+            let lines: u64 = (0..512 / step).map(|i| (i * step + bits - 1) / 512 + 1).sum();
+            let (mean, told) = ((buckets * lines * step) as f64 / 512.0, (row.lines_per_lookup)(&geometry));
+            assert!((told - mean).abs() < 1e-9, "{name} at {rate}: {told} told, {mean} counted");
+        }
+    }
+}

@@ -122,7 +122,7 @@ impl AgePartitioned {
         let count = u64::from(self.shape.count());
         let cleared = steps.min(count);
         // The youngest slice is number -steps of the ring, and the slices before it are the oldest.
-        let last = (count - self.steps()) % count;
+        let last = count - self.steps();
         let first = (last + count - cleared) % count;
         bits::arc(first, cleared, count).map(|slices| self.shape.bits_of(slices))
     }

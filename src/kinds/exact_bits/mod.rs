@@ -120,9 +120,7 @@ impl Kind for ExactBits {
     }
 
     fn fetch(&self, key: u64) {
-        if key < self.universe {
-            ring::fetch_word(self.words(), (key / 64) as usize);
-        }
+        ring::fetch_word(self.words(), (key / 64) as usize);
     }
 
     /// The rate is 0: what it says is there is there.

@@ -132,8 +132,8 @@ impl Table {
             let empty = slots - taken;
             return mixture::binomial(taken.round() as u64, same, |count| count as f64 / (count as f64 + empty));
         }
-        let load = taken / (slots + 1.0);
-        load * same / ((slots + 1.0 - taken) / (slots + 1.0) + load * same)
+        let mean = taken * same;
+        mean / (slots + 1.0 - taken + mean)
     }
 
     /// How many keys were omitted on average when so many slots came to be taken.

@@ -82,7 +82,6 @@ impl Segments {
     /// places of all keys are computed first, and their lines are fetched. An insertion takes as long as several misses
     /// of the second-level cache, and a processor that guesses wrongly which slots are taken does not see the next
     /// key's line coming.
-    /// processor that guesses wrongly which slots are taken does not see the next key's line coming.
     #[inline(always)]
     pub fn insert_group(&self, words: &mut [u64], hashes: &[u64], limit: u64, search: &mut Search) -> (usize, u64) {
         let mut places = [(0, Place::NONE); GROUP];
