@@ -165,10 +165,15 @@ fn levels_are_those_of_exact_sets() {
             (0..levels).for_each(|_| _ = round(&mut routers, step > 0));
             assert_eq!(round(&mut routers, true), 0, "nothing changes any more");
             for (node, router) in routers.iter().enumerate() {
+                let sets: Vec<Vec<BTreeSet<u64>>> = (0..12)
+                    .map(|over| match neighbours[node].contains(&over) {
+                        true => (1..=levels).map(|level| exact(&neighbours, &keys, node, over, level)).collect(),
+                        false => Vec::new(),
+                    })
+                    .collect();
                 for key in 0..50 {
-                    let level_over = |over: usize| {
-                        (1..=levels).find(|level| exact(&neighbours, &keys, node, over, *level).contains(&key))
-                    };
+                    let level_over =
+                        |over: usize| sets[over].iter().position(|set| set.contains(&key)).map(|place| place + 1);
                     let expected = neighbours[node].iter().filter_map(|over| level_over(*over)).min();
                     match router.route_u64(key, None, 1).unwrap() {
                         Route::Here => assert!(keys[node].contains(&key)),
