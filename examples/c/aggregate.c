@@ -6,8 +6,9 @@
  *     aggregate [-n SENSORS] [-r ROUNDS] [-p RATE] [-o PICTURE]
  *
  * There are SENSORS (200), and each meets one other sensor, as its aggregator, in each of ROUNDS (4000). RATE (0.01) is
- * the false-positive rate of the memories. PICTURE (aggregate.svg) shows the error of the sums, as their mean and their
- * range over all sensors. In the end the sums are compared with the exact one, and with what the library expects.
+ * the false-positive rate of the memories. PICTURE (aggregate.svg) shows how great the errors of the sums are, as their
+ * mean and their range over all sensors. In the end the sums are compared with the exact one, and with what the library
+ * expects.
  */
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
@@ -80,11 +81,12 @@ static petal_aggregated results_of(const petal_aggregate *one) {
     return results;
 }
 
-/* The errors of all sums now, in per cent of the exact one. */
-static struct point errors_now(petal_aggregate **all, double exact) {
+/* The errors of all sums now, in per cent of the exact one; or how great they are, whatever their sign. */
+static struct point errors_now(petal_aggregate **all, double exact, bool without_sign) {
     struct point point = {0, 0, 0};
     for (uint64_t i = 0; i < sensors; i++) {
         double off = 100 * (results_of(all[i]).sum / exact - 1);
+        if (without_sign) off = fabs(off);
         point.mean += off / (double)sensors;
         if (i == 0 || off < point.least) point.least = off;
         if (i == 0 || off > point.greatest) point.greatest = off;
@@ -92,10 +94,9 @@ static struct point errors_now(petal_aggregate **all, double exact) {
     return point;
 }
 
-/* The errors over time, on a scale of powers of ten: from -100 % to -0.01 %, and to what is nearer. */
+/* The place of an error on a scale of powers of ten, from 0.001 % below to 100 % above. */
 static double height_of(double off) {
-    double share = (log10(fmax(fabs(off), 0.001)) + 3) / 5;
-    return 30 + 320 * share;
+    return 350 - 64 * (log10(fmin(fmax(off, 0.001), 100)) + 3);
 }
 
 static void draw(const char *path, const struct point *points, double rate) {
@@ -182,9 +183,10 @@ int main(int argc, char **argv) {
             uint64_t teller = chance(sensors);
             outcomes[meet(all, aggregator, teller, states[teller])]++;
         }
-        if (round == rounds * (uint64_t)next / POINTS && next < POINTS) points[next++] = errors_now(all, exact);
+        if (round == rounds * (uint64_t)next / POINTS && next < POINTS) points[next++] = errors_now(all, exact, true);
     }
-    struct point end = points[POINTS - 1] = errors_now(all, exact);
+    struct point end = errors_now(all, exact, false);
+    points[POINTS - 1] = errors_now(all, exact, true);
     draw(picture, points, rate);
     printf("%" PRIu64 " first meetings, %" PRIu64 " changes, %" PRIu64 " duplicates, %" PRIu64 " refusals\n",
            outcomes[PETAL_MEETING_FIRST], outcomes[PETAL_MEETING_CHANGED], outcomes[PETAL_MEETING_DUPLICATE],
