@@ -301,10 +301,7 @@ petal_status petal_digest_verify(const petal_digest *digest, petal_error *error)
  */
 petal_status petal_digest_describe(const petal_digest *digest, petal_description *description, petal_error *error);
 
-/**
- * Writes `PETAL_COMPATIBILITY_ID_SIZE` bytes that are the same for two digestes if one can be subtracted from the
- * Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does.
- */
+/** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. */
 petal_status petal_digest_sync(petal_digest *digest, petal_error *error);
 
 /** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */

@@ -58,7 +58,7 @@ fn folders_and_streams() {
     let refused = place.petal_on("digest make -o s.digest -", &lines(0..5_000));
     assert!(refused.status == 2 && refused.stderr.contains("--capacity N"), "{}", refused.stderr);
     place.petal_on("digest make --capacity 30000 -o s.digest -", &lines(0..5_000)).quiet();
-    assert_eq!(place.petal("digest find s.digest -e excerpt").text(), format!("-\t{at}\n"));
+    assert_eq!(place.petal("digest find s.digest -e excerpt").text(), format!("standard input\t{at}\n"));
     // Without ids an answer says only that it is there.
     place.petal("digest make --set payloads=0 -o none.digest tree").quiet();
     assert!(place.petal("digest find none.digest -e excerpt").text().starts_with("-\t"));

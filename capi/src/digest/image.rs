@@ -176,7 +176,6 @@ pub unsafe extern "C" fn petal_digest_describe(
     })
 }
 
-/// Writes `PETAL_COMPATIBILITY_ID_SIZE` bytes that are the same for two digestes if one can be subtracted from the
 /// Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_sync(digest: *mut petal_digest, error: *mut petal_error) -> petal_status {
