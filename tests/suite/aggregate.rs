@@ -185,11 +185,11 @@ fn gossip(rate: f64, seed: u64) -> Gossip {
 
 /// One row of the table: the rate of the memories; the mean error of the sums in per cent, and how many of 16,000
 /// changes were applied, each with the standard deviation of a run. Simulations of the algorithm that are not the
-/// library's gave the means, and 20 runs of `gossip` gave the deviations.
+/// library's gave the means. Runs of `gossip` gave the deviations: 20 runs at 5 %, and 5 runs at the other rates.
 const TABLE: [(f64, [f64; 2], [f64; 2]); 3] = [
-    (0.05, [-1.2, 0.025], [15_136.0, 13.0]),
+    (0.05, [-1.2, 0.027], [15_136.0, 23.0]),
     (0.01, [-0.16, 0.012], [15_852.0, 16.0]),
-    (0.001, [-0.012, 0.0020], [15_981.0, 4.0]),
+    (0.001, [-0.012, 0.0017], [15_981.0, 2.9]),
 ];
 
 /// Gossip among 400 gives the errors of the table, within 4.5 deviations of a run, and those that `expect` tells.
