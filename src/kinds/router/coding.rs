@@ -89,7 +89,7 @@ fn read_gaps(bytes: &mut &[u8], level: &mut [u64], low: u32) -> Result<()> {
         level[(position / 64) as usize] ^= 1 << (position % 64);
         next = position + 1;
     }
-    if reader.at % 8 != 0 && reader.bits(8 - (reader.at % 8) as u32)? != 0 {
+    if !reader.at.is_multiple_of(8) && reader.bits(8 - (reader.at % 8) as u32)? != 0 {
         return Err(error!(Corrupt, "the last byte of a level has a bit set after the last gap"));
     }
     *bytes = &bytes[reader.at / 8..];
