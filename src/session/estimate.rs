@@ -77,6 +77,15 @@ mod tests {
         differences(&ours, &theirs)
     }
 
+    /// Where a set is empty the differences are known. Counts are told as differences from their mean.
+    #[test]
+    fn empty_sets_leave_no_doubt() {
+        assert_eq!(differences(&[100, 50], &[0, 0]), (100.0, 0.0));
+        assert_eq!(differences(&[0, 0], &[7, 5]), (7.0, 0.0));
+        assert_eq!(differences(&[0, 0], &[0, 0]), (0.0, 0.0));
+        assert_eq!([0, 1, 2, 8].map(|symbol| expected_count(1000, symbol)), [1000, 667, 500, 200]);
+    }
+
     /// The mean of many estimates is the number of differences, within 4.5 deviations of such a mean, and estimates
     /// deviate as much as they say, within a quarter. Where one set has all of the other the least number that is
     /// possible cuts low estimates off.
