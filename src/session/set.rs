@@ -142,8 +142,9 @@ impl Set {
         // Each pass at least doubles the symbols, so that there are few passes.
         let most = most_symbols(width);
         let target = symbols.max(have.saturating_mul(2).min(most)) as usize;
-        let mut more = try_vec((target - have as usize) * width)?;
-        more.resize((target - have as usize) * width, 0);
+        let length = (target - have as usize) * width;
+        let mut more = try_vec(length)?;
+        more.resize(length, 0);
         let (words, mut hashes) = (self.of.words(), [0; GROUP]);
         for group in elements.chunks(GROUP * words) {
             let hashes = &mut hashes[..group.len() / words];

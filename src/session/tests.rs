@@ -250,7 +250,7 @@ fn side(key_bytes: usize, elements: &[u64], role: Role) -> Session {
 /// Two sets of keys of so many bytes.
 fn key_sets(key_bytes: usize, common: u64, own: u64, other: u64) -> [Vec<u64>; 2] {
     let words = key_bytes.div_ceil(8) as u64;
-    let mask = if key_bytes % 8 == 0 { u64::MAX } else { (1 << (8 * (key_bytes % 8))) - 1 };
+    let mask = if key_bytes.is_multiple_of(8) { u64::MAX } else { (1 << (8 * (key_bytes % 8))) - 1 };
     let word = |key: u64, at: u64| mix(key << 8 | at) & if at == words - 1 { mask } else { u64::MAX };
     let keys = |keys: core::ops::Range<u64>| keys.flat_map(|key| (0..words).map(move |at| word(key, at)));
     let all = common + own + other;
