@@ -105,6 +105,70 @@ pub fn choose(known: &Known) -> Choice {
 mod tests {
     use super::*;
 
+    /// The bytes of a filter and of the strangers that pass it, each of 1.36 symbols of so many bytes.
+    fn bytes(filtered: f64, strangers: f64, symbol: f64, rate: f64) -> f64 {
+        filtered * 0.18 * -rate.log2() + rate * strangers * 1.36 * symbol
+    }
+
+    #[test]
+    fn filters_have_the_cheapest_rate() {
+        assert!((filter_bytes(1000.0, 0.01) - 1195.9).abs() < 0.1);
+        for (key_bytes, symbol) in [(8, 17.5), (16, 25.5), (13, 25.5), (64, 73.5)] {
+            for (filtered, strangers) in [(1e5, 1e5), (1e4, 3e5), (2e6, 5e5)] {
+                let best = filter_rate(filtered, strangers, key_bytes);
+                let cost = |rate: f64| bytes(filtered, strangers, symbol, rate);
+                assert!(cost(best) < cost(0.99 * best) && cost(best) < cost(1.01 * best), "{filtered} {strangers}");
+            }
+        }
+        assert_eq!((filter_rate(1e6, 0.0, 8), filter_rate(1.0, 1e9, 8)), (1.0, 1e-6));
+    }
+
+    /// The cheapest of all ways by the bytes of each, where those of the cheapest are not nearly those of another.
+    #[test]
+    fn no_other_way_costs_less() {
+        let mut chosen = [0; 3];
+        for (ours, theirs) in [(1e4, 1e4), (1e6, 1e6), (1e6, 1.1e6), (2e5, 1e5), (1e5, 2e5), (3e6, 3e6)] {
+            for part in [1e-5, 1e-4, 1e-3, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8] {
+                for (key_bytes, symbol) in [(8, 17.5), (32, 41.5)] {
+                    let differences = f64::max(part * ours, f64::abs(ours - theirs));
+                    let deviation = differences / 10.0;
+                    let only_ours = (differences + ours - theirs) / 2.0;
+                    let only_theirs = differences - only_ours;
+                    let common = theirs - only_theirs;
+                    let rate = filter_rate(ours, only_theirs, key_bytes);
+                    let back = filter_rate(common, only_ours, key_bytes);
+                    let filters = bytes(ours, only_theirs, symbol, rate) + bytes(common, only_ours, symbol, back);
+                    let filters = 1.25 * (filters + 0.04 * symbol * (rate * only_theirs + back * only_ours) + 200.0);
+                    let capacity = (differences + 2.5 * deviation).ceil() + 2.0;
+                    let is_cheap = key_bytes == 8 && capacity <= 512.0 && capacity * ours.max(theirs) <= 2e8;
+                    let syndromes = if is_cheap { 8.0 * capacity } else { f64::INFINITY };
+                    let symbols = symbol * symbols_for(differences, deviation) as f64;
+                    let costs = [syndromes, symbols, filters];
+                    let known = Known {
+                        ours: ours as u64,
+                        theirs: theirs as u64,
+                        differences,
+                        deviation,
+                        key_bytes,
+                        have_elements: true,
+                    };
+                    let way = match choose(&known) {
+                        Choice::Syndromes(_) => 0,
+                        Choice::Symbols(_) => 1,
+                        Choice::Filter(found) => {
+                            assert!((found / rate - 1.0).abs() < 1e-9);
+                            2
+                        }
+                        Choice::Equal => unreachable!("{known:?}"),
+                    };
+                    chosen[way] += 1;
+                    assert!(costs.iter().all(|cost| costs[way] <= cost * 1.01), "{known:?}: {way} of {costs:?}");
+                }
+            }
+        }
+        assert!(chosen.iter().all(|count| *count > 5), "{chosen:?}");
+    }
+
     /// Few differences take syndromes where these are cheap, more take symbols, and unlike sets take filters.
     #[test]
     fn the_cheapest_way_is_chosen() {

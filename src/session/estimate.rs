@@ -77,6 +77,33 @@ mod tests {
         differences(&ours, &theirs)
     }
 
+    /// Where a set is empty the differences are known. Counts are told as differences from their mean.
+    #[test]
+    fn empty_sets_leave_no_doubt() {
+        assert_eq!(differences(&[100, 50], &[0, 0]), (100.0, 0.0));
+        assert_eq!(differences(&[0, 0], &[7, 5]), (7.0, 0.0));
+        assert_eq!(differences(&[0, 0], &[0, 0]), (0.0, 0.0));
+        assert_eq!([0, 1, 2, 8].map(|symbol| expected_count(1000, symbol)), [1000, 667, 500, 200]);
+    }
+
+    /// Estimates of some counts, worked out by another program, to their last digits.
+    #[test]
+    fn estimates_are_those_of_the_formula() {
+        let counts = |numbers: u64, symbols: u64, shift: u64| {
+            let stray = |symbol: u64| (symbol * symbol * 7 + symbol * shift) % 11;
+            let count = |symbol: u64| (numbers as f64 * probability(symbol)) as u64 + stray(symbol) - 5;
+            core::iter::once(numbers).chain((1..symbols).map(count)).collect::<Vec<u64>>()
+        };
+        for (ours, theirs, symbols, shifts, expected) in [
+            (1000, 990, 5, (3, 8), (53.0107846651, 37.1809852586)),
+            (300, 340, 40, (2, 5), (408.311078258, 92.81360029)),
+        ] {
+            let found = differences(&counts(ours, symbols, shifts.0), &counts(theirs, symbols, shifts.1));
+            let is_near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-9;
+            assert!(is_near(found.0, expected.0) && is_near(found.1, expected.1), "{ours} {theirs}: {found:?}");
+        }
+    }
+
     /// The mean of many estimates is the number of differences, within 4.5 deviations of such a mean, and estimates
     /// deviate as much as they say, within a quarter. Where one set has all of the other the least number that is
     /// possible cuts low estimates off.

@@ -101,3 +101,43 @@ pub fn part(of: &Elements, elements: &[u64], filter: Option<&Filter>) -> Result<
 fn element_passes(of: &Elements, element: &[u64], filter: &Filter) -> bool {
     of.hash(element).map_or(true, |hash| filter.contains_hash(hash))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::mix;
+
+    /// A filter of whole keys stops all but about its share of other keys, and has the bytes of a Bloom filter of as
+    /// many keys. Rates above the highest have no filter.
+    #[test]
+    fn filters_part_elements() {
+        let of = Elements { key_bytes: 40, hasher: Spec::default().hasher().unwrap() };
+        let own: Vec<u64> = (0..5 * 2000).map(mix).collect();
+        for (rate, written) in [(0.01, 0.01), (HIGHEST_RATE, HIGHEST_RATE), (0.71, 1.0)] {
+            let mut writer = Writer::new(0).unwrap();
+            assert_eq!(write(&mut writer, &of, &own, rate).unwrap(), written);
+            let bytes = if rate > HIGHEST_RATE { 0.0 } else { 2000.0 * 1.44 / 8.0 * -rate.log2() };
+            assert!((writer.len() as f64 - bytes).abs() < 0.1 * bytes + 200.0, "{rate}: {} bytes", writer.len());
+            let (read, filter) = read(&mut Cursor::new(writer.bytes())).unwrap();
+            assert_eq!(read, written);
+            assert!(part(&of, &own, filter.as_ref()).unwrap().stopped.is_empty());
+            let others: Vec<u64> = (0..5 * 2000).map(|i| mix(!i)).collect();
+            let passing = part(&of, &others, filter.as_ref()).unwrap().passing.len() as f64 / 5.0;
+            let expected = 2000.0 * written;
+            assert!((passing - expected).abs() <= 4.5 * (expected * (1.0 - written)).sqrt() * 1.1, "{rate}: {passing}");
+        }
+    }
+
+    /// A filter has a rate, and a filter of the rate 1 has no bytes.
+    #[test]
+    fn rates_that_no_filter_has_are_refused() {
+        for (rate, length) in [(0.0, 9), (-0.1, 9), (1.5, 9), (f64::NAN, 9), (1.0, 9), (0.5, 0)] {
+            let mut writer = Writer::new(0).unwrap();
+            writer.words(&[rate.to_bits()]).unwrap();
+            writer.varint(length).unwrap();
+            writer.raw(&[0; 9]).unwrap();
+            let refused = read(&mut Cursor::new(writer.bytes())).unwrap_err();
+            assert!(refused.message().contains("has the rate"), "{rate}: {refused}");
+        }
+    }
+}

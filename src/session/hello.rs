@@ -123,3 +123,36 @@ pub fn nonce() -> [u8; 16] {
     }
     nonce
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What no side says of itself is refused, and each limit is taken.
+    #[test]
+    fn introductions_have_bounds() {
+        let read = |key_bytes: u8, flags: u8, count: u64| {
+            let mut writer = Writer::new(0).unwrap();
+            writer.raw(&[key_bytes, flags]).unwrap();
+            writer.raw(&[0; 12]).unwrap();
+            writer.varint(3).unwrap();
+            writer.varint(count).unwrap();
+            writer.raw(&[7; 16]).unwrap();
+            Hello::read(&mut Cursor::new(writer.bytes()))
+        };
+        for (key_bytes, flags, count) in [(7, 0, 0), (65, 0, 0), (8, 4, 0), (8, 255, 0), (8, 3, 1 << 63)] {
+            assert!(read(key_bytes, flags, count).is_err(), "{key_bytes} {flags} {count}");
+        }
+        for (key_bytes, flags, count) in [(8, 0, 0), (64, 3, (1 << 63) - 1), (8, 1, 5), (8, 2, 5)] {
+            let hello = read(key_bytes, flags, count).unwrap();
+            assert_eq!((hello.key_bytes, hello.count, hello.symbols), (key_bytes.into(), count, 3));
+            assert_eq!((hello.has_elements, hello.asks_for_kept), (flags & 1 == 1, flags & 2 == 2));
+        }
+    }
+
+    #[test]
+    fn no_two_nonces_are_equal() {
+        let (one, other) = (nonce(), nonce());
+        assert!(one != other && one[..8] != one[8..]);
+    }
+}

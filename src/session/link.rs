@@ -109,3 +109,35 @@ impl Link {
         Ok((content[5], Cursor::new(&content[HEAD..]), link))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Status;
+
+    /// The message of this type that comes next over a link.
+    fn message(link: &Link) -> Vec<u8> {
+        let mut link = *link;
+        link.end(link.begin(9, 0).unwrap()).unwrap()
+    }
+
+    /// Bytes that are no message are named by what they are instead, and the last message of a session is the
+    /// thousandth.
+    #[test]
+    fn what_is_no_message_is_refused() {
+        let link = Link::default();
+        let refusal = |bytes: &[u8]| link.read(bytes).err().unwrap().status();
+        let sound = message(&link);
+        assert!(link.read(&sound).is_ok_and(|(what, body, _)| what == 9 && body.rest().is_empty()));
+        assert_eq!(refusal(b"PTSM"), Status::Foreign);
+        (0..16).for_each(|length| assert_eq!(refusal(&sound[..length]), Status::Truncated, "{length}"));
+        let mut newer = sound.clone();
+        newer[4] = 2;
+        assert_eq!(refusal(&newer), Status::NewerVersion);
+        let last = Link { messages: MOST_MESSAGES - 1, ..link };
+        assert!(last.read(&message(&last)).is_ok());
+        let after = Link { messages: MOST_MESSAGES, ..link };
+        assert_eq!(after.begin(9, 0).err().unwrap().status(), Status::TooLarge);
+        assert_eq!(after.read(&sound).err().unwrap().status(), Status::TooLarge);
+    }
+}

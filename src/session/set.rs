@@ -142,8 +142,9 @@ impl Set {
         // Each pass at least doubles the symbols, so that there are few passes.
         let most = most_symbols(width);
         let target = symbols.max(have.saturating_mul(2).min(most)) as usize;
-        let mut more = try_vec((target - have as usize) * width)?;
-        more.resize((target - have as usize) * width, 0);
+        let length = (target - have as usize) * width;
+        let mut more = try_vec(length)?;
+        more.resize(length, 0);
         let (words, mut hashes) = (self.of.words(), [0; GROUP]);
         for group in elements.chunks(GROUP * words) {
             let hashes = &mut hashes[..group.len() / words];
@@ -218,4 +219,40 @@ pub fn read_symbols(from: &mut Cursor, count: u64, numbers: u64, width: usize, s
         symbols.push(wire::signed(from)?.wrapping_add(expected_count(numbers, index)) as u64);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Status;
+    use crate::spec::Spec;
+
+    fn elements(key_bytes: usize) -> Elements {
+        Elements { key_bytes, hasher: Spec::default().hasher().unwrap() }
+    }
+
+    #[test]
+    fn symbols_are_bounded_and_grow_by_doubling() {
+        assert_eq!((most_symbols(3), most_symbols(10)), (1 << 18, 78_643));
+        let mut set = Set::of_elements(elements(8), (0..100).collect());
+        for (asked, there) in [(10, 10), (11, 20), (20, 20), (50, 50)] {
+            set.grow(asked).unwrap();
+            assert_eq!(set.symbols(), there, "{asked}");
+        }
+    }
+
+    /// Bits past the end of a key are refused, and so is a message that has fewer symbols than it says.
+    #[test]
+    fn elements_and_symbols_have_their_bytes() {
+        for (key_bytes, bit, is_whole) in [(13, 39, true), (13, 40, false), (16, 63, true), (9, 8, false)] {
+            let mut writer = Writer::new(0).unwrap();
+            write_elements(&mut writer, &[5, 1 << bit], 2).unwrap();
+            let read = elements(key_bytes).read(&mut Cursor::new(writer.bytes()));
+            assert_eq!(read.ok(), is_whole.then(|| vec![5, 1 << bit]), "{key_bytes} {bit}");
+        }
+        let read = |count| read_symbols(&mut Cursor::new(&[0; 170]), count, 0, 3, &mut Vec::new());
+        assert!(read(10).is_ok());
+        let refused = read(11).unwrap_err();
+        assert!(refused.status() == Status::Truncated && refused.message().contains("need 17 bytes"), "{refused}");
+    }
 }

@@ -134,6 +134,7 @@ fn sizes_are_those_of_the_formula() {
         let values = filter.measure().taken;
         let range = filter.base().geometry().words[0];
         let formula = golomb::sizing::stream_bits(range, values, rice_bits);
+        assert_eq!(golomb::layout::HEAD_BITS + index + codes, filter.base().geometry().bits);
         let [index, codes] = [index, codes].map(|bits| bits as f64 / values as f64);
         let expected =
             golomb::sizing::bucket_bits(range, values, rice_bits) * golomb::sizing::buckets(range, rice_bits) as f64;
@@ -147,6 +148,25 @@ fn sizes_are_those_of_the_formula() {
             assert!(index + codes < 10.06, "{} bits a key at 1/256", index + codes);
         }
     }
+}
+
+/// The formulas at the ends of what they are for.
+#[test]
+fn formulas_hold_at_their_ends() {
+    use golomb::sizing::{MAX_RANGE, false_positive_rate, payload_bits, range_for};
+    assert_eq!((false_positive_rate(1, 0), false_positive_rate(0, 0)), (0.0, 0.0));
+    assert_eq!((range_for(1, 0.5), range_for(1, 1.0 / MAX_RANGE as f64)), (Some(2), Some(MAX_RANGE)));
+    assert_eq!((range_for(1 << 60, 1e-9), range_for(u64::MAX, 1e-9)), (None, None));
+    // Head, a bit of an entry, another after it, and one number of one bit.
+    assert_eq!(payload_bits(1, 1), 515.0);
+    let exact = |bits| petal::geometry(&with_range(&Spec { bits, capacity: 1, ..spec(0.0) }, 1));
+    assert!(exact(515).is_ok() && exact(514).is_err());
+    // Lines of the index and of codes, as far as there are so many.
+    let lines = |keys: u64| {
+        let geometry = *of(&spec(0.01), &hashes(1, keys)).base().geometry();
+        (registry::find_name("golomb").unwrap().lines_per_lookup)(&geometry)
+    };
+    assert_eq!([0, 100_000].map(lines), [1.0, 2.5]);
 }
 
 /// With exact bits the range is the greatest that fits.
@@ -384,6 +404,36 @@ fn buckets_without_numbers_end() {
     seal(&mut bytes);
     let opened = petal::load_as::<Filter>(&bytes, &OpenOptions::default());
     assert_eq!(opened.unwrap_err().status(), Status::Corrupt);
+}
+
+/// A payload without room for its last code, with a head of other lengths, with bits after the last code or in the
+/// unused words of its head, or with a number that is not below the range, is not sound.
+#[test]
+fn each_part_of_a_payload_is_checked() {
+    let (geometry, payload) = golomb::layout::write(1000, &mut |take| (0..1000).try_for_each(take)).unwrap();
+    let words: Vec<u64> = payload.shared().iter().map(|word| word.load(std::sync::atomic::Ordering::Relaxed)).collect();
+    let atomic = |words: &[u64]| words.iter().copied().map(AtomicU64::new).collect::<Vec<_>>();
+    let check = |geometry: &Geometry, words: &[u64]| {
+        let words = atomic(words);
+        Shape::read(geometry, &words).map(|shape| Reader::new(&shape, &words).check().is_ok())
+    };
+    assert_eq!(check(&geometry, &words), Some(true));
+    let changed = |place: usize, mask: u64| {
+        let mut words = words.clone();
+        words[place] ^= mask;
+        check(&geometry, &words)
+    };
+    assert_eq!([6, 7, words.len() - 1].map(|place| changed(place, 1 << 63)), [Some(false); 3]);
+    assert_eq!(changed(1, 2), None);
+    assert_eq!(check(&geometry, &words[..geometry.bits as usize / 64]), None);
+    let narrow = Geometry { words: [999, 0, 0, 0, 0, 0, 0, 0], ..geometry };
+    assert_eq!(check(&narrow, &words), Some(false));
+    // The bits after an empty set are zeros too.
+    let (geometry, payload) = golomb::layout::write(1000, &mut |_| Ok(())).unwrap();
+    let mut words = vec![0; payload.shared().len()];
+    assert_eq!(check(&geometry, &words), Some(true));
+    words[9] = 1;
+    assert_eq!(check(&geometry, &words), Some(false));
 }
 
 /// A stream may have a code without an end, or claim more numbers than it has.

@@ -261,6 +261,12 @@ fn what_cannot_be_is_refused() {
     };
     wrong(&Spec { hash: petal::HashFunction::External, ..symbols(9) }, Status::Contradiction, "hash = external");
     wrong(&Spec { bits: 100, ..symbols(9) }, Status::OutOfRange, "bits = 100");
+    wrong(&Spec { bits: 64, ..symbols(9) }, Status::OutOfRange, "64 is not a multiple of 192");
+    let mut whole = Spec { bits: 192, ..symbols(9) };
+    whole.set(ROW.parameter("key_bytes").unwrap(), 16.0).unwrap();
+    wrong(&whole, Status::OutOfRange, "multiple of 256 with key_bytes = 16");
+    let error = create_sketch(&Spec { bits: 64, ..symbols(9) }).unwrap_err();
+    assert!(!error.message().contains("key_bytes"), "{error}");
     wrong(&Spec { hashes: 3, ..symbols(9) }, Status::OutOfRange, "hashes = 3");
     let most = Spec { kind: Some(ROW.kind), ..Spec::with_capacity(1 << 57, 0.01).unwrap() };
     wrong(&most, Status::TooLarge, "capacity");

@@ -597,3 +597,65 @@ fn the_last_cell_of_the_last_region_is_marked() {
     sketch.verify().unwrap();
     assert_eq!(sketch.measure().fill, 1.0);
 }
+
+/// Lookups take the lines of the cells or symbols of a number, or all sums.
+#[test]
+fn changes_take_the_lines_of_a_number() {
+    for row in SKETCHES {
+        for capacity in [1, 4_000] {
+            let spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(capacity, 0.01).unwrap() };
+            let geometry = *create_sketch(&spec).unwrap().base().geometry();
+            let all = geometry.payload_bytes as f64 / 64.0;
+            let expected = match row.name {
+                "iblt" => f64::from(geometry.hashes).min(all),
+                "riblt" => (0..geometry.bits / 192).map(|symbol| 2.0 / (symbol + 2) as f64).sum::<f64>().min(all),
+                _ => all,
+            };
+            let lines = (row.lines_per_lookup)(&geometry);
+            assert!((lines - expected).abs() < 0.6, "{} of {capacity}: {lines}, not {expected}", row.name);
+        }
+    }
+}
+
+/// The probability that listing fails is that of the cells or symbols that a sketch has, also with whole keys.
+#[test]
+fn rates_are_those_of_the_size() {
+    for row in SKETCHES {
+        for (capacity, key_bytes) in [(1, 0), (50, 0), (2_000, 0), (50, 16), (50, 64)] {
+            let mut spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(capacity, 0.01).unwrap() };
+            match row.parameter("key_bytes") {
+                Some(parameter) => spec.set(parameter, f64::from(key_bytes)).unwrap(),
+                None if key_bytes > 0 => continue,
+                None => {}
+            }
+            let geometry = *create_sketch(&spec).unwrap().base().geometry();
+            let rate = |numbers| (row.false_positive_rate)(&geometry, numbers);
+            let few = rate(capacity);
+            assert!(few <= 0.01 && few >= if row.name == "pinsketch" || capacity < 2 { 0.0 } else { 1e-4 }, "{few}");
+            assert_eq!((rate(0), rate(3 * capacity + 60)), (0.0, 1.0), "{} of {capacity}", row.name);
+        }
+    }
+}
+
+/// A sketch cannot have a hash function that its owner applies, nor bits behind its last cell.
+#[test]
+fn forged_functions_and_tails_are_refused() {
+    for row in SKETCHES {
+        let spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(5, 0.01).unwrap() };
+        let sketch = of(&spec, 0x1000..0x1003);
+        let image = bytes(&sketch);
+        let load = |image: Vec<u8>| load_as::<Sketch>(&image, &OpenOptions::default());
+        load(resealed(image.clone())).unwrap().verify().unwrap();
+        let mut external = image.clone();
+        external[16] = HashFunction::External as u8;
+        assert_eq!(load(resealed(external)).err().map(|error| error.status()), Some(Status::Corrupt), "{}", row.name);
+        let geometry = sketch.base().geometry();
+        if geometry.bits.is_multiple_of(512) {
+            continue;
+        }
+        let mut tail = image;
+        tail[256 + geometry.payload_bytes as usize - 1] |= 0x80;
+        let damaged = load(resealed(tail)).and_then(|sketch| sketch.verify());
+        assert_eq!(damaged.err().map(|error| error.status()), Some(Status::Corrupt), "{}", row.name);
+    }
+}

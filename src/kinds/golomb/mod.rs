@@ -55,15 +55,15 @@ pub const ROW: Row = Row {
         geometry.ok_or_else(|| size.too_large())
     },
     // Filters of one range can be merged, whatever they hold.
-    identity: |geometry| Geometry { words: geometry.words, hashes: geometry.hashes, ..Geometry::default() },
+    identity: |geometry| Geometry { words: geometry.words, ..Geometry::default() },
     lines_per_lookup: |geometry| (geometry.payload_bytes as f64 / 64.0 - 1.0).clamp(1.0, 2.5),
     false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0], keys),
     least_rate: |spec, keys| match spec.parameter(&RANGE) {
         Ok(0) | Err(_) => sizing::false_positive_rate(sizing::MAX_RANGE, keys),
         Ok(range) => sizing::false_positive_rate(range, keys),
     },
-    // Building keeps the gaps of the largest bucket.
-    build_memory: |_| 8 << (sizing::BUCKET_BITS + 2),
+    // Building keeps the gaps of the largest bucket, which has fewer than 128.
+    build_memory: |_| 1024,
     // The lengths of codes may add up to six standard deviations more than expected, and the index has one bit more for
     // each entry.
     most_bytes: Some(|geometry, keys| {
@@ -155,7 +155,7 @@ fn build(build: &mut Build<u64>) -> Result<Built> {
             Size::Exact { bits, .. } if geometry.bits > bits && range > 1 && !is_fixed => {
                 let surplus = (geometry.bits - bits) as f64 / build.records.count().max(1) as f64;
                 let less = (range as f64 * (-surplus - 1e-3).exp2()) as u64;
-                range = sizing::round_down(less.clamp(1, range - 1));
+                range = sizing::round_down(less.max(1));
             }
             _ => return Ok(Built { geometry, words }),
         }

@@ -224,6 +224,25 @@ mod tests {
         assert_eq!(failure(100, 1, 3), 1.0);
     }
 
+    /// The laws are those of the formula, down to the fewest cells that they were fitted to. The values were worked out
+    /// by another program.
+    #[test]
+    fn cores_appear_as_the_laws_say() {
+        for (law, numbers, cells, expected) in [
+            (0, 1000.0, 1200.0, 0.94645273342917),
+            (0, 1000.0, 1260.0, 0.12310929076688),
+            (0, 1000.0, 1400.0, 9.7787156924557e-11),
+            (1, 1000.0, 1400.0, 5.0046472552793e-6),
+            (1, 100.0, 160.0, 5.6647962848644e-4),
+            (0, 90.0, 120.0, 0.25262535297108),
+            (0, 90.0, 119.9, 1.0),
+            (0, 1e6, 1e5, 1.0),
+        ] {
+            let found: f64 = LAWS[law].core(numbers, cells);
+            assert!((found / expected - 1.0).abs() < 1e-9, "{law} {numbers} {cells}: {found}");
+        }
+    }
+
     /// Whatever the numbers, the table is the smallest for its sub-tables, and near the threshold for many.
     #[test]
     fn sizes_are_the_least() {

@@ -10,26 +10,26 @@ use crate::storage::try_vec;
 /// The sum of the powers 2n is the square of the sum of the powers n. So every second discrepancy is 0, and the steps
 /// go by two.
 pub(super) fn find(arithmetic: &Arithmetic, sums: &[u64]) -> Result<Option<Vec<u64>>> {
-    let capacity = sums.len();
+    let (capacity, all) = (sums.len(), 2 * sums.len());
     // Power n stands at 2 c - n, so that a discrepancy is a dot product of two runs.
-    let mut powers = try_vec(2 * capacity)?;
-    powers.resize(2 * capacity, 0);
-    for n in 1..=2 * capacity {
-        powers[2 * capacity - n] = if n % 2 == 1 {
+    let mut powers = try_vec(all)?;
+    powers.resize(all, 0);
+    for n in 1..=all {
+        powers[all - n] = if n % 2 == 1 {
             arithmetic.field().raised(sums[n / 2])
         } else {
-            arithmetic.square_times(powers[2 * capacity - n / 2], 1)
+            arithmetic.square_times(powers[all - n / 2], 1)
         };
     }
     let one = arithmetic.field().raised(1);
-    let mut connection = try_vec(2 * capacity + 1)?;
-    let mut before = try_vec(2 * capacity + 1)?;
-    let mut kept = try_vec(2 * capacity + 1)?;
+    let mut connection = try_vec(all + 1)?;
+    let mut before = try_vec(all + 1)?;
+    let mut kept = try_vec(all + 1)?;
     connection.push(one);
     before.push(one);
     let (mut length, mut gap, mut inverse) = (0, 1, one);
-    for n in (0..2 * capacity).step_by(2) {
-        let discrepancy = arithmetic.dot(&connection, &powers[2 * capacity - n - 1..]);
+    for n in (0..all).step_by(2) {
+        let discrepancy = arithmetic.dot(&connection, &powers[all - n - 1..]);
         if discrepancy != 0 {
             let grows = 2 * length <= n;
             if grows {

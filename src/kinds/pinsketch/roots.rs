@@ -69,8 +69,9 @@ fn frobenius(arithmetic: &Arithmetic, polynomial: &[u64]) -> Result<Option<Vec<u
         power[0] = 0;
         arithmetic.add_multiple(&mut power, leading, polynomial);
     }
-    let mut powers = try_vec(bits * degree)?;
-    powers.resize(bits * degree, 0);
+    let length = bits * degree;
+    let mut powers = try_vec(length)?;
+    powers.resize(length, 0);
     powers[1] = one;
     let mut squares = try_vec(degree)?;
     let mut next = try_vec(degree)?;
@@ -149,9 +150,7 @@ fn quotient(arithmetic: &Arithmetic, mut terms: Vec<u64>, divisor: &[u64]) -> Ve
     let (mut leading, degree) = (arithmetic.field().raised(1), divisor.len());
     for at in (0..=low).rev() {
         arithmetic.add_multiple(&mut terms[at..at + degree], leading, divisor);
-        if at > 0 {
-            leading = terms[at + degree - 1];
-        }
+        leading = terms[at + degree - 1];
     }
     terms.drain(..degree);
     terms

@@ -69,6 +69,22 @@ mod tests {
         assert_eq!(size_for(u64::MAX, 0.01), None);
     }
 
+    /// Of few numbers in many symbols pairs decide, of many numbers in few symbols the normal distribution. The values
+    /// were worked out by another program.
+    #[test]
+    fn rates_are_those_of_the_formula() {
+        for (numbers, symbols, expected) in [
+            (2, 100, 6.683501617488e-6),
+            (3, 100, 2.005050485247e-5),
+            (100, 170, 0.02538184344302),
+            (1000, 1400, 0.26758878279482),
+            (1000, 1370, 1.0),
+        ] {
+            let rate = failure(numbers, symbols);
+            assert!((rate / expected - 1.0).abs() < 1e-9, "{numbers} {symbols}: {rate}");
+        }
+    }
+
     /// The rate of failures falls with each symbol.
     #[test]
     fn rates_fall() {

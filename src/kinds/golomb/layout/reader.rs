@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
             }
             at = end;
         }
-        let is_padded = self.shape.head.values == 0 || is_zero_from(self.words, self.shape.end);
+        let is_padded = is_zero_from(self.words, self.shape.end);
         let last = self.words.iter().take(8).skip(6).all(|word| word.load(Ordering::Relaxed) == 0);
         if at != self.shape.end || values != self.shape.head.values || !is_padded || !last {
             let (said, end) = (self.shape.head.values, self.shape.end);
