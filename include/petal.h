@@ -22,6 +22,7 @@
  * - petal_map.h: maps from keys to values;
  * - petal_sketch.h: sketches of sets, which you can subtract and list;
  * - petal_session.h: sessions, in which two sides find out what only one of them has;
+ * - petal_wire.h: filters on the wire, packed, and what changed between two states of one;
  * - petal_formats.h: other systems' filters, and compact forms inside another system's file;
  * - petal_policy.h: filter policies of sorted tables, as LevelDB has them;
  * - petal_inline.h: lookups and insertions that the compiler puts into your program.
