@@ -220,3 +220,51 @@ impl<'a> Decoder<'a> {
         self.at >= self.bytes.len() && self.bytes.last() != Some(&0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A carry passes words of all ones, which random choices hardly ever make.
+    #[test]
+    fn a_carry_passes_words_of_all_ones() {
+        for (ones, more, expected) in [
+            (0, 1, vec![0, 0, 0, 8]),
+            (2, 1, vec![0, 0, 0, 8]),
+            (2, 2, vec![0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
+            (1, 0, vec![0, 0, 0, 7, 255, 255, 255, 255, 255, 255, 255, 255]),
+        ] {
+            let mut bytes = Vec::new();
+            let mut put = |piece: &[u8]| {
+                bytes.extend_from_slice(piece);
+                Ok(())
+            };
+            let (low, range) = ((u64::MAX >> 32) << 32, 1);
+            let mut encoder = Encoder { low, range, held: Some(7), ones, ..Encoder::new(&mut put).unwrap() };
+            encoder.add(more << 32).unwrap();
+            encoder.finish().unwrap();
+            assert_eq!(bytes, expected, "{ones} words of all ones, {more} more");
+        }
+    }
+
+    #[test]
+    fn choices_come_back() {
+        let mut bytes = Vec::new();
+        let mut put = |piece: &[u8]| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        };
+        let mut encoder = Encoder::new(&mut put).unwrap();
+        let all = || (0..10_000_u64).map(|i| (crate::bits::mix(i) & 7 == 0, (crate::bits::mix(i) >> 48).max(1) as u16));
+        for (is_zero, zero) in all() {
+            encoder.choice(is_zero, zero).unwrap();
+            encoder.even(zero >> 3, 13).unwrap();
+        }
+        encoder.finish().unwrap();
+        let mut decoder = Decoder::new(&bytes);
+        for (is_zero, zero) in all() {
+            assert_eq!((decoder.choice(zero), decoder.even(13)), (is_zero, zero >> 3));
+        }
+        assert!(decoder.is_at_end());
+    }
+}
