@@ -26,8 +26,8 @@ import "io"
 // Filters on the wire: packed forms, and deltas between two states of one filter. These methods are experimental, and
 // may still change. Read the bytes of an [io.Reader] with [io.ReadAll] and a limit.
 
-// Pack writes the filter as few bytes, piece by piece: its payload is arithmetic-coded, and takes less than 1 % and some
-// 30 bytes more than the entropy of its fill. A filter with few bits set becomes small; one with half of its bits set
+// Pack writes the filter as few bytes, piece by piece: its payload is arithmetic-coded, and takes less than 1 % and
+// some 30 bytes more than the entropy of its fill. A filter with few bits set becomes small; one with half of its bits set
 // does not. The writer must not end its goroutine ([runtime.Goexit]). Only reads the filter.
 func (f *Filter) Pack(w io.Writer) (int64, error) {
 	return streamed("petal.Filter.Pack", w, func(context C.uintptr_t, failure *C.petal_error) {
@@ -44,8 +44,8 @@ func Unpack(packed []byte, mostBytes uint64, options *OpenOptions) (*Filter, err
 	}))
 }
 
-// Delta writes what changed from an older state of the filter to this one, piece by piece. The delta takes as many bytes
-// as the changed bits need. The writer must not end its goroutine ([runtime.Goexit]). Only reads both filters.
+// Delta writes what changed from an older state of the filter to this one, piece by piece. The delta takes as many
+// bytes as the changed bits need. The writer must not end its goroutine ([runtime.Goexit]). Only reads both filters.
 func (f *Filter) Delta(older *Filter, w io.Writer) (int64, error) {
 	return streamed("petal.Filter.Delta", w, func(context C.uintptr_t, failure *C.petal_error) {
 		C.petal_go_delta_to(older.toRead(), f.toRead(), context, failure)

@@ -28,10 +28,11 @@ const DELTA: [u8; 3] = *b"\x89PD";
 /// The length of a digest.
 const DIGEST: usize = 8;
 
-/// Gives the packed form of a filter, map or sketch to `sink`, piece by piece and in order. The form has everything that
-/// the image has; [`unpack`] gives the image back to the byte. Any kind can be packed. The form is small if the bits of
-/// the payload, or of large parts of it, are mostly 0 or mostly 1. It takes less than 1 % and some 30 bytes more than
-/// the entropy of the payload's fill, and those of the kind's own parameters, and never more than the payload and some 40 bytes.
+/// Gives the packed form of a filter, map or sketch to `sink`, piece by piece and in order. The form has everything
+/// that the image has; [`unpack`] gives the image back to the byte. Any kind can be packed. The form is small if the
+/// bits of the payload, or of large parts of it, are mostly 0 or mostly 1. The form takes less than 1 % more than the
+/// entropy of the payload's fill, some 25 bytes for the header and the check, and the kind's own words. That holds for
+/// fills up to 31/32.
 ///
 /// Threads may insert meanwhile: the form has all keys whose insertion happened before. Takes time linear in the
 /// payload, and little memory; but an image in place is copied first.
@@ -75,9 +76,9 @@ pub fn unpack<H: Image>(bytes: &[u8], most_bytes: u64, key: Option<&SecretKey>) 
 /// bytes more. [`patch`] makes `new` of `old` and the delta.
 ///
 /// # Errors
-/// [`Status::Incompatible`](crate::Status::Incompatible) if the handles differ in kind, layout, geometry, hash function,
-/// seed or key; [`Status::Dirty`](crate::Status::Dirty) if nobody vouches for one of the payloads, or if `old` changed
-/// meanwhile; otherwise as [`pack`].
+/// [`Status::Incompatible`](crate::Status::Incompatible) if the handles differ in kind, layout, geometry, hash
+/// function, seed or key; [`Status::Dirty`](crate::Status::Dirty) if nobody vouches for one of the payloads, or if `old`
+/// changed meanwhile; otherwise as [`pack`].
 pub fn delta<H: Image>(old: &H, new: &H, sink: &mut Sink) -> Result<()> {
     let copies = (copy_in_place(old.base())?, copy_in_place(new.base())?);
     let (old, new) = (copies.0.as_ref().unwrap_or(old.base()), copies.1.as_ref().unwrap_or(new.base()));

@@ -1,7 +1,7 @@
 //! The probabilities of arrays of independent bits, and how words are coded with them.
 //!
-//! 2^i bits are a node of level i. A node is coded as whether it is zero, and if it is not, which of its halves are. All
-//! probabilities follow from that of a single bit, with integers alone, so that every machine has the same ones.
+//! 2^i bits are a node of level i. A node is coded as whether it is zero, and if it is not, which of its halves are.
+//! All probabilities follow from that of a single bit, with integers alone, so that every machine has the same ones.
 
 use super::coder::{Decoder, Encoder};
 use crate::error::Result;
@@ -15,8 +15,8 @@ pub const TOP: usize = 15;
 /// How many words the largest node has.
 pub const NODE_WORDS: usize = 1 << (TOP - WORD);
 
-/// The probability that a bit is set, as a number of 10 bits: `(16 + mantissa) / 16 * 2^-exponent`, with the exponent in
-/// the high 6 bits. Exponent 0 means that the words stand uncoded.
+/// The probability that a bit is set, as a number of 10 bits: `(16 + mantissa) / 16 * 2^-exponent`, with the exponent
+/// in the high 6 bits. Exponent 0 means that the words stand uncoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill(pub u16);
 

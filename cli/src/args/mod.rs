@@ -587,7 +587,8 @@ pub struct Pack {
 #[derive(Args, Debug)]
 pub struct Unpack {
     /// The most bytes that the filter may have.
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", allow_negative_numbers = true, value_parser = numbers::memory_limit)]
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = numbers::memory_limit)]
+    #[arg(allow_negative_numbers = true)]
     pub limit: u64,
     /// The key of the hash function, if it has one.
     #[command(flatten)]
@@ -618,7 +619,8 @@ pub struct Delta {
 #[derive(Args, Debug)]
 pub struct Patch {
     /// The most bytes that the filter may have.
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", allow_negative_numbers = true, value_parser = numbers::memory_limit)]
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = numbers::memory_limit)]
+    #[arg(allow_negative_numbers = true)]
     pub limit: u64,
     /// The filter in its older state.
     #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
