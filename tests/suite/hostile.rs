@@ -242,7 +242,7 @@ fn numbers_that_contradict_each_other_are_refused() {
         if let (Sizes::Multiples(unit), false) = (row.sizes, has_levels) {
             let others = [0, bits + 1, bits - 1, bits + unit / 2, bits + 2048, 2 * bits, bits | 1 << 63];
             // The payload of some kinds has room for so many more bits.
-            let is_other = |other: &u64| *other == 0 || other % unit != 0 || other.abs_diff(bits) >= 2048;
+            let is_other = |other: &u64| *other == 0 || !other.is_multiple_of(unit) || other.abs_diff(bits) >= 2048;
             for other in others.into_iter().filter(is_other) {
                 is_refused(&bytes, 64, &other.to_le_bytes(), &format!("{name}, {other} bits and not {bits}"));
             }
