@@ -77,8 +77,8 @@ pub fn unpack<H: Image>(bytes: &[u8], most_bytes: u64, key: Option<&SecretKey>) 
 ///
 /// # Errors
 /// [`Status::Incompatible`](crate::Status::Incompatible) if the handles differ in kind, layout, geometry, hash
-/// function, seed or key; [`Status::Dirty`](crate::Status::Dirty) if nobody vouches for one of the payloads, or if `old`
-/// changed meanwhile; otherwise as [`pack`].
+/// function, seed or key; [`Status::Dirty`](crate::Status::Dirty) if nobody vouches for one of the payloads, or if
+/// `old` changed meanwhile; otherwise as [`pack`].
 pub fn delta<H: Image>(old: &H, new: &H, sink: &mut Sink) -> Result<()> {
     let copies = (copy_in_place(old.base())?, copy_in_place(new.base())?);
     let (old, new) = (copies.0.as_ref().unwrap_or(old.base()), copies.1.as_ref().unwrap_or(new.base()));
