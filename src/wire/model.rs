@@ -70,7 +70,7 @@ impl Model {
                 let quotient = (u128::from(clear) << 63) / (u128::from(clear) + u128::from(ONE));
                 *first = probability(quotient as u64);
             }
-            clear = (u128::from(clear) * u128::from(clear) >> 63) as u64;
+            clear = ((u128::from(clear) * u128::from(clear)) >> 63) as u64;
         }
         model
     }
