@@ -27,8 +27,8 @@ import "io"
 // may still change. Read the bytes of an [io.Reader] with [io.ReadAll] and a limit.
 
 // Pack writes the filter as few bytes, piece by piece: its payload is arithmetic-coded, and takes less than 1 % and
-// some 30 bytes more than the entropy of its fill. A filter with few bits set becomes small; one with half of its bits
-// set does not. The writer must not end its goroutine ([runtime.Goexit]). Only reads the filter.
+// some 30 bytes more than the entropy of its fill. A filter with few bits set becomes small; one with half of
+// its bits set does not. The writer must not end its goroutine ([runtime.Goexit]). Only reads the filter.
 func (f *Filter) Pack(w io.Writer) (int64, error) {
 	return streamed("petal.Filter.Pack", w, func(context C.uintptr_t, failure *C.petal_error) {
 		C.petal_go_pack_to(f.toRead(), context, failure)
