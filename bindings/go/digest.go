@@ -198,6 +198,9 @@ func (d *Digest) End() error {
 	return called("petal.Digest.End", func(failure *C.petal_error) { C.petal_digest_end(d.toChange(), failure) })
 }
 
+// maxDigestMatches is the most matches that a search has room for.
+const maxDigestMatches = 1 << 20
+
 // Find looks for an excerpt. options may be nil. Returns [ErrOutOfRange] for an excerpt that is shorter than
 // [Digest.ShortestExcerpt], too long, or without a block if blocks are cut by content. Only reads the digest.
 func (d *Digest) Find(excerpt []byte, options *FindOptions) (DigestFound, error) {
@@ -206,7 +209,7 @@ func (d *Digest) Find(excerpt []byte, options *FindOptions) (DigestFound, error)
 	if options != nil {
 		raw.max_excerpt, raw.max_lookups = C.uint64_t(options.MaxExcerpt), C.uint64_t(options.MaxLookups)
 		if options.MaxMatches > 0 {
-			room = options.MaxMatches
+			room = min(options.MaxMatches, maxDigestMatches)
 		}
 	}
 	matches := make([]DigestMatch, room)

@@ -240,11 +240,11 @@ func (r *Router) Receive(neighbour uint64, message []byte) (Received, error) {
 
 // find returns where a query for a key goes, with a walk or without.
 func (r *Router) find(op string, form C.petal_keys_form, key *C.uint8_t, length int, number uint64, from *uint64,
-	hopsLeft uint32, walk *Walk,
+	hopsLeft uint32, walks bool, walk *Walk,
 ) (Route, error) {
 	var raw C.petal_route
 	status := C.petal_go_router_find(r.raw(), form, key, C.size_t(length), C.uint64_t(number), (*C.uint64_t)(from),
-		C.uint32_t(hopsLeft), (*C.petal_walk)(unsafe.Pointer(walk)), &raw)
+		C.uint32_t(hopsLeft), C.bool(walks), (*C.petal_walk)(unsafe.Pointer(walk)), &raw)
 	runtime.KeepAlive(r)
 	route := Route{Kind: RouteKind(raw.kind), Level: uint32(raw.level), Neighbour: uint64(raw.neighbour)}
 	return route, statusError(op, status)
@@ -254,22 +254,22 @@ func (r *Router) find(op string, form C.petal_keys_form, key *C.uint8_t, length 
 // where the query begins: a query never goes back over that edge. The route is [RouteFallBack] if hopsLeft is 0 or no
 // edge has the key. Otherwise it is the edge with the least level that has the key.
 func (r *Router) Route(key []byte, from *uint64, hopsLeft uint32) (Route, error) {
-	return r.find("petal.Router.Route", C.PETAL_KEYS_BYTES, bytesOf(key), len(key), 0, from, hopsLeft, nil)
+	return r.find("petal.Router.Route", C.PETAL_KEYS_BYTES, bytesOf(key), len(key), 0, from, hopsLeft, false, nil)
 }
 
 // RouteString is [Router.Route] for the bytes of a string.
 func (r *Router) RouteString(key string, from *uint64, hopsLeft uint32) (Route, error) {
-	return r.find("petal.Router.RouteString", C.PETAL_KEYS_BYTES, textOf(key), len(key), 0, from, hopsLeft, nil)
+	return r.find("petal.Router.RouteString", C.PETAL_KEYS_BYTES, textOf(key), len(key), 0, from, hopsLeft, false, nil)
 }
 
 // RouteUint64 is [Router.Route] for a uint64 key.
 func (r *Router) RouteUint64(key uint64, from *uint64, hopsLeft uint32) (Route, error) {
-	return r.find("petal.Router.RouteUint64", C.PETAL_KEYS_U64, nil, 0, key, from, hopsLeft, nil)
+	return r.find("petal.Router.RouteUint64", C.PETAL_KEYS_U64, nil, 0, key, from, hopsLeft, false, nil)
 }
 
 // RouteHash is [Router.Route] for the hash of a key.
 func (r *Router) RouteHash(hash uint64, from *uint64, hopsLeft uint32) (Route, error) {
-	return r.find("petal.Router.RouteHash", C.PETAL_KEYS_HASHES, nil, 0, hash, from, hopsLeft, nil)
+	return r.find("petal.Router.RouteHash", C.PETAL_KEYS_HASHES, nil, 0, hash, from, hopsLeft, false, nil)
 }
 
 // Walk tells where a query for a byte key goes that remembers the nodes it visited. Call it at each node where the
@@ -277,22 +277,22 @@ func (r *Router) RouteHash(hash uint64, from *uint64, hopsLeft uint32) (Route, e
 // no edge that is left to try. A hop in either direction costs one of the hops left. If the route is [RouteHere] and
 // the node does not have the key after all, call the method again. Returns [ErrOutOfRange] for a walk that cannot be.
 func (r *Router) Walk(key []byte, walk *Walk) (Route, error) {
-	return r.find("petal.Router.Walk", C.PETAL_KEYS_BYTES, bytesOf(key), len(key), 0, nil, 0, walk)
+	return r.find("petal.Router.Walk", C.PETAL_KEYS_BYTES, bytesOf(key), len(key), 0, nil, 0, true, walk)
 }
 
 // WalkString is [Router.Walk] for the bytes of a string.
 func (r *Router) WalkString(key string, walk *Walk) (Route, error) {
-	return r.find("petal.Router.WalkString", C.PETAL_KEYS_BYTES, textOf(key), len(key), 0, nil, 0, walk)
+	return r.find("petal.Router.WalkString", C.PETAL_KEYS_BYTES, textOf(key), len(key), 0, nil, 0, true, walk)
 }
 
 // WalkUint64 is [Router.Walk] for a uint64 key.
 func (r *Router) WalkUint64(key uint64, walk *Walk) (Route, error) {
-	return r.find("petal.Router.WalkUint64", C.PETAL_KEYS_U64, nil, 0, key, nil, 0, walk)
+	return r.find("petal.Router.WalkUint64", C.PETAL_KEYS_U64, nil, 0, key, nil, 0, true, walk)
 }
 
 // WalkHash is [Router.Walk] for the hash of a key.
 func (r *Router) WalkHash(hash uint64, walk *Walk) (Route, error) {
-	return r.find("petal.Router.WalkHash", C.PETAL_KEYS_HASHES, nil, 0, hash, nil, 0, walk)
+	return r.find("petal.Router.WalkHash", C.PETAL_KEYS_HASHES, nil, 0, hash, nil, 0, true, walk)
 }
 
 // Rates tells how often the router misleads queries, as expected and as it is now.

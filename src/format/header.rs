@@ -254,7 +254,8 @@ impl Header {
         if optional == 0 && (reserved.iter().any(|byte| *byte != 0) || get(bytes, SEAL_OFFSET - 8) != 0) {
             return Err(error!(Corrupt, "reserved bytes of the header are not zero"));
         }
-        if !(0.0..=1.0).contains(&false_positive_rate) {
+        // A rate of -0 would be a second form of 0.
+        if !(0.0..=1.0).contains(&false_positive_rate) || false_positive_rate.is_sign_negative() {
             return Err(error!(Corrupt, "the header's false_positive_rate is {false_positive_rate}"));
         }
         if payload_bytes == 0 || !payload_bytes.is_multiple_of(PAYLOAD_UNIT) || image_bytes(payload_bytes).is_none() {

@@ -39,13 +39,14 @@ fn mask_bytes(capacity: u64, bits_per_entry: u8) -> u64 {
 /// size.
 fn block(parts: &Parts) -> Option<[u8; BLOCK]> {
     let bytes = parts.bits / 8;
+    let capacity = i32::try_from(parts.capacity).ok()?.to_be_bytes();
     let mut candidates = (1..=u8::MAX).filter(|bits_per_entry| mask_bytes(parts.capacity, *bits_per_entry) == bytes);
     let bits_per_entry = candidates.next().filter(|_| parts.bits.is_multiple_of(8))?;
     let mut block = [0; BLOCK];
     let mut put = |at: usize, bytes: &[u8]| block[at..at + bytes.len()].copy_from_slice(bytes);
     put(0, &VERSION.to_be_bytes());
     put(2, &REQUIRED.to_be_bytes());
-    put(4, &i32::try_from(parts.capacity).ok()?.to_be_bytes());
+    put(4, &capacity);
     put(8, &i32::try_from(parts.count).unwrap_or(i32::MAX).to_be_bytes());
     put(16, &i32::try_from(bytes).ok()?.to_be_bytes());
     put(20, &[bits_per_entry, SQUID_HASHES as u8]);
@@ -121,7 +122,7 @@ fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, seed, .. } = wanted;
     check_no_seed(seed, FORMAT.name)?;
     let hashes = f64::from(SQUID_HASHES);
-    let bits_per_entry = (-hashes / (1.0 - rate.powf(1.0 / hashes)).ln()).ceil();
+    let bits_per_entry = (-hashes / (1.0 - rate.powf(1.0 / hashes)).ln()).ceil().max(1.0);
     if bits_per_entry > f64::from(u8::MAX) {
         return Err(error!(
             FalsePositiveRate,

@@ -19,7 +19,7 @@
 //!
 //!     uint32_t told[16];
 //!     petal_state_value previous[16];
-//!     const double value_of_state[2] = {18.5, 21.0};
+//!     const double value_of_state[16] = {18.5, 21.0};
 //!     size_t count = 0;
 //!     petal_aggregate_told(theirs, "we", 2, told, 16, &count, NULL);
 //!     for (size_t i = 0; i < count; i++) {

@@ -62,7 +62,10 @@ impl Digest {
                 return Err(error!(Full, "the digest has the {most} payloads of its parameter payloads already"));
             }
             state.payloads += 1;
-            let words = self.base_mut().writable()?;
+        }
+        // Even without a table, an image that cannot be written is refused before the payload is open.
+        let words = self.base_mut().writable()?;
+        if shape.payloads > 0 {
             words[shape.entry_start(stream.index)..][..2].copy_from_slice(&[payload, 0]);
             shape.set_state(words, &state);
         }
@@ -103,6 +106,8 @@ impl Digest {
         let mut insert = |entry: u64| {
             state.entries += 1;
             scattered.each(entry, |bit| state.ones += u64::from(bits::set(words, bit)));
+            // A forged state may have said more bits than the filter had.
+            state.ones = state.ones.min(shape.bits);
         };
         let taken = cutter.take(&hasher, bytes, |block| {
             groups.take(&shape, block, |level, key, first| insert(entry(level, key, place(&shape, first.start))));

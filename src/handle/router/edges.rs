@@ -59,7 +59,10 @@ impl Router {
             received_checksum: 0,
             ones: [0; MAX_LEVELS],
         };
-        self.state.base.writable()?[layout.slot_head(free)].copy_from_slice(&head.words());
+        let payload = self.state.base.writable()?;
+        // In a forged image the levels of a slot without an edge may hold anything.
+        payload[layout.whole_slot(free)].fill(0);
+        payload[layout.slot_head(free)].copy_from_slice(&head.words());
         Ok(())
     }
 

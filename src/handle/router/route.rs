@@ -61,7 +61,8 @@ impl Walk {
         let is_one = visited <= MAX_WALK
             && depth <= visited
             && self.reserved == 0
-            && self.way[..depth].iter().all(|place| usize::from(*place) < visited);
+            && self.way[..depth].iter().all(|place| usize::from(*place) < visited)
+            && (1..depth).all(|step| !self.way[..step].contains(&self.way[step]));
         match is_one {
             true => Ok(()),
             false => Err(error!(OutOfRange, "the walk has {depth} nodes of {visited} on its way, which cannot be")),

@@ -130,8 +130,11 @@ impl State {
     /// Takes a value away, after which there are `count`. With the last value goes all that was ever known of values.
     pub fn take(&mut self, value: f64, count: u64) {
         exact_sum::add(&mut self.sum, value, true);
-        self.maximum.take(value);
-        self.minimum.take(value);
+        for extreme in [&mut self.maximum, &mut self.minimum] {
+            extreme.take(value);
+            // A false positive may have taken away a value that nobody had.
+            extreme.holders = extreme.holders.min(count);
+        }
         if count == 0 {
             (self.sum, self.maximum, self.minimum) = ([0; exact_sum::WORDS], Extreme::default(), Extreme::default());
         }

@@ -166,7 +166,7 @@ func decodeHeader(image []byte) (Header, error) {
 	if optional := u64(optionalOffset); optional == 0 && (!reserved || u64(lateReservedOffset) != 0) {
 		return Header{}, fmt.Errorf("%w: reserved bytes of the header are not zero", ErrCorrupt)
 	}
-	if !(h.FalsePositiveRate >= 0 && h.FalsePositiveRate <= 1) {
+	if !(h.FalsePositiveRate >= 0 && h.FalsePositiveRate <= 1) || math.Signbit(h.FalsePositiveRate) {
 		return Header{}, fmt.Errorf("%w: false_positive_rate is %g", ErrCorrupt, h.FalsePositiveRate)
 	}
 	if _, possible := imageBytes(h.PayloadBytes); h.PayloadBytes == 0 || h.PayloadBytes%payloadUnit != 0 || !possible {
