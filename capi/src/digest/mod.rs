@@ -16,12 +16,12 @@
 //!     if (petal_digest_find(digest, packet + 333, 300, NULL, matches, 10, &found, NULL) != PETAL_OK) return 1;
 //!     if (found.matches > 0 && matches[0].payload == 7) printf("at %d\n", (int)matches[0].offset);
 //!
-//! A digest uses these fields of its spec: capacity, the bytes of data; false_positive_rate, that of one entry; or bits
-//! and hashes; hash function, seed, key and parameters. The kind is `PETAL_KIND_DIGEST`, or 0 if you set no parameter.
-//! Without a rate and bits, the parameter `bytes_per_byte` says how many bytes of memory each byte of data gets: .05
-//! unless you set it. `block_bytes` is the
-//! length of a block, `cut` says whether blocks are fixed (0) or cut by content (1), `levels` how many levels of groups
-//! there are, `payloads` how many ids the digest keeps, and `attachment_bytes` how many bytes of your own.
+//! A digest uses these fields of its spec: capacity (the bytes of data), false_positive_rate (that of one entry) or
+//! bits and hashes, hash function, seed, key and parameters. The kind is `PETAL_KIND_DIGEST`, or 0 if you set no
+//! parameter. Without a rate and bits, the parameter `bytes_per_byte` says how many bytes of memory each byte of data
+//! gets: .05 unless you set it. `block_bytes` is the length of a block, `cut` says whether blocks are fixed (0) or cut
+//! by content (1), `levels` how many levels of groups there are, `payloads` how many ids the digest keeps, and
+//! `attachment_bytes` how many bytes of your own.
 //!
 //! Every excerpt that went by is found if it is no shorter than `petal_digest_shortest_excerpt()`. Other excerpts are
 //! found with the probability `petal_digest_expected_rate()`, which falls fast with the length of the excerpt. Digests
