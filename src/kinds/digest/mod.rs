@@ -4,9 +4,9 @@
 //!
 //! A payload is cut into blocks ([`cut`]). One Bloom filter takes an entry for each block, one for each group of
 //! 2^level consecutive blocks ([`entries`]), and, if the digest keeps the ids of payloads, one more for each block with
-//! the number of the *segment* that the block begins in. Segments are parts of payloads of one length, numbered through
-//! all payloads, so that a payload may have any length. [`layout`] says how filter, table of payloads and attachment
-//! lie; [`sizing`] has the rates.
+//! the number of the *segment* that the block begins in. Segments are parts of payloads, all of one length, and
+//! numbered through all payloads. So a payload may have any length. [`layout`] says how filter, table of payloads and
+//! attachment lie; [`sizing`] has the rates.
 
 pub mod cut;
 pub mod entries;
