@@ -19,10 +19,10 @@
 //! A digest uses these fields of its spec: capacity (the bytes of data), false_positive_rate (that of one entry) or
 //! bits and hashes, hash function, seed, key and parameters. The kind is `PETAL_KIND_DIGEST`, or 0 if you set no
 //! parameter. Without a rate and bits, the parameter `bytes_per_byte` says how many bytes of memory each byte of data
-//! gets: .05 unless you set it. `block_bytes` is the length of a block, `cut` says whether blocks are fixed (0) or cut
-//! by content (1), `levels` how many levels of groups there are, `segment_blocks` the length of a segment in blocks,
-//! `payloads` how many ids the digest keeps, and `attachment_bytes` how many bytes of your own. docs/digest.md explains
-//! them.
+//! gets: .05 unless you set it. `block_bytes` is the length of a block, and `cut` says whether blocks are fixed (0) or
+//! cut by content (1). `levels` is how many levels of groups there are, and `segment_blocks` the length of a segment in
+//! blocks. `payloads` is how many ids the digest keeps, and `attachment_bytes` how many bytes of your own.
+//! docs/digest.md explains these parameters.
 //!
 //! Every excerpt that went by is found if it has a block. With fixed blocks it has one from
 //! `petal_digest_shortest_excerpt()` bytes on. Other excerpts are found with the probability
