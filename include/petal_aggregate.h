@@ -16,7 +16,7 @@
  *     petal_aggregate_meet(ours, "sensor 7", 8, 0, 18.5, NULL, 0, &answer, NULL);
  *     petal_aggregate_tell(theirs, "we", 2, 0, &answer, NULL);
  *
- * Later the sensor is in state 1, and its value is 21. It cites what it told us before:
+ * Later the sensor is in state 1, and its value is 21. The sensor cites what it told us before:
  *
  *     uint32_t told[16];
  *     petal_state_value previous[16];
@@ -30,17 +30,17 @@
  *     petal_aggregate_meet(ours, "sensor 7", 8, 1, 21.0, previous, count, &answer, NULL);
  *     petal_aggregate_tell(theirs, "we", 2, 1, &answer, NULL);
  *
- * The aggregate has no network: you carry state, value, cited states and the answer. Nobody but the participants is
+ * An aggregate has no network: you carry state, value, cited states and the answer. Nobody but the participants is
  * trusted to say what their values are: take a channel that authenticates.
  *
  * The memories are counting Bloom filters. At their false-positive rate an id that is new seems known. The aggregator
- * then refuses the participant, at each meeting anew. At the same rate it takes a change for a duplicate. So sum and
- * count are a little too low, and `petal_aggregate_expect()` says by how much.
+ * then refuses the participant, at each meeting anew. At the same rate the aggregator takes a change for a duplicate.
+ * So sum and count are a little too low, and `petal_aggregate_expect()` says by how much.
  *
  * An aggregate uses these fields of its spec: capacity, false_positive_rate, hash function, seed, key and parameters
- * (states, roles); kind is 0 or `PETAL_KIND_AGGREGATE`. The capacity is the number of participants. The
- * false_positive_rate is that of each memory when it has so many entries. In place of both the spec may give bits,
- * those of all memories, and hashes, the counters of an entry.
+ * (states, roles). The kind is `PETAL_KIND_AGGREGATE`, or 0 if you set no parameter. The capacity is the number of
+ * participants. The false_positive_rate is that of each memory when it has so many entries. In place of capacity and
+ * false_positive_rate the spec may give bits (of all memories together) and hashes (the counters of an entry).
  */
 
 #ifndef PETAL_AGGREGATE_H
@@ -64,7 +64,7 @@ petal_status petal_aggregate_new(const petal_spec *spec, petal_aggregate **aggre
  */
 void petal_aggregate_free(petal_aggregate *aggregate);
 
-/** Copies an aggregate, wherever it lives, into memory of its own. */
+/** Copies an aggregate, wherever the aggregate lives, into memory of its own. */
 petal_status petal_aggregate_copy(const petal_aggregate *aggregate, petal_aggregate **copy, petal_error *error);
 
 /** Forgets everything: what is aggregated, what was told, and how often each outcome came. */
@@ -107,10 +107,10 @@ typedef struct petal_meeting {
 } petal_meeting;
 
 /**
- * Meets the participant with this id, which is in a state with a value. `previous` has the states that it may have
- * told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if there are none.
- * Returns `PETAL_ERR_OUT_OF_RANGE` for a state that there is not, a value that is not finite, and more previous states
- * than there are. Takes the time of a lookup for each cited state and two more.
+ * Meets the participant with this id, which is in a state with a value. `previous` has the states that the participant
+ * may have told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if there are
+ * none. Returns `PETAL_ERR_OUT_OF_RANGE` for a state that is not below the parameter `states`, a value that is not
+ * finite, and more previous states than `states`. Takes the time of one lookup for each cited state, and of two more.
  */
 petal_status petal_aggregate_meet(petal_aggregate *aggregate,
                                   const void *id,
@@ -122,7 +122,7 @@ petal_status petal_aggregate_meet(petal_aggregate *aggregate,
                                   petal_meeting *meeting,
                                   petal_error *error);
 
-/** `petal_aggregate_meet()` of a number. */
+/** Meets the participant whose id is a uint64_t, as `petal_aggregate_meet()` does. */
 petal_status petal_aggregate_meet_u64(petal_aggregate *aggregate,
                                       uint64_t id,
                                       uint32_t state,
@@ -132,7 +132,7 @@ petal_status petal_aggregate_meet_u64(petal_aggregate *aggregate,
                                       petal_meeting *meeting,
                                       petal_error *error);
 
-/** `petal_aggregate_meet()` of the hash of an id. */
+/** Meets the participant whose id has this hash, as `petal_aggregate_meet()` does. */
 petal_status petal_aggregate_meet_hash(petal_aggregate *aggregate,
                                        uint64_t id,
                                        uint32_t state,
@@ -154,7 +154,7 @@ petal_status petal_aggregate_leave(petal_aggregate *aggregate,
                                    bool *left,
                                    petal_error *error);
 
-/** `petal_aggregate_leave()` of a number. */
+/** Forgets the participant whose id is a uint64_t, as `petal_aggregate_leave()` does. */
 petal_status petal_aggregate_leave_u64(petal_aggregate *aggregate,
                                        uint64_t id,
                                        uint32_t state,
@@ -162,7 +162,7 @@ petal_status petal_aggregate_leave_u64(petal_aggregate *aggregate,
                                        bool *left,
                                        petal_error *error);
 
-/** `petal_aggregate_leave()` of the hash of an id. */
+/** Forgets the participant whose id has this hash, as `petal_aggregate_leave()` does. */
 petal_status petal_aggregate_leave_hash(petal_aggregate *aggregate,
                                         uint64_t id,
                                         uint32_t state,
@@ -177,9 +177,9 @@ petal_status petal_aggregate_leave_hash(petal_aggregate *aggregate,
 
 /**
  * Lists the states that this disseminator told the aggregator with this id, in ascending order: none before their
- * first meeting, then one. At the false-positive rate there are others, so cite all of them; the aggregator finds out
- * which one it has. `count` becomes the number of all. The function writes the first `room` of these to `states`,
- * which may be NULL if `room` is 0. Looks up all states.
+ * first meeting, then one. At the false-positive rate the list also has states that were never told. Cite all of them:
+ * the aggregator finds out which one is aggregated. `count` becomes the number of all states in the list. The function
+ * writes the first `room` of these to `states`, which may be NULL if `room` is 0. Looks up all states.
  */
 petal_status petal_aggregate_told(const petal_aggregate *aggregate,
                                   const void *id,
@@ -189,7 +189,7 @@ petal_status petal_aggregate_told(const petal_aggregate *aggregate,
                                   size_t *count,
                                   petal_error *error);
 
-/** `petal_aggregate_told()` of a number. */
+/** Lists what this disseminator told the aggregator whose id is a uint64_t, as `petal_aggregate_told()` does. */
 petal_status petal_aggregate_told_u64(const petal_aggregate *aggregate,
                                       uint64_t id,
                                       uint32_t *states,
@@ -197,7 +197,7 @@ petal_status petal_aggregate_told_u64(const petal_aggregate *aggregate,
                                       size_t *count,
                                       petal_error *error);
 
-/** `petal_aggregate_told()` of the hash of an id. */
+/** Lists what this disseminator told the aggregator whose id has this hash, as `petal_aggregate_told()` does. */
 petal_status petal_aggregate_told_hash(const petal_aggregate *aggregate,
                                        uint64_t id,
                                        uint32_t *states,
@@ -217,14 +217,14 @@ petal_status petal_aggregate_tell(petal_aggregate *aggregate,
                                   const petal_meeting *answer,
                                   petal_error *error);
 
-/** `petal_aggregate_tell()` of a number. */
+/** Notes the answer of the aggregator whose id is a uint64_t, as `petal_aggregate_tell()` does. */
 petal_status petal_aggregate_tell_u64(petal_aggregate *aggregate,
                                       uint64_t id,
                                       uint32_t state,
                                       const petal_meeting *answer,
                                       petal_error *error);
 
-/** `petal_aggregate_tell()` of the hash of an id. */
+/** Notes the answer of the aggregator whose id has this hash, as `petal_aggregate_tell()` does. */
 petal_status petal_aggregate_tell_hash(petal_aggregate *aggregate,
                                        uint64_t id,
                                        uint32_t state,
@@ -233,7 +233,7 @@ petal_status petal_aggregate_tell_hash(petal_aggregate *aggregate,
 
 /**
  * Forgets that the aggregator with this id was told `state`, for an aggregator that left or lost its memories.
- * `forgotten`, nullable, becomes false, with nothing changed, if it was not told.
+ * `forgotten`, nullable, becomes false, with nothing changed, if the aggregator was not told `state`.
  */
 petal_status petal_aggregate_forget(petal_aggregate *aggregate,
                                     const void *id,
@@ -242,14 +242,14 @@ petal_status petal_aggregate_forget(petal_aggregate *aggregate,
                                     bool *forgotten,
                                     petal_error *error);
 
-/** `petal_aggregate_forget()` of a number. */
+/** Forgets what the aggregator whose id is a uint64_t was told, as `petal_aggregate_forget()` does. */
 petal_status petal_aggregate_forget_u64(petal_aggregate *aggregate,
                                         uint64_t id,
                                         uint32_t state,
                                         bool *forgotten,
                                         petal_error *error);
 
-/** `petal_aggregate_forget()` of the hash of an id. */
+/** Forgets what the aggregator whose id has this hash was told, as `petal_aggregate_forget()` does. */
 petal_status petal_aggregate_forget_hash(petal_aggregate *aggregate,
                                          uint64_t id,
                                          uint32_t state,
@@ -286,8 +286,8 @@ typedef struct petal_aggregated {
   /** Which of `PETAL_MAXIMUM_IS_EXACT` and `PETAL_MINIMUM_IS_EXACT` hold. */
   uint64_t exact;
   /**
-   * How many participants have come, estimated: those who are aggregated, and those who were refused because they
-   * seemed known. The mean times this is the sum without the bias of false positives.
+   * An estimate of how many participants have come: those who are aggregated, and those who were refused because
+   * they seemed known. The mean times this estimate is the sum without the bias of false positives.
    */
   double participants;
   /** Meetings that aggregated an id for the first time. */
@@ -301,7 +301,7 @@ typedef struct petal_aggregated {
    * memory. Such a participant is refused at each meeting, so this number grows with the meetings.
    */
   uint64_t refused_firsts;
-  /** Refused meetings that cited previous states, none of which, or more than one, seems aggregated. */
+  /** Refused meetings that cited previous states. None of these states seemed aggregated, or more than one did. */
   uint64_t refused_changes;
   /** Participants that left. */
   uint64_t departures;
@@ -310,8 +310,8 @@ typedef struct petal_aggregated {
 #define PETAL_AGGREGATED_INIT PETAL_INIT(petal_aggregated)
 
 /**
- * What false positives are expected to cost with a number of participants, of whom all are met. `f(n)` is the
- * false-positive rate of a memory of n entries.
+ * What false positives are expected to cost if n participants are met, all of them. `f(n)` is the false-positive rate
+ * of a memory of n entries.
  */
 typedef struct petal_aggregate_errors {
   /** sizeof(petal_aggregate_errors), or 0 for its size in the first release. */
@@ -328,8 +328,8 @@ typedef struct petal_aggregate_errors {
    */
   double bias;
   /**
-   * The share of changes that are taken for duplicates when they are told, of participants who are aggregated. They
-   * are again at each further meeting, until other changes free the counters.
+   * The share of changes of aggregated participants that the aggregator takes for duplicates. Such a change is taken
+   * for a duplicate at each further meeting too, until other changes free the counters.
    */
   double missed_changes;
 } petal_aggregate_errors;

@@ -2,8 +2,8 @@
  * petal_digest.h: digests of payloads, which say in which payload an excerpt was, and where. It is experimental:
  * functions may still change. petal.h has the conventions, which hold for digests too.
  *
- * A digest keeps some hundredths of the bytes that go by. Later it says of an excerpt whether it went by, in which
- * payload, and at which offset:
+ * A payload is a run of bytes, such as a packet or a file. A digest keeps some hundredths of the bytes of the payloads
+ * that go by. Later the digest says of an excerpt whether the excerpt went by, in which payload, and at which offset:
  *
  *     petal_spec spec = PETAL_SPEC_INIT;
  *     spec.capacity = 100000;
@@ -17,17 +17,19 @@
  *     if (petal_digest_find(digest, packet + 333, 300, NULL, matches, 10, &found, NULL) != PETAL_OK) return 1;
  *     if (found.matches > 0 && matches[0].payload == 7) printf("at %d\n", (int)matches[0].offset);
  *
- * A digest uses these fields of its spec: capacity, the bytes of data; false_positive_rate, that of one entry; or bits
- * and hashes; hash function, seed, key and parameters. The kind is `PETAL_KIND_DIGEST`, or 0 if you set no parameter.
- * Without a rate and bits, the parameter `bytes_per_byte` says how many bytes of memory each byte of data gets: .05
- * unless you set it. `block_bytes` is the
- * length of a block, `cut` says whether blocks are fixed (0) or cut by content (1), `levels` how many levels of groups
- * there are, `payloads` how many ids the digest keeps, and `attachment_bytes` how many bytes of your own.
+ * A digest uses these fields of its spec: capacity (the bytes of data), false_positive_rate (that of one entry) or
+ * bits and hashes, hash function, seed, key and parameters. The kind is `PETAL_KIND_DIGEST`, or 0 if you set no
+ * parameter. Without a rate and bits, the parameter `bytes_per_byte` says how many bytes of memory each byte of data
+ * gets: .05 unless you set it. `block_bytes` is the length of a block, and `cut` says whether blocks are fixed (0) or
+ * cut by content (1). `levels` is how many levels of groups there are, and `segment_blocks` the length of a segment in
+ * blocks. `payloads` is how many ids the digest keeps, and `attachment_bytes` how many bytes of your own.
+ * docs/digest.md explains these parameters.
  *
- * Every excerpt that went by is found if it is no shorter than `petal_digest_shortest_excerpt()`. Other excerpts are
- * found with the probability `petal_digest_expected_rate()`, which falls fast with the length of the excerpt. Digests
- * without ids (`payloads` = 0) are smaller, and say only that the excerpt went by. They also find most excerpts that
- * were put together from blocks of several payloads, unless they have two levels or more. docs/digest.md has figures.
+ * Every excerpt that went by is found if it has a block. With fixed blocks it has one from
+ * `petal_digest_shortest_excerpt()` bytes on. Other excerpts are found with the probability
+ * `petal_digest_expected_rate()`, which falls fast with the length of the excerpt. Digests without ids (`payloads` =
+ * 0) are smaller, and say only that the excerpt went by. With a single level they also find most excerpts that were
+ * put together from blocks of several payloads. docs/digest.md has figures.
  */
 
 #ifndef PETAL_DIGEST_H
@@ -56,8 +58,8 @@ petal_status petal_digest_copy(const petal_digest *digest, petal_digest **copy, 
 
 /**
  * Takes a payload under an id of yours. Returns `PETAL_ERR_FULL` if the digest has as many ids as it keeps, and
- * `PETAL_ERR_CONTRADICTION` while a payload is being written. Bytes after the last whole block are in no block; with
- * blocks that are cut by content this also holds for those before the first cut. Linear in the payload.
+ * `PETAL_ERR_CONTRADICTION` while a payload is open. Bytes after the last whole block are in no block; with blocks
+ * that are cut by content this also holds for the bytes before the first cut. Linear in the payload.
  */
 petal_status petal_digest_add(petal_digest *digest,
                               uint64_t payload,
@@ -78,16 +80,16 @@ petal_status petal_digest_begin(petal_digest *digest, uint64_t payload, petal_er
  */
 petal_status petal_digest_write(petal_digest *digest, const void *bytes, size_t length, petal_error *error);
 
-/** Ends the open payload. Returns `PETAL_ERR_CONTRADICTION` if none is open. */
+/** Ends the open payload. Returns `PETAL_ERR_CONTRADICTION` if no payload is open. */
 petal_status petal_digest_end(petal_digest *digest, petal_error *error);
 
 /** The bounds of a search. 0 is the default of each. */
 typedef struct petal_find_options {
   /** sizeof(petal_find_options), or 0 for its size in the first release. */
   size_t struct_size;
-  /** The bytes of an excerpt at most; 0 is 2^20. */
+  /** The most bytes that an excerpt may have; 0 is 2^20. */
   uint64_t max_excerpt;
-  /** How many entries of the filter are looked up at most; 0 is 2^28, some seconds. */
+  /** The most entries of the filter that are looked up; 0 is 2^28, which takes some seconds. */
   uint64_t max_lookups;
 } petal_find_options;
 /** A `petal_find_options` of this header's size, all else 0. */
@@ -116,13 +118,16 @@ typedef struct petal_digest_found {
   /** How many matches there are; no more than there was room for. */
   size_t matches;
   /**
-   * 1 if the search came to its end, 0 if it stopped because there was no more room for matches, or at one of the
-   * bounds. There may be more matches then.
+   * 1 if the search came to its end, and 0 if it stopped at one of the bounds or had no more room for matches. If
+   * this is 0, there may be more matches.
    */
   uint64_t is_complete;
-  /** The probability that a random excerpt with as many blocks, which no payload has, is found. */
+  /** The probability that a random excerpt of as many blocks, which no payload has, is found. */
   double rate;
-  /** How many wrong segments of payloads are named on average beside the right one. 0 without ids. */
+  /**
+   * How many wrong segments of payloads are named on average beside the right one, if a payload has the excerpt. 0
+   * without ids.
+   */
   double wrong_segments;
   /** How many entries of the filter were looked up. */
   uint64_t lookups;
@@ -133,8 +138,8 @@ typedef struct petal_digest_found {
 /**
  * Looks for an excerpt, and writes the first `room` places where the excerpt was found to `matches`, which may be NULL
  * if `room` is 0. `options` is nullable. Returns `PETAL_ERR_OUT_OF_RANGE` for an excerpt that is shorter than
- * `petal_digest_shortest_excerpt()` or longer than `max_excerpt`, and for one that has no block if blocks are cut by
- * content, as one byte repeated has none. Time is bounded by `max_lookups`.
+ * `petal_digest_shortest_excerpt()`, longer than `max_excerpt`, or without a block. If blocks are cut by content, one
+ * byte repeated has no block. Time is bounded by `max_lookups`.
  */
 petal_status petal_digest_find(const petal_digest *digest,
                                const void *excerpt,
@@ -146,14 +151,15 @@ petal_status petal_digest_find(const petal_digest *digest,
                                petal_error *error);
 
 /**
- * Returns the bytes of the shortest excerpt that can be asked for; 0 for NULL. With blocks that are cut by content an
- * excerpt of that length has a block in the best case, and one of twice the length nearly always.
+ * Returns the length in bytes of the shortest excerpt that `petal_digest_find()` takes; 0 for NULL. With blocks that
+ * are cut by content an excerpt of that length has a block in the best case, and one of twice the length nearly
+ * always.
  */
 uint64_t petal_digest_shortest_excerpt(const petal_digest *digest);
 
 /**
- * Writes the bytes of the shortest excerpt that is found with at most the probability `rate` if it did not go by; 0 if
- * no excerpt up to 2^20 bytes is long enough.
+ * Writes the length in bytes of the shortest excerpt that is found with at most the probability `rate` although no
+ * payload has it; 0 if no excerpt up to 2^20 bytes is long enough.
  */
 petal_status petal_digest_shortest_excerpt_at(const petal_digest *digest,
                                               double rate,
@@ -172,15 +178,15 @@ typedef struct petal_digest_statistics {
   size_t struct_size;
   /** How many payloads the digest has ids of; 0 if it keeps none. */
   uint64_t payloads;
-  /** How many segments these have. */
+  /** How many segments these payloads have. */
   uint64_t segments;
   /** The bytes of the longest payload. */
   uint64_t longest;
-  /** How many entries the filter took. */
+  /** How many entries were inserted into the filter. */
   uint64_t entries;
   /** The share of the filter's bits that are set. */
   double fill;
-  /** The probability that one entry which nobody made is there. */
+  /** The probability that the filter seems to have an entry that nobody inserted. */
   double entry_rate;
 } petal_digest_statistics;
 /** A `petal_digest_statistics` of this header's size, all else 0. */
@@ -206,8 +212,8 @@ petal_status petal_digest_payload_at(const petal_digest *digest,
 petal_status petal_digest_attach(petal_digest *digest, const void *bytes, size_t length, petal_error *error);
 
 /**
- * Copies the bytes that `petal_digest_attach()` kept, as far as `room` goes. `length` becomes the number of all.
- * `buffer` may be NULL if `room` is 0.
+ * Copies the bytes that `petal_digest_attach()` kept, as far as `room` goes. `length` becomes the number of all kept
+ * bytes. `buffer` may be NULL if `room` is 0.
  */
 petal_status petal_digest_attachment(const petal_digest *digest,
                                      void *buffer,
@@ -291,13 +297,13 @@ petal_status petal_digest_save(const petal_digest *digest, const char *path, pet
 
 /**
  * Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
- * their checksums, or if the kind cannot have such a payload.
+ * their checksums, or if no digest can have such bytes.
  */
 petal_status petal_digest_verify(const petal_digest *digest, petal_error *error);
 
 /**
  * Describes a digest. `hashes` is the number of bits of an entry, `bits` the number of bits of the filter, and
- * `offered` and `capacity` count bytes of data. Constant time: reads no payload.
+ * `offered` and `capacity` count bytes of data. Constant time: reads only the header.
  */
 petal_status petal_digest_describe(const petal_digest *digest, petal_description *description, petal_error *error);
 

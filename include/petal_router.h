@@ -50,7 +50,7 @@ typedef struct petal_router petal_router;
 
 /**
  * Makes an empty router of the node with this number, which tells the nodes of a network apart. The kind of the spec
- * is `PETAL_KIND_ROUTER` or 0.
+ * is `PETAL_KIND_ROUTER`, or 0 if you set no parameter.
  */
 petal_status petal_router_new(const petal_spec *spec, uint64_t node, petal_router **router, petal_error *error);
 
@@ -165,8 +165,8 @@ typedef uint32_t petal_received;
 /** The levels of the edge are what they were. */
 #define PETAL_RECEIVED_UNCHANGED 1
 /**
- * The message tells what changed since another message, which did not come. The edge is as it was: ask the neighbour
- * for `petal_router_advertise()`.
+ * The message tells what changed since a message that did not come. The edge is as it was: ask the neighbour for
+ * `petal_router_advertise()`.
  */
 #define PETAL_RECEIVED_NEEDS_ALL 2
 
@@ -238,9 +238,10 @@ petal_status petal_router_advertise_changes(petal_router *router,
 /**
  * Takes a message that came from a neighbour. `received`, nullable, becomes one of `PETAL_RECEIVED_*`. The function
  * checks the message as a whole before anything changes. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
- * difference, for a message of another number of levels, size, number of hashes, hash function, seed or key, of
- * another edge or another link; `PETAL_ERR_CORRUPT` for one that is damaged, repeated or late; `PETAL_ERR_FOREIGN`,
- * `PETAL_ERR_TRUNCATED`, `PETAL_ERR_NEWER_VERSION`.
+ * difference, for a message of a router with other levels, bits, hashes, hash function, seed or key, and for a message
+ * of another edge or link. Returns `PETAL_ERR_CORRUPT` for a message that is damaged, repeated or late, and
+ * `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_NEWER_VERSION` for bytes that are no message of this
+ * version.
  */
 petal_status petal_router_receive(petal_router *router,
                                   uint64_t neighbour,
@@ -254,8 +255,8 @@ petal_status petal_router_receive(petal_router *router,
  * ROUTERS: QUERIES
  *
  * `petal_router_route()` remembers nothing: a false positive can send a query round in a circle until its hops are
- * used up. `petal_router_walk()` has a petal_walk that travels with the query: the query visits no node twice, and
- * goes back where it finds no way on.
+ * used up. `petal_router_walk()` has a petal_walk that travels with the query: the query goes on only to nodes that it
+ * did not visit, and goes back where it finds no way on.
  */
 
 /** Where a query goes: one of `PETAL_ROUTE_*`. */
@@ -287,7 +288,7 @@ typedef struct petal_route {
 typedef struct petal_walk {
   /** How many hops the query may still make. */
   uint32_t hops_left;
-  /** How many nodes it has visited, at most 64. */
+  /** How many nodes the query has visited, at most 64. */
   uint32_t visited;
   /** How many nodes are on the way back to where the query began. */
   uint32_t depth;
@@ -302,9 +303,10 @@ typedef struct petal_walk {
 /**
  * Tells where a query for a key goes. `from` points to the number of the neighbour from which the query came, and is
  * NULL where the query begins: a query never goes back over that edge. The route is `PETAL_ROUTE_HERE` if this node
- * itself may have the key, and `PETAL_ROUTE_FALL_BACK` if `hops_left` is 0 or no edge has the key. Otherwise it is the
- * edge with the least level that has the key. Ties are broken by the weights of levels, then by the weights of edges,
- * then by a hash of the key and the neighbour. Linear in edges times levels.
+ * itself may have the key, and `PETAL_ROUTE_FALL_BACK` if `hops_left` is 0 or no edge has the key. Otherwise the route
+ * is the edge with the least level that has the key. Ties are broken by the weights of levels, then by the weights of
+ * edges, then by a hash of the key and the neighbour. You count the hops: pass one less at each node. Linear in edges
+ * times levels.
  */
 petal_status petal_router_route(const petal_router *router,
                                 const void *key,
@@ -329,12 +331,12 @@ petal_status petal_router_route_hash(const petal_router *router,
 
 /**
  * Tells where a query for a key goes that remembers the nodes it visited. Call this at each node where the query is,
- * and send `walk` with the query. The query visits no node twice, but goes back the way it came when a node has no
- * edge that is left to try (`PETAL_ROUTE_BACK`). So it never loops, and finds its way out of false positives. A hop in
- * either direction costs one of the hops left. The route is `PETAL_ROUTE_FALL_BACK` if no hops are left, no node on
- * the way has an edge to try, or 64 nodes were visited. If it is `PETAL_ROUTE_HERE` and the node does not have the key
- * after all, call the function again: the query then goes on. Returns `PETAL_ERR_OUT_OF_RANGE` for a walk that cannot
- * be. Linear in edges times levels.
+ * and send `walk` with the query. The query goes on only to nodes that it did not visit, and goes back the way it came
+ * where a node has no edge that is left to try (`PETAL_ROUTE_BACK`). So the query never goes round in a circle, and
+ * finds its way out of false positives. A hop in either direction takes 1 from the walk's hops that are left. The
+ * route is `PETAL_ROUTE_FALL_BACK` if no hops are left, no node on the way has an edge to try, or 64 nodes were
+ * visited. If it is `PETAL_ROUTE_HERE` and the node does not have the key after all, call the function again: the
+ * query then goes on. Returns `PETAL_ERR_OUT_OF_RANGE` for a walk that cannot be. Linear in edges times levels.
  */
 petal_status petal_router_walk(const petal_router *router,
                                const void *key,
@@ -355,17 +357,20 @@ petal_status petal_router_walk_hash(const petal_router *router, uint64_t hash, p
 
 /** The rates of one level. The first level has the neighbours themselves. */
 typedef struct petal_level_rates {
-  /** The keys of this level of one edge, by the capacity and fan_out of the spec; 0 without a capacity. */
+  /**
+   * The expected number of keys at this level of one edge, by the capacity and fan_out of the spec; 0 without a
+   * capacity.
+   */
   double expected_keys;
-  /** The share of set bits with so many keys. */
+  /** The share of bits that so many keys set. */
   double expected_fill;
-  /** The probability that this level of one edge has a key that is not there, with so many keys. */
+  /** The probability that this level of one edge, with so many keys, seems to have an absent key. */
   double expected_rate;
-  /** The mean share of set bits over the edges that heard from their neighbours; 0 without any. */
+  /** The mean share of set bits over the edges that had a message; 0 if none had one. */
   double mean_fill;
-  /** The greatest share of set bits of an edge. */
+  /** The greatest share of set bits over these edges. */
   double greatest_fill;
-  /** The probability that some edge has, at this level, a key that is not there. */
+  /** The probability that some edge seems to have an absent key at this level. */
   double false_route_rate;
 } petal_level_rates;
 
@@ -381,7 +386,7 @@ typedef struct petal_route_rates {
   uint64_t ignored;
   /** The share of bits that the node's own keys set. */
   double own_fill;
-  /** The probability that a query for a key that is nowhere goes over some edge. */
+  /** The probability that a query for a key that no node has goes over some edge. */
   double false_route_rate;
   /** The rates of each level; 0 for those that the router does not have. */
   petal_level_rates level[8];
@@ -390,8 +395,8 @@ typedef struct petal_route_rates {
 #define PETAL_ROUTE_RATES_INIT PETAL_INIT(petal_route_rates)
 
 /**
- * Tells how often a router misleads queries, as expected and as it is now. Reads the cells of the node's own keys, and
- * the head of each edge.
+ * Tells how often a router misleads queries, as expected and as it is now. Reads the counters of the node's own keys,
+ * and some words of each edge.
  */
 petal_status petal_router_rates(const petal_router *router, petal_route_rates *rates, petal_error *error);
 

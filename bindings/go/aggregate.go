@@ -24,17 +24,20 @@ import (
 )
 
 // Aggregate is the sum, mean, maximum, minimum and count of values that change. Each participant counts once, however
-// often it is met. Two participants meet, and the disseminator tells the aggregator its state and value:
+// often the participant is met. Two participants meet, and the disseminator tells the aggregator its state and value:
 //
-//  1. The disseminator asks which states it told this aggregator ([Aggregate.Told]), mostly none or one.
-//  2. The aggregator meets the disseminator ([Aggregate.Meet]), and is given state and value, and those told before.
+//  1. The disseminator asks which states it told this aggregator ([Aggregate.Told]): none before their first meeting,
+//     then one.
+//  2. The aggregator meets the disseminator ([Aggregate.Meet]), and is given state and value, and the states told
+//     before with their values.
 //  3. The disseminator notes the answer ([Aggregate.Tell]).
 //
 // A value belongs to its state: a participant whose value changes takes another state. At a false-positive rate an id
 // that is new seems known, and is refused at each meeting; [Aggregate.Expect] tells what that costs.
 //
 // Methods that only read the aggregate may run in many goroutines at once. [Aggregate.Close] and methods that change
-// the aggregate need it to themselves.
+// the aggregate need it to themselves. Aggregates are experimental: methods may still change. Pure Go does not read
+// them.
 type Aggregate struct {
 	owner *held[*C.petal_aggregate]
 }
@@ -92,8 +95,8 @@ type Results struct {
 	MaximumIsExact bool `json:"maximum_is_exact"`
 	// MinimumIsExact says that a participant has the minimum.
 	MinimumIsExact bool `json:"minimum_is_exact"`
-	// Participants is an estimate of how many have come: those who are aggregated, and those who were refused because
-	// they seemed known. Mean times this is the sum without the bias of false positives.
+	// Participants is an estimate of how many have come: those who are aggregated, and those who were refused because they
+	// seemed known. Mean times this estimate is the sum without the bias of false positives.
 	Participants float64 `json:"participants"`
 	// Firsts counts the meetings that aggregated an id for the first time.
 	Firsts uint64 `json:"firsts"`
@@ -118,7 +121,7 @@ type AggregateErrors struct {
 	RefusedFirsts float64 `json:"refused_firsts"`
 	// Bias is the relative error of sum and count, if values do not depend on ids. The mean has none.
 	Bias float64 `json:"bias"`
-	// MissedChanges is the share of changes that are taken for duplicates when they are told.
+	// MissedChanges is the share of changes of aggregated participants that the aggregator takes for duplicates.
 	MissedChanges float64 `json:"missed_changes"`
 }
 
@@ -149,7 +152,7 @@ func (a *Aggregate) toChange() *C.petal_aggregate {
 }
 
 // NewAggregate makes an aggregate that has met nobody. The Capacity of the spec is the number of participants, and
-// FalsePositiveRate is that of each memory. The Kind is "aggregate"; an empty one stands for it.
+// FalsePositiveRate is that of each memory. The Kind is "aggregate"; an empty one stands for it if no parameter is set.
 func NewAggregate(spec Spec) (*Aggregate, error) {
 	if spec.Kind == "" {
 		spec.Kind = "aggregate"
@@ -227,9 +230,10 @@ func rawOf(answer *Meeting) *C.petal_meeting {
 	return &C.petal_meeting{outcome: C.petal_outcome(answer.Outcome), replaced: C.uint32_t(answer.Replaced)}
 }
 
-// Meet meets the participant with this id, which is in the state now. It cites the states that it may have told this
-// aggregator before, as [Aggregate.Told] of the participant lists them, each with its value. Returns [ErrOutOfRange]
-// for a state that there is not and for a value that is not finite. Changes the aggregate.
+// Meet meets the participant with this id, which is in the state now. previous has the states that the participant may
+// have told this aggregator before, as [Aggregate.Told] of the participant lists them, each with its value. Returns
+// [ErrOutOfRange] for a state that is not below the parameter states, and for a value that is not finite. Changes the
+// aggregate.
 func (a *Aggregate) Meet(id []byte, now StateValue, previous ...StateValue) (Meeting, error) {
 	cited, count := statesOf(previous)
 	return converted("petal.Aggregate.Meet", C.petal_meeting{}, meetingOf,
@@ -320,8 +324,8 @@ func toldBy(op string, list func(states *C.uint32_t, room C.size_t, count *C.siz
 }
 
 // Told returns the states that this disseminator told the aggregator with this id: none before their first meeting,
-// then one. At the false-positive rate there are others, so cite all of them. Looks up all states. Only reads
-// the aggregate.
+// then one. At the false-positive rate the list also has states that were never told. Cite all of them. Looks up all
+// states. Only reads the aggregate.
 func (a *Aggregate) Told(id []byte) ([]uint32, error) {
 	return toldBy("petal.Aggregate.Told",
 		func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error) {
@@ -388,7 +392,7 @@ func (a *Aggregate) TellHash(id uint64, state uint32, answer *Meeting) error {
 }
 
 // Forget forgets that the aggregator with this id was told state, for an aggregator that left or lost its memories.
-// forgotten is false, with nothing changed, if it was not told. Changes the aggregate.
+// forgotten is false, with nothing changed, if the aggregator was not told state. Changes the aggregate.
 func (a *Aggregate) Forget(id []byte, state uint32) (forgotten bool, err error) {
 	return answered("petal.Aggregate.Forget", func(forgotten *bool, failure *C.petal_error) {
 		C.petal_go_aggregate_forget(a.toChange(), bytesOf(id), C.size_t(len(id)), C.uint32_t(state),

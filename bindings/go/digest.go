@@ -22,8 +22,8 @@ import (
 	"unsafe"
 )
 
-// Digest is what is left of payloads that went by: enough to say in which of them an excerpt was, and where. Payloads
-// go in whole ([Digest.Add]) or in pieces ([Digest.Begin], [Digest.Write], [Digest.End]).
+// Digest is what is left of payloads that went by, such as packets or files: enough to say in which of them an excerpt
+// was, and where. Payloads go in whole ([Digest.Add]) or in pieces ([Digest.Begin], [Digest.Write], [Digest.End]).
 //
 // Methods that only read the digest may run in many goroutines at once. [Digest.Close] and methods that change the
 // digest need it to themselves. Digests are experimental: methods may still change. Pure Go does not read them.
@@ -35,7 +35,7 @@ type Digest struct {
 type DigestMatch struct {
 	// Payload is the id of the payload, or NoPayload if the digest keeps no ids.
 	Payload uint64
-	// Offset is the least offset at which the excerpt may lie in the payload. Without ids it is the offset in a segment
+	// Offset is the least offset at which the excerpt may lie in the payload. Without ids this is the offset in a segment
 	// of the payload, or 0 if blocks are cut by content.
 	Offset uint64
 	// Span is from how many offsets on, beginning with Offset, the excerpt may lie: 1 with fixed blocks.
@@ -49,11 +49,13 @@ const NoPayload uint64 = C.PETAL_NO_PAYLOAD
 type DigestFound struct {
 	// Matches are the places.
 	Matches []DigestMatch
-	// Complete says that the search came to its end. Otherwise it stopped at a bound, and there may be more matches.
+	// Complete says that the search came to its end. Otherwise the search stopped at one of the bounds, and there may be
+	// more matches.
 	Complete bool
-	// Rate is the probability that a random excerpt with as many blocks, which no payload has, is found.
+	// Rate is the probability that a random excerpt of as many blocks, which no payload has, is found.
 	Rate float64
-	// WrongSegments is how many wrong segments of payloads are named on average beside the right one.
+	// WrongSegments is how many wrong segments of payloads are named on average beside the right one, if a payload has the
+	// excerpt. It is 0 without ids.
 	WrongSegments float64
 	// Lookups is how many entries of the filter were looked up.
 	Lookups uint64
@@ -61,11 +63,11 @@ type DigestFound struct {
 
 // FindOptions are the bounds of a search. 0 is the default of each.
 type FindOptions struct {
-	// MaxExcerpt is how many bytes an excerpt has at most; 0 is 2^20.
+	// MaxExcerpt is the most bytes that an excerpt may have; 0 is 2^20.
 	MaxExcerpt uint64
-	// MaxLookups is how many entries of the filter are looked up at most; 0 is 2^28.
+	// MaxLookups is the most entries of the filter that are looked up; 0 is 2^28.
 	MaxLookups uint64
-	// MaxMatches is how many matches are given at most; 0 is 64.
+	// MaxMatches is the most matches that are given; 0 is 64.
 	MaxMatches int
 }
 
@@ -77,11 +79,11 @@ type DigestStatistics struct {
 	Segments uint64 `json:"segments"`
 	// Longest is how many bytes the longest payload has.
 	Longest uint64 `json:"longest"`
-	// Entries is how many entries the filter took.
+	// Entries is how many entries were inserted into the filter.
 	Entries uint64 `json:"entries"`
 	// Fill is the share of the filter's bits that are set.
 	Fill float64 `json:"fill"`
-	// EntryRate is the probability that one entry which nobody made is there.
+	// EntryRate is the probability that the filter seems to have an entry that nobody inserted.
 	EntryRate float64 `json:"entry_rate"`
 }
 
@@ -111,8 +113,9 @@ func (d *Digest) toChange() *C.petal_digest {
 	return d.owner.toChange()
 }
 
-// NewDigest makes an empty digest. The Kind of the spec is "digest", and its Capacity is a number of bytes of data.
-// Without a rate and bits, the parameter bytes_per_byte says how many bytes of memory each byte of data gets.
+// NewDigest makes an empty digest. The Capacity of the spec is a number of bytes of data. The Kind is "digest"; an
+// empty one stands for it if no parameter is set. Without a rate and bits, the parameter bytes_per_byte says how many
+// bytes of memory each byte of data gets.
 func NewDigest(spec Spec) (*Digest, error) {
 	raw, err := spec.raw()
 	if err != nil {
@@ -166,15 +169,15 @@ func (d *Digest) Copy() (*Digest, error) {
 	}))
 }
 
-// Add takes a payload under an id of yours. Returns [ErrFull] if the digest has as many ids as it keeps. Bytes after
-// the last whole block are in no block. Changes the digest.
+// Add takes a payload under an id of yours. Returns [ErrFull] if the digest has as many ids as it keeps, and
+// [ErrContradiction] while a payload is open. Bytes after the last whole block are in no block. Changes the digest.
 func (d *Digest) Add(payload uint64, bytes []byte) error {
 	return called("petal.Digest.Add", func(failure *C.petal_error) {
 		C.petal_go_digest_add(d.toChange(), C.uint64_t(payload), bytesOf(bytes), C.size_t(len(bytes)), failure)
 	})
 }
 
-// Begin begins a payload that comes in pieces. Changes the digest.
+// Begin begins a payload that comes in pieces. Returns what [Digest.Add] returns. Changes the digest.
 func (d *Digest) Begin(payload uint64) error {
 	return called("petal.Digest.Begin", func(failure *C.petal_error) {
 		C.petal_digest_begin(d.toChange(), C.uint64_t(payload), failure)
@@ -230,15 +233,15 @@ func (d *Digest) Find(excerpt []byte, options *FindOptions) (DigestFound, error)
 	}, nil
 }
 
-// ShortestExcerpt returns the bytes of the shortest excerpt that can be asked for.
+// ShortestExcerpt returns the length in bytes of the shortest excerpt that [Digest.Find] takes.
 func (d *Digest) ShortestExcerpt() uint64 {
 	shortest := C.petal_digest_shortest_excerpt(d.raw())
 	runtime.KeepAlive(d)
 	return uint64(shortest)
 }
 
-// ShortestExcerptAt returns the bytes of the shortest excerpt that is found with at most this probability if it did not
-// go by; 0 if no excerpt up to 2^20 bytes is long enough.
+// ShortestExcerptAt returns the length in bytes of the shortest excerpt that is found with at most this probability
+// although no payload has it; 0 if no excerpt up to 2^20 bytes is long enough.
 func (d *Digest) ShortestExcerptAt(rate float64) (uint64, error) {
 	return answered("petal.Digest.ShortestExcerptAt", func(length *uint64, failure *C.petal_error) {
 		C.petal_digest_shortest_excerpt_at(d.raw(), C.double(rate), (*C.uint64_t)(length), failure)

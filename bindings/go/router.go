@@ -40,7 +40,8 @@ import (
 // Router is the router of one node, which finds keys in a network by attenuated Bloom filters. The node has keys of its
 // own, and an edge for each neighbour. [Router.Advertise] makes a message for a neighbour, [Router.Receive] takes a
 // neighbour's message, and [Router.Route] says where a query goes. A router has no network: you carry messages and
-// queries. A router does not know who sent a message: take a channel that authenticates the neighbour.
+// queries. A router does not know who sent a message: take a channel that authenticates the neighbour. Routers are
+// experimental: methods may still change. Pure Go does not read them.
 //
 // Methods that only read the router may run in many goroutines at once. [Router.Close] and methods that change the
 // router need it to themselves.
@@ -59,7 +60,8 @@ func routerOf(owner *held[*C.petal_router], err error) (*Router, error) {
 }
 
 // NewRouter makes an empty router of the node with this number, which tells the nodes of a network apart. The Capacity
-// of the spec is the number of keys of one node, and FalsePositiveRate is that of the last level of one edge.
+// of the spec is the number of keys of one node, and FalsePositiveRate is that of the last level of one edge. The Kind
+// is "router"; an empty one stands for it if no parameter is set.
 func NewRouter(spec Spec, node uint64) (*Router, error) {
 	raw, err := spec.raw()
 	if err != nil {
@@ -70,7 +72,7 @@ func NewRouter(spec Spec, node uint64) (*Router, error) {
 	}))
 }
 
-// raw returns the library'r router from [held.toRead].
+// raw returns the library's router from [held.toRead].
 func (r *Router) raw() *C.petal_router {
 	if r == nil {
 		return nil
@@ -78,7 +80,7 @@ func (r *Router) raw() *C.petal_router {
 	return r.owner.toRead()
 }
 
-// toChange returns the library'r router from [held.toChange].
+// toChange returns the library's router from [held.toChange].
 func (r *Router) toChange() *C.petal_router {
 	if r == nil {
 		return nil
@@ -114,7 +116,7 @@ func OpenRouterAt(file *os.File, offset int64, options *OpenOptions) (*Router, e
 		}))
 }
 
-// LoadRouter copies the image at the start of a slice into memory of the router'r own and compares the checksums.
+// LoadRouter copies the image at the start of a slice into memory of the router's own and compares the checksums.
 func LoadRouter(image []byte, options *OpenOptions) (*Router, error) {
 	raw := options.raw()
 	return routerOf(made("petal.LoadRouter", freeRouter, func(handle **C.petal_router, failure *C.petal_error) {

@@ -16,8 +16,8 @@ const (
 	ReceivedChanged Received = C.PETAL_RECEIVED_CHANGED
 	// ReceivedUnchanged says that the levels of the edge are what they were.
 	ReceivedUnchanged Received = C.PETAL_RECEIVED_UNCHANGED
-	// ReceivedNeedsAll says that a message before was lost. The edge is as it was: ask the neighbour for
-	// [Router.Advertise].
+	// ReceivedNeedsAll says that the message tells what changed since a message that did not come. The edge is as it was:
+	// ask the neighbour for [Router.Advertise].
 	ReceivedNeedsAll Received = C.PETAL_RECEIVED_NEEDS_ALL
 )
 
@@ -60,7 +60,7 @@ type Route struct {
 type Walk struct {
 	// HopsLeft is how many hops the query may still make.
 	HopsLeft uint32
-	// Visited is how many nodes it has visited, at most 64.
+	// Visited is how many nodes the query has visited, at most 64.
 	Visited uint32
 	// Depth is how many nodes are on the way back to where the query began.
 	Depth uint32
@@ -92,18 +92,18 @@ type Edge struct {
 
 // LevelRates has the rates of one level.
 type LevelRates struct {
-	// ExpectedKeys is how many keys this level of one edge has, by the capacity and fan_out of the spec; 0 without a
-	// capacity.
+	// ExpectedKeys is the expected number of keys at this level of one edge, by the capacity and fan_out of the spec; 0
+	// without a capacity.
 	ExpectedKeys float64
-	// ExpectedFill is the share of set bits with so many keys.
+	// ExpectedFill is the share of bits that so many keys set.
 	ExpectedFill float64
-	// ExpectedRate is the probability that this level of one edge has a key that is not there, with so many keys.
+	// ExpectedRate is the probability that this level of one edge, with so many keys, seems to have an absent key.
 	ExpectedRate float64
-	// MeanFill is the mean share of set bits over the edges that heard from their neighbours.
+	// MeanFill is the mean share of set bits over the edges that had a message; 0 if none had one.
 	MeanFill float64
-	// GreatestFill is the greatest share of set bits of an edge.
+	// GreatestFill is the greatest share of set bits over these edges.
 	GreatestFill float64
-	// FalseRouteRate is the probability that some edge has, at this level, a key that is not there.
+	// FalseRouteRate is the probability that some edge seems to have an absent key at this level.
 	FalseRouteRate float64
 }
 
@@ -117,7 +117,7 @@ type RouteRates struct {
 	Ignored uint64
 	// OwnFill is the share of bits that the node's own keys set.
 	OwnFill float64
-	// FalseRouteRate is the probability that a query for a key that is nowhere goes over some edge.
+	// FalseRouteRate is the probability that a query for a key that no node has goes over some edge.
 	FalseRouteRate float64
 }
 
@@ -252,7 +252,8 @@ func (r *Router) find(op string, form C.petal_keys_form, key *C.uint8_t, length 
 
 // Route tells where a query for a byte key goes. from is the number of the neighbour from which the query came, and nil
 // where the query begins: a query never goes back over that edge. The route is [RouteFallBack] if hopsLeft is 0 or no
-// edge has the key. Otherwise it is the edge with the least level that has the key.
+// edge has the key. Otherwise the route is the edge with the least level that has the key. You count the hops: pass one
+// less at each node.
 func (r *Router) Route(key []byte, from *uint64, hopsLeft uint32) (Route, error) {
 	return r.find("petal.Router.Route", C.PETAL_KEYS_BYTES, bytesOf(key), len(key), 0, from, hopsLeft, false, nil)
 }
@@ -273,9 +274,10 @@ func (r *Router) RouteHash(hash uint64, from *uint64, hopsLeft uint32) (Route, e
 }
 
 // Walk tells where a query for a byte key goes that remembers the nodes it visited. Call it at each node where the
-// query is, and send walk with the query. The query visits no node twice, but goes back the way it came when a node has
-// no edge that is left to try. A hop in either direction costs one of the hops left. If the route is [RouteHere] and
-// the node does not have the key after all, call the method again. Returns [ErrOutOfRange] for a walk that cannot be.
+// query is, and send walk with the query. The query goes on only to nodes that it did not visit, and goes back the way
+// it came where a node has no edge that is left to try ([RouteBack]). A hop in either direction takes 1 from the walk's
+// hops that are left. If the route is [RouteHere] and the node does not have the key after all, call the method again.
+// Returns [ErrOutOfRange] for a walk that cannot be.
 func (r *Router) Walk(key []byte, walk *Walk) (Route, error) {
 	return r.find("petal.Router.Walk", C.PETAL_KEYS_BYTES, bytesOf(key), len(key), 0, nil, 0, true, walk)
 }

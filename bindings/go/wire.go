@@ -26,17 +26,17 @@ import "io"
 // Filters on the wire: packed forms, and deltas between two states of one filter. These methods are experimental, and
 // may still change. Read the bytes of an [io.Reader] with [io.ReadAll] and a limit.
 
-// Pack writes the filter as few bytes, piece by piece: its payload is arithmetic-coded, and takes less than 1 % and
-// some 30 bytes more than the entropy of its fill. A filter with few bits set becomes small; one with half of
-// its bits set does not. The writer must not end its goroutine ([runtime.Goexit]). Only reads the filter.
+// Pack writes the filter in few bytes, piece by piece. The payload is arithmetic-coded, and takes at most 1 % and some
+// 30 bytes more than the entropy of its fill. A filter with few bits set becomes small, and a filter with half of its
+// bits set does not. The writer must not end its goroutine ([runtime.Goexit]). Only reads the filter.
 func (f *Filter) Pack(w io.Writer) (int64, error) {
 	return streamed("petal.Filter.Pack", w, func(context C.uintptr_t, failure *C.petal_error) {
 		C.petal_go_pack_to(f.toRead(), context, failure)
 	})
 }
 
-// Unpack returns the filter that was packed. mostBytes is the most bytes that its image may have: a form that claims
-// more gives [ErrTooLarge] before memory is asked for. Unpack ignores the mode in the options.
+// Unpack returns the filter that was packed. mostBytes is the most bytes that the image of the filter may have: a form
+// that claims more gives [ErrTooLarge] before memory is asked for. Unpack ignores the mode in the options.
 func Unpack(packed []byte, mostBytes uint64, options *OpenOptions) (*Filter, error) {
 	raw := options.raw()
 	return filterOf(made("petal.Unpack", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
@@ -44,7 +44,7 @@ func Unpack(packed []byte, mostBytes uint64, options *OpenOptions) (*Filter, err
 	}))
 }
 
-// Delta writes what changed from an older state of the filter to this one, piece by piece. The delta takes as many
+// Delta writes what changed from an older state of the filter to this state, piece by piece. The delta takes as many
 // bytes as the changed bits need. The writer must not end its goroutine ([runtime.Goexit]). Only reads both filters.
 func (f *Filter) Delta(older *Filter, w io.Writer) (int64, error) {
 	return streamed("petal.Filter.Delta", w, func(context C.uintptr_t, failure *C.petal_error) {
@@ -52,8 +52,9 @@ func (f *Filter) Delta(older *Filter, w io.Writer) (int64, error) {
 	})
 }
 
-// Patch makes of the filter the state that a delta leads to. mostBytes is the most bytes that the new image may have.
-// Returns [ErrIncompatible] if the delta is for another state; a failure changes nothing. Changes the filter.
+// Patch changes the filter from the older state of a delta to the newer one. mostBytes is the most bytes that the image
+// of the newer state may have. Returns [ErrIncompatible] if the filter is not in the older state. A failure changes
+// nothing. Changes the filter.
 func (f *Filter) Patch(delta []byte, mostBytes uint64) error {
 	return called("petal.Filter.Patch", func(failure *C.petal_error) {
 		C.petal_go_patch(f.toChange(), nonNil(delta), C.size_t(len(delta)), C.uint64_t(mostBytes), failure)

@@ -1,13 +1,14 @@
 //! petal_wire.h: filters on the wire: packed forms, and deltas between two states of one filter. It is experimental:
 //! functions may still change. petal.h has the conventions.
 //!
-//! The packed form of a filter has everything that its image has, as few bytes: the payload is arithmetic-coded, and
-//! takes the entropy of its fill, less than 1 % and some 30 bytes more. So a bit array of which few bits are set is
-//! small. A filter at its capacity has about half of its bits set, and does not become smaller: make filters for the
-//! wire with a larger size, as docs/choosing.md says. Every kind can be packed.
+//! The packed form of a filter has everything that its image has, in few bytes. The payload is arithmetic-coded, and
+//! takes at most 1 % and some 30 bytes more than the entropy of its fill. So a bit array of which few bits are set
+//! becomes small. A filter at its capacity has about half of its bits set, and does not become smaller. With more bits
+//! and fewer hashes a filter has the same rate, fewer bits set, and a smaller packed form. Every kind of filter can be
+//! packed.
 //!
-//! A delta is what changed from one state of a filter to a later one, and takes as many bytes as the changed bits need.
-//! The receiver's filter must be in the earlier state to the byte, its count included.
+//! A delta is what changed from an older state of a filter to a newer one, and takes as many bytes as the changed bits
+//! need. The receiver's filter must be in the older state to the byte, its count included.
 //!
 //!     petal_filter *theirs = petal_filter_with_capacity(1000, 0.01), *ours = petal_filter_with_capacity(1000, 0.01);
 //!     if (!theirs || !ours) return 1;
@@ -17,9 +18,10 @@
 //!     if (petal_filter_delta(theirs, ours, delta, sizeof delta, &length, NULL) != PETAL_OK) return 1;
 //!     if (petal_filter_patch(theirs, delta, length, 1 << 20, NULL) != PETAL_OK) return 1;
 //!
-//! Both have a checksum of 64 bits. Bytes that were cut, changed or made by somebody else change no filter. A form may
-//! claim a large filter in few bytes, so you say how many bytes an image may have. A checksum does not say who made
-//! the bytes: take a channel that authenticates the sender. docs/format.md specifies both forms to the byte.
+//! Both forms have a checksum of 64 bits. Bytes that were cut or damaged are refused, and change no filter. The
+//! checksum has no secret, and does not say who made the bytes: take a channel that authenticates the sender. A form
+//! may claim a large filter in few bytes, so you say how many bytes an image may have. docs/format.md specifies both
+//! forms to the byte.
 
 use crate::boundary::{self, boundary};
 use crate::filter::files::{petal_open_options, read_options};
@@ -29,7 +31,7 @@ use crate::status::{petal_error, petal_status};
 use petal_core::{Error, Result, Status, wire};
 use std::ffi::c_void;
 
-/// What gives bytes to a sink: a packed form or a delta of given filters.
+/// Gives bytes to a sink: a packed form or a delta of given filters.
 type Write<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
 
 /// How many bytes are written.
@@ -140,10 +142,10 @@ pub unsafe extern "C" fn petal_filter_pack_to(
     })
 }
 
-/// Makes a filter of its packed form, in memory of its own. `most_bytes` is the most bytes that the filter's image may
-/// have: a form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the mode
-/// in `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes
-/// that are no packed form.
+/// Makes a filter from its packed form, in memory of its own. `most_bytes` is the most bytes that the filter's image
+/// may have: a form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the
+/// mode in `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for
+/// bytes that are no packed form.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_unpack(
     packed: *const c_void,
@@ -163,7 +165,8 @@ pub unsafe extern "C" fn petal_filter_unpack(
     })
 }
 
-/// Writes the length in bytes of the delta from `from` to `to`, which takes as long as `petal_filter_delta()`.
+/// Writes the length in bytes of the delta from `from` to `to`. The function makes the delta for that, so it takes as
+/// long as `petal_filter_delta()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_delta_size(
     from: *const petal_filter,
@@ -182,9 +185,9 @@ pub unsafe extern "C" fn petal_filter_delta_size(
     })
 }
 
-/// Writes into a buffer what changed from `from` to `to`, which are two states of one filter. A filter that grows may
-/// have grown. Returns `PETAL_ERR_INCOMPATIBLE` if the filters differ in kind, layout, geometry, hash function, seed or
-/// key. Otherwise returns what `petal_filter_pack()` does. `written` is nullable.
+/// Writes into a buffer what changed from `from`, the older state of a filter, to `to`, the newer one. A filter that
+/// grows may have grown. Returns `PETAL_ERR_INCOMPATIBLE` if the filters differ in kind, layout, geometry, hash
+/// function, seed or key. Otherwise returns what `petal_filter_pack()` does. `written` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_delta(
     from: *const petal_filter,
@@ -223,9 +226,9 @@ pub unsafe extern "C" fn petal_filter_delta_to(
     })
 }
 
-/// Makes of the filter the state that the delta leads to. Returns `PETAL_ERR_INCOMPATIBLE` if the delta is for another
-/// state than that of the filter. `most_bytes` is the most bytes that the new state's image may have. Only for filters
-/// in memory of their own. A failure changes nothing. Needs memory for both states meanwhile.
+/// Changes the filter from the older state of a delta to the newer one. Returns `PETAL_ERR_INCOMPATIBLE` if the filter
+/// is not in the older state. `most_bytes` is the most bytes that the image of the newer state may have. The filter
+/// must be in memory of its own. A failure changes nothing. The function needs memory for both states meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_patch(
     filter: *mut petal_filter,

@@ -1,14 +1,14 @@
 /*
- * Sensors gossip, and each one learns the sum of what all of them measure. They meet in pairs that chance makes, again
- * and again. In the middle of the time a tenth of the sensors measures something else. No sensor has a list of the
- * others: each has a few bytes for each of them, and counts none twice.
+ * Sensors gossip, and each one learns the sum of what all of them measure. The sensors meet in random pairs, again and
+ * again. Halfway through, a tenth of the sensors begins to measure something else. No sensor has a list of the others:
+ * each sensor has a few bytes for each other one, and counts none twice.
  *
  *     aggregate [-n SENSORS] [-r ROUNDS] [-p RATE] [-o PICTURE]
  *
  * There are SENSORS (200), and each meets one other sensor, as its aggregator, in each of ROUNDS (4000). RATE (0.01) is
- * the false-positive rate of the memories. PICTURE (aggregate.svg) shows how great the errors of the sums are, as their
- * mean and their range over all sensors. In the end the sums are compared with the exact one, and with what the library
- * expects.
+ * the false-positive rate of the memories. PICTURE (aggregate.svg) shows the magnitudes of the errors of the sums: the
+ * mean and the range over all sensors. In the end the program compares the sums with the exact one, and their errors
+ * with what the library expects.
  */
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
@@ -81,7 +81,7 @@ static petal_aggregated results_of(const petal_aggregate *one) {
     return results;
 }
 
-/* The errors of all sums now, in per cent of the exact one; or how great they are, whatever their sign. */
+/* The errors of all sums now, in per cent of the exact sum, with their signs or without. */
 static struct point errors_now(petal_aggregate **all, double exact, bool without_sign) {
     struct point point = {0, 0, 0};
     for (uint64_t i = 0; i < sensors; i++) {
@@ -192,7 +192,7 @@ int main(int argc, char **argv) {
            outcomes[PETAL_MEETING_FIRST], outcomes[PETAL_MEETING_CHANGED], outcomes[PETAL_MEETING_DUPLICATE],
            outcomes[PETAL_MEETING_REFUSED]);
 
-    /* Sums lack whom the memories took for known, and nobody is counted twice. */
+    /* A sum lacks those sensors that a memory took for known, and counts no sensor twice. */
     petal_aggregate_errors expected = PETAL_AGGREGATE_ERRORS_INIT;
     must(petal_aggregate_expect(all[0], sensors, &expected, &error));
     double corrected = 0, counted = 0;

@@ -1,13 +1,14 @@
 /*
  * An investigator's question: did these bytes go by, in which packet, and at which offset? A digest keeps a few
- * hundredths of the packets. Excerpts of packets, strangers and excerpts that are stitched from several packets are
- * asked for, in digests with one to three levels without ids, and in one with ids.
+ * hundredths of the packets' bytes. The program looks for excerpts of packets, for random bytes that never went by, and
+ * for excerpts that are stitched from several packets. It does so in digests with one to three levels without ids, and
+ * in one with ids.
  *
  *     digest [-n PACKETS] [-r RUNS] [-o PICTURE.svg]
  *
  * PACKETS (4000) random packets of 1,500 bytes go by. The picture shows how often excerpts are found that did not go
- * by, over their length: RUNS (300) measured ones at each length as dots, and what the library expects as lines. Every
- * true excerpt has to be found.
+ * by, over their length: dots for the shares of RUNS (300) excerpts at each length, and lines for what the library
+ * expects. Every true excerpt has to be found.
  */
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
@@ -53,7 +54,10 @@ static petal_digest *make(unsigned char (*packets)[PACKET], uint64_t count, doub
     return digest;
 }
 
-/* Whether an excerpt is found, and if `packet` is not the count, whether it is found there. */
+/*
+ * Whether an excerpt is found. If `packet` is not `PETAL_NO_PAYLOAD`, the excerpt has to be found in that packet at
+ * `offset`.
+ */
 static bool is_found(const petal_digest *digest, const unsigned char *excerpt, size_t length, uint64_t packet,
                      uint64_t offset) {
     static petal_digest_match matches[20000];

@@ -1,13 +1,13 @@
 /*
- * Nodes in the plane find each other's objects by routers. Each node is linked to its nearest neighbours and to a node
- * far away, and has some objects. The nodes tell each other what they have, then objects are looked up from random
- * nodes, and the program draws one of the queries.
+ * Nodes in the plane find each other's objects by routers. Each node has some objects, and is linked to at least two
+ * nodes nearby. Every fourth node is also linked to a random one. The nodes tell each other what they have, then
+ * objects are looked up from random nodes, and the program draws one of the queries.
  *
  *     router [-n NODES] [-l LEVELS] [-q QUERIES] [-o FILE.svg]
  *
  * There are NODES (200) nodes, whose routers know objects up to LEVELS (3) hops away, and QUERIES (1000) queries for
- * objects that are so near. Every object that a query finds is compared with the nodes that have it. The picture goes
- * to FILE.svg (router.svg): the nodes, their links, and the way of the longest query.
+ * objects of nodes that are at most LEVELS hops away. A query has found its object only at the node that has it. The
+ * picture goes to FILE.svg (router.svg): the nodes, their links, and the way of the longest query.
  */
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
@@ -57,7 +57,7 @@ static bool are_linked(size_t a, size_t b) {
     return false;
 }
 
-/* Links two nodes, if both have room. Both ends give the link one number, which a real program would draw. */
+/* Links two nodes, if both have room. Both ends give the link the same random number. */
 static void join(size_t a, size_t b) {
     if (a == b || are_linked(a, b) || nodes[a].degree == DEGREE || nodes[b].degree == DEGREE) return;
     nodes[a].neighbours[nodes[a].degree++] = b;
@@ -90,7 +90,7 @@ static void make_network(const petal_spec *spec) {
     }
 }
 
-/* Carries what changed over every link, until nothing changes; returns how many bytes that took. */
+/* Carries what changed over every link, until nothing changes. Returns how many bytes the messages had. */
 static uint64_t exchange(void) {
     uint64_t bytes = 0;
     for (bool changed = true; changed;) {

@@ -15,8 +15,10 @@ use crate::{HashFunction, Status};
 ///
 /// Two participants meet, and the *disseminator* tells the *aggregator* its state and value:
 ///
-/// 1. the disseminator asks which states it [told](Aggregate::told) this aggregator, mostly none or one;
-/// 2. the aggregator [meets](Aggregate::meet) the disseminator, and is given state and value, and those told before;
+/// 1. the disseminator asks which states it [told](Aggregate::told) this aggregator: none before their first meeting,
+///    then one;
+/// 2. the aggregator [meets](Aggregate::meet) the disseminator, and is given state and value, and the states told
+///    before with their values;
 /// 3. the disseminator [notes](Aggregate::tell) the answer.
 ///
 /// A value belongs to its state: a participant whose value changes takes another state. States are numbers below the
@@ -89,8 +91,8 @@ pub struct Results {
     pub is_maximum_exact: bool,
     /// Whether a participant has the minimum.
     pub is_minimum_exact: bool,
-    /// How many participants have come, estimated: those who are aggregated, and those who were refused because they
-    /// seemed known. The mean times this is the sum without the bias of false positives.
+    /// An estimate of how many participants have come: those who are aggregated, and those who were refused because
+    /// they seemed known. The mean times this estimate is the sum without the bias of false positives.
     pub participants: f64,
     /// How often each outcome came.
     pub tallies: Tallies,
@@ -101,14 +103,14 @@ pub struct Results {
 pub struct Expected {
     /// The false-positive rate `f(n)` of each memory that has as many entries as there are participants.
     pub false_positive_rate: f64,
-    /// How many of the participants are refused when they come, one after the other, because they seem known:
-    /// `f(0) + ... + f(n - 1)`. Each is refused again at each further meeting. A share of f(n) of these is taken for
-    /// duplicates instead, because the state seems aggregated too.
+    /// How many of the participants are refused when they come, one after the other, because they seem known: `f(0) +
+    /// ... + f(n - 1)`. Each is refused again at each further meeting. A share f(n) of these is taken for a duplicate
+    /// instead, because the state seems aggregated too.
     pub refused_firsts: f64,
     /// The relative error of sum and count: `-refused_firsts / n`, if values do not depend on ids. The mean has none.
     pub bias: f64,
-    /// The share of changes that are taken for duplicates when they are told, `f(n)`, of participants who are
-    /// aggregated. They are again at each further meeting, until other changes free the counters.
+    /// The share of changes of aggregated participants that the aggregator takes for duplicates, `f(n)`. Such a change
+    /// is taken for a duplicate at each further meeting too, until other changes free the counters.
     pub missed_changes: f64,
 }
 
@@ -119,14 +121,15 @@ impl Aggregate {
     /// Takes the time of one lookup for each cited state and two more.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] for a state that there is not, a value that is not finite, or more previous states than
-    /// there are; [`Status::Unsupported`] without an aggregator's memories; [`Status::UnsupportedByHandle`] if the
-    /// handle is for reading; [`Status::KeyMissing`]; [`Status::Full`] after 2^62 meetings. Nothing is changed then.
+    /// [`Status::OutOfRange`] for a state that is not below the parameter `states`, a value that is not finite, or more
+    /// previous states than `states`; [`Status::Unsupported`] without an aggregator's memories;
+    /// [`Status::UnsupportedByHandle`] if the handle is for reading; [`Status::KeyMissing`]; [`Status::Full`] after
+    /// 2^62 meetings. Nothing is changed then.
     pub fn meet(&mut self, id: &[u8], now: StateValue, previous: &[StateValue]) -> Result<Meeting> {
         self.meet_hash(self.base().hasher().hash_key(id)?, now, previous)
     }
 
-    /// [`Aggregate::meet`] of a number.
+    /// [`Aggregate::meet`] for an id that is a `u64`.
     ///
     /// # Errors
     /// As [`Aggregate::meet`].
@@ -134,7 +137,7 @@ impl Aggregate {
         self.meet_hash(self.base().hasher().hash_u64(id)?, now, previous)
     }
 
-    /// [`Aggregate::meet`] of the hash of an id.
+    /// [`Aggregate::meet`] for the hash of an id.
     ///
     /// # Errors
     /// As [`Aggregate::meet`].
@@ -144,7 +147,7 @@ impl Aggregate {
     }
 
     /// Forgets the participant with this id, which is aggregated in the state `now`, and takes its value away. Returns
-    /// false, with nothing changed, if it is not aggregated in this state.
+    /// false, with nothing changed, if the participant is not aggregated in this state.
     ///
     /// # Errors
     /// As [`Aggregate::meet`].
@@ -152,7 +155,7 @@ impl Aggregate {
         self.leave_hash(self.base().hasher().hash_key(id)?, now)
     }
 
-    /// [`Aggregate::leave`] of a number.
+    /// [`Aggregate::leave`] for an id that is a `u64`.
     ///
     /// # Errors
     /// As [`Aggregate::meet`].
@@ -160,7 +163,7 @@ impl Aggregate {
         self.leave_hash(self.base().hasher().hash_u64(id)?, now)
     }
 
-    /// [`Aggregate::leave`] of the hash of an id.
+    /// [`Aggregate::leave`] for the hash of an id.
     ///
     /// # Errors
     /// As [`Aggregate::meet`].
@@ -170,8 +173,8 @@ impl Aggregate {
     }
 
     /// The states that this disseminator told the aggregator with this id, in ascending order: none before their first
-    /// meeting, then one. At the false-positive rate of the memory there are others, so cite all of them; the
-    /// aggregator finds out which one it has. Looks up all states.
+    /// meeting, then one. At the false-positive rate the list also has states that were never told. Cite all of them:
+    /// the aggregator finds out which one is aggregated. Looks up all states.
     ///
     /// # Errors
     /// [`Status::Unsupported`] without a disseminator's memory; [`Status::KeyMissing`]; [`Status::OutOfMemory`].
@@ -179,7 +182,7 @@ impl Aggregate {
         self.told_hash(self.base().hasher().hash_key(aggregator)?)
     }
 
-    /// [`Aggregate::told`] of a number.
+    /// [`Aggregate::told`] for an id that is a `u64`.
     ///
     /// # Errors
     /// As [`Aggregate::told`].
@@ -187,7 +190,7 @@ impl Aggregate {
         self.told_hash(self.base().hasher().hash_u64(aggregator)?)
     }
 
-    /// [`Aggregate::told`] of the hash of an id.
+    /// [`Aggregate::told`] for the hash of an id.
     ///
     /// # Errors
     /// As [`Aggregate::told`].
@@ -206,13 +209,13 @@ impl Aggregate {
     /// state beside the previous one, and the next meeting shows which of them is aggregated.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] for a state that there is not; [`Status::Unsupported`] without a disseminator's memory;
-    /// [`Status::UnsupportedByHandle`] if the handle is for reading; [`Status::KeyMissing`].
+    /// [`Status::OutOfRange`] for a state that is not below the parameter `states`; [`Status::Unsupported`] without a
+    /// disseminator's memory; [`Status::UnsupportedByHandle`] if the handle is for reading; [`Status::KeyMissing`].
     pub fn tell(&mut self, aggregator: &[u8], state: u32, answer: Option<Meeting>) -> Result<()> {
         self.tell_hash(self.base().hasher().hash_key(aggregator)?, state, answer)
     }
 
-    /// [`Aggregate::tell`] of a number.
+    /// [`Aggregate::tell`] for an id that is a `u64`.
     ///
     /// # Errors
     /// As [`Aggregate::tell`].
@@ -220,7 +223,7 @@ impl Aggregate {
         self.tell_hash(self.base().hasher().hash_u64(aggregator)?, state, answer)
     }
 
-    /// [`Aggregate::tell`] of the hash of an id.
+    /// [`Aggregate::tell`] for the hash of an id.
     ///
     /// # Errors
     /// As [`Aggregate::tell`].
@@ -231,7 +234,7 @@ impl Aggregate {
     }
 
     /// Forgets that the aggregator with this id was told `state`, for an aggregator that left or that lost its
-    /// memories. Returns false, with nothing changed, if it was not told.
+    /// memories. Returns false, with nothing changed, if the aggregator was not told `state`.
     ///
     /// # Errors
     /// As [`Aggregate::tell`].
@@ -239,7 +242,7 @@ impl Aggregate {
         self.forget_hash(self.base().hasher().hash_key(aggregator)?, state)
     }
 
-    /// [`Aggregate::forget`] of a number.
+    /// [`Aggregate::forget`] for an id that is a `u64`.
     ///
     /// # Errors
     /// As [`Aggregate::tell`].
@@ -247,7 +250,7 @@ impl Aggregate {
         self.forget_hash(self.base().hasher().hash_u64(aggregator)?, state)
     }
 
-    /// [`Aggregate::forget`] of the hash of an id.
+    /// [`Aggregate::forget`] for the hash of an id.
     ///
     /// # Errors
     /// As [`Aggregate::tell`].
@@ -280,7 +283,8 @@ impl Aggregate {
     /// the exact distribution of values, with maximum, minimum and median.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] for a state that there is not; [`Status::Unsupported`] without an aggregator's memories.
+    /// [`Status::OutOfRange`] for a state that is not below the parameter `states`; [`Status::Unsupported`] without an
+    /// aggregator's memories.
     pub fn count_of(&self, state: u32) -> Result<u64> {
         self.check_role("count the participants of a state", self.memories.layout().aggregates(), "disseminator")?;
         self.memories.check_number(state)?;

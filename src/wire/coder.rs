@@ -1,5 +1,5 @@
-//! Binary arithmetic coding (a range coder): an interval of 64-bit numbers becomes narrower with every choice, and its
-//! leading 32 bits are given away when they are known.
+//! Binary arithmetic coding (a range coder): an interval of 64-bit numbers becomes narrower with every choice. The
+//! encoder writes the leading 32 bits of the interval when they are known.
 
 use crate::error::Result;
 use crate::storage::try_vec;
@@ -7,10 +7,10 @@ use crate::storage::try_vec;
 /// Probabilities are 16-bit fractions, from 1 to 2^16 - 1.
 pub const PROBABILITY_BITS: u32 = 16;
 
-/// The interval is kept at least so wide, so that a product with a probability loses at most 2^-16 of it.
+/// The interval is kept at least this wide, so that a product with a probability loses at most 2^-16 of the interval.
 const LEAST: u64 = 1 << 32;
 
-/// How many bytes are given away at once.
+/// How many bytes are written at once.
 const BUFFER: usize = 1 << 14;
 
 /// Takes the bytes of a code, piece by piece and in order.
@@ -38,7 +38,7 @@ impl<'a, 'b> Encoder<'a, 'b> {
         Ok(Encoder { low: 0, range: u64::MAX, held: None, ones: 0, zeros: 0, buffer: try_vec(BUFFER)?, put })
     }
 
-    /// Writes whether something is zero, which it is with this probability.
+    /// Writes whether something is zero. `zero` is the probability that it is.
     #[inline]
     pub fn choice(&mut self, is_zero: bool, zero: u16) -> Result<()> {
         let bound = (self.range >> PROBABILITY_BITS) * u64::from(zero);
@@ -153,7 +153,7 @@ impl<'a, 'b> Encoder<'a, 'b> {
     }
 }
 
-/// Reads what an [`Encoder`] wrote. The choices of other bytes are arbitrary ones.
+/// Reads what an [`Encoder`] wrote. From other bytes a decoder reads arbitrary choices.
 pub struct Decoder<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -182,7 +182,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Whether something is zero, which it is with this probability.
+    /// Whether something is zero. `zero` is the probability that it is.
     #[inline]
     pub fn choice(&mut self, zero: u16) -> bool {
         let bound = (self.range >> PROBABILITY_BITS) * u64::from(zero);

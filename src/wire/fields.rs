@@ -1,4 +1,4 @@
-//! The header of a filter as 18 numbers, of which a form has those that differ from the numbers of a base.
+//! The header of a filter as 18 fields, which are numbers. A form has only the fields that differ from those of a base.
 
 use crate::contract::Base;
 use crate::error::{Error, Result, error};
@@ -6,13 +6,13 @@ use crate::format::{Geometry, Header, PAYLOAD_UNIT};
 use crate::hash::HashFunction;
 use crate::spec::KindId;
 
-/// How many numbers there are.
+/// How many fields there are.
 const COUNT: usize = 18;
 
 /// The decimal digits after the point that a short rate has at most.
 const DIGITS: u32 = 15;
 
-/// The numbers, those first that most filters have and that most deltas change.
+/// The fields. Those that most filters have and most deltas change come first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fields([u64; COUNT]);
 
@@ -24,7 +24,7 @@ impl Fields {
         fields
     }
 
-    /// The numbers of a header.
+    /// The fields of a header.
     pub fn of(header: &Header) -> Fields {
         let Geometry { bits, hashes, words, payload_bytes } = header.geometry;
         let mut fields = Fields([0; COUNT]);
@@ -45,7 +45,7 @@ impl Fields {
         fields
     }
 
-    /// The header that has these numbers, checked as the header of an image is.
+    /// The header that has these fields, checked as the header of an image is.
     ///
     /// # Errors
     /// As [`Header::decode`].
@@ -76,7 +76,7 @@ impl Fields {
         Header::decode(&header.encode())
     }
 
-    /// Gives `put` the numbers that differ from those of a base.
+    /// Gives `put` the fields that differ from those of a base.
     pub fn write(&self, base: &Fields, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let changes = self.0.iter().zip(&base.0).map(|(new, old)| new ^ old);
         let which = changes.clone().enumerate().fold(0, |which, (i, change)| which | u64::from(change != 0) << i);
@@ -84,7 +84,7 @@ impl Fields {
         changes.filter(|change| *change != 0).try_for_each(|change| write_varint(change, put))
     }
 
-    /// Takes the numbers that [`Fields::write`] wrote from the start of `bytes`.
+    /// Takes the fields that [`Fields::write`] wrote from the start of `bytes`.
     ///
     /// # Errors
     /// [`Status::Truncated`](crate::Status::Truncated), [`Status::Corrupt`](crate::Status::Corrupt).
@@ -103,10 +103,10 @@ impl Fields {
     }
 }
 
-/// The header that describes a filter at this moment. The filter is one that somebody vouches for.
+/// The header that describes a filter at this moment.
 ///
 /// # Errors
-/// [`Status::Dirty`](crate::Status::Dirty) if nobody does.
+/// [`Status::Dirty`](crate::Status::Dirty) if nobody vouches for the filter.
 pub fn described(base: &Base) -> Result<Header> {
     if base.is_unvouched() {
         return Err(unvouched());
@@ -119,8 +119,8 @@ fn unvouched() -> Error {
     error!(Dirty, "nobody vouches for the filter, and neither a packed form nor a delta could say so: vouch first")
 }
 
-/// A rate as a number: twice its bits, or, if the rate is a decimal `m / 10^e` of few digits, the odd number
-/// `m 2^5 + e 2 + 1`. Rates are not above 1, so that the bits have two leading zeros.
+/// A rate as a number: twice its bits, or, if the rate is a decimal `m / 10^e` of few digits, the odd number `m 2^5 + e
+/// 2 + 1`. Rates are not above 1, so the two highest bits are 0.
 fn number_of_rate(rate: f64) -> u64 {
     let decimal = (0..=DIGITS).find_map(|digits| {
         let whole = (rate * power_of_ten(digits)).round();

@@ -1,4 +1,4 @@
-//! What filters send to each other: a filter as few bytes ([`pack`]), and what changed between two states of one filter
+//! Filters on the wire: a filter in few bytes ([`pack`]), and what changed between two states of one filter
 //! ([`delta`]). The payload of either is arithmetic-coded, so that it takes the entropy of its fill (Mitzenmacher,
 //! "Compressed Bloom filters", 2002). `docs/format.md` specifies both to the byte.
 
@@ -25,7 +25,7 @@ const VERSION: u8 = 1;
 const PACKED: [u8; 3] = *b"\x89PW";
 /// How a delta begins, before its version.
 const DELTA: [u8; 3] = *b"\x89PD";
-/// The length of a digest.
+/// The length of the checksum of a state, and of a check.
 const DIGEST: usize = 8;
 
 /// Gives the packed form of a filter, map or sketch to `sink`, piece by piece and in order. The form has everything
@@ -34,8 +34,9 @@ const DIGEST: usize = 8;
 /// entropy of the payload's fill, some 25 bytes for the header and the check, and the kind's own words. That holds for
 /// fills up to 31/32.
 ///
-/// Threads may insert meanwhile: the form has all keys whose insertion happened before. Takes time linear in the
-/// payload, and little memory; but an image in place is copied first.
+/// Threads may insert meanwhile: the form has all keys whose insertion happened before. The form may then be larger,
+/// because the fills on which its code rests change. Takes time linear in the payload, and little memory beside a copy
+/// of an image in place.
 ///
 /// # Errors
 /// The errors of the sink; [`Status::Dirty`](crate::Status::Dirty) if nobody vouches for the payload;
@@ -51,7 +52,7 @@ pub fn pack(image: &impl Image, sink: &mut Sink) -> Result<()> {
     write_payload(&[], new, &header, form).map(drop)
 }
 
-/// The handle whose packed form `bytes` are, in memory of its own. `most_bytes` is the most bytes that the image may
+/// Makes a handle from its packed form `bytes`, in memory of its own. `most_bytes` is the most bytes that the image may
 /// have: a form that claims more is refused before its memory is asked for. `key` is the secret key of a keyed filter,
 /// without which no keys can be hashed.
 ///
@@ -71,9 +72,9 @@ pub fn unpack<H: Image>(bytes: &[u8], most_bytes: u64, key: Option<&SecretKey>) 
     finish(Base::new(row, header, hasher, words), bytes, rest, check)
 }
 
-/// Gives a delta to `sink`: what changed from `old` to `new`, which are two states of one filter, map or sketch. A
-/// filter that grows may be longer in the new state. The delta takes as few bytes as the changed bits need, and some 25
-/// bytes more. [`patch`] makes `new` of `old` and the delta.
+/// Gives a delta to `sink`: what changed from `old`, the older state of a filter, map or sketch, to `new`, the newer
+/// one. A filter that grows may have grown. The delta takes as many bytes as the changed bits need, and some 25 bytes
+/// more. [`patch`] makes `new` from `old` and the delta.
 ///
 /// # Errors
 /// [`Status::Incompatible`](crate::Status::Incompatible) if the handles differ in kind, layout, geometry, hash
@@ -90,15 +91,15 @@ pub fn delta<H: Image>(old: &H, new: &H, sink: &mut Sink) -> Result<()> {
     form.put(&digest.to_le_bytes())?;
     Fields::of(&after).write(&Fields::of(&before), &mut |bytes| form.put(bytes))?;
     write_payload(old.words().shared(), new, &after, form)?;
-    // A filter may not change that is only read, but the old state's insertions may go on in other threads.
+    // Other threads may insert into `old` while this function reads it.
     match digest_of(&before, old.words())? == digest {
         true => Ok(()),
         false => Err(error!(Dirty, "the older filter changed while the delta was made")),
     }
 }
 
-/// The state that `bytes`, a delta, make of the state `old`, in memory of its own. `most_bytes` is the most bytes that
-/// its image may have. Threads must not insert into `old` meanwhile.
+/// Makes the newer state of the delta `bytes` from the older state `old`, in memory of its own. `most_bytes` is the
+/// most bytes that the image of the newer state may have. Threads must not insert into `old` meanwhile.
 ///
 /// # Errors
 /// [`Status::Incompatible`](crate::Status::Incompatible) if the delta is for another state;
@@ -125,7 +126,7 @@ pub fn patch<H: Image>(old: &H, bytes: &[u8], most_bytes: u64) -> Result<H> {
 }
 
 impl Filter {
-    /// Becomes the state that a delta makes of this one; see [`patch`].
+    /// Changes the filter from the older state of a delta to the newer one; see [`patch`].
     ///
     /// # Errors
     /// As [`patch`]; [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) for an image in place. The
@@ -139,7 +140,7 @@ impl Filter {
     }
 }
 
-/// The base of an image in place, or of a compact form, copied and checked. `None` for memory of a handle's own.
+/// Copies and checks the base of an image in place or of a compact form. `None` for a handle in memory of its own.
 fn copy_in_place(base: &Base) -> Result<Option<Base>> {
     if base.is_own() { Ok(None) } else { base.copy().map(Some) }
 }
@@ -155,7 +156,7 @@ fn digest_of(header: &Header, words: &Words) -> Result<u64> {
     Ok(digest.finish())
 }
 
-/// The check of a form with this state and these bytes before the check.
+/// The check of a form, from the checksum of the resulting state and the checksum of the bytes before the check.
 fn check_of(state: u64, form: u64) -> u64 {
     let mut both = [0; 2 * DIGEST];
     both[..DIGEST].copy_from_slice(&state.to_le_bytes());
@@ -175,7 +176,7 @@ fn check_size(header: &Header, most_bytes: u64) -> Result<()> {
 
 /// A form that is being written.
 struct Form<'a, 'b> {
-    /// Of the bytes so far.
+    /// The checksum of the bytes so far.
     digest: Checksum,
     sink: &'a mut Sink<'b>,
 }
@@ -192,7 +193,7 @@ impl Form<'_, '_> {
     }
 }
 
-/// Writes the payload of `new`, less that of an old state, and the check of the form.
+/// Writes the payload of `new` XOR that of an old state, and the check of the form.
 fn write_payload(old: &[AtomicU64], new: &Base, header: &Header, mut form: Form) -> Result<()> {
     let words = new.words().shared();
     let load = |words: &[AtomicU64], i: usize| words.get(i).map_or(0, |word| word.load(Ordering::Relaxed));
@@ -200,7 +201,7 @@ fn write_payload(old: &[AtomicU64], new: &Base, header: &Header, mut form: Form)
     state.update(&header.encode());
     let mut buffer = try_vec(8 * NODE_WORDS)?;
     buffer.resize(8 * NODE_WORDS, 0);
-    // The digest and the code are of the same words, even if others change these meanwhile.
+    // The checksum and the code are of the same words, even if other threads change these words meanwhile.
     let take = |range: core::ops::Range<usize>, piece: &mut Vec<u64>| {
         let bytes = copy_words(&words[range.clone()], &mut buffer[..8 * range.len()]);
         state.update(bytes);
@@ -238,7 +239,7 @@ fn truncated(bytes: &[u8]) -> crate::Error {
     error!(Truncated, "the form ends after {} bytes, inside its first or last part", bytes.len())
 }
 
-/// The handle over a base, whose payload the code changes first. `bytes` are the whole form.
+/// The handle over a base, after the code has changed the payload of the base. `bytes` are the whole form.
 fn finish<H: Image>(mut base: Base, bytes: &[u8], code: &[u8], check: u64) -> Result<H> {
     runs::decode(code, base.writable()?)?;
     let form = Checksum::of(&bytes[..bytes.len() - DIGEST]);

@@ -1,7 +1,8 @@
 //! The probabilities of arrays of independent bits, and how words are coded with them.
 //!
-//! 2^i bits are a node of level i. A node is coded as whether it is zero, and if it is not, which of its halves are.
-//! All probabilities follow from that of a single bit, with integers alone, so that every machine has the same ones.
+//! A node of level i is 2^i bits. The code of a node says whether the node is zero, and if it is not, which of its
+//! halves are. All probabilities follow from that of a single bit, with integers alone. So every machine has the same
+//! probabilities.
 
 use super::coder::{Decoder, Encoder};
 use crate::error::Result;
@@ -26,8 +27,8 @@ impl Fill {
     /// The fill of uncoded words.
     pub const UNCODED: Fill = Fill(0);
 
-    /// The fill for so many ones among `bits` bits. It is never zero, because more words may come to have ones while
-    /// they are counted.
+    /// The fill for so many ones among `bits` bits. The fill is never zero, because other threads may set bits while
+    /// the ones are counted.
     pub fn of(ones: u64, bits: u64) -> Fill {
         if ones.abs_diff(bits - ones) < bits / 16 {
             return Fill::UNCODED;
@@ -36,7 +37,7 @@ impl Fill {
         let share = ((2 * u128::from(ones) + 1) << 62) / (u128::from(bits) + 1);
         let share = (share as u64).clamp(1, (1 << 63) - 1);
         let exponent = share.leading_zeros();
-        // To the nearest of the mantissas with this exponent.
+        // The nearest of the mantissas with this exponent.
         let mantissa = ((share << exponent).saturating_add(1 << 58) >> 59) - 16;
         Fill((exponent as u16) << 4 | mantissa as u16)
     }
@@ -44,9 +45,10 @@ impl Fill {
 
 /// The probabilities for one fill.
 pub struct Model {
-    /// That a node of each level is zero.
+    /// For each level, the probability that a node is zero.
     zero: [u16; TOP + 1],
-    /// That the first half, of each level, of a node is zero if the node is not.
+    /// For each level, the probability that the first half of a node is zero, if the node is not and its halves have
+    /// this level.
     first: [u16; TOP],
 }
 
@@ -65,8 +67,8 @@ impl Model {
         for level in 0..=TOP {
             model.zero[level] = probability(clear);
             if let Some(first) = model.first.get_mut(level) {
-                // A half is zero with probability q. The node is zero with q q, and it is not but its first half is
-                // with q (1 - q).
+                // A half is zero with probability q. Both halves are zero with q q, and only the first one with q (1 -
+                // q).
                 let quotient = (u128::from(clear) << 63) / (u128::from(clear) + u128::from(ONE));
                 *first = probability(quotient as u64);
             }

@@ -1,5 +1,5 @@
-//! A payload as a code: runs of pieces with one fill each. A payload that has several arrays, such as levels, gets runs
-//! of its own for each.
+//! A payload as a code: runs of pieces with one fill each. If a payload has several arrays, such as levels, each array
+//! gets runs of its own.
 
 use super::coder::{Decoder, Encoder, PROBABILITY_BITS, Put};
 use super::model::{Fill, Model, NODE_WORDS, TOP};
@@ -8,7 +8,8 @@ use crate::sizing::{ln, ln_1p_minus};
 use crate::storage::try_vec;
 use core::ops::Range;
 
-/// A run is worth it if it saves more bits than its beginning costs: a flag, a fill, and its length in two parts.
+/// A new run pays if it saves more bits than its beginning takes: a flag, a fill, and the number of pieces in two
+/// parts.
 const RUN_BITS: f64 = 32.0;
 
 /// How many bits the length of a run's number of pieces is written with.
@@ -59,8 +60,8 @@ fn plan(count: usize, word: impl Fn(usize) -> u64) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
-/// Codes a payload of so many words. `word` gives a single word, to plan the runs. `take` appends the words of a range
-/// that are coded, each once and in order; these may differ from the ones before.
+/// Codes a payload of so many words. `word` gives a single word, to plan the runs. `take` appends the words of a range,
+/// each once and in order, and these are coded. They may differ from the words that `word` gave.
 ///
 /// # Errors
 /// The errors of `put`; [`Status::OutOfMemory`](crate::Status::OutOfMemory).

@@ -45,8 +45,8 @@ inline constexpr verb<petal_aggregate_forget, petal_aggregate_forget_u64, petal_
 
 }  // namespace detail
 
-/// Sum, mean, maximum, minimum and count of values that change, where each participant counts once however often it is
-/// met. Aggregates cannot merge. See petal_aggregate.h.
+/// Sum, mean, maximum, minimum and count of values that change, where each participant counts once, however often the
+/// participant is met. Aggregates cannot merge. See petal_aggregate.h.
 ///
 ///     const petal::spec spec = petal::spec().kind(PETAL_KIND_AGGREGATE).capacity(1000);
 ///     petal::aggregate ours(spec), theirs(spec);
@@ -66,8 +66,8 @@ class aggregate : public detail::image_owner<aggregate, petal_aggregate, detail:
     });
   }
 
-  /// Meets the participant with this id, which is in the state `now`. It cites `count` states that it may have told
-  /// this aggregator before, each with its value.
+  /// Meets the participant with this id, which is in the state `now`. `previous` has the `count` states that the
+  /// participant may have told this aggregator before, each with its value.
   template <class Key>
   result<petal_meeting> try_meet(const Key &id, petal_state_value now, const petal_state_value *previous = nullptr,
                                  std::size_t count = 0) noexcept(detail::is_nothrow_key<Key>()) {
@@ -77,8 +77,8 @@ class aggregate : public detail::image_owner<aggregate, petal_aggregate, detail:
       });
     });
   }
-  /// Forgets the participant with this id, which is aggregated in the state `now`. False, with nothing changed, if it
-  /// is not.
+  /// Forgets the participant with this id, which is aggregated in the state `now`. False, with nothing changed, if the
+  /// participant is not aggregated in this state.
   template <class Key>
   result<bool> try_leave(const Key &id, petal_state_value now) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(id, [&](auto one) noexcept -> result<bool> {
@@ -87,7 +87,8 @@ class aggregate : public detail::image_owner<aggregate, petal_aggregate, detail:
       });
     });
   }
-  /// The states that this disseminator told the aggregator with this id, mostly none or one. Cite all of them.
+  /// The states that this disseminator told the aggregator with this id: none before their first meeting, then one. At
+  /// the false-positive rate the list also has states that were never told. Cite all of them.
   template <class Key>
   result<std::vector<std::uint32_t>> try_told(const Key &id) const noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(id, [&](auto one) noexcept -> result<std::vector<std::uint32_t>> {
@@ -103,7 +104,7 @@ class aggregate : public detail::image_owner<aggregate, petal_aggregate, detail:
       return states;
     });
   }
-  /// Notes what the aggregator with this id answered when it was told `state`; NULL if no answer came.
+  /// Notes what the aggregator with this id answered when it was told `state`. `answer` is nullptr if no answer came.
   template <class Key>
   result<void> try_tell(const Key &id, std::uint32_t state,
                         const petal_meeting *answer) noexcept(detail::is_nothrow_key<Key>()) {
@@ -113,7 +114,8 @@ class aggregate : public detail::image_owner<aggregate, petal_aggregate, detail:
       });
     });
   }
-  /// Forgets that the aggregator with this id was told `state`. False, with nothing changed, if it was not.
+  /// Forgets that the aggregator with this id was told `state`. False, with nothing changed, if the aggregator was not
+  /// told `state`.
   template <class Key>
   result<bool> try_forget(const Key &id, std::uint32_t state) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(id, [&](auto one) noexcept -> result<bool> {

@@ -40,7 +40,7 @@ struct digest_calls {
 
 }  // namespace detail
 
-/// The places where an excerpt was found, and what the search says of them.
+/// The places where an excerpt was found, and the report of the search.
 struct excerpt_found {
   std::vector<petal_digest_match> matches;
   petal_digest_found report{};
@@ -57,7 +57,7 @@ struct excerpt_found {
 /// See petal_digest.h.
 class digest : public detail::image_owner<digest, petal_digest, detail::digest_calls> {
  public:
-  /// A digest without a handle, as after a move.
+  /// Holds nothing, like one that was moved from.
   digest() noexcept = default;
 
   /// Makes an empty digest.
@@ -103,9 +103,10 @@ class digest : public detail::image_owner<digest, petal_digest, detail::digest_c
     found.matches.resize(found.report.matches);
     return found;
   }
-  /// The bytes of the shortest excerpt that can be asked for.
+  /// The length in bytes of the shortest excerpt that `find()` takes.
   std::uint64_t shortest_excerpt() const noexcept { return petal_digest_shortest_excerpt(get()); }
-  /// The bytes of the shortest excerpt that is found with at most this probability if it did not go by; 0 if none is.
+  /// The length in bytes of the shortest excerpt that is found with at most this probability although no payload has
+  /// it; 0 if no excerpt up to 2^20 bytes is long enough.
   result<std::uint64_t> try_shortest_excerpt_at(double rate) const noexcept {
     return detail::output(std::uint64_t{0}, [&](std::uint64_t *length, petal_error *error) noexcept {
       return petal_digest_shortest_excerpt_at(get(), rate, length, error);
@@ -131,7 +132,7 @@ class digest : public detail::image_owner<digest, petal_digest, detail::digest_c
       return petal_digest_payload_at(get(), index, &told->first, &told->second, error);
     });
   }
-  /// Keeps bytes of yours in the image.
+  /// Keeps bytes of yours in the image, in place of those that were there before.
   result<void> try_attach(bytes data) noexcept {
     return detail::tried([&](petal_error *error) noexcept {
       return petal_digest_attach(get(), data.data(), data.size(), error);

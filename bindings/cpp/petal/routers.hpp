@@ -51,7 +51,8 @@ enum class received : petal_received {
   changed = PETAL_RECEIVED_CHANGED,
   /// The levels of the edge are what they were.
   unchanged = PETAL_RECEIVED_UNCHANGED,
-  /// A message before was lost. The edge is as it was: ask the neighbour for `router::advertise()`.
+  /// The message tells what changed since a message that did not come. The edge is as it was: ask the neighbour for
+  /// `router::advertise()`.
   needs_all = PETAL_RECEIVED_NEEDS_ALL,
 };
 
@@ -165,8 +166,8 @@ class router : public detail::image_owner<router, petal_router, detail::router_c
       return petal_router_edge(get(), neighbour, edge, error);
     });
   }
-  /// A message with all levels for a neighbour. The bytes belong to the router, and stay until it makes another
-  /// message.
+  /// A message with all levels for a neighbour. The bytes belong to the router, and stay until the router makes another
+  /// message or ends.
   result<bytes> try_advertise(std::uint64_t neighbour) noexcept { return send(petal_router_advertise, neighbour); }
   /// A message with what changed since the last message to a neighbour; empty if nothing changed.
   result<bytes> try_advertise_changes(std::uint64_t neighbour) noexcept {
@@ -181,7 +182,8 @@ class router : public detail::image_owner<router, petal_router, detail::router_c
     if (code != PETAL_OK) return error.settle(code);
     return static_cast<received>(outcome);
   }
-  /// Where a query for a key goes. `from`, nullable, is the neighbour from which the query came.
+  /// Where a query for a key goes. `from`, nullable, points to the number of the neighbour from which the query came.
+  /// You count the hops: pass one less at each node.
   template <class Key>
   result<petal_route> try_route(const Key &key, const std::uint64_t *from,
                                 std::uint32_t hops_left) const noexcept(detail::is_nothrow_key<Key>()) {

@@ -18,7 +18,7 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-/// The bytes that `write` writes into a buffer of as many bytes as `size` says.
+/// The bytes that `write` writes into a buffer whose length `size` says.
 template <class Size, class Write>
 result<std::vector<std::byte>> written_by(Size &&size, Write &&write) noexcept {
   const auto length = output(std::size_t{0}, size);
@@ -51,7 +51,7 @@ result<void> delta_through(const filter &from, const filter &to, Write &write, b
 
 }  // namespace detail
 
-/// A filter as few bytes; see petal_wire.h. Packs twice, for the size and for the bytes: `try_pack_to()` packs once.
+/// A filter in few bytes; see petal_wire.h. Packs twice, for the size and for the bytes: `try_pack_to()` packs once.
 inline result<std::vector<std::byte>> try_pack(const filter &of) noexcept {
   return detail::written_by(
       [&](std::size_t *size, petal_error *error) noexcept { return petal_filter_packed_size(of.get(), size, error); },
@@ -59,14 +59,15 @@ inline result<std::vector<std::byte>> try_pack(const filter &of) noexcept {
         return petal_filter_pack(of.get(), buffer, length, written, error);
       });
 }
-/// A filter as few bytes, piece by piece and in order, to `write(petal::bytes)`, which returns nothing, or false to
-/// stop. What it throws is dropped and becomes `status::callback`; `pack_to()` passes it on.
+/// Gives a filter in few bytes, piece by piece and in order, to `write(petal::bytes)`, which returns nothing, or false
+/// to stop. An exception of `write` is dropped and becomes `status::callback`; `pack_to()` passes the exception on.
 template <class Write>
 result<void> try_pack_to(const filter &of, Write &&write) noexcept {
   detail::barrier barrier;
   return detail::pack_through(of, write, barrier);
 }
-/// The filter that was packed, in memory of its own. `most_bytes` is the most bytes that its image may have.
+/// The filter that was packed, in memory of its own. `most_bytes` is the most bytes that the image of the filter may
+/// have.
 inline result<filter> try_unpack(bytes packed, std::uint64_t most_bytes, const open_options &options = {}) noexcept {
   petal_filter *handle = nullptr;
   failure error;
@@ -75,7 +76,7 @@ inline result<filter> try_unpack(bytes packed, std::uint64_t most_bytes, const o
   if (code != PETAL_OK) return error.settle(code);
   return filter::adopt(handle);
 }
-/// What changed from `from` to `to`, two states of one filter.
+/// What changed from `from`, the older state of a filter, to `to`, the newer one.
 inline result<std::vector<std::byte>> try_delta(const filter &from, const filter &to) noexcept {
   return detail::written_by(
       [&](std::size_t *size, petal_error *error) noexcept {
@@ -85,13 +86,14 @@ inline result<std::vector<std::byte>> try_delta(const filter &from, const filter
         return petal_filter_delta(from.get(), to.get(), buffer, length, written, error);
       });
 }
-/// What changed, piece by piece and in order, to `write(petal::bytes)`, as in `try_pack_to()`.
+/// Gives what changed, piece by piece and in order, to `write(petal::bytes)`, as `try_pack_to()` does.
 template <class Write>
 result<void> try_delta_to(const filter &from, const filter &to, Write &&write) noexcept {
   detail::barrier barrier;
   return detail::delta_through(from, to, write, barrier);
 }
-/// Makes of `old` the state that the delta leads to. A failure changes nothing.
+/// Changes `old` from the older state of the delta to the newer one. `most_bytes` is the most bytes that the image of
+/// the newer state may have. A failure changes nothing.
 inline result<void> try_patch(filter &old, bytes delta, std::uint64_t most_bytes) noexcept {
   return detail::tried([&](petal_error *error) noexcept {
     return petal_filter_patch(old.get(), delta.data(), delta.size(), most_bytes, error);

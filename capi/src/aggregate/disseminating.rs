@@ -43,9 +43,9 @@ unsafe fn list(told: &[u32], states: *mut u32, room: usize, count: *mut usize) -
 }
 
 /// Lists the states that this disseminator told the aggregator with this id, in ascending order: none before their
-/// first meeting, then one. At the false-positive rate there are others, so cite all of them; the aggregator finds out
-/// which one it has. `count` becomes the number of all. The function writes the first `room` of these to `states`,
-/// which may be NULL if `room` is 0. Looks up all states.
+/// first meeting, then one. At the false-positive rate the list also has states that were never told. Cite all of them:
+/// the aggregator finds out which one is aggregated. `count` becomes the number of all states in the list. The function
+/// writes the first `room` of these to `states`, which may be NULL if `room` is 0. Looks up all states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_told(
     aggregate: *const petal_aggregate,
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn petal_aggregate_told(
     })
 }
 
-/// `petal_aggregate_told()` of a number.
+/// Lists what this disseminator told the aggregator whose id is a uint64_t, as `petal_aggregate_told()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_told_u64(
     aggregate: *const petal_aggregate,
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn petal_aggregate_told_u64(
     })
 }
 
-/// `petal_aggregate_told()` of the hash of an id.
+/// Lists what this disseminator told the aggregator whose id has this hash, as `petal_aggregate_told()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_told_hash(
     aggregate: *const petal_aggregate,
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn petal_aggregate_tell(
     })
 }
 
-/// `petal_aggregate_tell()` of a number.
+/// Notes the answer of the aggregator whose id is a uint64_t, as `petal_aggregate_tell()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_tell_u64(
     aggregate: *mut petal_aggregate,
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn petal_aggregate_tell_u64(
     })
 }
 
-/// `petal_aggregate_tell()` of the hash of an id.
+/// Notes the answer of the aggregator whose id has this hash, as `petal_aggregate_tell()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_tell_hash(
     aggregate: *mut petal_aggregate,
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn petal_aggregate_tell_hash(
 }
 
 /// Forgets that the aggregator with this id was told `state`, for an aggregator that left or lost its memories.
-/// `forgotten`, nullable, becomes false, with nothing changed, if it was not told.
+/// `forgotten`, nullable, becomes false, with nothing changed, if the aggregator was not told `state`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_forget(
     aggregate: *mut petal_aggregate,
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn petal_aggregate_forget(
     })
 }
 
-/// `petal_aggregate_forget()` of a number.
+/// Forgets what the aggregator whose id is a uint64_t was told, as `petal_aggregate_forget()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_forget_u64(
     aggregate: *mut petal_aggregate,
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn petal_aggregate_forget_u64(
     })
 }
 
-/// `petal_aggregate_forget()` of the hash of an id.
+/// Forgets what the aggregator whose id has this hash was told, as `petal_aggregate_forget()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_forget_hash(
     aggregate: *mut petal_aggregate,

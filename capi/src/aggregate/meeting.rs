@@ -68,10 +68,10 @@ unsafe fn cited<'a>(previous: *const petal_state_value, count: usize) -> Result<
     unsafe { boundary::elements(previous.cast(), count, "previous") }
 }
 
-/// Meets the participant with this id, which is in a state with a value. `previous` has the states that it may have
-/// told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if there are none.
-/// Returns `PETAL_ERR_OUT_OF_RANGE` for a state that there is not, a value that is not finite, and more previous states
-/// than there are. Takes the time of a lookup for each cited state and two more.
+/// Meets the participant with this id, which is in a state with a value. `previous` has the states that the participant
+/// may have told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if there are
+/// none. Returns `PETAL_ERR_OUT_OF_RANGE` for a state that is not below the parameter `states`, a value that is not
+/// finite, and more previous states than `states`. Takes the time of one lookup for each cited state, and of two more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_meet(
     aggregate: *mut petal_aggregate,
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn petal_aggregate_meet(
     })
 }
 
-/// `petal_aggregate_meet()` of a number.
+/// Meets the participant whose id is a uint64_t, as `petal_aggregate_meet()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_meet_u64(
     aggregate: *mut petal_aggregate,
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn petal_aggregate_meet_u64(
     })
 }
 
-/// `petal_aggregate_meet()` of the hash of an id.
+/// Meets the participant whose id has this hash, as `petal_aggregate_meet()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_meet_hash(
     aggregate: *mut petal_aggregate,
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn petal_aggregate_leave(
     })
 }
 
-/// `petal_aggregate_leave()` of a number.
+/// Forgets the participant whose id is a uint64_t, as `petal_aggregate_leave()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_leave_u64(
     aggregate: *mut petal_aggregate,
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn petal_aggregate_leave_u64(
     })
 }
 
-/// `petal_aggregate_leave()` of the hash of an id.
+/// Forgets the participant whose id has this hash, as `petal_aggregate_leave()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_leave_hash(
     aggregate: *mut petal_aggregate,

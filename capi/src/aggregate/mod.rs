@@ -15,7 +15,7 @@
 //!     petal_aggregate_meet(ours, "sensor 7", 8, 0, 18.5, NULL, 0, &answer, NULL);
 //!     petal_aggregate_tell(theirs, "we", 2, 0, &answer, NULL);
 //!
-//! Later the sensor is in state 1, and its value is 21. It cites what it told us before:
+//! Later the sensor is in state 1, and its value is 21. The sensor cites what it told us before:
 //!
 //!     uint32_t told[16];
 //!     petal_state_value previous[16];
@@ -29,17 +29,17 @@
 //!     petal_aggregate_meet(ours, "sensor 7", 8, 1, 21.0, previous, count, &answer, NULL);
 //!     petal_aggregate_tell(theirs, "we", 2, 1, &answer, NULL);
 //!
-//! The aggregate has no network: you carry state, value, cited states and the answer. Nobody but the participants is
+//! An aggregate has no network: you carry state, value, cited states and the answer. Nobody but the participants is
 //! trusted to say what their values are: take a channel that authenticates.
 //!
 //! The memories are counting Bloom filters. At their false-positive rate an id that is new seems known. The aggregator
-//! then refuses the participant, at each meeting anew. At the same rate it takes a change for a duplicate. So sum and
-//! count are a little too low, and `petal_aggregate_expect()` says by how much.
+//! then refuses the participant, at each meeting anew. At the same rate the aggregator takes a change for a duplicate.
+//! So sum and count are a little too low, and `petal_aggregate_expect()` says by how much.
 //!
 //! An aggregate uses these fields of its spec: capacity, false_positive_rate, hash function, seed, key and parameters
-//! (states, roles); kind is 0 or `PETAL_KIND_AGGREGATE`. The capacity is the number of participants. The
-//! false_positive_rate is that of each memory when it has so many entries. In place of both the spec may give bits,
-//! those of all memories, and hashes, the counters of an entry.
+//! (states, roles). The kind is `PETAL_KIND_AGGREGATE`, or 0 if you set no parameter. The capacity is the number of
+//! participants. The false_positive_rate is that of each memory when it has so many entries. In place of capacity and
+//! false_positive_rate the spec may give bits (of all memories together) and hashes (the counters of an entry).
 
 use crate::boundary::boundary;
 use crate::handle::{self, Handle};
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn petal_aggregate_free(aggregate: *mut petal_aggregate) {
     unsafe { handle::free(aggregate) }
 }
 
-/// Copies an aggregate, wherever it lives, into memory of its own.
+/// Copies an aggregate, wherever the aggregate lives, into memory of its own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_copy(
     aggregate: *const petal_aggregate,

@@ -29,8 +29,8 @@ pub struct petal_aggregated {
     pub minimum: f64,
     /// Which of `PETAL_MAXIMUM_IS_EXACT` and `PETAL_MINIMUM_IS_EXACT` hold.
     pub exact: u64,
-    /// How many participants have come, estimated: those who are aggregated, and those who were refused because they
-    /// seemed known. The mean times this is the sum without the bias of false positives.
+    /// An estimate of how many participants have come: those who are aggregated, and those who were refused because
+    /// they seemed known. The mean times this estimate is the sum without the bias of false positives.
     pub participants: f64,
     /// Meetings that aggregated an id for the first time.
     pub firsts: u64,
@@ -41,7 +41,7 @@ pub struct petal_aggregated {
     /// Refused meetings that cited no previous state: an id that is new and seems known, or a participant that lost its
     /// memory. Such a participant is refused at each meeting, so this number grows with the meetings.
     pub refused_firsts: u64,
-    /// Refused meetings that cited previous states, none of which, or more than one, seems aggregated.
+    /// Refused meetings that cited previous states. None of these states seemed aggregated, or more than one did.
     pub refused_changes: u64,
     /// Participants that left.
     pub departures: u64,
@@ -52,8 +52,8 @@ unsafe impl boundary::SizedStruct for petal_aggregated {
     const FIRST_SIZE: usize = 112;
 }
 
-/// What false positives are expected to cost with a number of participants, of whom all are met. `f(n)` is the
-/// false-positive rate of a memory of n entries.
+/// What false positives are expected to cost if n participants are met, all of them. `f(n)` is the false-positive rate
+/// of a memory of n entries.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_aggregate_errors {
@@ -66,8 +66,8 @@ pub struct petal_aggregate_errors {
     pub refused_firsts: f64,
     /// The relative error of sum and count: `-refused_firsts / n`, if values do not depend on ids. The mean has none.
     pub bias: f64,
-    /// The share of changes that are taken for duplicates when they are told, of participants who are aggregated. They
-    /// are again at each further meeting, until other changes free the counters.
+    /// The share of changes of aggregated participants that the aggregator takes for duplicates. Such a change is taken
+    /// for a duplicate at each further meeting too, until other changes free the counters.
     pub missed_changes: f64,
 }
 

@@ -148,7 +148,7 @@ pub unsafe extern "C" fn petal_digest_save(
 }
 
 /// Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
-/// their checksums, or if the kind cannot have such a payload.
+/// their checksums, or if no digest can have such bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_verify(digest: *const petal_digest, error: *mut petal_error) -> petal_status {
     boundary!(error, [digest], {
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn petal_digest_verify(digest: *const petal_digest, error:
 }
 
 /// Describes a digest. `hashes` is the number of bits of an entry, `bits` the number of bits of the filter, and
-/// `offered` and `capacity` count bytes of data. Constant time: reads no payload.
+/// `offered` and `capacity` count bytes of data. Constant time: reads only the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_describe(
     digest: *const petal_digest,

@@ -1,8 +1,8 @@
 //! petal_digest.h: digests of payloads, which say in which payload an excerpt was, and where. It is experimental:
 //! functions may still change. petal.h has the conventions, which hold for digests too.
 //!
-//! A digest keeps some hundredths of the bytes that go by. Later it says of an excerpt whether it went by, in which
-//! payload, and at which offset:
+//! A payload is a run of bytes, such as a packet or a file. A digest keeps some hundredths of the bytes of the payloads
+//! that go by. Later the digest says of an excerpt whether the excerpt went by, in which payload, and at which offset:
 //!
 //!     petal_spec spec = PETAL_SPEC_INIT;
 //!     spec.capacity = 100000;
@@ -16,17 +16,19 @@
 //!     if (petal_digest_find(digest, packet + 333, 300, NULL, matches, 10, &found, NULL) != PETAL_OK) return 1;
 //!     if (found.matches > 0 && matches[0].payload == 7) printf("at %d\n", (int)matches[0].offset);
 //!
-//! A digest uses these fields of its spec: capacity, the bytes of data; false_positive_rate, that of one entry; or bits
-//! and hashes; hash function, seed, key and parameters. The kind is `PETAL_KIND_DIGEST`, or 0 if you set no parameter.
-//! Without a rate and bits, the parameter `bytes_per_byte` says how many bytes of memory each byte of data gets: .05
-//! unless you set it. `block_bytes` is the
-//! length of a block, `cut` says whether blocks are fixed (0) or cut by content (1), `levels` how many levels of groups
-//! there are, `payloads` how many ids the digest keeps, and `attachment_bytes` how many bytes of your own.
+//! A digest uses these fields of its spec: capacity (the bytes of data), false_positive_rate (that of one entry) or
+//! bits and hashes, hash function, seed, key and parameters. The kind is `PETAL_KIND_DIGEST`, or 0 if you set no
+//! parameter. Without a rate and bits, the parameter `bytes_per_byte` says how many bytes of memory each byte of data
+//! gets: .05 unless you set it. `block_bytes` is the length of a block, and `cut` says whether blocks are fixed (0) or
+//! cut by content (1). `levels` is how many levels of groups there are, and `segment_blocks` the length of a segment in
+//! blocks. `payloads` is how many ids the digest keeps, and `attachment_bytes` how many bytes of your own.
+//! docs/digest.md explains these parameters.
 //!
-//! Every excerpt that went by is found if it is no shorter than `petal_digest_shortest_excerpt()`. Other excerpts are
-//! found with the probability `petal_digest_expected_rate()`, which falls fast with the length of the excerpt. Digests
-//! without ids (`payloads` = 0) are smaller, and say only that the excerpt went by. They also find most excerpts that
-//! were put together from blocks of several payloads, unless they have two levels or more. docs/digest.md has figures.
+//! Every excerpt that went by is found if it has a block. With fixed blocks it has one from
+//! `petal_digest_shortest_excerpt()` bytes on. Other excerpts are found with the probability
+//! `petal_digest_expected_rate()`, which falls fast with the length of the excerpt. Digests without ids (`payloads` =
+//! 0) are smaller, and say only that the excerpt went by. With a single level they also find most excerpts that were
+//! put together from blocks of several payloads. docs/digest.md has figures.
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::handle::{self, Handle};
@@ -104,8 +106,8 @@ pub unsafe extern "C" fn petal_digest_copy(
 }
 
 /// Takes a payload under an id of yours. Returns `PETAL_ERR_FULL` if the digest has as many ids as it keeps, and
-/// `PETAL_ERR_CONTRADICTION` while a payload is being written. Bytes after the last whole block are in no block; with
-/// blocks that are cut by content this also holds for those before the first cut. Linear in the payload.
+/// `PETAL_ERR_CONTRADICTION` while a payload is open. Bytes after the last whole block are in no block; with blocks
+/// that are cut by content this also holds for the bytes before the first cut. Linear in the payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_add(
     digest: *mut petal_digest,
@@ -154,7 +156,7 @@ pub unsafe extern "C" fn petal_digest_write(
     })
 }
 
-/// Ends the open payload. Returns `PETAL_ERR_CONTRADICTION` if none is open.
+/// Ends the open payload. Returns `PETAL_ERR_CONTRADICTION` if no payload is open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_end(digest: *mut petal_digest, error: *mut petal_error) -> petal_status {
     boundary!(error, [digest], {
@@ -169,9 +171,9 @@ pub unsafe extern "C" fn petal_digest_end(digest: *mut petal_digest, error: *mut
 pub struct petal_find_options {
     /// sizeof(petal_find_options), or 0 for its size in the first release.
     pub struct_size: usize,
-    /// The bytes of an excerpt at most; 0 is 2^20.
+    /// The most bytes that an excerpt may have; 0 is 2^20.
     pub max_excerpt: u64,
-    /// How many entries of the filter are looked up at most; 0 is 2^28, some seconds.
+    /// The most entries of the filter that are looked up; 0 is 2^28, which takes some seconds.
     pub max_lookups: u64,
 }
 
@@ -204,12 +206,13 @@ pub struct petal_digest_found {
     pub struct_size: usize,
     /// How many matches there are; no more than there was room for.
     pub matches: usize,
-    /// 1 if the search came to its end, 0 if it stopped because there was no more room for matches, or at one of the
-    /// bounds. There may be more matches then.
+    /// 1 if the search came to its end, and 0 if it stopped at one of the bounds or had no more room for matches. If
+    /// this is 0, there may be more matches.
     pub is_complete: u64,
-    /// The probability that a random excerpt with as many blocks, which no payload has, is found.
+    /// The probability that a random excerpt of as many blocks, which no payload has, is found.
     pub rate: f64,
-    /// How many wrong segments of payloads are named on average beside the right one. 0 without ids.
+    /// How many wrong segments of payloads are named on average beside the right one, if a payload has the excerpt. 0
+    /// without ids.
     pub wrong_segments: f64,
     /// How many entries of the filter were looked up.
     pub lookups: u64,
@@ -222,8 +225,8 @@ unsafe impl boundary::SizedStruct for petal_digest_found {
 
 /// Looks for an excerpt, and writes the first `room` places where the excerpt was found to `matches`, which may be NULL
 /// if `room` is 0. `options` is nullable. Returns `PETAL_ERR_OUT_OF_RANGE` for an excerpt that is shorter than
-/// `petal_digest_shortest_excerpt()` or longer than `max_excerpt`, and for one that has no block if blocks are cut by
-/// content, as one byte repeated has none. Time is bounded by `max_lookups`.
+/// `petal_digest_shortest_excerpt()`, longer than `max_excerpt`, or without a block. If blocks are cut by content, one
+/// byte repeated has no block. Time is bounded by `max_lookups`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_find(
     digest: *const petal_digest,
@@ -273,8 +276,9 @@ pub unsafe extern "C" fn petal_digest_find(
     })
 }
 
-/// Returns the bytes of the shortest excerpt that can be asked for; 0 for NULL. With blocks that are cut by content an
-/// excerpt of that length has a block in the best case, and one of twice the length nearly always.
+/// Returns the length in bytes of the shortest excerpt that `petal_digest_find()` takes; 0 for NULL. With blocks that
+/// are cut by content an excerpt of that length has a block in the best case, and one of twice the length nearly
+/// always.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_shortest_excerpt(digest: *const petal_digest) -> u64 {
     let mut shortest = 0;
@@ -286,8 +290,8 @@ pub unsafe extern "C" fn petal_digest_shortest_excerpt(digest: *const petal_dige
     shortest
 }
 
-/// Writes the bytes of the shortest excerpt that is found with at most the probability `rate` if it did not go by; 0 if
-/// no excerpt up to 2^20 bytes is long enough.
+/// Writes the length in bytes of the shortest excerpt that is found with at most the probability `rate` although no
+/// payload has it; 0 if no excerpt up to 2^20 bytes is long enough.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_shortest_excerpt_at(
     digest: *const petal_digest,
@@ -328,15 +332,15 @@ pub struct petal_digest_statistics {
     pub struct_size: usize,
     /// How many payloads the digest has ids of; 0 if it keeps none.
     pub payloads: u64,
-    /// How many segments these have.
+    /// How many segments these payloads have.
     pub segments: u64,
     /// The bytes of the longest payload.
     pub longest: u64,
-    /// How many entries the filter took.
+    /// How many entries were inserted into the filter.
     pub entries: u64,
     /// The share of the filter's bits that are set.
     pub fill: f64,
-    /// The probability that one entry which nobody made is there.
+    /// The probability that the filter seems to have an entry that nobody inserted.
     pub entry_rate: f64,
 }
 
@@ -417,8 +421,8 @@ pub unsafe extern "C" fn petal_digest_attach(
     })
 }
 
-/// Copies the bytes that `petal_digest_attach()` kept, as far as `room` goes. `length` becomes the number of all.
-/// `buffer` may be NULL if `room` is 0.
+/// Copies the bytes that `petal_digest_attach()` kept, as far as `room` goes. `length` becomes the number of all kept
+/// bytes. `buffer` may be NULL if `room` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_attachment(
     digest: *const petal_digest,

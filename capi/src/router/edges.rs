@@ -47,8 +47,8 @@ pub type petal_received = u32;
 pub const PETAL_RECEIVED_CHANGED: petal_received = 0;
 /// The levels of the edge are what they were.
 pub const PETAL_RECEIVED_UNCHANGED: petal_received = 1;
-/// The message tells what changed since another message, which did not come. The edge is as it was: ask the neighbour
-/// for `petal_router_advertise()`.
+/// The message tells what changed since a message that did not come. The edge is as it was: ask the neighbour for
+/// `petal_router_advertise()`.
 pub const PETAL_RECEIVED_NEEDS_ALL: petal_received = 2;
 
 /// Adds an edge to a neighbour. `link` is a number that both ends give to this connection. Of two edges that are
@@ -229,9 +229,10 @@ pub unsafe extern "C" fn petal_router_advertise_changes(
 
 /// Takes a message that came from a neighbour. `received`, nullable, becomes one of `PETAL_RECEIVED_*`. The function
 /// checks the message as a whole before anything changes. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
-/// difference, for a message of another number of levels, size, number of hashes, hash function, seed or key, of
-/// another edge or another link; `PETAL_ERR_CORRUPT` for one that is damaged, repeated or late; `PETAL_ERR_FOREIGN`,
-/// `PETAL_ERR_TRUNCATED`, `PETAL_ERR_NEWER_VERSION`.
+/// difference, for a message of a router with other levels, bits, hashes, hash function, seed or key, and for a message
+/// of another edge or link. Returns `PETAL_ERR_CORRUPT` for a message that is damaged, repeated or late, and
+/// `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_NEWER_VERSION` for bytes that are no message of this
+/// version.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_receive(
     router: *mut petal_router,

@@ -80,7 +80,7 @@ unsafe fn give(out: *mut *mut petal_router, make: impl FnOnce() -> Result<Router
 }
 
 /// Makes an empty router of the node with this number, which tells the nodes of a network apart. The kind of the spec
-/// is `PETAL_KIND_ROUTER` or 0.
+/// is `PETAL_KIND_ROUTER`, or 0 if you set no parameter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_new(
     spec: *const petal_spec,

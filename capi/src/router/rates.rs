@@ -8,17 +8,18 @@ use crate::status::{petal_error, petal_status};
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_level_rates {
-    /// The keys of this level of one edge, by the capacity and fan_out of the spec; 0 without a capacity.
+    /// The expected number of keys at this level of one edge, by the capacity and fan_out of the spec; 0 without a
+    /// capacity.
     pub expected_keys: f64,
-    /// The share of set bits with so many keys.
+    /// The share of bits that so many keys set.
     pub expected_fill: f64,
-    /// The probability that this level of one edge has a key that is not there, with so many keys.
+    /// The probability that this level of one edge, with so many keys, seems to have an absent key.
     pub expected_rate: f64,
-    /// The mean share of set bits over the edges that heard from their neighbours; 0 without any.
+    /// The mean share of set bits over the edges that had a message; 0 if none had one.
     pub mean_fill: f64,
-    /// The greatest share of set bits of an edge.
+    /// The greatest share of set bits over these edges.
     pub greatest_fill: f64,
-    /// The probability that some edge has, at this level, a key that is not there.
+    /// The probability that some edge seems to have an absent key at this level.
     pub false_route_rate: f64,
 }
 
@@ -36,7 +37,7 @@ pub struct petal_route_rates {
     pub ignored: u64,
     /// The share of bits that the node's own keys set.
     pub own_fill: f64,
-    /// The probability that a query for a key that is nowhere goes over some edge.
+    /// The probability that a query for a key that no node has goes over some edge.
     pub false_route_rate: f64,
     /// The rates of each level; 0 for those that the router does not have.
     pub level: [petal_level_rates; 8],
@@ -47,8 +48,8 @@ unsafe impl boundary::SizedStruct for petal_route_rates {
     const FIRST_SIZE: usize = 424;
 }
 
-/// Tells how often a router misleads queries, as expected and as it is now. Reads the cells of the node's own keys, and
-/// the head of each edge.
+/// Tells how often a router misleads queries, as expected and as it is now. Reads the counters of the node's own keys,
+/// and some words of each edge.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_rates(
     router: *const petal_router,

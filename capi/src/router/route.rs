@@ -1,8 +1,8 @@
 //! ROUTERS: QUERIES
 //!
 //! `petal_router_route()` remembers nothing: a false positive can send a query round in a circle until its hops are
-//! used up. `petal_router_walk()` has a petal_walk that travels with the query: the query visits no node twice, and
-//! goes back where it finds no way on.
+//! used up. `petal_router_walk()` has a petal_walk that travels with the query: the query goes on only to nodes that it
+//! did not visit, and goes back where it finds no way on.
 
 use super::petal_router;
 use crate::boundary::{NO_ERROR, boundary};
@@ -43,7 +43,7 @@ pub struct petal_route {
 pub struct petal_walk {
     /// How many hops the query may still make.
     pub hops_left: u32,
-    /// How many nodes it has visited, at most 64.
+    /// How many nodes the query has visited, at most 64.
     pub visited: u32,
     /// How many nodes are on the way back to where the query began.
     pub depth: u32,
@@ -93,9 +93,10 @@ unsafe fn find<K: Key>(
 
 /// Tells where a query for a key goes. `from` points to the number of the neighbour from which the query came, and is
 /// NULL where the query begins: a query never goes back over that edge. The route is `PETAL_ROUTE_HERE` if this node
-/// itself may have the key, and `PETAL_ROUTE_FALL_BACK` if `hops_left` is 0 or no edge has the key. Otherwise it is the
-/// edge with the least level that has the key. Ties are broken by the weights of levels, then by the weights of edges,
-/// then by a hash of the key and the neighbour. Linear in edges times levels.
+/// itself may have the key, and `PETAL_ROUTE_FALL_BACK` if `hops_left` is 0 or no edge has the key. Otherwise the route
+/// is the edge with the least level that has the key. Ties are broken by the weights of levels, then by the weights of
+/// edges, then by a hash of the key and the neighbour. You count the hops: pass one less at each node. Linear in edges
+/// times levels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_route(
     router: *const petal_router,
@@ -166,12 +167,12 @@ unsafe fn go<K: Key>(
 }
 
 /// Tells where a query for a key goes that remembers the nodes it visited. Call this at each node where the query is,
-/// and send `walk` with the query. The query visits no node twice, but goes back the way it came when a node has no
-/// edge that is left to try (`PETAL_ROUTE_BACK`). So it never loops, and finds its way out of false positives. A hop in
-/// either direction costs one of the hops left. The route is `PETAL_ROUTE_FALL_BACK` if no hops are left, no node on
-/// the way has an edge to try, or 64 nodes were visited. If it is `PETAL_ROUTE_HERE` and the node does not have the key
-/// after all, call the function again: the query then goes on. Returns `PETAL_ERR_OUT_OF_RANGE` for a walk that cannot
-/// be. Linear in edges times levels.
+/// and send `walk` with the query. The query goes on only to nodes that it did not visit, and goes back the way it came
+/// where a node has no edge that is left to try (`PETAL_ROUTE_BACK`). So the query never goes round in a circle, and
+/// finds its way out of false positives. A hop in either direction takes 1 from the walk's hops that are left. The
+/// route is `PETAL_ROUTE_FALL_BACK` if no hops are left, no node on the way has an edge to try, or 64 nodes were
+/// visited. If it is `PETAL_ROUTE_HERE` and the node does not have the key after all, call the function again: the
+/// query then goes on. Returns `PETAL_ERR_OUT_OF_RANGE` for a walk that cannot be. Linear in edges times levels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_walk(
     router: *const petal_router,

@@ -172,27 +172,28 @@ pub enum Command {
     /// their keys elsewhere.
     #[command(after_long_help = manual::after_help("export"))]
     Export(Export),
-    /// Write a filter as few bytes, to be sent.
+    /// Write the packed form of a filter, in few bytes, to be sent.
     ///
-    /// The bits are arithmetic-coded, so that the form takes the entropy of their fill, less than 1 % and some 30 bytes
-    /// more. A filter with few bits set becomes small; one with half of its bits set does not.
+    /// The bits are arithmetic-coded. The packed form takes at most 1 % and some 30 bytes more than the entropy of
+    /// their fill. A filter with few bits set becomes small, and a filter with half of its bits set does not.
     #[command(after_long_help = manual::after_help("pack"))]
     Pack(Pack),
-    /// Make a filter of what `petal pack` wrote.
+    /// Make a filter from its packed form.
     ///
     /// The filter is the one that was packed, to the byte. A few bytes may claim a large filter: --limit is the most
-    /// bytes that it may have.
+    /// bytes that the filter may have.
     #[command(after_long_help = manual::after_help("unpack"))]
     Unpack(Unpack),
-    /// Write what changed between two states of one filter.
+    /// Write what changed from an older state of a filter to a newer one.
     ///
-    /// A delta takes as many bytes as the changed bits need. It is only for filters in the older state.
+    /// A delta takes as many bytes as the changed bits need. `petal patch` takes the delta for filters in the older
+    /// state only.
     #[command(after_long_help = manual::after_help("delta"))]
     Delta(Delta),
-    /// Make the newer state of a filter of the older one and a delta.
+    /// Make the newer state of a filter from the older one and a delta.
     ///
-    /// The result is the newer filter to the byte. If OLD is not in the state that the delta was made for, the command
-    /// writes nothing.
+    /// The result is the newer filter to the byte. If OLD is not in the older state of the delta, the command writes
+    /// nothing.
     #[command(after_long_help = manual::after_help("patch"))]
     Patch(Patch),
     /// List the formats of other systems, and what the command can do with each.

@@ -14,11 +14,11 @@ use core::sync::atomic::AtomicU64;
 /// The bounds of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FindOptions {
-    /// The bytes of an excerpt at most.
+    /// The most bytes that an excerpt may have.
     pub max_excerpt: u64,
-    /// How many entries are looked up at most.
+    /// The most entries that are looked up.
     pub max_lookups: u64,
-    /// How many matches are given at most.
+    /// The most matches that are given.
     pub max_matches: usize,
 }
 
@@ -33,9 +33,8 @@ impl Default for FindOptions {
 pub struct Match {
     /// The id of the payload. `None` if the digest keeps no ids.
     pub payload: Option<u64>,
-    /// The bytes of the payload before the excerpt, at least. Without ids, these are the bytes of the segment before
-    /// the excerpt, which are the same in a payload of one segment. They are 0 if blocks are cut by content and the
-    /// digest keeps no ids, because such a digest knows no offsets.
+    /// The least offset at which the excerpt may lie in the payload. Without ids this is the offset in a segment of the
+    /// payload, or 0 if blocks are cut by content, because such a digest knows no offsets.
     pub offset: u64,
     /// From how many offsets on, beginning with `offset`, the excerpt may lie: 1 with fixed blocks.
     pub span: u64,
@@ -49,10 +48,10 @@ pub struct Found {
     /// Whether the search came to its end. Otherwise it stopped at a bound of [`FindOptions`], and there may be more
     /// matches.
     pub is_complete: bool,
-    /// The probability that a random excerpt with as many blocks, which no payload has, is found.
+    /// The probability that a random excerpt of as many blocks, which no payload has, is found.
     pub rate: f64,
-    /// How many wrong segments are named on average beside the right one, if the excerpt is there: 0 without ids. Only
-    /// the entries of segments tell these apart, so the number is far above `rate`.
+    /// How many wrong segments of payloads are named on average beside the right one, if a payload has the excerpt. 0
+    /// without ids. Only the entries of segments tell segments apart, so the number is far above `rate`.
     pub wrong_segments: f64,
     /// How many entries were looked up.
     pub lookups: u64,
@@ -67,14 +66,14 @@ impl Found {
 
 impl Digest {
     /// Looks for an excerpt. Every excerpt that a payload had is found, at every place where it was, up to the bounds
-    /// of `options`; but see [`Digest::add`] for the ends of payloads.
+    /// of `options`. [`Digest::add`] says which bytes of a payload are in no block.
     ///
     /// With fixed blocks a search tries each byte of a segment as the excerpt's place, and then each segment for each
-    /// place that is left. With blocks that are cut by content it cuts the excerpt once, and tries each segment.
+    /// place that is left. With blocks that are cut by content a search cuts the excerpt once, and tries each segment.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for an excerpt shorter than [`Digest::shortest_excerpt`],
-    /// longer than `max_excerpt`, or cut by content into no block, as one byte repeated is;
+    /// longer than `max_excerpt`, or without a block, as one byte repeated is if blocks are cut by content;
     /// [`Status::KeyMissing`](crate::Status::KeyMissing); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     pub fn find(&self, excerpt: &[u8], options: &FindOptions) -> Result<Found> {
         self.check_hasher()?;
@@ -107,7 +106,7 @@ impl Digest {
         let rate = self.entry_rate();
         let (is_complete, blocks, found_rate) = match ended? {
             Ended::Fixed { is_complete } => {
-                // An excerpt of the worst alignment has so many whole blocks.
+                // An excerpt has at least this many whole blocks, however it is aligned.
                 let blocks = (length + 1) / shape.block_bytes - 1;
                 (is_complete, blocks, sizing::rate_of_random(shape, &search.state, rate, length))
             }
@@ -362,8 +361,8 @@ impl Search<'_> {
     }
 }
 
-/// Where in its segment an excerpt's first block may begin, in ranges: within one, the begin changes the segment of no
-/// other block.
+/// Where in its segment an excerpt's first block may begin, as ranges. Wherever the first block begins in one range,
+/// each later block lies in the same segment.
 struct Phases {
     /// The begins of the ranges, ascending, and the end of the last one.
     ends: Vec<u64>,
@@ -385,8 +384,8 @@ impl Phases {
     }
 }
 
-/// The payloads of a table: id, length, and number of the first segment. Ends where a table from elsewhere has more
-/// segments than its state says.
+/// The payloads of a table: id, length, and number of the first segment. Ends where the table, whose bytes may come
+/// from anywhere, has more segments than its state says.
 struct Payloads<'a> {
     shape: &'a Shape,
     words: &'a [AtomicU64],

@@ -22,9 +22,10 @@ pub const MAX_EXCERPT: u64 = 1 << 20;
 /// What is left of payloads that went by: enough to say in which of them an excerpt was, and where.
 ///
 /// Payloads go in whole ([`Digest::add`]) or in pieces ([`Digest::begin`], [`Digest::write`], [`Digest::end`]), and are
-/// cut into blocks. [`Digest::find`] finds every excerpt that a payload had, if the excerpt is no shorter than
-/// [`Digest::shortest_excerpt`]. Other excerpts are found with the probability [`Digest::expected_rate`]. Many threads
-/// may use shared references at once. The calls about the bytes (saving, verifying) are in [`Image`].
+/// cut into blocks. [`Digest::find`] finds every excerpt that a payload had, if the excerpt has a block. With fixed
+/// blocks it has one from [`Digest::shortest_excerpt`] bytes on. Other excerpts are found with the probability
+/// [`Digest::expected_rate`]. Many threads may use shared references at once. The calls about the bytes (saving,
+/// verifying) are in [`Image`].
 ///
 /// ```
 /// let mut spec = petal::Spec { capacity: 100_000, ..petal::Spec::default() };
@@ -106,22 +107,22 @@ impl Digest {
         self.state().ones as f64 / self.shape().bits as f64
     }
 
-    /// The probability that one entry of the filter, which nobody made, is there: fill^hashes.
+    /// The probability that the filter seems to have an entry that nobody inserted: fill^hashes.
     pub fn entry_rate(&self) -> f64 {
         sizing::entry_rate(self.shape(), self.state().ones)
     }
 
-    /// The bytes of the shortest excerpt that can be asked for.
+    /// The length in bytes of the shortest excerpt that [`Digest::find`] takes.
     ///
     /// With fixed blocks such an excerpt has a whole block wherever it lies in its payload. With blocks that are cut by
-    /// content it has one in the best case: an excerpt of twice the length nearly always has one. See
-    /// [`Digest::shortest_excerpt_at`] for excerpts that are long enough to tell.
+    /// content an excerpt of this length has a block in the best case, and an excerpt of twice the length nearly always
+    /// has one. See [`Digest::shortest_excerpt_at`] for excerpts that are long enough to tell.
     pub fn shortest_excerpt(&self) -> u64 {
         sizing::shortest(self.shape())
     }
 
-    /// The bytes of the shortest excerpt that is found with at most this probability if no payload has it. `None` if no
-    /// excerpt up to [`MAX_EXCERPT`] is.
+    /// The length in bytes of the shortest excerpt that is found with at most this probability although no payload has
+    /// it. `None` if no excerpt up to [`MAX_EXCERPT`] is long enough.
     ///
     /// # Errors
     /// [`Status::FalsePositiveRate`] if the rate is not inside (0, 1).
@@ -148,10 +149,11 @@ impl Digest {
         Ok(Some(high))
     }
 
-    /// The probability that a random excerpt of so many bytes, which no payload has, is found. With fixed blocks this
-    /// is exact for the bits that are set now. With blocks that are cut by content it is an approximation, because the
-    /// number of blocks depends on the excerpt; [`Found::rate`] is that of the excerpt's own blocks. 1 for an excerpt
-    /// that is too short. An excerpt that is put together from pieces of payloads is found more often.
+    /// The probability that a random excerpt of so many bytes, which no payload has, is found. With fixed blocks the
+    /// probability is exact for the bits that are set now. With blocks that are cut by content it is an approximation,
+    /// because the number of blocks depends on the excerpt; [`Found::rate`] is the probability for the excerpt's own
+    /// blocks. The result is 1 for an excerpt that is too short. An excerpt that is put together from pieces of
+    /// payloads is found more often.
     pub fn expected_rate(&self, length: u64) -> f64 {
         if length < self.shortest_excerpt() {
             return 1.0;
@@ -201,7 +203,7 @@ impl Digest {
         Ok(bytes)
     }
 
-    /// Forgets all payloads and the attachment. An open stream ends.
+    /// Forgets all payloads and the attachment. An open payload ends.
     ///
     /// # Errors
     /// [`Status::UnsupportedByHandle`] if the image is open for reading.

@@ -24,12 +24,12 @@ pub const MAX_PAYLOAD: u64 = 1 << 56;
 impl Digest {
     /// Takes a payload. Ids are the caller's; nothing is done about two payloads with one id. Linear in the payload.
     ///
-    /// A digest with fixed blocks does not find what lies in the payload's last bytes if these are no whole block. With
-    /// blocks that are cut by content nothing lies before the first cut or after the last one.
+    /// With fixed blocks the bytes after the last whole block are in no block, and a search does not check them. With
+    /// blocks that are cut by content this also holds for the bytes before the first cut and after the last one.
     ///
     /// # Errors
     /// [`Status::Full`](crate::Status::Full) if the table has no room for another id;
-    /// [`Status::Contradiction`](crate::Status::Contradiction) while a stream is open;
+    /// [`Status::Contradiction`](crate::Status::Contradiction) while a payload is open;
     /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if the image is open for reading;
     /// [`Status::KeyMissing`](crate::Status::KeyMissing). The digest then stays as it was.
     pub fn add(&mut self, payload: u64, bytes: &[u8]) -> Result<()> {
@@ -38,8 +38,9 @@ impl Digest {
         self.end()
     }
 
-    /// Begins a payload whose bytes come in pieces. Each piece counts as soon as [`Digest::write`] has taken it. A
-    /// handle that goes away meanwhile, and a copy, have the payload as far as it was written.
+    /// Begins a payload whose bytes come in pieces. Each piece counts as soon as [`Digest::write`] has taken the piece.
+    /// If the handle is dropped or copied before [`Digest::end`], the image and the copy have the payload as far as it
+    /// was written.
     ///
     /// # Errors
     /// As [`Digest::add`].

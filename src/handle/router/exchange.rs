@@ -12,16 +12,16 @@ pub enum Received {
     Changed,
     /// The levels of the edge are what they were.
     Unchanged,
-    /// The message tells what changed since another message, which did not come. The edge is as it was: ask the
-    /// neighbour to advertise all levels.
+    /// The message tells what changed since a message that did not come. The edge is as it was: ask the neighbour to
+    /// advertise all levels.
     NeedsAll,
 }
 
 impl Router {
     /// Makes a message with all levels for a neighbour: the keys of this node, and what came in over all other edges,
-    /// one level deeper. The last level that came in is dropped. Each level is coded in what its fill needs. Carry the
-    /// message to the neighbour, whose router takes it with [`Router::receive`]. The slice stays until the next
-    /// message. Linear in the size of all levels of all edges.
+    /// one level deeper. The last level that came in is dropped. Each level is coded in as few bytes as its fill needs.
+    /// Carry the message to the neighbour, whose router takes it with [`Router::receive`]. The slice stays until the
+    /// next message. Linear in the size of all levels of all edges.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for an edge that is not there;
@@ -79,9 +79,9 @@ impl Router {
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for an edge that is not there;
-    /// [`Status::Incompatible`](crate::Status::Incompatible), naming the first difference, for a message of another
-    /// number of levels, size, number of hashes, hash function, seed or key, of another edge or another link;
-    /// [`Status::Corrupt`](crate::Status::Corrupt) for one that is damaged, repeated or late;
+    /// [`Status::Incompatible`](crate::Status::Incompatible), naming the first difference, for a message of a router
+    /// with other levels, bits, hashes, hash function, seed or key, and for a message of another edge or link;
+    /// [`Status::Corrupt`](crate::Status::Corrupt) for a message that is damaged, repeated or late;
     /// [`Status::Foreign`](crate::Status::Foreign), [`Status::Truncated`](crate::Status::Truncated),
     /// [`Status::NewerVersion`](crate::Status::NewerVersion); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     pub fn receive(&mut self, neighbour: u64, message: &[u8]) -> Result<Received> {

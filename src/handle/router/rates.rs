@@ -8,17 +8,18 @@ use crate::kinds::router::sizing::{FILL, fill, keys_at, rate_of_fill};
 /// The rates of one level, the first being the neighbours themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LevelRates {
-    /// The keys of this level of one edge, by the capacity and the fan-out of the spec; 0 without a capacity.
+    /// The expected number of keys at this level of one edge, by the capacity and the fan-out of the spec; 0 without a
+    /// capacity.
     pub expected_keys: f64,
-    /// The share of set bits with so many keys.
+    /// The share of bits that so many keys set.
     pub expected_fill: f64,
-    /// The probability that the level of one edge has a key that is not there, with so many keys.
+    /// The probability that this level of one edge, with so many keys, seems to have an absent key.
     pub expected_rate: f64,
-    /// The mean share of set bits over the edges that heard from their neighbours; 0 without any.
+    /// The mean share of set bits over the edges that had a message; 0 if none had one.
     pub mean_fill: f64,
-    /// The greatest share of set bits of an edge.
+    /// The greatest share of set bits over these edges.
     pub greatest_fill: f64,
-    /// The probability that some edge has, at this level, a key that is not there.
+    /// The probability that some edge seems to have an absent key at this level.
     pub false_route_rate: f64,
 }
 
@@ -31,7 +32,7 @@ pub struct Rates {
     pub level: [LevelRates; MAX_LEVELS],
     /// The share of bits that the node's own keys set.
     pub own_fill: f64,
-    /// The probability that a query for a key that is nowhere goes over some edge.
+    /// The probability that a query for a key that no node has goes over some edge.
     pub false_route_rate: f64,
     /// How many levels of edges are too full to be asked (`max_fill`).
     pub ignored: u64,
@@ -40,7 +41,8 @@ pub struct Rates {
 }
 
 impl Router {
-    /// Tells how often this router misleads queries. Reads the cells of the node's own keys, and the head of each edge.
+    /// Tells how often this router misleads queries. Reads the counters of the node's own keys, and some words of each
+    /// edge.
     pub fn rates(&self) -> Rates {
         let layout = self.state.layout;
         let mut rates = Rates {

@@ -37,7 +37,7 @@ pub enum Route {
 pub struct Walk {
     /// How many hops the query may still make.
     pub hops_left: u32,
-    /// How many nodes it has visited, at most [`MAX_WALK`].
+    /// How many nodes the query has visited, at most [`MAX_WALK`].
     pub visited: u32,
     /// How many nodes are on the way back to where the query began, at most `visited`.
     pub depth: u32,
@@ -55,7 +55,7 @@ impl Walk {
         Walk { hops_left: hops, visited: 0, depth: 0, reserved: 0, nodes: [0; MAX_WALK], way: [0; MAX_WALK] }
     }
 
-    /// Refuses a walk that cannot be; its bytes may come from anywhere.
+    /// Refuses a walk that cannot be, because the bytes of a walk may come from anywhere.
     fn check(&self) -> Result<()> {
         let (visited, depth) = (self.visited as usize, self.depth as usize);
         let is_one = visited <= MAX_WALK
@@ -73,7 +73,8 @@ impl Walk {
         self.nodes[..self.visited as usize].contains(&node)
     }
 
-    /// Notes that the query is at a node; true if it is there for the first time. `None` if there is no room.
+    /// Notes that the query is at a node. Returns true if the query is there for the first time, and `None` if there is
+    /// no room for the node.
     fn enter(&mut self, node: u64) -> Option<bool> {
         let (visited, depth) = (self.visited as usize, self.depth as usize);
         if let Some(place) = self.nodes[..visited].iter().position(|visited| *visited == node) {
@@ -93,7 +94,7 @@ impl Walk {
         Some(true)
     }
 
-    /// The node that the query came from, which is where it is next.
+    /// Goes a step back, and returns the node to which the query goes.
     fn go_back(&mut self) -> Option<u64> {
         let before = self.depth.checked_sub(2)?;
         self.depth -= 1;
@@ -109,7 +110,7 @@ struct Candidate {
     level: usize,
     potential: f64,
     weight: f64,
-    /// Breaks what ties are left, differently for each key.
+    /// Breaks the ties that are left, differently for each key.
     lot: u64,
 }
 
@@ -123,12 +124,13 @@ impl Candidate {
 }
 
 impl Router {
-    /// Where a query for a byte key goes. `from` is the neighbour from which the query came, or `None` where it began:
-    /// a query never goes back over that edge. The result is [`Route::FallBack`] if `hops_left` is 0, or if no edge has
-    /// the key. Otherwise it is the edge with the least level that has the key. Ties are broken by the weights of the
-    /// levels ([`Router::set_level_weights`]), then by the weights of the edges, then by a hash of the key and the
-    /// neighbour. A router does not remember queries, so a false positive can send a query round in a circle until its
-    /// hops are used up; [`Router::walk`] prevents that. Linear in edges times levels.
+    /// Where a query for a byte key goes. `from` is the neighbour from which the query came, or `None` where the query
+    /// began: a query never goes back over that edge. The result is [`Route::FallBack`] if `hops_left` is 0, or if no
+    /// edge has the key. Otherwise the result is the edge with the least level that has the key. Ties are broken by the
+    /// weights of the levels ([`Router::set_level_weights`]), then by the weights of the edges, then by a hash of the
+    /// key and the neighbour. The caller counts the hops: pass one less at each node. A router does not remember
+    /// queries, so a false positive can send a query round in a circle until its hops are used up; [`Router::walk`]
+    /// prevents that. Linear in edges times levels.
     ///
     /// # Errors
     /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) if
@@ -157,10 +159,11 @@ impl Router {
     }
 
     /// Where a query for a byte key goes that remembers the nodes it visited. Call this at each node where the query
-    /// is, and send `walk` with the query. The query visits no node twice, but goes back the way it came when a node
-    /// has no edge that is left to try ([`Route::Back`]). So it never loops, and finds its way out of false positives.
-    /// A hop in either direction costs one of the hops left. The result is [`Route::FallBack`] if no hops are left, or
-    /// no node on the way has an edge to try, or [`MAX_WALK`] nodes were visited.
+    /// is, and send `walk` with the query. The query goes on only to nodes that it did not visit, and goes back the way
+    /// it came where a node has no edge that is left to try ([`Route::Back`]). So the query never goes round in a
+    /// circle, and finds its way out of false positives. A hop in either direction takes 1 from the walk's hops that
+    /// are left. The result is [`Route::FallBack`] if no hops are left, or no node on the way has an edge to try, or
+    /// [`MAX_WALK`] nodes were visited.
     ///
     /// If the result is [`Route::Here`] and the node does not have the key after all, call the function again: the
     /// query then goes on. Linear in edges times levels.

@@ -1,13 +1,14 @@
-//! An exact sum of doubles, to which values can be added and from which they can be taken in any order.
+//! An exact sum of doubles. Values can be added to the sum and taken away again in any order.
 //!
 //! The sum is one number of fixed point in two's complement: bit 0 stands for 2^-1074, the least double above 0. A
 //! double is a whole number of these units below 2^2098. So a sum has no rounding that could add up, and a value that
-//! is added and taken again leaves no trace. Only who reads the sum or the mean rounds it, once, to the nearest double.
+//! is added and taken again leaves no trace. The sum is rounded only when the sum or the mean is read, once, to the
+//! nearest double.
 
 /// Words of a sum. Its magnitude is below 2^2175 units, which are more than 2^64 of the greatest doubles.
 pub const WORDS: usize = 34;
 
-/// A sum of this many units, as a power of two, is beyond what 2^62 additions and as many subtractions reach.
+/// A sum is below 2 to this power units in magnitude, even after 2^62 additions and as many subtractions.
 const MOST_BITS: u32 = 2162;
 
 /// A double without its sign: `mantissa * 2^shift` units.

@@ -5,11 +5,11 @@
 //! value that belongs to its state. As an *aggregator* a participant has the sum, the extremes and the number of the
 //! values of all whom it met. Two memories, which are counting Bloom filters, keep a value from counting twice: one has
 //! the ids that were ever aggregated, the other has the ids with their state and value. As a *disseminator* a
-//! participant remembers in a third memory which state it told whom. So it can cite the previous state when its state
-//! changed, and the aggregator replaces the value.
+//! participant remembers in a third memory which state it told whom. So a disseminator whose state changed can cite the
+//! previous state, and the aggregator replaces the value.
 //!
 //! The memory of states has the value too, as part of the key. So whoever cites a value that was never aggregated is
-//! refused but at the false-positive rate, and nothing is subtracted that was not added. The sum is exact
+//! refused, except at the false-positive rate, and nothing is subtracted that was not added. The sum is exact
 //! ([`exact_sum`]): replacing a value ten million times leaves no trace.
 //!
 //! Header: word 0 is the number of states, and word 1 says which roles the payload has memories for.
@@ -212,9 +212,9 @@ impl Memories {
     /// the states that it may have told this aggregator before.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a state that there is not, a value that is not finite, or
-    /// more previous states than there are; [`Status::Full`](crate::Status::Full) after 2^62 meetings; the errors about
-    /// the words. Nothing is changed then.
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a state that is not below the parameter `states`, a value
+    /// that is not finite, or more previous states than `states`; [`Status::Full`](crate::Status::Full) after 2^62
+    /// meetings; the errors about the words. Nothing is changed then.
     pub fn meet(&mut self, id: u64, now: StateValue, previous: &[StateValue]) -> Result<Meeting> {
         let (now, states) = (self.checked(now)?, self.layout.states);
         if previous.len() > states as usize {
@@ -302,7 +302,8 @@ impl Memories {
     /// memory has the state beside the previous one, because nobody knows which one is aggregated.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a state that there is not; the errors about the words.
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a state that is not below the parameter `states`; the
+    /// errors about the words.
     pub fn tell(&mut self, aggregator: u64, state: u32, answer: Option<Meeting>) -> Result<()> {
         self.check_number(state)?;
         let replaced = match answer {

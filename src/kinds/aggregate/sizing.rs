@@ -3,10 +3,11 @@
 //! With f(n) for the false-positive rate of a memory of n entries ([`Layout::rate`]):
 //!
 //! - Of N participants, the i-th to come seems known with probability f(i - 1), and is refused at each meeting then. So
-//!   `f(0) + ... + f(N - 1)` of them are missing on average. Sum and count are too low by the N-th part of that, if
-//!   values do not depend on ids; the mean has no bias.
-//! - The new state of an aggregated participant seems aggregated already with probability f(n), where n are
-//!   aggregated. The change is then taken for a duplicate at each meeting, until changes of others free the counters.
+//!   `f(0) + ... + f(N - 1)` of them are missing on average. If values do not depend on ids, sum and count are too low
+//!   by this number divided by N; the mean has no bias.
+//! - The new state of an aggregated participant seems aggregated already with probability f(n), where n is the number
+//!   of aggregated participants. The change is then taken for a duplicate at each meeting, until changes of others free
+//!   the counters.
 
 use super::layout::Layout;
 use crate::kinds::counting::layout::CounterLayout;

@@ -6,7 +6,7 @@ use super::exact_sum;
 /// the counts of outcomes in the order of [`Tallies`].
 pub const WORDS: usize = exact_sum::WORDS + 4 + TALLIES;
 const TALLIES: usize = 6;
-/// The most that a count of outcomes says.
+/// The greatest count of an outcome.
 pub const MOST: u64 = 1 << 62;
 
 /// How often each outcome came.
@@ -21,7 +21,7 @@ pub struct Tallies {
     /// Refused meetings that cited no previous state: an id that is new and seems known, or a participant that lost
     /// its memory.
     pub refused_firsts: u64,
-    /// Refused meetings that cited previous states, none of which, or more than one, seems aggregated.
+    /// Refused meetings that cited previous states. None of these states seemed aggregated, or more than one did.
     pub refused_changes: u64,
     /// Ids that left.
     pub departures: u64,
@@ -62,7 +62,7 @@ impl Tallies {
 /// The greatest or least value, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Extreme {
-    /// The value, which no aggregated value exceeds in its direction.
+    /// The value. No aggregated value is greater (for a maximum) or less (for a minimum).
     pub value: f64,
     /// How many ids have it. If none has it any more, the value is only a bound.
     pub holders: u64,
@@ -127,7 +127,7 @@ impl State {
         self.minimum.add(value, count == 0, f64::lt);
     }
 
-    /// Takes a value away, after which there are `count`. With the last value goes all that was ever known of values.
+    /// Takes a value away, after which there are `count`. When the last value goes, the sum and the extremes become 0.
     pub fn take(&mut self, value: f64, count: u64) {
         exact_sum::add(&mut self.sum, value, true);
         for extreme in [&mut self.maximum, &mut self.minimum] {

@@ -1,8 +1,8 @@
 //! The entries of a digest's filter: blocks and groups of them as 64-bit hashes.
 //!
 //! The *key* of a block is the hash of its bytes, under the digest's hash function. The key of a group of 2^j blocks
-//! joins the keys of its two halves. An entry is made of a key, the level, the place of the first block in its segment,
-//! and the number of the segment, or none.
+//! joins the keys of its two halves. An entry is made of the key of a group, the level, and the place of the first
+//! block in its segment; or of the key of a block, its place, and the number of the segment.
 
 use crate::bits::{GOLDEN, MIX, MIX_SCATTERED, mix};
 use crate::kinds::digest::layout::{Cut, Shape};
@@ -34,7 +34,7 @@ pub fn entry_in(segment: u64, key: u64, place: u64) -> u64 {
     mix(sum.wrapping_add(segment.wrapping_add(1).wrapping_mul(MIX)))
 }
 
-/// The key of a group of a power of two of blocks.
+/// The key of a group of blocks, whose number is a power of two.
 pub fn joined(keys: &[u64]) -> u64 {
     match keys {
         [] => 0,
@@ -46,8 +46,9 @@ pub fn joined(keys: &[u64]) -> u64 {
     }
 }
 
-/// Whether a group of the level begins with this block. In fixed blocks each 2^level-th begins one. Of blocks that are
-/// cut by content nobody knows how many came before them, so the block's key decides, with the same share.
+/// Whether a group of the level begins with this block. In fixed blocks each 2^level-th begins one. Nobody knows how
+/// many blocks came before one that is cut by content. So the block's key decides, and the same share of blocks begins
+/// a group.
 pub fn begins(shape: &Shape, level: u32, block: &Block) -> bool {
     let number = match shape.cut {
         Cut::Fixed => block.start / shape.block_bytes,
@@ -56,8 +57,8 @@ pub fn begins(shape: &Shape, level: u32, block: &Block) -> bool {
     number & ((1 << level) - 1) == 0
 }
 
-/// The place that an entry has of a block: its number in its segment. A digest of blocks that are cut by content
-/// leaves the place out, because an excerpt tells nothing of it.
+/// The place of a block in an entry: the number of the block in its segment. With blocks that are cut by content the
+/// place is 0, because an excerpt does not tell it.
 pub fn place(shape: &Shape, start: u64) -> u64 {
     match shape.cut {
         Cut::Fixed => start / shape.block_bytes % shape.segment_blocks,

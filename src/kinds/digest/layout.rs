@@ -1,5 +1,5 @@
-//! How the payload of a digest lies: the bits of a Bloom filter, the table of payloads, the attachment, and a line of
-//! state. Each part begins at a multiple of 64 bytes.
+//! How the image's payload lies: the bits of a Bloom filter, the table of payloads, the attachment, and a line of
+//! state. Elsewhere a payload is one of those that the digest was given. Each part begins at a multiple of 64 bytes.
 //!
 //! An entry of the table has two words, the payload's id and its length in bytes. Segments are numbered through all
 //! payloads in the order of the table, so the lengths say which segments a payload has.
@@ -32,7 +32,7 @@ pub const ENTRY_WORDS: usize = 2;
 /// How payloads are cut into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Into blocks of one length, from the payload's begin on.
+    /// Into blocks of one length, from the payload's start on.
     Fixed,
     /// Where a hash of the last bytes is less than those around it, so that an excerpt is cut as its payload was.
     Content,

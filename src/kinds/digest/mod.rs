@@ -2,10 +2,10 @@
 //! Memon, "Payload Attribution via Hierarchical Bloom Filters", 2004; Ponec, Giura, Brönnimann and Wein, "Highly
 //! Efficient Techniques for Network Forensics", 2007).
 //!
-//! A payload is cut into blocks ([`cut`]). One Bloom filter takes an entry for each block, one for each group of
-//! 2^level consecutive blocks ([`entries`]), and, if the digest keeps the ids of payloads, one more for each block with
-//! the number of the *segment* that the block begins in. Segments are parts of payloads of one length, numbered through
-//! all payloads, so that a payload may have any length. [`layout`] says how filter, table of payloads and attachment
+//! A payload is cut into blocks ([`cut`]). One Bloom filter takes an entry for each block and for each group of 2^level
+//! consecutive blocks ([`entries`]). If the digest keeps the ids of payloads, each block has one entry more, with the
+//! number of the *segment* in which the block begins. Segments are parts of payloads, all of one length, and numbered
+//! through all payloads. So a payload may have any length. [`layout`] says how filter, table of payloads and attachment
 //! lie; [`sizing`] has the rates.
 
 pub mod cut;

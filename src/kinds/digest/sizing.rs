@@ -1,10 +1,10 @@
 //! How many entries a digest takes, and how often an excerpt that no payload has is found all the same.
 //!
-//! An excerpt is found at a place if all of its entries are there, its blocks' and its groups'. Given the bits of the
-//! filter each of T fresh entries is there with the probability e = (X/m)^k, apart from the others. So a place is found
-//! with e^T. Fixed blocks try every place where the excerpt could lie, and the probability that none is found is the
-//! product over these places. With ids a place counts only if one of S segments has all of its q blocks too, which has
-//! the probability 1 - (1 - e^q)^S.
+//! An excerpt is found at a place if all of its entries are there, its blocks' and its groups'. If X of the m bits of
+//! the filter are set, each of T entries that nobody inserted seems to be there with the probability e = (X/m)^k,
+//! independently of the others. So a place is found with the probability e^T. Fixed blocks try every place where the
+//! excerpt could lie, and the probability that none is found is the product over these places. With ids a place counts
+//! only if one of S segments has all of its q blocks too, which has the probability 1 - (1 - e^q)^S.
 
 use crate::kinds::digest::cut::{WINDOW, reach};
 use crate::kinds::digest::layout::{Cut, Shape, State};
@@ -32,8 +32,8 @@ pub fn entries(shape: &Shape, bytes: u64) -> u64 {
     (blocks * entries_of_block(shape)).ceil() as u64
 }
 
-/// The bytes of the shortest excerpt that can be asked for. One of fixed blocks has a whole block wherever it lies in
-/// its payload. One that is cut by content may have one.
+/// The length in bytes of the shortest excerpt that a search takes. With fixed blocks such an excerpt has a whole block
+/// wherever it lies in its payload. With blocks that are cut by content it may have one.
 pub fn shortest(shape: &Shape) -> u64 {
     match shape.cut {
         Cut::Fixed => 2 * shape.block_bytes - 1,
@@ -47,7 +47,7 @@ fn groups_in(shape: &Shape, first: u64, blocks: u64) -> u64 {
     (0..shape.levels).map(|level| ((first + blocks) >> level).saturating_sub(first.div_ceil(1 << level))).sum()
 }
 
-/// The present rate of an entry: the probability that an entry which nobody made is there.
+/// The present rate of an entry: the probability that the filter seems to have an entry that nobody inserted.
 pub fn entry_rate(shape: &Shape, ones: u64) -> f64 {
     crate::sizing::bloom::from_fill(shape.bits, shape.hashes, ones)
 }
@@ -63,9 +63,9 @@ fn place_rate(shape: &Shape, state: &State, rate: f64, entries: f64, blocks: f64
     there * named.clamp(0.0, 1.0)
 }
 
-/// The places in a payload of `longest` bytes where an excerpt can begin whose first whole block begins `lead` bytes
-/// after it: the numbers of that block. Numbers of a payload of several segments are those in a segment, where each can
-/// be.
+/// The places in a payload of `longest` bytes where the first whole block of an excerpt can lie, as numbers of this
+/// block in its segment. The block begins `lead` bytes after the start of the excerpt. In a payload of several segments
+/// every number is possible.
 pub fn places(shape: &Shape, longest: u64, length: u64, lead: u64) -> core::ops::Range<u64> {
     if longest > shape.segment_bytes() {
         return 0..shape.segment_blocks;
@@ -115,7 +115,7 @@ fn rate_of_fixed(shape: &Shape, state: &State, rate: f64, length: u64) -> f64 {
     -none.exp_m1()
 }
 
-/// How many groups `blocks` blocks have on average that are cut by content, with the blocks themselves.
+/// How many groups `blocks` blocks that are cut by content have on average, the blocks themselves included.
 fn mean_groups(shape: &Shape, blocks: f64) -> f64 {
     let of_level = |level: u32| {
         let size = f64::from(1_u32 << level);
@@ -124,8 +124,8 @@ fn mean_groups(shape: &Shape, blocks: f64) -> f64 {
     (0..shape.levels).map(of_level).sum()
 }
 
-/// Blocks that are cut by content are as many as there are local minima less one. The bytes between two minima are
-/// taken for `reach` + 1 and a number with a geometric distribution of mean `reach`.
+/// Cutting by content makes one block less than there are local minima. The bytes between two minima are taken for
+/// `reach` + 1 and a number with a geometric distribution of mean `reach`.
 fn rate_of_cut(shape: &Shape, state: &State, rate: f64, length: u64) -> f64 {
     let reach = reach(shape.block_bytes);
     let positions = length.saturating_sub(WINDOW as u64 - 1 + 2 * reach);

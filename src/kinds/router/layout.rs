@@ -1,4 +1,5 @@
-//! How the payload of a router lies: a head, the cells of the node's own keys, and one slot for each edge.
+//! How the payload of a router lies: a head, the cells of the node's own keys, and one slot for each edge. A cell is a
+//! counter, or a single bit with `counter_bits` = 1.
 //!
 //! | words | what |
 //! |---|---|
@@ -154,7 +155,7 @@ impl Layout {
         ((bit / 64) as usize, bit % 64)
     }
 
-    /// Whether a level with so many bits set says nothing, because too many are.
+    /// Whether a level with so many bits set is ignored, because it is fuller than `max_fill`.
     pub fn is_ignored(self, ones: u64) -> bool {
         ones as f64 > self.max_fill * self.bits as f64
     }

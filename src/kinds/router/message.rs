@@ -157,11 +157,11 @@ fn check_same(layout: Layout, hasher: &Hasher, theirs: (u8, u32, u32, u64, u64))
     Ok(())
 }
 
-/// Refuses a message that is not one of this edge, or comes after a later one.
+/// Refuses a message of another edge, and a message that is repeated or late.
 ///
 /// # Errors
 /// [`Status::Incompatible`](crate::Status::Incompatible) for a message of another edge or link;
-/// [`Status::Corrupt`](crate::Status::Corrupt) for one that is repeated or late.
+/// [`Status::Corrupt`](crate::Status::Corrupt) for a message that is repeated or late.
 pub fn check_edge(head: &Head, node: u64, slot: &Slot) -> Result<()> {
     let (from, to, link) = (head.from, head.to, head.link);
     if (from, to) != (slot.neighbour, node) {
@@ -182,11 +182,12 @@ pub fn check_edge(head: &Head, node: u64, slot: &Slot) -> Result<()> {
     Ok(())
 }
 
-/// The levels after a message; `before` are those that it changes, or zeros.
+/// The levels after a message. `levels` are those before a message with changes, and zeros before a message with all
+/// levels.
 ///
 /// # Errors
 /// [`Status::Truncated`](crate::Status::Truncated) and [`Status::Corrupt`](crate::Status::Corrupt) for levels that
-/// cannot be, or are not those that the head tells of.
+/// cannot be, or do not match the checksum in the head.
 pub fn read_levels(head: &Head, mut bytes: &[u8], layout: Layout, mut levels: Vec<u64>) -> Result<Vec<u64>> {
     levels.chunks_exact_mut(layout.width()).try_for_each(|level| coding::read(&mut bytes, level))?;
     let more = bytes.len();

@@ -3,7 +3,7 @@
 //! query follows the edge whose filter has the key at the least level.
 //!
 //! All levels of all nodes have one size, because level i of a node becomes part of level i + 1 of its neighbours by
-//! OR. The size is what the last level needs, and messages code each level in what its fill needs.
+//! OR. The size is what the last level needs, and messages code each level in as few bytes as its fill needs.
 
 pub mod coding;
 pub mod layout;

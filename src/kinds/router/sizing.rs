@@ -2,8 +2,8 @@
 //!
 //! Level i of an edge has the keys of the nodes that are i hops away over that edge. With n keys a node and f nodes
 //! more at each hop these are n f^(i - 1) keys. Rhea and Kubiatowicz see deep levels saturate first; simulations say
-//! that the fill of the last level should stay below 0.3. So the size keeps to that fill, and not to the fill of 0.5 at
-//! which a filter alone is smallest: a network that reaches a little further then costs little accuracy.
+//! that the fill of the last level should stay below 0.3. So levels are sized for that fill, and not for the fill of
+//! 0.5 at which a filter alone is smallest. A network that is a little larger than expected then costs little accuracy.
 
 use super::MAX_HASHES;
 use crate::sizing::{exp, ln, ln_1p_minus};
@@ -59,7 +59,7 @@ pub fn hashes_for(bits: u64, keys: f64) -> u32 {
 mod tests {
     use super::*;
 
-    /// Sizes keep both their rate and their fill, and are not larger than that by more than a word and one part in 100.
+    /// Sizes keep both their rate and their fill, and exceed what these need by at most a word and one part in 100.
     #[test]
     fn sizes_keep_rate_and_fill() {
         for asked in [0.5, 0.3, 0.1, 0.01, 1e-3, 1e-6, 1e-12] {

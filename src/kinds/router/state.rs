@@ -228,7 +228,7 @@ impl RouterState {
         }
     }
 
-    /// Checks that the levels of a slot are those that its head tells of.
+    /// Checks that the levels of a slot have the counts of set bits and the checksums that the head of the slot says.
     fn check_slot(&self, slot: usize, head: &Slot) -> Result<()> {
         for level in 0..self.layout.levels {
             let words = self.received_level(slot, level);
