@@ -20,7 +20,7 @@
  *
  *     uint32_t told[16];
  *     petal_state_value previous[16];
- *     const double value_of_state[2] = {18.5, 21.0};
+ *     const double value_of_state[16] = {18.5, 21.0};
  *     size_t count = 0;
  *     petal_aggregate_told(theirs, "we", 2, told, 16, &count, NULL);
  *     for (size_t i = 0; i < count; i++) {
@@ -208,7 +208,8 @@ petal_status petal_aggregate_told_hash(const petal_aggregate *aggregate,
 /**
  * Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are noted. A
  * duplicate and a refusal change nothing. `answer` is NULL if no answer came: the memory then has the state beside
- * the previous one, and the next meeting shows which of them is aggregated.
+ * the previous one, and the next meeting shows which of them is aggregated. `petal_aggregate_told()` may go on listing
+ * the other state. That does no harm, and `petal_aggregate_forget()` ends it.
  */
 petal_status petal_aggregate_tell(petal_aggregate *aggregate,
                                   const void *id,

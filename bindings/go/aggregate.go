@@ -359,7 +359,8 @@ func (a *Aggregate) ToldHash(id uint64) ([]uint32, error) {
 
 // Tell notes what the aggregator with this id answered when it was told state. A first meeting and a change are noted.
 // A duplicate and a refusal change nothing. answer is nil if no answer came: the memory then has the state beside the
-// previous one, and the next meeting shows which of them is aggregated. Changes the aggregate.
+// previous one, and the next meeting shows which of them is aggregated. [Aggregate.Told] may go on listing the other
+// state. That does no harm, and [Aggregate.Forget] ends it. Changes the aggregate.
 func (a *Aggregate) Tell(id []byte, state uint32, answer *Meeting) error {
 	raw := rawOf(answer)
 	return called("petal.Aggregate.Tell", func(failure *C.petal_error) {

@@ -101,8 +101,9 @@ pub unsafe extern "C" fn petal_filter_packed_size(
     })
 }
 
-/// Writes a filter's packed form into a buffer. A buffer of `petal_filter_serialized_size()` bytes is always large
-/// enough. Threads may insert meanwhile. The form has every key whose insertion happened before. Returns
+/// Writes a filter's packed form into a buffer. If nobody inserts meanwhile, `petal_filter_packed_size()` says how many
+/// bytes the form has. Threads may insert meanwhile: the form has every key whose insertion happened before, and may be
+/// larger. Take `petal_filter_pack_to()` then. Returns `PETAL_ERR_BUFFER_TOO_SMALL` for a buffer that is too small,
 /// `PETAL_ERR_DIRTY` if the filter is `PETAL_STATE_UNVOUCHED`, and `PETAL_ERR_CORRUPT` if the filter lies in an image
 /// that does not match its checksums. On a failure the buffer may have been written to. `written` is nullable.
 #[unsafe(no_mangle)]

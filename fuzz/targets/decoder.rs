@@ -227,7 +227,7 @@ fn open_digest(bytes: &[u8], memory: &mut Guarded) {
 }
 
 fn search(digest: &Digest) {
-    let excerpt: Vec<u8> = (0..5000_u32).map(|i| (i * i >> 5) as u8).collect();
+    let excerpt: Vec<u8> = (0..5000_u32).map(|i| ((i * i) >> 5) as u8).collect();
     let options = FindOptions { max_lookups: 10_000, max_matches: 10, ..FindOptions::default() };
     if let Ok(found) = digest.find(&excerpt, &options) {
         assert!(found.matches.len() <= 10 && found.lookups <= 10_000);
