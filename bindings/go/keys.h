@@ -308,21 +308,20 @@ static inline bool petal_go_router_contains(const petal_router *router, petal_ke
 	                                : petal_router_contains_hash(router, number);
 }
 
-/* Where a query goes: one that walks, or one that remembers nothing. */
+/* Where a query goes: one with a walk if there is a walk. */
 static inline petal_status petal_go_router_find(const petal_router *router, petal_keys_form form, const uint8_t *key,
                                                 size_t length, uint64_t number, const uint64_t *from,
-                                                uint32_t hops_left, bool walks, petal_walk *walk,
-                                                petal_route *route) {
+                                                uint32_t hops_left, petal_walk *walk, petal_route *route) {
 	switch (form) {
 	case PETAL_KEYS_BYTES:
-		return walks ? petal_router_walk(router, key, length, walk, route)
-		             : petal_router_route(router, key, length, from, hops_left, route);
+		return walk ? petal_router_walk(router, key, length, walk, route)
+		            : petal_router_route(router, key, length, from, hops_left, route);
 	case PETAL_KEYS_U64:
-		return walks ? petal_router_walk_u64(router, number, walk, route)
-		             : petal_router_route_u64(router, number, from, hops_left, route);
+		return walk ? petal_router_walk_u64(router, number, walk, route)
+		            : petal_router_route_u64(router, number, from, hops_left, route);
 	default:
-		return walks ? petal_router_walk_hash(router, number, walk, route)
-		             : petal_router_route_hash(router, number, from, hops_left, route);
+		return walk ? petal_router_walk_hash(router, number, walk, route)
+		            : petal_router_route_hash(router, number, from, hops_left, route);
 	}
 }
 

@@ -242,9 +242,12 @@ func (r *Router) Receive(neighbour uint64, message []byte) (Received, error) {
 func (r *Router) find(op string, form C.petal_keys_form, key *C.uint8_t, length int, number uint64, from *uint64,
 	hopsLeft uint32, walks bool, walk *Walk,
 ) (Route, error) {
+	if walks && walk == nil {
+		return Route{}, statusError(op, C.PETAL_ERR_OUT_OF_RANGE)
+	}
 	var raw C.petal_route
 	status := C.petal_go_router_find(r.raw(), form, key, C.size_t(length), C.uint64_t(number), (*C.uint64_t)(from),
-		C.uint32_t(hopsLeft), C.bool(walks), (*C.petal_walk)(unsafe.Pointer(walk)), &raw)
+		C.uint32_t(hopsLeft), (*C.petal_walk)(unsafe.Pointer(walk)), &raw)
 	runtime.KeepAlive(r)
 	route := Route{Kind: RouteKind(raw.kind), Level: uint32(raw.level), Neighbour: uint64(raw.neighbour)}
 	return route, statusError(op, status)

@@ -92,6 +92,9 @@ func TestWalksGoBack(t *testing.T) {
 		must(all[0].WalkHash(1, &Walk{HopsLeft: 1})).Kind != RouteFallBack {
 		t.Error("a key that is nowhere was routed")
 	}
+	if _, err := all[0].WalkUint64(5, nil); !errors.Is(err, ErrOutOfRange) {
+		t.Error(err)
+	}
 	walk.Depth = 70
 	if _, err := all[0].WalkUint64(5, walk); !errors.Is(err, ErrOutOfRange) {
 		t.Error(err)

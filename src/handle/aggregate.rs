@@ -206,8 +206,8 @@ impl Aggregate {
 
     /// Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are
     /// noted, and a duplicate and a refusal change nothing. Give `None` if no answer came: the memory then has the
-    /// state beside the previous one, and the next meeting shows which of them is aggregated. [`Aggregate::told`] may go
-    /// on listing the other state. That does no harm, and [`Aggregate::forget`] ends it.
+    /// state beside the previous one, and the next meeting shows which of them is aggregated. [`Aggregate::told`] may
+    /// go on listing the other state. That does no harm, and [`Aggregate::forget`] ends it.
     ///
     /// # Errors
     /// [`Status::OutOfRange`] for a state that is not below the parameter `states`; [`Status::Unsupported`] without a

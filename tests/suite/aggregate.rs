@@ -294,6 +294,32 @@ fn sums_do_not_drift() {
     assert_eq!((aggregate.results().sum, aggregate.results().mean), (0.1, 0.1));
 }
 
+/// A value that nobody had is taken away where the memories take it for one that is there. No more ids then have an
+/// extreme than are left, and the image is one that opens.
+#[test]
+fn values_taken_by_mistake_leave_an_image_that_opens() {
+    let mut taken = 0;
+    for seed in 0..40 {
+        // Full memories of a few counters.
+        let spec = Spec { seed, bits: 192, hashes: 1, ..spec(0, 0.0, 2) };
+        let mut aggregate: Aggregate = create_as(&spec).unwrap();
+        for id in 0..6 {
+            aggregate.meet_u64(id, at(0, 5.0), &[]).unwrap();
+        }
+        for other in 0..20 {
+            let count = aggregate.results().count;
+            taken += u32::from(aggregate.leave_u64(other % 6, at(0, f64::from(other as u32))).unwrap() && other != 5);
+            let cited = [at(0, f64::from(other as u32) + 100.0)];
+            let changed = aggregate.meet_u64(other % 6, at(1, 5.0), &cited).unwrap();
+            taken += u32::from(matches!(changed, Meeting::Changed { .. }));
+            aggregate.verify().unwrap();
+            load(&bytes(&aggregate)).unwrap();
+            assert!(aggregate.results().count <= count + 1);
+        }
+    }
+    assert!(taken > 20, "{taken}");
+}
+
 /// What a disseminator told comes back, also after answers that were lost.
 #[test]
 fn told_states_come_back() {

@@ -390,6 +390,24 @@ fn images_open_and_change_in_place() {
     }
 }
 
+/// A payload that cannot be taken is not open afterwards.
+#[test]
+fn a_refused_payload_is_not_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("digest");
+    for payloads in [0.0, 3.0] {
+        digest(54_000, &[("payloads", payloads)]).save(&path).unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let mut damaged: Digest = open_as(&path, &OpenOptions { mode: Mode::Write, key: None }).unwrap();
+        for _ in 0..2 {
+            assert_eq!(damaged.add(1, &[7; 1000]).unwrap_err().status(), Status::Corrupt, "{payloads}");
+        }
+    }
+}
+
 /// The payload that docs/format.md specifies, computed without the library's code. `settings` are block_bytes, levels,
 /// whether the cut is by content, segment_blocks, payloads, attachment_bytes.
 fn specified(bits: u64, hashes: u32, settings: [u64; 6], seed: u64, payloads: &[&[u8]], attachment: &[u8]) -> Vec<u8> {

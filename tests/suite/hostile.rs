@@ -247,6 +247,7 @@ fn numbers_that_contradict_each_other_are_refused() {
                 is_refused(&bytes, 64, &other.to_le_bytes(), &format!("{name}, {other} bits and not {bits}"));
             }
         }
+        is_refused(&bytes, 56, &(-0.0_f64).to_le_bytes(), &format!("{name}, a rate of -0"));
         if row.hashes == (0, 0) && FOREIGN.iter().all(|other| other.kind != row.kind) {
             for hashes in [1, 4, u32::MAX] {
                 is_refused(&bytes, 20, &u32::to_le_bytes(hashes), &format!("{name}, {hashes} hashes"));

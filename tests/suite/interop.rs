@@ -316,8 +316,23 @@ fn what_has_no_form_in_a_format_is_refused() {
         assert!(message.contains("has no form") || message.contains("only read"), "{message}");
         assert!(format.spec(100, 0.01, Some("no such variant"), 0).is_err());
         assert!(format.spec(100, 1.5, None, 0).is_err());
+        // A rate next to 1 and a capacity past all bounds are refused or taken, whatever the format computes with them.
+        for (capacity, rate) in [(100, 1.0_f64.next_down()), (1 << 60, 0.5), (1 << 60, 1e-9), (1, f64::MIN_POSITIVE)] {
+            if let Ok(spec) = format.spec(capacity, rate, None, 0) {
+                assert!(petal::geometry(&spec).is_ok(), "{}: {spec:?}", format.name);
+            }
+        }
     }
     assert_eq!(interop::find("no such format").err().unwrap().status(), Status::UnknownValue);
+}
+
+/// A digest whose capacity no Squid writes has no form, however great the capacity is.
+#[test]
+fn squid_has_no_capacity_past_its_field() {
+    let format = interop::find("squid").unwrap();
+    let spec = Spec { capacity: 1 << 60, ..format.spec(12, 0.1, None, 0).unwrap() };
+    let error = exported(&petal::create(&spec).unwrap(), format, None).unwrap_err();
+    assert_eq!(error.status(), Status::Unsupported);
 }
 
 /// Filters of RocksDB have the promised rate, and the rate that their bits give. The keys are the same in every run.

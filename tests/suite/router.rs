@@ -1,6 +1,7 @@
 //! Routers: what they know compared with exact sets, what hostile messages and images do, and walks that end.
 
 use crate::common::{Buffer, golden, image as bytes, mix};
+use crate::format::seal;
 use petal::router::{MAX_WALK, Received, Route, Router, Walk};
 use petal::{HashFunction, Image, Keys, Mode, OpenOptions, Spec, Status, create_router, load_as, row_of};
 use std::collections::BTreeSet;
@@ -268,6 +269,7 @@ fn forged_walks_are_refused() {
     refused(&|walk| walk.depth = 1);
     refused(&|walk| walk.reserved = 1);
     refused(&|walk| (walk.visited, walk.depth, walk.way[0]) = (1, 1, 1));
+    refused(&|walk| (walk.visited, walk.depth, walk.nodes[0]) = (2, 2, 1));
     let mut full = Walk::new(3);
     (full.visited, full.nodes) = (MAX_WALK as u32, core::array::from_fn(|i| 100 + i as u64));
     assert_eq!(routers[0].walk_u64(5, &mut full).unwrap(), Route::FallBack);
@@ -671,6 +673,25 @@ fn images_are_used_in_place() {
     let mut own = load_as(&image, &OpenOptions::default()).unwrap();
     assert_eq!(change(&mut own), message);
     assert!(after == bytes(&own));
+}
+
+/// What a forged image has in the levels of a slot without an edge does not become an edge's.
+#[test]
+fn a_free_slot_that_is_not_empty_is_emptied() {
+    let spec = spec(&[("levels", 3.0), ("edges", 3.0)], 256, 3);
+    let mut forged = bytes(&network(&spec, &[vec![1], vec![0]])[0]);
+    // The second slot's levels: 16 words of head, 4 times 4 of cells, a slot of 16 and 6 times 4 words, a head of 16.
+    let levels = 256 + 8 * (16 + 16 + 40 + 16);
+    forged[levels..levels + 8 * 24].fill(255);
+    seal(&mut forged);
+    let ((), after) = in_place(&forged, Mode::Write, |router| {
+        let router = router.unwrap();
+        router.add_edge(7, 1, 0.0).unwrap();
+        router.sync().unwrap();
+    });
+    let router: Router = load_as(&after, &OpenOptions::default()).unwrap();
+    router.verify().unwrap();
+    assert_eq!(router.edges().count(), 2);
 }
 
 /// Every word of state is held to its bounds when an image is opened, and a verification finds every other change.

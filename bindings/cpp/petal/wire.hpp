@@ -51,8 +51,8 @@ result<void> delta_through(const filter &from, const filter &to, Write &write, b
 
 }  // namespace detail
 
-/// A filter in few bytes; see petal_wire.h. Packs twice, for the size and for the bytes, so nobody may insert meanwhile.
-/// `try_pack_to()` packs once, also while threads insert.
+/// A filter in few bytes; see petal_wire.h. Packs twice, for the size and for the bytes, so nobody may insert
+/// meanwhile. `try_pack_to()` packs once, also while threads insert.
 inline result<std::vector<std::byte>> try_pack(const filter &of) noexcept {
   return detail::written_by(
       [&](std::size_t *size, petal_error *error) noexcept { return petal_filter_packed_size(of.get(), size, error); },

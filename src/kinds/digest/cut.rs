@@ -3,11 +3,11 @@
 //! Fixed blocks follow each other from the first byte on. By content there is a cut after a byte if the hash of the
 //! last [`WINDOW`] bytes is less than those of the `reach` positions before and after it (a local minimum; Schleimer,
 //! Wilkerson and Aiken, "Winnowing", 2003, and Bjørner, Blass and Gurevich, 2010). So a cut depends only on the bytes
-//! around it, and two such cuts are more than `reach` bytes apart. In random bytes a block has 2 reach + 1 bytes on average.
-//! Bytes that repeat have no local minimum. There a cut comes [`MOST_BLOCKS`] times the block's length after the cut
-//! before. An excerpt has the same cuts from its first local minimum on. Blocks begin at the first local minimum. A
-//! block's key also covers the window before the block, so neighbours overlap, and every key covers enough bytes to
-//! tell blocks apart.
+//! around it, and two such cuts are more than `reach` bytes apart. In random bytes a block has 2 reach + 1 bytes on
+//! average. Bytes that repeat have no local minimum. There a cut comes [`MOST_BLOCKS`] times the block's length after
+//! the cut before. An excerpt has the same cuts from its first local minimum on. Blocks begin at the first local
+//! minimum. A block's key also covers the window before the block, so neighbours overlap, and every key covers enough
+//! bytes to tell blocks apart.
 
 use crate::bits::mix;
 use crate::error::Result;
