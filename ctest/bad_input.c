@@ -293,6 +293,50 @@ static petal_status use_aggregated(void *s, petal_error *e) { return use_aggrega
 
 static petal_status use_aggregate_errors(void *s, petal_error *e) { return use_aggregate(s, e, false); }
 
+static petal_status use_router(void *s, petal_error *e, bool is_edge) {
+  petal_spec spec = {.struct_size = sizeof spec, .capacity = 10};
+  petal_router *router = NULL;
+  CHECK_OK(petal_router_new(&spec, 1, &router, NULL));
+  CHECK_OK(petal_router_add_edge(router, 2, 0, 0, NULL));
+  petal_status status = is_edge ? petal_router_edge(router, 2, s, e) : petal_router_rates(router, s, e);
+  petal_router_free(router);
+  return status;
+}
+
+static petal_status use_edge(void *s, petal_error *e) { return use_router(s, e, true); }
+
+static petal_status use_route_rates(void *s, petal_error *e) { return use_router(s, e, false); }
+
+static petal_digest *new_digest(void) {
+  petal_spec spec = {.struct_size = sizeof spec, .capacity = 1000};
+  petal_digest *digest = NULL;
+  CHECK_OK(petal_digest_new(&spec, &digest, NULL));
+  return digest;
+}
+
+static petal_status use_search(const petal_find_options *options, petal_digest_found *found, petal_error *e) {
+  static const char excerpt[100];
+  petal_digest *digest = new_digest();
+  petal_digest_match match;
+  petal_status status = petal_digest_find(digest, excerpt, sizeof excerpt, options, &match, 1, found, e);
+  petal_digest_free(digest);
+  return status;
+}
+
+static petal_status use_find_options(void *s, petal_error *e) {
+  petal_digest_found found = {.struct_size = sizeof found};
+  return use_search(s, &found, e);
+}
+
+static petal_status use_digest_found(void *s, petal_error *e) { return use_search(NULL, s, e); }
+
+static petal_status use_digest_statistics(void *s, petal_error *e) {
+  petal_digest *digest = new_digest();
+  petal_status status = petal_digest_measure(digest, s, e);
+  petal_digest_free(digest);
+  return status;
+}
+
 static const petal_keys no_keys = {.form = PETAL_KEYS_HASHES};
 static const petal_plan_request plan_request = {.keys = 10, .memory = 4096};
 
@@ -325,6 +369,11 @@ static void struct_sizes(void) {
       {"petal_report", sizeof(petal_report), use_report, false, true, NULL},
       {"petal_aggregated", sizeof(petal_aggregated), use_aggregated, false, true, NULL},
       {"petal_aggregate_errors", sizeof(petal_aggregate_errors), use_aggregate_errors, false, true, NULL},
+      {"petal_edge", sizeof(petal_edge), use_edge, false, true, NULL},
+      {"petal_route_rates", sizeof(petal_route_rates), use_route_rates, false, true, NULL},
+      {"petal_find_options", sizeof(petal_find_options), use_find_options, true, true, NULL},
+      {"petal_digest_found", sizeof(petal_digest_found), use_digest_found, false, true, NULL},
+      {"petal_digest_statistics", sizeof(petal_digest_statistics), use_digest_statistics, false, true, NULL},
   };
   petal_filter *filter = make(SPEC(.capacity = 10));
   guard(filter);

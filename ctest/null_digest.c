@@ -34,6 +34,7 @@ int main(void) {
   NONE(petal_digest_find(digest, NULL, 100, NULL, &match, 1, &found, NULL));
   NONE(petal_digest_find(digest, text, 100, NULL, NULL, 1, &found, NULL));
   NONE(petal_digest_find(digest, text, 100, NULL, &match, 1, NULL, NULL));
+  CHECK_EQUAL(petal_digest_shortest_excerpt(NULL), 0);
   NONE(petal_digest_shortest_excerpt_at(NULL, .1, &number, NULL));
   NONE(petal_digest_shortest_excerpt_at(digest, .1, NULL, NULL));
   NONE(petal_digest_expected_rate(NULL, 100, &rate, NULL));
