@@ -352,7 +352,7 @@ pub const PAGES: &[Page] = &[
         name: "digest make",
         examples: &[
             ("A twentieth of the bytes of a folder", "petal digest make --bytes-per-byte 0.05 -o src.digest src"),
-            ("A stream", "zcat log.gz | petal digest make --cut content --capacity 10G -o log.digest -"),
+            ("A stream", "zcat log.gz | petal digest make --cut content --capacity 1G -o digest -"),
         ],
         status: SUCCESS,
     },

@@ -47,8 +47,19 @@ pub(crate) struct Pdep;
 impl Select for Pdep {
     #[inline(always)]
     fn select(word: u64, rank: u32) -> u32 {
-        // SAFETY: nothing but the functions of such kernels has this type.
-        unsafe { _pdep_u64(1 << rank, word) }.trailing_zeros()
+        let deposited: u64;
+        // The intrinsic would stay a call here, because this function is not compiled for BMI2.
+        // SAFETY: nothing but the functions of kernels for processors with BMI2 has this type.
+        unsafe {
+            core::arch::asm!(
+                "pdep {deposited}, {one}, {word}",
+                deposited = lateout(reg) deposited,
+                one = in(reg) 1_u64 << rank,
+                word = in(reg) word,
+                options(pure, nomem, nostack, preserves_flags),
+            );
+        }
+        deposited.trailing_zeros()
     }
 }
 

@@ -154,6 +154,8 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
     }
 
     /// The offset of the block after a position's block, whose own offset is given. `None` if the table is damaged.
+    // Part of each kernel, so that it is compiled for the kernel's instruction set.
+    #[inline(always)]
     pub fn next_offset(&self, position: u64, offset: u64) -> Option<u64> {
         let start = position / BLOCK * BLOCK;
         let runs = self.occupieds(position).count_ones();
