@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// The Go file, formatted as gofmt has it.
 pub fn file() -> Generated {
-    let mut rows: Vec<_> = registry::every().map(|row| (row.kind.0, row.name)).collect();
+    let mut rows: Vec<_> = registry::every().chain(registry::OWN).map(|row| (row.kind.0, row.name)).collect();
     rows.sort_unstable();
     let width = rows.last().map_or(0, |(kind, _)| kind.to_string().len()) + 1;
     let mut text = String::from(

@@ -197,6 +197,12 @@ func handleOf(kind Kind) string {
 		return "sketch"
 	case kind < 768:
 		return "index"
+	case kind < 1024:
+		return "router"
+	case kind < 1280:
+		return "aggregate"
+	case kind < 1536:
+		return "digest"
 	default:
 		return "handle of its own"
 	}
