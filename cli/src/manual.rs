@@ -360,10 +360,7 @@ pub const PAGES: &[Page] = &[
         name: "digest find",
         examples: &[
             ("Bytes of a file", "petal digest find src.digest --excerpt-file excerpt.bin"),
-            (
-                "A text of 63 bytes or more",
-                "petal digest find src.digest 'a sentence that is long enough to have a whole block of 32 bytes'",
-            ),
+            ("A text of 63 bytes or more", "petal digest find src.digest \"$(cat paragraph.txt)\""),
         ],
         status: "0 if an excerpt was found; 1 if none was; 2 for trouble.",
     },
