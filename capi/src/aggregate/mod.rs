@@ -15,7 +15,7 @@
 //!     petal_aggregate_meet(ours, "sensor 7", 8, 0, 18.5, NULL, 0, &answer, NULL);
 //!     petal_aggregate_tell(theirs, "we", 2, 0, &answer, NULL);
 //!
-//!     /* Later the sensor is in state 1, and its value is 21. The sensor cites what it told us before. */
+//!     // Later the sensor is in state 1, and its value is 21. The sensor cites what it told us before.
 //!     uint32_t told[16];
 //!     petal_state_value previous[16];
 //!     const double value_of_state[16] = {18.5, 21.0};
