@@ -242,7 +242,7 @@ func (r *Router) Receive(neighbour uint64, message []byte) (Received, error) {
 func (r *Router) find(op string, form C.petal_keys_form, key *C.uint8_t, length int, number uint64, from *uint64,
 	hopsLeft uint32, walks bool, walk *Walk,
 ) (Route, error) {
-	if walks && walk == nil {
+	if walks && walk == nil && r.raw() != nil {
 		return Route{}, statusError(op, C.PETAL_ERR_OUT_OF_RANGE)
 	}
 	var raw C.petal_route
