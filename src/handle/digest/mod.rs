@@ -122,7 +122,7 @@ impl Digest {
     }
 
     /// The length in bytes of the shortest excerpt that is found with at most this probability although no payload has
-    /// it. `None` if no excerpt up to [`MAX_EXCERPT`] is long enough.
+    /// it. `None` if no excerpt up to `MAX_EXCERPT` is long enough.
     ///
     /// # Errors
     /// [`Status::FalsePositiveRate`] if the rate is not inside (0, 1).

@@ -6,7 +6,7 @@ use crate::bits::GOLDEN;
 use crate::blocks::{ScatteredBits, ScatteredKernel};
 use core::sync::atomic::AtomicU64;
 
-/// The inner loops for one instruction set. They take words that suit ([`suits`]), and panic for others.
+/// The inner loops for one instruction set. They take words that suit (`suits`), and panic for others.
 #[derive(Debug)]
 pub struct Kernel {
     /// Whether all bits of each key of a batch are set.
@@ -16,7 +16,7 @@ pub struct Kernel {
     pub contains_counters: fn(&ScatteredBits, &[AtomicU64], &mut dyn Batch),
     /// Sets the bits of each key of a batch that asks for no answers.
     pub insert: fn(&ScatteredBits, &mut [u64], &mut dyn Batch),
-    /// The inner loops for one key that has at most [`AT_ONCE`] bits.
+    /// The inner loops for one key that has at most `AT_ONCE` bits.
     pub single: ScatteredKernel,
 }
 
