@@ -106,5 +106,5 @@ fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, seed, .. } = wanted;
     let bits = classical_bits(capacity, rate).ceil() as u64;
     let hashes = (bits as f64 / capacity as f64 * LN_2).ceil() as u32;
-    spec_of("datasketches", capacity, bits.div_ceil(64).max(1) * 64, hashes.max(1), seed)
+    spec_of("datasketches", capacity, bits.div_ceil(64).max(1).saturating_mul(64), hashes.max(1), seed)
 }

@@ -67,7 +67,7 @@ fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, variant, seed } = wanted;
     check_no_seed(seed, FORMAT.name)?;
     let bits = classical_bits(capacity, rate) as u64;
-    let bits = bits.div_ceil(64).max(1) * 64;
+    let bits = bits.div_ceil(64).max(1).saturating_mul(64);
     let hashes = (-rate.ln() / LN_2).round().max(1.0) as u32;
     spec_of(PLACEMENTS[1 - variant], capacity, bits, hashes, seed)
 }

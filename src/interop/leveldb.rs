@@ -47,7 +47,7 @@ fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
 /// The bits of so many keys at so many bits a key, and the hashes, as the built-in policy chooses them.
 pub(super) fn size(keys: u64, bits_per_key: u64) -> (u64, u32) {
     let hashes = ((bits_per_key as f64 * 0.69) as u32).clamp(1, MOST_LEVELDB_HASHES);
-    (keys.saturating_mul(bits_per_key).max(64).div_ceil(8) * 8, hashes)
+    (keys.saturating_mul(bits_per_key).max(64).div_ceil(8).saturating_mul(8), hashes)
 }
 
 /// The policy takes a whole number of bits a key: the least that the rate needs.

@@ -82,7 +82,7 @@ fn spec(placement: &'static str, wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, seed, .. } = wanted;
     check_no_seed(seed, placement)?;
     let bits = classical_bits(capacity, rate) as u64;
-    let bits = bits + 64 - bits % 64;
+    let bits = (bits - bits % 64).saturating_add(64);
     let hashes = (bits as f64 / capacity as f64 * LN_2).round().max(1.0) as u32;
     spec_of(placement, capacity, bits, hashes, 0)
 }

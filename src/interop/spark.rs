@@ -70,5 +70,5 @@ fn spec(wanted: &Wanted) -> Result<Spec> {
     }
     let bits = classical_bits(capacity, rate) as u64;
     let hashes = (bits as f64 / capacity as f64 * LN_2).round().max(1.0) as u32;
-    spec_of(PLACEMENTS[variant], capacity, bits.div_ceil(64).max(1) * 64, hashes, seed)
+    spec_of(PLACEMENTS[variant], capacity, bits.div_ceil(64).max(1).saturating_mul(64), hashes, seed)
 }
