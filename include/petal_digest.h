@@ -109,7 +109,7 @@ typedef struct petal_digest_match {
 } petal_digest_match;
 
 /** The id in a match of a digest that keeps no ids. */
-#define PETAL_NO_PAYLOAD UINT64_MAX
+#define PETAL_NO_PAYLOAD 18446744073709551615ull
 
 /** What a search found. */
 typedef struct petal_digest_found {

@@ -196,7 +196,7 @@ pub struct petal_digest_match {
 }
 
 /// The id in a match of a digest that keeps no ids.
-pub const PETAL_NO_PAYLOAD: u64 = u64::MAX;
+pub const PETAL_NO_PAYLOAD: u64 = 0xffff_ffff_ffff_ffff;
 
 /// What a search found.
 #[repr(C)]
