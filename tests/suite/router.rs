@@ -186,6 +186,15 @@ fn levels_are_those_of_exact_sets() {
                     }
                     assert_eq!(router.contains_u64(key).unwrap(), keys[node].contains(&key));
                 }
+                // The levels have the bits of these keys and no others, so none came back over its own edge.
+                for over in &neighbours[node] {
+                    let edge = router.edge(*over as u64).unwrap();
+                    for (level, set) in sets[*over].iter().enumerate() {
+                        let mut alone = create_router(&spec, 0).unwrap();
+                        set.iter().for_each(|key| alone.insert_u64(*key).unwrap());
+                        assert_eq!(edge.fill[level], alone.rates().own_fill, "level {} of {over}", level + 1);
+                    }
+                }
                 router.verify().unwrap();
             }
         }
