@@ -27,6 +27,7 @@ import http.server, os, socket, sys
 
 class Answer(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_GET(self):
         self.send_response(200)
@@ -77,6 +78,8 @@ digest_rebuild_period 1 seconds
 digest_rewrite_period 1 seconds
 pid_filename $work/squid.pid
 cache_log $work/log
+# Section 71 of the log says when Squid begins and ends a digest.
+debug_options ALL,1 71,2
 access_log none
 coredump_dir $work
 visible_hostname petal.test
@@ -102,13 +105,27 @@ CONFIGURATION
     seq 0 $(($1 - 1)) | sed "s|.*|http://127.0.0.1:$origin/key-&|" >"$work/keys"
     sed 's|.*|url = "&"\noutput = "/dev/null"|' "$work/keys" |
         curl -s -x "127.0.0.1:$port" --config -
+    # Squid makes its digest in pieces while it serves, and a digest that was begun before the last fetch may lack keys or
+    # count a key twice. So this waits for one that was begun and written after the fetches.
+    lines=$(wc -l <"$work/log")
     tries=0
-    # The number of keys is at byte 8, the capacity at byte 4.
-    until [ "$(number 8)" -ge "$1" ]; do
+    until tail -n "+$((lines + 1))" "$work/log" | awk '
+        /storeDigestRebuildStart: rebuild #/ { begun = 1 }
+        begun && /storeDigestRewriteStart: .*rewrite/ { written = 1 }
+        written && /storeDigestRewriteFinish: / { ended = 1; exit }
+        END { exit !ended }'; do
         tries=$((tries + 1))
-        [ $tries -lt 60 ] || { echo "no digest has $1 keys" >&2; exit 1; }
-        sleep 1
-        curl -s -o "$work/digest" "http://127.0.0.1:$port/squid-internal-periodic/store_digest" || true
+        [ $tries -lt 600 ] || { echo "Squid made no digest" >&2; tail "$work/log" >&2; exit 1; }
+        sleep 0.1
+    done
+    # The number of keys is at byte 8, the capacity at byte 4. Squid goes on counting when it gives a digest another size,
+    # so the number is right in the digest after that.
+    tries=0
+    until [ "$(number 8)" = "$1" ]; do
+        tries=$((tries + 1))
+        [ $tries -lt 60 ] || { echo "the digest has $(number 8) keys, and not $1" >&2; exit 1; }
+        sleep 0.5
+        curl -s -o "$work/digest" "http://127.0.0.1:$port/squid-internal-periodic/store_digest"
     done
     squid -f "$work/squid.conf" -k shutdown 2>/dev/null || true
     tries=0
