@@ -28,7 +28,8 @@ pure="./view ./filter ./internal/image ./internal/sizing ./examples/breached"
 passed=0
 failed=0
 
-# Tests of forged bytes take long and have one goroutine. Once is enough: "go test" runs them, the other stages do not.
+# Tests of forged bytes, and those that compare view with petal, take long and have one goroutine. "go test" runs all;
+# the stages after it leave the former out, and the race detector the latter too.
 forged='Forged|Flipped|ThatLie|BrokenLookups'
 
 # stage NAME COMMAND...: runs it, shows what fails, and counts the tests.
@@ -195,7 +196,7 @@ else
     echo "-- staticcheck: not on the PATH, left out"
 fi
 stage "go test" go test -count=1 -v ./...
-stage "go test -race" go test -count=1 -short -skip "$forged" -v -race ./...
+stage "go test -race" go test -count=1 -short -skip "$forged|TestView" -v -race ./...
 stage "go test with every cgo pointer checked" env GOEXPERIMENT=cgocheck2 go test -count=1 -short -skip "$forged" -v .
 stage "go test -tags petal_static" env CGO_LDFLAGS="-L$libdir" \
     go test -count=1 -short -skip "$forged" -v -tags petal_static .
