@@ -105,8 +105,8 @@ CONFIGURATION
     seq 0 $(($1 - 1)) | sed "s|.*|http://127.0.0.1:$origin/key-&|" >"$work/keys"
     sed 's|.*|url = "&"\noutput = "/dev/null"|' "$work/keys" |
         curl -s -x "127.0.0.1:$port" --config -
-    # Squid makes its digest in pieces while it serves, and a digest that was begun before the last fetch may lack keys or
-    # count a key twice. So this waits for one that was begun and written after the fetches.
+    # Squid makes its digest in pieces while it serves. A digest that was begun before the last fetch may lack keys or
+    # count a key twice. So this waits for a digest that was begun and written after the fetches.
     lines=$(wc -l <"$work/log")
     tries=0
     until tail -n "+$((lines + 1))" "$work/log" | awk '
@@ -118,8 +118,8 @@ CONFIGURATION
         [ $tries -lt 600 ] || { echo "Squid made no digest" >&2; tail "$work/log" >&2; exit 1; }
         sleep 0.1
     done
-    # The number of keys is at byte 8, the capacity at byte 4. Squid goes on counting when it gives a digest another size,
-    # so the number is right in the digest after that.
+    # The number of keys is at byte 8, the capacity at byte 4. Squid goes on counting when it gives a digest another
+    # size, so the number is right in the next digest.
     tries=0
     until [ "$(number 8)" = "$1" ]; do
         tries=$((tries + 1))
