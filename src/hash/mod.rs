@@ -7,6 +7,7 @@
 
 pub(crate) mod fnv1;
 mod identity;
+pub(crate) mod jenkins;
 pub(crate) mod leveldb;
 mod little_endian;
 pub(crate) mod md5;
