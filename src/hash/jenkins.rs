@@ -1,4 +1,5 @@
-//! Bob Jenkins's lookup3 (2006, in the public domain): `hashlittle`, one of the three hash functions of HBase's filters.
+//! Bob Jenkins's lookup3 (2006, in the public domain): `hashlittle`, one of the three hash functions of HBase's
+//! filters.
 
 use super::little_endian::padded_u64;
 
