@@ -14,8 +14,8 @@ import (
 	"github.com/petal-filter/petal/bindings/go/view"
 )
 
-// The digests of the hash functions of Go's own library go in one by one and as a batch, in this package and in pure Go,
-// and all make the same bytes and give the same answers.
+// The digests of the hash functions of Go's own library go in one by one and as a batch, in this package and in pure
+// Go, and all make the same bytes and give the same answers.
 func TestDigestsAreKeys(t *testing.T) {
 	const keys, absent = 500, 10_000
 	functions := map[string]func([]byte) []byte{

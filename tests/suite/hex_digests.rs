@@ -133,7 +133,7 @@ fn published_digests_have_published_positions() {
     }
 }
 
-/// False answers are as many as the formula says, within 4.5 standard deviations, and a filter that was asked for a rate
+/// False answers are as many as the formula says, within 4.5 standard deviations. A filter that was asked for a rate
 /// keeps the rate.
 #[test]
 fn the_rate_is_that_of_the_formula() {
@@ -159,8 +159,8 @@ fn the_rate_is_that_of_the_formula() {
     }
 }
 
-/// Short digests have fewer fields, for which the filter takes more bits. Where that is no longer worth it the digest is
-/// refused.
+/// Short digests have fewer fields, for which the filter takes more bits. Where that is no longer worth it the digest
+/// is refused.
 #[test]
 fn digests_that_are_too_short_are_refused() {
     let sized = |digest_bits, capacity, false_positive_rate| {
@@ -337,8 +337,8 @@ fn images_of_digests_are_opened_again() {
 }
 
 /// Words of the header that no filter of digests has are refused, also with right checksums: a width of fields that is
-/// not that of the digests, a length that digests do not have, another hash function with fields, and fields that are too
-/// narrow.
+/// not that of the digests, a length that digests do not have, another hash function with fields, and fields that are
+/// too narrow.
 #[test]
 fn forged_words_are_refused() {
     let filter = petal::create(&spec(256, 4095, 7, false)).unwrap();

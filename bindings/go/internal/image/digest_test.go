@@ -79,3 +79,26 @@ func TestGoldenDigestsAreFoundAndMade(t *testing.T) {
 		}
 	}
 }
+
+// A field of a digest has 8 bits more than positions need, or as many as they need if the range is a power of two.
+func TestFieldsOfDigestsAreWideEnough(t *testing.T) {
+	for _, c := range []struct {
+		digestBits, bits, width uint64
+		possible                bool
+	}{
+		{128, 1023, 18, true}, {128, 1024, 18, true}, {128, 1025, 18, false}, {128, 1 << 18, 18, true},
+		{128, 1<<18 - 1, 18, false}, {128, 1 << 19, 18, false}, {128, 1, 18, true}, {128, 1023, 17, false},
+		{128, 1023, 0, false}, {512, 1 << 20, 64, true}, {512, 1 << 20, 73, false}, {120, 1023, 17, false},
+		{520, 1023, 64, false}, {132, 1023, 18, false}, {256, 1023, 36, true},
+	} {
+		h := Header{Kind: Bloom, Hash: Digest, Hashes: 7, Bits: c.bits, Words: [8]uint64{3: c.width}}
+		h.Identifier = c.digestBits
+		if _, err := Create(h, nil); (err == nil) != c.possible || err != nil && !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	h := Header{Kind: Bloom, Hash: XXH3, Hashes: 7, Bits: 1023, Words: [8]uint64{3: 36}}
+	if _, err := Create(h, nil); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("fields without digests: %v", err)
+	}
+}
