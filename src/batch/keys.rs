@@ -22,7 +22,7 @@ pub enum Keys<'a> {
     /// Digests, for filters whose hash function is [`HashFunction::Digest`]: key `i` is
     /// `bytes[i * each..(i + 1) * each]`.
     Digests {
-        /// All digests. Bytes after the last whole one are left out; [`Keys::check`] and its like refuse them.
+        /// All digests. Filters refuse bytes that are no whole digest at the end.
         bytes: &'a [u8],
         /// The bytes of one digest; 0 has no keys.
         each: usize,
