@@ -74,10 +74,111 @@ static void refusals(void) {
   petal_filter_free(filter);
 }
 
+/* As good as bits of a digest. */
+static uint64_t scattered(uint64_t x) {
+  x = (x + UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 30) * UINT64_C(0x94d049bb133111eb);
+  x = (x ^ x >> 27) * UINT64_C(0xbf58476d1ce4e5b9);
+  return x ^ x >> 31;
+}
+
+/* Digests of 32 bytes: fields of them are the bits of a key, whatever form the keys have. */
+static void digests(void) {
+  enum { COUNT = 200, EACH = 32 };
+  static unsigned char all[COUNT * EACH], others[COUNT * EACH];
+  uint64_t offsets[COUNT + 1];
+  for (size_t i = 0; i < COUNT; i++) {
+    offsets[i] = i * EACH;
+    for (size_t j = 0; j < EACH / 8; j++) {
+      uint64_t word = scattered(100 * i + j), other = scattered(100 * (i + COUNT) + j);
+      memcpy(all + i * EACH + 8 * j, &word, 8);
+      memcpy(others + i * EACH + 8 * j, &other, 8);
+    }
+  }
+  offsets[COUNT] = sizeof all;
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_BLOOM, .capacity = COUNT};
+  spec.hash = PETAL_HASH_DIGEST;
+  spec.seed = 8 * EACH;
+  petal_filter *single = NULL, *batch = NULL, *strings = NULL;
+  CHECK_OK(petal_filter_new(&spec, &single, NULL));
+  CHECK_OK(petal_filter_new(&spec, &batch, NULL));
+  CHECK_OK(petal_filter_new(&spec, &strings, NULL));
+  for (size_t i = 0; i < COUNT; i++) CHECK_OK(petal_filter_insert(single, all + i * EACH, EACH, NULL));
+  petal_keys keys = petal_keys_digests(all, EACH, COUNT), bytes = petal_keys_bytes(all, sizeof all, offsets, COUNT);
+  CHECK_OK(petal_filter_insert_batch(batch, &keys, NULL, NULL));
+  CHECK_OK(petal_filter_insert_batch(strings, &bytes, NULL, NULL));
+  bool equal = false;
+  CHECK_OK(petal_filter_equal(single, batch, &equal, NULL));
+  CHECK(equal);
+  CHECK_OK(petal_filter_equal(single, strings, &equal, NULL));
+  CHECK(equal);
+  uint8_t found[COUNT];
+  petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
+  CHECK_OK(petal_filter_contains_batch(batch, &keys, &answers, NULL));
+  CHECK_EQUAL(answers.true_count, COUNT);
+  petal_keys absent = petal_keys_digests(others, EACH, COUNT);
+  CHECK_OK(petal_filter_contains_batch(batch, &absent, &answers, NULL));
+  CHECK(answers.true_count < 20);
+  for (size_t i = 0; i < COUNT; i++) CHECK(petal_filter_contains(single, others + i * EACH, EACH) == (found[i] == 1));
+
+  petal_description about = {.struct_size = sizeof about};
+  CHECK_OK(petal_filter_describe(single, &about, NULL));
+  CHECK(about.hash == PETAL_HASH_DIGEST && about.seed == 8 * EACH && (about.state & PETAL_STATE_CAN_HASH));
+  CHECK(!(about.capabilities & PETAL_CAN_INSERT_SHARED));
+
+  /* Other lengths, other forms, other filters and lengths that no digest has. */
+  petal_error error = {.struct_size = sizeof error};
+  CHECK_STATUS(petal_filter_insert(single, all, EACH - 1, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK(petal_filter_contains(single, all, EACH - 1));
+  keys = petal_keys_digests(all, EACH / 2, COUNT);
+  CHECK_STATUS(petal_filter_insert_batch(single, &keys, NULL, &error), PETAL_ERR_OUT_OF_RANGE);
+  CHECK(strstr(error.message, "16 bytes") != NULL && strstr(error.message, "256 bits") != NULL);
+  CHECK_STATUS(petal_filter_contains_batch(single, &keys, &answers, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_EQUAL(answers.true_count, COUNT);
+  keys = petal_keys_digests(all, 0, COUNT);
+  CHECK_STATUS(petal_filter_insert_batch(single, &keys, NULL, NULL), PETAL_ERR_OUT_OF_RANGE);
+  keys = petal_keys_digests(all, SIZE_MAX, COUNT);
+  CHECK_STATUS(petal_filter_insert_batch(single, &keys, NULL, NULL), PETAL_ERR_TOO_LARGE);
+  keys = petal_keys_digests(NULL, EACH, 0);
+  CHECK_OK(petal_filter_insert_batch(single, &keys, NULL, NULL));
+  keys = petal_keys_hashes(offsets, COUNT);
+  CHECK_STATUS(petal_filter_insert_batch(single, &keys, NULL, NULL), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_insert_u64(single, 7, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_OK(petal_filter_equal(single, batch, &equal, NULL));
+  CHECK(equal);
+  petal_filter *plain = NULL;
+  petal_spec other = {.struct_size = sizeof other, .kind = PETAL_KIND_BLOOM, .capacity = COUNT};
+  CHECK_OK(petal_filter_new(&other, &plain, NULL));
+  keys = petal_keys_digests(all, EACH, COUNT);
+  CHECK_STATUS(petal_filter_insert_batch(plain, &keys, NULL, &error), PETAL_ERR_CONTRADICTION);
+  CHECK(strstr(error.message, "xxh3") != NULL);
+  petal_filter *none = NULL;
+  const uint64_t lengths[] = {0, 64, 120, 129, 520, UINT64_MAX};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    spec.seed = lengths[i];
+    CHECK_STATUS(petal_filter_new(&spec, &none, NULL), PETAL_ERR_OUT_OF_RANGE);
+  }
+  spec.seed = 128;
+  spec.capacity = 1000000;
+  spec.false_positive_rate = 1e-6;
+  CHECK_STATUS(petal_filter_new(&spec, &none, &error), PETAL_ERR_CONTRADICTION);
+  CHECK(strstr(error.message, "too short") != NULL);
+  spec.kind = PETAL_KIND_BLOCKED;
+  CHECK_STATUS(petal_filter_new(&spec, &none, NULL), PETAL_ERR_CONTRADICTION);
+  CHECK(none == NULL);
+  uint64_t hash = 99;
+  CHECK_STATUS(petal_filter_hash(single, all, EACH, &hash), PETAL_ERR_UNSUPPORTED);
+  petal_filter_free(single);
+  petal_filter_free(batch);
+  petal_filter_free(strings);
+  petal_filter_free(plain);
+}
+
 int main(void) {
   published_values();
   what_matters();
   once_for_many();
   refusals();
+  digests();
   return check_done();
 }

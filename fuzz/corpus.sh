@@ -27,6 +27,7 @@ unpack() {
     case $1 in
     decoder)
         for images in ../tests/golden/*.tar ../tests/golden/*/*.tar; do tar -xf "$images" -C "$2"; done
+        cp ../tests/golden/digests/*.petal "$2"
         ;;
     foreign)
         unpack_formats "$2"

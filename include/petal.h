@@ -361,7 +361,7 @@ petal_status petal_filter_save(const petal_filter *filter, const char *path, pet
  * KEYS AND ANSWERS
  *
  * A batch costs less per key than single calls. Every function of many keys takes the keys as a `petal_keys`, in one
- * of three forms, and writes the answers into a `petal_answers`:
+ * of four forms, and writes the answers into a `petal_answers`:
  *
  *     petal_keys keys = petal_keys_u64(numbers, count);
  *     petal_answers answers = {.bytes = found};
@@ -370,6 +370,8 @@ petal_status petal_filter_save(const petal_filter *filter, const char *path, pet
  * Byte keys come as one buffer with count + 1 offsets: key i is the bytes from `offsets[i]` to `offsets[i + 1]`.
  * Offsets must not decrease and must end inside the buffer. A function checks all offsets before it uses the first
  * key.
+ *
+ * Digests of a cryptographic hash come one after the other. Only filters with `PETAL_HASH_DIGEST` take them.
  *
  * Set the outputs that you want. A function refuses an output that it cannot give with `PETAL_ERR_UNSUPPORTED`. Every
  * function writes `true_count` and `done`. A lookup needs answers. An insertion needs none: with NULL it finds out
@@ -385,8 +387,13 @@ typedef uint32_t petal_keys_form;
 #define PETAL_KEYS_U64 2
 /** The hashes of keys. */
 #define PETAL_KEYS_HASHES 3
+/** Digests of one length, for filters with `PETAL_HASH_DIGEST`. */
+#define PETAL_KEYS_DIGESTS 4
 
-/** Many keys in your memory. `petal_keys_bytes()`, `petal_keys_u64()` and `petal_keys_hashes()` make one. */
+/**
+ * Many keys in your memory. `petal_keys_bytes()`, `petal_keys_u64()`, `petal_keys_hashes()` and `petal_keys_digests()`
+ * make one.
+ */
 typedef struct petal_keys {
   /** sizeof(petal_keys), or 0 for its size in the first release. */
   size_t struct_size;
@@ -396,9 +403,9 @@ typedef struct petal_keys {
   uint32_t reserved;
   /** How many keys there are. */
   size_t count;
-  /** The bytes of all keys, or the numbers, or the hashes. Nullable if there are none. */
+  /** The bytes of all keys, or the numbers, the hashes or the digests. Nullable if there are none. */
   const void *data;
-  /** For byte keys, how many bytes `data` has; otherwise 0. */
+  /** For byte keys, how many bytes `data` has; for digests, how many bytes each has; otherwise 0. */
   size_t length;
   /** For byte keys, count + 1 offsets into `data`, nullable if there are no keys; otherwise NULL. */
   const uint64_t *offsets;
@@ -465,6 +472,16 @@ static inline petal_keys petal_keys_u64(const uint64_t *numbers, size_t count) {
 static inline petal_keys petal_keys_hashes(const uint64_t *hashes, size_t count) {
   petal_keys keys = petal_keys_u64(hashes, count);
   keys.form = PETAL_KEYS_HASHES;
+  return keys;
+}
+
+/**
+ * `count` digests of `each` bytes, one after the other, such as 32 bytes of SHA-256: for filters with
+ * `PETAL_HASH_DIGEST`.
+ */
+static inline petal_keys petal_keys_digests(const void *digests, size_t each, size_t count) {
+  petal_keys keys = petal_keys_bytes(digests, each, 0, count);
+  keys.form = PETAL_KEYS_DIGESTS;
   return keys;
 }
 
@@ -616,6 +633,11 @@ typedef uint32_t petal_hash_function;
 #define PETAL_HASH_IDENTITY 7
 /** SipHash-2-4 under a key of 128 bits, which BIP 158 makes public: not for maps. */
 #define PETAL_HASH_SIPHASH24 8
+/**
+ * Your program hashes with MD5, SHA or BLAKE3, and keys are the digests. `seed` is the number of bits of a digest: a
+ * multiple of 8 from 128 to 512. Fields of the digest are the bits that the key sets. Only for the kind bloom.
+ */
+#define PETAL_HASH_DIGEST 9
 
 /** An instruction set for which the library has inner loops. All inner loops do the same to the same bytes. */
 typedef uint32_t petal_kernel;
@@ -681,7 +703,8 @@ typedef struct petal_spec {
   petal_kernel kernel;
   /**
    * The seed of `PETAL_HASH_XXH3` and `PETAL_HASH_XXH64`. For `PETAL_HASH_EXTERNAL` it is your tag, which keeps
-   * filters over different hashes from being merged. A seed is not a secret.
+   * filters over different hashes from being merged. For `PETAL_HASH_DIGEST` it is the number of bits of a digest. A
+   * seed is not a secret.
    */
   uint64_t seed;
   /**
@@ -1068,7 +1091,9 @@ typedef struct petal_description {
   petal_kind kind;
   /** The hash function. */
   petal_hash_function hash;
-  /** The seed; the identifier of the secret key of a keyed filter; the tag of external hashes. */
+  /**
+   * The seed; the identifier of the secret key of a keyed filter; the tag of external hashes; the bits of a digest.
+   */
   uint64_t seed;
   /** The version of the header's format. */
   uint32_t format_version;

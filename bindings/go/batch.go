@@ -15,13 +15,15 @@ import (
 	"unsafe"
 )
 
-// Keys are the keys of a batch, all in one form: get them from [BytesKeys], [StringKeys], [Uint64Keys] or [HashKeys].
-// The zero value is no keys. Keys refer to the caller's slice and copy nothing.
+// Keys are the keys of a batch, all in one form: get them from [BytesKeys], [StringKeys], [Uint64Keys], [HashKeys] or
+// [DigestKeys]. The zero value is no keys. Keys refer to the caller's slice and copy nothing.
 type Keys struct {
 	form    C.petal_keys_form
 	slices  [][]byte
 	texts   []string
 	numbers []uint64
+	digests []byte
+	each    int
 }
 
 // BytesKeys are keys that are byte slices.
@@ -38,8 +40,16 @@ func Uint64Keys(keys []uint64) Keys { return Keys{form: C.PETAL_KEYS_U64, number
 // [External]. Batches use the slice without a copy.
 func HashKeys(hashes []uint64) Keys { return Keys{form: C.PETAL_KEYS_HASHES, numbers: hashes} }
 
+// DigestKeys are digests of each bytes, one after the other, such as 32 bytes of SHA-256: for filters with
+// [DigestHash]. Batches use the slice without a copy.
+func DigestKeys(digests []byte, each int) Keys {
+	return Keys{form: C.PETAL_KEYS_DIGESTS, digests: digests, each: each}
+}
+
 // Len returns how many keys there are.
-func (k Keys) Len() int { return len(k.slices) + len(k.texts) + len(k.numbers) }
+func (k Keys) Len() int {
+	return len(k.slices) + len(k.texts) + len(k.numbers) + len(k.digests)/max(k.each, 1)
+}
 
 // Answers receive the answers of a batch.
 type Answers struct {
@@ -170,13 +180,18 @@ func runBatchWith(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys K
 		}
 	}
 	var flat *flatKeys
-	if keys.form != C.PETAL_KEYS_U64 && keys.form != C.PETAL_KEYS_HASHES {
+	if isDigests := keys.form == C.PETAL_KEYS_DIGESTS; isDigests && (keys.each < 1 || len(keys.digests)%keys.each != 0) {
+		return &Error{
+			Op: op, Status: ErrOutOfRange,
+			Message: fmt.Sprintf("%d bytes are no digests of %d bytes each", len(keys.digests), keys.each),
+		}
+	} else if !isDigests && keys.form != C.PETAL_KEYS_U64 && keys.form != C.PETAL_KEYS_HASHES {
 		keys.form = C.PETAL_KEYS_BYTES
 		flat = flatPool.Get().(*flatKeys)
 		defer flat.release()
 	}
-	var bytes []byte
-	offsets, taken := keys.numbers, len(keys.numbers)
+	bytes, length := keys.digests, keys.each
+	offsets, taken := keys.numbers, keys.Len()
 	// The loop runs once even without keys: the library then reports what is wrong with the handle.
 	for done := 0; ; {
 		if flat != nil {
@@ -185,11 +200,11 @@ func runBatchWith(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys K
 			} else {
 				taken = flatten(flat, keys.slices[done:])
 			}
-			bytes, offsets = flat.bytes, flat.offsets
+			bytes, length, offsets = flat.bytes, len(flat.bytes), flat.offsets
 		}
 		var came C.petal_go_taken
 		failure := newFailure()
-		C.petal_go_batch(verb, handle, keys.form, bytesOf(bytes), C.size_t(len(bytes)), numbers(offsets),
+		C.petal_go_batch(verb, handle, keys.form, bytesOf(bytes), C.size_t(length), numbers(offsets),
 			C.size_t(taken), numbers(given), numbers(told), C.bool(answers != nil),
 			(*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(found))), &came, &failure.raw)
 		done += int(came.done)

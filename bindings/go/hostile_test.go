@@ -333,7 +333,7 @@ func sameListed(listed []Listed, views []view.Listed) bool {
 func goldenPaths(t *testing.T) (paths []string) {
 	t.Helper()
 	folder := goldenfiles.Folder(t)
-	for _, sub := range []string{"", "maps", "sketches"} {
+	for _, sub := range []string{"", "maps", "sketches", "digests"} {
 		paths = append(paths, must(filepath.Glob(filepath.Join(folder, sub, "*.petal")))...)
 	}
 	if len(paths) == 0 {

@@ -209,9 +209,10 @@ typedef struct {
 /* The keys of a batch. `numbers` are the offsets of byte keys, or the keys themselves. */
 static inline petal_keys petal_go_keys(petal_keys_form form, const uint8_t *bytes, size_t length,
                                        const uint64_t *numbers, size_t count) {
-	return form == PETAL_KEYS_BYTES ? petal_keys_bytes(bytes, length, numbers, count)
-	       : form == PETAL_KEYS_U64 ? petal_keys_u64(numbers, count)
-	                                : petal_keys_hashes(numbers, count);
+	return form == PETAL_KEYS_BYTES     ? petal_keys_bytes(bytes, length, numbers, count)
+	       : form == PETAL_KEYS_U64     ? petal_keys_u64(numbers, count)
+	       : form == PETAL_KEYS_DIGESTS ? petal_keys_digests(bytes, length, count)
+	                                    : petal_keys_hashes(numbers, count);
 }
 
 static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const petal_keys *keys,

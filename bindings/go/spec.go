@@ -26,6 +26,9 @@ const (
 	FormatHash Hash = C.PETAL_HASH_FORMAT
 	// SipHash24 has a key that BIP 158 makes public. Filters of the format bip158 use it.
 	SipHash24 Hash = C.PETAL_HASH_SIPHASH24
+	// DigestHash means that your program hashes with MD5, SHA or BLAKE3, and keys are the digests ([DigestKeys]). Seed is
+	// the number of bits of a digest: a multiple of 8 from 128 to 512. Only for the kind bloom.
+	DigestHash Hash = C.PETAL_HASH_DIGEST
 )
 
 // Kernel is an instruction set for which the library has inner loops. The inner loops of all kernels give the same
@@ -58,7 +61,8 @@ type Spec struct {
 	Hashes uint32 `json:"hashes,omitzero"`
 	// Kernel chooses an instruction set, for comparisons; 0 is the best that the processor has.
 	Kernel Kernel `json:"kernel,omitzero"`
-	// Seed is the seed of XXH3 and XXH64, and your tag for External. A seed is not a secret.
+	// Seed is the seed of XXH3 and XXH64, your tag for External, and for DigestHash the number of bits of a digest. A seed
+	// is not a secret.
 	Seed uint64 `json:"seed,omitzero"`
 	// Key is the secret key of SipHash13 or SipHash24, not all zeros. Files never contain the key.
 	Key [16]byte `json:"-"`

@@ -17,7 +17,7 @@ import (
 var (
 	hashNames = []string{
 		XXH3: "xxh3", XXH64: "xxh64", SipHash13: "siphash13", External: "external", FormatHash: "format",
-		SipHash24: "siphash24",
+		SipHash24: "siphash24", DigestHash: "digest",
 	}
 	modeNames   = []string{OpenRead: "read", OpenWrite: "write", OpenLoad: "load", OpenShare: "share"}
 	stateNames  = []string{"dirty", "in_place", "writable", "can_hash", "unvouched"}

@@ -32,7 +32,7 @@ pub struct petal_description {
     pub kind: petal_kind,
     /// The hash function.
     pub hash: petal_hash_function,
-    /// The seed; the identifier of the secret key of a keyed filter; the tag of external hashes.
+    /// The seed; the identifier of the secret key of a keyed filter; the tag of external hashes; the bits of a digest.
     pub seed: u64,
     /// The version of the header's format.
     pub format_version: u32,
@@ -120,7 +120,7 @@ pub(crate) fn description_of(image: &impl Image) -> petal_description {
             | flag(base.is_unvouched(), PETAL_STATE_UNVOUCHED)
             | flag(in_place.is_some(), PETAL_STATE_IN_PLACE)
             | flag(in_place != Some(Access::Read), PETAL_STATE_WRITABLE)
-            | flag(base.hasher().can_hash() || base.row().hashes_keys_itself, PETAL_STATE_CAN_HASH),
+            | flag(base.hasher().can_hash() || base.hasher().takes_whole(), PETAL_STATE_CAN_HASH),
         hashes: geometry.hashes,
         capacity: header.capacity,
         offered: base.count_now(),

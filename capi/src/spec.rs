@@ -39,6 +39,9 @@ pub const PETAL_HASH_IDENTITY: petal_hash_function = 7;
 
 /// SipHash-2-4 under a key of 128 bits, which BIP 158 makes public: not for maps.
 pub const PETAL_HASH_SIPHASH24: petal_hash_function = 8;
+/// Your program hashes with MD5, SHA or BLAKE3, and keys are the digests. `seed` is the number of bits of a digest: a
+/// multiple of 8 from 128 to 512. Fields of the digest are the bits that the key sets. Only for the kind bloom.
+pub const PETAL_HASH_DIGEST: petal_hash_function = 9;
 
 const _: () = {
     assert!(PETAL_HASH_XXH3 == HashFunction::Xxh3 as u32 && PETAL_HASH_XXH64 == HashFunction::Xxh64 as u32);
@@ -48,6 +51,7 @@ const _: () = {
     assert!(PETAL_HASH_XXPH3 == HashFunction::Xxph3 as u32);
     assert!(PETAL_HASH_IDENTITY == HashFunction::Identity as u32);
     assert!(PETAL_HASH_SIPHASH24 == HashFunction::SipHash24 as u32);
+    assert!(PETAL_HASH_DIGEST == HashFunction::Digest as u32);
 };
 
 /// An instruction set for which the library has inner loops. All inner loops do the same to the same bytes.
@@ -147,7 +151,8 @@ pub struct petal_spec {
     /// One of `PETAL_KERNEL_*`, for comparisons; 0 is the best that the processor has.
     pub kernel: petal_kernel,
     /// The seed of `PETAL_HASH_XXH3` and `PETAL_HASH_XXH64`. For `PETAL_HASH_EXTERNAL` it is your tag, which keeps
-    /// filters over different hashes from being merged. A seed is not a secret.
+    /// filters over different hashes from being merged. For `PETAL_HASH_DIGEST` it is the number of bits of a digest. A
+    /// seed is not a secret.
     pub seed: u64,
     /// The secret key of `PETAL_HASH_SIPHASH13` or `PETAL_HASH_SIPHASH24`, not all zeros. The library never stores the
     /// key in a file.

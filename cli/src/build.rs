@@ -12,7 +12,8 @@ use petal::{
 use std::ops::ControlFlow;
 
 pub fn run(args: &args::Build, common: args::Common) -> Outcome {
-    let inputs = Inputs::with_counts(&args.keys, &args.counts, args.hashing.secret.key_file.as_deref())?;
+    let inputs = Inputs::with_counts(&args.keys, &args.counts, args.hashing.secret.key_file.as_deref())?
+        .with_digests(args.hex_digests);
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     destination.check_apart_from(&inputs)?;
     if let Some(name) = &args.format {
@@ -26,8 +27,10 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     }
     // The number of keys is unknown.
     let is_unknown = args.capacity.is_none() && args.bits.is_none() && args.bits_per_key.is_none();
-    let grows = args.kind.is_none() && is_unknown && inputs.only_once().is_some() && !inputs.have_counts();
-    let spec = spec::of_build(args, grows.then_some(spec::GROWING_KIND))?;
+    let is_pipe = inputs.only_once().is_some();
+    let grows = args.kind.is_none() && is_unknown && is_pipe && !inputs.have_counts() && !args.hex_digests;
+    let digest_bits = args.hex_digests.then(|| digest_bits(args, &inputs)).transpose()?;
+    let spec = spec::of_build(args, grows.then_some(spec::GROWING_KIND), digest_bits)?;
     let row = petal::row_of(&spec)?;
     if row.is_map() {
         return Err(Failure::new(format_args!(
@@ -55,6 +58,20 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
         info::print_json(&info::Summary::of(destination.path(), &filter))?;
     }
     Ok(0)
+}
+
+/// How many bits the digests of the inputs have.
+fn digest_bits(args: &args::Build, inputs: &Inputs) -> Outcome<u64> {
+    if let Some(seed) = args.hashing.seed {
+        return Ok(seed);
+    }
+    if let Some(name) = inputs.only_once() {
+        return Err(Failure::new(format_args!(
+            "{name}: --hex-digests needs --seed BITS for an input that can be read only once, such as --seed 256"
+        )));
+    }
+    let bits = inputs.digest_bits(&mut Progress::new("looking", inputs.length()))?;
+    bits.ok_or_else(|| Failure::new("--hex-digests: there are no digests: --seed BITS says how many bits they have"))
 }
 
 /// Whether keys are inserted as they are read, without a builder. If the order of keys does not matter, the filter is

@@ -26,7 +26,9 @@ pub fn run(args: &args::Check, common: args::Common) -> Outcome {
         return Err(Failure::new("--json: keys are printed as they are; --count prints how many, also as JSON"));
     }
     let secret = args.secret.key_file.as_deref();
-    let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?.with_hashes(args.hashes);
+    let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?
+        .with_hashes(args.hashes)
+        .with_digests(args.hex_digests);
     let filter = image_file::open_or_import(&args.filter, image_file::secret(&args.secret)?, args.format.as_deref())?;
     let filter = image_file::filter(&args.filter, filter)?;
     image_file::refuse_keys(&args.filter, &filter, &inputs)?;

@@ -19,7 +19,9 @@ struct Counted<'a> {
 
 pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
     let secret = args.secret.key_file.as_deref();
-    let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?.with_hashes(args.hashes);
+    let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?
+        .with_hashes(args.hashes)
+        .with_digests(args.hex_digests);
     let filter = image_file::open(&args.filter, Mode::Read, image_file::secret(&args.secret)?)?;
     image_file::require(&args.filter, &filter, (Capabilities::COUNT, "count"))?;
     image_file::refuse_keys(&args.filter, &filter, &inputs)?;

@@ -218,7 +218,9 @@ fn mixed(
                 }
             }
             Keys::U64(keys) => numbers.copy_from_slice(keys),
-            Keys::Bytes { .. } => return Err(Failure::new("the sketch takes no hashes of keys")),
+            Keys::Bytes { .. } | Keys::Digests { .. } => {
+                return Err(Failure::new("the sketch takes no hashes of keys"));
+            }
         }
         for (i, number) in numbers.iter().enumerate() {
             if let Some(place) = all.find(&[*number, 0])

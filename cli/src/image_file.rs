@@ -10,7 +10,8 @@ use petal::contract::{Payload, Structure};
 use petal::format::{HEADER_LENGTH, Header};
 use petal::interop::{self, ImportOptions};
 use petal::{
-    Base, Capabilities, Digest, Filter, Image, Map, Measure, Mode, OpenOptions, Overfill, SecretKey, Sketch, Status,
+    Base, Capabilities, Digest, Filter, HashFunction, Image, Map, Measure, Mode, OpenOptions, Overfill, SecretKey,
+    Sketch, Status,
 };
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -397,6 +398,22 @@ pub fn warn_if_dirty(path: &Path, image: &impl Image) {
 /// Refuses keys that the image cannot take.
 pub fn refuse_keys(path: &Path, image: &impl Image, inputs: &Inputs) -> Outcome<()> {
     let row = image.base().row();
+    let (function, bits) = (image.base().hasher().function(), image.base().hasher().identifier());
+    match (inputs.have_digests(), function == HashFunction::Digest) {
+        (true, false) => {
+            return Err(Failure::new(format_args!(
+                "{}: --hex-digests: the filter has hash = {function}, and its keys are not digests",
+                name(path)
+            )));
+        }
+        (false, true) => {
+            return Err(Failure::new(format_args!(
+                "{}: its keys are digests of {bits} bits: see --hex-digests",
+                name(path)
+            )));
+        }
+        _ => {}
+    }
     match image.base().hasher().refusal() {
         _ if inputs.have_hashes() && row.hashes_keys_itself => Err(Failure::new(format_args!(
             "{}: --hashes: filters of the kind {} take keys whole, and no hashes",
@@ -405,7 +422,7 @@ pub fn refuse_keys(path: &Path, image: &impl Image, inputs: &Inputs) -> Outcome<
         ))),
         _ if inputs.have_hashes() => Ok(()),
         // A filter whose format hashes keys itself takes the lines as they are.
-        Some(_) if image.base().row().hashes_keys_itself => Ok(()),
+        Some(_) if image.base().hasher().takes_whole() => Ok(()),
         None => Ok(()),
         Some(status) => match Failure::at(path, &status.into()) {
             Failure::Message(message) if !row.is_map() => Err(Failure::new(format_args!("{message}: see --hashes"))),

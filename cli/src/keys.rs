@@ -59,6 +59,7 @@ pub fn from(keys: petal::Keys<'_>, start: usize) -> petal::Keys<'_> {
         petal::Keys::Bytes { bytes, offsets } => petal::Keys::Bytes { bytes, offsets: &offsets[start..] },
         petal::Keys::U64(keys) => petal::Keys::U64(&keys[start..]),
         petal::Keys::Hashes(hashes) => petal::Keys::Hashes(&hashes[start..]),
+        petal::Keys::Digests { bytes, each } => petal::Keys::Digests { bytes: &bytes[start * each..], each },
     }
 }
 
@@ -76,6 +77,8 @@ struct Form {
     field: Option<Field>,
     /// Keys are hashes, as decimal or hexadecimal numbers.
     hashes: bool,
+    /// Keys are digests in hexadecimal digits.
+    digests: bool,
 }
 
 impl Inputs {
@@ -84,12 +87,21 @@ impl Inputs {
     pub fn new<'a>(args: &'a args::Keys, others: impl IntoIterator<Item = &'a Path>) -> Outcome<Inputs> {
         let field = args.field.map(|number| Field::new(number, args.delimiter.as_deref()));
         let separator = if args.null { 0 } else { b'\n' };
-        Inputs::of_records(&args.files, Form { separator, crlf: args.crlf, field, hashes: false }, others)
+        Inputs::of_records(
+            &args.files,
+            Form { separator, crlf: args.crlf, field, hashes: false, digests: false },
+            others,
+        )
     }
 
     /// The inputs; if `hashes` is set, records are hashes of keys.
     pub fn with_hashes(self, hashes: bool) -> Inputs {
         Inputs { form: Form { hashes, ..self.form }, ..self }
+    }
+
+    /// The inputs; if `digests` is set, records are digests in hexadecimal digits.
+    pub fn with_digests(self, digests: bool) -> Inputs {
+        Inputs { form: Form { digests, ..self.form }, ..self }
     }
 
     /// The inputs; if `counts` is set, records are counts and keys. See [`Inputs::new`].
@@ -119,6 +131,22 @@ impl Inputs {
         self.form.hashes
     }
 
+    /// Whether keys are digests in hexadecimal digits.
+    pub fn have_digests(&self) -> bool {
+        self.form.digests
+    }
+
+    /// The number of bits of the first digest, of inputs that can be read more than once; `None` if there are no
+    /// records.
+    pub fn digest_bits(&self, progress: &mut Progress) -> Outcome<Option<u64>> {
+        let mut bits = None;
+        self.for_each(progress, |batch| {
+            bits = Some(4 * batch.key(0).len() as u64);
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(bits)
+    }
+
     /// Whether records are counts and keys.
     pub fn have_counts(&self) -> bool {
         matches!(self.form.field, Some(Field::AfterCount))
@@ -127,7 +155,11 @@ impl Inputs {
     /// The inputs of records that are keys with their values; see [`Inputs::new`].
     pub fn of_entries<'a>(args: &'a args::map::Entries, others: impl IntoIterator<Item = &'a Path>) -> Outcome<Inputs> {
         let separator = if args.null { 0 } else { b'\n' };
-        Inputs::of_records(&args.files, Form { separator, crlf: args.crlf, field: None, hashes: false }, others)
+        Inputs::of_records(
+            &args.files,
+            Form { separator, crlf: args.crlf, field: None, hashes: false, digests: false },
+            others,
+        )
     }
 
     fn of_records<'a>(files: &'a [PathBuf], form: Form, others: impl IntoIterator<Item = &'a Path>) -> Outcome<Inputs> {
@@ -354,6 +386,9 @@ impl<'a> Batch<'a> {
         if hasher.function() == HashFunction::Format && !self.hashes {
             return self.whole(room);
         }
+        if hasher.function() == HashFunction::Digest && !self.hashes {
+            return self.digests(hasher, room);
+        }
         let hashes = &mut room.hashes[..self.len()];
         for (i, hash) in hashes.iter_mut().enumerate() {
             *hash = match hasher.function() {
@@ -397,6 +432,36 @@ impl<'a> Batch<'a> {
             })?;
         }
         Ok(values)
+    }
+
+    /// The keys as digests, out of their hexadecimal digits.
+    fn digests<'h>(&self, hasher: &Hasher, room: &'h mut Room) -> Outcome<petal::Keys<'h>> {
+        let bits = hasher.identifier();
+        let each = bits as usize / 8;
+        room.bytes.clear();
+        for i in 0..self.len() {
+            let digits = self.key(i);
+            if digits.len() != 2 * each {
+                return Err(Failure::new(format_args!(
+                    "{}: has {} digits, and digests of {bits} bits have {}",
+                    self.place(i),
+                    digits.len(),
+                    2 * each
+                )));
+            }
+            let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
+            for pair in digits.as_chunks::<2>().0 {
+                let [Some(high), Some(low)] = pair.map(value) else {
+                    return Err(Failure::new(format_args!(
+                        "{}: {:?} is not a digest, and --hex-digests needs hexadecimal digits",
+                        self.place(i),
+                        String::from_utf8_lossy(digits)
+                    )));
+                };
+                room.bytes.push(high << 4 | low);
+            }
+        }
+        Ok(petal::Keys::Digests { bytes: &room.bytes, each })
     }
 
     /// The key of record `i` as an integer in decimal digits.

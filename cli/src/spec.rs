@@ -9,12 +9,15 @@ use petal::{HashFunction, Row, Spec, Status};
 /// The default kind for an unknown number of keys.
 pub const GROWING_KIND: &str = "scalable";
 
+/// The kind of filters of digests.
+const DIGEST_KIND: &str = "bloom";
+
 /// The capacity of the first level of a filter that grows.
 pub const FIRST_CAPACITY: u64 = 1 << 16;
 
 /// The spec of the options of `petal build`, without a capacity if the input has to supply it. `kind` is the default
-/// kind.
-pub fn of_build(args: &args::Build, kind: Option<&str>) -> Outcome<Spec> {
+/// kind. `digest_bits` is the number of bits of the digests that keys are, if they are.
+pub fn of_build(args: &args::Build, kind: Option<&str>, digest_bits: Option<u64>) -> Outcome<Spec> {
     let spec = Spec {
         capacity: args.capacity.unwrap_or(0),
         false_positive_rate: args.fpr.unwrap_or(0.0),
@@ -22,7 +25,22 @@ pub fn of_build(args: &args::Build, kind: Option<&str>) -> Outcome<Spec> {
         hashes: args.hashes.unwrap_or(0),
         ..Spec::default()
     };
-    with(spec, args.kind.as_deref().or(kind), &args.hashing, &args.set)
+    let Some(bits) = digest_bits else {
+        return with(spec, args.kind.as_deref().or(kind), &args.hashing, &args.set);
+    };
+    let hashing = args::Hashing { hash: None, seed: None, secret: args::Secret { key_file: None } };
+    let spec = with(spec, args.kind.as_deref().or(Some(DIGEST_KIND)), &hashing, &args.set)?;
+    let spec = Spec { hash: HashFunction::Digest, seed: bits, ..spec };
+    // What is wrong with the length is said before the first key is read.
+    petal::row_of(&spec)?.hasher(&spec).map_err(|error| match error.status() {
+        Status::OutOfRange if args.hashing.seed.is_none() => Failure::new(format_args!(
+            "--hex-digests: the first key has {} digits, and digests have an even number of 32 to 128",
+            bits / 4
+        )),
+        Status::OutOfRange => Failure::new(format_args!("--seed: {error}")),
+        _ => Failure::new(format_args!("--hex-digests: {error}")),
+    })?;
+    Ok(spec)
 }
 
 /// The spec of the options of `petal map build`.

@@ -642,6 +642,74 @@ fn hashes_are_keys() {
     place.petal_on("check --format guava --hashes guava", b"1\n").names(&["--hashes", "whole"]);
 }
 
+/// `--hex-digests` reads digests from their digits, for filters that were built with it and no others.
+#[test]
+fn digests_are_keys() {
+    use petal::Image;
+    let place = Place::new();
+    let digest = |i: u64, bytes: usize| -> Vec<u8> {
+        let word = |j: u64| xxhash(i, j).to_be_bytes();
+        (0..8).flat_map(word).take(bytes).collect()
+    };
+    let text = |from: u64, to: u64, bytes: usize| -> String {
+        let digits = |i: u64| digest(i, bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        (from..to).map(|i| digits(i) + "\n").collect()
+    };
+    let (keys, others) = (text(0, 300, 32), text(300, 400, 32));
+    place.file("keys", &keys);
+    place.petal("build --hex-digests --fpr 1e-6 -o filter keys").quiet();
+    let filter: petal::Filter = petal::open(&place.path("filter"), &petal::OpenOptions::default()).unwrap();
+    assert_eq!(filter.base().header().hash, petal::HashFunction::Digest);
+    assert_eq!((filter.base().header().identifier, filter.base().header().capacity), (256, 300));
+    assert!((0..300).all(|i| filter.contains(&digest(i, 32))));
+    drop(filter);
+    assert_eq!(
+        place.petal_on("check --hex-digests filter", keys.to_uppercase().as_bytes()).text(),
+        keys.to_uppercase()
+    );
+    assert_eq!(place.petal_on("check -v -c --hex-digests filter", others.as_bytes()).quiet(), b"100\n");
+    // A pipe does not say how long digests are before it is read. A part of the keys comes with `insert`.
+    place.petal_on("build --hex-digests --seed 256 --fpr 1e-6 -o piped", keys.as_bytes()).quiet();
+    assert_eq!(std::fs::read(place.path("piped")).unwrap(), std::fs::read(place.path("filter")).unwrap());
+    place.petal_on("build --hex-digests --fpr 1e-6 -o none", keys.as_bytes()).names(&["--seed"]);
+    place.file("some", text(0, 100, 32));
+    place.petal("build --hex-digests --fpr 1e-6 --capacity 300 -o grown some").quiet();
+    place.petal_on("insert --hex-digests grown", text(100, 300, 32).as_bytes()).quiet();
+    assert_eq!(std::fs::read(place.path("grown")).unwrap(), std::fs::read(place.path("filter")).unwrap());
+    // What is no digest of this length is refused, with its place.
+    place.petal_on("check --hex-digests filter", text(0, 1, 16).as_bytes()).names(&["record 1", "32 digits", "64"]);
+    place.petal_on("insert --hex-digests filter", format!("{keys}{}", &others[..63]).as_bytes()).names(&[
+        "record 301",
+        "63 digits",
+        "64",
+    ]);
+    let letters = others[..64].replace(|digit: char| digit.is_ascii_digit(), "g");
+    place.petal_on("check --hex-digests filter", letters.as_bytes()).names(&["record 1", "hexadecimal"]);
+    place.petal_on("check filter", keys.as_bytes()).names(&["digests of 256 bits", "--hex-digests"]);
+    place.petal_on("check --hashes filter", b"1\n").names(&["--hex-digests"]);
+    for digits in [30, 33, 63, 130] {
+        place.file("uneven", "a".repeat(digits) + "\n");
+        place.petal("build --hex-digests -o none uneven").names(&["--hex-digests", &format!("{digits} digits")]);
+    }
+    place.file("empty", "");
+    place.petal("build --hex-digests -o none empty").names(&["--seed"]);
+    place.petal("build --hex-digests --seed 256 -o none empty").quiet();
+    place.petal("build --hex-digests --seed 250 -o none keys").names(&["--seed", "250"]);
+    place.petal("build --hex-digests --kind blocked -o none keys").names(&["--hex-digests", "blocked"]);
+    place.petal("build --hex-digests --hash xxh64 -o none keys").names(&["--hash"]);
+    place.petal("build --kind bloom -o plain keys").quiet();
+    place.petal_on("check --hex-digests plain", keys.as_bytes()).names(&["plain", "xxh3", "not digests"]);
+    place.petal("build --format guava -o guava keys").quiet();
+    place.petal("import guava guava -o whole").quiet();
+    place.petal_on("check --hex-digests whole", keys.as_bytes()).names(&["format", "not digests"]);
+}
+
+/// Word `j` of digest `i`.
+fn xxhash(i: u64, j: u64) -> u64 {
+    let hasher = petal::Hasher::new(petal::HashFunction::Xxh3, j, None).unwrap();
+    hasher.hash_u64(i).unwrap()
+}
+
 /// Keys of a filter that has grown are as new ones, and the filter is wrong less often.
 #[test]
 fn keys_are_rejuvenated() {

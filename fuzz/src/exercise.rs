@@ -1,5 +1,6 @@
 //! Everything that can be asked of a filter whose image nobody vouches for, and what must hold even then.
 
+use crate::digests;
 use petal::{Answers, Capabilities, Filter, Image, Keys, OpenOptions, Overfill, Status, Taken};
 
 /// Hashes whose positions are first, last and in between.
@@ -29,6 +30,9 @@ pub fn image(handle: &impl Image) -> Vec<u8> {
 
 /// Looks without changing anything.
 pub fn look(filter: &Filter) {
+    if digests::are_keys(filter) {
+        return digests::look(filter);
+    }
     let header = filter.base().header().clone();
     // Kinds that take keys whole know nothing of hashes.
     let is_keyed = filter.base().row().hashes_keys_itself;
@@ -92,6 +96,9 @@ fn rate(rate: f64) {
 
 /// Changes a copy in every way that there is.
 pub fn change(filter: &Filter) {
+    if digests::are_keys(filter) {
+        return digests::change(filter);
+    }
     let original = image(filter);
     // What a payload that was never verified holds past its last bit stays there.
     let sound = filter.payload().check_payload().is_ok();

@@ -268,6 +268,7 @@ fn replace(map: &mut Map, keys: &Keys, i: usize, value: u64) -> petal::Result<bo
         Keys::U64(keys) => map.replace_u64(keys[i], value),
         Keys::Hashes(hashes) => map.replace_hash(hashes[i], value),
         Keys::Bytes { bytes, offsets } => map.replace(&bytes[offsets[i] as usize..offsets[i + 1] as usize], value),
+        Keys::Digests { bytes, each } => map.replace(&bytes[i * each..(i + 1) * each], value),
     }
 }
 

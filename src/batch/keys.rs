@@ -1,7 +1,7 @@
 //! Many keys in: byte strings, numbers or hashes, as one value that every batch function takes.
 
 use crate::batch::ring::{Few, GROUP};
-use crate::error::{Result, error};
+use crate::error::{Error, Result, error};
 use crate::hash::{HashFunction, Hasher, widen};
 use crate::simd::{self, Instructions};
 
@@ -19,6 +19,14 @@ pub enum Keys<'a> {
     U64(&'a [u64]),
     /// Hashes.
     Hashes(&'a [u64]),
+    /// Digests, for filters whose hash function is [`HashFunction::Digest`]: key `i` is
+    /// `bytes[i * each..(i + 1) * each]`.
+    Digests {
+        /// All digests. Filters refuse bytes that are no whole digest at the end.
+        bytes: &'a [u8],
+        /// The bytes of one digest; 0 has no keys.
+        each: usize,
+    },
 }
 
 impl<'a> Keys<'a> {
@@ -27,6 +35,7 @@ impl<'a> Keys<'a> {
         match self {
             Keys::Bytes { offsets, .. } => offsets.len().saturating_sub(1),
             Keys::U64(keys) | Keys::Hashes(keys) => keys.len(),
+            Keys::Digests { bytes, each } => bytes.len().checked_div(*each).unwrap_or(0),
         }
     }
 
@@ -42,8 +51,10 @@ impl<'a> Keys<'a> {
     /// [`Status::KeyMissing`](crate::Status::KeyMissing); [`Status::OutOfRange`](crate::Status::OutOfRange) for byte
     /// strings that are no integers where keys are integers.
     pub fn check(&self, hasher: &Hasher) -> Result<()> {
-        if let Keys::Hashes(_) = self {
-            return Ok(());
+        match self {
+            Keys::Hashes(_) => return Ok(()),
+            Keys::Digests { .. } => return Err(no_digests(hasher)),
+            Keys::Bytes { .. } | Keys::U64(_) => {}
         }
         if let Some(refusal) = hasher.refusal() {
             return Err(refusal.into());
@@ -99,7 +110,7 @@ impl<'a> Keys<'a> {
     pub fn check_identities(&self, hasher: &Hasher) -> Result<()> {
         match self {
             Keys::Hashes(_) => hasher.identify_hash(0).map(drop),
-            Keys::Bytes { .. } | Keys::U64(_) => self.check(hasher),
+            Keys::Bytes { .. } | Keys::U64(_) | Keys::Digests { .. } => self.check(hasher),
         }
     }
 
@@ -110,7 +121,7 @@ impl<'a> Keys<'a> {
         let (keys, flip) = match *self {
             Keys::U64(keys) => (keys, Some(hasher.flip()?)),
             Keys::Hashes(keys) => (keys, None),
-            Keys::Bytes { .. } => return None,
+            Keys::Bytes { .. } | Keys::Digests { .. } => return None,
         };
         (1..=GROUP).contains(&keys.len()).then_some(Few { keys, flip })
     }
@@ -124,6 +135,8 @@ impl<'a> Keys<'a> {
                 // Hashing was checked to succeed; a failure would only cost an answer, not invent an absence.
                 hasher.hash_strings(bytes, &offsets[start..=start + hashes.len()], hashes);
             }
+            // [`Keys::check`] has refused them.
+            Keys::Digests { .. } => hashes.fill(0),
         }
     }
 
@@ -138,20 +151,60 @@ impl<'a> Keys<'a> {
                 let keys = offsets[start..=end].windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
                 fill(ids, keys.map(|key| hasher.identify(key).ok()));
             }
+            // [`Keys::check_identities`] has refused them.
+            Keys::Digests { .. } => ids.fill(0),
         }
     }
 }
 
-/// Keys in their whole length, for kinds that hash keys themselves: byte strings, or numbers as their eight
-/// little-endian bytes.
+/// The error for digests that are given to a filter whose keys are none.
+#[cold]
+fn no_digests(hasher: &Hasher) -> Error {
+    let function = hasher.function();
+    error!(Contradiction, "the keys are digests, but the filter has hash = {function}: only hash = digest takes them")
+}
+
+/// Keys in their whole length, for filters that take them so ([`Hasher::takes_whole`]): byte strings, digests, or
+/// numbers as their eight little-endian bytes.
 pub struct WholeKeys<'a>(Form<'a>);
 
 enum Form<'a> {
     Bytes(&'a [u8], &'a [u64]),
     U64(&'a [u64]),
+    Digests(&'a [u8], usize),
 }
 
 impl<'a> WholeKeys<'a> {
+    /// Keys for a filter with this hasher, whose offsets and lengths are checked, here and once.
+    ///
+    /// # Errors
+    /// [`Status::Offsets`](crate::Status::Offsets); [`Status::Unsupported`](crate::Status::Unsupported) for hashes;
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for keys of another length than the filter's digests have;
+    /// [`Status::Contradiction`](crate::Status::Contradiction) for digests where keys are none.
+    pub fn of(keys: &Keys<'a>, hasher: &Hasher) -> Result<WholeKeys<'a>> {
+        let whole = WholeKeys::new(keys)?;
+        match whole.0 {
+            Form::Digests(..) if hasher.function() != HashFunction::Digest => return Err(no_digests(hasher)),
+            _ if hasher.function() != HashFunction::Digest => {}
+            Form::Digests(bytes, each) => {
+                hasher.check_whole(each)?;
+                if bytes.len() % each != 0 {
+                    return Err(error!(
+                        OutOfRange,
+                        "{} bytes of digests are not a multiple of the {each} bytes of one",
+                        bytes.len()
+                    ));
+                }
+            }
+            Form::Bytes(_, offsets) => {
+                let mut lengths = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as usize);
+                lengths.try_for_each(|length| hasher.check_whole(length))?;
+            }
+            Form::U64(keys) => keys.first().map_or(Ok(()), |_| hasher.check_whole(8))?,
+        }
+        Ok(whole)
+    }
+
     /// Keys whose offsets are checked, here and once.
     ///
     /// # Errors
@@ -161,9 +214,8 @@ impl<'a> WholeKeys<'a> {
         match *keys {
             Keys::Bytes { bytes, offsets } => Ok(WholeKeys(Form::Bytes(bytes, offsets))),
             Keys::U64(keys) => Ok(WholeKeys(Form::U64(keys))),
-            Keys::Hashes(_) => {
-                Err(error!(Unsupported, "the filter takes keys whole, as its format hashes them: no hashes"))
-            }
+            Keys::Hashes(_) => Err(error!(Unsupported, "the filter takes keys whole, and no hashes")),
+            Keys::Digests { bytes, each } => Ok(WholeKeys(Form::Digests(bytes, each))),
         }
     }
 
@@ -172,6 +224,7 @@ impl<'a> WholeKeys<'a> {
         match self.0 {
             Form::Bytes(_, offsets) => offsets.len().saturating_sub(1),
             Form::U64(keys) => keys.len(),
+            Form::Digests(bytes, each) => bytes.len().checked_div(each).unwrap_or(0),
         }
     }
 
@@ -185,6 +238,7 @@ impl<'a> WholeKeys<'a> {
         WholeKeys(match self.0 {
             Form::Bytes(bytes, offsets) => Form::Bytes(bytes, &offsets[start..=end]),
             Form::U64(keys) => Form::U64(&keys[start..end]),
+            Form::Digests(bytes, each) => Form::Digests(&bytes[start * each..end * each], each),
         })
     }
 
@@ -194,6 +248,7 @@ impl<'a> WholeKeys<'a> {
         match self.0 {
             Form::Bytes(bytes, offsets) => take(&bytes[offsets[i] as usize..offsets[i + 1] as usize]),
             Form::U64(keys) => take(&keys[i].to_le_bytes()),
+            Form::Digests(bytes, each) => take(&bytes[i * each..(i + 1) * each]),
         }
     }
 }

@@ -95,6 +95,8 @@ pub struct Row {
     /// Whether the kind takes keys whole and hashes them itself, as a foreign format does. The hash function of such a
     /// kind is [`HashFunction::Format`].
     pub hashes_keys_itself: bool,
+    /// Whether filters of this kind can cut the positions of a key out of a digest ([`HashFunction::Digest`]).
+    pub takes_digests: bool,
     /// How many of so many distinct keys an empty filter of this geometry takes for known on average, or refuses. Given
     /// for kinds in which that is not the sum of the rates ([`Row::expected_omissions`]).
     pub omissions: Option<fn(&Geometry, u64) -> f64>,
@@ -294,6 +296,7 @@ impl Row {
         moves_entries: false,
         is_power_of_two: false,
         hashes_keys_itself: false,
+        takes_digests: false,
         omissions: None,
         false_negative_rate: None,
         window: None,
@@ -327,6 +330,7 @@ impl Row {
     pub(crate) fn can_have(&self, hash: HashFunction) -> bool {
         match self.own_hash() {
             Some(own) => own == hash,
+            None if hash == HashFunction::Digest => self.takes_digests,
             None => ![HashFunction::Format, HashFunction::Identity].contains(&hash),
         }
     }
@@ -351,6 +355,9 @@ impl Row {
             }
             (None, HashFunction::Identity) => {
                 Err(error!(Contradiction, "hash = identity is for kinds whose keys are integers, not for {name}"))
+            }
+            (None, HashFunction::Digest) if !self.takes_digests => {
+                Err(error!(Contradiction, "hash = digest is for filters of the kind bloom, not for {name}"))
             }
             (None, HashFunction::Xxph3 | HashFunction::SipHash24) if self.is_map() => {
                 Err(error!(Contradiction, "hash = {hash} has 64 bits, and maps such as {name} know keys by 128"))

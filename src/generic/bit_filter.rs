@@ -99,11 +99,7 @@ pub struct BitFilter<L> {
 /// # Errors
 /// [`Status::Corrupt`] for a geometry that the layout cannot have.
 pub fn open<L: BitLayout + 'static>(base: Base) -> Result<Box<dyn Kind>> {
-    let geometry = base.geometry();
-    match L::of(geometry, base.instructions()).filter(|_| geometry.is_of_bits()) {
-        Some(layout) => Ok(try_box(BitFilter { layout, base })?),
-        None => Err(base.foreign_geometry()),
-    }
+    Ok(try_box(BitFilter::<L>::over(base)?)?)
 }
 
 /// How a hash is looked up in an array of this layout at any address.
@@ -119,9 +115,26 @@ pub const fn in_bytes<L: BitLayout>() -> InBytes {
 }
 
 impl<L: BitLayout> BitFilter<L> {
+    /// The filter of this layout over a payload.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn over(base: Base) -> Result<BitFilter<L>> {
+        let geometry = base.geometry();
+        match L::of(geometry, base.instructions()).filter(|_| geometry.is_of_bits()) {
+            Some(layout) => Ok(BitFilter { layout, base }),
+            None => Err(base.foreign_geometry()),
+        }
+    }
+
+    /// The layout of the array.
+    pub fn layout(&self) -> &L {
+        &self.layout
+    }
+
     /// The words of the array; the payload may have padding after them.
     #[inline]
-    fn words(&self) -> &[AtomicU64] {
+    pub fn words(&self) -> &[AtomicU64] {
         &self.base.words().shared()[..self.layout.words()]
     }
 

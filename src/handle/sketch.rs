@@ -270,7 +270,7 @@ impl Sketch {
                     Ok(())
                 })
             }
-            Keys::Hashes(_) | Keys::Bytes { .. } => {
+            Keys::Hashes(_) | Keys::Bytes { .. } | Keys::Digests { .. } => {
                 let (hasher, instructions, words) =
                     (self.base().hasher(), self.base().instructions(), &mut words[..group.len()]);
                 keys.hash_range(group.start, hasher, instructions, words);

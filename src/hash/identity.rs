@@ -41,9 +41,11 @@ impl Hasher {
                 None => Err(Status::KeyMissing),
             },
             HashFunction::External => Err(Status::ExternalHash),
-            HashFunction::Format | HashFunction::Xxph3 | HashFunction::Identity | HashFunction::SipHash24 => {
-                Err(Status::Unsupported)
-            }
+            HashFunction::Format
+            | HashFunction::Xxph3
+            | HashFunction::Identity
+            | HashFunction::SipHash24
+            | HashFunction::Digest => Err(Status::Unsupported),
         }
     }
 

@@ -7,6 +7,7 @@
 
 pub(crate) mod fnv1;
 mod identity;
+pub(crate) mod jenkins;
 pub(crate) mod leveldb;
 mod little_endian;
 pub(crate) mod md5;
@@ -32,6 +33,9 @@ use xxph3::xxph3_64;
 /// The secret of a keyed hash function: 128 bits.
 pub type SecretKey = [u8; 16];
 
+/// How many bits digests have.
+pub const DIGEST_BITS: core::ops::RangeInclusive<u64> = 128..=512;
+
 /// A hash function. The numbers are those of the C API and of the image format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
@@ -55,6 +59,10 @@ pub enum HashFunction {
     Identity = 7,
     /// SipHash-2-4 under a key of 128 bits, that BIP 158 makes public: for filters only.
     SipHash24 = 8,
+    /// The caller hashes with a cryptographic function, and keys are its digests. The seed is the number of bits of a
+    /// digest: a multiple of 8 from 128 to 512. Only kinds that cut their positions out of digests have it
+    /// ([`Row::takes_digests`](crate::Row::takes_digests)).
+    Digest = 9,
 }
 
 impl HashFunction {
@@ -62,9 +70,15 @@ impl HashFunction {
     pub const ALL: [HashFunction; 4] =
         [HashFunction::Xxh3, HashFunction::Xxh64, HashFunction::SipHash13, HashFunction::External];
 
-    /// The functions that serve other systems' bytes, and the one of kinds with a universe.
-    pub const OF_KINDS: [HashFunction; 4] =
-        [HashFunction::Format, HashFunction::Xxph3, HashFunction::Identity, HashFunction::SipHash24];
+    /// The functions that serve other systems' bytes, the one of kinds with a universe, and the one of kinds that take
+    /// digests.
+    pub const OF_KINDS: [HashFunction; 5] = [
+        HashFunction::Format,
+        HashFunction::Xxph3,
+        HashFunction::Identity,
+        HashFunction::SipHash24,
+        HashFunction::Digest,
+    ];
 
     /// The function with this number; 0 means the default.
     pub fn from_number(number: u32) -> Result<HashFunction> {
@@ -73,7 +87,7 @@ impl HashFunction {
         }
         let mut all = HashFunction::ALL.into_iter().chain(HashFunction::OF_KINDS);
         all.find(|function| *function as u32 == number).ok_or_else(|| {
-            error!(UnknownValue, "hash = {number} is not a hash function; 1 (xxh3) to 8 (siphash24) are known")
+            error!(UnknownValue, "hash = {number} is not a hash function; 1 (xxh3) to 9 (digest) are known")
         })
     }
 
@@ -87,7 +101,8 @@ impl HashFunction {
         matches!(self, HashFunction::SipHash13 | HashFunction::SipHash24)
     }
 
-    /// The function's name: `xxh3`, `xxh64`, `siphash13`, `external`, `format`, `xxph3`, `identity` or `siphash24`.
+    /// The function's name: `xxh3`, `xxh64`, `siphash13`, `external`, `format`, `xxph3`, `identity`, `siphash24` or
+    /// `digest`.
     pub const fn name(self) -> &'static str {
         match self {
             HashFunction::Xxh3 => "xxh3",
@@ -98,6 +113,7 @@ impl HashFunction {
             HashFunction::Xxph3 => "xxph3",
             HashFunction::Identity => "identity",
             HashFunction::SipHash24 => "siphash24",
+            HashFunction::Digest => "digest",
         }
     }
 }
@@ -112,7 +128,8 @@ impl fmt::Display for HashFunction {
 #[derive(Clone)]
 pub struct Hasher {
     function: HashFunction,
-    /// The seed; of a keyed function the key's identifier; of an external one, and of none, the caller's tag.
+    /// The seed; of a keyed function the key's identifier; of an external one, and of none, the caller's tag; of
+    /// digests their number of bits.
     identifier: u64,
     /// What XXH3 mixes `u64` keys with, made from the seed.
     flip: u64,
@@ -139,6 +156,10 @@ impl Hasher {
                 Err(error!(Contradiction, "seed = {seed} has no meaning with hash = xxph3, which takes none"))
             }
             (_, Some(_)) => Err(error!(Contradiction, "a secret key has no meaning with hash = {function}")),
+            (HashFunction::Digest, None) if !seed.is_multiple_of(8) || !DIGEST_BITS.contains(&seed) => Err(error!(
+                OutOfRange,
+                "seed = {seed} with hash = digest is not the number of bits of a digest, a multiple of 8 from 128 to 512"
+            )),
             (_, None) => Ok(Hasher { function, identifier: seed, flip: xxh3::flip(seed), sip: None }),
         }
     }
@@ -184,7 +205,8 @@ impl Hasher {
         self.function
     }
 
-    /// The seed; of a keyed function the identifier of the key; of an external one the caller's tag.
+    /// The seed; of a keyed function the identifier of the key; of an external one the caller's tag; of digests their
+    /// number of bits.
     pub fn identifier(&self) -> u64 {
         self.identifier
     }
@@ -212,11 +234,32 @@ impl Hasher {
         self.refusal().is_none()
     }
 
+    /// Whether filters with this hasher take keys whole, because the places of a key need more of it than a 64-bit
+    /// hash.
+    #[inline]
+    pub fn takes_whole(&self) -> bool {
+        matches!(self.function, HashFunction::Format | HashFunction::Digest)
+    }
+
+    /// Checks the length of a key that is taken whole.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`] where keys are digests, for another length.
+    #[inline]
+    pub(crate) fn check_whole(&self, length: usize) -> Result<()> {
+        match self.function {
+            HashFunction::Digest if 8 * length as u128 != self.identifier.into() => {
+                Err(self.explain(Status::OutOfRange, length))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Why keys cannot be hashed, if they cannot.
     pub fn refusal(&self) -> Option<Status> {
         match self.function {
             HashFunction::External => Some(Status::ExternalHash),
-            HashFunction::Format => Some(Status::Unsupported),
+            HashFunction::Format | HashFunction::Digest => Some(Status::Unsupported),
             HashFunction::SipHash13 | HashFunction::SipHash24 if self.sip.is_none() => Some(Status::KeyMissing),
             _ => None,
         }
@@ -239,7 +282,7 @@ impl Hasher {
                 None => Err(Status::KeyMissing),
             },
             HashFunction::External => Err(Status::ExternalHash),
-            HashFunction::Format => Err(Status::Unsupported),
+            HashFunction::Format | HashFunction::Digest => Err(Status::Unsupported),
             HashFunction::Identity => key.try_into().map(u64::from_le_bytes).map_err(|_| Status::OutOfRange),
         }
     }
@@ -261,6 +304,13 @@ impl Hasher {
                 OutOfRange,
                 "a key of {length} bytes: the filter's keys are integers, u64 or their 8 little-endian bytes"
             ),
+            HashFunction::Digest if refusal == Status::OutOfRange => {
+                let (bits, bytes) = (self.identifier, self.identifier / 8);
+                error!(
+                    OutOfRange,
+                    "a key of {length} bytes: the filter's keys are digests of {bits} bits, {bytes} bytes"
+                )
+            }
             _ => refusal.into(),
         }
     }

@@ -1,7 +1,8 @@
 //! MurmurHash2 and MurmurHash64A (Austin Appleby, 2008, in the public domain): the hash functions of libbloom and
-//! RedisBloom.
+//! RedisBloom. HBase wrote MurmurHash2 in Java, where bytes have signs, and differs where a key does not end with a
+//! whole word.
 //!
-//! Both systems hand the length of a key over as a C `int`, so of a key of 2^32 bytes or more only the first
+//! libbloom and RedisBloom hand the length of a key over as a C `int`, so of a key of 2^32 bytes or more only the first
 //! `length mod 2^32` count. Lengths from 2^31 on are negative there and have no meaning; here they are themselves.
 
 use super::little_endian::padded_u64;
@@ -16,9 +17,25 @@ fn counted(key: &[u8]) -> (&[u8], u32) {
 /// MurmurHash2, 32 bits. O(length of the key).
 #[inline]
 pub fn murmur2_32(key: &[u8], seed: u32) -> u32 {
-    const M: u32 = 0x5bd1_e995;
     let (key, length) = counted(key);
-    let mut hash = seed ^ length;
+    murmur2_with(key, seed ^ length, |tail| padded_u64(tail) as u32)
+}
+
+/// HBase's `MurmurHash`: as [`murmur2_32`], but that each of the bytes which are no whole word is extended with its
+/// sign. O(length of the key), of which the low 32 bits are mixed in.
+#[inline]
+pub(crate) fn hbase_murmur2_32(key: &[u8], seed: u32) -> u32 {
+    murmur2_with(key, seed ^ key.len() as u32, |tail| {
+        let signed = tail.iter().enumerate().map(|(at, byte)| (i32::from(*byte as i8) as u32) << (8 * at));
+        signed.fold(0, |word, byte| word ^ byte)
+    })
+}
+
+/// MurmurHash2 from a start on; `last` makes a word of the bytes that are no whole one.
+#[inline]
+fn murmur2_with(key: &[u8], start: u32, last: impl Fn(&[u8]) -> u32) -> u32 {
+    const M: u32 = 0x5bd1_e995;
+    let mut hash = start;
     let (words, tail) = key.as_chunks::<4>();
     for word in words {
         let mut word = u32::from_le_bytes(*word).wrapping_mul(M);
@@ -26,7 +43,7 @@ pub fn murmur2_32(key: &[u8], seed: u32) -> u32 {
         hash = hash.wrapping_mul(M) ^ word.wrapping_mul(M);
     }
     if !tail.is_empty() {
-        hash = (hash ^ padded_u64(tail) as u32).wrapping_mul(M);
+        hash = (hash ^ last(tail)).wrapping_mul(M);
     }
     hash = (hash ^ hash >> 13).wrapping_mul(M);
     hash ^ hash >> 15
@@ -61,6 +78,18 @@ mod tests {
     fn they_are_the_functions_that_smhasher_knows() {
         assert_eq!(verification(|key, seed| murmur2_32(key, seed).to_le_bytes()), 0x2786_4c1e);
         assert_eq!(verification(|key, seed| murmur64a(key, seed.into()).to_le_bytes()), 0x1f0d_3804);
+    }
+
+    /// hbase-common 2.6.2 has these hashes of the keys c8, c8 cf, c8 cf d6 and so on, of 0 to 7 bytes, with seed
+    /// 0x9abcdef1.
+    #[test]
+    fn hbase_reads_the_last_bytes_with_signs() {
+        let key: [u8; 7] = core::array::from_fn(|i| 200 + 7 * i as u8);
+        let hashes: [u32; 8] = core::array::from_fn(|length| hbase_murmur2_32(&key[..length], 0x9abc_def1));
+        assert_eq!(
+            hashes,
+            [0xc9fc_f099, 0xdaee_d82c, 0x0712_a264, 0xb4f1_8b5c, 0x8914_ed71, 0x8a43_ba19, 0x4e16_b019, 0x851e_250e]
+        );
     }
 
     /// A filter of RedisBloom (at commit b28c2945) with 11,072 bits and 8 hashes that holds the one key `key-0` has

@@ -24,6 +24,7 @@ mod cassandra;
 mod datasketches;
 mod dcso;
 mod guava;
+mod hbase;
 mod leveldb;
 mod libbloom;
 mod orc;
@@ -119,6 +120,7 @@ formats! {
     "foreign_bloom" datasketches::FORMAT,
     "foreign_bloom" dcso::FORMAT,
     "foreign_bloom" guava::FORMAT,
+    "foreign_bloom" hbase::FORMAT,
     "foreign_bloom" leveldb::FORMAT,
     "foreign_bloom" libbloom::FORMAT,
     "foreign_bloom" libbloom::RAW,

@@ -17,7 +17,7 @@ use crate::format::Geometry;
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, compact_size};
 use crate::handle::many;
-use crate::hash::Hasher;
+use crate::hash::{HashFunction, Hasher};
 use crate::simd;
 use crate::spec::Spec;
 use crate::storage::try_vec;
@@ -78,8 +78,13 @@ impl Builder {
                 "{name} is of the handle {handle}, not a filter: make it empty, and insert"
             ));
         }
-        if row.hashes_keys_itself {
-            return Err(error!(Unsupported, "{} takes keys whole, and builders keep hashes: insert them", row.name));
+        if row.hashes_keys_itself || spec.hash == HashFunction::Digest {
+            let Spec { hash, .. } = spec;
+            let name = row.name;
+            return Err(error!(
+                Unsupported,
+                "{name} with hash = {hash} takes keys whole, and builders keep hashes: insert them"
+            ));
         }
         let order = match row.structure {
             Structure::StaticFilter { order, .. } => Some(order),

@@ -1,10 +1,10 @@
 //! Opens images of any kind, each as the handle that its kind has, such as a [`crate::Filter`] or a [`crate::Map`].
 
 use crate::contract::{Base, Capabilities, Handle, Row};
-use crate::error::{Error, Result, error};
+use crate::error::{Error, Result, Status, error};
 use crate::format::{HEADER_LENGTH, Header, Table, table_bytes};
 use crate::handle::image::Image;
-use crate::hash::{Hasher, SecretKey};
+use crate::hash::{HashFunction, Hasher, SecretKey};
 use crate::kinds::registry;
 use crate::storage::{Access, FileRange, ImageBytes, Mapping, PathBytes, RawFile, Shown, Words};
 use core::sync::atomic::Ordering;
@@ -241,7 +241,11 @@ pub(crate) fn reopen(header: &Header, key: Option<&SecretKey>) -> Result<(&'stat
         return Err(error!(Corrupt, "a {name} filter cannot have the hash function {hash}"));
     }
     row.check_choices(&header.geometry)?;
-    Ok((row, Hasher::reopen(header.hash, header.identifier, key)?))
+    let hasher = Hasher::reopen(header.hash, header.identifier, key).map_err(|error| match header.hash {
+        HashFunction::Digest if error.status() == Status::OutOfRange => error!(Corrupt, "{error}"),
+        _ => error,
+    })?;
+    Ok((row, hasher))
 }
 
 fn truncated(header: &Header, available: u64) -> Error {

@@ -58,7 +58,7 @@ pub struct Spec {
     pub hashes: u32,
     /// The hash function.
     pub hash: HashFunction,
-    /// The seed of XXH3 and XXH64; the caller's tag of external hashes.
+    /// The seed of XXH3 and XXH64; the caller's tag of external hashes; the number of bits of digests.
     pub seed: u64,
     /// The secret key of SipHash-1-3.
     pub key: Option<SecretKey>,

@@ -332,7 +332,7 @@ fn batches_do_what_single_calls_do() {
             };
             for keys in usable {
                 let hash = |i: usize| match keys {
-                    Keys::Hashes(_) | Keys::U64(_) => hashes[i],
+                    Keys::Hashes(_) | Keys::U64(_) | Keys::Digests { .. } => hashes[i],
                     Keys::Bytes { .. } => {
                         let key = &bytes[offsets[i] as usize..offsets[i + 1] as usize];
                         spec.hasher().unwrap().hash_bytes(key).unwrap()

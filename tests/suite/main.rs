@@ -32,6 +32,7 @@ mod golomb;
 mod growing;
 mod grown;
 mod hash;
+mod hex_digests;
 mod hash_compaction;
 mod hostile;
 #[cfg(target_pointer_width = "64")]

@@ -45,6 +45,11 @@ class keys {
     return of_hashes(reinterpret_cast<const std::uint64_t *>(std::data(range)), std::size(range));
   }
 
+  /// Digests of `each` bytes, one after the other, for filters with `PETAL_HASH_DIGEST`.
+  static keys of_digests(const void *data, std::size_t each, std::size_t count) noexcept {
+    return keys(petal_keys_digests(data, each, count));
+  }
+
   std::size_t size() const noexcept { return keys_.count; }
   /// For calls of the C API.
   const petal_keys *get() const noexcept { return &keys_; }

@@ -47,7 +47,7 @@ class spec {
   spec &hashes(std::uint32_t value) noexcept { spec_.hashes = value; return *this; }
   /// One of `PETAL_HASH_*`.
   spec &hash_function(petal_hash_function value) noexcept { spec_.hash = value; return *this; }
-  /// The seed, which is not a secret, or your tag for `PETAL_HASH_EXTERNAL`.
+  /// The seed, which is not a secret; your tag for `PETAL_HASH_EXTERNAL`, the bits of a digest for `PETAL_HASH_DIGEST`.
   spec &seed(std::uint64_t value) noexcept { spec_.seed = value; return *this; }
   /// One of `PETAL_KERNEL_*`, for comparisons.
   spec &kernel(petal_kernel value) noexcept { spec_.kernel = value; return *this; }

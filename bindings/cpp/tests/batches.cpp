@@ -307,6 +307,30 @@ TEST(batches, none_at_all) {
   EXPECT_EQ(f.describe().offered, 0u);
 }
 
+// Digests are keys of a filter that was made for their length, one by one and many at once.
+TEST(batches, digests) {
+  constexpr std::size_t each = 20, count = 300;
+  std::vector<std::uint8_t> digests(each * count);
+  std::uint32_t state = 1;
+  for (auto &byte : digests) byte = static_cast<std::uint8_t>((state = state * 1664525u + 1013904223u) >> 24);
+  const auto spec = petal::spec().kind("bloom").capacity(count).hash_function(PETAL_HASH_DIGEST).seed(8 * each);
+  petal::filter single(spec), batch(spec);
+  for (std::size_t i = 0; i < count; i++) {
+    single.insert(std::string_view(reinterpret_cast<const char *>(digests.data()) + i * each, each));
+  }
+  const auto keys = petal::keys::of_digests(digests.data(), each, count);
+  EXPECT_EQ(keys.size(), count);
+  batch.insert_batch(keys);
+  EXPECT_TRUE(single.equal(batch));
+  EXPECT_EQ(batch.contains_batch(keys), count);
+  const auto shorter = petal::keys::of_digests(digests.data(), each - 1, count);
+  EXPECT_EQ(batch.try_insert_batch(shorter).status(), petal::status::out_of_range);
+  EXPECT_EQ(batch.try_contains_batch(shorter).status(), petal::status::out_of_range);
+  petal::filter plain(petal::spec().capacity(count));
+  EXPECT_EQ(plain.try_insert_batch(keys).status(), petal::status::contradiction);
+  EXPECT_EQ(petal::filter::try_make(petal::spec(spec).seed(100)).status(), petal::status::out_of_range);
+}
+
 TEST(batches, refused) {
   petal::filter f(petal::spec().capacity(100).hash_function(PETAL_HASH_EXTERNAL));
   std::array<bool, 2> found{};

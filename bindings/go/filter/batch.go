@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/petal-filter/petal/bindings/go/internal/image"
@@ -35,10 +36,57 @@ func (k *Keys) canBeFor(f *image.Filter) error {
 	if f.Header().Kind == 0 {
 		return ErrClosed
 	}
+	if f.Header().Hash == image.Digest {
+		return k.areDigestsFor(f)
+	}
 	if len(k.hashes) == k.Len() {
 		return nil
 	}
 	return f.CanHash()
+}
+
+// areDigestsFor returns the reason why a filter of digests cannot have these keys, or nil.
+func (k *Keys) areDigestsFor(f *image.Filter) error {
+	if len(k.hashes) > 0 {
+		return fmt.Errorf("%w: the filter takes digests, and no hashes", image.ErrUnsupported)
+	}
+	for i := range k.Len() {
+		if err := f.CheckDigest(k.key(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// key returns the bytes of a key that is not a hash.
+func (k *Keys) key(i int) []byte {
+	switch {
+	case k.slices != nil:
+		return k.slices[i]
+	case k.texts != nil:
+		return []byte(k.texts[i])
+	}
+	return binary.LittleEndian.AppendUint64(nil, k.numbers[i])
+}
+
+// batchOfDigests is [batch] of a filter whose keys are digests.
+func batchOfDigests(f *image.Filter, keys *Keys, answers []bool, insert bool) (trues int) {
+	for i := range keys.Len() {
+		var answer bool
+		if insert {
+			// The lengths were checked, so there is no error.
+			answer, _ = f.Insert(keys.key(i))
+		} else {
+			answer = f.Contains(keys.key(i))
+		}
+		if answer {
+			trues++
+		}
+		if answers != nil {
+			answers[i] = answer
+		}
+	}
+	return trues
 }
 
 // hash returns the hashes of some keys: the caller's own hashes, or hashes made in the buffer.
@@ -61,6 +109,9 @@ func (k *Keys) hash(f *image.Filter, from, to int, buffer *[image.FetchKeys]uint
 // batch looks up or inserts keys in order, and returns how many answers are true. batch hashes the next keys and
 // fetches their cache lines before it looks at the bits of the previous ones.
 func batch(f *image.Filter, keys *Keys, answers []bool, insert bool) (trues int) {
+	if f.Header().Hash == image.Digest {
+		return batchOfDigests(f, keys, answers, insert)
+	}
 	var buffers [2][image.FetchKeys]uint64
 	count := keys.Len()
 	next := keys.hash(f, 0, min(count, image.FetchKeys), &buffers[0])

@@ -10,7 +10,7 @@ import (
 // allowed; or the error comes from the operating system.
 var (
 	ErrUnknownValue      = errors.New("petal: a kind, hash function or parameter that this package does not know")
-	ErrOutOfRange        = errors.New("petal: a value outside its bounds")
+	ErrOutOfRange        = image.ErrOutOfRange
 	ErrFalsePositiveRate = errors.New("petal: a false-positive rate that is not inside (0, 1)")
 	ErrContradiction     = errors.New("petal: parameters that cannot hold together")
 	ErrTooFewAnswers     = errors.New("petal: less room for answers than there are keys")

@@ -30,6 +30,7 @@ const (
 	SipHash13 = image.SipHash13
 	External  = image.External
 	Identity  = image.Identity
+	Digest    = image.Digest
 )
 
 // Kind is a kind of filter, map or sketch.
@@ -68,7 +69,8 @@ type Header struct {
 	Hash          Hash
 	// Hashes is the number of bits that a key sets.
 	Hashes uint32
-	// Identifier is the seed (XXH3, XXH64), the identifier of the secret key (SipHash13) or the maker's tag (External).
+	// Identifier is the seed (XXH3, XXH64), the identifier of the secret key (SipHash13), the maker's tag (External) or
+	// the bits of a digest (Digest).
 	Identifier uint64
 	// Capacity is the number of distinct keys that the filter was sized for; 0 is unknown.
 	Capacity uint64

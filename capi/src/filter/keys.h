@@ -33,3 +33,13 @@ static inline petal_keys petal_keys_hashes(const uint64_t *hashes, size_t count)
   keys.form = PETAL_KEYS_HASHES;
   return keys;
 }
+
+/**
+ * `count` digests of `each` bytes, one after the other, such as 32 bytes of SHA-256: for filters with
+ * `PETAL_HASH_DIGEST`.
+ */
+static inline petal_keys petal_keys_digests(const void *digests, size_t each, size_t count) {
+  petal_keys keys = petal_keys_bytes(digests, each, 0, count);
+  keys.form = PETAL_KEYS_DIGESTS;
+  return keys;
+}

@@ -1,7 +1,7 @@
 //! KEYS AND ANSWERS
 //!
 //! A batch costs less per key than single calls. Every function of many keys takes the keys as a `petal_keys`, in one
-//! of three forms, and writes the answers into a `petal_answers`:
+//! of four forms, and writes the answers into a `petal_answers`:
 //!
 //!     petal_keys keys = petal_keys_u64(numbers, count);
 //!     petal_answers answers = {.bytes = found};
@@ -11,11 +11,13 @@
 //! Offsets must not decrease and must end inside the buffer. A function checks all offsets before it uses the first
 //! key.
 //!
+//! Digests of a cryptographic hash come one after the other. Only filters with `PETAL_HASH_DIGEST` take them.
+//!
 //! Set the outputs that you want. A function refuses an output that it cannot give with `PETAL_ERR_UNSUPPORTED`. Every
 //! function writes `true_count` and `done`. A lookup needs answers. An insertion needs none: with NULL it finds out
 //! nothing about the keys, which is faster.
 
-// The three functions that make keys stand in `keys.h`.
+// The four functions that make keys stand in `keys.h`.
 
 use crate::boundary::{self, boundary, check_out};
 use crate::status::{petal_error, petal_status};
@@ -32,8 +34,11 @@ pub const PETAL_KEYS_BYTES: petal_keys_form = 1;
 pub const PETAL_KEYS_U64: petal_keys_form = 2;
 /// The hashes of keys.
 pub const PETAL_KEYS_HASHES: petal_keys_form = 3;
+/// Digests of one length, for filters with `PETAL_HASH_DIGEST`.
+pub const PETAL_KEYS_DIGESTS: petal_keys_form = 4;
 
-/// Many keys in your memory. `petal_keys_bytes()`, `petal_keys_u64()` and `petal_keys_hashes()` make one.
+/// Many keys in your memory. `petal_keys_bytes()`, `petal_keys_u64()`, `petal_keys_hashes()` and `petal_keys_digests()`
+/// make one.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_keys {
@@ -45,9 +50,9 @@ pub struct petal_keys {
     pub reserved: u32,
     /// How many keys there are.
     pub count: usize,
-    /// The bytes of all keys, or the numbers, or the hashes. Nullable if there are none.
+    /// The bytes of all keys, or the numbers, the hashes or the digests. Nullable if there are none.
     pub data: *const c_void,
-    /// For byte keys, how many bytes `data` has; otherwise 0.
+    /// For byte keys, how many bytes `data` has; for digests, how many bytes each has; otherwise 0.
     pub length: usize,
     /// For byte keys, count + 1 offsets into `data`, nullable if there are no keys; otherwise NULL.
     pub offsets: *const u64,
@@ -140,6 +145,15 @@ impl petal_keys {
         match keys.form {
             PETAL_KEYS_U64 => Ok(Keys::U64(numbers()?)),
             PETAL_KEYS_HASHES => Ok(Keys::Hashes(numbers()?)),
+            PETAL_KEYS_DIGESTS if keys.length == 0 => {
+                Err(boundary::error(Status::OutOfRange, format_args!("length = 0 of keys: digests have bytes")))
+            }
+            PETAL_KEYS_DIGESTS => {
+                let length = keys.count.checked_mul(keys.length).ok_or(Status::TooLarge)?;
+                // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
+                let bytes = unsafe { boundary::bytes(keys.data.cast(), length, "data of keys")? };
+                Ok(Keys::Digests { bytes, each: keys.length })
+            }
             PETAL_KEYS_BYTES if keys.count == 0 => Ok(Keys::Bytes { bytes: &[], offsets: &[] }),
             PETAL_KEYS_BYTES => {
                 // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.

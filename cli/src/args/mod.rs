@@ -391,6 +391,10 @@ pub struct Build {
     /// How keys are hashed.
     #[command(flatten)]
     pub hashing: Hashing,
+    /// Keys are digests of MD5, SHA or BLAKE3 in hexadecimal digits, of which the filter takes its bits. --seed is the
+    /// number of bits of a digest; that of the first digest if not given. The kind is bloom.
+    #[arg(long, conflicts_with_all = ["hash", "key_file", "format", "counts"])]
+    pub hex_digests: bool,
     /// Sets a parameter that only this kind takes; may be given more than once.
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
@@ -420,6 +424,9 @@ pub struct Check {
     /// Keys are hashes: decimal numbers below 2^64, or hexadecimal ones after 0x.
     #[arg(long, conflicts_with = "key_file")]
     pub hashes: bool,
+    /// Keys are digests of MD5, SHA or BLAKE3 in hexadecimal digits, for a filter that was built with this option.
+    #[arg(long, conflicts_with_all = ["hashes", "key_file", "format"])]
+    pub hex_digests: bool,
     /// The format of a file of another system, if its bytes do not show the format.
     #[arg(long, value_name = "F", value_parser = formats(), conflicts_with = "key_file")]
     pub format: Option<String>,
@@ -440,6 +447,9 @@ pub struct KeysOfFilter {
     /// Keys are hashes: decimal numbers below 2^64, or hexadecimal ones after 0x.
     #[arg(long, conflicts_with = "key_file")]
     pub hashes: bool,
+    /// Keys are digests of MD5, SHA or BLAKE3 in hexadecimal digits, for a filter that was built with this option.
+    #[arg(long, conflicts_with_all = ["hashes", "key_file"])]
+    pub hex_digests: bool,
     /// The secret.
     #[command(flatten)]
     pub secret: Secret,

@@ -1,4 +1,4 @@
-//! Filters that take keys whole, because their format hashes them in a way of its own.
+//! Filters that take keys whole: their format hashes keys in a way of its own, or keys are digests.
 
 use super::Filter;
 use crate::batch::answers::Answers;
@@ -6,31 +6,37 @@ use crate::batch::keys::{Keys, WholeKeys};
 use crate::batch::ring::Taken;
 use crate::contract::{KeyedKind, Kind};
 use crate::error::{Error, Result, Status, error};
-use crate::hash::HashFunction;
+use crate::hash::Hasher;
 
 impl Filter {
-    /// The kind, if it hashes keys itself. Other kinds pay a comparison for this question.
+    /// The kind, if it takes keys whole. Other kinds pay a comparison for this question.
     #[inline]
     pub(super) fn keyed(&self) -> Option<&dyn KeyedKind> {
-        if self.hasher.function() == HashFunction::Format { self.kind.as_keyed() } else { None }
+        if self.hasher.takes_whole() { self.kind.as_keyed() } else { None }
     }
 
     /// Whether a key may have been inserted, or the reason why that cannot be told.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed.
+    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed; [`Status::OutOfRange`] for a key
+    /// that is no integer, or no digest, where keys are.
     pub fn contains_checked(&self, key: &[u8]) -> Result<bool> {
         match self.keyed() {
-            Some(kind) => Ok(kind.contains_key(key)),
+            Some(kind) => {
+                self.hasher.check_whole(key.len())?;
+                Ok(kind.contains_key(key))
+            }
             None => Ok(self.contains_hash(self.hasher.hash_key(key)?)),
         }
     }
 
-    /// Whether a key that has no 64-bit hash may have been inserted; `None` if only a hash would tell. Kept out of
-    /// line, so that the way of keys with a hash stays short.
+    /// Whether a key that has no 64-bit hash may have been inserted; `None` if only a hash would tell, or if a digest
+    /// has another length. Kept out of line, so that the way of keys with a hash stays short.
     #[inline(never)]
     pub fn contains_whole(&self, key: &[u8]) -> Option<bool> {
-        Some(self.keyed()?.contains_key(key))
+        let kind = self.keyed()?;
+        self.hasher.check_whole(key.len()).ok()?;
+        Some(kind.contains_key(key))
     }
 
     /// Inserts a key that has no 64-bit hash; `refusal` says why it has none.
@@ -38,16 +44,19 @@ impl Filter {
     #[inline(never)]
     pub(super) fn insert_whole(&mut self, key: &[u8], refusal: Status) -> Result<bool> {
         match self.kind.as_keyed_mut() {
-            Some(kind) => kind.insert_key(key),
+            Some(kind) => {
+                self.hasher.check_whole(key.len())?;
+                kind.insert_key(key)
+            }
             None => Err(self.hasher.explain(refusal, key.len())),
         }
     }
 }
 
 /// Looks keys up. On an error every answer is true.
-pub(super) fn contains(kind: &dyn KeyedKind, keys: &Keys, answers: &mut Answers) -> Result<()> {
+pub(super) fn contains(kind: &dyn KeyedKind, hasher: &Hasher, keys: &Keys, answers: &mut Answers) -> Result<()> {
     (answers.true_count, answers.done) = (0, 0);
-    match answers.check(keys.len()).and_then(|()| WholeKeys::new(keys)) {
+    match answers.check(keys.len()).and_then(|()| WholeKeys::of(keys, hasher)) {
         Ok(whole) => kind.contains_keys(&whole, answers),
         Err(error) => {
             answers.fill(true, keys.len());
@@ -59,12 +68,12 @@ pub(super) fn contains(kind: &dyn KeyedKind, keys: &Keys, answers: &mut Answers)
 }
 
 /// Inserts keys in order.
-pub(super) fn insert(kind: &mut dyn Kind, keys: &Keys, mut answers: Option<&mut Answers>) -> Taken {
+pub(super) fn insert(kind: &mut dyn Kind, hasher: &Hasher, keys: &Keys, mut answers: Option<&mut Answers>) -> Taken {
     if let Some(answers) = &mut answers {
         (answers.true_count, answers.done) = (0, 0);
     }
     let room = answers.as_ref().map_or(Ok(()), |answers| answers.check(keys.len()));
-    let whole = match room.and_then(|()| WholeKeys::new(keys)) {
+    let whole = match room.and_then(|()| WholeKeys::of(keys, hasher)) {
         Ok(whole) => whole,
         Err(error) => return Taken::none(error),
     };
@@ -79,5 +88,5 @@ pub(super) fn insert(kind: &mut dyn Kind, keys: &Keys, mut answers: Option<&mut 
 /// The error for a hash that is given to a filter that takes keys whole.
 #[cold]
 pub(super) fn needs_keys() -> Error {
-    error!(Unsupported, "the filter takes keys whole, as its format hashes them: no hashes")
+    error!(Unsupported, "the filter takes keys whole, and no hashes")
 }

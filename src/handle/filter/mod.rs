@@ -170,7 +170,7 @@ impl Filter {
     pub fn contains_batch(&self, keys: &Keys, answers: &mut Answers) -> Result<()> {
         let kind = &*self.kind;
         if let Some(kind) = self.keyed() {
-            return keyed::contains(kind, keys, answers);
+            return keyed::contains(kind, &self.hasher, keys, answers);
         }
         many::contains(self.base(), keys, answers, |few| kind.contains_few(few), |batch| kind.contains_many(batch))
     }
@@ -226,7 +226,7 @@ impl Filter {
     #[cold]
     #[inline(never)]
     fn insert_in_place(&mut self, hash: u64) -> Result<bool> {
-        let is_keyed = self.base().row().hashes_keys_itself;
+        let is_keyed = self.hasher.takes_whole();
         match self.kind.as_insert() {
             Some(kind) => kind.insert_one(hash),
             None if is_keyed => Err(keyed::needs_keys()),
@@ -267,8 +267,8 @@ impl Filter {
                 return Taken::all(few.keys.len());
             }
         }
-        if self.base().row().hashes_keys_itself {
-            return keyed::insert(&mut *self.kind, keys, answers);
+        if self.hasher.takes_whole() {
+            return keyed::insert(&mut *self.kind, &self.hasher, keys, answers);
         }
         let (hasher, instructions) = (self.base().hasher().clone(), self.base().instructions());
         match self.kind.as_insert() {

@@ -115,8 +115,10 @@ jars() {
 if ! command -v javac >/dev/null; then
     without jvm "there is no javac"
 elif jars 2>"$work/log"; then
-    if javac -cp "$cache/jars/*" -d "$work/classes" "$owners/Jvm.java" "$owners/Cassandra.java" 2>"$work/log"; then
+    if javac -cp "$cache/jars/*" -d "$work/classes" "$owners/Jvm.java" "$owners/Cassandra.java" \
+        "$owners/HBase.java" 2>"$work/log"; then
         owner jvm java -cp "$work/classes:$cache/jars/*" Jvm
+        owner hbase java -cp "$work/classes:$cache/jars/*" HBase
         check "cassandra writes filters" write java -cp "$work/classes:$cache/jars/*" Cassandra
     else
         check "the programs for the JVM compile" cat "$work/log" /

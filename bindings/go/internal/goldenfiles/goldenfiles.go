@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// Folder unpacks all golden images into a temporary folder of the test, and returns its name. Images of maps and
-// sketches go into the subfolders maps and sketches. The folder is empty if the module is not in its repository.
+// Folder unpacks all golden images into a temporary folder of the test, and returns its name. Images of maps, of
+// sketches and of filters of digests go into the subfolders maps, sketches and digests. The folder is empty if the
+// module is not in its repository.
 func Folder(t testing.TB) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -35,6 +36,10 @@ func Folder(t testing.TB) string {
 				t.Fatalf("%s: %v", archive, err)
 			}
 		}
+	}
+	digests := os.DirFS(filepath.Join(root, "tests", "golden", "digests"))
+	if err := os.CopyFS(filepath.Join(folder, "digests"), digests); err != nil {
+		t.Fatal(err)
 	}
 	return folder
 }

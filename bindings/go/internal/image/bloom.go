@@ -1,6 +1,14 @@
 package image
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"runtime"
+	"unsafe"
+
+	"github.com/petal-filter/petal/bindings/go/internal/race"
+)
 
 // The kind bloom, layout 1: bit p of the filter is bit p % 8 of byte p / 8.
 
@@ -12,6 +20,8 @@ const (
 	double
 	enhancedDouble
 	triple
+	// fields, which no image names, are positions that are cut out of digests.
+	fields
 )
 
 var bloomRow = kindRow{
@@ -29,7 +39,7 @@ const golden = 0x9e3779b97f4a7c15
 func (s *shape) asBloom(h *Header) (payloadBytes uint64, possible bool) {
 	k := uint64(h.Hashes)
 	partitioned, derivation, width := h.Words[0], h.Words[1], h.Words[2]
-	if h.Bits == 0 || k < 1 || k > 64 || partitioned > 1 || derivation > triple || h.Words[3] != 0 ||
+	if h.Bits == 0 || k < 1 || k > 64 || partitioned > 1 || derivation > triple ||
 		[4]uint64(h.Words[4:]) != [4]uint64{} {
 		return 0, false
 	}
@@ -44,11 +54,95 @@ func (s *shape) asBloom(h *Header) (payloadBytes uint64, possible bool) {
 		s.reach = h.Bits / k
 		s.stride = s.reach
 	}
-	return wholeBytes(h.Bits), true
+	if h.Hash != Digest {
+		return wholeBytes(h.Bits), h.Words[3] == 0
+	}
+	s.derivation, s.width = fields, uint(h.Words[3])
+	possible = derivation == remix && h.Identifier >= 128 && h.Identifier <= 512 && h.Identifier%8 == 0 &&
+		h.Words[3] == min(64, h.Identifier/k) && s.width >= leastFieldWidth(s.reach)
+	return wholeBytes(h.Bits), possible
+}
+
+// leastFieldWidth returns how many bits a field of a digest needs for positions below reach.
+func leastFieldWidth(reach uint64) uint {
+	width := uint(bits.Len64(reach - 1))
+	if reach&(reach-1) != 0 {
+		width += 8
+	}
+	return max(1, width)
+}
+
+// digestProbe calls visit with each position of a digest until visit returns false, and returns the last result of
+// visit.
+func (s *shape) digestProbe(digest []byte, visit func(position uint64) bool) bool {
+	word := func(i uint) uint64 {
+		var b [8]byte
+		if 8*i < uint(len(digest)) {
+			copy(b[:], digest[8*i:])
+		}
+		return binary.BigEndian.Uint64(b[:])
+	}
+	start := uint64(0)
+	for i := range uint(s.hashes) {
+		at := i * s.width
+		field := word(at/64) << (at % 64)
+		if at%64 != 0 {
+			field |= word(at/64+1) >> (64 - at%64)
+		}
+		high, low := bits.Mul64(field>>(64-s.width), s.reach)
+		if !visit(start + high<<(64-s.width) + low>>s.width) {
+			return false
+		}
+		start += s.stride
+	}
+	return true
+}
+
+// isDigest says whether a key has the length of the filter's digests.
+func (h *hasher) isDigest(key []byte) bool { return uint64(len(key))*8 == h.seed }
+
+// containsDigest is [Filter.Contains] where keys are digests.
+func (f *Filter) containsDigest(key []byte) bool {
+	if !f.hasher.isDigest(key) {
+		return true
+	}
+	found := f.shape.digestProbe(key, func(p uint64) bool { return f.payload[p>>3]>>(p&7)&1 == 1 })
+	runtime.KeepAlive(f)
+	return found
+}
+
+// insertDigest is [Filter.Insert] where keys are digests.
+func (f *Filter) insertDigest(key []byte) (isNew bool, err error) {
+	if err := f.CheckDigest(key); err != nil {
+		return false, err
+	}
+	if !f.writable {
+		return false, ErrReadOnly
+	}
+	race.Write(unsafe.Pointer(&f.row))
+	f.shape.digestProbe(key, func(p uint64) bool {
+		isNew = isNew || f.payload[p>>3]>>(p&7)&1 == 0
+		f.payload[p>>3] |= 1 << (p & 7)
+		return true
+	})
+	if f.header.Offered+1 != 0 {
+		f.header.Offered++
+	}
+	return isNew, nil
+}
+
+// CheckDigest returns an error unless a key has the length of the digests of a filter whose keys are digests.
+func (f *Filter) CheckDigest(key []byte) error {
+	if !f.hasher.isDigest(key) {
+		return fmt.Errorf("%w: a key of %d bytes: the filter's keys are digests of %d bits", ErrOutOfRange, len(key),
+			f.header.Identifier)
+	}
+	return nil
 }
 
 func (s *shape) bloomContains(payload []byte, hash uint64) bool {
 	if s.derivation != remix {
+		// A hash tells nothing of a digest's positions, and has none to visit.
 		return s.bloomProbe(hash, func(p uint64) bool { return payload[p>>3]>>(p&7)&1 == 1 })
 	}
 	start := uint64(0)

@@ -249,6 +249,9 @@ func (f *Filter) Contains(key []byte) bool {
 	if f.hasher.function == XXH3 {
 		return f.ContainsHash(f.hasher.xxh3(key))
 	}
+	if f.hasher.function == Digest {
+		return f.containsDigest(key)
+	}
 	hash, ok := f.hasher.hash(key)
 	return !ok || f.ContainsHash(hash)
 }
@@ -285,6 +288,9 @@ func (f *Filter) ContainsHash(hash uint64) bool {
 // that this package only reads. Returns [ErrReadOnly] if the filter does not own its memory. Returns [ErrExternalHash]
 // or [ErrKeyMissing] if keys cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) {
+	if f.hasher.function == Digest {
+		return f.insertDigest(key)
+	}
 	hash, ok := f.hasher.hash(key)
 	if !ok {
 		return false, f.unhashable()
@@ -297,6 +303,9 @@ func (f *Filter) InsertString(key string) (isNew bool, err error) { return f.Ins
 
 // InsertUint64 is [Filter.Insert] for the eight little-endian bytes of a number.
 func (f *Filter) InsertUint64(key uint64) (isNew bool, err error) {
+	if f.hasher.function == Digest {
+		return false, f.CheckDigest(make([]byte, 8))
+	}
 	hash, ok := f.hasher.hashUint64(key)
 	if !ok {
 		return false, f.unhashable()
@@ -309,7 +318,7 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	if f.kind == 0 {
 		return false, ErrClosed
 	}
-	if f.row.insert == nil {
+	if f.row.insert == nil || f.header.Hash == Digest {
 		return false, ErrUnsupported
 	}
 	if !f.writable {
@@ -354,6 +363,8 @@ func (f *Filter) unhashable() error {
 		return ErrExternalHash
 	case f.header.Hash == Identity:
 		return errNoInteger
+	case f.header.Hash == Digest:
+		return fmt.Errorf("%w: keys are digests, which have no hash", ErrUnsupported)
 	}
 	return ErrKeyMissing
 }

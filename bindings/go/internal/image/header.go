@@ -42,6 +42,9 @@ const (
 	External  Hash = 4
 	// Identity is the hash function of [ExactBits], whose keys are integers and are not hashed.
 	Identity Hash = 7
+	// Digest is the hash function of [Bloom] for keys that are digests of MD5, SHA or BLAKE3. The identifier is the number
+	// of their bits.
+	Digest Hash = 9
 )
 
 // Hash functions that only package petal has: those of foreign formats, XXPH3 and SipHash-2-4.
@@ -70,6 +73,8 @@ func (h Hash) String() string {
 		return "xxph3"
 	case sipHash24:
 		return "siphash24"
+	case Digest:
+		return "digest"
 	}
 	return fmt.Sprintf("hash %d", uint32(h))
 }
@@ -81,7 +86,8 @@ type Header struct {
 	Hash          Hash
 	// Hashes is the number of bits that a key sets.
 	Hashes uint32
-	// Identifier is the seed (XXH3, XXH64), the identifier of the secret key (SipHash13) or the maker's tag (External).
+	// Identifier is the seed (XXH3, XXH64), the identifier of the secret key (SipHash13), the maker's tag (External) or
+	// the bits of a digest (Digest).
 	Identifier uint64
 	// Capacity is the number of distinct keys that the filter was sized for; 0 is unknown.
 	Capacity uint64
@@ -158,7 +164,7 @@ func decodeHeader(image []byte) (Header, error) {
 	for i := range h.Words {
 		h.Words[i] = u64(72 + 8*i)
 	}
-	if h.Hash < XXH3 || h.Hash > sipHash24 {
+	if h.Hash < XXH3 || h.Hash > Digest {
 		return Header{}, fmt.Errorf("%w: %v of the kind %v", ErrNewerVersion, h.Hash, h.Kind)
 	}
 	// Optional features of a later version may use the reserved bytes.
@@ -226,7 +232,7 @@ func (h *Header) row() (*kindRow, error) {
 	if h.Kind == Blocked && h.Words[0] == twoBlocks {
 		row = &twoBlocksRow
 	}
-	if (h.Hash == Identity) != (row == &exactBitsRow) || h.Hash == ofFormat {
+	if (h.Hash == Identity) != (row == &exactBitsRow) || h.Hash == ofFormat || h.Hash == Digest && row != &bloomRow {
 		return nil, fmt.Errorf("%w: nothing of the kind %v has the hash function %v", ErrCorrupt, h.Kind, h.Hash)
 	}
 	for _, c := range row.choices {

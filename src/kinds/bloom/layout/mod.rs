@@ -59,6 +59,9 @@ pub struct Bloom {
     bits: ScatteredBits,
     derivation: Derivation,
     slice_width: u32,
+    /// Bits of a field where positions are cut out of digests (`super::fields`); otherwise 0. Hashes have no positions
+    /// then.
+    field_width: u32,
     /// The words of all bits.
     words: usize,
     /// The inner loops of the instruction set, if it has some.
@@ -76,12 +79,13 @@ impl Bloom {
 
     /// The layout that a geometry describes, if there is one.
     pub fn of_geometry(geometry: &Geometry) -> Option<Bloom> {
-        let [partitioned, derivation, slice_width, rest @ ..] = geometry.words;
+        let [partitioned, derivation, slice_width, field_width, rest @ ..] = geometry.words;
         let hashes = geometry.hashes;
         let derivation = Derivation::from_number(derivation)?;
         let widths = if derivation == Derivation::Slices { 1..=64 } else { 0..=0 };
         let known = partitioned <= 1
-            && rest == [0; 5]
+            && (field_width == 0 || (field_width <= 64 && derivation == Derivation::Remix))
+            && rest == [0; 4]
             && widths.contains(&slice_width)
             && (1..=MAX_HASHES).contains(&hashes)
             && geometry.bits > 0;
@@ -92,7 +96,23 @@ impl Bloom {
         let stride = if partitioned == 1 { range } else { 0 };
         let words = usize::try_from(geometry.bits.div_ceil(64)).ok()?;
         let bits = ScatteredBits { range, stride, hashes };
-        Some(Bloom { bits, derivation, slice_width: slice_width as u32, words, kernel: None })
+        let (slice_width, field_width) = (slice_width as u32, field_width as u32);
+        Some(Bloom { bits, derivation, slice_width, field_width, words, kernel: None })
+    }
+
+    /// Bits of a field where positions are cut out of digests; otherwise 0.
+    pub fn field_width(&self) -> u32 {
+        self.field_width
+    }
+
+    /// The bound below which all positions of a probe are.
+    pub fn range(&self) -> u64 {
+        self.bits.range
+    }
+
+    /// From one probe's range to the next one's; 0 if all probes have one range.
+    pub fn stride(&self) -> u64 {
+        self.bits.stride
     }
 
     /// Visits the positions of a hash in order, until `visit` returns false. Returns whether `visit` never did.
@@ -167,7 +187,11 @@ impl Bloom {
             (None, 0) => sizing::bloom::exact(self.bits.range, self.bits.hashes, keys),
             (None, slice) => sizing::bloom::partitioned_exact(slice, self.bits.hashes, keys),
         };
-        rate.max(sizing::hash_floor(keys, 64))
+        let hash_bits = match self.field_width {
+            0 => 64,
+            width => width * self.bits.hashes,
+        };
+        rate.max(sizing::hash_floor(keys, hash_bits))
     }
 
     /// The present rate, from the numbers of bits that are set in all and in each slice.
@@ -369,7 +393,8 @@ impl BitLayout for Bloom {
     }
 
     fn folded(&self, factor: u64) -> Result<Geometry> {
-        let words = [u64::from(self.bits.stride != 0), self.derivation as u64, self.slice_width.into(), 0, 0, 0, 0, 0];
+        let (partitioned, derivation) = (u64::from(self.bits.stride != 0), self.derivation as u64);
+        let words = [partitioned, derivation, self.slice_width.into(), self.field_width.into(), 0, 0, 0, 0];
         Geometry::of_bits(self.bits() / factor, self.bits.hashes, words)
     }
 

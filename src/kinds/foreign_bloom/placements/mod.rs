@@ -14,6 +14,7 @@ mod cassandra;
 mod datasketches;
 mod dcso;
 mod guava;
+mod hbase;
 mod leveldb;
 mod libbloom;
 mod orc;
@@ -25,6 +26,7 @@ mod valkey;
 
 pub use array::{Array, PlacedArray};
 pub use bip37::{MOST_BYTES as MOST_BIP37_BYTES, MOST_HASHES as MOST_BIP37_HASHES};
+pub use hbase::MOST_BYTES as MOST_HBASE_BYTES;
 pub use leveldb::MOST_HASHES as MOST_LEVELDB_HASHES;
 pub use modulus::Modulus;
 pub use squid::{HASHES as SQUID_HASHES, MOST_BITS as MOST_SQUID_BITS};
@@ -137,6 +139,9 @@ const ROWS: &[PlacementRow] = &[
     cassandra::ROW,
     valkey::ROW,
     squid::ROW,
+    hbase::JENKINS,
+    hbase::MURMUR,
+    hbase::MURMUR_3,
 ];
 
 /// All placements, in the order of their numbers.
