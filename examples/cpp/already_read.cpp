@@ -27,7 +27,7 @@ class history {
   history() : read_(petal::spec().kind(PETAL_KIND_SCALABLE).capacity(100).false_positive_rate(0.01)) {}
 
   // The history in a row of the database. No row has more than `most_bytes`, whatever its bytes say.
-  explicit history(const std::vector<std::byte> &row) : read_(petal::unpack(span(row), most_bytes)) {}
+  explicit history(const std::vector<std::byte> &row) : read_(petal::unpack(row, most_bytes)) {}
 
   // The row for the database.
   std::vector<std::byte> row() const { return petal::pack(read_); }
@@ -44,8 +44,6 @@ class history {
 
  private:
   static constexpr std::uint64_t most_bytes = 16 << 20;
-
-  static petal::bytes span(const std::vector<std::byte> &row) noexcept { return petal::bytes(row.data(), row.size()); }
 
   petal::filter read_;
 };

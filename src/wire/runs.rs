@@ -90,10 +90,17 @@ pub fn encode(
             // The vector has room for a piece.
             take(at..end, &mut piece);
             at = end;
+            if fill.is_inverted() {
+                invert(&mut piece);
+            }
             encode_piece(&piece, fill, &model, &mut encoder)?;
         }
     }
     encoder.finish()
+}
+
+fn invert(words: &mut [u64]) {
+    words.iter_mut().for_each(|word| *word = !*word);
 }
 
 fn encode_piece(mut words: &[u64], fill: Fill, model: &Model, encoder: &mut Encoder) -> Result<()> {
@@ -158,7 +165,7 @@ pub fn decode(bytes: &[u8], mut words: &mut [u64]) -> Result<()> {
             return Err(error!(Corrupt, "the code has a run of {pieces} pieces where {left} are left"));
         }
         let fill = Fill(decoder.even(Fill::BITS));
-        if fill.0 < 16 && fill != Fill::UNCODED {
+        if !fill.is_valid() {
             return Err(error!(Corrupt, "the code has the fill {:#x}, which has no meaning", fill.0));
         }
         let model = Model::new(fill);
@@ -166,6 +173,9 @@ pub fn decode(bytes: &[u8], mut words: &mut [u64]) -> Result<()> {
             let length = words.len().min(NODE_WORDS);
             let (piece, rest) = core::mem::take(&mut words).split_at_mut(length);
             words = rest;
+            if fill.is_inverted() {
+                invert(piece);
+            }
             decode_piece(piece, fill, &model, &mut decoder);
         }
     }
