@@ -160,7 +160,7 @@ static void test_sparse(void) {
   CHECK(spec.kind == PETAL_KIND_BLOOM && spec.capacity == 10000 && spec.bits > 80000 && spec.hashes < 5);
   CHECK_OK(petal_spec_expected_false_positive_rate(&spec, 10000, &rate, NULL));
   CHECK_OK(petal_spec_expected_false_positive_rate(&dense, 10000, &dense_rate, NULL));
-  CHECK(rate < 0.8 * dense_rate);
+  CHECK(rate < 0.85 * dense_rate);
   CHECK_OK(petal_filter_new(&spec, &filter, NULL));
   for (uint64_t i = 0; i < 10000; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i), NULL));
   CHECK_OK(petal_filter_packed_size(filter, &size, NULL));
