@@ -39,6 +39,21 @@ impl Run {
     }
 }
 
+/// Joins the last runs while their beginnings cost more than they save. A piece may be worth a run of its own, and no
+/// longer be so when the pieces after it have joined it.
+fn join(runs: &mut Vec<Run>) {
+    while let [.., first, last] = runs.as_slice() {
+        let both = first.and(last);
+        if both.entropy() - first.entropy() - last.entropy() > RUN_BITS {
+            return;
+        }
+        runs.pop();
+        if let Some(first) = runs.last_mut() {
+            *first = both;
+        }
+    }
+}
+
 /// Cuts a payload of so many words into runs.
 fn plan(count: usize, word: impl Fn(usize) -> u64) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
@@ -51,6 +66,7 @@ fn plan(count: usize, word: impl Fn(usize) -> u64) -> Result<Vec<Run>> {
             let both = last.and(&piece);
             if both.entropy() - last.entropy() - piece.entropy() <= RUN_BITS {
                 *last = both;
+                join(&mut runs);
                 continue;
             }
         }

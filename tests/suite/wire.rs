@@ -237,7 +237,11 @@ fn sparser_filters_fit() {
             assert!(planned.bytes <= memory && planned.packed_bytes <= bytes);
             // The fill varies by chance.
             let form = packed(&filter);
-            assert!(form.len() as f64 <= 1.02 * planned.packed_bytes as f64, "{planned:?}: {} bytes", form.len());
+            assert!(
+                form.len() as f64 <= 1.02 * planned.packed_bytes as f64 + 20.0,
+                "{planned:?}: {} bytes",
+                form.len()
+            );
             let spec = Spec { hash: HashFunction::External, ..planned.spec };
             assert_eq!(filter.expected_false_positive_rate(keys), planned.false_positive_rate, "{spec:?}");
             assert!(planned.bytes >= before.0, "fewer hashes take more memory");
