@@ -1,12 +1,12 @@
 /*
- * petal_wire.h: filters on the wire: packed forms, and deltas between two states of one filter. It is experimental:
- * functions may still change. petal.h has the conventions.
+ * petal_wire.h: filters and maps on the wire, in few bytes. It is experimental: functions may still change. petal.h has
+ * the conventions.
  *
  * The packed form of a filter has everything that its image has, in few bytes. The payload is arithmetic-coded, and
- * takes at most 1 % and some 30 bytes more than the entropy of its fill. So a bit array of which few bits are set
- * becomes small. A filter at its capacity has about half of its bits set, and does not become smaller. With more bits
- * and fewer hashes a filter has the same rate, fewer bits set, and a smaller packed form. Every kind of filter can be
- * packed.
+ * takes at most 1 % and 32 bytes more than the entropy of its fill. So a bit array of which few bits are set becomes
+ * small. A filter at its capacity has about half of its bits set, and does not become smaller. With more bits and fewer
+ * hashes a filter has the same rate, fewer bits set, and a smaller packed form: `petal_wire_spec()`. Every kind of
+ * filter and map can be packed.
  *
  * A delta is what changed from an older state of a filter to a newer one, and takes as many bytes as the changed bits
  * need. The receiver's filter must be in the older state to the byte, its count included.
@@ -29,6 +29,8 @@
 #define PETAL_WIRE_H
 
 #include <petal.h>
+#include <petal_more.h>
+#include <petal_map.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,21 +79,21 @@ petal_status petal_filter_unpack(const void *packed,
                                  petal_error *error);
 
 /**
- * Writes the length in bytes of the delta from `from` to `to`. The function makes the delta for that, so it takes as
- * long as `petal_filter_delta()`.
+ * Writes the length in bytes of the delta from `older` to `newer`. The function makes the delta for that, so it takes
+ * as long as `petal_filter_delta()`.
  */
-petal_status petal_filter_delta_size(const petal_filter *from,
-                                     const petal_filter *to,
+petal_status petal_filter_delta_size(const petal_filter *older,
+                                     const petal_filter *newer,
                                      size_t *size,
                                      petal_error *error);
 
 /**
- * Writes into a buffer what changed from `from`, the older state of a filter, to `to`, the newer one. A filter that
+ * Writes into a buffer what changed from `older`, the older state of a filter, to `newer`, the newer one. A filter that
  * grows may have grown. Returns `PETAL_ERR_INCOMPATIBLE` if the filters differ in kind, layout, geometry, hash
  * function, seed or key. Otherwise returns what `petal_filter_pack()` does. `written` is nullable.
  */
-petal_status petal_filter_delta(const petal_filter *from,
-                                const petal_filter *to,
+petal_status petal_filter_delta(const petal_filter *older,
+                                const petal_filter *newer,
                                 void *buffer,
                                 size_t length,
                                 size_t *written,
@@ -101,8 +103,8 @@ petal_status petal_filter_delta(const petal_filter *from,
  * Gives a delta to `write`, piece by piece and in order, and otherwise does what `petal_filter_delta()` does. The
  * function passes `context`, which may be NULL, to `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
  */
-petal_status petal_filter_delta_to(const petal_filter *from,
-                                   const petal_filter *to,
+petal_status petal_filter_delta_to(const petal_filter *older,
+                                   const petal_filter *newer,
                                    petal_write_callback write,
                                    void *context,
                                    petal_error *error);
@@ -117,6 +119,100 @@ petal_status petal_filter_patch(petal_filter *filter,
                                 size_t length,
                                 uint64_t most_bytes,
                                 petal_error *error);
+
+
+/*
+ * MAPS
+ *
+ * Maps take packed forms and deltas as filters do.
+ */
+
+/**
+ * Writes the length in bytes of a map's packed form. The function packs the map for that, so it takes as long as
+ * `petal_map_pack()`.
+ */
+petal_status petal_map_packed_size(const petal_map *map, size_t *size, petal_error *error);
+
+/**
+ * Writes a map's packed form into a buffer. Returns `PETAL_ERR_BUFFER_TOO_SMALL` for a buffer that is too small,
+ * `PETAL_ERR_DIRTY` if nobody vouches for the map, and `PETAL_ERR_CORRUPT` if the map lies in an image that does not
+ * match its checksums. On a failure the buffer may have been written to. `written` is nullable.
+ */
+petal_status petal_map_pack(const petal_map *map, void *buffer, size_t length, size_t *written, petal_error *error);
+
+/**
+ * Gives a map's packed form to `write`, piece by piece and in order, and otherwise does what `petal_map_pack()` does.
+ * The function passes `context`, which may be NULL, to `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+ */
+petal_status petal_map_pack_to(const petal_map *map, petal_write_callback write, void *context, petal_error *error);
+
+/**
+ * Makes a map from its packed form, in memory of its own. `most_bytes` is the most bytes that the map's image may have:
+ * a form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the mode in
+ * `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes
+ * that are no packed form, and `PETAL_ERR_UNSUPPORTED` for that of a filter.
+ */
+petal_status petal_map_unpack(const void *packed,
+                              size_t length,
+                              uint64_t most_bytes,
+                              const petal_open_options *options,
+                              petal_map **map,
+                              petal_error *error);
+
+/**
+ * Writes the length in bytes of the delta from `older` to `newer`. The function makes the delta for that, so it takes
+ * as long as `petal_map_delta()`.
+ */
+petal_status petal_map_delta_size(const petal_map *older, const petal_map *newer, size_t *size, petal_error *error);
+
+/**
+ * Writes into a buffer what changed from `older`, the older state of a map, to `newer`, the newer one. Returns
+ * `PETAL_ERR_INCOMPATIBLE` if the maps differ in kind, layout, geometry, hash function, seed or key. Otherwise returns
+ * what `petal_map_pack()` does. `written` is nullable.
+ */
+petal_status petal_map_delta(const petal_map *older,
+                             const petal_map *newer,
+                             void *buffer,
+                             size_t length,
+                             size_t *written,
+                             petal_error *error);
+
+/**
+ * Gives a delta to `write`, piece by piece and in order, and otherwise does what `petal_map_delta()` does. The function
+ * passes `context`, which may be NULL, to `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+ */
+petal_status petal_map_delta_to(const petal_map *older,
+                                const petal_map *newer,
+                                petal_write_callback write,
+                                void *context,
+                                petal_error *error);
+
+/**
+ * Changes the map from the older state of a delta to the newer one. Returns `PETAL_ERR_INCOMPATIBLE` if the map is not
+ * in the older state. `most_bytes` is the most bytes that the image of the newer state may have. The map must be in
+ * memory of its own. A failure changes nothing. The function needs memory for both states meanwhile.
+ */
+petal_status petal_map_patch(petal_map *map, const void *delta, size_t length, uint64_t most_bytes, petal_error *error);
+
+
+/*
+ * LARGER, SPARSER FILTERS
+ *
+ * A filter that is sent has fewer false answers for the same bytes if it has more bits and fewer hashes. The price is
+ * memory at both ends. docs/choosing.md has a table.
+ */
+
+/**
+ * Writes the spec of the filter of the kind `bloom` that has the lowest false-positive rate, for `petal_filter_new()`.
+ * With `keys` distinct keys in it the filter's packed form has at most `packed_bytes`, if its fill is the expected one.
+ * The filter's image has at most `memory` bytes; 0 is no limit. `petal_spec_expected_false_positive_rate()` tells the
+ * rate. Returns `PETAL_ERR_TOO_LARGE` if no filter is so small.
+ */
+petal_status petal_wire_spec(uint64_t keys,
+                             uint64_t packed_bytes,
+                             uint64_t memory,
+                             petal_spec *spec,
+                             petal_error *error);
 
 #ifdef __cplusplus
 }

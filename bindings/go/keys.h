@@ -394,6 +394,17 @@ static inline petal_status petal_go_patch(petal_filter *filter, const uint8_t *d
 	return petal_filter_patch(filter, delta, length, most_bytes, error);
 }
 
+static inline petal_status petal_go_map_unpack(const uint8_t *packed, size_t length, uint64_t most_bytes,
+                                               const petal_open_options *options, petal_map **map,
+                                               petal_error *error) {
+	return petal_map_unpack(packed, length, most_bytes, options, map, error);
+}
+
+static inline petal_status petal_go_map_patch(petal_map *map, const uint8_t *delta, size_t length, uint64_t most_bytes,
+                                              petal_error *error) {
+	return petal_map_patch(map, delta, length, most_bytes, error);
+}
+
 static inline petal_status petal_go_session_receive(petal_session *session, const uint8_t *message, size_t length,
                                                     petal_error *error) {
 	return petal_session_receive(session, message, length, error);

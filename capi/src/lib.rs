@@ -24,7 +24,7 @@
 //! - petal_router.h: routers, which find keys in a network;
 //! - petal_aggregate.h: sum, mean, maximum and minimum of values that change, each counted once;
 //! - petal_digest.h: digests of payloads, which say in which payload an excerpt was, and where;
-//! - petal_wire.h: filters on the wire, packed, and what changed between two states of one;
+//! - petal_wire.h: filters and maps on the wire, packed, and what changed between two states of one;
 //! - petal_formats.h: other systems' filters, and compact forms inside another system's file;
 //! - petal_policy.h: filter policies of sorted tables, as LevelDB has them;
 //! - petal_inline.h: lookups and insertions that the compiler puts into your program.

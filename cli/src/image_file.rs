@@ -311,6 +311,24 @@ pub fn open_sound(path: &Path, mode: Mode) -> Outcome<Filter> {
     Ok(filter)
 }
 
+/// Opens the filter, map or sketch in the file at `path`, or reads one from standard input. The image must be sound.
+pub fn open_sound_any(path: &Path, mode: Mode) -> Outcome<Handle> {
+    let handle = not_own(path, open_any(path, mode, None)?)?;
+    refuse_dirty(path, &handle)?;
+    if mode != Mode::Load {
+        handle.verify().map_err(|error| Failure::at(path, &error))?;
+    }
+    Ok(handle)
+}
+
+/// Refuses kinds that are alone in their handles.
+pub fn not_own(path: &Path, handle: Handle) -> Outcome<Handle> {
+    match handle {
+        Handle::Own(_) => Err(is_other(path, &handle, "filter, map or sketch")),
+        handle => Ok(handle),
+    }
+}
+
 /// A filter or map that a command changes. If it is a copy, the second part is the locked file, which keeps other
 /// commands from changing it.
 pub type Changing<T> = (T, Option<File>);

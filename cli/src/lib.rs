@@ -48,6 +48,7 @@ mod sync;
 mod text;
 mod verify;
 mod vouch;
+mod sparse;
 mod wire;
 
 use args::{Cli, Command};

@@ -515,6 +515,7 @@ pub const PAGES: &[Page] = &[
             ("For many threads, in a file in place", "petal plan --keys 1M --shared --in-place"),
             ("The most accurate for a memory", "petal plan --keys 100M --memory 128MiB"),
             ("For keys that do not change", "petal plan --static --keys 100M --fpr 0.001"),
+            ("The most accurate for 1 MB on the wire", "petal plan --keys 1M --wire 1MB --memory 10MB"),
             ("A picture of all kinds that will do", "petal plan --static --keys 100M --plot kinds.svg"),
             ("For sessions that come and go", "petal plan --remove --keys 1M --fpr 0.01"),
         ],

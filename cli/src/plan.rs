@@ -6,6 +6,7 @@ use crate::file_name::shown;
 use crate::numbers::short;
 use crate::output::{Table, Text};
 use crate::plot;
+use crate::sparse;
 use petal::plan::{Fit, Goal, Proposal, Request, plan};
 use petal::{Capabilities, Overfill, Row, Setting, registry};
 use serde::Serialize;
@@ -76,6 +77,9 @@ fn is_in_place(row: &Row) -> bool {
 }
 
 pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
+    if let Some(packed_bytes) = args.wire {
+        return sparse::run(args.keys.unwrap_or(0), packed_bytes, args.memory, common);
+    }
     let goal = match (args.fpr, args.memory) {
         (Some(rate), _) => Some(Goal::FalsePositiveRate(rate)),
         (None, Some(memory)) => Some(Goal::Memory(memory)),

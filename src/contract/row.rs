@@ -85,6 +85,8 @@ pub struct Row {
     /// For a kind whose geometry may hold more keys than it was asked for: how many keys it is made for. With that
     /// number a spec of exact bits recreates the geometry.
     pub made_for: Option<fn(&Geometry) -> u64>,
+    /// The words that most filters of this capacity have. A packed form leaves these out, so they never change.
+    pub usual_words: fn(u64) -> [u64; 8],
     /// How a hash is looked up in a payload of this kind without a handle. Kinds without this are opened for a lookup.
     pub in_bytes: Option<InBytes>,
     /// Whether an insertion or removal moves what other keys left. A reader of the same image in place could miss such
@@ -292,6 +294,7 @@ impl Row {
         joined: None,
         compact: Packing::PADDING,
         made_for: None,
+        usual_words: |_| [0; 8],
         in_bytes: None,
         moves_entries: false,
         is_power_of_two: false,

@@ -168,7 +168,7 @@ impl Hasher {
     ///
     /// # Errors
     /// [`Status::KeyMismatch`] if `key` is not the one with this identifier; [`Status::Contradiction`] for a key to a
-    /// function that takes none.
+    /// function that takes none; [`Status::Corrupt`] for an identifier that the function cannot have.
     pub fn reopen(function: HashFunction, identifier: u64, key: Option<&SecretKey>) -> Result<Hasher> {
         match (function, key) {
             (HashFunction::SipHash13 | HashFunction::SipHash24, Some(key)) => {
@@ -184,6 +184,10 @@ impl Hasher {
             (HashFunction::SipHash13 | HashFunction::SipHash24, None) => {
                 Ok(Hasher { function, identifier, flip: 0, sip: None })
             }
+            (HashFunction::Xxph3, None) if identifier != 0 => Err(error!(
+                Corrupt,
+                "the identifier {identifier:#x} has no meaning with hash = xxph3, which takes no seed"
+            )),
             _ => Hasher::new(function, identifier, key),
         }
     }

@@ -4,10 +4,14 @@ use crate::contract::Base;
 use crate::error::{Error, Result, error};
 use crate::format::{Geometry, Header, PAYLOAD_UNIT};
 use crate::hash::HashFunction;
+use crate::kinds::registry;
 use crate::spec::KindId;
 
 /// How many fields there are.
 const COUNT: usize = 18;
+
+/// Where the kind's words begin.
+const WORDS: usize = COUNT - 8;
 
 /// The decimal digits after the point that a short rate has at most.
 const DIGITS: u32 = 15;
@@ -17,11 +21,21 @@ const DIGITS: u32 = 15;
 pub struct Fields([u64; COUNT]);
 
 impl Fields {
-    /// The base of a filter that is written whole: layout version 1, the default hash function, and zeros.
-    pub fn none() -> Fields {
+    /// The base of a filter that is written whole: layout version 1, the default hash function, and zeros. The words
+    /// follow from the kind and the capacity ([`Fields::with_usual_words`]).
+    fn none() -> Fields {
         let mut fields = Fields([0; COUNT]);
         (fields.0[8], fields.0[9]) = (HashFunction::Xxh3 as u64, 1);
         fields
+    }
+
+    /// These fields with the words that most filters of this kind and capacity have.
+    fn with_usual_words(mut self, kind: u64, capacity: u64) -> Fields {
+        let row = u32::try_from(kind).ok().and_then(|kind| registry::find(KindId(kind)));
+        if let Some(row) = row {
+            self.0[WORDS..].copy_from_slice(&(row.usual_words)(capacity));
+        }
+        self
     }
 
     /// The fields of a header.
@@ -76,8 +90,10 @@ impl Fields {
         Header::decode(&header.encode())
     }
 
-    /// Gives `put` the fields that differ from those of a base.
-    pub fn write(&self, base: &Fields, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    /// Gives `put` the fields that differ from those of a base, or all that have to be said of a filter without one.
+    pub fn write(&self, base: Option<&Fields>, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let whole = || Fields::none().with_usual_words(self.0[0], self.0[2]);
+        let base = base.cloned().unwrap_or_else(whole);
         let changes = self.0.iter().zip(&base.0).map(|(new, old)| new ^ old);
         let which = changes.clone().enumerate().fold(0, |which, (i, change)| which | u64::from(change != 0) << i);
         write_varint(which, put)?;
@@ -88,15 +104,19 @@ impl Fields {
     ///
     /// # Errors
     /// [`Status::Truncated`](crate::Status::Truncated), [`Status::Corrupt`](crate::Status::Corrupt).
-    pub fn read(base: &Fields, bytes: &mut &[u8]) -> Result<Fields> {
+    pub fn read(base: Option<&Fields>, bytes: &mut &[u8]) -> Result<Fields> {
         let which = read_varint(bytes)?;
         if which >> COUNT != 0 {
             return Err(error!(Corrupt, "the form has {which:#x} for the fields that it has"));
         }
-        let mut fields = base.clone();
-        for (i, field) in fields.0.iter_mut().enumerate() {
+        let mut fields = base.cloned().unwrap_or_else(Fields::none);
+        for i in 0..COUNT {
+            if i == WORDS && base.is_none() {
+                let (kind, capacity) = (fields.0[0], fields.0[2]);
+                fields = fields.with_usual_words(kind, capacity);
+            }
             if which >> i & 1 == 1 {
-                *field ^= read_varint(bytes)?;
+                fields.0[i] ^= read_varint(bytes)?;
             }
         }
         Ok(fields)

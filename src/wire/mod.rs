@@ -6,12 +6,14 @@ mod coder;
 mod fields;
 mod model;
 mod runs;
+pub mod sparse;
 
 use crate::contract::{Base, check_compatible};
 use crate::error::{Result, error};
 use crate::format::Header;
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
+use crate::handle::map::Map;
 use crate::hash::{Checksum, SecretKey};
 use crate::making::reopen;
 use crate::storage::{Words, copy_words, for_each_chunk, try_vec};
@@ -31,8 +33,7 @@ const DIGEST: usize = 8;
 /// Gives the packed form of a filter, map or sketch to `sink`, piece by piece and in order. The form has everything
 /// that the image has; [`unpack`] gives the image back to the byte. Any kind can be packed. The form is small if the
 /// bits of the payload, or of large parts of it, are mostly 0 or mostly 1. The form takes less than 1 % more than the
-/// entropy of the payload's fill, some 25 bytes for the header and the check, and the kind's own words. That holds for
-/// fills up to 31/32.
+/// entropy of the payload's fill, and 32 bytes, for kinds that are made of bits.
 ///
 /// Threads may insert meanwhile: the form has all keys whose insertion happened before. The form may then be larger,
 /// because the fills on which its code rests change. Takes time linear in the payload, and little memory beside a copy
@@ -48,7 +49,7 @@ pub fn pack(image: &impl Image, sink: &mut Sink) -> Result<()> {
     let header = described(new)?;
     let mut form = Form { digest: Checksum::default(), sink };
     form.start(PACKED)?;
-    Fields::of(&header).write(&Fields::none(), &mut |bytes| form.put(bytes))?;
+    Fields::of(&header).write(None, &mut |bytes| form.put(bytes))?;
     write_payload(&[], new, &header, form).map(drop)
 }
 
@@ -65,7 +66,7 @@ pub fn pack(image: &impl Image, sink: &mut Sink) -> Result<()> {
 /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
 pub fn unpack<H: Image>(bytes: &[u8], most_bytes: u64, key: Option<&SecretKey>) -> Result<H> {
     let (mut rest, check) = opened(bytes, PACKED)?;
-    let header = Fields::read(&Fields::none(), &mut rest)?.header()?;
+    let header = Fields::read(None, &mut rest)?.header()?;
     let (row, hasher) = reopen(&header, key)?;
     check_size(&header, most_bytes)?;
     let words = Words::zeroed(header.geometry.payload_bytes)?;
@@ -89,7 +90,7 @@ pub fn delta<H: Image>(old: &H, new: &H, sink: &mut Sink) -> Result<()> {
     let mut form = Form { digest: Checksum::default(), sink };
     form.start(DELTA)?;
     form.put(&digest.to_le_bytes())?;
-    Fields::of(&after).write(&Fields::of(&before), &mut |bytes| form.put(bytes))?;
+    Fields::of(&after).write(Some(&Fields::of(&before)), &mut |bytes| form.put(bytes))?;
     write_payload(old.words().shared(), new, &after, form)?;
     // Other threads may insert into `old` while this function reads it.
     match digest_of(&before, old.words())? == digest {
@@ -114,7 +115,7 @@ pub fn patch<H: Image>(old: &H, bytes: &[u8], most_bytes: u64) -> Result<H> {
         return Err(error!(Incompatible, "the delta is for another state than that of this {} filter", old.row().name));
     }
     rest = after;
-    let header = Fields::read(&Fields::of(&before), &mut rest)?.header()?;
+    let header = Fields::read(Some(&Fields::of(&before)), &mut rest)?.header()?;
     check_size(&header, most_bytes)?;
     let mut words = Words::zeroed(header.geometry.payload_bytes)?;
     for (to, from) in words.exclusive().unwrap_or_default().iter_mut().zip(old.words().shared()) {
@@ -125,6 +126,15 @@ pub fn patch<H: Image>(old: &H, bytes: &[u8], most_bytes: u64) -> Result<H> {
     finish(base, bytes, rest, check)
 }
 
+/// Changes a handle in memory of its own from the older state of a delta to the newer one.
+fn patch_in_place<H: Image>(handle: &mut H, delta: &[u8], most_bytes: u64) -> Result<()> {
+    if !handle.base().is_own() {
+        return Err(handle.base().refusal());
+    }
+    *handle = patch(handle, delta, most_bytes)?;
+    Ok(())
+}
+
 impl Filter {
     /// Changes the filter from the older state of a delta to the newer one; see [`patch`].
     ///
@@ -132,11 +142,17 @@ impl Filter {
     /// As [`patch`]; [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) for an image in place. The
     /// filter then stays as it was.
     pub fn patch(&mut self, delta: &[u8], most_bytes: u64) -> Result<()> {
-        if !self.base().is_own() {
-            return Err(self.base().refusal());
-        }
-        *self = patch(self, delta, most_bytes)?;
-        Ok(())
+        patch_in_place(self, delta, most_bytes)
+    }
+}
+
+impl Map {
+    /// Changes the map from the older state of a delta to the newer one, as [`Filter::patch`] does a filter.
+    ///
+    /// # Errors
+    /// As [`Filter::patch`]. The map then stays as it was.
+    pub fn patch(&mut self, delta: &[u8], most_bytes: u64) -> Result<()> {
+        patch_in_place(self, delta, most_bytes)
     }
 }
 

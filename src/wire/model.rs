@@ -16,22 +16,38 @@ pub const TOP: usize = 15;
 /// How many words the largest node has.
 pub const NODE_WORDS: usize = 1 << (TOP - WORD);
 
-/// The probability that a bit is set, as a number of 10 bits: `(16 + mantissa) / 16 * 2^-exponent`, with the exponent
-/// in the high 6 bits. Exponent 0 means that the words stand uncoded.
+/// The probability that a bit is set, as a number of 11 bits. The low 10 bits are a probability up to a half: `(16 +
+/// mantissa) / 16 * 2^-exponent`, with the exponent in the high 6 of these bits. The highest bit says that this is the
+/// probability of a clear bit. All zeros mean that the words stand uncoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill(pub u16);
 
 impl Fill {
     /// How many bits a fill is written with.
-    pub const BITS: u32 = 10;
+    pub const BITS: u32 = 11;
     /// The fill of uncoded words.
     pub const UNCODED: Fill = Fill(0);
+    /// The bit that says that set bits and clear bits have changed places.
+    const INVERTED: u16 = 1 << 10;
+
+    /// Whether the model is of the complement of the words, because most bits are set.
+    pub fn is_inverted(self) -> bool {
+        self.0 & Fill::INVERTED != 0
+    }
+
+    /// Whether the fill has a meaning.
+    pub fn is_valid(self) -> bool {
+        self == Fill::UNCODED || self.0 & (Fill::INVERTED - 1) >= 16
+    }
 
     /// The fill for so many ones among `bits` bits. The fill is never zero, because other threads may set bits while
     /// the ones are counted.
     pub fn of(ones: u64, bits: u64) -> Fill {
         if ones.abs_diff(bits - ones) < bits / 16 {
             return Fill::UNCODED;
+        }
+        if ones > bits / 2 {
+            return Fill(Fill::of(bits - ones, bits).0 | Fill::INVERTED);
         }
         // The share of ones in units of 2^-63. The halves keep the share from 0 and 1.
         let share = ((2 * u128::from(ones) + 1) << 62) / (u128::from(bits) + 1);

@@ -39,6 +39,21 @@ impl Run {
     }
 }
 
+/// Joins the last runs while their beginnings cost more than they save. A piece may be worth a run of its own, and no
+/// longer be so when the pieces after it have joined it.
+fn join(runs: &mut Vec<Run>) {
+    while let [.., first, last] = runs.as_slice() {
+        let both = first.and(last);
+        if both.entropy() - first.entropy() - last.entropy() > RUN_BITS {
+            return;
+        }
+        runs.pop();
+        if let Some(first) = runs.last_mut() {
+            *first = both;
+        }
+    }
+}
+
 /// Cuts a payload of so many words into runs.
 fn plan(count: usize, word: impl Fn(usize) -> u64) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
@@ -51,6 +66,7 @@ fn plan(count: usize, word: impl Fn(usize) -> u64) -> Result<Vec<Run>> {
             let both = last.and(&piece);
             if both.entropy() - last.entropy() - piece.entropy() <= RUN_BITS {
                 *last = both;
+                join(&mut runs);
                 continue;
             }
         }
@@ -90,10 +106,17 @@ pub fn encode(
             // The vector has room for a piece.
             take(at..end, &mut piece);
             at = end;
+            if fill.is_inverted() {
+                invert(&mut piece);
+            }
             encode_piece(&piece, fill, &model, &mut encoder)?;
         }
     }
     encoder.finish()
+}
+
+fn invert(words: &mut [u64]) {
+    words.iter_mut().for_each(|word| *word = !*word);
 }
 
 fn encode_piece(mut words: &[u64], fill: Fill, model: &Model, encoder: &mut Encoder) -> Result<()> {
@@ -158,7 +181,7 @@ pub fn decode(bytes: &[u8], mut words: &mut [u64]) -> Result<()> {
             return Err(error!(Corrupt, "the code has a run of {pieces} pieces where {left} are left"));
         }
         let fill = Fill(decoder.even(Fill::BITS));
-        if fill.0 < 16 && fill != Fill::UNCODED {
+        if !fill.is_valid() {
             return Err(error!(Corrupt, "the code has the fill {:#x}, which has no meaning", fill.0));
         }
         let model = Model::new(fill);
@@ -166,6 +189,9 @@ pub fn decode(bytes: &[u8], mut words: &mut [u64]) -> Result<()> {
             let length = words.len().min(NODE_WORDS);
             let (piece, rest) = core::mem::take(&mut words).split_at_mut(length);
             words = rest;
+            if fill.is_inverted() {
+                invert(piece);
+            }
             decode_piece(piece, fill, &model, &mut decoder);
         }
     }

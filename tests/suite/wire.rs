@@ -3,6 +3,7 @@
 use crate::common::{
     all_layouts, each, empty, filled, golden, hash_of, image, is_soak, is_wanted, mix, share_of, try_empty,
 };
+use petal::wire::sparse::{best, plan};
 use petal::wire::{delta, pack, patch, unpack};
 use petal::{Capabilities, Filter, HashFunction, Image, Map, OpenOptions, Result, Sketch, Spec, Status, registry};
 
@@ -64,9 +65,10 @@ fn some(spec: &Spec, keys: u64) -> Filter {
 fn every_fill_costs_its_entropy() {
     for kind in ["bloom", "split_block", "blocked"] {
         let kind = registry::find_name(kind).unwrap();
-        for (bits, fills) in
-            [(1 << 26, [1e-6, 1e-5, 3e-4].as_slice()), (1 << 19, &[1e-3, 0.01, 0.1, 0.25, 0.4, 0.47, 0.5])]
-        {
+        for (bits, fills) in [
+            (1 << 26, [1e-6, 1e-5, 3e-4].as_slice()),
+            (1 << 19, &[1e-3, 0.01, 0.1, 0.25, 0.4, 0.47, 0.5, 0.8, 0.97, 0.99]),
+        ] {
             for fill in fills {
                 let hashes = [("bloom", 1), ("split_block", 0), ("blocked", 4)];
                 let hashes = hashes.iter().find(|(name, _)| *name == kind.name).unwrap().1;
@@ -156,15 +158,105 @@ fn levels_of_different_fill_take_less_than_one_fill() {
     assert!((form.len() as f64) < 0.99 * bound, "{} bytes, entropy {bound:.1}", form.len());
 }
 
-/// A payload with most bits set is as small as one with most bits clear.
+/// A payload with most bits set is as small as one with most bits clear, up to one with a single bit that is clear.
 #[test]
 fn mostly_ones_are_small_too() {
-    let spec = Spec { capacity: 2000, false_positive_rate: 0.01, hash: HashFunction::External, ..Spec::default() };
-    let mut filter = empty(&spec);
-    for i in 0..6000 {
-        filter.insert_hash(mix(i)).unwrap();
+    let row = registry::find_name("exact_bits").unwrap();
+    let universe = 1 << 19;
+    let spec = Spec { kind: Some(row.kind), bits: universe, ..Spec::default() };
+    for clear in [1, 2, 5, 50, 500, 5000, 50_000] {
+        let mut filter = empty(&spec);
+        for i in (0..universe).filter(|i| mix(i + 1) % (universe / clear) != 0) {
+            filter.insert_u64(i).unwrap();
+        }
+        is_small("exact_bits", &packed(&filter), entropy(&payload(&filter)));
+        assert_eq!(image(&unpack::<Filter>(&packed(&filter), LIMIT, None).unwrap()), image(&filter), "{clear} clear");
     }
-    is_small("bloom", &packed(&filter), entropy(&payload(&filter)));
+}
+
+/// What stands beside the entropy is small at every capacity, for kinds that are made of bits and have their default
+/// parameters.
+#[test]
+fn headers_are_small_at_every_capacity() {
+    for name in
+        ["bloom", "split_block", "blocked", "counting", "scalable", "stable", "rotating", "age_partitioned", "layered"]
+    {
+        let row = registry::find_name(name).unwrap();
+        for capacity in [1, 10, 1000, 123_456, 1_000_000] {
+            let spec = Spec { kind: Some(row.kind), capacity, false_positive_rate: 0.01, ..Spec::default() };
+            for keys in [0, 1, 10.min(capacity), 1000.min(capacity)] {
+                let filter = some(&spec, keys);
+                let form = packed(&filter);
+                is_small(&format!("{name} of {capacity} with {keys}"), &form, entropy(&payload(&filter)));
+                assert_eq!(image(&unpack::<Filter>(&form, LIMIT, None).unwrap()), image(&filter));
+            }
+        }
+    }
+}
+
+// ---- Sparser filters ---------------------------------------------------------------------------------------------
+
+/// The table of docs/choosing.md: for the same bytes on the wire fewer hashes and more memory give lower rates.
+#[test]
+fn sparser_filters_are_those_of_the_table() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/choosing.md")).unwrap();
+    let keys = 1_000_000;
+    let mut cells = 0;
+    for sent in [8, 12, 16] {
+        let row = text.lines().find(|line| line.starts_with(&format!("| {sent} | "))).unwrap();
+        // What the form takes beside the entropy is not in the table.
+        let most = (1.01 * f64::from(sent) * keys as f64 / 8.0 + 32.0).ceil() as u64;
+        let filters = plan(keys, most, u64::MAX).unwrap();
+        let columns: Vec<&str> = row.split('|').map(str::trim).collect();
+        for (hashes, cell) in (1..=3).rev().zip(&columns[3..6]) {
+            let Some((rate, memory)) = cell.split_once(" %, m = ") else { continue };
+            let filter = filters.iter().find(|filter| filter.spec.hashes == hashes).unwrap();
+            let (rate, memory): (f64, f64) = (rate.parse().unwrap(), memory.parse().unwrap());
+            let found = (100.0 * filter.false_positive_rate, filter.spec.bits as f64 / keys as f64);
+            println!("{sent} bits, k = {hashes}: {found:?}");
+            assert!(
+                (found.0 / rate - 1.0).abs() < 0.006 && (found.1 / memory - 1.0).abs() < 0.006,
+                "{cell}: {found:?}"
+            );
+            cells += 1;
+        }
+    }
+    assert_eq!(cells, 8);
+}
+
+/// Filters of a plan are made as planned, are as often wrong, and fit into their bytes.
+#[test]
+fn sparser_filters_fit() {
+    let keys = 20_000;
+    for (bytes, memory) in [(20_000, u64::MAX), (20_000, 40_000), (1000, u64::MAX), (100, 5000)] {
+        let filters = plan(keys, bytes, memory).unwrap();
+        let mut before = (0, 1.0);
+        for planned in &filters {
+            let filter = some(&planned.spec, keys);
+            assert_eq!((filter.serialized_size(), filter.base().geometry().bits), (planned.bytes, planned.spec.bits));
+            assert!(planned.bytes <= memory && planned.packed_bytes <= bytes);
+            // The fill varies by chance.
+            let form = packed(&filter);
+            assert!(
+                form.len() as f64 <= 1.02 * planned.packed_bytes as f64 + 20.0,
+                "{planned:?}: {} bytes",
+                form.len()
+            );
+            let spec = Spec { hash: HashFunction::External, ..planned.spec };
+            assert_eq!(filter.expected_false_positive_rate(keys), planned.false_positive_rate, "{spec:?}");
+            assert!(planned.bytes >= before.0, "fewer hashes take more memory");
+            if memory == u64::MAX {
+                assert!(planned.false_positive_rate < before.1, "{planned:?} is no better");
+            }
+            before = (planned.bytes, planned.false_positive_rate);
+        }
+        let lowest = filters.iter().map(|filter| filter.false_positive_rate).fold(1.0, f64::min);
+        assert_eq!(best(keys, bytes, memory).unwrap().false_positive_rate, lowest);
+    }
+    for (bytes, memory) in [(10, u64::MAX), (1000, 100), (0, 0)] {
+        assert_eq!(plan(keys, bytes, memory).err().unwrap().status(), Status::TooLarge);
+    }
+    assert!(plan(0, u64::MAX, 1000).is_ok() && plan(u64::MAX, u64::MAX, 10_000).is_ok());
 }
 
 // ---- Deltas ------------------------------------------------------------------------------------------------------

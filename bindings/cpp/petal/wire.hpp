@@ -1,13 +1,17 @@
-// Filters on the wire: packed forms, and deltas between two states of one filter. Part of petal.hpp: include that.
+// Filters and maps on the wire: packed forms, and deltas between two states of one filter. Part of petal.hpp: include
+// that.
 #ifndef PETAL_HPP_WIRE
 #define PETAL_HPP_WIRE
 
 #include "filters.hpp"
+#include "maps.hpp"
 
 #include <petal_wire.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,37 +37,95 @@ result<std::vector<std::byte>> written_by(Size &&size, Write &&write) noexcept {
   return all;
 }
 
-template <class Write>
-result<void> pack_through(const filter &of, Write &write, barrier &barrier) noexcept {
+/// The functions of the C API for what goes over the wire.
+template <class Of>
+struct wire_calls;
+
+template <>
+struct wire_calls<filter> {
+  static constexpr auto packed_size = petal_filter_packed_size;
+  static constexpr auto pack = petal_filter_pack;
+  static constexpr auto pack_to = petal_filter_pack_to;
+  static constexpr auto delta_size = petal_filter_delta_size;
+  static constexpr auto delta = petal_filter_delta;
+  static constexpr auto delta_to = petal_filter_delta_to;
+};
+
+template <>
+struct wire_calls<map> {
+  static constexpr auto packed_size = petal_map_packed_size;
+  static constexpr auto pack = petal_map_pack;
+  static constexpr auto pack_to = petal_map_pack_to;
+  static constexpr auto delta_size = petal_map_delta_size;
+  static constexpr auto delta = petal_map_delta;
+  static constexpr auto delta_to = petal_map_delta_to;
+};
+
+/// Only for filters and maps.
+template <class Of>
+using if_wired = std::enable_if_t<std::is_same_v<Of, filter> || std::is_same_v<Of, map>>;
+
+/// Only for a contiguous range of bytes that can be written to, such as a span.
+template <class Range>
+using if_room = std::enable_if_t<
+    is_range_of<std::remove_reference_t<Range>, is_byte>::value &&
+    !std::is_const_v<std::remove_reference_t<decltype(*std::data(std::declval<Range &>()))>>>;
+
+/// Only for a contiguous range of bytes, such as a span, that is not `bytes` itself.
+template <class Range>
+using if_bytes = std::enable_if_t<is_range_of<const Range, is_byte>::value && !std::is_same_v<Range, bytes>>;
+
+template <class Range>
+bytes bytes_of(const Range &range) noexcept(is_nothrow_contiguous<const Range>()) {
+  return bytes(std::data(range), std::size(range));
+}
+
+template <class Of, class Write>
+result<void> pack_through(const Of &of, Write &write, barrier &barrier) noexcept {
   writer<Write> to{write, barrier};
   return tried([&](petal_error *error) noexcept {
-    return petal_filter_pack_to(of.get(), writer<Write>::call, &to, error);
+    return wire_calls<Of>::pack_to(of.get(), writer<Write>::call, &to, error);
   });
 }
 
-template <class Write>
-result<void> delta_through(const filter &from, const filter &to, Write &write, barrier &barrier) noexcept {
+template <class Of, class Write>
+result<void> delta_through(const Of &older, const Of &newer, Write &write, barrier &barrier) noexcept {
   writer<Write> out{write, barrier};
   return tried([&](petal_error *error) noexcept {
-    return petal_filter_delta_to(from.get(), to.get(), writer<Write>::call, &out, error);
+    return wire_calls<Of>::delta_to(older.get(), newer.get(), writer<Write>::call, &out, error);
   });
 }
 
 }  // namespace detail
 
-/// A filter in few bytes; see petal_wire.h. Packs twice, for the size and for the bytes, so nobody may insert
+// A delta goes from the older state to the newer one, and all functions take these two in this order.
+
+/// A filter or map in few bytes; see petal_wire.h. Packs twice, for the size and for the bytes, so nobody may insert
 /// meanwhile. `try_pack_to()` packs once, also while threads insert.
-inline result<std::vector<std::byte>> try_pack(const filter &of) noexcept {
+template <class Of, class = detail::if_wired<Of>>
+result<std::vector<std::byte>> try_pack(const Of &of) noexcept {
   return detail::written_by(
-      [&](std::size_t *size, petal_error *error) noexcept { return petal_filter_packed_size(of.get(), size, error); },
+      [&](std::size_t *size, petal_error *error) noexcept {
+        return detail::wire_calls<Of>::packed_size(of.get(), size, error);
+      },
       [&](void *buffer, std::size_t length, std::size_t *written, petal_error *error) noexcept {
-        return petal_filter_pack(of.get(), buffer, length, written, error);
+        return detail::wire_calls<Of>::pack(of.get(), buffer, length, written, error);
       });
 }
-/// Gives a filter in few bytes, piece by piece and in order, to `write(petal::bytes)`, which returns nothing, or false
-/// to stop. An exception of `write` is dropped and becomes `status::callback`; `pack_to()` passes the exception on.
-template <class Write>
-result<void> try_pack_to(const filter &of, Write &&write) noexcept {
+/// Packs once, into a span or another contiguous range of bytes. Returns how many bytes the form has.
+template <class Of, class Room, class = detail::if_wired<Of>, class = detail::if_room<Room>>
+result<std::size_t> try_pack_into(const Of &of, Room &&room) noexcept(detail::is_nothrow_contiguous<Room>()) {
+  auto *to = std::data(room);
+  const std::size_t length = std::size(room);
+  return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
+    return detail::wire_calls<Of>::pack(of.get(), to, length, written, error);
+  });
+}
+/// Gives a filter or map in few bytes, piece by piece and in order, to `write(petal::bytes)`, which returns nothing, or
+/// false to stop. An exception of `write` is dropped and becomes `status::callback`; `pack_to()` passes the exception
+/// on.
+template <class Of, class Write, class = detail::if_wired<Of>>
+result<void> try_pack_to(const Of &of, Write &&write) noexcept {
   detail::barrier barrier;
   return detail::pack_through(of, write, barrier);
 }
@@ -77,36 +139,95 @@ inline result<filter> try_unpack(bytes packed, std::uint64_t most_bytes, const o
   if (code != PETAL_OK) return error.settle(code);
   return filter::adopt(handle);
 }
-/// What changed from `from`, the older state of a filter, to `to`, the newer one.
-inline result<std::vector<std::byte>> try_delta(const filter &from, const filter &to) noexcept {
+/// The filter that was packed into a span or another contiguous range of bytes.
+template <class Range, class = detail::if_bytes<Range>>
+result<filter> try_unpack(const Range &packed, std::uint64_t most_bytes, const open_options &options = {}) noexcept(
+    detail::is_nothrow_contiguous<const Range>()) {
+  return try_unpack(detail::bytes_of(packed), most_bytes, options);
+}
+/// The map that was packed, as `try_unpack()` gives a filter.
+inline result<map> try_unpack_map(bytes packed, std::uint64_t most_bytes, const open_options &options = {}) noexcept {
+  petal_map *handle = nullptr;
+  failure error;
+  const petal_status code =
+      petal_map_unpack(packed.data(), packed.size(), most_bytes, options.get(), &handle, error.out());
+  if (code != PETAL_OK) return error.settle(code);
+  return map::adopt(handle);
+}
+/// The map that was packed into a span or another contiguous range of bytes.
+template <class Range, class = detail::if_bytes<Range>>
+result<map> try_unpack_map(const Range &packed, std::uint64_t most_bytes, const open_options &options = {}) noexcept(
+    detail::is_nothrow_contiguous<const Range>()) {
+  return try_unpack_map(detail::bytes_of(packed), most_bytes, options);
+}
+/// What changed from `older`, the older state of a filter or map, to `newer`, the newer one.
+template <class Of, class = detail::if_wired<Of>>
+result<std::vector<std::byte>> try_delta(const Of &older, const Of &newer) noexcept {
   return detail::written_by(
       [&](std::size_t *size, petal_error *error) noexcept {
-        return petal_filter_delta_size(from.get(), to.get(), size, error);
+        return detail::wire_calls<Of>::delta_size(older.get(), newer.get(), size, error);
       },
       [&](void *buffer, std::size_t length, std::size_t *written, petal_error *error) noexcept {
-        return petal_filter_delta(from.get(), to.get(), buffer, length, written, error);
+        return detail::wire_calls<Of>::delta(older.get(), newer.get(), buffer, length, written, error);
       });
 }
-/// Gives what changed, piece by piece and in order, to `write(petal::bytes)`, as `try_pack_to()` does.
-template <class Write>
-result<void> try_delta_to(const filter &from, const filter &to, Write &&write) noexcept {
-  detail::barrier barrier;
-  return detail::delta_through(from, to, write, barrier);
-}
-/// Changes `old` from the older state of the delta to the newer one. `most_bytes` is the most bytes that the image of
-/// the newer state may have. A failure changes nothing.
-inline result<void> try_patch(filter &old, bytes delta, std::uint64_t most_bytes) noexcept {
-  return detail::tried([&](petal_error *error) noexcept {
-    return petal_filter_patch(old.get(), delta.data(), delta.size(), most_bytes, error);
+/// Writes what changed into a span or another contiguous range of bytes. Returns how many bytes the delta has.
+template <class Of, class Room, class = detail::if_wired<Of>, class = detail::if_room<Room>>
+result<std::size_t> try_delta_into(const Of &older, const Of &newer, Room &&room) noexcept(
+    detail::is_nothrow_contiguous<Room>()) {
+  auto *to = std::data(room);
+  const std::size_t length = std::size(room);
+  return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
+    return detail::wire_calls<Of>::delta(older.get(), newer.get(), to, length, written, error);
   });
+}
+/// Gives what changed, piece by piece and in order, to `write(petal::bytes)`, as `try_pack_to()` does.
+template <class Of, class Write, class = detail::if_wired<Of>>
+result<void> try_delta_to(const Of &older, const Of &newer, Write &&write) noexcept {
+  detail::barrier barrier;
+  return detail::delta_through(older, newer, write, barrier);
+}
+/// Changes `older` from the older state of the delta to the newer one. `most_bytes` is the most bytes that the image of
+/// the newer state may have. A failure changes nothing.
+inline result<void> try_patch(filter &older, bytes delta, std::uint64_t most_bytes) noexcept {
+  return detail::tried([&](petal_error *error) noexcept {
+    return petal_filter_patch(older.get(), delta.data(), delta.size(), most_bytes, error);
+  });
+}
+inline result<void> try_patch(map &older, bytes delta, std::uint64_t most_bytes) noexcept {
+  return detail::tried([&](petal_error *error) noexcept {
+    return petal_map_patch(older.get(), delta.data(), delta.size(), most_bytes, error);
+  });
+}
+/// The same for a delta in a span or another contiguous range of bytes.
+template <class Of, class Range, class = detail::if_wired<Of>, class = detail::if_bytes<Range>>
+result<void> try_patch(Of &older, const Range &delta, std::uint64_t most_bytes) noexcept(
+    detail::is_nothrow_contiguous<const Range>()) {
+  return try_patch(older, detail::bytes_of(delta), most_bytes);
+}
+/// The spec of the filter of the kind `bloom` that has the lowest rate, if its packed form with `keys` keys in it may
+/// have `packed_bytes`, and its image `memory` bytes; 0 is no limit.
+inline result<spec> try_wire_spec(std::uint64_t keys, std::uint64_t packed_bytes, std::uint64_t memory = 0) noexcept {
+  auto made = detail::output(detail::sized<petal_spec>(), [&](petal_spec *out, petal_error *error) noexcept {
+    return petal_wire_spec(keys, packed_bytes, memory, out, error);
+  });
+  if (!made) return made.error();
+  return spec(*made);
 }
 
 #if PETAL_HPP_EXCEPTIONS
 // The same operations, which throw `petal::error`.
 
-inline std::vector<std::byte> pack(const filter &of) { return try_pack(of).value(); }
-template <class Write>
-void pack_to(const filter &of, Write &&write) {
+template <class Of, class = detail::if_wired<Of>>
+std::vector<std::byte> pack(const Of &of) {
+  return try_pack(of).value();
+}
+template <class Of, class Room, class = detail::if_wired<Of>, class = detail::if_room<Room>>
+std::size_t pack_into(const Of &of, Room &&room) {
+  return try_pack_into(of, room).value();
+}
+template <class Of, class Write, class = detail::if_wired<Of>>
+void pack_to(const Of &of, Write &&write) {
   detail::barrier barrier;
   const auto written = detail::pack_through(of, write, barrier);
   barrier.rethrow();
@@ -115,15 +236,43 @@ void pack_to(const filter &of, Write &&write) {
 inline filter unpack(bytes packed, std::uint64_t most_bytes, const open_options &options = {}) {
   return try_unpack(packed, most_bytes, options).value();
 }
-inline std::vector<std::byte> delta(const filter &from, const filter &to) { return try_delta(from, to).value(); }
-template <class Write>
-void delta_to(const filter &from, const filter &to, Write &&write) {
+template <class Range, class = detail::if_bytes<Range>>
+filter unpack(const Range &packed, std::uint64_t most_bytes, const open_options &options = {}) {
+  return try_unpack(packed, most_bytes, options).value();
+}
+inline map unpack_map(bytes packed, std::uint64_t most_bytes, const open_options &options = {}) {
+  return try_unpack_map(packed, most_bytes, options).value();
+}
+template <class Range, class = detail::if_bytes<Range>>
+map unpack_map(const Range &packed, std::uint64_t most_bytes, const open_options &options = {}) {
+  return try_unpack_map(packed, most_bytes, options).value();
+}
+template <class Of, class = detail::if_wired<Of>>
+std::vector<std::byte> delta(const Of &older, const Of &newer) {
+  return try_delta(older, newer).value();
+}
+template <class Of, class Room, class = detail::if_wired<Of>, class = detail::if_room<Room>>
+std::size_t delta_into(const Of &older, const Of &newer, Room &&room) {
+  return try_delta_into(older, newer, room).value();
+}
+template <class Of, class Write, class = detail::if_wired<Of>>
+void delta_to(const Of &older, const Of &newer, Write &&write) {
   detail::barrier barrier;
-  const auto written = detail::delta_through(from, to, write, barrier);
+  const auto written = detail::delta_through(older, newer, write, barrier);
   barrier.rethrow();
   written.value();
 }
-inline void patch(filter &old, bytes delta, std::uint64_t most_bytes) { try_patch(old, delta, most_bytes).value(); }
+template <class Of, class = detail::if_wired<Of>>
+void patch(Of &older, bytes delta, std::uint64_t most_bytes) {
+  try_patch(older, delta, most_bytes).value();
+}
+template <class Of, class Range, class = detail::if_wired<Of>, class = detail::if_bytes<Range>>
+void patch(Of &older, const Range &delta, std::uint64_t most_bytes) {
+  try_patch(older, delta, most_bytes).value();
+}
+inline spec wire_spec(std::uint64_t keys, std::uint64_t packed_bytes, std::uint64_t memory = 0) {
+  return try_wire_spec(keys, packed_bytes, memory).value();
+}
 #endif
 
 #if !PETAL_HPP_EXCEPTIONS

@@ -17,7 +17,7 @@ pub mod changing;
 pub mod image;
 
 /// A map of any kind. Free it with `petal_map_free()`.
-pub struct petal_map(Handle<Map>);
+pub struct petal_map(pub(crate) Handle<Map>);
 
 impl petal_map {
     /// The map behind a handle.
@@ -34,7 +34,7 @@ impl petal_map {
 ///
 /// # Safety
 /// `out` is writable.
-unsafe fn give(out: *mut *mut petal_map, make: impl FnOnce() -> Result<Map>) -> Result<()> {
+pub(crate) unsafe fn give(out: *mut *mut petal_map, make: impl FnOnce() -> Result<Map>) -> Result<()> {
     // SAFETY: `out` is writable, as the safety section asks.
     unsafe { handle::give(out, || Ok(petal_map(Handle::new(make()?)))) }
 }

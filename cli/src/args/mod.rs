@@ -172,10 +172,10 @@ pub enum Command {
     /// their keys elsewhere.
     #[command(after_long_help = manual::after_help("export"))]
     Export(Export),
-    /// Write the packed form of a filter, in few bytes, to be sent.
+    /// Write the packed form of a filter, map or sketch, in few bytes, to be sent.
     ///
-    /// The bits are arithmetic-coded. The packed form takes at most 1 % and some 30 bytes more than the entropy of
-    /// their fill. A filter with few bits set becomes small, and a filter with half of its bits set does not.
+    /// The bits are arithmetic-coded. The packed form takes at most 1 % and 32 bytes more than the entropy of their
+    /// fill. A filter with few bits set becomes small, and a filter with half of its bits set does not.
     #[command(after_long_help = manual::after_help("pack"))]
     Pack(Pack),
     /// Make a filter from its packed form.
@@ -701,6 +701,12 @@ pub struct Plan {
     #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive_bytes)]
     #[arg(conflicts_with = "fpr")]
     pub memory: Option<u64>,
+    /// The most bytes of the packed form, which is sent: lists the filters that are larger, sparser, and less often
+    /// wrong for these bytes, up to --memory.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = numbers::positive_bytes)]
+    #[arg(conflicts_with_all = ["fpr", "window", "plot", "is_static", "universe", "growing", "remove", "shared"])]
+    #[arg(conflicts_with_all = ["in_place", "merge", "may_lose_keys", "count", "times", "verbose"])]
+    pub wire: Option<u64>,
     /// Draw the false-positive rate against bits per key into this file, as SVG: a line for each kind that will do.
     /// Without --fpr and --memory nothing is printed.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -54,6 +54,8 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(1),
     hashes: (1, MAX_HASHES),
     geometry,
+    // 24 older slices, which turn by keys.
+    usual_words: |capacity| [24, 0, capacity.div_ceil(24), 0, 0, 0, 0, 0],
     // A scan of l older slices looks at half of them, two for each k that it leaves out. Then come the k slices of the
     // key.
     lines_per_lookup: |geometry| {

@@ -95,6 +95,8 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(LEVEL_UNIT),
     hashes: (1, MAX_HASHES),
     geometry,
+    // Levels of `blocked`, four generations, touched, and turned by keys.
+    usual_words: |capacity| [2, 4, 1, 0, capacity.div_ceil(3), 0, 0, 0],
     lines_per_lookup: |geometry| Shape::of(geometry).map_or(1.0, |shape| shape.lines_per_lookup()),
     // With `touch` = 0 the error is that of a chain of levels.
     rate_error: |rate| 0.15 * rate,

@@ -68,6 +68,8 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(LEVEL_UNIT),
     hashes: (1, MAX_HASHES),
     geometry,
+    // Levels of `blocked`, a tightening of 0.7, growth by 2, one level, and the step for that tightening.
+    usual_words: |capacity| [2, 0x3fe6_6666_6666_6666, 2, 1, capacity, 33, 0, 0],
     identity: |geometry| {
         let first = Schedule::of(geometry).and_then(|schedule| schedule.first().geometry().ok());
         first.unwrap_or(*geometry)

@@ -66,6 +66,8 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(1),
     hashes: (1, MAX_HASHES),
     geometry,
+    // Cells of four bits, and a loss of 0.01.
+    usual_words: |_| [4, 0, 0x3f84_7ae1_47ae_147b, 0, 0, 0, 0, 0],
     lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| {
         Shape::of(geometry).map_or(1.0, |shape| shape.cells.false_positive_rate(keys))

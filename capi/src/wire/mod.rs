@@ -1,11 +1,11 @@
-//! petal_wire.h: filters on the wire: packed forms, and deltas between two states of one filter. It is experimental:
-//! functions may still change. petal.h has the conventions.
+//! petal_wire.h: filters and maps on the wire, in few bytes. It is experimental: functions may still change. petal.h
+//! has the conventions.
 //!
 //! The packed form of a filter has everything that its image has, in few bytes. The payload is arithmetic-coded, and
-//! takes at most 1 % and some 30 bytes more than the entropy of its fill. So a bit array of which few bits are set
-//! becomes small. A filter at its capacity has about half of its bits set, and does not become smaller. With more bits
-//! and fewer hashes a filter has the same rate, fewer bits set, and a smaller packed form. Every kind of filter can be
-//! packed.
+//! takes at most 1 % and 32 bytes more than the entropy of its fill. So a bit array of which few bits are set becomes
+//! small. A filter at its capacity has about half of its bits set, and does not become smaller. With more bits and
+//! fewer hashes a filter has the same rate, fewer bits set, and a smaller packed form: `petal_wire_spec()`. Every kind
+//! of filter and map can be packed.
 //!
 //! A delta is what changed from an older state of a filter to a newer one, and takes as many bytes as the changed bits
 //! need. The receiver's filter must be in the older state to the byte, its count included.
@@ -30,6 +30,9 @@ use crate::image::petal_write_callback;
 use crate::status::{petal_error, petal_status};
 use petal_core::{Error, Result, Status, wire};
 use std::ffi::c_void;
+
+pub mod map;
+pub mod sparse;
 
 /// Gives bytes to a sink: a packed form or a delta of given filters.
 type Write<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
@@ -166,44 +169,44 @@ pub unsafe extern "C" fn petal_filter_unpack(
     })
 }
 
-/// Writes the length in bytes of the delta from `from` to `to`. The function makes the delta for that, so it takes as
-/// long as `petal_filter_delta()`.
+/// Writes the length in bytes of the delta from `older` to `newer`. The function makes the delta for that, so it takes
+/// as long as `petal_filter_delta()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_delta_size(
-    from: *const petal_filter,
-    to: *const petal_filter,
+    older: *const petal_filter,
+    newer: *const petal_filter,
     size: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [from, to, size], {
-        // SAFETY: checked for NULL; by the conventions `from` and `to` are handles that nobody changes, and `size` is
-        // writable.
+    boundary!(error, [older, newer, size], {
+        // SAFETY: checked for NULL; by the conventions `older` and `newer` are handles that nobody changes, and `size`
+        // is writable.
         unsafe {
-            let (from, to) = (petal_filter::get(from)?, petal_filter::get(to)?);
-            size.write(size_of(&|sink| wire::delta(from, to, sink))?);
+            let (older, newer) = (petal_filter::get(older)?, petal_filter::get(newer)?);
+            size.write(size_of(&|sink| wire::delta(older, newer, sink))?);
         }
         Ok(())
     })
 }
 
-/// Writes into a buffer what changed from `from`, the older state of a filter, to `to`, the newer one. A filter that
-/// grows may have grown. Returns `PETAL_ERR_INCOMPATIBLE` if the filters differ in kind, layout, geometry, hash
+/// Writes into a buffer what changed from `older`, the older state of a filter, to `newer`, the newer one. A filter
+/// that grows may have grown. Returns `PETAL_ERR_INCOMPATIBLE` if the filters differ in kind, layout, geometry, hash
 /// function, seed or key. Otherwise returns what `petal_filter_pack()` does. `written` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_delta(
-    from: *const petal_filter,
-    to: *const petal_filter,
+    older: *const petal_filter,
+    newer: *const petal_filter,
     buffer: *mut c_void,
     length: usize,
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [from, to, buffer], {
-        // SAFETY: checked for NULL; by the conventions `from` and `to` are handles that nobody changes, `buffer` has
-        // `length` writable bytes, and `written` is NULL or writable.
+    boundary!(error, [older, newer, buffer], {
+        // SAFETY: checked for NULL; by the conventions `older` and `newer` are handles that nobody changes, `buffer`
+        // has `length` writable bytes, and `written` is NULL or writable.
         unsafe {
-            let (from, to) = (petal_filter::get(from)?, petal_filter::get(to)?);
-            write_into(&|sink| wire::delta(from, to, sink), buffer, length, written)
+            let (older, newer) = (petal_filter::get(older)?, petal_filter::get(newer)?);
+            write_into(&|sink| wire::delta(older, newer, sink), buffer, length, written)
         }
     })
 }
@@ -212,17 +215,17 @@ pub unsafe extern "C" fn petal_filter_delta(
 /// function passes `context`, which may be NULL, to `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_delta_to(
-    from: *const petal_filter,
-    to: *const petal_filter,
+    older: *const petal_filter,
+    newer: *const petal_filter,
     write: petal_write_callback,
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [from, to], {
-        // SAFETY: checked for NULL; by the conventions `from` and `to` are handles that nobody changes.
+    boundary!(error, [older, newer], {
+        // SAFETY: checked for NULL; by the conventions `older` and `newer` are handles that nobody changes.
         unsafe {
-            let (from, to) = (petal_filter::get(from)?, petal_filter::get(to)?);
-            write_to(&|sink| wire::delta(from, to, sink), write, context)
+            let (older, newer) = (petal_filter::get(older)?, petal_filter::get(newer)?);
+            write_to(&|sink| wire::delta(older, newer, sink), write, context)
         }
     })
 }
