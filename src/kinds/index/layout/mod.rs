@@ -8,10 +8,41 @@
 //!
 //! Rows with numbers below [`State::arranged`] are in ascending order of their counts. Others came later.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
+
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
+use crate::simd::Instructions;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
+
+/// The inner loops of searches, for one instruction set.
+pub struct RowKernel {
+    /// How many bits each of these rows, which follow each other, has in common with the query. A count for each.
+    pub common: fn(query: &[u64], rows: &[AtomicU64], counts: &mut [u32]),
+    /// Which of these folds differ from that of the query in at most so many bits: their places, ascending, and how
+    /// many they are. There is room for a place of each fold.
+    pub near: fn(query: &[u64], folds: &[AtomicU64], most: u32, places: &mut [u32]) -> usize,
+}
+
+/// The inner loops of searches.
+pub fn kernel(instructions: Instructions) -> &'static RowKernel {
+    match instructions.kernel() {
+        #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+        crate::simd::Kernel::Avx512 if instructions.counts_eight() => &avx512::KERNEL,
+        #[cfg(all(target_arch = "x86_64", any(feature = "avx2", feature = "avx512")))]
+        crate::simd::Kernel::Avx2 | crate::simd::Kernel::Avx512 => &avx2::KERNEL,
+        #[cfg(all(target_arch = "aarch64", feature = "neon"))]
+        crate::simd::Kernel::Neon => &neon::KERNEL,
+        _ => &portable::KERNEL,
+    }
+}
 
 /// The geometry's word that has the bits of a row.
 pub const WIDTH_WORD: usize = 0;
