@@ -84,6 +84,17 @@ impl Index {
         self.copy_in_order(capacity, order.into_iter())
     }
 
+    /// An arranged index, in memory of its own, of the rows of this one and of another ([`Index::merge`]) with room for
+    /// `capacity` rows. The attachment is that of this one.
+    ///
+    /// # Errors
+    /// The errors of [`Index::merge`] and of [`Index::arranged`].
+    pub fn merged(&self, other: &Index, capacity: u64) -> Result<Index> {
+        let mut both = self.copied((self.len() + other.len()).max(1))?;
+        both.merge(other)?;
+        both.arranged(capacity)
+    }
+
     fn copy_in_order(&self, capacity: u64, order: impl Iterator<Item = u64>) -> Result<Index> {
         let mut copy: Index = create_as(&self.spec_for(capacity))?;
         let mut words = crate::storage::try_vec(self.shape().row_words())?;
@@ -92,6 +103,7 @@ impl Index {
             self.rows.copy_row(row, &mut words);
             copy.rows.add(self.rows.id(row), &words)?;
         }
+        copy.attach(&self.attachment()?)?;
         Ok(copy)
     }
 }

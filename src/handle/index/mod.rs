@@ -1,9 +1,11 @@
 //! The calls of an index.
 
 mod add;
+mod hits;
 mod search;
 
-pub use search::{Hit, SearchOptions};
+pub use hits::Hit;
+pub use search::SearchOptions;
 
 use crate::contract::{Base, Handle, Payload, Structure};
 #[cfg(doc)]
@@ -11,7 +13,7 @@ use crate::error::Status;
 use crate::error::{Result, error};
 use crate::handle::image::Image;
 use crate::kinds::index::layout::Shape;
-use crate::kinds::index::rows::Rows;
+use crate::kinds::index::rows::{Rows, beyond};
 use crate::storage::try_vec;
 
 /// Rows of bits with ids, which are searched.
@@ -140,9 +142,8 @@ pub(crate) fn words_of(shape: &Shape, row: &[u8]) -> Result<Vec<u64>> {
         eight[..bytes.len()].copy_from_slice(bytes);
         words.push(u64::from_le_bytes(eight));
     }
-    let beyond = if width.is_multiple_of(64) { 0 } else { u64::MAX << (width % 64) };
     match words.last() {
-        Some(last) if last & beyond != 0 => {
+        Some(last) if last & beyond(width) != 0 => {
             Err(error!(OutOfRange, "a row has a bit set after its last, width = {width}"))
         }
         _ => Ok(words),

@@ -3,6 +3,7 @@
 //! [`layout`] says how rows, folds, counts, ids and columns lie; [`similarity`] has the measures.
 
 pub mod layout;
+pub mod query;
 pub mod rows;
 pub mod similarity;
 
