@@ -52,12 +52,20 @@ impl IndexBuilder {
         self.index.add(id, row).map(drop)
     }
 
-    /// The index of all rows that were added. Their order is by the number of bits set.
+    /// The index of all rows that were added, in the order of their numbers of set bits, then of their ids.
     ///
     /// # Errors
     /// [`Status::TooLarge`]; [`Status::OutOfMemory`].
-    pub fn finish(self) -> Result<Index> {
+    pub fn build(&self) -> Result<Index> {
         self.index.arranged(self.capacity.max(self.index.rows()).max(1))
+    }
+
+    /// [`IndexBuilder::build`] as the builder's end.
+    ///
+    /// # Errors
+    /// As [`IndexBuilder::build`].
+    pub fn finish(self) -> Result<Index> {
+        self.build()
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::Index;
 use super::hits::{Best, Hit, Listed, Shared};
-use crate::contract::Progress;
 use crate::error::{Result, Status, error};
 use crate::kinds::index::query::{Piece, Query, Sink, Workspace};
 use crate::kinds::index::similarity::Similarity;
@@ -19,7 +18,7 @@ pub struct SearchOptions<'a> {
     pub threads: usize,
     /// Called on the caller's thread with the work that is done and that in all, in rows, or in queries if there are
     /// several; false cancels.
-    pub progress: Option<&'a mut Progress>,
+    pub progress: Option<&'a mut (dyn FnMut(u64, u64) -> bool + 'a)>,
 }
 
 impl core::fmt::Debug for SearchOptions<'_> {
@@ -60,7 +59,7 @@ impl Tasks {
     fn run<T: Send>(
         &self,
         threads: usize,
-        progress: &mut Option<&mut Progress>,
+        progress: &mut Option<&mut (dyn FnMut(u64, u64) -> bool + '_)>,
         total: u64,
         work: impl Fn(&mut dyn FnMut() -> Result<()>) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
