@@ -157,7 +157,7 @@ pub unsafe extern "C" fn petal_index_verify(index: *const petal_index, error: *m
     })
 }
 
-/// Describes an index. `bits` is the number of bits that there is room for in rows, `capacity` counts rows, and `offered`
+/// Describes an index. `bits` is the number of bits that there is room for in rows. `capacity` counts rows, and `offered`
 /// counts the rows that were not removed. Constant time: reads only the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_describe(

@@ -29,8 +29,8 @@
 //! A row is ceil(width / 8) bytes: bit i of the row is bit i % 8 of byte i / 8, and bits after the last one are 0. Rows
 //! have numbers, from 0 on in the order in which they came.
 //!
-//! Answers are exact. With a bits in the query, b in the row, and c in both, a similarity is the double that the comment
-//! of its constant says, with each operation rounded once. A row is found if that double is at least the threshold. Of
+//! Answers are exact. With a bits in the query, b in the row, and c in both, a similarity is the double that the
+//! comment of its constant says, with each operation rounded once. A row is found if that double is at least the threshold. Of
 //! rows that are equally similar, those with the least ids come first, then those with the least numbers.
 
 use crate::boundary::{self, NO_ERROR, boundary};
@@ -343,8 +343,8 @@ pub unsafe extern "C" fn petal_index_merged(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [index, other, merged], {
-        // SAFETY: checked for NULL; by the conventions `index` and `other` are handles that nobody changes, and `merged`
-        // is writable.
+        // SAFETY: checked for NULL; by the conventions `index` and `other` are handles that nobody changes, and
+        // `merged` is writable.
         unsafe {
             let (index, other) = (petal_index::get(index)?, petal_index::get(other)?);
             let capacity = if capacity == 0 { (index.len() + other.len()).max(1) } else { capacity };

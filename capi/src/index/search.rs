@@ -41,7 +41,7 @@ pub struct petal_search_options {
     pub beta: f64,
     /// How similarity is measured; 0 is Tanimoto.
     pub similarity: petal_similarity,
-    /// Must be 0.
+    /// 0.
     pub reserved: u32,
 }
 
@@ -83,7 +83,7 @@ impl Options {
             None => Similarity::Tanimoto,
             Some(petal_search_options { similarity, alpha, beta, reserved, .. }) => {
                 if reserved != 0 {
-                    return Err(boundary::error(Status::OutOfRange, format_args!("reserved = {reserved} is not 0")));
+                    return Err(boundary::error(Status::UnknownValue, format_args!("reserved = {reserved} is not 0")));
                 }
                 match similarity {
                     PETAL_SIMILARITY_TANIMOTO => Similarity::Tanimoto,
@@ -128,8 +128,8 @@ unsafe fn copy(found: &[Hit], hits: *mut petal_index_hit, room: usize) {
 }
 
 /// Finds the `k` rows that are most similar to a query, or all rows if there are fewer. `length` is the number of bytes
-/// of a row. The function writes the rows to `hits`, which has room for `k` and may be NULL if `k` is 0. `found` becomes
-/// their number. `options` is nullable.
+/// of a row. The function writes the rows to `hits`, which has room for `k` and may be NULL if `k` is 0. `found`
+/// becomes their number. `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_top(
     index: *const petal_index,
@@ -190,8 +190,8 @@ pub unsafe extern "C" fn petal_index_at_least(
     })
 }
 
-/// Gives the rows that `petal_index_at_least()` finds to `each`, in the order of their numbers and while the search goes
-/// on. The function passes `context`, which may be NULL, to `each`. `found` becomes the number of rows that `each` got,
+/// Gives the rows that `petal_index_at_least()` finds to `each`, in the order of their numbers and while the search
+/// goes on. The function passes `context`, which may be NULL, to `each`. `found` becomes the number of rows that `each` got,
 /// and is nullable. The search runs on the caller's thread alone. `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_each_at_least(
@@ -293,8 +293,8 @@ pub unsafe extern "C" fn petal_index_at_least_many(
             return Err(boundary::null("hits"));
         }
         // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `queries` has the bytes
-        // of `count` rows, `options` is NULL or a struct of its size, `hits` has room for `room` hits of each query, and
-        // `found` for `count` numbers.
+        // of `count` rows, `options` is NULL or a struct of its size, `hits` has room for `room` hits of each query,
+        // and `found` for `count` numbers.
         unsafe {
             let (options, index) = (Options::read(options)?, petal_index::get(index)?);
             let queries = all_queries(index, queries, count)?;
