@@ -30,9 +30,9 @@
  * A row is ceil(width / 8) bytes: bit i of the row is bit i % 8 of byte i / 8, and bits after the last one are 0. Rows
  * have numbers, from 0 on in the order in which they came.
  *
- * Answers are exact. With a bits in the query, b in the row, and c in both, a similarity is the double that the comment
- * of its constant says, with each operation rounded once. A row is found if that double is at least the threshold. Of
- * rows that are equally similar, those with the least ids come first, then those with the least numbers.
+ * Answers are exact. With a bits in the query, b in the row, and c in both, a similarity is the double that the
+ * comment of its constant says, with each operation rounded once. A row is found if that double is at least the
+ * threshold. Of rows that are equally similar, those with the least ids come first, then those with the least numbers.
  */
 
 #ifndef PETAL_INDEX_H
@@ -276,12 +276,10 @@ petal_status petal_index_save(const petal_index *index, const char *path, petal_
 petal_status petal_index_verify(const petal_index *index, petal_error *error);
 
 /**
- * Describes an index. `bits` is the number of bits that there is room for in rows, `capacity` counts rows, and `offered`
- * counts the rows that were not removed. Constant time: reads only the header.
+ * Describes an index. `bits` is the number of bits that there is room for in rows. `capacity` counts rows, and
+ * `offered` counts the rows that were not removed. Constant time: reads only the header.
  */
-petal_status petal_index_describe(const petal_index *index,
-                                  petal_description *description,
-                                  petal_error *error);
+petal_status petal_index_describe(const petal_index *index, petal_description *description, petal_error *error);
 
 /** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. */
 petal_status petal_index_sync(petal_index *index, petal_error *error);
@@ -354,8 +352,8 @@ typedef bool (*petal_index_hit_callback)(void *context, const petal_index_hit *h
 
 /**
  * Finds the `k` rows that are most similar to a query, or all rows if there are fewer. `length` is the number of bytes
- * of a row. The function writes the rows to `hits`, which has room for `k` and may be NULL if `k` is 0. `found` becomes
- * their number. `options` is nullable.
+ * of a row. The function writes the rows to `hits`, which has room for `k` and may be NULL if `k` is 0. `found`
+ * becomes their number. `options` is nullable.
  */
 petal_status petal_index_top(const petal_index *index,
                              const void *query,
@@ -382,9 +380,9 @@ petal_status petal_index_at_least(const petal_index *index,
                                   petal_error *error);
 
 /**
- * Gives the rows that `petal_index_at_least()` finds to `each`, in the order of their numbers and while the search goes
- * on. The function passes `context`, which may be NULL, to `each`. `found` becomes the number of rows that `each` got,
- * and is nullable. The search runs on the caller's thread alone. `options` is nullable.
+ * Gives the rows that `petal_index_at_least()` finds to `each`, in the order of their numbers and while the search
+ * goes on. The function passes `context`, which may be NULL, to `each`. `found` becomes the number of rows that `each`
+ * got, and is nullable. The search runs on the caller's thread alone. `options` is nullable.
  */
 petal_status petal_index_each_at_least(const petal_index *index,
                                        const void *query,

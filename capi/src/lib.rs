@@ -82,8 +82,8 @@
 //!
 //! The library never aborts, exits or prints, and it reads no environment variables. The library starts threads only
 //! where options ask for threads: while a builder makes its filter, and while an index is searched. If the library
-//! catches a bug of its own, the call returns `PETAL_ERR_INTERNAL`. A handle that the call was changing then refuses all
-//! further use (lookups say true): you can only free it.
+//! catches a bug of its own, the call returns `PETAL_ERR_INTERNAL`. A handle that the call was changing then refuses
+//! all further use (lookups say true): you can only free it.
 //!
 //! Mapped files. If another process truncates a file that is mapped, an access to the lost part raises SIGBUS. No
 //! library can prevent that signal. A write into a hole of the file raises SIGBUS too if the disk is full. That happens

@@ -157,8 +157,8 @@ pub unsafe extern "C" fn petal_index_verify(index: *const petal_index, error: *m
     })
 }
 
-/// Describes an index. `bits` is the number of bits that there is room for in rows. `capacity` counts rows, and `offered`
-/// counts the rows that were not removed. Constant time: reads only the header.
+/// Describes an index. `bits` is the number of bits that there is room for in rows. `capacity` counts rows, and
+/// `offered` counts the rows that were not removed. Constant time: reads only the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_describe(
     index: *const petal_index,

@@ -30,8 +30,8 @@
 //! have numbers, from 0 on in the order in which they came.
 //!
 //! Answers are exact. With a bits in the query, b in the row, and c in both, a similarity is the double that the
-//! comment of its constant says, with each operation rounded once. A row is found if that double is at least the threshold. Of
-//! rows that are equally similar, those with the least ids come first, then those with the least numbers.
+//! comment of its constant says, with each operation rounded once. A row is found if that double is at least the
+//! threshold. Of rows that are equally similar, those with the least ids come first, then those with the least numbers.
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::handle::{self, Handle};
