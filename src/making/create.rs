@@ -228,7 +228,12 @@ pub fn create_digest(spec: &Spec) -> Result<Digest> {
 /// # Errors
 /// As [`create_as`].
 pub fn create_index(spec: &Spec) -> Result<Index> {
-    create_as(&Spec { kind: Some(spec.kind.unwrap_or(crate::kinds::index::KIND)), ..*spec })
+    let mut index: Index = create_as(&Spec { kind: Some(spec.kind.unwrap_or(crate::kinds::index::KIND)), ..*spec })?;
+    let capacity = index.capacity();
+    // The spec may give bits in place of the capacity, and rows that are found exactly have no rate.
+    index.base_mut().set_capacity(capacity);
+    index.base_mut().promise(0.0);
+    Ok(index)
 }
 
 /// An empty filter or map in memory of its own. The kind has to be one that is made empty, and `geometry` is what

@@ -1,12 +1,16 @@
 //! Makes indexes: of any number of rows, and anew from others.
 
-use super::create::{create_as, create_index};
+use super::create::create_index;
+use crate::contract::Base;
 use crate::error::Result;
 #[cfg(doc)]
 use crate::error::Status;
+use crate::format::Header;
 use crate::handle::image::Image;
 use crate::handle::index::Index;
+use crate::kinds::index::layout::Shape;
 use crate::spec::Spec;
+use crate::storage::Words;
 
 /// Takes rows, as many as come, and makes an index of them whose rows are arranged.
 pub struct IndexBuilder {
@@ -70,11 +74,6 @@ impl IndexBuilder {
 }
 
 impl Index {
-    /// The spec of an index like this one with another capacity.
-    fn spec_for(&self, capacity: u64) -> Spec {
-        Spec { capacity, bits: 0, hashes: 0, ..self.base().spec() }
-    }
-
     /// A copy in memory of its own with room for `capacity` rows, in the same order, without removed rows.
     fn copied(&self, capacity: u64) -> Result<Index> {
         self.copy_in_order(capacity, 0..self.rows())
@@ -104,7 +103,19 @@ impl Index {
     }
 
     fn copy_in_order(&self, capacity: u64, order: impl Iterator<Item = u64>) -> Result<Index> {
-        let mut copy: Index = create_as(&self.spec_for(capacity))?;
+        let base = self.base();
+        let geometry = Shape { capacity: capacity.max(1), ..*self.shape() }.geometry()?;
+        // Not by a spec, which has no secret key. Rows that nobody vouches for are so in the copy too.
+        let header = Header {
+            geometry,
+            capacity: capacity.max(1),
+            count: 0,
+            dirty: base.is_unvouched(),
+            ..base.header().clone()
+        };
+        let words = Words::zeroed(geometry.payload_bytes)?;
+        let base = Base::new(base.row(), header, base.hasher().clone(), words).with_instructions(base.instructions());
+        let mut copy = Index::over(base)?;
         let mut words = crate::storage::try_vec(self.shape().row_words())?;
         words.resize(self.shape().row_words(), 0);
         for row in order.filter(|row| !self.rows.is_removed(*row)) {

@@ -1,10 +1,10 @@
 //! Indexes: rows of bits that are searched. Every answer is compared with a scan of a list of the same rows.
 
-use crate::common::{golden, image, is_soak, mix};
+use crate::common::{SECRET, golden, image, is_soak, mix};
 use petal::kinds::index::ROW;
 use petal::{
-    Hit, Image, Index, IndexBuilder, Kernel, Mode, OpenOptions, SearchOptions, Similarity, Spec, Status, create_index,
-    load_as, open_as,
+    HashFunction, Hit, Image, Index, IndexBuilder, Kernel, Mode, OpenOptions, SearchOptions, Similarity, Spec, Status,
+    create_index, load_as, open_as,
 };
 
 /// Random numbers, the same every time: `mix` of 1, 2, 3 and so on from a seed.
@@ -291,6 +291,11 @@ fn rows_come_and_go() {
         assert_eq!(again.base().spec().capacity, 80);
         let foreign = create_index(&spec(9, &[("width", 101.0)])).unwrap();
         assert_eq!(index.merge(&foreign).unwrap_err().status(), Status::Incompatible);
+        // A copy in another order keeps the secret key, which no spec has.
+        let secret = Spec { hash: HashFunction::SipHash13, key: Some(SECRET), ..spec(9, &settings) };
+        let keyed = create_index(&secret).unwrap();
+        assert_eq!(keyed.arranged(0).unwrap().base().header().identifier, keyed.base().header().identifier);
+        assert_eq!(index.merge(&keyed).unwrap_err().status(), Status::Incompatible);
         index.clear().unwrap();
         assert!(index.is_empty() && index.attachment().unwrap().is_empty());
         assert_eq!(index.add(1, &rows[0].1).unwrap(), 0);

@@ -81,6 +81,9 @@ impl Index {
             other.rows.copy_row(row, &mut words);
             self.rows.add(other.rows.id(row), &words)?;
         }
+        if other.base().is_unvouched() {
+            self.base_mut().taint();
+        }
         Ok(())
     }
 
