@@ -221,6 +221,20 @@ fn long_runs_and_many_queries() {
             assert_eq!(index.top(query, 9, &mut options()).unwrap(), top[i]);
         }
     }
+    // Rows that are not arranged: what belongs to one query must not stay for the next.
+    let mut others = create_index(&spec(600, &[])).unwrap();
+    let mut row = vec![0; 128];
+    for number in (0..index.rows()).rev().step_by(40) {
+        index.copy_row(number, &mut row).unwrap();
+        (0..number % 30).for_each(|_| flip(&mut row, random.below(1024)));
+        others.add(number, &row).unwrap();
+        queries.extend_from_slice(&row[..if number % 800 == 39 { 128 } else { 0 }]);
+    }
+    let found = others.at_least_many(&queries, 0.4, &mut SearchOptions::default()).unwrap();
+    for (found, query) in found.iter().zip(queries.chunks(128)) {
+        let scan = scanned(&others, Similarity::Tanimoto, query);
+        assert!(found.iter().eq(scan.iter().take_while(|hit| hit.similarity >= 0.4)));
+    }
     // Progress rises to the whole, and cancels.
     let (mut last, mut calls) = (0, 0);
     let mut progress = |done: u64, all: u64| {

@@ -291,6 +291,7 @@ impl Index {
         let parts = tasks.run(threads, &mut options.progress, count as u64, |report| {
             let (mut answers, mut space) = (Vec::new(), Workspace::new()?);
             while let Some(task) = tasks.take(count) {
+                space.begin();
                 let found = answer(&queries[task * bytes..][..bytes], &mut space)?;
                 answers.try_reserve(1).map_err(|_| Status::OutOfMemory)?;
                 answers.push((task, found));

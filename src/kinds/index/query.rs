@@ -76,6 +76,12 @@ impl Workspace {
     pub fn new() -> Result<Workspace> {
         Ok(Workspace { counts: zeros(CHUNK)?, places: zeros(CHUNK)?, needs: Vec::new(), threshold: 0.0, pause: 0 })
     }
+
+    /// Forgets what belongs to one query, before another one.
+    pub fn begin(&mut self) {
+        self.needs.fill(0);
+        self.pause = 0;
+    }
 }
 
 /// A vector of so many zeros.
