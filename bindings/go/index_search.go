@@ -131,7 +131,9 @@ func (x *Index) many(name string, queries [][]byte, room int,
 		all = append(all, query...)
 	}
 	if len(queries) == 0 {
-		return nil, nil
+		// A closed index says so even then.
+		_, err := x.SerializedSize()
+		return nil, err
 	}
 	hits, found := make([]IndexHit, room*len(queries)), make([]C.size_t, len(queries))
 	err := called(name, func(failure *C.petal_error) { search(all, hits, found, failure) })
