@@ -337,6 +337,18 @@ static petal_status use_digest_statistics(void *s, petal_error *e) {
   return status;
 }
 
+static petal_status use_search_options(void *s, petal_error *e) {
+  static const char row[128];
+  petal_spec spec = {.struct_size = sizeof spec, .capacity = 10};
+  petal_index *index = NULL;
+  petal_index_hit hit;
+  size_t found = 0;
+  CHECK_OK(petal_index_new(&spec, &index, NULL));
+  petal_status status = petal_index_top(index, row, sizeof row, 1, s, &hit, &found, e);
+  petal_index_free(index);
+  return status;
+}
+
 static const petal_keys no_keys = {.form = PETAL_KEYS_HASHES};
 static const petal_plan_request plan_request = {.keys = 10, .memory = 4096};
 
@@ -374,6 +386,7 @@ static void struct_sizes(void) {
       {"petal_find_options", sizeof(petal_find_options), use_find_options, true, true, NULL},
       {"petal_digest_found", sizeof(petal_digest_found), use_digest_found, false, true, NULL},
       {"petal_digest_statistics", sizeof(petal_digest_statistics), use_digest_statistics, false, true, NULL},
+      {"petal_search_options", sizeof(petal_search_options), use_search_options, true, true, NULL},
   };
   petal_filter *filter = make(SPEC(.capacity = 10));
   guard(filter);

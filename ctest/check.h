@@ -17,6 +17,7 @@
 #include <petal_aggregate.h>
 #include <petal_digest.h>
 #include <petal_formats.h>
+#include <petal_index.h>
 #include <petal_map.h>
 #include <petal_more.h>
 #include <petal_policy.h>

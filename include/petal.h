@@ -25,6 +25,7 @@
  * - petal_router.h: routers, which find keys in a network;
  * - petal_aggregate.h: sum, mean, maximum and minimum of values that change, each counted once;
  * - petal_digest.h: digests of payloads, which say in which payload an excerpt was, and where;
+ * - petal_index.h: indexes, which find rows of bits that are similar to a query;
  * - petal_wire.h: filters and maps on the wire, packed, and what changed between two states of one;
  * - petal_formats.h: other systems' filters, and compact forms inside another system's file;
  * - petal_policy.h: filter policies of sorted tables, as LevelDB has them;
@@ -81,9 +82,9 @@
  * no C++ exception and no longjmp pass through a call, and use no pthread_cancel inside one.
  *
  * The library never aborts, exits or prints, and it reads no environment variables. The library starts threads only
- * for a builder whose options ask for threads, while the builder makes its filter. If the library catches a bug of its
- * own, the call returns `PETAL_ERR_INTERNAL`. A handle that the call was changing then refuses all further use
- * (lookups say true): you can only free it.
+ * where options ask for threads: while a builder makes its filter, and while an index is searched. If the library
+ * catches a bug of its own, the call returns `PETAL_ERR_INTERNAL`. A handle that the call was changing then refuses
+ * all further use (lookups say true): you can only free it.
  *
  * Mapped files. If another process truncates a file that is mapped, an access to the lost part raises SIGBUS. No
  * library can prevent that signal. A write into a hole of the file raises SIGBUS too if the disk is full. That happens
@@ -607,6 +608,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_AGGREGATE 1024
 /** Which blocks of bytes payloads had, and where: finds the payload and the offset of an excerpt. */
 #define PETAL_KIND_DIGEST 1280
+/** Rows of bits with ids: finds the rows that are most similar to a query, or that contain all of its bits. */
+#define PETAL_KIND_INDEX 1536
 
 /** A hash function: one of `PETAL_HASH_*`. */
 typedef uint32_t petal_hash_function;
@@ -851,6 +854,8 @@ typedef uint32_t petal_handle;
 #define PETAL_HANDLE_AGGREGATE 4
 /** A `petal_digest`, in petal_digest.h, the only kind of its handle as well. */
 #define PETAL_HANDLE_DIGEST 5
+/** A `petal_index`, in petal_index.h, the only kind of its handle as well. */
+#define PETAL_HANDLE_INDEX 6
 
 /**
  * The payload depends on the set of keys (and, if the kind counts, on the number of each), and not on their order.

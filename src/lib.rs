@@ -56,19 +56,21 @@ pub use handle::digest::{Digest, FindOptions, Found, Match};
 pub use handle::estimate::{Comparison, Estimate, compare, estimate};
 pub use handle::filter::{Asked, Filter, filters_contain, filters_contain_hash, filters_contain_u64};
 pub use handle::image::{self, Image};
+pub use handle::index::{Hit, Index, SearchOptions};
 pub use handle::map::Map;
 pub use handle::router::{self, Router};
 pub use handle::sketch::Sketch;
 pub use handle::stream::Stream;
 pub use hash::{HashFunction, Hasher, SecretKey};
 pub use kinds::aggregate::{Meeting, StateValue, state::Tallies};
+pub use kinds::index::similarity::Similarity;
 pub use kinds::registry;
 pub use making::{
-    Builder, BuilderOptions, Collector, CollectorOptions, CompactOptions, MIN_MEMORY_LIMIT, MapBuilder, Mode,
-    OpenOptions, Record, Sorted, Steps, check_compact, compact_contains_hash, compacts_contain_hash, create, create_as,
-    create_digest, create_in, create_map, create_router, create_sketch, expected_false_positive_rate,
-    expected_omissions, geometry, image_size, load, load_as, load_compact, open, open_as, open_buffer, open_buffer_as,
-    open_compact, parameter_of, plan, row_of,
+    Builder, BuilderOptions, Collector, CollectorOptions, CompactOptions, IndexBuilder, MIN_MEMORY_LIMIT, MapBuilder,
+    Mode, OpenOptions, Record, Sorted, Steps, check_compact, compact_contains_hash, compacts_contain_hash, create,
+    create_as, create_digest, create_in, create_index, create_map, create_router, create_sketch,
+    expected_false_positive_rate, expected_omissions, geometry, image_size, load, load_as, load_compact, open, open_as,
+    open_buffer, open_buffer_as, open_compact, parameter_of, plan, row_of,
 };
 #[cfg(unix)]
 pub use making::{open_descriptor, open_descriptor_as};

@@ -138,6 +138,15 @@ impl Instructions {
     }
 }
 
+impl Instructions {
+    /// Whether the processor counts the bits of eight numbers at once (VPOPCNTDQ), and these are the instructions of
+    /// AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    pub fn counts_eight(self) -> bool {
+        self.0 == Kernel::Avx512 && is_x86_feature_detected!("avx512vpopcntdq")
+    }
+}
+
 /// The instruction sets that this processor has and this build has kernels for, the best first; the last is always
 /// [`Instructions::PORTABLE`].
 pub fn available() -> impl Iterator<Item = Instructions> {

@@ -72,6 +72,7 @@
 #include "petal/wire.hpp"
 #include "petal/streams.hpp"
 #include "petal/digests.hpp"
+#include "petal/indexes.hpp"
 #include "petal/policies.hpp"
 #include "petal/kinds.hpp"
 #include "petal/formats.hpp"

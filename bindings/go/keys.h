@@ -19,6 +19,7 @@ Or import github.com/petal-filter/petal/bindings/go/view, which needs no C libra
 #ifndef PETAL_GO_MISSING
 #include <petal.h>
 #include <petal_formats.h>
+#include <petal_index.h>
 #include <petal_map.h>
 #include <petal_sketch.h>
 #include <petal_more.h>
@@ -381,6 +382,67 @@ static inline petal_status petal_go_digest_find(const petal_digest *digest, cons
                                                 const petal_find_options *options, petal_digest_match *matches,
                                                 size_t room, petal_digest_found *found, petal_error *error) {
 	return petal_digest_find(digest, excerpt, length, options, matches, room, found, error);
+}
+
+static inline petal_status petal_go_index_load(const uint8_t *image, size_t length, const petal_open_options *options,
+                                               petal_index **index, petal_error *error) {
+	return petal_index_load(image, length, options, index, error);
+}
+
+static inline petal_status petal_go_index_serialize(const petal_index *index, uint8_t *buffer, size_t length,
+                                                    petal_error *error) {
+	return petal_index_serialize(index, buffer, length, NULL, error);
+}
+
+static inline petal_status petal_go_index_add(petal_index *index, uint64_t id, const uint8_t *row, size_t length,
+                                              uint64_t *number, petal_error *error) {
+	return petal_index_add(index, id, row, length, number, error);
+}
+
+static inline petal_status petal_go_index_copy_row(const petal_index *index, uint64_t row, uint8_t *bytes,
+                                                   size_t length, petal_error *error) {
+	return petal_index_copy_row(index, row, bytes, length, error);
+}
+
+static inline petal_status petal_go_index_attach(petal_index *index, const uint8_t *bytes, size_t length,
+                                                 petal_error *error) {
+	return petal_index_attach(index, bytes, length, error);
+}
+
+static inline petal_status petal_go_index_attachment(const petal_index *index, uint8_t *buffer, size_t room,
+                                                     size_t *length, petal_error *error) {
+	return petal_index_attachment(index, buffer, room, length, error);
+}
+
+static inline petal_status petal_go_index_top(const petal_index *index, const uint8_t *query, size_t length, size_t k,
+                                              const petal_search_options *options, petal_index_hit *hits,
+                                              size_t *found, petal_error *error) {
+	return petal_index_top(index, query, length, k, options, hits, found, error);
+}
+
+static inline petal_status petal_go_index_at_least(const petal_index *index, const uint8_t *query, size_t length,
+                                                   double threshold, const petal_search_options *options,
+                                                   petal_index_hit *hits, size_t room, size_t *found,
+                                                   petal_error *error) {
+	return petal_index_at_least(index, query, length, threshold, options, hits, room, found, error);
+}
+
+static inline petal_status petal_go_index_top_many(const petal_index *index, const uint8_t *queries, size_t count,
+                                                   size_t k, const petal_search_options *options,
+                                                   petal_index_hit *hits, size_t *found, petal_error *error) {
+	return petal_index_top_many(index, queries, count, k, options, hits, found, error);
+}
+
+static inline petal_status petal_go_index_at_least_many(const petal_index *index, const uint8_t *queries,
+                                                        size_t count, double threshold,
+                                                        const petal_search_options *options, petal_index_hit *hits,
+                                                        size_t room, size_t *found, petal_error *error) {
+	return petal_index_at_least_many(index, queries, count, threshold, options, hits, room, found, error);
+}
+
+static inline petal_status petal_go_index_builder_add(petal_index_builder *builder, uint64_t id, const uint8_t *row,
+                                                      size_t length, petal_error *error) {
+	return petal_index_builder_add(builder, id, row, length, error);
 }
 
 static inline petal_status petal_go_unpack(const uint8_t *packed, size_t length, uint64_t most_bytes,

@@ -98,6 +98,8 @@ const (
 	HandleAggregate Handle = C.PETAL_HANDLE_AGGREGATE
 	// HandleDigest is for the kind digest.
 	HandleDigest Handle = C.PETAL_HANDLE_DIGEST
+	// HandleIndex is for the kind index.
+	HandleIndex Handle = C.PETAL_HANDLE_INDEX
 )
 
 // KindInfo describes a kind.

@@ -30,7 +30,7 @@ var (
 	}
 	handleNames = []string{
 		HandleFilter: "filter", HandleMap: "map", HandleSketch: "sketch",
-		HandleRouter: "router", HandleAggregate: "aggregate", HandleDigest: "digest",
+		HandleRouter: "router", HandleAggregate: "aggregate", HandleDigest: "digest", HandleIndex: "index",
 	}
 	// The names of the bits, the lowest bit first.
 	abilityNames = []string{

@@ -134,6 +134,8 @@ pub const PETAL_HANDLE_ROUTER: petal_handle = 3;
 pub const PETAL_HANDLE_AGGREGATE: petal_handle = 4;
 /// A `petal_digest`, in petal_digest.h, the only kind of its handle as well.
 pub const PETAL_HANDLE_DIGEST: petal_handle = 5;
+/// A `petal_index`, in petal_index.h, the only kind of its handle as well.
+pub const PETAL_HANDLE_INDEX: petal_handle = 6;
 
 /// The payload depends on the set of keys (and, if the kind counts, on the number of each), and not on their order.
 pub const PETAL_IS_CANONICAL: u32 = 1 << 0;
@@ -254,6 +256,7 @@ fn kind_info(row: &Row) -> petal_kind_info {
             Handle::Router => PETAL_HANDLE_ROUTER,
             Handle::Aggregate => PETAL_HANDLE_AGGREGATE,
             Handle::Digest => PETAL_HANDLE_DIGEST,
+            Handle::Index => PETAL_HANDLE_INDEX,
         },
         flags,
         most_copies: most_copies(row),

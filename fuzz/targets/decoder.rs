@@ -9,8 +9,8 @@ use petal::format::Header;
 use petal::router::Walk;
 use petal::storage::AnyBytes;
 use petal::{
-    Aggregate, Answers, Capabilities, CompactOptions, Digest, Error, Filter, FindOptions, HashFunction, Image, Keys,
-    Map, Meeting, Mode, OpenOptions, Overfill, Result, Router, Sketch, StateValue, Status,
+    Aggregate, Answers, Capabilities, CompactOptions, Digest, Error, Filter, FindOptions, HashFunction, Image, Index,
+    Keys, Map, Meeting, Mode, OpenOptions, Overfill, Result, Router, SearchOptions, Sketch, StateValue, Status,
 };
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::guarded::Guarded;
@@ -235,6 +235,41 @@ fn search(digest: &Digest) {
     let _ = (digest.attachment(), digest.payload_at(0), digest.expected_rate(200), digest.fill());
 }
 
+/// What opens as an index opens as nothing else, and answers whatever its words say.
+fn open_index(bytes: &[u8], memory: &mut Guarded) {
+    let options = OpenOptions::default();
+    if let Ok(index) = petal::load_as::<Index>(bytes, &options) {
+        assert!(petal::load(bytes, &options).is_err() && petal::load_as::<Sketch>(bytes, &options).is_err());
+        search_rows(&index);
+    }
+    for mode in MODES {
+        let Some(place) = memory.place(bytes) else { return };
+        // SAFETY: the bytes were just put at `place`, nobody else uses them, and the index goes before they do.
+        let opened = unsafe { petal::open_buffer_as::<Index>(place, bytes.len(), &OpenOptions { mode, key: None }) };
+        let Ok(mut index) = opened else { continue };
+        let _ = index.verify();
+        search_rows(&index);
+        let _ = index.add(1, &vec![0x55; index.row_bytes()]);
+        let _ = (index.remove(1), index.remove_row(0), index.attach(b"name"));
+        search_rows(&index);
+        let _ = (index.copy(), index.arranged(index.rows() + 1));
+        let _ = index.vouch();
+        let _ = index.sync();
+    }
+}
+
+fn search_rows(index: &Index) {
+    let query: Vec<u8> = vec![0x11; index.row_bytes()];
+    let mut options = SearchOptions::default();
+    if let Ok(hits) = index.top(&query, 3, &mut options) {
+        assert!(hits.len() <= 3);
+    }
+    if let Ok(hits) = index.at_least(&query, 0.5, &mut options) {
+        assert!(hits.len() as u64 <= index.rows() && hits.iter().all(|hit| hit.similarity >= 0.5));
+    }
+    let _ = (index.attachment(), index.row_at(0), index.find(1, 0), index.len());
+}
+
 fn list(sketch: &Sketch) {
     sketch.measure();
     let geometry = sketch.base().geometry();
@@ -274,6 +309,7 @@ fn open_all(bytes: &[u8], places: &mut Places) {
     open_router(bytes, memory);
     open_aggregate(bytes, memory);
     open_digest(bytes, memory);
+    open_index(bytes, memory);
     let loaded = petal::load(bytes, &OpenOptions::default());
     let loaded_status = loaded.as_ref().err().map(Error::status);
     if let Ok(filter) = loaded {

@@ -1,7 +1,7 @@
 //! Changes of single words, wherever a payload lies: at once in memory of the filter's own, and in an image in place
 //! after the regions of those words are marked (`in_place` says why).
 
-use super::{Base, Kind};
+use super::{Base, Kind, Payload};
 use crate::batch::ring::{Batch, Chunk, Taken};
 use crate::error::Result;
 use core::ops::Range;
@@ -51,7 +51,7 @@ pub(crate) fn change_many<K: Kind>(
 ///
 /// # Errors
 /// As [`change_one`].
-pub(crate) fn change_words<K: Kind, T>(
+pub(crate) fn change_words<K: Payload, T>(
     kind: &mut K,
     words: &[Range<usize>],
     change: impl FnOnce(&mut K) -> T,
@@ -65,7 +65,7 @@ pub(crate) fn change_words<K: Kind, T>(
 }
 
 /// Makes a change whose regions are marked.
-fn at_once<K: Kind, T>(kind: &mut K, change: impl FnOnce(&mut K) -> T) -> T {
+fn at_once<K: Payload, T>(kind: &mut K, change: impl FnOnce(&mut K) -> T) -> T {
     kind.base_mut().allow_at_once(true);
     let outcome = change(kind);
     kind.base_mut().allow_at_once(false);

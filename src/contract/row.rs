@@ -176,6 +176,8 @@ pub enum Handle {
     Aggregate,
     /// A [`Digest`](crate::Digest).
     Digest,
+    /// An [`Index`](crate::Index).
+    Index,
 }
 
 impl Handle {
@@ -188,6 +190,7 @@ impl Handle {
             Handle::Router => "router",
             Handle::Aggregate => "aggregate",
             Handle::Digest => "digest",
+            Handle::Index => "index",
         }
     }
 
@@ -200,6 +203,7 @@ impl Handle {
             Handle::Router => "routers",
             Handle::Aggregate => "aggregates",
             Handle::Digest => "digests",
+            Handle::Index => "indexes",
         }
     }
 
@@ -209,10 +213,10 @@ impl Handle {
         match kind {
             0..256 => "filter or map",
             256..512 => "sketch",
-            512..768 => "index",
             768..1024 => "router",
             1024..1280 => "aggregate",
             1280..1536 => "digest",
+            1536..1792 => "index",
             _ => "handle of its own",
         }
     }

@@ -3,6 +3,7 @@
 
 pub mod aggregate;
 pub mod digest;
+pub mod index;
 pub mod estimate;
 pub mod filter;
 pub mod image;

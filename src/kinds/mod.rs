@@ -16,6 +16,7 @@ pub mod counting;
 pub mod cuckoo;
 pub mod d_left;
 pub mod digest;
+pub mod index;
 pub mod exact_bits;
 pub mod foreign_bloom;
 pub mod foreign_cuckoo;

@@ -5,9 +5,9 @@ use crate::error::{Error, left_out};
 use crate::kinds::{
     age_partitioned, aggregate, aleph, approximator, blocked, bloom, bloomier, counting, cuckoo, d_left, digest,
     exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse, golomb, golomb_stream,
-    hash_compaction, iblt, layered, mutable_bloomier, pinsketch, quotient, removed_set, retrieval, ribbon, riblt,
-    rocksdb_bloom, rotating, router, scalable, signatures, spectral, split_block, stable, taffy, variable_increment,
-    vector_quotient,
+    hash_compaction, iblt, index, layered, mutable_bloomier, pinsketch, quotient, removed_set, retrieval, ribbon,
+    riblt, rocksdb_bloom, rotating, router, scalable, signatures, spectral, split_block, stable, taffy,
+    variable_increment, vector_quotient,
 };
 use crate::spec::KindId;
 
@@ -93,6 +93,7 @@ kinds! {
     "router" router,
     "aggregate" aggregate,
     "digest" digest,
+    "index" index,
 }
 
 kinds! {

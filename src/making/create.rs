@@ -6,6 +6,7 @@ use crate::format::{Geometry, HEADER_LENGTH, Header};
 use crate::handle::digest::Digest;
 use crate::handle::filter::Filter;
 use crate::handle::image::Image;
+use crate::handle::index::Index;
 use crate::handle::map::Map;
 use crate::handle::router::Router;
 use crate::handle::sketch::Sketch;
@@ -219,6 +220,20 @@ pub fn create_digest(spec: &Spec) -> Result<Digest> {
         base.promise(rate);
     }
     Ok(digest)
+}
+
+/// An empty index in memory of its own. The spec's capacity is the number of rows that there is room for, and its
+/// parameter `width` the bits of a row. An index has no rate.
+///
+/// # Errors
+/// As [`create_as`].
+pub fn create_index(spec: &Spec) -> Result<Index> {
+    let mut index: Index = create_as(&Spec { kind: Some(spec.kind.unwrap_or(crate::kinds::index::KIND)), ..*spec })?;
+    let capacity = index.capacity();
+    // The spec may give bits in place of the capacity, and rows that are found exactly have no rate.
+    index.base_mut().set_capacity(capacity);
+    index.base_mut().promise(0.0);
+    Ok(index)
 }
 
 /// An empty filter or map in memory of its own. The kind has to be one that is made empty, and `geometry` is what

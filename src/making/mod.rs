@@ -6,6 +6,7 @@ mod compact;
 mod create;
 #[cfg(test)]
 mod full_map;
+mod index;
 mod map_builder;
 mod offered;
 mod open;
@@ -20,9 +21,10 @@ pub use compact::{
 };
 pub(crate) use create::base;
 pub use create::{
-    create, create_as, create_digest, create_in, create_map, create_router, create_sketch,
+    create, create_as, create_digest, create_in, create_index, create_map, create_router, create_sketch,
     expected_false_positive_rate, expected_omissions, geometry, image_size, parameter_of, row_of,
 };
+pub use index::IndexBuilder;
 pub use map_builder::MapBuilder;
 #[cfg(unix)]
 pub use open::open_descriptor as open_descriptor_as;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <petal.h>
 #include <petal_formats.h>
+#include <petal_index.h>
 #include <petal_inline.h>
 #include <petal_map.h>
 #include <petal_more.h>

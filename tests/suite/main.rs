@@ -39,6 +39,7 @@ mod hostile;
 mod huge;
 mod iblt;
 mod in_place;
+mod indexes;
 mod interop;
 mod kernels;
 mod kept;

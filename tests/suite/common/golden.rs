@@ -18,7 +18,7 @@ fn archive(row: &Row) -> PathBuf {
         Handle::Filter => folder,
         Handle::Map => folder.join("maps"),
         Handle::Sketch => folder.join("sketches"),
-        Handle::Router | Handle::Aggregate | Handle::Digest => folder.join("own"),
+        Handle::Router | Handle::Aggregate | Handle::Digest | Handle::Index => folder.join("own"),
     };
     folder.join(format!("{}.tar", row.name))
 }

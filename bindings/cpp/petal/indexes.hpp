@@ -1,0 +1,375 @@
+// Indexes: rows of bits that are searched. Part of petal.hpp: include that.
+#ifndef PETAL_HPP_INDEXES
+#define PETAL_HPP_INDEXES
+
+#include "builders.hpp"
+
+#include <petal_index.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace petal {
+#if !PETAL_HPP_EXCEPTIONS
+inline namespace without_exceptions {
+#endif
+
+namespace detail {
+
+/// The functions of the C API for indexes as images.
+struct index_calls {
+  static constexpr auto free = petal_index_free;
+  static constexpr auto open = petal_index_open;
+  static constexpr auto open_descriptor = petal_index_open_descriptor;
+  static constexpr auto open_in_buffer = petal_index_open_in_buffer;
+  static constexpr auto load = petal_index_load;
+  static constexpr auto copy = petal_index_copy;
+  static constexpr auto clear = petal_index_clear;
+  static constexpr auto sync = petal_index_sync;
+  static constexpr auto vouch = petal_index_vouch;
+  static constexpr auto verify = petal_index_verify;
+  static constexpr auto save = petal_index_save;
+  static constexpr auto capabilities = petal_index_capabilities;
+  static constexpr auto describe = petal_index_describe;
+  static constexpr auto serialized_size = petal_index_serialized_size;
+  static constexpr auto serialize = petal_index_serialize;
+  static constexpr auto serialize_to = petal_index_serialize_to;
+};
+
+}  // namespace detail
+
+/// How a search goes: a chain of settings. See `petal_search_options`.
+class search_options {
+ public:
+  search_options() noexcept : options_(detail::sized<petal_search_options>()) {}
+
+  /// How similarity is measured: one of `PETAL_SIMILARITY_*`.
+  search_options &similarity(petal_similarity measure) noexcept {
+    options_.similarity = measure;
+    return *this;
+  }
+  /// Tversky's similarity, with a weight for bits that only the query has, and one for those that only the row has.
+  search_options &tversky(double alpha, double beta) noexcept {
+    options_.similarity = PETAL_SIMILARITY_TVERSKY;
+    options_.alpha = alpha;
+    options_.beta = beta;
+    return *this;
+  }
+  /// How many threads search, the caller's included.
+  search_options &threads(std::size_t count) noexcept {
+    options_.threads = count;
+    return *this;
+  }
+  /// A function that the caller's thread calls with the work that is done and that in all; false cancels.
+  search_options &progress(petal_progress_callback callback, void *context) noexcept {
+    options_.progress = callback;
+    options_.progress_context = context;
+    return *this;
+  }
+  const petal_search_options &get() const noexcept { return options_; }
+
+ private:
+  petal_search_options options_;
+};
+
+/// Rows of bits with ids, which are searched.
+///
+///     petal::index index(petal::spec().kind(PETAL_KIND_INDEX).capacity(100).set("width", 64));
+///     for (std::uint64_t i = 0; i < 100; i++) index.add(i, petal::bytes(&i, sizeof i));
+///     const std::uint64_t query = 7;
+///     for (const petal_index_hit &hit : index.top(petal::bytes(&query, sizeof query), 3))
+///       std::printf("%d: %.2f\n", static_cast<int>(hit.id), hit.similarity);
+///
+/// See petal_index.h.
+class index : public detail::image_owner<index, petal_index, detail::index_calls> {
+ public:
+  /// Holds nothing, like one that was moved from.
+  index() noexcept = default;
+
+  /// Makes an empty index.
+  static result<index> try_make(const spec &wanted) noexcept {
+    if (auto fine = wanted.check(); !fine) return fine.error();
+    return made([&](petal_index **handle, petal_error *error) noexcept {
+      return petal_index_new(&wanted.get(), handle, error);
+    });
+  }
+
+  /// Adds a row under an id of yours; gives the number of the row.
+  result<std::uint64_t> try_add(std::uint64_t id, bytes row) noexcept {
+    return detail::output(std::uint64_t{0}, [&](std::uint64_t *number, petal_error *error) noexcept {
+      return petal_index_add(get(), id, row.data(), row.size(), number, error);
+    });
+  }
+  /// Removes all rows with an id; gives how many these were.
+  result<std::uint64_t> try_remove(std::uint64_t id) noexcept {
+    return detail::output(std::uint64_t{0}, [&](std::uint64_t *removed, petal_error *error) noexcept {
+      return petal_index_remove(get(), id, removed, error);
+    });
+  }
+  /// Removes the row with a number; gives whether it was there.
+  result<bool> try_remove_row(std::uint64_t row) noexcept {
+    return detail::output(false, [&](bool *removed, petal_error *error) noexcept {
+      return petal_index_remove_row(get(), row, removed, error);
+    });
+  }
+  /// How many rows have numbers, with those that were removed.
+  std::uint64_t rows() const noexcept { return petal_index_rows(get()); }
+  /// How many rows there are, without those that were removed. Reads a bit of each row.
+  std::uint64_t count() const noexcept { return petal_index_count(get()); }
+  /// The number of bits of a row.
+  std::uint64_t width() const noexcept { return petal_index_width(get()); }
+  /// The id of the row with a number, and how many bits the row has set; nothing if the row was removed.
+  result<std::optional<std::pair<std::uint64_t, std::uint64_t>>> try_row_at(std::uint64_t row) const noexcept {
+    bool is_there = false;
+    std::pair<std::uint64_t, std::uint64_t> told;
+    auto had = detail::tried([&](petal_error *error) noexcept {
+      return petal_index_row_at(get(), row, &is_there, &told.first, &told.second, error);
+    });
+    if (!had) return had.error();
+    return is_there ? std::optional<std::pair<std::uint64_t, std::uint64_t>>(told) : std::nullopt;
+  }
+  /// The bits of the row with a number, also of one that was removed.
+  result<std::vector<std::uint8_t>> try_copy_row(std::uint64_t row) const noexcept {
+    std::vector<std::uint8_t> bits;
+    if (auto had = detail::allocating([&] { bits.resize((width() + 7) / 8); }); !had) return had.error();
+    auto copied = detail::tried([&](petal_error *error) noexcept {
+      return petal_index_copy_row(get(), row, bits.data(), bits.size(), error);
+    });
+    if (!copied) return copied.error();
+    return bits;
+  }
+  /// The number of the first row with an id, from the row `from` on; `PETAL_NO_ROW` if there is none.
+  result<std::uint64_t> try_find(std::uint64_t id, std::uint64_t from = 0) const noexcept {
+    return detail::output(std::uint64_t{0}, [&](std::uint64_t *row, petal_error *error) noexcept {
+      return petal_index_find(get(), id, from, row, error);
+    });
+  }
+  /// Appends all rows of another index.
+  result<void> try_merge(const index &other) noexcept {
+    return detail::tried([&](petal_error *error) noexcept { return petal_index_merge(get(), other.get(), error); });
+  }
+  /// An index, in memory of its own and arranged for searches, with room for `capacity` rows; 0 is as many as there are.
+  result<index> try_arranged(std::uint64_t capacity = 0) const noexcept {
+    return made([&](petal_index **handle, petal_error *error) noexcept {
+      return petal_index_arranged(get(), capacity, handle, error);
+    });
+  }
+  /// An arranged index of the rows of two, with room for `capacity` rows; 0 is as many as there are.
+  result<index> try_merged(const index &other, std::uint64_t capacity = 0) const noexcept {
+    return made([&](petal_index **handle, petal_error *error) noexcept {
+      return petal_index_merged(get(), other.get(), capacity, handle, error);
+    });
+  }
+
+  /// The `k` rows that are most similar to a query.
+  result<std::vector<petal_index_hit>> try_top(bytes query, std::size_t k,
+                                               const search_options &options = search_options()) const noexcept {
+    std::vector<petal_index_hit> hits;
+    std::size_t found = 0;
+    // No more than there are, however many are asked for.
+    const std::size_t room = std::min<std::uint64_t>(k, rows());
+    if (auto had = detail::allocating([&] { hits.resize(room); }); !had) return had.error();
+    auto searched = detail::tried([&](petal_error *error) noexcept {
+      return petal_index_top(get(), query.data(), query.size(), room, &options.get(), hits.data(), &found, error);
+    });
+    if (!searched) return searched.error();
+    hits.resize(found);
+    return hits;
+  }
+  /// All rows whose similarity to a query is at least `threshold`, from 0 to 1, the most similar first.
+  result<std::vector<petal_index_hit>> try_at_least(bytes query, double threshold,
+                                                    const search_options &options = search_options()) const noexcept {
+    std::vector<petal_index_hit> hits;
+    std::size_t found = 0;
+    // Most answers are short. Of a longer one the first search says the length.
+    for (std::size_t room = 256;; room = found) {
+      if (auto had = detail::allocating([&] { hits.resize(room); }); !had) return had.error();
+      auto searched = detail::tried([&](petal_error *error) noexcept {
+        return petal_index_at_least(get(), query.data(), query.size(), threshold, &options.get(), hits.data(), room,
+                                    &found, error);
+      });
+      if (!searched) return searched.error();
+      if (found <= room) break;
+    }
+    hits.resize(found);
+    return hits;
+  }
+  /// Gives the rows that `at_least()` finds to a callback while the search goes on, in the order of their numbers; how
+  /// many these were. See `petal_index_each_at_least()`.
+  result<std::uint64_t> try_each_at_least(bytes query, double threshold, petal_index_hit_callback each, void *context,
+                                          const search_options &options = search_options()) const noexcept {
+    return detail::output(std::uint64_t{0}, [&](std::uint64_t *found, petal_error *error) noexcept {
+      return petal_index_each_at_least(get(), query.data(), query.size(), threshold, &options.get(), each, context,
+                                       found, error);
+    });
+  }
+  /// `top()` for `count` queries, which follow each other in `queries`.
+  result<std::vector<std::vector<petal_index_hit>>> try_top_many(
+      bytes queries, std::size_t count, std::size_t k,
+      const search_options &options = search_options()) const noexcept {
+    const std::size_t room = std::min<std::uint64_t>(k, rows());
+    return many(queries, count, room,
+                [&](petal_index_hit *hits, std::size_t *found, petal_error *error) noexcept {
+                  return petal_index_top_many(get(), queries.data(), count, room, &options.get(), hits, found, error);
+                });
+  }
+  /// `at_least()` for `count` queries, which follow each other in `queries`: the `room` most similar rows of each.
+  result<std::vector<std::vector<petal_index_hit>>> try_at_least_many(
+      bytes queries, std::size_t count, double threshold, std::size_t room,
+      const search_options &options = search_options()) const noexcept {
+    return many(queries, count, room,
+                [&](petal_index_hit *hits, std::size_t *found, petal_error *error) noexcept {
+                  return petal_index_at_least_many(get(), queries.data(), count, threshold, &options.get(), hits, room,
+                                                   found, error);
+                });
+  }
+
+  /// Keeps bytes of yours in the image, in place of those that were there before.
+  result<void> try_attach(bytes data) noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_index_attach(get(), data.data(), data.size(), error);
+    });
+  }
+  /// The bytes that `attach()` kept.
+  result<std::vector<std::uint8_t>> try_attachment() const noexcept {
+    std::vector<std::uint8_t> kept;
+    std::size_t length = 0;
+    const auto copy = [&](petal_error *error) noexcept {
+      return petal_index_attachment(get(), kept.data(), kept.size(), &length, error);
+    };
+    if (auto counted = detail::tried(copy); !counted) return counted.error();
+    if (auto had = detail::allocating([&] { kept.resize(length); }); !had) return had.error();
+    if (auto written = detail::tried(copy); !written) return written.error();
+    return kept;
+  }
+
+#if PETAL_HPP_EXCEPTIONS
+  // The same operations, which throw `petal::error`.
+
+  explicit index(const spec &wanted) : index(try_make(wanted).value()) {}
+  std::uint64_t add(std::uint64_t id, bytes row) { return try_add(id, row).value(); }
+  std::uint64_t remove(std::uint64_t id) { return try_remove(id).value(); }
+  bool remove_row(std::uint64_t row) { return try_remove_row(row).value(); }
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> row_at(std::uint64_t row) const {
+    return try_row_at(row).value();
+  }
+  std::vector<std::uint8_t> copy_row(std::uint64_t row) const { return try_copy_row(row).value(); }
+  std::uint64_t find(std::uint64_t id, std::uint64_t from = 0) const { return try_find(id, from).value(); }
+  void merge(const index &other) { try_merge(other).value(); }
+  index arranged(std::uint64_t capacity = 0) const { return try_arranged(capacity).value(); }
+  index merged(const index &other, std::uint64_t capacity = 0) const { return try_merged(other, capacity).value(); }
+  std::vector<petal_index_hit> top(bytes query, std::size_t k,
+                                   const search_options &options = search_options()) const {
+    return try_top(query, k, options).value();
+  }
+  std::vector<petal_index_hit> at_least(bytes query, double threshold,
+                                        const search_options &options = search_options()) const {
+    return try_at_least(query, threshold, options).value();
+  }
+  std::uint64_t each_at_least(bytes query, double threshold, petal_index_hit_callback each, void *context,
+                              const search_options &options = search_options()) const {
+    return try_each_at_least(query, threshold, each, context, options).value();
+  }
+  std::vector<std::vector<petal_index_hit>> top_many(bytes queries, std::size_t count, std::size_t k,
+                                                     const search_options &options = search_options()) const {
+    return try_top_many(queries, count, k, options).value();
+  }
+  std::vector<std::vector<petal_index_hit>> at_least_many(bytes queries, std::size_t count, double threshold,
+                                                          std::size_t room,
+                                                          const search_options &options = search_options()) const {
+    return try_at_least_many(queries, count, threshold, room, options).value();
+  }
+  void attach(bytes data) { try_attach(data).value(); }
+  std::vector<std::uint8_t> attachment() const { return try_attachment().value(); }
+#endif
+
+ private:
+  template <class Call>
+  result<std::vector<std::vector<petal_index_hit>>> many(bytes queries, std::size_t count, std::size_t room,
+                                                         Call call) const noexcept {
+    // C asks for the bytes of `count` rows, which nobody else compares with those that there are.
+    const std::size_t length = (width() + 7) / 8;
+    if (length > 0 && (queries.size() % length != 0 || queries.size() / length != count)) {
+      return failure(status::out_of_range);
+    }
+    std::vector<petal_index_hit> hits;
+    std::vector<std::size_t> found;
+    std::vector<std::vector<petal_index_hit>> answers;
+    auto had = detail::allocating([&] {
+      hits.resize(count * room + 1);
+      found.resize(count + 1);
+      answers.resize(count);
+    });
+    if (!had) return had.error();
+    if (count == 0) return answers;
+    auto searched =
+        detail::tried([&](petal_error *error) noexcept { return call(hits.data(), found.data(), error); });
+    if (!searched) return searched.error();
+    auto split = detail::allocating([&] {
+      for (std::size_t i = 0; i < count; i++) {
+        const petal_index_hit *first = hits.data() + i * room;
+        answers[i].assign(first, first + std::min(found[i], room));
+      }
+    });
+    if (!split) return split.error();
+    return answers;
+  }
+};
+
+/// Takes any number of rows, and makes an index of them that is arranged for searches.
+class index_builder {
+ public:
+  index_builder() noexcept = default;
+
+  /// Makes a builder. The capacity of the spec may be 0.
+  static result<index_builder> try_make(const spec &wanted) noexcept {
+    if (auto fine = wanted.check(); !fine) return fine.error();
+    index_builder builder;
+    petal_index_builder *handle = nullptr;
+    auto had = detail::tried(
+        [&](petal_error *error) noexcept { return petal_index_builder_new(&wanted.get(), &handle, error); });
+    if (!had) return had.error();
+    builder.builder_.reset(handle);
+    return builder;
+  }
+  /// Adds a row under an id of yours.
+  result<void> try_add(std::uint64_t id, bytes row) noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_index_builder_add(builder_.get(), id, row.data(), row.size(), error);
+    });
+  }
+  /// Makes the index of all rows. The builder takes no more rows then.
+  result<index> try_finish() noexcept {
+    petal_index *handle = nullptr;
+    auto had = detail::tried(
+        [&](petal_error *error) noexcept { return petal_index_builder_finish(builder_.get(), &handle, error); });
+    if (!had) return had.error();
+    return index::adopt(handle);
+  }
+
+#if PETAL_HPP_EXCEPTIONS
+  // The same operations, which throw `petal::error`.
+
+  explicit index_builder(const spec &wanted) : index_builder(try_make(wanted).value()) {}
+  void add(std::uint64_t id, bytes row) { try_add(id, row).value(); }
+  index finish() { return try_finish().value(); }
+#endif
+
+ private:
+  struct release {
+    void operator()(petal_index_builder *builder) const noexcept { petal_index_builder_free(builder); }
+  };
+  std::unique_ptr<petal_index_builder, release> builder_;
+};
+
+#if !PETAL_HPP_EXCEPTIONS
+}  // namespace without_exceptions
+#endif
+}  // namespace petal
+
+#endif  // PETAL_HPP_INDEXES

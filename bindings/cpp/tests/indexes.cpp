@@ -1,0 +1,116 @@
+// Indexes, held to a scan of the same rows.
+#include "common.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t kRows = 300;
+
+// Rows of 64 bits, in groups of three that are near each other.
+std::uint64_t row(std::uint64_t i) { return (number(i / 3) & number(1000 + i / 3)) ^ (number(2000 + i % 3) & 0x8101); }
+
+petal::bytes bits(const std::uint64_t &word) { return petal::bytes(&word, sizeof word); }
+
+petal::spec small(std::uint64_t capacity) {
+  return petal::spec().kind(PETAL_KIND_INDEX).capacity(capacity).set("width", 64).set("attachment_bytes", 20);
+}
+
+petal::index filled() {
+  petal::index index(small(kRows));
+  for (std::uint64_t i = 0; i < kRows; i++) {
+    const std::uint64_t word = row(i);
+    EXPECT_EQ(index.add(10 * i, bits(word)), i);
+  }
+  return index;
+}
+
+double tanimoto(std::uint64_t a, std::uint64_t b) {
+  const auto ones = [](std::uint64_t x) {
+    double sum = 0;
+    for (; x != 0; x &= x - 1) sum++;
+    return sum;
+  };
+  return (a | b) == 0 ? 1 : ones(a & b) / ones(a | b);
+}
+
+bool count(void *context, const petal_index_hit *) noexcept {
+  ++*static_cast<std::uint64_t *>(context);
+  return true;
+}
+
+TEST(Indexes, FindWhatAScanFinds) {
+  const petal::index index = filled();
+  std::vector<std::uint64_t> queries;
+  for (std::uint64_t q = 0; q < kRows; q += 37) {
+    const std::uint64_t query = row(q);
+    queries.push_back(query);
+    std::size_t expected = 0;
+    for (std::uint64_t i = 0; i < kRows; i++) expected += tanimoto(query, row(i)) >= .5;
+    const auto hits = index.at_least(bits(query), .5, petal::search_options().threads(2));
+    ASSERT_EQ(hits.size(), expected);
+    for (const petal_index_hit &hit : hits) EXPECT_EQ(hit.similarity, tanimoto(query, row(hit.id / 10)));
+    const auto top = index.top(bits(query), 3);
+    ASSERT_EQ(top.size(), 3U);
+    EXPECT_EQ(top[0].similarity, 1);
+    EXPECT_EQ(index.top(bits(query), 1000).size(), kRows);
+    EXPECT_EQ(index.at_least(bits(query), 0).size(), kRows);
+    std::uint64_t calls = 0;
+    EXPECT_EQ(index.each_at_least(bits(query), .5, count, &calls), expected);
+    EXPECT_EQ(calls, expected);
+  }
+  const petal::bytes all(queries.data(), 8 * queries.size());
+  const auto best = index.top_many(all, queries.size(), 3);
+  const auto near = index.at_least_many(all, queries.size(), .5, 5);
+  for (std::size_t i = 0; i < queries.size(); i++) {
+    EXPECT_EQ(best[i].size(), 3U);
+    EXPECT_EQ(best[i][0].row, index.top(bits(queries[i]), 1)[0].row);
+    EXPECT_EQ(near[i].size(), std::min<std::size_t>(5, index.at_least(bits(queries[i]), .5).size()));
+  }
+  EXPECT_FALSE(index.try_top_many(all, queries.size() + 1, 3));
+  const auto tversky = index.top(bits(queries[0]), 1, petal::search_options().tversky(1, 0));
+  EXPECT_EQ(tversky[0].similarity, 1);
+}
+
+TEST(Indexes, ChangeAndAreSaved) {
+  petal::index index = filled();
+  EXPECT_FALSE(index.try_add(1, bits(7)));
+  EXPECT_EQ(index.find(50), 5U);
+  EXPECT_EQ(index.remove(50), 1U);
+  EXPECT_EQ(index.find(50), PETAL_NO_ROW);
+  EXPECT_TRUE(index.remove_row(6));
+  EXPECT_FALSE(index.row_at(6).has_value());
+  EXPECT_EQ(index.row_at(7)->first, 70U);
+  EXPECT_EQ(index.copy_row(7).size(), 8U);
+  EXPECT_EQ(index.rows(), kRows);
+  EXPECT_EQ(index.count(), kRows - 2);
+  EXPECT_EQ(index.width(), 64U);
+  index.attach(petal::bytes("names", 5));
+  EXPECT_EQ(index.attachment().size(), 5U);
+  petal::index larger = index.arranged(2 * kRows);
+  larger.merge(index);
+  EXPECT_EQ(larger.count(), 2 * (kRows - 2));
+  EXPECT_EQ(index.merged(larger).count(), 3 * (kRows - 2));
+  const auto image = index.serialize();
+  petal::index loaded = petal::index::load(image.data(), image.size());
+  loaded.verify();
+  EXPECT_EQ(loaded.count(), kRows - 2);
+  EXPECT_EQ(loaded.describe().kind, petal_kind{PETAL_KIND_INDEX});
+  loaded.clear();
+  EXPECT_EQ(loaded.rows(), 0U);
+  EXPECT_FALSE(petal::index::try_make(petal::spec().kind(PETAL_KIND_BLOOM)));
+  EXPECT_FALSE(petal::index().try_top(bits(1), 1));
+}
+
+TEST(Indexes, AreBuilt) {
+  petal::index_builder builder(small(0));
+  for (std::uint64_t i = 0; i < 5000; i++) builder.add(i, bits(i));
+  const petal::index index = builder.finish();
+  EXPECT_EQ(index.rows(), 5000U);
+  EXPECT_EQ(index.top(bits(4097), 1)[0].id, 4097U);
+  EXPECT_FALSE(builder.try_add(1, bits(1)));
+}
+
+}  // namespace

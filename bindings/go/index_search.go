@@ -1,0 +1,202 @@
+package petal
+
+/*
+#include "keys.h"
+*/
+import "C"
+
+import "unsafe"
+
+// Similarity says how the similarity of two rows is measured. With a bits in the query, b in the row, and c in both, each
+// measure is a double from 0 to 1, of which each operation is rounded once.
+type Similarity uint32
+
+const (
+	// Tanimoto is c / (a + b - c), and 1 for two empty rows.
+	Tanimoto Similarity = C.PETAL_SIMILARITY_TANIMOTO
+	// Dice is 2c / (a + b), and 1 for two empty rows.
+	Dice Similarity = C.PETAL_SIMILARITY_DICE
+	// Tversky is c / ((alpha * (a - c) + beta * (b - c)) + c), and 1 if the denominator is 0.
+	Tversky Similarity = C.PETAL_SIMILARITY_TVERSKY
+	// Cosine is c / sqrt(a * b), 1 for two empty rows, and 0 if only one is empty.
+	Cosine Similarity = C.PETAL_SIMILARITY_COSINE
+	// Hamming is (width - (a + b - 2c)) / width: the share of bits in which query and row are equal.
+	Hamming Similarity = C.PETAL_SIMILARITY_HAMMING
+)
+
+// SearchOptions say how to search. The zero value is Tanimoto on one thread.
+type SearchOptions struct {
+	// Similarity is how similarity is measured.
+	Similarity Similarity
+	// Alpha and Beta are the weights of Tversky: of bits that only the query has, and of bits that only the row has.
+	Alpha, Beta float64
+	// Threads is how many threads search; 0 and 1 are one.
+	Threads int
+}
+
+// IndexHit is a row that a search found.
+type IndexHit struct {
+	// ID is the id of the row.
+	ID uint64
+	// Row is the number of the row.
+	Row uint64
+	// Similarity is how similar the row is to the query.
+	Similarity float64
+}
+
+func (o *SearchOptions) raw() C.petal_search_options {
+	raw := C.petal_search_options{struct_size: C.size_t(unsafe.Sizeof(C.petal_search_options{}))}
+	if o != nil {
+		raw.similarity, raw.threads = C.petal_similarity(o.Similarity), C.size_t(max(o.Threads, 0))
+		raw.alpha, raw.beta = C.double(o.Alpha), C.double(o.Beta)
+	}
+	return raw
+}
+
+func rawHits(hits []IndexHit) *C.petal_index_hit {
+	return (*C.petal_index_hit)(unsafe.Pointer(unsafe.SliceData(hits)))
+}
+
+// Top returns the k rows that are most similar to a query, or all if there are fewer. options may be nil. Of rows that
+// are equally similar, those with the least ids come first.
+func (x *Index) Top(query []byte, k int, options *SearchOptions) ([]IndexHit, error) {
+	raw := options.raw()
+	room := int(min(uint64(max(k, 0)), x.Rows()))
+	hits := make([]IndexHit, room)
+	var found C.size_t
+	err := called("petal.Index.Top", func(failure *C.petal_error) {
+		C.petal_go_index_top(x.raw(), nonNil(query), C.size_t(len(query)), C.size_t(room), &raw, rawHits(hits), &found,
+			failure)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return hits[:found:found], nil
+}
+
+// AtLeast returns all rows whose similarity to a query is at least threshold, from 0 to 1, the most similar first.
+// options may be nil.
+func (x *Index) AtLeast(query []byte, threshold float64, options *SearchOptions) ([]IndexHit, error) {
+	raw := options.raw()
+	// Most answers are short. Of a longer one the first search says the length.
+	for room := 256; ; {
+		hits := make([]IndexHit, room)
+		var found C.size_t
+		err := called("petal.Index.AtLeast", func(failure *C.petal_error) {
+			C.petal_go_index_at_least(x.raw(), nonNil(query), C.size_t(len(query)), C.double(threshold), &raw,
+				rawHits(hits), C.size_t(room), &found, failure)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if int(found) <= room {
+			return hits[:found:found], nil
+		}
+		room = int(found)
+	}
+}
+
+// TopMany is [Index.Top] for many queries, which threads share.
+func (x *Index) TopMany(queries [][]byte, k int, options *SearchOptions) ([][]IndexHit, error) {
+	raw := options.raw()
+	room := int(min(uint64(max(k, 0)), x.Rows()))
+	return x.many("petal.Index.TopMany", queries, room,
+		func(all []byte, hits []IndexHit, found []C.size_t, failure *C.petal_error) {
+			C.petal_go_index_top_many(x.raw(), nonNil(all), C.size_t(len(queries)), C.size_t(room), &raw, rawHits(hits),
+				&found[0], failure)
+		})
+}
+
+// AtLeastMany is [Index.AtLeast] for many queries, which threads share. Of each it returns the room most similar rows.
+func (x *Index) AtLeastMany(queries [][]byte, threshold float64, room int, options *SearchOptions) ([][]IndexHit, error) {
+	raw := options.raw()
+	room = int(min(uint64(max(room, 0)), x.Rows()))
+	return x.many("petal.Index.AtLeastMany", queries, room,
+		func(all []byte, hits []IndexHit, found []C.size_t, failure *C.petal_error) {
+			C.petal_go_index_at_least_many(x.raw(), nonNil(all), C.size_t(len(queries)), C.double(threshold), &raw,
+				rawHits(hits), C.size_t(room), &found[0], failure)
+		})
+}
+
+func (x *Index) many(name string, queries [][]byte, room int,
+	search func(all []byte, hits []IndexHit, found []C.size_t, failure *C.petal_error)) ([][]IndexHit, error) {
+	width := int((x.Width() + 7) / 8)
+	all := make([]byte, 0, width*len(queries))
+	for _, query := range queries {
+		if len(query) != width {
+			// The library says what is wrong with a row of such a length.
+			_, err := x.Top(query, 1, nil)
+			return nil, err
+		}
+		all = append(all, query...)
+	}
+	if len(queries) == 0 {
+		// A closed index says so even then.
+		_, err := x.SerializedSize()
+		return nil, err
+	}
+	hits, found := make([]IndexHit, room*len(queries)), make([]C.size_t, len(queries))
+	err := called(name, func(failure *C.petal_error) { search(all, hits, found, failure) })
+	if err != nil {
+		return nil, err
+	}
+	answers := make([][]IndexHit, len(queries))
+	for i := range answers {
+		end := i*room + min(int(found[i]), room)
+		answers[i] = hits[i*room : end : end]
+	}
+	return answers, nil
+}
+
+// IndexBuilder takes any number of rows, and makes an index of them that is arranged for searches.
+type IndexBuilder struct {
+	owner *held[*C.petal_index_builder]
+}
+
+func freeIndexBuilder(handle *C.petal_index_builder) { C.petal_index_builder_free(handle) }
+
+func (b *IndexBuilder) toChange() *C.petal_index_builder {
+	if b == nil {
+		return nil
+	}
+	return b.owner.toChange()
+}
+
+// NewIndexBuilder makes a builder of the index that a spec describes. The Capacity may be 0: the index gets room for as
+// many rows as come.
+func NewIndexBuilder(spec Spec) (*IndexBuilder, error) {
+	raw, err := spec.raw()
+	if err != nil {
+		return nil, err
+	}
+	owner, err := made("petal.NewIndexBuilder", freeIndexBuilder,
+		func(handle **C.petal_index_builder, failure *C.petal_error) {
+			C.petal_index_builder_new(&raw, handle, failure)
+		})
+	if err != nil {
+		return nil, err
+	}
+	return &IndexBuilder{owner}, nil
+}
+
+// Close frees the builder. The error is always nil. Closing twice is allowed.
+func (b *IndexBuilder) Close() error {
+	if b != nil {
+		b.owner.close()
+	}
+	return nil
+}
+
+// Add adds a row under an id of yours.
+func (b *IndexBuilder) Add(id uint64, row []byte) error {
+	return called("petal.IndexBuilder.Add", func(failure *C.petal_error) {
+		C.petal_go_index_builder_add(b.toChange(), C.uint64_t(id), nonNil(row), C.size_t(len(row)), failure)
+	})
+}
+
+// Finish makes the index of all rows. The builder takes no more rows then.
+func (b *IndexBuilder) Finish() (*Index, error) {
+	return indexOf(made("petal.IndexBuilder.Finish", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {
+		C.petal_index_builder_finish(b.toChange(), handle, failure)
+	}))
+}

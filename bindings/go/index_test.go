@@ -1,0 +1,141 @@
+package petal
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/bits"
+	"path/filepath"
+	"testing"
+)
+
+const indexRows = 300
+
+// indexRow returns a row of 64 bits; three rows each are near each other.
+func indexRow(i uint64) uint64 {
+	number := func(i uint64) uint64 { return (i + 1) * 0x9e3779b97f4a7c15 }
+	return number(i/3)&number(1000+i/3) ^ number(2000+i%3)&0x8101
+}
+
+func indexBytes(row uint64) []byte { return binary.LittleEndian.AppendUint64(nil, row) }
+
+func smallIndex(t *testing.T) *Index {
+	t.Helper()
+	x := must(NewIndex(Spec{
+		Kind: "index", Capacity: indexRows, Parameters: map[string]string{"width": "64", "attachment_bytes": "9"},
+	}))
+	t.Cleanup(func() { check(t, x.Close()) })
+	for i := range uint64(indexRows) {
+		if row := must(x.Add(10*i, indexBytes(indexRow(i)))); row != i {
+			t.Fatalf("row %d has the number %d", i, row)
+		}
+	}
+	return x
+}
+
+func tanimotoOf(a, b uint64) float64 {
+	if a|b == 0 {
+		return 1
+	}
+	return float64(bits.OnesCount64(a&b)) / float64(bits.OnesCount64(a|b))
+}
+
+func TestIndexesFindWhatAScanFinds(t *testing.T) {
+	x := smallIndex(t)
+	var queries [][]byte
+	for q := uint64(0); q < indexRows; q += 37 {
+		query, expected := indexRow(q), 0
+		queries = append(queries, indexBytes(query))
+		for i := range uint64(indexRows) {
+			if tanimotoOf(query, indexRow(i)) >= 0.5 {
+				expected++
+			}
+		}
+		hits := must(x.AtLeast(indexBytes(query), 0.5, &SearchOptions{Threads: 2}))
+		if len(hits) != expected {
+			t.Errorf("query %d: %d rows, and a scan finds %d", q, len(hits), expected)
+		}
+		for _, hit := range hits {
+			if hit.Similarity != tanimotoOf(query, indexRow(hit.ID/10)) {
+				t.Errorf("query %d: %v", q, hit)
+			}
+		}
+		if len(must(x.AtLeast(indexBytes(query), 0, nil))) != indexRows {
+			t.Error("a threshold of 0 does not find all rows")
+		}
+		if top := must(x.Top(indexBytes(query), 3, nil)); len(top) != 3 || top[0].Similarity != 1 {
+			t.Errorf("query %d: %v", q, top)
+		}
+	}
+	best, near := must(x.TopMany(queries, 3, nil)), must(x.AtLeastMany(queries, 0.5, 4, nil))
+	for i, query := range queries {
+		if best[i][2] != must(x.Top(query, 3, nil))[2] || near[i][0] != best[i][0] || len(near[i]) > 4 {
+			t.Errorf("many queries: %v, %v", best[i], near[i])
+		}
+	}
+	if _, err := x.TopMany([][]byte{{1}}, 1, nil); !errors.Is(err, ErrOutOfRange) {
+		t.Errorf("a short query: %v", err)
+	}
+	tversky := must(x.Top(queries[0], 1, &SearchOptions{Similarity: Tversky, Alpha: 1}))
+	if tversky[0].Similarity != 1 {
+		t.Errorf("Tversky: %v", tversky)
+	}
+}
+
+func TestIndexesChangeAndAreSaved(t *testing.T) {
+	x := smallIndex(t)
+	if _, err := x.Add(1, indexBytes(7)); !errors.Is(err, ErrFull) {
+		t.Errorf("a full index: %v", err)
+	}
+	if must(x.Find(50, 0)) != 5 || must(x.Remove(50)) != 1 || must(x.Find(50, 0)) != NoRow || !must(x.RemoveRow(6)) {
+		t.Error("rows are not removed")
+	}
+	if row := must(x.RowAt(6)); !row.Removed || row.ID != 0 {
+		t.Errorf("row 6: %v", row)
+	}
+	row := must(x.RowAt(7))
+	if row.ID != 70 || int(row.Count) != bits.OnesCount64(indexRow(7)) {
+		t.Errorf("row 7: %v", row)
+	}
+	if binary.LittleEndian.Uint64(must(x.CopyRow(7))) != indexRow(7) || x.Width() != 64 {
+		t.Error("row 7 has other bits")
+	}
+	check(t, x.Attach([]byte("names")))
+	path := filepath.Join(t.TempDir(), "rows")
+	check(t, x.Save(path))
+	opened := must(OpenIndex(path, nil))
+	defer opened.Close()
+	check(t, opened.Verify())
+	if opened.Rows() != indexRows || opened.Count() != indexRows-2 || string(must(opened.Attachment())) != "names" {
+		t.Error("the file has other rows")
+	}
+	larger := must(opened.Arranged(2 * indexRows))
+	defer larger.Close()
+	check(t, larger.Merge(x))
+	merged := must(x.Merged(larger, 0))
+	defer merged.Close()
+	if larger.Count() != 2*(indexRows-2) || merged.Count() != 3*(indexRows-2) {
+		t.Error("rows were lost on the way")
+	}
+	loaded := must(LoadIndex(must(x.MarshalBinary()), nil))
+	defer loaded.Close()
+	check(t, loaded.Clear())
+	if loaded.Rows() != 0 {
+		t.Error("a cleared index has rows")
+	}
+}
+
+func TestIndexesAreBuilt(t *testing.T) {
+	b := must(NewIndexBuilder(Spec{Kind: "index", Parameters: map[string]string{"width": "64"}}))
+	defer b.Close()
+	for i := range uint64(5000) {
+		check(t, b.Add(i, indexBytes(i)))
+	}
+	x := must(b.Finish())
+	defer x.Close()
+	if hits := must(x.Top(indexBytes(4097), 1, nil)); hits[0].ID != 4097 || x.Rows() != 5000 {
+		t.Errorf("%v", hits)
+	}
+	if err := b.Add(1, indexBytes(1)); !errors.Is(err, ErrContradiction) {
+		t.Errorf("a builder that is done: %v", err)
+	}
+}

@@ -1,0 +1,429 @@
+/*
+ * petal_index.h: indexes, which find rows of bits that are similar to a query. It is experimental: functions may still
+ * change. petal.h has the conventions, which hold for indexes too.
+ *
+ * A row is a fixed number of bits, such as the fingerprint of a molecule or the terms of a document, with an id of
+ * yours. An index finds the rows that are similar to a query:
+ *
+ *     petal_spec spec = PETAL_SPEC_INIT;
+ *     spec.kind = PETAL_KIND_INDEX;
+ *     spec.capacity = 1000;
+ *     petal_spec_set(&spec, "width", 64, NULL);
+ *     petal_index *index = NULL;
+ *     if (petal_index_new(&spec, &index, NULL) != PETAL_OK) return 1;
+ *     for (uint64_t i = 0; i < 1000; i++) {
+ *         uint64_t row = i * i;
+ *         petal_index_add(index, i, &row, sizeof row, NULL, NULL);
+ *     }
+ *     uint64_t query = 0xff;
+ *     petal_index_hit hits[3];
+ *     size_t found = 0;
+ *     if (petal_index_top(index, &query, sizeof query, 3, NULL, hits, &found, NULL) != PETAL_OK) return 1;
+ *     for (size_t i = 0; i < found; i++) printf("%d: %.3f\n", (int)hits[i].id, hits[i].similarity);
+ *     petal_index_free(index);
+ *
+ * An index uses these fields of its spec: capacity (the rows that there is room for), hash function, seed, key and
+ * parameters. The kind is `PETAL_KIND_INDEX`, or 0 if you set no parameter. `width` is the number of bits of a row,
+ * from 64 to 65536, and 1024 unless you set it. `fold` is the length of the fold that is kept beside each row; `store`
+ * says whether the index keeps rows, columns or both. docs/index.md explains these parameters.
+ *
+ * A row is ceil(width / 8) bytes: bit i of the row is bit i % 8 of byte i / 8, and bits after the last one are 0. Rows
+ * have numbers, from 0 on in the order in which they came.
+ *
+ * Answers are exact. With a bits in the query, b in the row, and c in both, a similarity is the double that the
+ * comment of its constant says, with each operation rounded once. A row is found if that double is at least the
+ * threshold. Of rows that are equally similar, those with the least ids come first, then those with the least numbers.
+ */
+
+#ifndef PETAL_INDEX_H
+#define PETAL_INDEX_H
+
+#include <petal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** An index. Free it with `petal_index_free()`. */
+typedef struct petal_index petal_index;
+
+/** Makes an empty index. */
+petal_status petal_index_new(const petal_spec *spec, petal_index **index, petal_error *error);
+
+/**
+ * Frees an index. If you changed an image in place, this function brings the image up to date first. Call
+ * `petal_index_sync()` before if you want to know whether that works. NULL is allowed.
+ */
+void petal_index_free(petal_index *index);
+
+/** Copies an index, wherever the index lives, into memory of its own. */
+petal_status petal_index_copy(const petal_index *index, petal_index **copy, petal_error *error);
+
+/**
+ * Adds a row under an id of yours, and writes the number of the row, which is nullable. Several rows may have one id.
+ * `length` is the number of bytes of a row. Returns `PETAL_ERR_FULL` if the index has as many rows as its capacity.
+ */
+petal_status petal_index_add(petal_index *index,
+                             uint64_t id,
+                             const void *row,
+                             size_t length,
+                             uint64_t *number,
+                             petal_error *error);
+
+/**
+ * Removes all rows with an id, and writes how many these were, which is nullable. Reads all ids. A removed row keeps
+ * its number and its place, and is found no more. `petal_index_arranged()` makes an index without such rows.
+ */
+petal_status petal_index_remove(petal_index *index, uint64_t id, uint64_t *removed, petal_error *error);
+
+/**
+ * Removes the row with a number, and writes whether it was there, which is nullable. Returns
+ * `PETAL_ERR_OUT_OF_RANGE` for a number that no row has.
+ */
+petal_status petal_index_remove_row(petal_index *index, uint64_t row, bool *removed, petal_error *error);
+
+/**
+ * Returns how many rows have numbers, with those that were removed: the number of the next row. Constant time. 0 for
+ * NULL.
+ */
+uint64_t petal_index_rows(const petal_index *index);
+
+/** Returns how many rows there are, without those that were removed. Reads a bit of each row. 0 for NULL. */
+uint64_t petal_index_count(const petal_index *index);
+
+/** Returns the number of bits of a row; 0 for NULL. */
+uint64_t petal_index_width(const petal_index *index);
+
+/**
+ * Writes the id of the row with a number, and how many bits the row has set. `is_there` becomes false if the row was
+ * removed, and the others are then not written. All outputs are nullable.
+ */
+petal_status petal_index_row_at(const petal_index *index,
+                                uint64_t row,
+                                bool *is_there,
+                                uint64_t *id,
+                                uint64_t *count,
+                                petal_error *error);
+
+/**
+ * Copies the bits of the row with a number, also of one that was removed. `length` is the number of bytes of a row.
+ */
+petal_status petal_index_copy_row(const petal_index *index,
+                                  uint64_t row,
+                                  void *bytes,
+                                  size_t length,
+                                  petal_error *error);
+
+/**
+ * Writes the number of the first row with an id, from the row `from` on, that was not removed. `row` becomes
+ * `PETAL_NO_ROW` if there is none. Reads ids until then.
+ */
+petal_status petal_index_find(const petal_index *index, uint64_t id, uint64_t from, uint64_t *row, petal_error *error);
+
+/** The number of no row. */
+#define PETAL_NO_ROW 18446744073709551615ull
+
+/**
+ * Appends all rows of `other` to `index`, without those that were removed. Returns `PETAL_ERR_INCOMPATIBLE` if the
+ * indexes differ in `width`, `nesting`, `feature_bits`, hash function, seed or key. Returns `PETAL_ERR_FULL` if there
+ * is no room for all rows.
+ */
+petal_status petal_index_merge(petal_index *index, const petal_index *other, petal_error *error);
+
+/**
+ * Makes an index, in memory of its own, with room for `capacity` rows; 0 is as many as there are. Removed rows are
+ * left out, and the others are in the order of their numbers of set bits, then of their ids. Searches are the fastest
+ * so. Rows have new numbers. Saving the result in place of the old file is how an index becomes larger.
+ */
+petal_status petal_index_arranged(const petal_index *index,
+                                  uint64_t capacity,
+                                  petal_index **arranged,
+                                  petal_error *error);
+
+/**
+ * Makes an arranged index of the rows of two, with room for `capacity` rows; 0 is as many as there are. The attachment
+ * is that of `index`.
+ */
+petal_status petal_index_merged(const petal_index *index,
+                                const petal_index *other,
+                                uint64_t capacity,
+                                petal_index **merged,
+                                petal_error *error);
+
+/**
+ * Keeps bytes of your own in the image, in place of those that were there before. Returns `PETAL_ERR_TOO_LARGE` if
+ * they are more than the parameter `attachment_bytes` has room for.
+ */
+petal_status petal_index_attach(petal_index *index, const void *bytes, size_t length, petal_error *error);
+
+/**
+ * Copies the bytes that `petal_index_attach()` kept, as far as `room` goes. `length` becomes the number of all kept
+ * bytes. `buffer` may be NULL if `room` is 0.
+ */
+petal_status petal_index_attachment(const petal_index *index,
+                                    void *buffer,
+                                    size_t room,
+                                    size_t *length,
+                                    petal_error *error);
+
+/** Removes all rows and the attachment. */
+petal_status petal_index_clear(petal_index *index, petal_error *error);
+
+/**
+ * Returns what this index can do now: `PETAL_CAN_*`, ORed. An index that is open for reading can do less than its
+ * kind. 0 for NULL.
+ */
+uint64_t petal_index_capabilities(const petal_index *index);
+
+
+/*
+ * INDEXES: BUILDERS
+ *
+ * A builder takes any number of rows, and makes an index of them whose rows are arranged for searches.
+ */
+
+/** A builder of an index. Free it with `petal_index_builder_free()`. */
+typedef struct petal_index_builder petal_index_builder;
+
+/**
+ * Makes a builder of the index that a spec describes. The index gets room for as many rows as come, and for the
+ * capacity of the spec if that is more; the capacity may be 0.
+ */
+petal_status petal_index_builder_new(const petal_spec *spec, petal_index_builder **builder, petal_error *error);
+
+/** Frees a builder. NULL is allowed. */
+void petal_index_builder_free(petal_index_builder *builder);
+
+/** Adds a row under an id of yours. `length` is the number of bytes of a row. */
+petal_status petal_index_builder_add(petal_index_builder *builder,
+                                     uint64_t id,
+                                     const void *row,
+                                     size_t length,
+                                     petal_error *error);
+
+/** Makes the index of all rows that were added. The builder takes no more rows then, and you free it all the same. */
+petal_status petal_index_builder_finish(petal_index_builder *builder, petal_index **index, petal_error *error);
+
+
+/*
+ * INDEXES: IMAGES AND FILES
+ *
+ * The image of an index has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
+ */
+
+/** Opens a file that is an image. `options` is nullable. */
+petal_status petal_index_open(const char *path,
+                              const petal_open_options *options,
+                              petal_index **index,
+                              petal_error *error);
+
+/**
+ * Opens the image at `offset`, a multiple of 8, of an open file, as `petal_filter_open_descriptor()` does. `options`
+ * is nullable.
+ */
+petal_status petal_index_open_descriptor(intptr_t descriptor,
+                                         uint64_t offset,
+                                         const petal_open_options *options,
+                                         petal_index **index,
+                                         petal_error *error);
+
+/**
+ * Opens the image at the start of a buffer, aligned to 8. If the image opens in place, the buffer must outlive the
+ * handle. The library writes to the buffer only with `PETAL_OPEN_WRITE`. `options` is nullable.
+ */
+petal_status petal_index_open_in_buffer(void *buffer,
+                                        size_t length,
+                                        const petal_open_options *options,
+                                        petal_index **index,
+                                        petal_error *error);
+
+/**
+ * Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
+ * function ignores the mode in `options`, which is nullable.
+ */
+petal_status petal_index_load(const void *image,
+                              size_t length,
+                              const petal_open_options *options,
+                              petal_index **index,
+                              petal_error *error);
+
+/** The size of the image in bytes. */
+petal_status petal_index_serialized_size(const petal_index *index, uint64_t *size, petal_error *error);
+
+/** Writes the image into a buffer of at least `petal_index_serialized_size()` bytes. `written` is nullable. */
+petal_status petal_index_serialize(const petal_index *index,
+                                   void *buffer,
+                                   size_t length,
+                                   size_t *written,
+                                   petal_error *error);
+
+/**
+ * Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
+ * `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+ */
+petal_status petal_index_serialize_to(const petal_index *index,
+                                      petal_write_callback write,
+                                      void *context,
+                                      petal_error *error);
+
+/** Writes the image to a file, atomically, as `petal_filter_save()` does. */
+petal_status petal_index_save(const petal_index *index, const char *path, petal_error *error);
+
+/**
+ * Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
+ * their checksums, or if no index can have such bytes.
+ */
+petal_status petal_index_verify(const petal_index *index, petal_error *error);
+
+/**
+ * Describes an index. `bits` is the number of bits that there is room for in rows. `capacity` counts rows, and
+ * `offered` counts the rows that were not removed. Constant time: reads only the header.
+ */
+petal_status petal_index_describe(const petal_index *index, petal_description *description, petal_error *error);
+
+/** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. */
+petal_status petal_index_sync(petal_index *index, petal_error *error);
+
+/** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
+petal_status petal_index_vouch(petal_index *index, petal_error *error);
+
+
+/*
+ * INDEXES: SEARCHES
+ */
+
+/** How similarity is measured: one of `PETAL_SIMILARITY_*`. */
+typedef uint32_t petal_similarity;
+
+/** c / (a + b - c), and 1 for two empty rows. */
+#define PETAL_SIMILARITY_TANIMOTO 0
+/** 2c / (a + b), and 1 for two empty rows. */
+#define PETAL_SIMILARITY_DICE 1
+/** c / ((alpha * (a - c) + beta * (b - c)) + c), and 1 if the denominator is 0. */
+#define PETAL_SIMILARITY_TVERSKY 2
+/** c / sqrt(a * b), 1 for two empty rows, and 0 if only one is empty. */
+#define PETAL_SIMILARITY_COSINE 3
+/** (width - (a + b - 2c)) / width: the share of bits in which query and row are equal. */
+#define PETAL_SIMILARITY_HAMMING 4
+
+/** How to search. NULL stands for all zeros. */
+typedef struct petal_search_options {
+  /** sizeof(petal_search_options), or 0 for its size in the first release. */
+  size_t struct_size;
+  /**
+   * How many threads search, the caller's included; 0 and 1 mean the caller's only. Other threads run only during
+   * the call. The answer is the same.
+   */
+  size_t threads;
+  /**
+   * Nullable. The caller's thread calls it with the rows that are done and those in all; with many queries it counts
+   * queries. If it returns false, the call returns `PETAL_ERR_CANCELLED`.
+   */
+  petal_progress_callback progress;
+  /** The function passes this pointer to `progress`. */
+  void *progress_context;
+  /** The weight of bits that only the query has, from 0 to 1e9. Only for `PETAL_SIMILARITY_TVERSKY`. */
+  double alpha;
+  /** The weight of bits that only the row has, from 0 to 1e9. Only for `PETAL_SIMILARITY_TVERSKY`. */
+  double beta;
+  /** How similarity is measured; 0 is Tanimoto. */
+  petal_similarity similarity;
+  /** 0. */
+  uint32_t reserved;
+} petal_search_options;
+/** A `petal_search_options` of this header's size, all else 0. */
+#define PETAL_SEARCH_OPTIONS_INIT PETAL_INIT(petal_search_options)
+
+/** A row that a search found. */
+typedef struct petal_index_hit {
+  /** The id of the row. */
+  uint64_t id;
+  /** The number of the row. */
+  uint64_t row;
+  /** How similar the row is to the query. */
+  double similarity;
+} petal_index_hit;
+
+/**
+ * Takes a row that a search found. Return false to end the search. The callback must not unwind (throw) through the
+ * library.
+ */
+typedef bool (*petal_index_hit_callback)(void *context, const petal_index_hit *hit);
+
+/**
+ * Finds the `k` rows that are most similar to a query, or all rows if there are fewer. `length` is the number of bytes
+ * of a row. The function writes the rows to `hits`, which has room for `k` and may be NULL if `k` is 0. `found`
+ * becomes their number. `options` is nullable.
+ */
+petal_status petal_index_top(const petal_index *index,
+                             const void *query,
+                             size_t length,
+                             size_t k,
+                             const petal_search_options *options,
+                             petal_index_hit *hits,
+                             size_t *found,
+                             petal_error *error);
+
+/**
+ * Finds all rows whose similarity to a query is at least `threshold`, from 0 to 1. The function writes the `room` most
+ * similar ones to `hits`, which may be NULL if `room` is 0. `found` becomes the number of all that there are.
+ * `options` is nullable.
+ */
+petal_status petal_index_at_least(const petal_index *index,
+                                  const void *query,
+                                  size_t length,
+                                  double threshold,
+                                  const petal_search_options *options,
+                                  petal_index_hit *hits,
+                                  size_t room,
+                                  size_t *found,
+                                  petal_error *error);
+
+/**
+ * Gives the rows that `petal_index_at_least()` finds to `each`, in the order of their numbers and while the search
+ * goes on. The function passes `context`, which may be NULL, to `each`. `found` becomes the number of rows that `each`
+ * got, and is nullable. The search runs on the caller's thread alone. `options` is nullable.
+ */
+petal_status petal_index_each_at_least(const petal_index *index,
+                                       const void *query,
+                                       size_t length,
+                                       double threshold,
+                                       const petal_search_options *options,
+                                       petal_index_hit_callback each,
+                                       void *context,
+                                       uint64_t *found,
+                                       petal_error *error);
+
+/**
+ * `petal_index_top()` for `count` queries, which follow each other in `queries`. Query i gets `found[i]` hits from
+ * `hits[i * k]` on. Threads share the queries. `options` is nullable.
+ */
+petal_status petal_index_top_many(const petal_index *index,
+                                  const void *queries,
+                                  size_t count,
+                                  size_t k,
+                                  const petal_search_options *options,
+                                  petal_index_hit *hits,
+                                  size_t *found,
+                                  petal_error *error);
+
+/**
+ * `petal_index_at_least()` for `count` queries, which follow each other in `queries`. Query i gets the `room` most
+ * similar rows from `hits[i * room]` on, and `found[i]` becomes the number of all that there are. Threads share the
+ * queries. `options` is nullable.
+ */
+petal_status petal_index_at_least_many(const petal_index *index,
+                                       const void *queries,
+                                       size_t count,
+                                       double threshold,
+                                       const petal_search_options *options,
+                                       petal_index_hit *hits,
+                                       size_t room,
+                                       size_t *found,
+                                       petal_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  /* PETAL_INDEX_H */

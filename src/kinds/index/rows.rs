@@ -1,0 +1,340 @@
+//! The rows of an index over a payload: reading one, adding one, and what a payload has to hold.
+
+use super::layout::{ARRANGED, ATTACHED, ROWS, Shape, State};
+use crate::bits::is_zero_from;
+use crate::contract::{Base, Payload, change_words, over_base};
+use crate::error::{Result, error};
+use crate::storage::try_vec;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// The payload of an index.
+pub struct Rows {
+    base: Base,
+    shape: Shape,
+}
+
+impl Payload for Rows {
+    over_base!();
+
+    fn check_payload(&self) -> Result<()> {
+        self.check_state()?;
+        self.check_rows()?;
+        self.check_columns()?;
+        self.check_rest()
+    }
+
+    fn check_state(&self) -> Result<()> {
+        self.shape.check_state(self.words())
+    }
+}
+
+impl Rows {
+    /// The kind over a payload.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`](crate::Status::Corrupt) for a geometry that the kind cannot have.
+    pub fn over(base: Base) -> Result<Rows> {
+        let shape = base.known(Shape::of(base.geometry()))?;
+        Ok(Rows { base, shape })
+    }
+
+    /// How the payload lies.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The words of the payload.
+    pub fn words(&self) -> &[AtomicU64] {
+        self.base.words().shared()
+    }
+
+    /// The state, with bounds that hold whatever another handle writes meanwhile.
+    pub fn state(&self) -> State {
+        let state = self.shape.state(self.words());
+        let rows = state.rows.min(self.shape.capacity);
+        State { rows, arranged: state.arranged.min(rows), attachment: state.attachment }
+    }
+
+    fn word(&self, word: usize) -> u64 {
+        self.words()[word].load(Ordering::Relaxed)
+    }
+
+    /// How many bits a row has set.
+    #[inline]
+    pub fn count(&self, row: u64) -> u64 {
+        let (word, shift) = self.shape.count(row);
+        self.word(word) >> shift & 0xffff_ffff
+    }
+
+    /// The id of a row.
+    #[inline]
+    pub fn id(&self, row: u64) -> u64 {
+        self.word(self.shape.id(row))
+    }
+
+    /// Whether a row was removed.
+    #[inline]
+    pub fn is_removed(&self, row: u64) -> bool {
+        self.word(self.shape.removed().start + (row / 64) as usize) >> (row % 64) & 1 == 1
+    }
+
+    /// Bit `bit` of a row.
+    pub fn bit(&self, row: u64, bit: u64) -> bool {
+        let (word, place) = match self.shape.store.has_rows() {
+            true => (self.shape.row(row).start + (bit / 64) as usize, bit % 64),
+            false => (self.shape.column(bit).start + (row / 64) as usize, row % 64),
+        };
+        self.word(word) >> place & 1 == 1
+    }
+
+    /// Copies a row into words, as many as a row has.
+    pub fn copy_row(&self, row: u64, into: &mut [u64]) {
+        if self.shape.store.has_rows() {
+            for (to, from) in into.iter_mut().zip(&self.words()[self.shape.row(row)]) {
+                *to = from.load(Ordering::Relaxed);
+            }
+            return;
+        }
+        into.fill(0);
+        for bit in 0..self.shape.width {
+            into[(bit / 64) as usize] |= u64::from(self.bit(row, bit)) << (bit % 64);
+        }
+    }
+
+    /// Refuses rows whose words contradict their counts or folds, or that are not in the order that the state says.
+    fn check_rows(&self) -> Result<()> {
+        let (shape, state) = (self.shape, self.state());
+        let (mut row, mut folded) = (zeros(shape.row_words())?, zeros(shape.fold_words())?);
+        let mut before = 0;
+        for number in 0..state.rows {
+            let count = self.count(number);
+            if number < state.arranged && count < before {
+                return Err(error!(Corrupt, "row {number} of the index has {count} bits, and an earlier one {before}"));
+            }
+            before = count;
+            if count > shape.width {
+                let width = shape.width;
+                return Err(error!(Corrupt, "row {number} of the index has a count of {count}, of width = {width}"));
+            }
+            if !shape.store.has_rows() {
+                continue;
+            }
+            self.copy_row(number, &mut row);
+            fold(&row, &mut folded);
+            let stored = &self.words()[shape.folds(number..number + 1)];
+            let is_fold = folded.iter().zip(stored).all(|(fold, stored)| *fold == stored.load(Ordering::Relaxed));
+            let ones: u64 = row.iter().map(|word| u64::from(word.count_ones())).sum();
+            if ones != count || row.last().is_some_and(|last| last & beyond(shape.width) != 0) || !is_fold {
+                return Err(error!(Corrupt, "row {number} of the index contradicts its count, its fold or its width"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses columns that contradict the rows or, without these, the rows' counts.
+    fn check_columns(&self) -> Result<()> {
+        let (shape, rows) = (self.shape, self.state().rows);
+        if !shape.store.has_columns() {
+            return Ok(());
+        }
+        let mut block = [0; 64];
+        for start in (0..rows).step_by(64) {
+            let end = rows.min(start + 64);
+            let mut counts = [0; 64];
+            for word in 0..shape.row_words() {
+                for (bit, to) in block.iter_mut().enumerate() {
+                    let bit = 64 * word as u64 + bit as u64;
+                    *to = match bit < shape.width {
+                        true => self.word(shape.column(bit).start + (start / 64) as usize),
+                        false => 0,
+                    };
+                }
+                transpose(&mut block);
+                for row in start..end {
+                    let (place, bits) = ((row - start) as usize, block[(row - start) as usize]);
+                    counts[place] += u64::from(bits.count_ones());
+                    if shape.store.has_rows() && self.word(shape.row(row).start + word) != bits {
+                        return Err(error!(Corrupt, "row {row} of the index contradicts its columns"));
+                    }
+                }
+            }
+            if let Some(row) = (start..end).find(|row| self.count(*row) != counts[(row - start) as usize]) {
+                return Err(error!(Corrupt, "row {row} of the index contradicts its count"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses bits that are set where nothing is. The place after the last row may have what is left of a row that
+    /// was not finished.
+    fn check_rest(&self) -> Result<()> {
+        let (shape, state) = (self.shape, self.state());
+        let first = (state.rows + 1).min(shape.capacity);
+        let wrong = |what: &str| Err(error!(Corrupt, "the index has bits set in {what} after its last row"));
+        let all = self.words();
+        let (rows, folds) = (shape.rows(first..first).start, shape.folds(first..first).start);
+        let parts = [
+            ("rows", rows..shape.folds(0..0).start, 0),
+            ("folds", folds..shape.count(0).0, 0),
+            ("counts", shape.count(0).0..shape.id(0), 32 * first),
+            ("ids", shape.id(first)..shape.removed().start, 0),
+            ("removed rows", shape.removed(), first),
+        ];
+        for (what, words, from) in parts {
+            if !is_zero_from(&all[words], from) {
+                return wrong(what);
+            }
+        }
+        if shape.store.has_columns() && (0..shape.width).any(|bit| !is_zero_from(&all[shape.column(bit)], first)) {
+            return wrong("columns");
+        }
+        if !is_zero_from(&all[shape.attachment()], 8 * state.attachment) {
+            return Err(error!(Corrupt, "the index has bits set after its attachment"));
+        }
+        Ok(())
+    }
+
+    /// Adds a row, given as the words of a row. Returns its number.
+    ///
+    /// # Errors
+    /// [`Status::Full`](crate::Status::Full); the errors of changed words. Nothing has changed then.
+    pub fn add(&mut self, id: u64, row: &[u64]) -> Result<u64> {
+        let (shape, state) = (self.shape, self.state());
+        let number = state.rows;
+        if number == shape.capacity {
+            return Err(error!(Full, "the index is full: it has {number} rows, its capacity"));
+        }
+        let count: u64 = row.iter().map(|word| u64::from(word.count_ones())).sum();
+        let (count_word, shift) = shape.count(number);
+        let removed = shape.removed().start + (number / 64) as usize;
+        let places = [
+            shape.row(number),
+            shape.folds(number..number + 1),
+            count_word..count_word + 1,
+            shape.id(number)..shape.id(number) + 1,
+            removed..removed + 1,
+            shape.state_start()..shape.state_start() + 1,
+        ];
+        let columns = if shape.store.has_columns() { shape.width } else { 0 };
+        let mut changed = try_vec(places.len() + columns as usize)?;
+        changed.extend(places);
+        changed.extend((0..columns).map(|bit| {
+            let word = shape.column(bit).start + (number / 64) as usize;
+            word..word + 1
+        }));
+        change_words(self, &changed, |rows| {
+            let words = rows.base.writable_at_once()?;
+            if shape.store.has_rows() {
+                words[shape.row(number)].copy_from_slice(row);
+            }
+            fold(row, &mut words[shape.folds(number..number + 1)]);
+            words[count_word] = words[count_word] & !(0xffff_ffff << shift) | count << shift;
+            words[shape.id(number)] = id;
+            words[removed] &= !(1 << (number % 64));
+            if shape.store.has_columns() {
+                for bit in 0..shape.width {
+                    let word = &mut words[shape.column(bit).start + (number / 64) as usize];
+                    let set = row[(bit / 64) as usize] >> (bit % 64) & 1;
+                    *word = *word & !(1 << (number % 64)) | set << (number % 64);
+                }
+            }
+            Some(())
+        })?
+        .ok_or(crate::Status::Internal)?;
+        // Readers that see the new number see the row.
+        let words = self.words();
+        words[shape.state_start() + ROWS].store(number + 1, Ordering::Release);
+        if state.arranged == number && (number == 0 || self.count(number - 1) <= count) {
+            words[shape.state_start() + ARRANGED].store(number + 1, Ordering::Release);
+        }
+        self.base.add_count(1);
+        Ok(number)
+    }
+
+    /// Removes a row. Returns false if it was removed before.
+    ///
+    /// # Errors
+    /// The errors of changed words. Nothing has changed then.
+    pub fn remove(&mut self, row: u64) -> Result<bool> {
+        if self.is_removed(row) {
+            return Ok(false);
+        }
+        let word = self.shape.removed().start + (row / 64) as usize;
+        change_words(self, core::slice::from_ref(&(word..word + 1)), |rows| {
+            // Readers of the image see the word as it was or as it is.
+            rows.words()[word].fetch_or(1 << (row % 64), Ordering::Relaxed);
+        })?;
+        self.base.subtract_count(1);
+        Ok(true)
+    }
+
+    /// Keeps bytes of the caller's own, of which there are at most as many as there is room for.
+    ///
+    /// # Errors
+    /// The errors of changed words. Nothing has changed then.
+    pub fn attach(&mut self, bytes: &[u8]) -> Result<()> {
+        let (room, state) = (self.shape.attachment(), self.shape.state_start());
+        change_words(self, &[room.clone(), state..state + 8], |rows| {
+            let words = rows.base.writable_at_once()?;
+            let room = &mut words[room];
+            room.fill(0);
+            for (word, bytes) in room.iter_mut().zip(bytes.chunks(8)) {
+                let mut eight = [0; 8];
+                eight[..bytes.len()].copy_from_slice(bytes);
+                *word = u64::from_le_bytes(eight);
+            }
+            words[state + ATTACHED] = bytes.len() as u64;
+            Some(())
+        })?
+        .ok_or_else(|| crate::Status::Internal.into())
+    }
+
+    /// Removes everything.
+    ///
+    /// # Errors
+    /// The errors of changed words.
+    pub fn clear(&mut self) -> Result<()> {
+        self.base.writable()?.fill(0);
+        self.base.set_count(0);
+        Ok(())
+    }
+}
+
+/// A vector of so many zeros.
+fn zeros(words: usize) -> Result<Vec<u64>> {
+    let mut zeros = try_vec(words)?;
+    zeros.resize(words, 0);
+    Ok(zeros)
+}
+
+/// The bits of a row's last word that are after the row's last bit.
+pub fn beyond(width: u64) -> u64 {
+    if width.is_multiple_of(64) { 0 } else { u64::MAX << (width % 64) }
+}
+
+/// Makes bit j of word i bit i of word j.
+pub fn transpose(block: &mut [u64; 64]) {
+    let (mut size, mut mask) = (32, 0xffff_ffff_u64);
+    while size > 0 {
+        let mut row = 0;
+        while row < 64 {
+            let moved = (block[row] >> size ^ block[row + size]) & mask;
+            block[row] ^= moved << size;
+            block[row + size] ^= moved;
+            row = (row + size + 1) & !size;
+        }
+        size /= 2;
+        mask ^= mask << size;
+    }
+}
+
+/// Folds a row, which makes word j of the fold the exclusive or of the row's words j, j + n, j + 2n and so on.
+pub fn fold(row: &[u64], fold: &mut [u64]) {
+    fold.fill(0);
+    if fold.is_empty() {
+        return;
+    }
+    for words in row.chunks(fold.len()) {
+        fold.iter_mut().zip(words).for_each(|(to, word)| *to ^= word);
+    }
+}

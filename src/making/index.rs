@@ -1,0 +1,128 @@
+//! Makes indexes: of any number of rows, and anew from others.
+
+use super::create::create_index;
+use crate::contract::Base;
+use crate::error::Result;
+#[cfg(doc)]
+use crate::error::Status;
+use crate::format::Header;
+use crate::handle::image::Image;
+use crate::handle::index::Index;
+use crate::kinds::index::layout::Shape;
+use crate::spec::Spec;
+use crate::storage::Words;
+
+/// Takes rows, as many as come, and makes an index of them whose rows are arranged.
+pub struct IndexBuilder {
+    index: Index,
+    /// The capacity that the spec asks for; 0 is as many rows as come.
+    capacity: u64,
+}
+
+impl core::fmt::Debug for IndexBuilder {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("IndexBuilder").field("index", &self.index).finish_non_exhaustive()
+    }
+}
+
+/// How many rows a builder has room for at first.
+const FIRST: u64 = 1024;
+
+impl IndexBuilder {
+    /// A builder of the index that a spec describes. The index has room for as many rows as come, and for the spec's
+    /// capacity if that is more.
+    ///
+    /// # Errors
+    /// As [`create_index`].
+    pub fn new(spec: &Spec) -> Result<IndexBuilder> {
+        let first = if spec.bits == 0 { Spec { capacity: FIRST, ..*spec } } else { *spec };
+        let index = create_index(&first)?;
+        Ok(IndexBuilder { capacity: if spec.bits == 0 { spec.capacity } else { index.capacity() }, index })
+    }
+
+    /// The rows so far.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// Adds a row with an id.
+    ///
+    /// # Errors
+    /// The errors of [`Index::add`] but [`Status::Full`]; [`Status::TooLarge`]; [`Status::OutOfMemory`].
+    pub fn add(&mut self, id: u64, row: &[u8]) -> Result<()> {
+        if self.index.rows() == self.index.capacity() {
+            self.index = self.index.copied(self.index.capacity().saturating_mul(2))?;
+        }
+        self.index.add(id, row).map(drop)
+    }
+
+    /// The index of all rows that were added, in the order of their numbers of set bits, then of their ids.
+    ///
+    /// # Errors
+    /// [`Status::TooLarge`]; [`Status::OutOfMemory`].
+    pub fn build(&self) -> Result<Index> {
+        self.index.arranged(self.capacity.max(self.index.rows()).max(1))
+    }
+
+    /// [`IndexBuilder::build`] as the builder's end.
+    ///
+    /// # Errors
+    /// As [`IndexBuilder::build`].
+    pub fn finish(self) -> Result<Index> {
+        self.build()
+    }
+}
+
+impl Index {
+    /// A copy in memory of its own with room for `capacity` rows, in the same order, without removed rows.
+    fn copied(&self, capacity: u64) -> Result<Index> {
+        self.copy_in_order(capacity, 0..self.rows())
+    }
+
+    /// A copy in memory of its own, with room for `capacity` rows. Removed rows are left out, and the others are in
+    /// the order of their numbers of set bits, then of their ids. Searches read least so. Rows have new numbers.
+    ///
+    /// # Errors
+    /// [`Status::Full`] if there are more than `capacity` rows; [`Status::TooLarge`]; [`Status::OutOfMemory`].
+    pub fn arranged(&self, capacity: u64) -> Result<Index> {
+        let mut order: Vec<u64> = crate::storage::try_vec(self.rows() as usize)?;
+        order.extend(0..self.rows());
+        order.sort_unstable_by_key(|row| (self.rows.count(*row), self.rows.id(*row), *row));
+        self.copy_in_order(capacity, order.into_iter())
+    }
+
+    /// An arranged index, in memory of its own, of the rows of this one and of another ([`Index::merge`]) with room for
+    /// `capacity` rows. The attachment is that of this one.
+    ///
+    /// # Errors
+    /// The errors of [`Index::merge`] and of [`Index::arranged`].
+    pub fn merged(&self, other: &Index, capacity: u64) -> Result<Index> {
+        let mut both = self.copied((self.len() + other.len()).max(1))?;
+        both.merge(other)?;
+        both.arranged(capacity)
+    }
+
+    fn copy_in_order(&self, capacity: u64, order: impl Iterator<Item = u64>) -> Result<Index> {
+        let base = self.base();
+        let geometry = Shape { capacity: capacity.max(1), ..*self.shape() }.geometry()?;
+        // Not by a spec, which has no secret key. Rows that nobody vouches for are so in the copy too.
+        let header = Header {
+            geometry,
+            capacity: capacity.max(1),
+            count: 0,
+            dirty: base.is_unvouched(),
+            ..base.header().clone()
+        };
+        let words = Words::zeroed(geometry.payload_bytes)?;
+        let base = Base::new(base.row(), header, base.hasher().clone(), words).with_instructions(base.instructions());
+        let mut copy = Index::over(base)?;
+        let mut words = crate::storage::try_vec(self.shape().row_words())?;
+        words.resize(self.shape().row_words(), 0);
+        for row in order.filter(|row| !self.rows.is_removed(*row)) {
+            self.rows.copy_row(row, &mut words);
+            copy.rows.add(self.rows.id(row), &words)?;
+        }
+        copy.attach(&self.attachment()?)?;
+        Ok(copy)
+    }
+}

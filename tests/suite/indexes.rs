@@ -1,0 +1,524 @@
+//! Indexes: rows of bits that are searched. Every answer is compared with a scan of a list of the same rows.
+
+use crate::common::{SECRET, golden, image, is_soak, mix};
+use petal::kinds::index::ROW;
+use petal::{
+    HashFunction, Hit, Image, Index, IndexBuilder, Kernel, Mode, OpenOptions, SearchOptions, Similarity, Spec, Status,
+    create_index, load_as, open_as,
+};
+
+/// Random numbers, the same every time: `mix` of 1, 2, 3 and so on from a seed.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(1);
+        mix(self.0)
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
+    }
+
+    /// A row with so many bits, or fewer.
+    fn row(&mut self, width: u64, bits: u64) -> Vec<u8> {
+        let mut row = vec![0; width.div_ceil(8) as usize];
+        (0..bits).for_each(|_| flip(&mut row, self.below(width)));
+        row
+    }
+}
+
+fn flip(row: &mut [u8], bit: u64) {
+    row[(bit / 8) as usize] ^= 1 << (bit % 8);
+}
+
+fn spec(capacity: u64, settings: &[(&str, f64)]) -> Spec {
+    let mut spec = Spec { kind: Some(ROW.kind), capacity, ..Spec::default() };
+    for (name, value) in settings {
+        spec.set(ROW.parameter(name).unwrap(), *value).unwrap();
+    }
+    spec
+}
+
+/// Rows as a list: ids with rows, in the order in which they came.
+type Rows = Vec<(u64, Vec<u8>)>;
+
+/// Rows that are near each other in groups, and an empty row, a full row, equal rows, and equal ids.
+fn rows(random: &mut Random, width: u64, count: u64) -> Rows {
+    let mut rows: Rows = Vec::new();
+    while (rows.len() as u64) < count {
+        let bits = 1 + random.below(width / 4);
+        let group = random.row(width, bits);
+        for _ in 0..12 {
+            let mut row = group.clone();
+            let flips = random.below(1 + bits / 2);
+            (0..flips).for_each(|_| flip(&mut row, random.below(width)));
+            rows.push((random.below(2 * count), row));
+        }
+    }
+    let mut full = vec![0; width.div_ceil(8) as usize];
+    (0..width).for_each(|bit| flip(&mut full, bit));
+    let (empty, equal) = (vec![0; full.len()], rows[0].1.clone());
+    rows.extend([(3, empty.clone()), (1, full.clone()), (9, equal), (2, full), (2, empty)]);
+    rows
+}
+
+fn ones(row: &[u8]) -> u32 {
+    row.iter().map(|byte| byte.count_ones()).sum()
+}
+
+/// The similarity by its definition.
+fn similarity(measure: Similarity, width: u64, query: &[u8], row: &[u8]) -> f64 {
+    let common = query.iter().zip(row).map(|(a, b)| (a & b).count_ones()).sum::<u32>();
+    let differ = query.iter().zip(row).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
+    let (a, b, c) = (f64::from(ones(query)), f64::from(ones(row)), f64::from(common));
+    match measure {
+        Similarity::Hamming => (width as f64 - f64::from(differ)) / width as f64,
+        Similarity::Cosine if a * b == 0.0 => f64::from(u8::from(a == b)),
+        Similarity::Cosine => c / (a * b).sqrt(),
+        Similarity::Dice if a + b == 0.0 => 1.0,
+        Similarity::Dice => 2.0 * c / (a + b),
+        Similarity::Tanimoto if a + b == 0.0 => 1.0,
+        Similarity::Tanimoto => c / (a + b - c),
+        Similarity::Tversky { alpha, beta } => {
+            let whole = (alpha * (a - c) + beta * (b - c)) + c;
+            if whole == 0.0 { 1.0 } else { c / whole }
+        }
+    }
+}
+
+/// All rows of an index with their similarities, in the order of answers.
+fn scanned(index: &Index, measure: Similarity, query: &[u8]) -> Vec<Hit> {
+    let mut row_bytes = vec![0; index.row_bytes()];
+    let mut hits = Vec::new();
+    for row in 0..index.rows() {
+        if let Some((id, bits)) = index.row_at(row).unwrap() {
+            index.copy_row(row, &mut row_bytes).unwrap();
+            assert_eq!(bits, u64::from(ones(&row_bytes)));
+            hits.push(Hit { id, row, similarity: similarity(measure, index.width(), query, &row_bytes) });
+        }
+    }
+    hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then((a.id, a.row).cmp(&(b.id, b.row))));
+    hits
+}
+
+const MEASURES: [Similarity; 9] = [
+    Similarity::Tanimoto,
+    Similarity::Dice,
+    Similarity::Cosine,
+    Similarity::Hamming,
+    Similarity::Tversky { alpha: 1.0, beta: 0.0 },
+    Similarity::Tversky { alpha: 0.0, beta: 0.7 },
+    Similarity::Tversky { alpha: 0.0, beta: 0.0 },
+    Similarity::Tversky { alpha: 1e-17, beta: 3e-17 },
+    Similarity::Tversky { alpha: 0.3, beta: 40.0 },
+];
+
+/// Compares the answers to a query, whatever the threshold, with a scan.
+fn check(index: &Index, query: &[u8], measure: Similarity, threads: usize) {
+    let options = || SearchOptions { similarity: measure, threads, ..SearchOptions::default() };
+    let scan = scanned(index, measure, query);
+    // Thresholds at, above and below similarities that there are, and round ones.
+    let near = scan.iter().step_by(1 + scan.len() / 5).flat_map(|hit| {
+        let bits = hit.similarity.to_bits();
+        [hit.similarity, f64::from_bits(bits + 1), f64::from_bits(bits.saturating_sub(1))]
+    });
+    for threshold in near.chain([0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0]).filter(|threshold| *threshold <= 1.0) {
+        let mut expected = scan.clone();
+        expected.retain(|hit| hit.similarity >= threshold);
+        assert_eq!(index.at_least(query, threshold, &mut options()).unwrap(), expected, "{measure:?} {threshold}");
+        let mut called = Vec::new();
+        let mut call = |hit: &Hit| {
+            called.push(*hit);
+            true
+        };
+        let count = index.for_each_at_least(query, threshold, &mut options(), &mut call).unwrap();
+        assert!(called.is_sorted_by_key(|hit| hit.row) && count == expected.len() as u64);
+        called.sort_by(Hit::order);
+        assert_eq!(called, expected);
+    }
+    for k in [0, 1, 2, 10, 100, scan.len(), scan.len() + 7] {
+        let expected = &scan[..k.min(scan.len())];
+        assert_eq!(index.top(query, k, &mut options()).unwrap(), expected, "{measure:?} top {k}");
+    }
+}
+
+/// Every measure, width, length of folds, instruction set and threshold: arranged rows, others, and removed ones.
+#[test]
+fn answers_are_those_of_a_scan() {
+    let mut random = Random(1);
+    let widths = [64, 65, 166, 512, 881, 1024, 2048, 65_536];
+    for (place, width) in widths.into_iter().enumerate() {
+        let kernels =
+            Kernel::ALL.into_iter().filter(|kernel| create_index(&Spec { kernel: *kernel, ..spec(9, &[]) }).is_ok());
+        for (number, kernel) in kernels.enumerate() {
+            // A wide row takes as long as many others.
+            let count = if width > 4_096 {
+                60
+            } else if is_soak() {
+                4_000
+            } else {
+                400
+            };
+            let rows = rows(&mut random, width, count);
+            let fold = ((place + number) % 5 + 1) as f64;
+            let settings = [("width", width as f64), ("fold", fold)];
+            let mut builder = IndexBuilder::new(&Spec { kernel, ..spec(rows.len() as u64 + 150, &settings) }).unwrap();
+            rows.iter().for_each(|(id, row)| builder.add(*id, row).unwrap());
+            let mut index = builder.finish().unwrap();
+            assert_eq!((index.rows(), index.len()), (rows.len() as u64, rows.len() as u64));
+            for stage in 0..3 {
+                let queries = [&rows[5].1, &rows[rows.len() - 1].1, &rows[rows.len() - 2].1, &rows[17].1];
+                for (i, query) in queries.into_iter().enumerate() {
+                    let mut query = query.clone();
+                    if i == 3 {
+                        (0..width / 50).for_each(|_| flip(&mut query, random.below(width)));
+                    }
+                    let all = if width > 4_096 { 3 } else { MEASURES.len() };
+                    MEASURES.into_iter().take(all).for_each(|measure| check(&index, &query, measure, stage));
+                }
+                match stage {
+                    0 => rows.iter().take(100).for_each(|(id, row)| drop(index.add(*id, row).unwrap())),
+                    1 => {
+                        (0..index.rows()).step_by(3).for_each(|row| assert!(index.remove_row(row).unwrap()));
+                        assert!(!index.remove_row(0).unwrap());
+                    }
+                    _ => {}
+                }
+            }
+            index.verify().unwrap();
+            index.arranged(index.len()).unwrap().verify().unwrap();
+        }
+    }
+}
+
+/// Rows of one count in many chunks, so that folds are read, left out, and tried again; many queries at once.
+#[test]
+fn long_runs_and_many_queries() {
+    let mut random = Random(2);
+    let mut builder = IndexBuilder::new(&spec(0, &[])).unwrap();
+    let mut queries = Vec::new();
+    for id in 0..20_000_u64 {
+        let mut row = random.row(1024, 0);
+        while ones(&row) < 40 + (id % 2) as u32 {
+            row[random.below(128) as usize] |= 1 << random.below(8);
+        }
+        if id % 2_000 == 7 {
+            queries.extend_from_slice(&row);
+        }
+        builder.add(id / 3, &row).unwrap();
+    }
+    let index = builder.finish().unwrap();
+    for threads in [1, 3] {
+        let options = || SearchOptions { threads, ..SearchOptions::default() };
+        let top = index.top_many(&queries, 9, &mut options()).unwrap();
+        let some = index.at_least_many(&queries, 0.1, &mut options()).unwrap();
+        assert_eq!((top.len(), some.len()), (10, 10));
+        for (i, query) in queries.chunks(128).enumerate() {
+            let scan = scanned(&index, Similarity::Tanimoto, query);
+            assert_eq!(top[i], scan[..9]);
+            assert!(some[i].iter().eq(scan.iter().take_while(|hit| hit.similarity >= 0.1)));
+            assert_eq!(index.top(query, 9, &mut options()).unwrap(), top[i]);
+        }
+    }
+    // Rows that are not arranged: what belongs to one query must not stay for the next.
+    let mut others = create_index(&spec(600, &[])).unwrap();
+    let mut row = vec![0; 128];
+    for number in (0..index.rows()).rev().step_by(40) {
+        index.copy_row(number, &mut row).unwrap();
+        (0..number % 30).for_each(|_| flip(&mut row, random.below(1024)));
+        others.add(number, &row).unwrap();
+        queries.extend_from_slice(&row[..if number % 800 == 39 { 128 } else { 0 }]);
+    }
+    let found = others.at_least_many(&queries, 0.4, &mut SearchOptions::default()).unwrap();
+    for (found, query) in found.iter().zip(queries.chunks(128)) {
+        let scan = scanned(&others, Similarity::Tanimoto, query);
+        assert!(found.iter().eq(scan.iter().take_while(|hit| hit.similarity >= 0.4)));
+    }
+    // Progress rises to the whole, and cancels.
+    let (mut last, mut calls) = (0, 0);
+    let mut progress = |done: u64, all: u64| {
+        assert!(all == 20_000 && (last..=all).contains(&done));
+        (last, calls) = (done, calls + 1);
+        true
+    };
+    let mut options = SearchOptions { progress: Some(&mut progress), ..SearchOptions::default() };
+    index.top(&queries[..128], 2, &mut options).unwrap();
+    assert!(last == 20_000 && calls > 1);
+    for threads in [1, 4] {
+        let mut stop = |_: u64, _: u64| false;
+        let mut options = SearchOptions { threads, progress: Some(&mut stop), ..SearchOptions::default() };
+        assert_eq!(index.top(&queries[..128], 2, &mut options).unwrap_err().status(), Status::Cancelled);
+        assert_eq!(index.at_least_many(&queries, 0.5, &mut options).unwrap_err().status(), Status::Cancelled);
+    }
+    let mut only = 0;
+    let mut end = |_: &Hit| {
+        only += 1;
+        only < 3
+    };
+    assert_eq!(index.for_each_at_least(&queries[..128], 0.0, &mut SearchOptions::default(), &mut end).unwrap(), 3);
+}
+
+/// Rows come until the capacity, go by their ids, and are joined.
+#[test]
+fn rows_come_and_go() {
+    let mut random = Random(3);
+    for store in [0.0, 1.0, 2.0] {
+        let settings = [("width", 100.0), ("store", store), ("attachment_bytes", 20.0)];
+        let mut index = create_index(&spec(70, &settings)).unwrap();
+        let rows: Rows = (0..70).map(|i| (i / 2, random.row(100, i))).collect();
+        for (number, (id, row)) in rows.iter().enumerate() {
+            assert_eq!(index.add(*id, row).unwrap(), number as u64);
+        }
+        assert_eq!(index.add(1, &rows[0].1).unwrap_err().status(), Status::Full);
+        index.attach(b"names of the rows").unwrap();
+        assert_eq!(index.attach(&[0; 21]).unwrap_err().status(), Status::TooLarge);
+        assert_eq!((index.remove(4).unwrap(), index.remove(4).unwrap(), index.len()), (2, 0, 68));
+        assert_eq!((index.find(4, 0), index.find(5, 0), index.find(5, 11)), (None, Some(10), Some(11)));
+        assert_eq!(index.row_at(8).unwrap(), None);
+        assert_eq!(index.row_at(70).unwrap_err().status(), Status::OutOfRange);
+        index.verify().unwrap();
+        let mut other = create_index(&spec(9, &settings)).unwrap();
+        (0..9).for_each(|id| drop(other.add(1_000 + id, &rows[id as usize].1).unwrap()));
+        assert_eq!(index.merge(&other).unwrap_err().status(), Status::Full);
+        let both = index.merged(&other, 80).unwrap();
+        both.verify().unwrap();
+        assert_eq!((both.rows(), both.capacity(), both.attachment().unwrap()), (77, 80, b"names of the rows".to_vec()));
+        let mut all: Vec<_> = (0..both.rows()).map(|row| (both.row_at(row).unwrap().unwrap(), row)).collect();
+        assert!(all.is_sorted_by_key(|((_, bits), _)| *bits));
+        let mut expected = [&rows[..8], &rows[10..]].concat();
+        expected.extend((0..9).map(|id| (1_000 + id, rows[id as usize].1.clone())));
+        expected.sort();
+        all.sort();
+        let mut found: Rows = all
+            .into_iter()
+            .map(|((id, _), row)| {
+                let mut bytes = vec![0; 13];
+                both.copy_row(row, &mut bytes).unwrap();
+                (id, bytes)
+            })
+            .collect();
+        found.sort();
+        assert_eq!(found, expected);
+        let again: Index = load_as(&image(&both), &OpenOptions::default()).unwrap();
+        again.verify().unwrap();
+        assert_eq!(again.base().spec().capacity, 80);
+        let foreign = create_index(&spec(9, &[("width", 101.0)])).unwrap();
+        assert_eq!(index.merge(&foreign).unwrap_err().status(), Status::Incompatible);
+        // A copy in another order keeps the secret key, which no spec has.
+        let secret = Spec { hash: HashFunction::SipHash13, key: Some(SECRET), ..spec(9, &settings) };
+        let keyed = create_index(&secret).unwrap();
+        assert_eq!(keyed.arranged(0).unwrap().base().header().identifier, keyed.base().header().identifier);
+        assert_eq!(index.merge(&keyed).unwrap_err().status(), Status::Incompatible);
+        index.clear().unwrap();
+        assert!(index.is_empty() && index.attachment().unwrap().is_empty());
+        assert_eq!(index.add(1, &rows[0].1).unwrap(), 0);
+        if store == 1.0 {
+            let refused = index.top(&rows[0].1, 1, &mut SearchOptions::default());
+            assert_eq!(refused.unwrap_err().status(), Status::UnsupportedByHandle);
+        }
+    }
+}
+
+#[test]
+fn what_is_refused() {
+    let refused = |spec: &Spec| create_index(spec).unwrap_err().status();
+    assert_eq!(refused(&spec(9, &[("width", 63.0)])), Status::OutOfRange);
+    assert_eq!(refused(&spec(9, &[("width", 65_537.0)])), Status::OutOfRange);
+    assert_eq!(refused(&Spec { false_positive_rate: 0.1, ..spec(9, &[]) }), Status::Contradiction);
+    assert_eq!(refused(&Spec { bits: 1_000, ..spec(0, &[]) }), Status::OutOfRange);
+    assert_eq!(refused(&Spec { bits: 1_024, ..spec(2, &[]) }), Status::OutOfRange);
+    assert_eq!(refused(&spec(9, &[("store", 1.0), ("fold", 3.0)])), Status::Contradiction);
+    assert_eq!(refused(&spec(1 << 41, &[])), Status::TooLarge);
+    assert_eq!(create_index(&Spec { bits: 2_048, ..spec(0, &[]) }).unwrap().capacity(), 2);
+    let mut index = create_index(&spec(9, &[("width", 66.0)])).unwrap();
+    assert_eq!(index.add(1, &[0; 8]).unwrap_err().status(), Status::OutOfRange);
+    assert_eq!(index.add(1, &[0, 0, 0, 0, 0, 0, 0, 0, 4]).unwrap_err().status(), Status::OutOfRange);
+    index.add(1, &[0, 0, 0, 0, 0, 0, 0, 0, 2]).unwrap();
+    let mut options = SearchOptions::default();
+    for threshold in [-0.1, 1.1, f64::NAN] {
+        let refused = index.at_least(&[0; 9], threshold, &mut options).unwrap_err();
+        assert_eq!(refused.status(), Status::OutOfRange);
+    }
+    for weight in [-1.0, f64::NAN, f64::INFINITY] {
+        options.similarity = Similarity::Tversky { alpha: 1.0, beta: weight };
+        assert_eq!(index.top(&[0; 9], 1, &mut options).unwrap_err().status(), Status::OutOfRange);
+    }
+    assert_eq!(index.top_many(&[0; 10], 1, &mut SearchOptions::default()).unwrap_err().status(), Status::OutOfRange);
+}
+
+/// A file takes rows while others read it: they see the rows that there were, or more, and never half a row. A writer
+/// that ends without a word leaves rows that can be vouched for.
+#[cfg(unix)]
+#[test]
+fn appending_while_read() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in [0.0, 2.0] {
+        let path = folder.path().join(format!("rows{store}"));
+        let mut random = Random(5);
+        let index = create_index(&spec(3_000, &[("width", 256.0), ("store", store)])).unwrap();
+        index.save(&path).unwrap();
+        let rows: Rows = (0..3_000).map(|id| (mix(id), random.row(256, 1 + id % 90))).collect();
+        let reader: Index = open_as(&path, &OpenOptions { mode: Mode::Read, ..OpenOptions::default() }).unwrap();
+        let open = || open_as::<Index>(&path, &OpenOptions { mode: Mode::Write, ..OpenOptions::default() }).unwrap();
+        let mut writer = open();
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let mut seen = 0;
+                while seen < 2_000 {
+                    let now = reader.rows();
+                    assert!(now >= seen);
+                    for row in seen..now {
+                        let (id, given) = &rows[row as usize];
+                        let mut bytes = vec![0; 32];
+                        reader.copy_row(row, &mut bytes).unwrap();
+                        assert_eq!((reader.row_at(row).unwrap(), &bytes), (Some((*id, ones(given).into())), given));
+                        let found = reader.at_least(given, 1.0, &mut SearchOptions::default()).unwrap();
+                        assert!(row % 16 != 0 || found.iter().any(|hit| hit.row == row));
+                    }
+                    seen = now;
+                    std::thread::yield_now();
+                }
+            });
+            rows.iter().take(2_000).for_each(|(id, row)| drop(writer.add(*id, row).unwrap()));
+            thread.join().unwrap();
+        });
+        writer.remove(rows[7].0).unwrap();
+        drop(writer);
+        reader.verify().unwrap();
+        assert_eq!((reader.rows(), reader.len()), (2_000, 1_999));
+        let mut writer = open();
+        writer.add(1, &rows[0].1).unwrap();
+        writer.base_mut().abandon();
+        drop(writer);
+        let mut again = open();
+        assert!(again.base().is_unvouched() && again.rows() == 2_001);
+        again.vouch().unwrap();
+        drop(again);
+        let whole: Index = open_as(&path, &OpenOptions::default()).unwrap();
+        whole.verify().unwrap();
+        assert!(!whole.base().is_unvouched());
+    }
+}
+
+/// Words that no row made are refused by `verify`, and harmless in every call.
+#[test]
+fn forged_words_are_harmless() {
+    let mut random = Random(6);
+    for store in [0.0, 1.0, 2.0] {
+        let fold = if store == 1.0 { 1.0 } else { 2.0 };
+        let settings = [("width", 130.0), ("store", store), ("fold", fold), ("attachment_bytes", 16.0)];
+        let mut builder = IndexBuilder::new(&spec(68, &settings)).unwrap();
+        (0..66).for_each(|id| builder.add(id, &random.row(130, id)).unwrap());
+        let mut index = builder.finish().unwrap();
+        index.attach(b"names").unwrap();
+        index.remove_row(3).unwrap();
+        let (image, query) = (image(&index), random.row(130, 30));
+        let shape = *index.shape();
+        let (first, payload) = (256 / 8, shape.state_start() + 8);
+        let words: Vec<u64> = image.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+        let mut refused = 0;
+        for word in 0..payload {
+            for value in [0, 1, 67, 1 << 33, u64::MAX, words[first + word] ^ 1 << random.below(64)] {
+                let mut forged = words.clone();
+                forged[first + word] = value;
+                let start = std::ptr::NonNull::new(forged.as_mut_ptr().cast::<u8>()).unwrap();
+                // SAFETY: the words outlive the handle, and nobody else uses them.
+                let opened = unsafe { petal::open_buffer_as::<Index>(start, image.len(), &OpenOptions::default()) };
+                let Ok(opened) = opened else {
+                    refused += 1;
+                    continue;
+                };
+                assert!(opened.verify().is_err() || value == words[first + word]);
+                // What the checksums do not say, the kind says. Ids and the attachment may be anything, and so may
+                // the place after the last row and which rows were removed.
+                let is_free = word >= shape.id(0) && (word < shape.removed().end || shape.attachment().contains(&word))
+                    || shape.row(66).contains(&word) && shape.store.has_rows()
+                    || shape.folds(66..67).contains(&word)
+                    || word == shape.count(66).0
+                    || store == 1.0 && word < shape.count(0).0;
+                let is_column = shape.store.has_columns() && (0..130).any(|bit| shape.column(bit).start + 1 == word);
+                if value != words[first + word] && !is_free && !is_column && word < shape.state_start() {
+                    assert!(opened.payload().check_payload().is_err(), "store {store}, word {word}, value {value:#x}");
+                }
+                for threads in [1, 2] {
+                    let mut options = SearchOptions { threads, ..SearchOptions::default() };
+                    let _ = (opened.top(&query, 5, &mut options), opened.at_least(&query, 0.2, &mut options));
+                }
+                let mut options = SearchOptions { similarity: Similarity::Cosine, ..SearchOptions::default() };
+                let _ = (opened.top(&query, 5, &mut options), opened.attachment(), opened.len(), opened.row_at(65));
+                let _ = opened.arranged(80).map(|copy| copy.len());
+            }
+        }
+        assert!(refused > 20);
+    }
+}
+
+/// A payload as docs/format.md says it, made of rows in the order of their numbers, without the library.
+fn specified(width: u64, capacity: usize, fold: usize, store: u64, rows: &Rows, removed: &[u64]) -> Vec<u64> {
+    let lines = |mut words: Vec<u64>, length: usize| {
+        words.resize(length.next_multiple_of(8), 0);
+        words
+    };
+    let words_of = |row: &[u8]| -> Vec<u64> {
+        row.chunks(8).map(|bytes| bytes.iter().enumerate().map(|(i, byte)| u64::from(*byte) << (8 * i)).sum()).collect()
+    };
+    let row_words = width.div_ceil(64) as usize;
+    let mut payload = Vec::new();
+    if store != 1 {
+        payload.extend(lines(rows.iter().flat_map(|(_, row)| words_of(row)).collect(), capacity * row_words));
+    }
+    let folds = rows.iter().flat_map(|(_, row)| {
+        let words = words_of(row);
+        (0..fold).map(move |j| words.iter().skip(j).step_by(fold.max(1)).fold(0, |sum, word| sum ^ word))
+    });
+    payload.extend(lines(folds.collect(), capacity * fold));
+    let mut counts = vec![0; capacity.div_ceil(2)];
+    rows.iter().enumerate().for_each(|(i, (_, row))| counts[i / 2] |= u64::from(ones(row)) << (32 * (i % 2)));
+    payload.extend(lines(counts, capacity.div_ceil(2)));
+    payload.extend(lines(rows.iter().map(|(id, _)| *id).collect(), capacity));
+    let column = capacity.div_ceil(64).next_multiple_of(8);
+    let mut gone = vec![0; column];
+    removed.iter().for_each(|row| gone[(row / 64) as usize] |= 1 << (row % 64));
+    payload.extend(gone);
+    for bit in (0..width as usize).filter(|_| store != 0) {
+        let mut column = vec![0; column];
+        for (i, (_, row)) in rows.iter().enumerate() {
+            column[i / 64] |= u64::from(row[bit / 8] >> (bit % 8) & 1) << (i % 64);
+        }
+        payload.extend(column);
+    }
+    payload.extend([u64::from_le_bytes(*b"the name"), u64::from(b's'), 0, 0, 0, 0, 0, 0]);
+    let arranged = rows.windows(2).take_while(|two| ones(&two[0].1) <= ones(&two[1].1)).count() as u64 + 1;
+    payload.extend([rows.len() as u64, arranged, 9, 0, 0, 0, 0, 0]);
+    payload
+}
+
+#[test]
+fn golden_images_are_what_the_format_says() {
+    let mut random = Random(7);
+    let cases = [(64, 1, 0), (130, 2, 0), (1024, 3, 0), (881, 4, 2), (2048, 5, 0), (100, 1, 1)];
+    for (width, fold, store) in cases {
+        let settings =
+            [("width", width as f64), ("fold", f64::from(fold)), ("store", store as f64), ("attachment_bytes", 40.0)];
+        let mut rows: Rows = (0..70_u64).map(|id| (mix(id), random.row(width, id % 50))).collect();
+        rows[..40].sort_by_key(|(_, row)| ones(row));
+        let mut index = create_index(&spec(77, &settings)).unwrap();
+        rows.iter().for_each(|(id, row)| drop(index.add(*id, row).unwrap()));
+        index.attach(b"the names").unwrap();
+        [5, 69].into_iter().for_each(|row| drop(index.remove_row(row).unwrap()));
+        let image = image(&index);
+        let words = [0, 0, 1, 2, 4, 8][fold as usize];
+        let expected = specified(width, 77, words, store, &rows, &[5, 69]);
+        let payload = image[256..].chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));
+        assert!(payload.take(expected.len()).eq(expected.iter().copied()), "width {width}");
+        golden::check(&ROW, &format!("width={width},fold={fold},store={store}"), &image);
+    }
+    let files = golden::files(&ROW);
+    assert_eq!(files.len(), cases.len());
+    for file in files.values() {
+        let index: Index = load_as(file, &OpenOptions::default()).unwrap();
+        index.verify().unwrap();
+        assert_eq!((index.rows(), index.len()), (70, 68));
+    }
+}
