@@ -17,6 +17,7 @@ pub mod cuckoo;
 pub mod d_left;
 pub mod digest;
 pub mod exact_bits;
+pub mod exact_set;
 pub mod foreign_bloom;
 pub mod foreign_cuckoo;
 pub mod foreign_scalable;
