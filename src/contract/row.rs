@@ -8,6 +8,7 @@ use crate::hash::{HashFunction, Hasher};
 use crate::sizing::omissions::sum_of_rates;
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::AnyBytes;
+use core::sync::atomic::AtomicU64;
 
 /// What the library knows of a kind. `..Row::BASE` stands for what most kinds have.
 pub struct Row {
@@ -109,9 +110,9 @@ pub struct Row {
     /// [`Status::OutOfRange`](crate::Status::OutOfRange).
     pub universe: Option<fn(&Geometry) -> u64>,
     /// For a kind whose builders take excluded keys too, for which its filters give no false answer: how many members a
-    /// geometry holds. The order of such a kind ([`Structure::StaticFilter`]) leaves the lowest bit of a record 0. The
+    /// payload of a geometry holds. The order of such a kind ([`Structure::StaticFilter`]) leaves the lowest bit of a record 0. The
     /// record of an excluded key has 1 there.
-    pub excludes: Option<fn(&Geometry) -> u64>,
+    pub excludes: Option<fn(&Geometry, &[AtomicU64]) -> u64>,
 }
 
 /// The value that an old value of a key, or `None`, and a put value join to: [`Row::joined`].

@@ -336,7 +336,7 @@ impl Builder {
         let spec = &Spec { capacity, ..self.spec };
         let Built { geometry, words } = payload::build(build, row, spec, &hashes, self.threads, &mut steps)?;
         // Excluded keys are records too, but the filter holds its members.
-        let capacity = row.excludes.map_or(capacity, |members| members(&geometry).max(1));
+        let capacity = row.excludes.map_or(capacity, |members| members(&geometry, words.shared()).max(1));
         let spec = &Spec { capacity, ..self.spec };
         let mut base = create::base(row, spec, geometry, |_| Ok(words))?;
         if spec.false_positive_rate == 0.0 && spec.bits == 0 {

@@ -13,6 +13,7 @@ use crate::kinds::ribbon::layout::{Equations, Fingerprints, Lookup, Shape as Lev
 use crate::simd;
 use crate::spec::{Number, Size};
 use crate::storage::{Words, try_vec};
+use core::sync::atomic::Ordering;
 
 /// Makes the payload. Records of excluded keys have the bit [`EXCLUDED`].
 pub fn build(build: &mut Build<u64>) -> Result<Built> {
@@ -129,11 +130,12 @@ fn levels(build: &mut Build<u64>, plan: &Plan) -> Result<(Shape, Words)> {
     };
     let first_shape: Option<Level> = first.as_ref().map(|(shape, _)| *shape);
     let shape = Shape::new(plan, first_shape, second_shape).ok_or(Status::TooLarge)?;
-    let Some((_, first)) = first else { return Ok((shape, second)) };
     let mut words = Words::zeroed(shape.words().checked_mul(8).ok_or(Status::TooLarge)?)?;
     let to = words.exclusive().ok_or(Status::Internal)?;
-    let from = first.shared().iter().take(shape.first_words() as usize).chain(second.shared());
-    to.iter_mut().zip(from).for_each(|(to, from)| *to = from.load(core::sync::atomic::Ordering::Relaxed));
+    let first = first.as_ref().map_or(&[][..], |(_, words)| words.shared());
+    let levels = first.iter().take(shape.first_words() as usize).chain(second.shared());
+    let from = shape.head().into_iter().chain(levels.map(|word| word.load(Ordering::Relaxed)));
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
     Ok((shape, words))
 }
 

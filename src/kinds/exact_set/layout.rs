@@ -1,7 +1,9 @@
 //! Where the levels of an exact set lie, and how a key is looked up in them.
 //!
-//! The payload has the payload of the first level, in whole lines, and then that of the second. Each is the payload of
-//! a ribbon filter (`ribbon::layout`). Without a first level there is only the second.
+//! The payload begins with a line of words, the head: the number of stored keys, of keys that pass, and of keys of the
+//! universe, and the bits of the first level. The payload of the first level follows, in whole lines, and then that of
+//! the second. Each is the payload of a ribbon filter (`ribbon::layout`). Without a first level there is only the
+//! second.
 //!
 //! **Pairs of hashes.** A record is 64 bits of which one says the side of its key. So 63 bits of a hash are left. Two
 //! hashes that differ in bit 27 alone are one key here: [`paired`] gives the one of the two whose order is even. Bit 0
@@ -14,7 +16,7 @@ use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::kinds::fuse::layout as mixing;
 use crate::kinds::ribbon::layout::{Fingerprints, Lookup, Shape as Level};
 use crate::simd::Instructions;
-use core::sync::atomic::AtomicU64;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The bit of a record that says that its key is excluded.
 pub const EXCLUDED: u64 = 1;
@@ -51,6 +53,17 @@ const INVERSE: u64 = {
     }
     inverse
 };
+
+/// The words of the head: a line.
+pub const HEAD_WORDS: usize = PAYLOAD_UNIT as usize / 8;
+
+/// The bits of the head.
+const HEAD_BITS: u64 = 64 * HEAD_WORDS as u64;
+
+/// What word 1 of a geometry says of the side that is stored.
+const MEMBERS_STORED: u64 = 1;
+/// See [`MEMBERS_STORED`].
+pub const EXCLUDED_STORED: u64 = 2;
 
 /// The shape of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,37 +103,49 @@ impl Shape {
         Shape::new(plan, first, level(1, plan.expected_passed().min(all))?)
     }
 
-    /// The shape that a geometry describes, if it is one of this kind.
-    pub fn of(geometry: &Geometry) -> Option<Shape> {
-        let [bits, is_inverted @ 0..=1, stored, passed, universe, first, 0, 0] = geometry.words else { return None };
-        if !(MIN_BITS..=MAX_BITS).contains(&bits) {
+    /// The shape that a geometry and a payload's head describe, if it is one of this kind.
+    pub fn of(geometry: &Geometry, words: &[AtomicU64]) -> Option<Shape> {
+        let head = words.first_chunk::<HEAD_WORDS>()?.each_ref().map(|word| word.load(Ordering::Relaxed));
+        let ([bits, side, 0, 0, 0, 0, 0, 0], [stored, passed, universe, first, 0, 0, 0, 0]) = (geometry.words, head)
+        else {
+            return None;
+        };
+        if !(MIN_BITS..=MAX_BITS).contains(&bits) || !(MEMBERS_STORED..=EXCLUDED_STORED).contains(&side) {
             return None;
         }
-        let plan = Plan { bits, is_inverted: is_inverted == 1, stored, others: universe.checked_sub(stored)? };
+        let others = universe.checked_sub(stored)?;
+        let plan = Plan { bits, is_inverted: side == EXCLUDED_STORED, stored, others };
         let level = |columns: u64, keys, bits| Level::new(columns as u32, width(columns) as u32, keys, bits);
-        let second = level(1, passed, geometry.bits.checked_sub(first)?)?;
-        let first = if bits > 1 { Some(level(bits - 1, stored, first)?) } else { None };
-        let shape = Shape::new(&plan, first, second)?;
+        let before = HEAD_BITS.checked_add(first.checked_next_multiple_of(HEAD_BITS)?)?;
+        let second = level(1, passed, geometry.bits.checked_sub(before)?)?;
+        let level = if bits > 1 { Some(level(bits - 1, stored, first)?) } else { None };
+        let shape = Shape::new(&plan, level, second).filter(|shape| shape.head() == head)?;
         (shape.geometry().as_ref() == Some(geometry)).then_some(shape)
+    }
+
+    /// The head of a payload.
+    pub fn head(&self) -> [u64; HEAD_WORDS] {
+        let first = self.first.map_or(0, |first| first.bits());
+        [self.stored, self.second.keys(), self.universe, first, 0, 0, 0, 0]
     }
 
     /// The geometry of this shape.
     pub fn geometry(&self) -> Option<Geometry> {
-        let first = self.first.map_or(0, |first| first.bits());
-        let inverted = self.is_inverted.into();
-        let words = [self.bits, inverted, self.stored, self.second.keys(), self.universe, first, 0, 0];
+        let side = if self.is_inverted { EXCLUDED_STORED } else { MEMBERS_STORED };
         let payload_bytes = self.words().checked_mul(8).filter(|bytes| image_bytes(*bytes).is_some())?;
-        Some(Geometry { bits: first.checked_add(self.second.bits())?, hashes: 1, words, payload_bytes })
+        let before = (HEAD_WORDS as u64).checked_add(self.first_words())?.checked_mul(64)?;
+        let bits = before.checked_add(self.second.bits())?;
+        Some(Geometry { bits, hashes: 1, words: [self.bits, side, 0, 0, 0, 0, 0, 0], payload_bytes })
     }
 
     /// How many words a payload has.
     pub fn words(&self) -> u64 {
-        self.first_words().saturating_add(self.second.words())
+        (HEAD_WORDS as u64 + self.first_words()).saturating_add(words_of(&self.second))
     }
 
     /// How many words the first level has: whole lines.
     pub fn first_words(&self) -> u64 {
-        self.first.map_or(0, |first| first.words())
+        self.first.map_or(0, |first| words_of(&first))
     }
 
     /// How many members there are.
@@ -137,7 +162,8 @@ impl Shape {
     /// The words of the levels.
     #[inline(always)]
     fn split<'a>(&self, words: &'a [AtomicU64]) -> (&'a [AtomicU64], &'a [AtomicU64]) {
-        words.split_at_checked(self.first_words() as usize).unwrap_or_default()
+        let levels = words.get(HEAD_WORDS..).unwrap_or_default();
+        levels.split_at_checked(self.first_words() as usize).unwrap_or_default()
     }
 
     /// The first level over the words of a payload, if there is one.
@@ -159,10 +185,9 @@ impl Shape {
     /// [`Status::Corrupt`](crate::Status::Corrupt).
     pub fn check(&self, words: &[AtomicU64]) -> Result<()> {
         let (first, second) = self.split(words);
-        if let Some(level) = self.first {
-            level.check(first)?;
-        }
-        self.second.check(second)
+        let check = |level: &Level, words| if level.keys() > 0 { level.check(words) } else { Ok(()) };
+        self.first.map_or(Ok(()), |level| check(&level, first))?;
+        check(&self.second, second)
     }
 
     /// Asks for the cache lines that a lookup reads first.
@@ -171,7 +196,10 @@ impl Shape {
     }
 }
 
-const _: () = assert!(PAYLOAD_UNIT == 64);
+/// How many words a level has: whole lines, and none without keys.
+fn words_of(level: &Level) -> u64 {
+    level.bits().div_ceil(HEAD_BITS) * HEAD_WORDS as u64
+}
 
 /// The inner loops of lookups in both levels.
 pub struct Levels {

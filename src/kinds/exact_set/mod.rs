@@ -9,9 +9,8 @@
 //! the second level stores is combined with a bit of the key's fingerprint. So `fingerprint_bits` counts the bits of
 //! both levels, and the rate for strangers is 2^-bits, whatever the universe.
 //!
-//! Header: word 0 is the bits of both levels, and word 1 is 1 if the excluded keys are stored. Word 2 is the number of
-//! stored keys, word 3 the number of keys that pass, and word 4 the number of keys of the universe. Word 5 is the bits
-//! of the first level. The rest of `bits` is the second level's.
+//! Header: word 0 is the bits of both levels. Word 1 is 1 if the members are stored, and 2 if the excluded keys are.
+//! `bits` is the payload's bits without those that fill its last line.
 
 mod building;
 mod layout;
@@ -23,11 +22,12 @@ use crate::batch::ring::Batch;
 use crate::blocks::Measure;
 use crate::contract::{Base, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
 use crate::error::Result;
-use crate::format::PAYLOAD_UNIT;
+use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::kinds::ribbon::sizing::{SHARD_KEYS, shards};
 use crate::spec::{Domain, KindId, Parameter};
 use crate::storage::try_box;
-use layout::{Levels, Shape};
+use core::sync::atomic::AtomicU64;
+use layout::{EXCLUDED_STORED, Levels, Shape};
 use sizing::{MAX_BITS, MIN_BITS};
 
 /// The parameter for the bits of both levels.
@@ -51,10 +51,7 @@ pub const ROW: Row = Row {
         build: building::build,
         order,
     },
-    excludes: Some(|geometry| match Shape::of(geometry) {
-        Some(shape) => shape.members(),
-        None => 0,
-    }),
+    excludes: Some(|geometry, words| Shape::of(geometry, words).map_or(0, |shape| shape.members())),
     sizes: Sizes::ByKeys,
     hashes: (1, 1),
     geometry: |spec, size| {
@@ -72,7 +69,9 @@ pub const ROW: Row = Row {
         let first = if columns == 0 { 0.0 } else { lines(columns * (sizing::width(columns) / 8 + 1)) };
         (first + lines(sizing::width(1) / 8 + 1)).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
     },
-    false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0], geometry.words[1] == 1, keys),
+    false_positive_rate: |geometry, keys| {
+        sizing::false_positive_rate(geometry.words[0], geometry.words[1] == EXCLUDED_STORED, keys)
+    },
     least_rate: |spec, keys| {
         spec.least_rate(&FINGERPRINT_BITS, |bits| Some(sizing::false_positive_rate(bits, false, keys)))
     },
@@ -83,13 +82,21 @@ pub const ROW: Row = Row {
         let shards = shards(keys);
         let groups = 6 + shards + 3 * shards.isqrt() + (keys >> 14);
         let bytes = geometry.bits / 8 + groups * geometry.words[0] + 16 + 8 * shards;
-        (bytes + PAYLOAD_UNIT).next_multiple_of(PAYLOAD_UNIT)
+        (bytes + 2 * PAYLOAD_UNIT).next_multiple_of(PAYLOAD_UNIT)
     }),
     overfill: Overfill::IsBuilt,
-    // The numbers of keys do not fit into a trailer.
-    compact: |_, _| (),
+    compact: |packing, geometry| {
+        packing.field(&mut geometry.words[0], 6);
+        packing.field(&mut geometry.words[1], 2);
+        packing.bits(geometry, 0);
+    },
     ..Row::BASE
 };
+
+/// Whether a payload of this kind can have this geometry and these words.
+pub fn is_known(geometry: &Geometry, words: &[AtomicU64]) -> bool {
+    Shape::of(geometry, words).is_some()
+}
 
 /// An exact set over a payload.
 struct ExactSet {
@@ -100,7 +107,7 @@ struct ExactSet {
 
 impl ExactSet {
     fn new(base: Base) -> Result<ExactSet> {
-        let shape = base.known(Shape::of(base.geometry()))?;
+        let shape = Shape::of(base.geometry(), base.words().shared()).ok_or_else(|| base.foreign_geometry())?;
         Ok(ExactSet { levels: Levels::new(&shape, base.instructions()), shape, base })
     }
 }

@@ -131,7 +131,7 @@ mod tests {
         let least = smallest(1000, 100_000, all.clone(), 1.0).unwrap().expected_bits().unwrap();
         assert_eq!(most_accurate(1000, 100_000, all.clone(), least - 1), None);
         assert!(most_accurate(1000, 100_000, all, 2 * least).unwrap().bits > 10);
-        assert_eq!(smallest(0, 100, 1..=32, 1.0).unwrap().expected_bits(), Some(0));
+        assert_eq!(smallest(0, 100, 1..=32, 1.0).unwrap().expected_bits(), Some(512));
         assert_eq!(entropy(0, 10), 0.0);
         assert!((entropy(5, 10) - 10.0).abs() < 1e-12);
     }
