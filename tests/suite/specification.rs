@@ -171,14 +171,14 @@ fn exact_set(header: &Header, payload: &[u8], hash: u64) -> bool {
     let z = z ^ z >> 31;
     let f = z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let width = |columns: u64| if columns <= 4 { 128 } else { 64 };
-    let lines = first_bits.div_ceil(512);
-    let (first, second) = payload[64..].split_at(64 * lines as usize);
+    let words = first_bits.div_ceil(64);
+    let (first, second) = payload[64..].split_at(8 * words as usize);
     let passes = stored > 0
         && (b == 1
             || ribbon_columns(first, first_bits, [b - 1, width(b - 1), stored], x, z)
                 == u128::from(f % (1 << (b - 1))));
     let is_stored = passes
-        && ribbon_columns(second, header.bits() - 512 - 512 * lines, [1, 128, passed], x, z)
+        && ribbon_columns(second, header.bits() - 512 - 64 * words, [1, 128, passed], x, z)
             == u128::from(f >> (b - 1) & 1);
     is_stored != (side == 2)
 }

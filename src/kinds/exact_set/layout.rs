@@ -1,9 +1,9 @@
 //! Where the levels of an exact set lie, and how a key is looked up in them.
 //!
 //! The payload begins with a line of words, the head: the number of stored keys, of keys that pass, and of keys of the
-//! universe, and the bits of the first level. The payload of the first level follows, in whole lines, and then that of
-//! the second. Each is the payload of a ribbon filter (`ribbon::layout`). Without a first level there is only the
-//! second.
+//! universe, and the bits of the first level. The payload of the first level follows, in whole words, and then that of
+//! the second. Each is the payload of a ribbon filter (`ribbon::layout`) without the zeros that fill its last line.
+//! Without a first level there is only the second.
 //!
 //! **Pairs of hashes.** A record is 64 bits of which one says the side of its key. So 63 bits of a hash are left. Two
 //! hashes that differ in bit 27 alone are one key here: [`paired`] gives the one of the two whose order is even. Bit 0
@@ -116,7 +116,7 @@ impl Shape {
         let others = universe.checked_sub(stored)?;
         let plan = Plan { bits, is_inverted: side == EXCLUDED_STORED, stored, others };
         let level = |columns: u64, keys, bits| Level::new(columns as u32, width(columns) as u32, keys, bits);
-        let before = HEAD_BITS.checked_add(first.checked_next_multiple_of(HEAD_BITS)?)?;
+        let before = HEAD_BITS.checked_add(first.checked_next_multiple_of(64)?)?;
         let second = level(1, passed, geometry.bits.checked_sub(before)?)?;
         let level = if bits > 1 { Some(level(bits - 1, stored, first)?) } else { None };
         let shape = Shape::new(&plan, level, second).filter(|shape| shape.head() == head)?;
@@ -140,10 +140,11 @@ impl Shape {
 
     /// How many words a payload has.
     pub fn words(&self) -> u64 {
-        (HEAD_WORDS as u64 + self.first_words()).saturating_add(words_of(&self.second))
+        let all = (HEAD_WORDS as u64 + self.first_words()).saturating_add(words_of(&self.second));
+        all.checked_next_multiple_of(PAYLOAD_UNIT / 8).unwrap_or(u64::MAX)
     }
 
-    /// How many words the first level has: whole lines.
+    /// How many words the first level has.
     pub fn first_words(&self) -> u64 {
         self.first.map_or(0, |first| words_of(&first))
     }
@@ -185,7 +186,7 @@ impl Shape {
     /// [`Status::Corrupt`](crate::Status::Corrupt).
     pub fn check(&self, words: &[AtomicU64]) -> Result<()> {
         let (first, second) = self.split(words);
-        let check = |level: &Level, words| if level.keys() > 0 { level.check(words) } else { Ok(()) };
+        let check = |level: &Level, words| if level.keys() > 0 { level.check_within(words) } else { Ok(()) };
         self.first.map_or(Ok(()), |level| check(&level, first))?;
         check(&self.second, second)
     }
@@ -196,9 +197,9 @@ impl Shape {
     }
 }
 
-/// How many words a level has: whole lines, and none without keys.
+/// How many words a level has: none without keys.
 fn words_of(level: &Level) -> u64 {
-    level.bits().div_ceil(HEAD_BITS) * HEAD_WORDS as u64
+    level.bits().div_ceil(64)
 }
 
 /// The inner loops of lookups in both levels.

@@ -33,8 +33,7 @@ use sizing::{MAX_BITS, MIN_BITS};
 /// The parameter for the bits of both levels.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
-    summary: "bits of both levels: the rate for strangers is 2^-bits; 0 is what takes the fewest bits, or what the rate \
-              needs",
+    summary: "bits of both levels: the rate for strangers is 2^-bits; 0 is the fewest bits, or what the rate needs",
     default: 0.0,
     domain: Domain::Automatic(MIN_BITS, MAX_BITS),
     word: Some(0),

@@ -43,8 +43,8 @@ func (s *shape) exactLevels(payload []byte) (first, second exactLevel, possible 
 	if word(4)|word(5)|word(6)|word(7) != 0 || stored > universe || passed > universe || firstBits > s.bits {
 		return first, second, false
 	}
-	lines := (firstBits + 511) / 512 * 512
-	if s.bits < 8*exactHeadBytes+lines {
+	words := (firstBits + 63) / 64 * 64
+	if s.bits < 8*exactHeadBytes+words {
 		return first, second, false
 	}
 	level := func(columns, keys, bits, from, to uint64) (of exactLevel, possible bool) {
@@ -60,14 +60,14 @@ func (s *shape) exactLevels(payload []byte) (first, second exactLevel, possible 
 	case stored == 0 && (passed != 0 || s.derivation == excludedStored):
 		return first, second, false
 	case s.reach > 1:
-		if first, possible = level(s.reach-1, stored, firstBits, exactHeadBytes, exactHeadBytes+lines/8); !possible ||
+		if first, possible = level(s.reach-1, stored, firstBits, exactHeadBytes, exactHeadBytes+words/8); !possible ||
 			stored > passed {
 			return first, second, false
 		}
 	case firstBits != 0 || stored > 0 && passed != universe:
 		return first, second, false
 	}
-	second, possible = level(1, passed, s.bits-8*exactHeadBytes-lines, exactHeadBytes+lines/8, uint64(len(payload)))
+	second, possible = level(1, passed, s.bits-8*exactHeadBytes-words, exactHeadBytes+words/8, uint64(len(payload)))
 	return first, second, possible
 }
 
