@@ -313,6 +313,44 @@ static void with_counts(petal_kind kind) {
   petal_builder_free(builder);
 }
 
+/* Excluded keys are not in the filter, where the kind takes them, and are otherwise refused. */
+static void with_excluded(void) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_EXACT_SET};
+  petal_builder *builder = make(&spec, NULL);
+  uint64_t keys[1000];
+  for (uint64_t i = 0; i < 1000; i++) keys[i] = i;
+  petal_answers answers = ANSWERS(.bytes = NULL);
+  petal_error error = {.struct_size = sizeof error};
+  CHECK_OK(petal_builder_add_batch(builder, U64_KEYS(keys, 30), NULL, NULL));
+  CHECK_OK(petal_builder_exclude_batch(builder, U64_KEYS(keys + 30, 970), &answers, &error));
+  CHECK_EQUAL(answers.done, 970);
+  CHECK_OK(petal_builder_add(builder, "member", 6));
+  CHECK_OK(petal_builder_exclude(builder, "excluded", 8));
+  CHECK_OK(petal_builder_exclude_u64(builder, 1000));
+  CHECK_OK(petal_builder_exclude_hash(builder, 77));
+  CHECK_EQUAL(keys_in(builder), 31);
+  petal_filter *filter = finish(builder);
+  for (uint64_t i = 0; i <= 1000; i++) CHECK(petal_filter_contains_u64(filter, i) == (i < 30));
+  CHECK(petal_filter_contains(filter, "member", 6) && !petal_filter_contains(filter, "excluded", 8));
+  CHECK(!petal_filter_contains_hash(filter, 77));
+  petal_filter_free(filter);
+
+  CHECK_OK(petal_builder_add_u64(builder, 5));
+  CHECK_OK(petal_builder_exclude_u64(builder, 5));
+  CHECK_STATUS(petal_builder_finish(builder, &filter, &error), PETAL_ERR_CONTRADICTION);
+  CHECK_TEXT(error.message, "a member and excluded too; its hash is 0x");
+  petal_builder_free(builder);
+
+  spec.kind = PETAL_KIND_RIBBON;
+  builder = make(&spec, NULL);
+  CHECK_STATUS(petal_builder_exclude(builder, "a", 1), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_builder_exclude_u64(builder, 1), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_builder_exclude_hash(builder, 1), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_builder_exclude_batch(builder, U64_KEYS(keys, 3), &answers, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK(answers.done == 0 && keys_in(builder) == 0);
+  petal_builder_free(builder);
+}
+
 static void refusals(void) {
   petal_spec wrong[] = {
       {.struct_size = sizeof *wrong, .false_positive_rate = 1},

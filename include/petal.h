@@ -576,6 +576,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_STABLE 33
 /** A window of the last keys, or of time: generations of bit arrays, the oldest dropped as a whole. */
 #define PETAL_KIND_ROTATING 34
+/** Two levels, built once from members and excluded keys: no error for any of them, near the fewest bits. */
+#define PETAL_KIND_EXACT_SET 35
 /** A map built once: the exact value of each key, and no value for other keys. */
 #define PETAL_KIND_BLOOMIER 7
 /** The smallest map, built once: the exact value of each key, and an arbitrary value for other keys. */
@@ -1273,7 +1275,7 @@ petal_status petal_builder_add_batch(petal_builder *builder,
                                      petal_answers *answers,
                                      petal_error *error);
 
-/** How many keys were added, duplicates included. */
+/** How many keys were added, duplicates included, and without excluded ones. */
 petal_status petal_builder_offered(const petal_builder *builder, uint64_t *offered, petal_error *error);
 
 /**

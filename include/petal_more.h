@@ -139,6 +139,35 @@ petal_status petal_builder_add_times_batch(petal_builder *builder,
 
 
 /*
+ * BUILDERS: EXCLUDED KEYS
+ *
+ * For kinds whose filters make no error for the keys of a known universe, such as `exact_set`. Its members are added
+ * to a builder as for every kind, and all other keys of the universe are excluded. The filter contains every member
+ * and no excluded key. A key that was added and excluded is found when the filter is made: `petal_builder_finish()`
+ * then returns `PETAL_ERR_CONTRADICTION` and says the key's hash.
+ */
+
+/** Excludes a key. Returns `PETAL_ERR_UNSUPPORTED` if the kind takes no excluded keys. */
+petal_status petal_builder_exclude(petal_builder *builder, const void *key, size_t length);
+
+/** Excludes a uint64_t key, as `petal_builder_exclude()` does a byte key. */
+petal_status petal_builder_exclude_u64(petal_builder *builder, uint64_t key);
+
+/** Excludes a hash, as `petal_builder_exclude()` does a byte key. */
+petal_status petal_builder_exclude_hash(petal_builder *builder, uint64_t hash);
+
+/**
+ * Excludes keys in order. `answers` is nullable: its field `done` tells how many keys were excluded. A builder finds
+ * out nothing about a key, so it refuses every output in `answers`. Returns `PETAL_ERR_UNSUPPORTED` if the kind takes
+ * no excluded keys.
+ */
+petal_status petal_builder_exclude_batch(petal_builder *builder,
+                                         const petal_keys *keys,
+                                         petal_answers *answers,
+                                         petal_error *error);
+
+
+/*
  * FILTERS: REJUVENATING
  *
  * For kinds with `PETAL_CAN_REJUVENATE`. Such a kind keeps a fingerprint of each key. Each time the filter grows, the

@@ -16,6 +16,12 @@ package petal
 #cgo nocallback petal_builder_add_times_u64
 #cgo noescape petal_builder_add_times_hash
 #cgo nocallback petal_builder_add_times_hash
+#cgo noescape petal_go_builder_exclude
+#cgo nocallback petal_go_builder_exclude
+#cgo noescape petal_builder_exclude_u64
+#cgo nocallback petal_builder_exclude_u64
+#cgo noescape petal_builder_exclude_hash
+#cgo nocallback petal_builder_exclude_hash
 
 extern _Bool petalGoProgress(uintptr_t context, uint64_t done, uint64_t total);
 
@@ -189,7 +195,45 @@ func (b *Builder) AddTimesBatch(keys Keys, times []uint64, answers *Answers) err
 	return err
 }
 
-// Offered returns how many keys were added, duplicates included. Only reads the builder.
+// Exclude excludes a key, where the kind takes excluded keys (exact_set): the filter does not contain it. Returns
+// [ErrUnsupported] for other kinds. A key that is added too makes [Builder.Finish] return [ErrContradiction].
+func (b *Builder) Exclude(key []byte) error {
+	status := C.petal_go_builder_exclude(b.toChange(), bytesOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(b)
+	return explained("petal.Builder.Exclude", status, b, excludeNone, StringKeys(nil))
+}
+
+// ExcludeString is [Builder.Exclude] for the bytes of a string.
+func (b *Builder) ExcludeString(key string) error {
+	status := C.petal_go_builder_exclude(b.toChange(), textOf(key), C.size_t(len(key)))
+	runtime.KeepAlive(b)
+	return explained("petal.Builder.ExcludeString", status, b, excludeNone, StringKeys(nil))
+}
+
+// ExcludeUint64 is [Builder.Exclude] for a number, which is the same key as its eight little-endian bytes.
+func (b *Builder) ExcludeUint64(key uint64) error {
+	status := C.petal_builder_exclude_u64(b.toChange(), C.uint64_t(key))
+	runtime.KeepAlive(b)
+	return explained("petal.Builder.ExcludeUint64", status, b, excludeNone, Uint64Keys(nil))
+}
+
+// ExcludeHash is [Builder.Exclude] for the hash of a key.
+func (b *Builder) ExcludeHash(hash uint64) error {
+	status := C.petal_builder_exclude_hash(b.toChange(), C.uint64_t(hash))
+	runtime.KeepAlive(b)
+	return explained("petal.Builder.ExcludeHash", status, b, excludeNone, HashKeys(nil))
+}
+
+// ExcludeBatch excludes many keys in order. answers may be nil; it only tells how many were excluded, the first
+// answers.Done, and has no Bools.
+func (b *Builder) ExcludeBatch(keys Keys, answers *Answers) error {
+	err := runBatch("petal.Builder.ExcludeBatch", C.PETAL_GO_BUILDER_EXCLUDE, unsafe.Pointer(b.toChange()), keys,
+		answers)
+	runtime.KeepAlive(b)
+	return err
+}
+
+// Offered returns how many keys were added, duplicates included, and without excluded ones. Only reads the builder.
 func (b *Builder) Offered() (uint64, error) {
 	return answered("petal.Builder.Offered", func(count *uint64, failure *C.petal_error) {
 		C.petal_builder_offered(b.toRead(), (*C.uint64_t)(count), failure)

@@ -178,6 +178,7 @@ func rejuvenateNone(f *Filter, none Keys) error       { return f.RejuvenateBatch
 func countNone(f *Filter, none Keys) error            { return f.CountBatch(none, nil) }
 func addNone(b *Builder, none Keys) error             { return b.AddBatch(none, nil) }
 func addTimesNone(b *Builder, none Keys) error        { return b.AddTimesBatch(none, nil, nil) }
+func excludeNone(b *Builder, none Keys) error         { return b.ExcludeBatch(none, nil) }
 func getNone(m *Map, none Keys) error                 { return m.GetBatch(none, nil, &Answers{}) }
 func putNone(m *Map, none Keys) error                 { return m.PutBatch(none, nil, nil) }
 func replaceNone(m *Map, none Keys) error             { return m.ReplaceBatch(none, nil, nil) }

@@ -94,6 +94,10 @@ static inline petal_status petal_go_builder_add_times(petal_builder *builder, co
 	return petal_builder_add_times(builder, key, length, times);
 }
 
+static inline petal_status petal_go_builder_exclude(petal_builder *builder, const uint8_t *key, size_t length) {
+	return petal_builder_exclude(builder, key, length);
+}
+
 static inline petal_status petal_go_load(const uint8_t *image, size_t length, const petal_open_options *options,
                                          petal_filter **filter, petal_error *error) {
 	return petal_filter_load(image, length, options, filter, error);
@@ -191,6 +195,7 @@ typedef enum {
 	PETAL_GO_COUNT,
 	PETAL_GO_BUILDER_ADD,
 	PETAL_GO_BUILDER_ADD_TIMES,
+	PETAL_GO_BUILDER_EXCLUDE,
 	PETAL_GO_MAP_GET,
 	PETAL_GO_MAP_PUT,
 	PETAL_GO_MAP_REPLACE,
@@ -229,6 +234,7 @@ static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const 
 	case PETAL_GO_COUNT: return petal_filter_count_batch(handle, keys, answers, error);
 	case PETAL_GO_BUILDER_ADD: return petal_builder_add_batch(handle, keys, answers, error);
 	case PETAL_GO_BUILDER_ADD_TIMES: return petal_builder_add_times_batch(handle, keys, given, answers, error);
+	case PETAL_GO_BUILDER_EXCLUDE: return petal_builder_exclude_batch(handle, keys, answers, error);
 	case PETAL_GO_MAP_GET: return petal_map_get_batch(handle, keys, answers, error);
 	case PETAL_GO_MAP_PUT: return petal_map_put_batch(handle, keys, given, answers, error);
 	case PETAL_GO_MAP_REPLACE: return petal_map_replace_batch(handle, keys, given, answers, error);

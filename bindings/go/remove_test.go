@@ -101,6 +101,51 @@ func TestTimes(t *testing.T) {
 	check(t, f.Close())
 }
 
+// Excluded keys are not in the filter, where the kind takes them.
+func TestBuilderExclude(t *testing.T) {
+	b := must(NewBuilder(Spec{Kind: "exact_set"}, nil))
+	members, excluded := make([]uint64, 100), make([]uint64, 3000)
+	for i := range members {
+		members[i] = uint64(i)
+	}
+	for i := range excluded {
+		excluded[i] = uint64(100 + i)
+	}
+	answers := Answers{}
+	check(t, b.AddBatch(Uint64Keys(members), nil))
+	check(t, b.ExcludeBatch(Uint64Keys(excluded), &answers))
+	check(t, b.AddString("member"))
+	check(t, b.Exclude([]byte("a")))
+	check(t, b.ExcludeString("bb"))
+	check(t, b.ExcludeUint64(5000))
+	check(t, b.ExcludeHash(9))
+	if offered := must(b.Offered()); answers.Done != 3000 || offered != 101 {
+		t.Errorf("%+v, %d offered", answers, offered)
+	}
+	f := must(b.Finish())
+	check(t, f.ContainsBatch(Uint64Keys(members), &answers))
+	if answers.TrueCount != 100 {
+		t.Errorf("%d members are there", answers.TrueCount)
+	}
+	check(t, f.ContainsBatch(Uint64Keys(excluded), &answers))
+	if answers.TrueCount != 0 || f.ContainsString("a") || f.ContainsString("bb") || f.ContainsUint64(5000) ||
+		f.ContainsHash(9) || !f.ContainsString("member") {
+		t.Errorf("%d excluded keys are there", answers.TrueCount)
+	}
+	check(t, f.Close())
+	check(t, b.AddString("both"))
+	check(t, b.ExcludeString("both"))
+	wants(t, errorIn(b.Finish()), ErrContradiction)
+	check(t, b.Close())
+
+	other := must(NewBuilder(Spec{Kind: "ribbon"}, nil))
+	wants(t, other.Exclude([]byte("a")), ErrUnsupported)
+	wants(t, other.ExcludeUint64(1), ErrUnsupported)
+	wants(t, other.ExcludeHash(1), ErrUnsupported)
+	wants(t, other.ExcludeBatch(Uint64Keys(members), nil), ErrUnsupported)
+	check(t, other.Close())
+}
+
 // A builder with counts makes the same filter as single insertions.
 func TestBuilderTimes(t *testing.T) {
 	for _, info := range Kinds() {

@@ -331,3 +331,33 @@ func TestViewOfSketchesIsTheSame(t *testing.T) {
 		t.Errorf("%d of 60 were listed whole", complete)
 	}
 }
+
+// Exact sets in pure Go make no error either, whichever side is stored and in however many levels.
+func TestViewOfExactSets(t *testing.T) {
+	for _, count := range []struct{ members, excluded uint64 }{
+		{0, 50}, {50, 0}, {1, 5000}, {300, 30_000}, {400, 500}, {20_000, 900}, {3000, 9000}, {300_000, 250_000},
+	} {
+		b := must(NewBuilder(Spec{Kind: "exact_set"}, nil))
+		keys := make([]uint64, count.members+count.excluded)
+		for i := range keys {
+			keys[i] = uint64(i)
+		}
+		check(t, b.AddBatch(Uint64Keys(keys[:count.members]), nil))
+		check(t, b.ExcludeBatch(Uint64Keys(keys[count.members:]), nil))
+		f := must(b.Finish())
+		v := must(view.Load(must(f.MarshalBinary()), nil))
+		check(t, v.Verify())
+		for i := range keys {
+			if v.ContainsUint64(keys[i]) != (uint64(i) < count.members) {
+				t.Fatalf("%+v: key %d", count, i)
+			}
+		}
+		for stranger := uint64(1 << 40); stranger < 1<<40+2000; stranger++ {
+			if v.ContainsUint64(stranger) != f.ContainsUint64(stranger) {
+				t.Fatalf("%+v: stranger %d", count, stranger)
+			}
+		}
+		check(t, f.Close())
+		check(t, b.Close())
+	}
+}

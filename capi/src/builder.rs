@@ -180,7 +180,7 @@ pub unsafe extern "C" fn petal_builder_add_batch(
     unsafe { keys::take(keys, answers, error, add) }
 }
 
-/// How many keys were added, duplicates included.
+/// How many keys were added, duplicates included, and without excluded ones.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_offered(
     builder: *const petal_builder,

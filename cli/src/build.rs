@@ -7,15 +7,22 @@ use crate::output::Destination;
 use crate::progress::Progress;
 use crate::{image_file, info, spec, spool};
 use petal::{
-    Builder, BuilderOptions, DEFAULT_FALSE_POSITIVE_RATE, Filter, Image, Overfill, Row, Spec, Status, interop,
+    Builder, BuilderOptions, DEFAULT_FALSE_POSITIVE_RATE, Filter, Hasher, Image, Overfill, Row, Spec, Status, interop,
 };
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// The kind of a filter of which keys are excluded.
+const EXCLUDING_KIND: &str = "exact_set";
 
 pub fn run(args: &args::Build, common: args::Common) -> Outcome {
-    let inputs = Inputs::with_counts(&args.keys, &args.counts, args.hashing.secret.key_file.as_deref())?
-        .with_digests(args.hex_digests);
+    let key_file = args.hashing.secret.key_file.as_deref();
+    let others = key_file.into_iter().chain(args.exclude.iter().map(PathBuf::as_path));
+    let inputs = Inputs::with_counts(&args.keys, &args.counts, others)?.with_digests(args.hex_digests);
+    let excluded = excluded(args)?;
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     destination.check_apart_from(&inputs)?;
+    excluded.iter().try_for_each(|excluded| destination.check_apart_from(excluded))?;
     if let Some(name) = &args.format {
         let filter = of_format(args, name, &inputs)?;
         image_file::warn_if_overfull(&filter);
@@ -28,10 +35,22 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     // The number of keys is unknown.
     let is_unknown = args.capacity.is_none() && args.bits.is_none() && args.bits_per_key.is_none();
     let is_pipe = inputs.only_once().is_some();
-    let grows = args.kind.is_none() && is_unknown && is_pipe && !inputs.have_counts() && !args.hex_digests;
+    let grows = args.kind.is_none()
+        && is_unknown
+        && is_pipe
+        && !inputs.have_counts()
+        && !args.hex_digests
+        && excluded.is_none();
     let digest_bits = args.hex_digests.then(|| digest_bits(args, &inputs)).transpose()?;
-    let spec = spec::of_build(args, grows.then_some(spec::GROWING_KIND), digest_bits)?;
+    let default = if excluded.is_some() { Some(EXCLUDING_KIND) } else { grows.then_some(spec::GROWING_KIND) };
+    let spec = spec::of_build(args, default, digest_bits)?;
     let row = petal::row_of(&spec)?;
+    if excluded.is_some() && row.excludes.is_none() {
+        return Err(Failure::new(format_args!(
+            "--exclude: {} takes no excluded keys; a kind that does is {EXCLUDING_KIND}",
+            row.name
+        )));
+    }
     if row.is_map() {
         return Err(Failure::new(format_args!(
             "--kind {}: is a map, whose keys have values: petal map build",
@@ -50,7 +69,7 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     let filter = match () {
         () if grows => filled(&Spec { capacity: spec::FIRST_CAPACITY, ..spec }, &inputs)?,
         () if goes_by(row) && !inputs.have_counts() => stream(args, row, spec, &inputs)?,
-        () => collect(args, row, spec, &inputs)?,
+        () => collect(args, row, spec, &inputs, excluded.as_ref())?,
     };
     image_file::warn_if_overfull(&filter);
     destination.write(&filter)?;
@@ -72,6 +91,17 @@ fn digest_bits(args: &args::Build, inputs: &Inputs) -> Outcome<u64> {
     }
     let bits = inputs.digest_bits(&mut Progress::new("looking", inputs.length()))?;
     bits.ok_or_else(|| Failure::new("--hex-digests: there are no digests: --seed BITS says how many bits they have"))
+}
+
+/// The inputs of excluded keys, if there are any. Their records have the form of the members'.
+fn excluded(args: &args::Build) -> Outcome<Option<Inputs>> {
+    if args.exclude.is_empty() {
+        return Ok(None);
+    }
+    let keys = args::Keys { files: args.exclude.clone(), delimiter: args.keys.delimiter.clone(), ..args.keys };
+    let others = args.hashing.secret.key_file.iter().chain(&args.keys.files).map(PathBuf::as_path);
+    let members = if args.keys.files.is_empty() { Some(Path::new("-")) } else { None };
+    Ok(Some(Inputs::new(&keys, others.chain(members))?.with_digests(args.hex_digests)))
 }
 
 /// Whether keys are inserted as they are read, without a builder. If the order of keys does not matter, the filter is
@@ -115,7 +145,7 @@ fn of_format(args: &args::Build, name: &str, inputs: &Inputs) -> Outcome<Filter>
         }
     };
     let spec = spec(capacity)?;
-    if petal::row_of(&spec)?.is_made_empty() { filled(&spec, inputs) } else { built(args, &spec, inputs) }
+    if petal::row_of(&spec)?.is_made_empty() { filled(&spec, inputs) } else { built(args, &spec, inputs, None) }
 }
 
 /// A filter that is made empty, with all keys of the inputs.
@@ -137,16 +167,22 @@ fn filled(spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
 }
 
 /// The filter of all keys of the inputs. The builder keeps the hashes until all keys are known.
-fn collect(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs) -> Outcome<Filter> {
+fn collect(
+    args: &args::Build,
+    row: &Row,
+    mut spec: Spec,
+    inputs: &Inputs,
+    excluded: Option<&Inputs>,
+) -> Outcome<Filter> {
     let by_count = args.bits_per_key.is_some() || (spec.bits != 0 && inputs.only_once().is_none());
     if args.capacity.is_none() && by_count {
         spec.capacity = count(inputs, &args.resources)?.max(1);
     }
-    built(args, &spec::sized(args, row, spec)?, inputs)
+    built(args, &spec::sized(args, row, spec)?, inputs, excluded)
 }
 
 /// The filter that a builder makes of all keys of the inputs.
-fn built(args: &args::Build, spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
+fn built(args: &args::Build, spec: &Spec, inputs: &Inputs, excluded: Option<&Inputs>) -> Outcome<Filter> {
     let mut builder = Builder::new(spec, options(&args.resources))?;
     let hasher = spec.hasher()?;
     let (mut room, mut counts) = (Room::new(), [0; RECORDS]);
@@ -158,11 +194,42 @@ fn built(args: &args::Build, spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
         }
         Ok(ControlFlow::Continue(()))
     })?;
+    if let Some(excluded) = excluded {
+        excluded.for_each(&mut Progress::new("reading", excluded.length()), |batch| {
+            builder.exclude_batch(&batch.keys(&hasher, &mut room)?).outcome?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
     let given = builder.count();
-    builder.finish().map_err(|error| match error.status() {
-        Status::Full => too_many(spec, &format!("the {given} keys of the input do not fit"), &error),
+    builder.finish().map_err(|error| match (error.status(), excluded) {
+        (Status::Full, _) => too_many(spec, &format!("the {given} keys of the input do not fit"), &error),
+        (Status::Contradiction, Some(excluded)) => on_both_sides(&hasher, excluded, &error).unwrap_or(error.into()),
         _ => error.into(),
     })
+}
+
+/// The failure that names the key which the builder found among the members and the excluded keys. `None` if the
+/// excluded keys cannot be read again, or none has such a hash.
+fn on_both_sides(hasher: &Hasher, excluded: &Inputs, error: &petal::Error) -> Option<Failure> {
+    let (mut room, mut found) = (Room::new(), None);
+    let is_meant = |hash: u64| error.message().contains(&format!("{hash:#018x}"));
+    if excluded.only_once().is_some() {
+        return None;
+    }
+    let read = excluded.for_each(&mut Progress::new("searching", excluded.length()), |batch| {
+        let keys = batch.keys(hasher, &mut room)?;
+        let mut hashes = vec![0; batch.len()];
+        petal::hash_keys(&keys, hasher, &mut hashes)?;
+        Ok(match hashes.iter().position(|hash| is_meant(*hash)) {
+            Some(i) => {
+                found = Some(String::from_utf8_lossy(batch.key(i)).into_owned());
+                ControlFlow::Break(())
+            }
+            None => ControlFlow::Continue(()),
+        })
+    });
+    read.ok()?;
+    Some(Failure::new(format_args!("a key is a member and excluded too: {}", found?)))
 }
 
 /// The failure for keys that do not fit into the requested size.

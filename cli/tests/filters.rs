@@ -14,6 +14,41 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 
+/// Excluded keys are not in the filter, and a key on both sides is named.
+#[test]
+fn build_excludes_keys() {
+    let place = Place::new();
+    let keys = |is_wanted: fn(u32) -> bool| -> Vec<u8> {
+        (0..20_000).filter(|key| is_wanted(*key)).flat_map(|key| format!("{key}\n").into_bytes()).collect()
+    };
+    place.file("members", keys(|key| key % 50 == 0));
+    place.file("some", keys(|key| key % 50 != 0 && key < 7000));
+    place.file("others", keys(|key| key % 50 != 0 && key >= 7000));
+    place.file("all", keys(|_| true));
+    place.petal("build --exclude some --exclude others -o set members").quiet();
+    assert_eq!(place.petal("check --count set all").text(), "400\n");
+    assert_eq!(place.petal("check --count set members").text(), "400\n");
+    let info = json(&place.petal("info --json set").text());
+    assert_eq!((info["kind"].as_str(), info["offered"].as_u64()), (Some("exact_set"), Some(400)));
+    // A pipe, a rate for strangers, threads and a limit.
+    place
+        .petal_on(
+            "build --exclude - --fpr 0.001 --threads 2 --memory-limit 1MiB -o rare members",
+            &keys(|key| key % 50 != 0),
+        )
+        .quiet();
+    assert_eq!(place.petal("check --count rare all").text(), "400\n");
+    for (line, message) in [
+        ("build --exclude all -o wrong members", "a key is a member and excluded too: 0"),
+        ("build --kind fuse --exclude some -o wrong members", "--exclude: fuse takes no excluded keys"),
+        ("build --exclude nothing -o wrong members", "nothing"),
+    ] {
+        let run = place.petal(line);
+        assert!(run.status == 2 && run.stderr.contains(message), "{line}: {}", run.stderr);
+    }
+    assert!(!place.names().contains(&"wrong".to_string()));
+}
+
 /// Of a filter of 2^40 bits they take minutes.
 #[test]
 fn info_without_statistics_reads_the_header_only() {

@@ -8,6 +8,7 @@ use crate::hash::{HashFunction, Hasher};
 use crate::sizing::omissions::sum_of_rates;
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::AnyBytes;
+use core::sync::atomic::AtomicU64;
 
 /// What the library knows of a kind. `..Row::BASE` stands for what most kinds have.
 pub struct Row {
@@ -112,6 +113,10 @@ pub struct Row {
     /// bound, the universe of a geometry. The kind refuses to insert other keys:
     /// [`Status::OutOfRange`](crate::Status::OutOfRange).
     pub universe: Option<fn(&Geometry) -> u64>,
+    /// For a kind whose builders take excluded keys too, for which its filters give no false answer: how many members a
+    /// payload of a geometry holds. The order of such a kind ([`Structure::StaticFilter`]) leaves the lowest bit of a record 0. The
+    /// record of an excluded key has 1 there.
+    pub excludes: Option<fn(&Geometry, &[AtomicU64]) -> u64>,
 }
 
 /// The value that an old value of a key, or `None`, and a put value join to: [`Row::joined`].
@@ -131,7 +136,8 @@ pub enum Structure {
         /// Makes the payload.
         build: fn(&mut Build<u64>) -> Result<Built>,
         /// A bijection that hashes pass before they are sorted, for kinds whose work is divided by the high bits. The
-        /// high bits of hashes from elsewhere may be weak. The records of a build are its results.
+        /// high bits of hashes from elsewhere may be weak. The records of a build are its results. In kinds that take
+        /// excluded keys two hashes have one record ([`Row::excludes`]).
         order: fn(u64) -> u64,
     },
     /// A map that is made empty and takes keys with their values one by one.
@@ -308,6 +314,7 @@ impl Row {
         false_negative_rate: None,
         window: None,
         universe: None,
+        excludes: None,
     };
 
     /// The capabilities of a filter of this geometry in memory of its own.

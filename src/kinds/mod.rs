@@ -18,6 +18,7 @@ pub mod d_left;
 pub mod digest;
 pub mod index;
 pub mod exact_bits;
+pub mod exact_set;
 pub mod foreign_bloom;
 pub mod foreign_cuckoo;
 pub mod foreign_scalable;

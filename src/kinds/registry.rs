@@ -4,10 +4,10 @@ use crate::contract::Row;
 use crate::error::{Error, left_out};
 use crate::kinds::{
     age_partitioned, aggregate, aleph, approximator, blocked, bloom, bloomier, counting, cuckoo, d_left, digest,
-    exact_bits, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse, golomb, golomb_stream,
-    hash_compaction, iblt, index, layered, mutable_bloomier, pinsketch, quotient, removed_set, retrieval, ribbon,
-    riblt, rocksdb_bloom, rotating, router, scalable, signatures, spectral, split_block, stable, taffy,
-    variable_increment, vector_quotient,
+    exact_bits, exact_set, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse, golomb,
+    golomb_stream, hash_compaction, iblt, index, layered, mutable_bloomier, pinsketch, quotient, removed_set,
+    retrieval, ribbon, riblt, rocksdb_bloom, rotating, router, scalable, signatures, spectral, split_block, stable,
+    taffy, variable_increment, vector_quotient,
 };
 use crate::spec::KindId;
 
@@ -67,6 +67,7 @@ kinds! {
     "age_partitioned" age_partitioned,
     "stable" stable,
     "rotating" rotating,
+    "exact_set" exact_set,
 }
 
 kinds! {

@@ -51,6 +51,8 @@ pub struct Builder {
     /// The function that hashes pass before they are sorted, if the kind has one.
     order: Option<fn(u64) -> u64>,
     hashes: Offered,
+    /// How many of the hashes that were offered are those of excluded keys.
+    excluded: u64,
     sizes: Sizes,
     memory_limit: Option<u64>,
     threads: usize,
@@ -95,12 +97,13 @@ impl Builder {
         let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
         let hasher = row.hasher(spec)?;
         let hashes = Offered::new(row, CollectorOptions { memory_limit, temporary_directory, threads })?;
-        Ok(Builder { spec: *spec, hasher, order, hashes, sizes: Sizes::default(), memory_limit, threads, progress })
+        let sizes = Sizes::default();
+        Ok(Builder { spec: *spec, hasher, order, hashes, excluded: 0, sizes, memory_limit, threads, progress })
     }
 
-    /// How many keys were added.
+    /// How many keys were added, without those that were excluded.
     pub fn count(&self) -> u64 {
-        self.hashes.added()
+        self.hashes.added() - self.excluded
     }
 
     /// Adds a key.
@@ -183,6 +186,62 @@ impl Builder {
 
     /// Adds many keys. All are added, unless there is an error.
     pub fn add_batch(&mut self, keys: &Keys) -> Taken {
+        self.take_batch(keys, 0)
+    }
+
+    /// Excludes a key: the filter will say of it that it is not there, as it says of each member that it is there.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind takes no excluded keys; the errors of [`Builder::add`]. A key that is added
+    /// too is found when the filter is made: [`Status::Contradiction`].
+    pub fn exclude(&mut self, key: &[u8]) -> Result<()> {
+        let hash = self.hasher.hash_key(key)?;
+        self.exclude_hash(hash)
+    }
+
+    /// Excludes a `u64` key; see [`Builder::exclude`].
+    ///
+    /// # Errors
+    /// As [`Builder::exclude`].
+    pub fn exclude_u64(&mut self, key: u64) -> Result<()> {
+        let hash = self.hasher.hash_u64(key)?;
+        self.exclude_hash(hash)
+    }
+
+    /// Excludes a hash; see [`Builder::exclude`].
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind takes no excluded keys; the errors of [`Builder::add_hash`].
+    pub fn exclude_hash(&mut self, hash: u64) -> Result<()> {
+        let mark = self.mark_of_excluded()?;
+        self.hashes.add(self.order.map_or(hash, |order| order(hash)) | mark)?;
+        self.excluded += 1;
+        Ok(())
+    }
+
+    /// Excludes many keys. All are excluded, unless there is an error: one of [`Builder::exclude`].
+    pub fn exclude_batch(&mut self, keys: &Keys) -> Taken {
+        match self.mark_of_excluded() {
+            Ok(mark) => {
+                let taken = self.take_batch(keys, mark);
+                self.excluded += taken.keys as u64;
+                taken
+            }
+            Err(error) => Taken::none(error),
+        }
+    }
+
+    /// The bit that the record of an excluded key has.
+    fn mark_of_excluded(&self) -> Result<u64> {
+        let row = create::row_of(&self.spec)?;
+        match row.excludes {
+            Some(_) => Ok(1),
+            None => Err(error!(Unsupported, "{} takes no excluded keys; a kind that does is exact_set", row.name)),
+        }
+    }
+
+    /// Adds the records of many keys with this mark.
+    fn take_batch(&mut self, keys: &Keys, mark: u64) -> Taken {
         many::change(&self.hasher, simd::best(), keys, None, |batch| {
             let (mut done, mut hashes) = (0, [0; GROUP]);
             if let Err(error) = self.hashes.expect(batch.keys()) {
@@ -191,7 +250,7 @@ impl Builder {
             loop {
                 let count = batch.next(&mut hashes);
                 if let Some(order) = self.order {
-                    hashes[..count].iter_mut().for_each(|hash| *hash = order(*hash));
+                    hashes[..count].iter_mut().for_each(|hash| *hash = order(*hash) | mark);
                 }
                 let Taken { keys, outcome } = self.hashes.add_all(&hashes[..count]);
                 done += keys;
@@ -210,7 +269,7 @@ impl Builder {
     /// insert; the system's errors about the temporary file.
     pub fn finish(&mut self) -> Result<Filter> {
         let filter = self.make()?;
-        self.hashes.clear();
+        self.clear();
         Ok(filter)
     }
 
@@ -222,7 +281,7 @@ impl Builder {
     /// The errors of [`Builder::finish`] and [`Image::save`]; the old file and the keys stay.
     pub fn save(&mut self, path: &Path) -> Result<()> {
         self.make()?.save(path)?;
-        self.hashes.clear();
+        self.clear();
         Ok(())
     }
 
@@ -248,13 +307,18 @@ impl Builder {
     /// As [`Builder::finish`] and [`Filter::serialize_compact`].
     pub fn finish_compact(&mut self, to: &mut [u8]) -> Result<usize> {
         let length = self.make()?.serialize_compact(to)?;
-        self.hashes.clear();
+        self.clear();
         Ok(length)
+    }
+
+    fn clear(&mut self) {
+        self.hashes.clear();
+        self.excluded = 0;
     }
 
     fn make(&mut self) -> Result<Filter> {
         let row = create::row_of(&self.spec)?;
-        let added = self.hashes.added();
+        let added = self.count();
         let progress = self.progress.as_deref_mut();
         let hashes = match &mut self.hashes {
             Offered::Once(hashes) => hashes,
@@ -276,6 +340,9 @@ impl Builder {
         };
         let spec = &Spec { capacity, ..self.spec };
         let Built { geometry, words } = payload::build(build, row, spec, &hashes, self.threads, &mut steps)?;
+        // Excluded keys are records too, but the filter holds its members.
+        let capacity = row.excludes.map_or(capacity, |members| members(&geometry, words.shared()).max(1));
+        let spec = &Spec { capacity, ..self.spec };
         let mut base = create::base(row, spec, geometry, |_| Ok(words))?;
         if spec.false_positive_rate == 0.0 && spec.bits == 0 {
             // The spec asked for no rate, but a parameter may have given one.

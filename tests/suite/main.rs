@@ -23,6 +23,7 @@ mod digest;
 mod dependent;
 mod estimate;
 mod exact_bits;
+mod exact_set;
 mod facets;
 mod false_positive_rate;
 mod forged_state;

@@ -46,6 +46,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 34, version: 1, rule: Rule::Payload(rotating) },
     Layout { kind: 30, version: 1, rule: Rule::Lookup(taffy, 16.0) },
     Layout { kind: 31, version: 1, rule: Rule::Lookup(aleph, 1.0) },
+    Layout { kind: 35, version: 1, rule: Rule::Lookup(exact_set, 1.0) },
 ];
 
 /// Asserts that an image follows its layout for the keys with these hashes.
@@ -155,6 +156,31 @@ fn ribbon(header: &Header, payload: &[u8], hash: u64) -> bool {
     let z = z ^ z >> 31;
     let columns = ribbon_columns(payload, header.bits(), [r, w, n], x, z);
     columns == u128::from((z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % (1 << r))
+}
+
+fn exact_set(header: &Header, payload: &[u8], hash: u64) -> bool {
+    let [b, side] = [0, 1].map(|i| header.word(i));
+    let [stored, passed, universe, first_bits] = [0, 1, 2, 3].map(|i| number(payload, 64 * i, 64));
+    assert!(stored <= universe && passed <= universe && (1..=2).contains(&side));
+    let order = |hash: u64| {
+        let x = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x ^ x >> 27
+    };
+    let x = if order(hash) % 2 == 0 { order(hash) } else { order(hash ^ 1 << 27) };
+    let z = x.wrapping_mul(0x94d0_49bb_1331_11eb);
+    let z = z ^ z >> 31;
+    let f = z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let width = |columns: u64| if columns <= 4 { 128 } else { 64 };
+    let words = first_bits.div_ceil(64);
+    let (first, second) = payload[64..].split_at(8 * words as usize);
+    let passes = stored > 0
+        && (b == 1
+            || ribbon_columns(first, first_bits, [b - 1, width(b - 1), stored], x, z)
+                == u128::from(f % (1 << (b - 1))));
+    let is_stored = passes
+        && ribbon_columns(second, header.bits() - 512 - 64 * words, [1, 128, passed], x, z)
+            == u128::from(f >> (b - 1) & 1);
+    is_stored != (side == 2)
 }
 
 /// The columns of a key in a ribbon of n keys, as one number. The key has x, z and w coefficients, and slots have r

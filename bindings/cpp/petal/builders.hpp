@@ -142,7 +142,23 @@ class builder {
     if (!added) return added.error();
     return {};
   }
-  /// How many keys were added, duplicates included.
+  /// Excludes a key, where the kind takes excluded keys (`exact_set`): the filter does not contain it. A key that is
+  /// added too is an error when the filter is made.
+  template <class Key>
+  result<void> try_exclude(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept -> result<void> {
+      const petal_status code = detail::exclude(get(), one);
+      if (code != PETAL_OK) return detail::why(code, get(), petal_builder_exclude_batch, detail::none_like(one));
+      return {};
+    });
+  }
+  /// Excludes many keys. `done`, nullable, is always written: how many, the first so many, were excluded.
+  template <class Keys>
+  result<void> try_exclude_batch(Keys &&keys,
+                                 std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
+    return detail::give(get(), petal_builder_exclude_batch, keys, done);
+  }
+  /// How many keys were added, duplicates included, and without excluded ones.
   result<std::uint64_t> try_offered() const noexcept {
     return detail::output(std::uint64_t{}, [&](std::uint64_t *count, petal_error *error) noexcept {
       return petal_builder_offered(get(), count, error);
@@ -190,6 +206,14 @@ class builder {
   template <class Keys>
   void add_times_batch(Keys &&keys, const std::uint64_t *times, std::size_t *done = nullptr) {
     try_add_times_batch(keys, times, done).value();
+  }
+  template <class Key>
+  void exclude(const Key &key) {
+    try_exclude(key).value();
+  }
+  template <class Keys>
+  void exclude_batch(Keys &&keys, std::size_t *done = nullptr) {
+    try_exclude_batch(keys, done).value();
   }
   std::uint64_t offered() const { return try_offered().value(); }
   filter finish() {

@@ -310,6 +310,23 @@ TEST(removing, counts_go_up_and_down) {
   EXPECT_GE(builder.finish().count("apple"), 3u);
   EXPECT_EQ(petal::builder(petal::spec()).try_add_times("apple", 2).status(), petal::status::unsupported);
 
+  petal::builder exact(petal::spec().kind(PETAL_KIND_EXACT_SET));
+  exact.add_batch(keys);
+  exact.exclude("excluded");
+  EXPECT_TRUE(exact.try_exclude(std::uint64_t{7}));
+  EXPECT_TRUE(exact.try_exclude(petal::hash64{8}));
+  exact.exclude_batch(twice, &done);
+  EXPECT_EQ(done, twice.size());
+  EXPECT_TRUE(exact.try_exclude_batch(twice, &done));
+  EXPECT_EQ(exact.offered(), keys.size());
+  const auto set = exact.finish();
+  EXPECT_EQ(set.contains_batch(keys), keys.size());
+  EXPECT_FALSE(set.contains("excluded") || set.contains(std::uint64_t{7}) || set.contains(petal::hash64{8}));
+  exact.add("apple");
+  exact.exclude("apple");
+  EXPECT_EQ(exact.try_finish().status(), petal::status::contradiction);
+  EXPECT_EQ(petal::builder(petal::spec()).try_exclude("apple").status(), petal::status::unsupported);
+
   petal::filter other(1000, 0.01);
   EXPECT_EQ(other.try_remove("apple").status(), petal::status::unsupported);
   EXPECT_EQ(other.try_count("apple").status(), petal::status::unsupported);

@@ -2,6 +2,7 @@
 
 pub mod across;
 pub mod times;
+pub mod excluded;
 pub mod rejuvenate;
 pub mod stored;
 pub mod expected;

@@ -398,6 +398,10 @@ pub struct Build {
     /// Sets a parameter that only this kind takes; may be given more than once.
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// A file with keys that are not in the filter, for which it gives no false answer; may be given more than once.
+    /// The kind is then exact_set, if no other is given.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["counts", "format"])]
+    pub exclude: Vec<PathBuf>,
     /// What memory and threads the work may take.
     #[command(flatten)]
     pub resources: Resources,

@@ -77,7 +77,13 @@ const MAPS: [Question; 3] = [
 ];
 
 /// Of filters that are built from all of their keys.
-const STATIC: [Question; 3] = [
+const STATIC: [Question; 4] = [
+    (
+        "Are all other keys known too that will be asked for,",
+        "and must there be no error for them?",
+        "exact_set",
+        "members and excluded keys, near the fewest bits",
+    ),
     (
         "Are filters merged, intersected or listed,",
         "or must the rate be just the one that is asked for?",

@@ -26,6 +26,7 @@ const (
 	Quotient        Kind = 23
 	VectorQuotient  Kind = 24
 	DLeft           Kind = 26
+	ExactSet        Kind = 35
 	IBLT            Kind = 256
 	Riblt           Kind = 257
 	Pinsketch       Kind = 258
@@ -52,6 +53,7 @@ var kinds = [...]*kindRow{
 	Quotient:        &quotientRow,
 	VectorQuotient:  &vectorQuotientRow,
 	DLeft:           &dLeftRow,
+	ExactSet:        &exactSetRow,
 	IBLT:            &ibltRow,
 	Riblt:           &ribltRow,
 	Pinsketch:       &pinsketchRow,

@@ -38,6 +38,7 @@ var names = map[Kind]string{
 	32:   "age_partitioned",
 	33:   "stable",
 	34:   "rotating",
+	35:   "exact_set",
 	256:  "iblt",
 	257:  "riblt",
 	258:  "pinsketch",

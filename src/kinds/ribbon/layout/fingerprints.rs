@@ -21,7 +21,11 @@ pub const MAX_BITS: u32 = 32;
 
 /// A filter of fingerprints in an array that was solved.
 #[derive(Clone, Copy)]
-pub struct Fingerprints<'a>(Array<'a>);
+pub struct Fingerprints<'a> {
+    array: Array<'a>,
+    /// How many bits of a hash's fingerprint come before those that the array has.
+    skipped: u32,
+}
 
 /// The equations of a filter: records are ordered hashes, and their values are fingerprints.
 struct OfHashes;
@@ -49,7 +53,14 @@ impl<'a> Fingerprints<'a> {
     /// The filter of this shape, whose values are fingerprints, in `words`.
     #[inline]
     pub fn new(shape: Shape, words: &'a [AtomicU64]) -> Fingerprints<'a> {
-        Fingerprints(Array::new(shape, words))
+        Fingerprints::after(shape, words, 0)
+    }
+
+    /// The filter of this shape, whose values are fingerprints without their first `skipped` bits, in `words`. An array
+    /// of other bits of the same fingerprints may have those.
+    #[inline]
+    pub fn after(shape: Shape, words: &'a [AtomicU64], skipped: u32) -> Fingerprints<'a> {
+        Fingerprints { array: Array::new(shape, words), skipped: skipped % MAX_BITS }
     }
 
     /// Builds the filter of hashes, each of which went through [`order`] before they were sorted, with fingerprints of
@@ -64,52 +75,66 @@ impl<'a> Fingerprints<'a> {
     /// Whether the hash was among those that the filter was built of, or has the same fingerprint by chance.
     #[inline]
     pub fn contains(&self, hash: u64) -> bool {
-        self.contains_with(&Lookup::new(self.0.shape().width(), Instructions::PORTABLE), hash)
+        self.contains_with(&Lookup::new(self.array.shape().width(), Instructions::PORTABLE), hash)
     }
 
     /// [`Fingerprints::contains`] with the inner loops for an instruction set.
     #[inline]
     pub fn contains_with(&self, lookup: &Lookup, hash: u64) -> bool {
         match &lookup.0 {
-            _ if self.0.shape().shards() == 0 => false,
+            _ if self.array.shape().shards() == 0 => false,
             Either::Narrow(kernel) => self.contains_by(kernel, hash),
             Either::Wide(kernel) => self.contains_by(kernel, hash),
         }
     }
 
+    /// [`Fingerprints::contains_with`] for a hash that went through [`order`].
+    #[inline]
+    pub fn contains_ordered(&self, lookup: &Lookup, x: u64) -> bool {
+        match &lookup.0 {
+            _ if self.array.shape().shards() == 0 => false,
+            Either::Narrow(kernel) => self.has(kernel, x),
+            Either::Wide(kernel) => self.has(kernel, x),
+        }
+    }
+
     #[inline(always)]
     fn contains_by<C: Coefficients>(&self, kernel: &Kernel<C>, hash: u64) -> bool {
-        let x = order(hash);
+        self.has(kernel, order(hash))
+    }
+
+    #[inline(always)]
+    fn has<C: Coefficients>(&self, kernel: &Kernel<C>, x: u64) -> bool {
         let z = scatter(x, 0);
-        let bits = (kernel.one)(&self.0, &self.0.find(x, z), 0);
-        (bits ^ fingerprint(z)) & self.mask() == 0
+        let bits = (kernel.one)(&self.array, &self.array.find(x, z), 0);
+        (bits ^ fingerprint(z) >> self.skipped) & self.mask() == 0
     }
 
     /// A mask of as many bits as a fingerprint has.
     #[inline(always)]
     fn mask(&self) -> u64 {
-        u64::MAX >> (u64::BITS - self.0.shape().columns().clamp(MIN_BITS, MAX_BITS))
+        u64::MAX >> (u64::BITS - self.array.shape().columns().clamp(MIN_BITS, MAX_BITS))
     }
 
     /// The filter for programs that look hashes up for themselves.
     pub fn view(&self) -> View<'a> {
-        self.0.view()
+        self.array.view()
     }
 
     /// Asks for the cache lines of the slots of a hash. To find them, this reads metadata.
     pub fn fetch(&self, hash: u64) {
         let x = order(hash);
         let z = scatter(x, 0);
-        match self.0.shape().width() {
-            64 => self.0.fetch::<u64>(&self.0.find(x, z)),
-            _ => self.0.fetch::<u128>(&self.0.find(x, z)),
+        match self.array.shape().width() {
+            64 => self.array.fetch::<u64>(&self.array.find(x, z)),
+            _ => self.array.fetch::<u128>(&self.array.find(x, z)),
         }
     }
 
     /// [`Fingerprints::contains_with`] for all keys of a batch.
     pub fn contains_many(&self, lookup: &Lookup, batch: &mut dyn Batch) {
         match &lookup.0 {
-            _ if self.0.shape().shards() == 0 => ring::rolling(&mut (), 0, batch, nothing, nothing, |_, _| false),
+            _ if self.array.shape().shards() == 0 => ring::rolling(&mut (), 0, batch, nothing, nothing, |_, _| false),
             Either::Narrow(kernel) => self.contain(kernel, batch),
             Either::Wide(kernel) => self.contain(kernel, batch),
         }
@@ -122,7 +147,7 @@ impl<'a> Fingerprints<'a> {
             let answer = |(i, hash): (usize, &u64)| u64::from(self.contains_by(kernel, *hash)) << i;
             return batch.answer(hashes[..next].iter().enumerate().map(answer).sum(), next);
         }
-        let (mask, mut turns) = (self.mask(), Turns::new(self.0, *kernel));
+        let (mask, mut turns) = (self.mask(), Turns::new(self.array, *kernel));
         loop {
             let mut answers = 0;
             let find = |kernel: &Kernel<C>, array: &Array, found: &mut Group<C>, from| {
@@ -130,7 +155,7 @@ impl<'a> Fingerprints<'a> {
             };
             turns.turn((count, next), find, |from, [bits, _], checks| {
                 for (i, (bits, check)) in bits.iter().zip(checks).enumerate() {
-                    answers |= u64::from((bits ^ check) & mask == 0) << (from + i);
+                    answers |= u64::from((bits ^ check >> self.skipped) & mask == 0) << (from + i);
                 }
             });
             if count > 0 {

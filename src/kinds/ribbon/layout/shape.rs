@@ -154,6 +154,18 @@ impl Shape {
         if words.len() as u64 != self.words() {
             return Err(error!(Corrupt, "there are {} words, not {}", words.len(), self.words()));
         }
+        self.check_within(words)
+    }
+
+    /// [`Shape::check`] of a payload in words that are part of another payload, with zeros up to the last word.
+    ///
+    /// # Errors
+    /// As [`Shape::check`].
+    pub fn check_within(&self, words: &[AtomicU64]) -> Result<()> {
+        let held = words.len() as u64 * 8;
+        if held < self.bytes {
+            return Err(error!(Corrupt, "there are {held} bytes, not {}", self.bytes));
+        }
         let load = |word: u64| words.get(word as usize).map_or(0, |word| word.load(Ordering::Relaxed));
         let zeros = |from: u64, to: u64| crate::bits::count_ones_in(words, from * 8, to * 8) == 0;
         let mut begin = self.begin();
@@ -176,7 +188,7 @@ impl Shape {
             }
             begin = next;
         }
-        if !zeros(self.bytes, self.words() * 8) {
+        if !zeros(self.bytes, held) {
             return Err(error!(Corrupt, "there are more than the {} bytes of the shards", self.bytes));
         }
         Ok(())

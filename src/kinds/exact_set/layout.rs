@@ -1,0 +1,308 @@
+//! Where the levels of an exact set lie, and how a key is looked up in them.
+//!
+//! The payload begins with a line of words, the head: the number of stored keys, of keys that pass, and of keys of the
+//! universe, and the bits of the first level. The payload of the first level follows, in whole words, and then that of
+//! the second. Each is the payload of a ribbon filter (`ribbon::layout`) without the zeros that fill its last line.
+//! Without a first level there is only the second.
+//!
+//! **Pairs of hashes.** A record is 64 bits of which one says the side of its key. So 63 bits of a hash are left. Two
+//! hashes that differ in bit 27 alone are one key here: [`paired`] gives the one of the two whose order is even. Bit 0
+//! of the order flips with bit 27 of the hash, because the multiplication of the order carries upwards only.
+
+use super::sizing::{MAX_BITS, MIN_BITS, Plan, width};
+use crate::batch::ring::{Batch, GROUP};
+use crate::error::Result;
+use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
+use crate::kinds::fuse::layout as mixing;
+use crate::kinds::ribbon::layout::{Fingerprints, Lookup, Shape as Level};
+use crate::simd::Instructions;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// The bit of a record that says that its key is excluded.
+pub const EXCLUDED: u64 = 1;
+
+/// The bit of a hash in which the two hashes of a pair differ.
+const PAIR: u32 = 27;
+
+/// The hash of a pair that stands for both: its order is even.
+#[inline(always)]
+pub fn paired(hash: u64) -> u64 {
+    hash ^ (mixing::order(hash) & 1) << PAIR
+}
+
+/// The record of a member with this hash. With [`EXCLUDED`] it is the record of an excluded key.
+#[inline]
+pub fn order(hash: u64) -> u64 {
+    mixing::order(paired(hash))
+}
+
+/// The two hashes whose record this is.
+pub fn hashes_of(record: u64) -> [u64; 2] {
+    let undo = |x: u64, shift: u32| x ^ x >> shift ^ x.checked_shr(2 * shift).unwrap_or(0);
+    let product = undo(record & !EXCLUDED, 27);
+    let hash = undo(product.wrapping_mul(INVERSE), 30);
+    [hash, hash ^ 1 << PAIR]
+}
+
+/// The inverse of the multiplier of [`mixing::order`], modulo 2^64. Each step doubles the bits that are right.
+const INVERSE: u64 = {
+    let (mut inverse, mut step) = (1_u64, 0);
+    while step < 6 {
+        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(crate::bits::MIX.wrapping_mul(inverse)));
+        step += 1;
+    }
+    inverse
+};
+
+/// The words of the head: a line.
+pub const HEAD_WORDS: usize = PAYLOAD_UNIT as usize / 8;
+
+/// The bits of the head.
+const HEAD_BITS: u64 = 64 * HEAD_WORDS as u64;
+
+/// What word 1 of a geometry says of the side that is stored.
+const MEMBERS_STORED: u64 = 1;
+/// See [`MEMBERS_STORED`].
+pub const EXCLUDED_STORED: u64 = 2;
+
+/// The shape of a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Bits of both levels.
+    bits: u64,
+    /// Whether the excluded keys are stored.
+    is_inverted: bool,
+    stored: u64,
+    universe: u64,
+    first: Option<Level>,
+    second: Level,
+}
+
+impl Shape {
+    /// The shape of these levels, for a universe of so many keys.
+    pub fn new(plan: &Plan, first: Option<Level>, second: Level) -> Option<Shape> {
+        let Plan { bits, is_inverted, stored, others } = *plan;
+        let universe = stored.checked_add(others)?;
+        let passed = second.keys();
+        let known = (MIN_BITS..=MAX_BITS).contains(&bits)
+            && match first {
+                Some(first) => u64::from(first.columns()) + 1 == bits && first.keys() == stored && stored <= passed,
+                None => bits == 1 && passed == if stored == 0 { 0 } else { universe },
+            }
+            && passed <= universe
+            && (stored > 0 || (passed == 0 && !is_inverted))
+            && second.columns() == 1;
+        known.then_some(Shape { bits, is_inverted, stored, universe, first, second })
+    }
+
+    /// The shape to expect of a plan.
+    pub fn expected(plan: &Plan) -> Option<Shape> {
+        let level = |bits: u64, keys| Level::expected(bits as u32, width(bits) as u32, keys);
+        let first = if plan.bits > 1 { Some(level(plan.bits - 1, plan.stored)?) } else { None };
+        let all = plan.stored.checked_add(plan.others)?;
+        Shape::new(plan, first, level(1, plan.expected_passed().min(all))?)
+    }
+
+    /// The shape that a geometry and a payload's head describe, if it is one of this kind.
+    pub fn of(geometry: &Geometry, words: &[AtomicU64]) -> Option<Shape> {
+        let head = words.first_chunk::<HEAD_WORDS>()?.each_ref().map(|word| word.load(Ordering::Relaxed));
+        let ([bits, side, 0, 0, 0, 0, 0, 0], [stored, passed, universe, first, 0, 0, 0, 0]) = (geometry.words, head)
+        else {
+            return None;
+        };
+        if !(MIN_BITS..=MAX_BITS).contains(&bits) || !(MEMBERS_STORED..=EXCLUDED_STORED).contains(&side) {
+            return None;
+        }
+        let others = universe.checked_sub(stored)?;
+        let plan = Plan { bits, is_inverted: side == EXCLUDED_STORED, stored, others };
+        let level = |columns: u64, keys, bits| Level::new(columns as u32, width(columns) as u32, keys, bits);
+        let before = HEAD_BITS.checked_add(first.checked_next_multiple_of(64)?)?;
+        let second = level(1, passed, geometry.bits.checked_sub(before)?)?;
+        let level = if bits > 1 { Some(level(bits - 1, stored, first)?) } else { None };
+        let shape = Shape::new(&plan, level, second).filter(|shape| shape.head() == head)?;
+        (shape.geometry().as_ref() == Some(geometry)).then_some(shape)
+    }
+
+    /// The head of a payload.
+    pub fn head(&self) -> [u64; HEAD_WORDS] {
+        let first = self.first.map_or(0, |first| first.bits());
+        [self.stored, self.second.keys(), self.universe, first, 0, 0, 0, 0]
+    }
+
+    /// The geometry of this shape.
+    pub fn geometry(&self) -> Option<Geometry> {
+        let side = if self.is_inverted { EXCLUDED_STORED } else { MEMBERS_STORED };
+        let payload_bytes = self.words().checked_mul(8).filter(|bytes| image_bytes(*bytes).is_some())?;
+        let before = (HEAD_WORDS as u64).checked_add(self.first_words())?.checked_mul(64)?;
+        let bits = before.checked_add(self.second.bits())?;
+        Some(Geometry { bits, hashes: 1, words: [self.bits, side, 0, 0, 0, 0, 0, 0], payload_bytes })
+    }
+
+    /// How many words a payload has.
+    pub fn words(&self) -> u64 {
+        let all = (HEAD_WORDS as u64 + self.first_words()).saturating_add(words_of(&self.second));
+        all.checked_next_multiple_of(PAYLOAD_UNIT / 8).unwrap_or(u64::MAX)
+    }
+
+    /// How many words the first level has.
+    pub fn first_words(&self) -> u64 {
+        self.first.map_or(0, |first| words_of(&first))
+    }
+
+    /// How many members there are.
+    pub fn members(&self) -> u64 {
+        if self.is_inverted { self.universe - self.stored } else { self.stored }
+    }
+
+    /// The keys and the slots of both levels.
+    pub fn places(&self) -> [u64; 2] {
+        let slots = self.second.bits() + self.first.map_or(0, |first| first.bits() / u64::from(first.columns()));
+        [self.second.keys() + self.first.map_or(0, |first| first.keys()), slots]
+    }
+
+    /// The words of the levels.
+    #[inline(always)]
+    fn split<'a>(&self, words: &'a [AtomicU64]) -> (&'a [AtomicU64], &'a [AtomicU64]) {
+        let levels = words.get(HEAD_WORDS..).unwrap_or_default();
+        levels.split_at_checked(self.first_words() as usize).unwrap_or_default()
+    }
+
+    /// The first level over the words of a payload, if there is one.
+    #[inline(always)]
+    fn first<'a>(&self, words: &'a [AtomicU64]) -> Option<Fingerprints<'a>> {
+        self.first.map(|first| Fingerprints::new(first, self.split(words).0))
+    }
+
+    /// The second level over the words of a payload. A bit of the key's fingerprint, the one after those of the first
+    /// level, says which bit stands for the stored side.
+    #[inline(always)]
+    fn second<'a>(&self, words: &'a [AtomicU64]) -> Fingerprints<'a> {
+        Fingerprints::after(self.second, self.split(words).1, self.bits as u32 - 1)
+    }
+
+    /// Looks through the directories of both levels.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`](crate::Status::Corrupt).
+    pub fn check(&self, words: &[AtomicU64]) -> Result<()> {
+        let (first, second) = self.split(words);
+        let check = |level: &Level, words| if level.keys() > 0 { level.check_within(words) } else { Ok(()) };
+        self.first.map_or(Ok(()), |level| check(&level, first))?;
+        check(&self.second, second)
+    }
+
+    /// Asks for the cache lines that a lookup reads first.
+    pub fn fetch(&self, words: &[AtomicU64], hash: u64) {
+        self.first(words).unwrap_or_else(|| self.second(words)).fetch(paired(hash));
+    }
+}
+
+/// How many words a level has: none without keys.
+fn words_of(level: &Level) -> u64 {
+    level.bits().div_ceil(64)
+}
+
+/// The inner loops of lookups in both levels.
+pub struct Levels {
+    first: Lookup,
+    second: Lookup,
+}
+
+impl Levels {
+    /// The inner loops for a shape with these instructions.
+    pub fn new(shape: &Shape, instructions: Instructions) -> Levels {
+        let of = |level: &Level| Lookup::new(level.width(), instructions);
+        Levels { first: of(&shape.first.unwrap_or(shape.second)), second: of(&shape.second) }
+    }
+
+    /// Whether a hash counts as that of a member.
+    #[inline]
+    pub fn contains(&self, shape: &Shape, words: &[AtomicU64], hash: u64) -> bool {
+        let hash = paired(hash);
+        let passes = shape.first(words).is_none_or(|first| first.contains_with(&self.first, hash));
+        (passes && shape.second(words).contains_with(&self.second, hash)) != shape.is_inverted
+    }
+
+    /// [`Levels::contains`] for all keys of a batch. The first level sees all keys, and the second those that pass.
+    pub fn contains_many(&self, shape: &Shape, words: &[AtomicU64], batch: &mut dyn Batch) {
+        let (first, second) = (shape.first(words), shape.second(words));
+        let flip = if shape.is_inverted { u64::MAX } else { 0 };
+        let mut passing = Passing {
+            batch,
+            second: first.is_some().then_some((second, self.second)),
+            flip,
+            hashes: [[0; GROUP]; 2],
+            given: 0,
+            answered: 0,
+        };
+        first.unwrap_or(second).contains_many(&self.first, &mut passing);
+    }
+}
+
+/// A batch between the caller and the first level: keys go to that level as pairs, and what passes is asked for in the
+/// second level before the answers go on.
+struct Passing<'a, 'b> {
+    batch: &'a mut dyn Batch,
+    /// The second level, if the batch is asked of a first one.
+    second: Option<(Fingerprints<'b>, Lookup)>,
+    /// All ones if the answers are to be the opposite.
+    flip: u64,
+    /// The hashes of the last two groups. Answers come at most one group after the hashes.
+    hashes: [[u64; GROUP]; 2],
+    /// How many groups were given and answered.
+    given: usize,
+    answered: usize,
+}
+
+impl Batch for Passing<'_, '_> {
+    fn keys(&self) -> usize {
+        self.batch.keys()
+    }
+
+    fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize {
+        let count = self.batch.next(hashes);
+        hashes[..count].iter_mut().for_each(|hash| *hash = paired(*hash));
+        if count > 0 && self.second.is_some() {
+            self.hashes[self.given % 2] = *hashes;
+            self.given += 1;
+        }
+        count
+    }
+
+    fn is_asked(&self) -> bool {
+        self.batch.is_asked()
+    }
+
+    fn answer(&mut self, mut answers: u64, keys: usize) {
+        if let Some((second, lookup)) = &self.second {
+            let hashes = &self.hashes[self.answered % 2];
+            self.answered += 1;
+            let mut left = answers & u64::MAX.checked_shr((GROUP - keys) as u32).unwrap_or(0);
+            answers = left;
+            while left != 0 {
+                let i = left.trailing_zeros();
+                left &= left - 1;
+                let is_stored = second.contains_with(lookup, hashes[i as usize]);
+                answers ^= u64::from(!is_stored) << i;
+            }
+        }
+        self.batch.answer(answers ^ self.flip, keys);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::mix;
+
+    #[test]
+    fn a_record_is_that_of_two_hashes() {
+        for hash in (0..1000).map(mix).chain(0..1000).chain((0..64).map(|bit| 1 << bit)).chain([u64::MAX]) {
+            let record = order(hash);
+            assert_eq!(record & EXCLUDED, 0);
+            assert!(hashes_of(record).contains(&hash) && hashes_of(record | EXCLUDED).contains(&hash));
+            assert_eq!(record, order(hash ^ 1 << PAIR));
+            assert_eq!(mixing::order(paired(hash)), record);
+        }
+    }
+}

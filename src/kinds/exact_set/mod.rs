@@ -1,0 +1,143 @@
+//! The kind `exact_set`: a filter that makes no error for any key of a known universe, built once from all of its keys.
+//!
+//! The builder is given members and *excluded* keys, which together are the universe. One side is stored, the members
+//! or the excluded keys. A first level is a ribbon filter of the stored side. It lets the keys of that side pass, and
+//! some of the others by mistake. A second level has one bit for each key of the universe that passes, which says on
+//! which side the key is. This is the partition of Hamilton and Larisch and others, "Clubcards for the WebPKI", 2025.
+//!
+//! Keys outside the universe pass with the rate of the first level, and half of them meet the right bit: the bit that
+//! the second level stores is combined with a bit of the key's fingerprint. So `fingerprint_bits` counts the bits of
+//! both levels, and the rate for strangers is 2^-bits, whatever the universe.
+//!
+//! Header: word 0 is the bits of both levels. Word 1 is 1 if the members are stored, and 2 if the excluded keys are.
+//! `bits` is the payload's bits without those that fill its last line.
+
+mod building;
+mod layout;
+pub mod sizing;
+
+pub use layout::{EXCLUDED, order};
+
+use crate::batch::ring::Batch;
+use crate::blocks::Measure;
+use crate::contract::{Base, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
+use crate::error::Result;
+use crate::format::{Geometry, PAYLOAD_UNIT};
+use crate::kinds::ribbon::sizing::{SHARD_KEYS, shards};
+use crate::spec::{Domain, KindId, Parameter};
+use crate::storage::try_box;
+use core::sync::atomic::AtomicU64;
+use layout::{EXCLUDED_STORED, Levels, Shape};
+use sizing::{MAX_BITS, MIN_BITS};
+
+/// The parameter for the bits of both levels.
+pub const FINGERPRINT_BITS: Parameter = Parameter {
+    name: "fingerprint_bits",
+    summary: "bits of both levels: the rate for strangers is 2^-bits; 0 is the fewest bits, or what the rate needs",
+    default: 0.0,
+    domain: Domain::Automatic(MIN_BITS, MAX_BITS),
+    word: Some(0),
+};
+
+/// The registry's row.
+pub const ROW: Row = Row {
+    kind: KindId(35),
+    name: "exact_set",
+    summary: "two levels, built once from members and excluded keys: no error for any of them, near the fewest bits",
+    parameters: &[&FINGERPRINT_BITS],
+    structure: Structure::StaticFilter {
+        open: |base| Ok(try_box(ExactSet::new(base)?)?),
+        build: building::build,
+        order,
+    },
+    excludes: Some(|geometry, words| Shape::of(geometry, words).map_or(0, |shape| shape.members())),
+    sizes: Sizes::ByKeys,
+    hashes: (1, 1),
+    geometry: |spec, size| {
+        let keys = size.capacity();
+        let rate = |bits: u64| Some(sizing::false_positive_rate(bits, false, keys));
+        let plan = |bits: u64| sizing::Plan { bits, is_inverted: false, stored: keys, others: 0 };
+        let bits = spec.choose(size, &FINGERPRINT_BITS, rate, |bits| plan(bits).expected_bits())?;
+        let geometry = Shape::expected(&plan(bits)).and_then(|shape| shape.geometry());
+        geometry.ok_or_else(|| size.too_large())
+    },
+    lines_per_lookup: |geometry| {
+        // A level is a line of metadata, and the lines of a row, which begins anywhere.
+        let lines = |row_bytes: u64| 2.0 + row_bytes.saturating_sub(1) as f64 / PAYLOAD_UNIT as f64;
+        let columns = geometry.words[0].saturating_sub(1);
+        let first = if columns == 0 { 0.0 } else { lines(columns * (sizing::width(columns) / 8 + 1)) };
+        (first + lines(sizing::width(1) / 8 + 1)).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
+    },
+    false_positive_rate: |geometry, keys| {
+        sizing::false_positive_rate(geometry.words[0], geometry.words[1] == EXCLUDED_STORED, keys)
+    },
+    least_rate: |spec, keys| {
+        spec.least_rate(&FINGERPRINT_BITS, |bits| Some(sizing::false_positive_rate(bits, false, keys)))
+    },
+    // Building solves a shard at a time, as the ribbon does, and keeps the keys that pass.
+    build_memory: |keys| 32 * keys.min(SHARD_KEYS + 6 * SHARD_KEYS.isqrt()) + 8 * keys,
+    // As in the kind `ribbon`, for each level.
+    most_bytes: Some(|geometry, keys| {
+        let shards = shards(keys);
+        let groups = 6 + shards + 3 * shards.isqrt() + (keys >> 14);
+        let bytes = geometry.bits / 8 + groups * geometry.words[0] + 16 + 8 * shards;
+        (bytes + 2 * PAYLOAD_UNIT).next_multiple_of(PAYLOAD_UNIT)
+    }),
+    overfill: Overfill::IsBuilt,
+    compact: |packing, geometry| {
+        packing.field(&mut geometry.words[0], 6);
+        packing.field(&mut geometry.words[1], 2);
+        packing.bits(geometry, 0);
+    },
+    ..Row::BASE
+};
+
+/// Whether a payload of this kind can have this geometry and these words.
+pub fn is_known(geometry: &Geometry, words: &[AtomicU64]) -> bool {
+    Shape::of(geometry, words).is_some()
+}
+
+/// An exact set over a payload.
+struct ExactSet {
+    base: Base,
+    shape: Shape,
+    levels: Levels,
+}
+
+impl ExactSet {
+    fn new(base: Base) -> Result<ExactSet> {
+        let shape = Shape::of(base.geometry(), base.words().shared()).ok_or_else(|| base.foreign_geometry())?;
+        Ok(ExactSet { levels: Levels::new(&shape, base.instructions()), shape, base })
+    }
+}
+
+impl Payload for ExactSet {
+    over_base!();
+
+    fn check_payload(&self) -> Result<()> {
+        self.shape.check(self.base.words().shared())
+    }
+}
+
+impl Kind for ExactSet {
+    #[inline]
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.levels.contains(&self.shape, self.base.words().shared(), hash)
+    }
+
+    fn fetch(&self, hash: u64) {
+        self.shape.fetch(self.base.words().shared(), hash);
+    }
+
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        self.levels.contains_many(&self.shape, self.base.words().shared(), batch);
+    }
+
+    /// The places that the measure counts are the slots of both levels.
+    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        progress(self.base.words().bytes());
+        let [keys, slots] = self.shape.places();
+        let rate = (ROW.false_positive_rate)(self.base.geometry(), self.shape.members());
+        Measure::of_cells(keys, slots, rate)
+    }
+}

@@ -1,0 +1,338 @@
+//! The kind `exact_set`: no error for any key of a universe, whatever the shares of members; the size beside the
+//! entropy; the rate for strangers; the same bytes for every order, memory and number of threads; a key on both sides;
+//! forged images.
+
+use crate::common::{image, is_soak, mix};
+use core::sync::atomic::{AtomicU64, Ordering};
+use petal::kinds::exact_set::{self, sizing};
+use petal::{Answers, Builder, BuilderOptions, Filter, Image, Keys, MIN_MEMORY_LIMIT, OpenOptions, Spec, Status};
+
+fn spec() -> Spec {
+    Spec { kind: Some(exact_set::ROW.kind), ..Spec::default() }
+}
+
+fn options() -> BuilderOptions {
+    BuilderOptions::default()
+}
+
+/// A filter with these members and excluded keys.
+fn build(spec: &Spec, options: BuilderOptions, members: &[u64], excluded: &[u64]) -> petal::Result<Filter> {
+    let mut builder = Builder::new(spec, options)?;
+    builder.add_batch(&Keys::U64(members)).outcome?;
+    builder.exclude_batch(&Keys::U64(excluded)).outcome?;
+    assert_eq!(builder.count(), members.len() as u64);
+    builder.finish()
+}
+
+/// The share of these keys that the filter contains, in batches and one by one.
+fn true_count(filter: &Filter, keys: &[u64]) -> u64 {
+    let mut answers = Answers::default();
+    filter.contains_batch(&Keys::U64(keys), &mut answers).unwrap();
+    let one_by_one = keys.iter().filter(|key| filter.contains_u64(**key)).count() as u64;
+    assert_eq!(answers.true_count, one_by_one);
+    one_by_one
+}
+
+/// Keys from `from` on, so many.
+fn keys(from: u64, count: u64) -> Vec<u64> {
+    (from..from + count).map(mix).collect()
+}
+
+/// Asserts that a filter makes no error for its universe, and how many bits it takes beside the entropy.
+#[track_caller]
+fn check(members: &[u64], excluded: &[u64]) -> Filter {
+    let filter = build(&spec(), options(), members, excluded).unwrap();
+    filter.payload().check_payload().unwrap();
+    let name = format!("{} members, {} excluded keys", members.len(), excluded.len());
+    assert_eq!(true_count(&filter, members), members.len() as u64, "{name}");
+    assert_eq!(true_count(&filter, excluded), 0, "{name}");
+    assert_eq!(filter.base().count(), members.len() as u64, "{name}");
+    assert_eq!(filter.base().header().capacity, members.len().max(1) as u64, "{name}");
+    filter
+}
+
+const SHARES: [f64; 12] = [1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.2, 0.24, 0.34, 0.5, 0.8, 0.95, 0.999];
+
+#[test]
+fn whole_universes_are_right() {
+    let mut sizes = vec![1, 2, 3, 10, 100, 1000, 10_000, 200_000];
+    sizes.extend(is_soak().then_some([1_000_000, 10_000_000]).into_iter().flatten());
+    for universe in sizes {
+        for share in SHARES {
+            let members = (universe as f64 * share).round() as u64;
+            let (members, excluded) = (keys(0, members), keys(members, universe - members));
+            let filter = check(&members, &excluded);
+            let entropy = sizing::entropy(members.len() as u64, universe);
+            let most = 1.12 * entropy + if members.len().min(excluded.len()) < 100_000 { 4000.0 } else { 0.0 };
+            // Without excluded keys there is nothing to choose a size for.
+            if !excluded.is_empty() {
+                let bits = filter.base().geometry().bits;
+                assert!(bits as f64 <= most, "{} of {universe}: {bits} bits, entropy {entropy}", members.len());
+            }
+        }
+    }
+}
+
+/// A million keys at the share that the figures are promised for, and where nearly all are members.
+#[test]
+fn a_million_keys_are_near_the_entropy() {
+    for (members, excluded) in [(100_000, 9_900_000 / if is_soak() { 1 } else { 10 }), (900_000, 100_000)] {
+        let filter = check(&keys(0, members), &keys(members, excluded));
+        let entropy = sizing::entropy(members, members + excluded);
+        let share = filter.base().geometry().bits as f64 / entropy;
+        let most = if excluded >= 99 * members { 1.08 } else { 1.12 };
+        assert!((1.0..most).contains(&share), "{share} of the entropy");
+    }
+}
+
+#[test]
+fn empty_and_full_sets() {
+    for count in [0, 1, 2, 1000, 50_000] {
+        // Nothing is a member, and nothing is stored.
+        let none = check(&[], &keys(0, count));
+        assert_eq!((none.base().geometry().bits, true_count(&none, &keys(1 << 40, 10_000))), (512, 0));
+        // Nothing is excluded: the rate of a spec that says none.
+        let all = check(&keys(0, count), &[]);
+        let strangers = true_count(&all, &keys(1 << 40, 20_000)) as f64;
+        let rate = if count == 0 { 0.0 } else { all.base().header().false_positive_rate };
+        assert!(rate <= 0.01 && (strangers - rate * 20_000.0).abs() < 4.5 * (rate * 20_000.0).sqrt() + 1.0);
+    }
+}
+
+/// Strangers are taken for members at the rate that the filter states, on either side and for any number of bits.
+#[test]
+fn strangers_meet_the_stated_rate() {
+    let strangers = keys(1 << 40, 200_000);
+    for (members, excluded, rate) in [
+        (5000, 50_000, 0.0),
+        (50_000, 5000, 0.0),
+        (1000, 100_000, 0.001),
+        (20_000, 20_000, 0.0),
+        (20_000, 100, 0.3),
+        (20_000, 0, 0.6),
+        (300_000, 400_000, 0.0),
+    ] {
+        let spec = Spec { false_positive_rate: rate, ..spec() };
+        let filter = build(&spec, options(), &keys(0, members), &keys(members, excluded)).unwrap();
+        assert_eq!(true_count(&filter, &keys(members, excluded)), 0);
+        let stated = filter.expected_false_positive_rate(members);
+        assert!(rate == 0.0 || stated <= rate);
+        let (found, count) = (true_count(&filter, &strangers) as f64, strangers.len() as f64);
+        let deviation = (count * stated * (1.0 - stated)).sqrt();
+        assert!((found - count * stated).abs() < 4.5 * deviation + 1.0, "{members}, {excluded}: {found}, {stated}");
+        if rate == 0.0 {
+            assert_eq!(filter.base().header().false_positive_rate, stated);
+        }
+    }
+}
+
+#[test]
+fn bytes_depend_on_the_keys_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for (members, excluded) in [(20_000, 280_000), (250_000, 60_000), (130_000, 170_000)] {
+        let (mut members, mut excluded) = (keys(0, members), keys(members, excluded));
+        let expected = image(&build(&spec(), options(), &members, &excluded).unwrap());
+        for (memory_limit, threads) in
+            [(None, 2), (Some(MIN_MEMORY_LIMIT), 0), (Some(MIN_MEMORY_LIMIT), 3), (Some(16 << 20), 1)]
+        {
+            members.reverse();
+            excluded.rotate_left(12_345);
+            let temporary_directory = Some(folder.path().to_owned());
+            let options = BuilderOptions { memory_limit, temporary_directory, threads, ..options() };
+            let made = build(&spec(), options, &members, &excluded).unwrap();
+            assert!(image(&made) == expected, "{memory_limit:?}, {threads} threads");
+        }
+        // Sides take turns, and keys come twice.
+        let mut builder = Builder::new(&spec(), options()).unwrap();
+        for i in 0..members.len().max(excluded.len()) {
+            for _ in 0..1 + i % 2 {
+                excluded.get(i).into_iter().for_each(|key| builder.exclude_u64(*key).unwrap());
+            }
+            members.get(i).into_iter().for_each(|key| builder.add_u64(*key).unwrap());
+        }
+        assert_eq!(builder.count(), members.len() as u64);
+        assert!(image(&builder.finish().unwrap()) == expected);
+        assert_eq!(builder.count(), 0);
+    }
+}
+
+/// Strings, numbers and hashes exclude the same keys.
+#[test]
+fn keys_of_every_form_are_excluded() {
+    let mut builder = Builder::new(&spec(), options()).unwrap();
+    builder.add(b"member").unwrap();
+    builder.exclude(b"excluded").unwrap();
+    builder.exclude_u64(7).unwrap();
+    let hash = petal::Hasher::new(petal::HashFunction::Xxh3, 0, None).unwrap().hash_key(b"by hash").unwrap();
+    builder.exclude_hash(hash).unwrap();
+    assert_eq!(builder.count(), 1);
+    let filter = builder.finish().unwrap();
+    assert!(filter.contains(b"member") && !filter.contains(b"excluded"));
+    assert!(!filter.contains_u64(7) && !filter.contains(b"by hash"));
+    let mut plain = Builder::new(&Spec { kind: Some(petal::kinds::ribbon::ROW.kind), ..spec() }, options()).unwrap();
+    for refused in [plain.exclude(b"a"), plain.exclude_u64(1), plain.exclude_hash(1)] {
+        let error = refused.unwrap_err();
+        assert_eq!(error.status(), Status::Unsupported);
+        assert!(error.message().contains("exact_set"), "{error}");
+    }
+    assert_eq!(plain.exclude_batch(&Keys::U64(&[1])).outcome.unwrap_err().status(), Status::Unsupported);
+}
+
+/// A key on both sides is refused, with the key's hash, and the keys stay.
+#[test]
+fn a_key_on_both_sides_is_a_contradiction() {
+    let folder = tempfile::tempdir().unwrap();
+    for (count, memory_limit) in [(1, None), (20_000, None), (400_000, Some(MIN_MEMORY_LIMIT))] {
+        for both in [0, count / 2, count - 1] {
+            let temporary_directory = Some(folder.path().to_owned());
+            let options = BuilderOptions { memory_limit, temporary_directory, ..options() };
+            let mut builder = Builder::new(&spec(), options).unwrap();
+            (0..count).for_each(|i| builder.add_hash(mix(i)).unwrap());
+            (count..2 * count).for_each(|i| builder.exclude_hash(mix(i)).unwrap());
+            builder.exclude_hash(mix(both)).unwrap();
+            for _ in 0..2 {
+                let error = builder.finish().map(drop).unwrap_err();
+                assert_eq!(error.status(), Status::Contradiction);
+                assert!(error.message().contains(&format!("{:#018x}", mix(both))), "{error}");
+                assert_eq!(builder.count(), count);
+            }
+        }
+    }
+    // Two hashes of a pair are one key. On one side they make no difference.
+    let mut builder = Builder::new(&spec(), options()).unwrap();
+    for hash in [5, 5 ^ 1 << 27] {
+        builder.add_hash(hash).unwrap();
+    }
+    builder.exclude_hash(6).unwrap();
+    let filter = builder.finish().unwrap();
+    assert!(filter.contains_hash(5) && filter.contains_hash(5 ^ 1 << 27) && !filter.contains_hash(6));
+    builder.add_hash(5).unwrap();
+    builder.exclude_hash(5 ^ 1 << 27).unwrap();
+    assert_eq!(builder.finish().map(drop).unwrap_err().status(), Status::Contradiction);
+}
+
+/// Hashes that were made to lie together, also with sides that alternate.
+#[test]
+fn hashes_of_any_shape_are_right() {
+    let shapes: [fn(u64) -> u64; 6] = [
+        |i| i,
+        |i| u64::MAX - i,
+        |i| i << 28,
+        |i| mix(i) >> 40,
+        |i| mix(i) & 0xff | mix(i % 300) << 8,
+        |i| 1 << (i % 64),
+    ];
+    for (s, shape) in shapes.iter().enumerate() {
+        for (count, one_in) in [(3000, 2), (3000, 30), (20_000, 3), (2, 2)] {
+            let mut sides = std::collections::BTreeMap::new();
+            for i in 0..count {
+                sides.insert(exact_set::order(shape(i)), (shape(i), i % one_in == 0));
+            }
+            let mut builder = Builder::new(&spec(), options()).unwrap();
+            for (hash, is_member) in sides.values() {
+                if *is_member { builder.add_hash(*hash) } else { builder.exclude_hash(*hash) }.unwrap();
+            }
+            let filter = builder.finish().unwrap();
+            filter.payload().check_payload().unwrap();
+            let wrong = sides.values().filter(|(hash, is_member)| filter.contains_hash(*hash) != *is_member).count();
+            assert_eq!(wrong, 0, "shape {s}, {count} hashes, one in {one_in}");
+            let hashes: Vec<u64> = sides.values().map(|(hash, _)| *hash).collect();
+            let mut answers = Answers::default();
+            filter.contains_batch(&Keys::Hashes(&hashes), &mut answers).unwrap();
+            assert_eq!(answers.true_count, sides.values().filter(|(_, is_member)| *is_member).count() as u64);
+        }
+    }
+}
+
+#[test]
+fn sizes_and_bits_that_are_asked_for() {
+    let (members, excluded) = (keys(0, 10_000), keys(10_000, 90_000));
+    let with = |spec: &Spec| build(spec, options(), &members, &excluded);
+    let smallest = with(&spec()).unwrap();
+    let bits = smallest.base().geometry().bits;
+    for most in [bits + 200, bits * 2, bits * 3] {
+        let filter = with(&Spec { bits: most, capacity: 10_000, ..spec() }).unwrap();
+        let geometry = filter.base().geometry();
+        assert!(geometry.bits <= most && geometry.words[0] >= smallest.base().geometry().words[0]);
+        assert_eq!((true_count(&filter, &members), true_count(&filter, &excluded)), (10_000, 0));
+    }
+    let refused = with(&Spec { bits: 20_000, capacity: 10_000, ..spec() }).map(drop).unwrap_err();
+    assert_eq!(refused.status(), Status::Contradiction, "{refused}");
+    for wanted in [1, 2, 9, 32] {
+        let mut spec = spec();
+        spec.set(&exact_set::FINGERPRINT_BITS, f64::from(wanted)).unwrap();
+        let filter = with(&spec).unwrap();
+        assert_eq!(filter.base().geometry().words[0], u64::from(wanted as u32));
+        assert_eq!((true_count(&filter, &members), true_count(&filter, &excluded)), (10_000, 0));
+    }
+}
+
+/// Every word of the header and of the payload's head is held to its meaning.
+#[test]
+fn forged_words_are_refused() {
+    for (members, excluded) in [(3000, 100_000), (3000, 1000), (0, 10), (10, 0), (50, 70)] {
+        let filter = build(&spec(), options(), &keys(0, members), &keys(members, excluded)).unwrap();
+        let (geometry, payload) = (*filter.base().geometry(), filter.base().words().shared());
+        let head: Vec<u64> = payload[..8].iter().map(|word| word.load(Ordering::Relaxed)).collect();
+        let forged = |of_geometry: [u64; 2], of_head: [u64; 4], unused: usize| {
+            let mut geometry = geometry;
+            geometry.words[..2].copy_from_slice(&of_geometry);
+            let words: Vec<AtomicU64> = payload.iter().map(|word| word.load(Ordering::Relaxed).into()).collect();
+            words.iter().zip(of_head).for_each(|(word, forged)| word.store(forged, Ordering::Relaxed));
+            match unused {
+                2..8 => geometry.words[unused] = 1,
+                8..12 => words[unused - 4].store(1, Ordering::Relaxed),
+                _ => (),
+            }
+            exact_set::is_known(&geometry, &words)
+        };
+        let ([b, side, ..], [stored, passed, universe, first]) = (geometry.words, [head[0], head[1], head[2], head[3]]);
+        assert!(forged([b, side], [stored, passed, universe, first], 0));
+        for (i, of_geometry) in [[0, side], [33, side], [b, 0], [b, 3]].into_iter().enumerate() {
+            assert!(!forged(of_geometry, [stored, passed, universe, first], 0), "{members}, {excluded}, word {i}");
+        }
+        let heads = [
+            [universe + 1, passed, universe, first],
+            [stored, universe + 1, universe, first],
+            [stored, universe, universe.wrapping_sub(1), first],
+            [passed + 1, passed, universe, first],
+            [stored, passed, universe, first + 1],
+            [stored, passed, universe, geometry.bits + 8],
+            [stored, passed, universe, u64::MAX],
+            [u64::MAX, passed, universe, first],
+            [stored, passed, u64::MAX, first + 8 * 64],
+        ];
+        for (i, of_head) in heads.into_iter().enumerate() {
+            assert!(!forged([b, side], of_head, 0), "{members}, {excluded}, head {i}");
+        }
+        for unused in 2..12 {
+            assert!(!forged([b, side], [stored, passed, universe, first], unused));
+        }
+    }
+    // Nothing is stored of the excluded side if there is none.
+    let filter = build(&spec(), options(), &[], &keys(0, 10)).unwrap();
+    let geometry = petal::format::Geometry { words: [1, 2, 0, 0, 0, 0, 0, 0], ..*filter.base().geometry() };
+    assert!(!exact_set::is_known(&geometry, filter.base().words().shared()));
+}
+
+#[test]
+fn images_and_compact_forms_come_back() {
+    let (members, excluded) = (keys(0, 500), keys(500, 5000));
+    for (members, excluded) in [(&members, &excluded), (&excluded, &members)] {
+        let filter = build(&spec(), options(), members, excluded).unwrap();
+        let mut form = vec![0; filter.compact_size().unwrap()];
+        assert_eq!(filter.serialize_compact(&mut form).unwrap(), form.len());
+        let opened = petal::load(&image(&filter), &OpenOptions::default()).unwrap();
+        let compact = petal::load_compact(&form, &petal::CompactOptions::default()).unwrap();
+        for filter in [&filter, &opened, &compact] {
+            assert_eq!((true_count(filter, members), true_count(filter, excluded)), (members.len() as u64, 0));
+        }
+        assert!(
+            petal::compact_contains_hash(
+                petal::storage::AnyBytes::of(&form),
+                filter.base().hasher().hash_u64(members[0]).unwrap()
+            )
+            .unwrap()
+        );
+    }
+}
