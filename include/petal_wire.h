@@ -1,12 +1,12 @@
 /*
- * petal_wire.h: filters and maps on the wire, in few bytes. It is experimental: functions may still change. petal.h has
- * the conventions.
+ * petal_wire.h: filters and maps on the wire, in few bytes. It is experimental: functions may still change. petal.h
+ * has the conventions.
  *
  * The packed form of a filter has everything that its image has, in few bytes. The payload is arithmetic-coded, and
  * takes at most 1 % and 32 bytes more than the entropy of its fill. So a bit array of which few bits are set becomes
- * small. A filter at its capacity has about half of its bits set, and does not become smaller. With more bits and fewer
- * hashes a filter has the same rate, fewer bits set, and a smaller packed form: `petal_wire_spec()`. Every kind of
- * filter and map can be packed.
+ * small. A filter at its capacity has about half of its bits set, and does not become smaller. With more bits and
+ * fewer hashes a filter has the same rate, fewer bits set, and a smaller packed form: `petal_wire_spec()`. Every kind
+ * of filter and map can be packed.
  *
  * A delta is what changed from an older state of a filter to a newer one, and takes as many bytes as the changed bits
  * need. The receiver's filter must be in the older state to the byte, its count included.
@@ -88,8 +88,8 @@ petal_status petal_filter_delta_size(const petal_filter *older,
                                      petal_error *error);
 
 /**
- * Writes into a buffer what changed from `older`, the older state of a filter, to `newer`, the newer one. A filter that
- * grows may have grown. Returns `PETAL_ERR_INCOMPATIBLE` if the filters differ in kind, layout, geometry, hash
+ * Writes into a buffer what changed from `older`, the older state of a filter, to `newer`, the newer one. A filter
+ * that grows may have grown. Returns `PETAL_ERR_INCOMPATIBLE` if the filters differ in kind, layout, geometry, hash
  * function, seed or key. Otherwise returns what `petal_filter_pack()` does. `written` is nullable.
  */
 petal_status petal_filter_delta(const petal_filter *older,
@@ -147,9 +147,9 @@ petal_status petal_map_pack(const petal_map *map, void *buffer, size_t length, s
 petal_status petal_map_pack_to(const petal_map *map, petal_write_callback write, void *context, petal_error *error);
 
 /**
- * Makes a map from its packed form, in memory of its own. `most_bytes` is the most bytes that the map's image may have:
- * a form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the mode in
- * `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes
+ * Makes a map from its packed form, in memory of its own. `most_bytes` is the most bytes that the map's image may
+ * have: a form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the mode
+ * in `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes
  * that are no packed form, and `PETAL_ERR_UNSUPPORTED` for that of a filter.
  */
 petal_status petal_map_unpack(const void *packed,
@@ -178,8 +178,8 @@ petal_status petal_map_delta(const petal_map *older,
                              petal_error *error);
 
 /**
- * Gives a delta to `write`, piece by piece and in order, and otherwise does what `petal_map_delta()` does. The function
- * passes `context`, which may be NULL, to `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+ * Gives a delta to `write`, piece by piece and in order, and otherwise does what `petal_map_delta()` does. The
+ * function passes `context`, which may be NULL, to `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
  */
 petal_status petal_map_delta_to(const petal_map *older,
                                 const petal_map *newer,
@@ -204,9 +204,9 @@ petal_status petal_map_patch(petal_map *map, const void *delta, size_t length, u
 
 /**
  * Writes the spec of the filter of the kind `bloom` that has the lowest false-positive rate, for `petal_filter_new()`.
- * With `keys` distinct keys in it the filter's packed form has at most `packed_bytes`, if its fill is the expected one.
- * The filter's image has at most `memory` bytes; 0 is no limit. `petal_spec_expected_false_positive_rate()` tells the
- * rate. Returns `PETAL_ERR_TOO_LARGE` if no filter is so small.
+ * With `keys` distinct keys in it the filter's packed form has at most `packed_bytes`, if its fill is the expected
+ * one. The filter's image has at most `memory` bytes; 0 is no limit. `petal_spec_expected_false_positive_rate()` tells
+ * the rate. Returns `PETAL_ERR_TOO_LARGE` if no filter is so small.
  */
 petal_status petal_wire_spec(uint64_t keys,
                              uint64_t packed_bytes,
