@@ -22,7 +22,9 @@ thread_local! {
         .map(|row| {
             let spec = Spec { kind: Some(row.kind), capacity: 300, false_positive_rate: 0.01, ..Spec::default() };
             let mut base = petal::create(&spec).expect("a filter");
-            (0..60_u64).for_each(|key| drop(base.insert_u64(key).expect("room")));
+            for key in 0..60 {
+                base.insert_u64(key).expect("room");
+            }
             base
         })
         .collect();
