@@ -22,8 +22,8 @@ import (
 )
 
 // Index has rows of bits with ids, and finds those that are similar to a query. All rows have one width. A row is
-// ceil(width / 8) bytes: bit i of the row is bit i % 8 of byte i / 8. Rows have numbers, from 0 on in the order in which
-// they came.
+// ceil(width / 8) bytes: bit i of the row is bit i % 8 of byte i / 8. Rows have numbers, from 0 on in the order in
+// which they came.
 //
 // Methods that only read the index may run in many goroutines at once. [Index.Close] and methods that change the index
 // need it to themselves. Indexes are experimental: methods may still change. Pure Go does not read them.

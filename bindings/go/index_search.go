@@ -7,8 +7,8 @@ import "C"
 
 import "unsafe"
 
-// Similarity says how the similarity of two rows is measured. With a bits in the query, b in the row, and c in both, each
-// measure is a double from 0 to 1, of which each operation is rounded once.
+// Similarity says how the similarity of two rows is measured. With a bits in the query, b in the row, and c in both,
+// each measure is a double from 0 to 1, of which each operation is rounded once.
 type Similarity uint32
 
 const (
@@ -108,7 +108,8 @@ func (x *Index) TopMany(queries [][]byte, k int, options *SearchOptions) ([][]In
 }
 
 // AtLeastMany is [Index.AtLeast] for many queries, which threads share. Of each it returns the room most similar rows.
-func (x *Index) AtLeastMany(queries [][]byte, threshold float64, room int, options *SearchOptions) ([][]IndexHit, error) {
+func (x *Index) AtLeastMany(queries [][]byte, threshold float64, room int,
+	options *SearchOptions) ([][]IndexHit, error) {
 	raw := options.raw()
 	room = int(min(uint64(max(room, 0)), x.Rows()))
 	return x.many("petal.Index.AtLeastMany", queries, room,

@@ -158,7 +158,7 @@ fn answers_are_those_of_a_scan() {
             } else if is_soak() {
                 4_000
             } else {
-                400
+                200
             };
             let rows = rows(&mut random, width, count);
             let fold = ((place + number) % 5 + 1) as f64;
@@ -174,11 +174,15 @@ fn answers_are_those_of_a_scan() {
                     if i == 3 {
                         (0..width / 50).for_each(|_| flip(&mut query, random.below(width)));
                     }
-                    let all = if width > 4_096 { 3 } else { MEASURES.len() };
+                    let all = if width > 4_096 || number > 0 { 3 } else { MEASURES.len() };
                     MEASURES.into_iter().take(all).for_each(|measure| check(&index, &query, measure, stage));
                 }
                 match stage {
-                    0 => rows.iter().take(100).for_each(|(id, row)| drop(index.add(*id, row).unwrap())),
+                    0 => {
+                        for (id, row) in rows.iter().take(100) {
+                            index.add(*id, row).unwrap();
+                        }
+                    }
                     1 => {
                         (0..index.rows()).step_by(3).for_each(|row| assert!(index.remove_row(row).unwrap()));
                         assert!(!index.remove_row(0).unwrap());
@@ -279,7 +283,9 @@ fn rows_come_and_go() {
         assert_eq!(index.row_at(70).unwrap_err().status(), Status::OutOfRange);
         index.verify().unwrap();
         let mut other = create_index(&spec(9, &settings)).unwrap();
-        (0..9).for_each(|id| drop(other.add(1_000 + id, &rows[id as usize].1).unwrap()));
+        for id in 0..9 {
+            other.add(1_000 + id, &rows[id as usize].1).unwrap();
+        }
         assert_eq!(index.merge(&other).unwrap_err().status(), Status::Full);
         let both = index.merged(&other, 80).unwrap();
         both.verify().unwrap();
@@ -380,7 +386,9 @@ fn appending_while_read() {
                     std::thread::yield_now();
                 }
             });
-            rows.iter().take(2_000).for_each(|(id, row)| drop(writer.add(*id, row).unwrap()));
+            for (id, row) in &rows[..2_000] {
+                writer.add(*id, row).unwrap();
+            }
             thread.join().unwrap();
         });
         writer.remove(rows[7].0).unwrap();
@@ -418,7 +426,9 @@ fn forged_words_are_harmless() {
         let (first, payload) = (256 / 8, shape.state_start() + 8);
         let words: Vec<u64> = image.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
         let mut refused = 0;
-        for word in 0..payload {
+        // Of the words of columns a sample: there are many, and they are alike.
+        let is_taken = |word: &usize| is_soak() || *word < shape.removed().end || word % 7 == 1;
+        for word in (0..payload).filter(|word| is_taken(word) || *word >= shape.attachment().start) {
             for value in [0, 1, 67, 1 << 33, u64::MAX, words[first + word] ^ 1 << random.below(64)] {
                 let mut forged = words.clone();
                 forged[first + word] = value;
@@ -441,7 +451,7 @@ fn forged_words_are_harmless() {
                 if value != words[first + word] && !is_free && !is_column && word < shape.state_start() {
                     assert!(opened.payload().check_payload().is_err(), "store {store}, word {word}, value {value:#x}");
                 }
-                for threads in [1, 2] {
+                for threads in 1..if word % 32 == 0 { 3 } else { 2 } {
                     let mut options = SearchOptions { threads, ..SearchOptions::default() };
                     let _ = (opened.top(&query, 5, &mut options), opened.at_least(&query, 0.2, &mut options));
                 }
@@ -504,9 +514,11 @@ fn golden_images_are_what_the_format_says() {
         let mut rows: Rows = (0..70_u64).map(|id| (mix(id), random.row(width, id % 50))).collect();
         rows[..40].sort_by_key(|(_, row)| ones(row));
         let mut index = create_index(&spec(77, &settings)).unwrap();
-        rows.iter().for_each(|(id, row)| drop(index.add(*id, row).unwrap()));
+        for (id, row) in &rows {
+            index.add(*id, row).unwrap();
+        }
         index.attach(b"the names").unwrap();
-        [5, 69].into_iter().for_each(|row| drop(index.remove_row(row).unwrap()));
+        assert!(index.remove_row(5).unwrap() && index.remove_row(69).unwrap());
         let image = image(&index);
         let words = [0, 0, 1, 2, 4, 8][fold as usize];
         let expected = specified(width, 77, words, store, &rows, &[5, 69]);

@@ -153,7 +153,8 @@ class index : public detail::image_owner<index, petal_index, detail::index_calls
   result<void> try_merge(const index &other) noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_index_merge(get(), other.get(), error); });
   }
-  /// An index, in memory of its own and arranged for searches, with room for `capacity` rows; 0 is as many as there are.
+  /// An index, in memory of its own and arranged for searches, with room for `capacity` rows; 0 is as many as there
+  /// are.
   result<index> try_arranged(std::uint64_t capacity = 0) const noexcept {
     return made([&](petal_index **handle, petal_error *error) noexcept {
       return petal_index_arranged(get(), capacity, handle, error);

@@ -48,7 +48,7 @@ pub static STORE: Parameter = Parameter {
 /// Whether bits nest.
 pub static NESTING: Parameter = Parameter {
     name: "nesting",
-    summary: "whether what contains a thing has all of its bits; no for circular fingerprints, which refuse contains_all",
+    summary: "whether what contains a thing has all of its bits; no for circular fingerprints",
     default: 0.0,
     domain: Domain::Choice(&["yes", "no"]),
     word: Some(layout::NESTING_WORD),
