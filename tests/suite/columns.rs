@@ -253,7 +253,7 @@ fn bits_that_do_not_nest_are_refused() {
 /// A builder makes columns of all rows at once, and an index takes rows one by one: their bits are the same.
 #[test]
 fn builders_make_the_same_columns() {
-    for (width, rows) in [(64, 0), (100, 1), (100, 64), (166, 1_500), (1024, 2_049)] {
+    for (width, rows) in [(64_u32, 0), (100, 1), (100, 64), (166, 1_500), (1024, 2_049)] {
         let mut spec = Spec { capacity: rows, ..Spec::default() };
         spec.set(&index::WIDTH, f64::from(width)).unwrap();
         spec.set(&index::STORE, 1.0).unwrap();
@@ -270,7 +270,9 @@ fn builders_make_the_same_columns() {
         let ones = |row: &[u8]| row.iter().map(|byte| byte.count_ones()).sum::<u32>();
         all.sort_by_key(|(id, row)| (ones(row), *id));
         let mut added = create_index(&Spec { capacity: rows.max(1), ..spec }).unwrap();
-        all.iter().for_each(|(id, row)| drop(added.add(*id, row).unwrap()));
+        for (id, row) in &all {
+            added.add(*id, row).unwrap();
+        }
         for index in [&mut built, &mut added] {
             index.attach(b"words").unwrap();
             index.attach(b"word").unwrap();

@@ -24,7 +24,8 @@ pub enum Command {
     /// document's terms, separated by tabs. With `files` each file is a document, and its terms are all sequences of
     /// --grams bytes, so that a search finds the files that may have a text.
     ///
-    /// Documents take as many bits as keep --fpr for nine of ten documents. The rate is that of a term.
+    /// Documents take as many bits as keep --fpr for nine of ten documents. The rate is that of a term, and an answer
+    /// to several terms is wrong far more seldom.
     #[command(after_long_help = manual::after_help("index build"))]
     Build(Build),
     /// Print the names of rows that have all bits of a query, or are similar to it.
@@ -59,7 +60,8 @@ pub struct Build {
     /// The bits of a row: of fingerprints, if the input does not say it; of documents, in place of --fpr.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub width: Option<u64>,
-    /// How often a document seems to have a term that it does not have; 0.01 if not given.
+    /// How often a document seems to have a term that it does not have; 0.01 if not given, and 0.1 for
+    /// files.
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub fpr: Option<f64>,
     /// The bytes of the sequences that are terms of files, 3 to 8. Texts need as many bytes.

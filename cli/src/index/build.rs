@@ -10,6 +10,8 @@ use crate::source::identity;
 use crate::spec;
 use crate::stdio::{check_standard_input, stdin};
 use petal::kinds::index as kind;
+use petal::kinds::index::features::MAX_BITS;
+use petal::kinds::index::layout::MAX_WIDTH;
 use petal::{Features, Hasher, IndexBuilder, Spec};
 use serde::Serialize;
 use std::fs::File;
@@ -120,15 +122,16 @@ fn made(args: &index::Build, mut spec: Spec, contents: Contents, rows: &Rows) ->
     let (mut width, mut bits) = (rows.width.or(args.width).unwrap_or(kind::WIDTH.default as u64), None);
     if !matches!(contents, Contents::Fingerprints) {
         let most = rows.terms_of_most();
-        if let Some(given) = args.width {
-            width = given;
-            bits = Some(u64::from(petal::sizing::bloom::optimal_hashes(width, most, 64)));
-        } else {
-            let (found, of_term) = Features::size_for(most, args.fpr.unwrap_or(0.01)).map_err(|error| {
-                Failure::new(format_args!("{error}; take a greater --fpr, or divide the documents"))
-            })?;
-            (width, bits) = (found, Some(of_term.into()));
-        }
+        // A text is many terms of a file, which chance has to give all.
+        let usual = if matches!(contents, Contents::Grams(_)) { 0.1 } else { 0.01 };
+        let size = match (args.width, args.fpr) {
+            (Some(width), _) => (width, petal::sizing::bloom::optimal_hashes(width, most, MAX_BITS)),
+            (None, Some(rate)) => Features::size_for(most, rate)
+                .map_err(|error| Failure::new(format_args!("--fpr: {error}; divide the documents")))?,
+            (None, None) => Features::size_for(most, usual)
+                .unwrap_or_else(|_| (MAX_WIDTH, petal::sizing::bloom::optimal_hashes(MAX_WIDTH, most, MAX_BITS))),
+        };
+        (width, bits) = (size.0, Some(u64::from(size.1)));
     }
     let attachment = contents.attachment(if rows.has_names { &rows.names } else { &[] });
     set(&mut spec, &kind::WIDTH, width as f64)?;
@@ -149,9 +152,9 @@ fn made(args: &index::Build, mut spec: Spec, contents: Contents, rows: &Rows) ->
         }
         let (features, most) = (builder.index().features()?, rows.terms_of_most());
         let rate = petal::sizing::bloom::exact(width, features.bits(), most);
-        if args.fpr.is_none() && rate > 0.05 {
+        if args.fpr.is_none() && rate > 0.15 {
             let rate = crate::numbers::short(100.0 * rate);
-            warn(format_args!("documents with {most} terms seem to have {rate} % of all other terms: widen the rows"));
+            warn(format_args!("documents with {most} terms seem to have {rate} % of all other terms"));
         }
     }
     let mut index = builder.finish()?;

@@ -130,7 +130,7 @@ fn answer(
                 }
                 print_name(&mut text, &names, id)?;
                 match similarity {
-                    Some(similarity) => text.line(format_args!("\t{}", short(similarity)))?,
+                    Some(similarity) => text.line(format_args!("\t{similarity}"))?,
                     None => text.bytes(b"\n")?,
                 }
             }
