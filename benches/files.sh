@@ -4,8 +4,8 @@
 #     benches/files.sh FOLDER [PETAL]
 #
 # The texts are pieces of lines of the folder's files. The index names the files that may have a text, and `grep -lF`
-# reads only these. The script compares the answers for the first five texts with those of grep over all files, and fails if
-# they differ.
+# reads only these. The script compares the answers for the first five texts with those of grep over all files, and
+# fails if they differ.
 set -eu
 folder=$1 petal=${2:-target/release/petal}
 work=$(mktemp -d)

@@ -6,7 +6,7 @@ use crate::error::Status;
 use crate::error::{Error, Result, error};
 use crate::handle::image::Image;
 use crate::kinds::index::columns::{Columns, chance, ones};
-use crate::kinds::index::features::Features;
+use crate::kinds::index::features::{Corrected, Features, corrected};
 use crate::storage::try_vec;
 
 impl Index {
@@ -143,5 +143,39 @@ impl Index {
         let mut row = try_vec(self.row_bytes())?;
         row.extend(words.iter().flat_map(|word| word.to_le_bytes()).take(self.row_bytes()));
         Ok(row)
+    }
+
+    /// Sets the bits of a feature in a row: `bits` of them, or with 0 as many as the index's `feature_bits`.
+    ///
+    /// # Errors
+    /// As [`Index::row_of`], and [`Status::OutOfRange`] for bytes that are no row. The row then stays as it was.
+    pub fn add_feature(&self, row: &mut [u8], feature: &[u8], bits: u32) -> Result<()> {
+        self.add_feature_hash(row, self.base().hasher().hash_bytes(feature).map_err(Error::from)?, bits)
+    }
+
+    /// [`Index::add_feature`] for the hash of a feature.
+    ///
+    /// # Errors
+    /// As [`Index::add_feature`].
+    pub fn add_feature_hash(&self, row: &mut [u8], hash: u64, bits: u32) -> Result<()> {
+        let mut words = self.words_of(row)?;
+        self.features()?.add_hash(&mut words, hash, bits)?;
+        for (to, word) in row.chunks_mut(8).zip(&words) {
+            to.copy_from_slice(&word.to_le_bytes()[..to.len()]);
+        }
+        Ok(())
+    }
+
+    /// How similar the sets of features are whose rows these are, without the bits that features share by chance: an
+    /// estimate of Tanimoto's coefficient of the sets, with its standard error. All features set one number of bits.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`] for a row of another width, or rows that tell nothing, because together they have no bit
+    /// or all bits; [`Status::OutOfMemory`].
+    pub fn corrected(&self, first: &[u8], second: &[u8]) -> Result<Corrected> {
+        let (first, second) = (self.words_of(first)?, self.words_of(second)?);
+        let common = first.iter().zip(&second).map(|(a, b)| u64::from((a & b).count_ones())).sum();
+        corrected(self.width(), ones(&first), ones(&second), common)
+            .ok_or_else(|| error!(OutOfRange, "the rows together have no bit or all bits, so they tell nothing"))
     }
 }
