@@ -76,7 +76,14 @@ impl Workspace {
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     pub fn new() -> Result<Workspace> {
-        Ok(Workspace { counts: zeros(CHUNK)?, places: zeros(CHUNK)?, needs: Vec::new(), threshold: 0.0, asked: 0, pause: 0 })
+        Ok(Workspace {
+            counts: zeros(CHUNK)?,
+            places: zeros(CHUNK)?,
+            needs: Vec::new(),
+            threshold: 0.0,
+            asked: 0,
+            pause: 0,
+        })
     }
 
     /// Forgets what belongs to one query, before another one.
