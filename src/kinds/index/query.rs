@@ -129,7 +129,7 @@ impl<'a> Query<'a> {
     /// Whether rows with this bound may reach a threshold.
     pub fn may_reach(bound: f64, threshold: f64) -> bool {
         // A bound that is not a number comes of forged counts, and leaves nothing out.
-        !(bound < threshold * (1.0 - SLACK))
+        bound.partial_cmp(&(threshold * (1.0 - SLACK))) != Some(core::cmp::Ordering::Less)
     }
 
     /// The least number of common bits with which a row with so many bits may reach the threshold. `None` if none may.
