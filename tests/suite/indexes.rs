@@ -179,7 +179,7 @@ fn answers_are_those_of_a_scan() {
                 }
                 match stage {
                     0 => {
-                        for (id, row) in &rows[..100.min(rows.len())] {
+                        for (id, row) in rows.iter().take(100) {
                             index.add(*id, row).unwrap();
                         }
                     }
@@ -426,7 +426,9 @@ fn forged_words_are_harmless() {
         let (first, payload) = (256 / 8, shape.state_start() + 8);
         let words: Vec<u64> = image.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
         let mut refused = 0;
-        for word in 0..payload {
+        // Of the words of columns a sample: there are many, and they are alike.
+        let is_taken = |word: &usize| is_soak() || *word < shape.removed().end || word % 7 == 1;
+        for word in (0..payload).filter(|word| is_taken(word) || *word >= shape.attachment().start) {
             for value in [0, 1, 67, 1 << 33, u64::MAX, words[first + word] ^ 1 << random.below(64)] {
                 let mut forged = words.clone();
                 forged[first + word] = value;
@@ -449,7 +451,7 @@ fn forged_words_are_harmless() {
                 if value != words[first + word] && !is_free && !is_column && word < shape.state_start() {
                     assert!(opened.payload().check_payload().is_err(), "store {store}, word {word}, value {value:#x}");
                 }
-                for threads in [1, 2] {
+                for threads in 1..if word % 32 == 0 { 3 } else { 2 } {
                     let mut options = SearchOptions { threads, ..SearchOptions::default() };
                     let _ = (opened.top(&query, 5, &mut options), opened.at_least(&query, 0.2, &mut options));
                 }
