@@ -14,8 +14,10 @@ seconds() { date +%s.%N; }
 since() { echo "$(seconds) $1" | awk '{ printf "%.3f", $1 - $2 }'; }
 
 # Pieces of 12 to 24 bytes, each from another line, without tabs and backslashes, which awk would read in its own way.
-find "$folder" -type f -print0 | sort -z | xargs -0 cat | grep -a -E '^[ -[^-~]{24,}$' |
-    awk 'NR % 9973 == 1 { print substr($0, 3, 12 + NR % 13) }' | awk '!seen[$0]++' | head -n 100 > "$work/texts"
+find "$folder" -type f -print0 | sort -z | xargs -0 cat | grep -a -E '^[ -[^-~]{24,}$' > "$work/lines"
+step=$(($(wc -l < "$work/lines") / 101 + 1))
+awk -v step="$step" 'NR % step == 0 { print substr($0, 3, 12 + NR % 13) }' "$work/lines" | awk '!seen[$0]++' |
+    head -n 100 > "$work/texts"
 
 start=$(seconds)
 "$petal" index build --format files -o "$work/index" "$folder"
