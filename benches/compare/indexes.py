@@ -115,12 +115,16 @@ def fpsim2(packed, folder):
 
 
 def timed(calls):
-    """Milliseconds of a call on average, and what the calls return."""
+    """Milliseconds of a call on average, of each the best of five, and what the calls return."""
     times, answers = [], []
     for call in calls:
-        start = time.perf_counter()
-        answers.append(call())
-        times.append((time.perf_counter() - start) * 1e3)
+        best = float("inf")
+        for _ in range(5):
+            start = time.perf_counter()
+            answer = call()
+            best = min(best, (time.perf_counter() - start) * 1e3)
+        answers.append(answer)
+        times.append(best)
     return statistics.mean(times), answers
 
 
