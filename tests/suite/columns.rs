@@ -134,6 +134,24 @@ fn equal_rows() {
     }
 }
 
+/// Rows of half of their bits, so that a query soon has few words of a chunk left, in each of three chunks.
+#[test]
+fn few_rows_of_each_chunk() {
+    let mut random = Random(77);
+    let rows: Vec<_> = (0..70_000).map(|_| random.row(4, 4)).collect();
+    let table = Table::new(256, rows, 0, |row| row % 1_000 == 999);
+    for row in [0, 31_999, 32_768, 40_000, 65_535, 65_536, 69_998, 69_999] {
+        for density in [1, 4, 8] {
+            let some = random.row(4, density);
+            let query: Vec<u64> = table.rows[row].iter().zip(some).map(|(row, some)| row & some).collect();
+            let found = table.scan(&query);
+            assert_eq!(found.contains(&(row as u64)), row % 1_000 != 999);
+            assert_eq!(table.found(&query), found);
+        }
+    }
+    table.check(&mut random);
+}
+
 /// A search stops where the caller says so.
 #[test]
 fn a_search_stops() {
