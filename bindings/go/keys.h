@@ -420,6 +420,34 @@ static inline petal_status petal_go_index_attachment(const petal_index *index, u
 	return petal_index_attachment(index, buffer, room, length, error);
 }
 
+static inline petal_status petal_go_index_contains_all(const petal_index *index, const uint8_t *query, size_t length,
+                                                       uint64_t *ids, size_t room, size_t *found,
+                                                       petal_error *error) {
+	return petal_index_contains_all(index, query, length, ids, room, found, error);
+}
+
+static inline petal_status petal_go_index_false_positive_rate_of(const petal_index *index, const uint8_t *query,
+                                                                 size_t length, double *rate, petal_error *error) {
+	return petal_index_false_positive_rate_of(index, query, length, rate, error);
+}
+
+static inline petal_status petal_go_index_add_feature(const petal_index *index, uint8_t *row, size_t length,
+                                                      const uint8_t *feature, size_t feature_length, uint32_t bits,
+                                                      petal_error *error) {
+	return petal_index_add_feature(index, row, length, feature, feature_length, bits, error);
+}
+
+static inline petal_status petal_go_index_add_feature_hash(const petal_index *index, uint8_t *row, size_t length,
+                                                           uint64_t hash, uint32_t bits, petal_error *error) {
+	return petal_index_add_feature_hash(index, row, length, hash, bits, error);
+}
+
+static inline petal_status petal_go_index_corrected(const petal_index *index, const uint8_t *first,
+                                                    const uint8_t *second, size_t length, double *similarity,
+                                                    double *margin, petal_error *error) {
+	return petal_index_corrected(index, first, second, length, similarity, margin, error);
+}
+
 static inline petal_status petal_go_index_top(const petal_index *index, const uint8_t *query, size_t length, size_t k,
                                               const petal_search_options *options, petal_index_hit *hits,
                                               size_t *found, petal_error *error) {

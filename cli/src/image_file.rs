@@ -164,6 +164,16 @@ pub fn open_digest(path: &Path, key: Option<SecretKey>) -> Outcome<Digest> {
     }
 }
 
+/// Opens the index in the file at `path`, or reads an index from standard input.
+pub fn open_index(path: &Path, key: Option<SecretKey>) -> Outcome<petal::Index> {
+    let options = OpenOptions { mode: Mode::Read, key };
+    let failed = |error: petal::Error| Failure::at(path, &error);
+    match comes_once(path) && !path.is_dir() {
+        true => petal::load_as(&image(path)?, &options).map_err(failed),
+        false => petal::open_as(path, &options).map_err(failed),
+    }
+}
+
 /// Opens the image in the file at `path`, or reads one from standard input. A map of a kind that never
 /// changes is opened for reading even in [`Mode::Write`].
 pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Handle> {

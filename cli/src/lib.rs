@@ -28,6 +28,7 @@ mod estimate;
 mod fold;
 mod formats;
 mod hashes;
+mod index;
 mod info;
 mod insert;
 mod kinds;
@@ -128,6 +129,13 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Digest(args) => match &args.command {
             args::digest::Command::Make(args) => digest::make(args, common),
             args::digest::Command::Find(args) => digest::find(args, common),
+        },
+        Command::Index(args) => match &args.command {
+            args::index::Command::Build(args) => index::build::run(args, common),
+            args::index::Command::Search(args) => index::search(args, common),
+            args::index::Command::Top(args) => index::top(args, common),
+            args::index::Command::Info(args) => index::info(args, common),
+            args::index::Command::Export(args) => index::export(args, common),
         },
         Command::Diff(args) => diff::run(args, common),
         Command::Sync(args) => sync::run(args, common),

@@ -365,6 +365,55 @@ pub const PAGES: &[Page] = &[
         status: "0 if an excerpt was found; 1 if none was; 2 for trouble.",
     },
     Page {
+        name: "index",
+        examples: &[(
+            "Which files of a folder have a text",
+            "petal index build --format files -o src.index src; petal index search src.index 'unsafe fn'",
+        )],
+        status: "0 for success; 1 where `index search` and `index top` found nothing; 2 for trouble.",
+    },
+    Page {
+        name: "index build",
+        examples: &[
+            ("Fingerprints in chemfp's text format", "petal index build -o molecules.index molecules.fps"),
+            (
+                "Documents with terms, one in a thousand by chance",
+                "petal index build --format terms --fpr 0.001 -o docs.index docs.tsv",
+            ),
+        ],
+        status: SUCCESS,
+    },
+    Page {
+        name: "index search",
+        examples: &[
+            (
+                "Fingerprints that are similar to those of a file",
+                "petal index search --at-least 0.7 --queries queries.fps molecules.index",
+            ),
+            ("Documents that have two terms", "petal index search docs.index apple pear"),
+            (
+                "A hundred texts, and the lines that have one of them",
+                "petal index search --queries texts.txt src.index | cut -f 2 | sort -u | xargs grep -F -f texts.txt",
+            ),
+        ],
+        status: "0 if a row was found; 1 if none was; 2 for trouble.",
+    },
+    Page {
+        name: "index top",
+        examples: &[("The ten nearest", "petal index top -k 10 --queries queries.fps molecules.index")],
+        status: "0 if a row was found; 1 if none was; 2 for trouble.",
+    },
+    Page {
+        name: "index info",
+        examples: &[("Width, rows and names", "petal index info molecules.index")],
+        status: SUCCESS,
+    },
+    Page {
+        name: "index export",
+        examples: &[("All rows as FPS", "petal index export molecules.index > molecules.fps")],
+        status: SUCCESS,
+    },
+    Page {
         name: "sketch",
         examples: &[(
             "What two lists do not have in common",

@@ -81,6 +81,21 @@ pub fn of_sketch(args: &args::sketch::Build) -> Outcome<Spec> {
     }
 }
 
+/// The spec of the options of `petal index build`, without what the input says.
+pub fn of_index(args: &args::index::Build) -> Outcome<Spec> {
+    let row = petal::kinds::index::ROW;
+    let mut spec = with(Spec { kind: Some(row.kind), ..Spec::default() }, Some(row.name), &args.hashing, &args.set)?;
+    // Documents are asked for all terms of a query, which columns answer; fingerprints are asked for similar ones.
+    let has_terms = matches!(args.format.as_deref(), Some("terms" | "files"));
+    let settings = [(&petal::kinds::index::STORE, has_terms), (&petal::kinds::index::NESTING, args.not_nesting)];
+    for (parameter, is_set) in settings {
+        if is_set && !spec.parameters.iter().any(|setting| setting.id == parameter.id()) {
+            spec.set(parameter, 1.0)?;
+        }
+    }
+    Ok(spec)
+}
+
 /// The spec of the options of `petal digest make`, for so many files whose names have so many bytes.
 pub fn of_digest(args: &args::digest::Make, capacity: u64, files: usize, names: usize) -> Outcome<Spec> {
     let row = petal::kinds::digest::ROW;

@@ -8,15 +8,18 @@ use crate::error::Status;
 use crate::format::Header;
 use crate::handle::image::Image;
 use crate::handle::index::Index;
+use crate::kinds::index::STORE;
+use crate::kinds::index::columns::BLOCK;
 use crate::kinds::index::layout::Shape;
 use crate::spec::Spec;
 use crate::storage::Words;
 
 /// Takes rows, as many as come, and makes an index of them whose rows are arranged.
 pub struct IndexBuilder {
+    /// The rows so far, without columns, which are made of all rows at the end.
     index: Index,
-    /// The capacity that the spec asks for; 0 is as many rows as come.
-    capacity: u64,
+    /// What is made, with the least capacity.
+    shape: Shape,
 }
 
 impl core::fmt::Debug for IndexBuilder {
@@ -35,9 +38,16 @@ impl IndexBuilder {
     /// # Errors
     /// As [`create_index`].
     pub fn new(spec: &Spec) -> Result<IndexBuilder> {
-        let first = if spec.bits == 0 { Spec { capacity: FIRST, ..*spec } } else { *spec };
+        let mut first = if spec.bits == 0 { Spec { capacity: FIRST, ..*spec } } else { *spec };
+        // The spec is checked as it is.
         let index = create_index(&first)?;
-        Ok(IndexBuilder { capacity: if spec.bits == 0 { spec.capacity } else { index.capacity() }, index })
+        let capacity = if spec.bits == 0 { spec.capacity } else { index.capacity() };
+        let shape = Shape { capacity, ..*index.shape() };
+        if !shape.store.has_columns() {
+            return Ok(IndexBuilder { index, shape });
+        }
+        first.set(&STORE, 0.0)?;
+        Ok(IndexBuilder { index: create_index(&first)?, shape })
     }
 
     /// The rows so far.
@@ -61,7 +71,8 @@ impl IndexBuilder {
     /// # Errors
     /// [`Status::TooLarge`]; [`Status::OutOfMemory`].
     pub fn build(&self) -> Result<Index> {
-        self.index.arranged(self.capacity.max(self.index.rows()).max(1))
+        let capacity = self.shape.capacity.max(self.index.rows()).max(1);
+        self.index.arranged_as(Shape { capacity, ..self.shape })
     }
 
     /// [`IndexBuilder::build`] as the builder's end.
@@ -74,9 +85,14 @@ impl IndexBuilder {
 }
 
 impl Index {
+    /// The shape of an index like this one with another capacity.
+    fn shape_for(&self, capacity: u64) -> Shape {
+        Shape { capacity: capacity.max(1), ..*self.shape() }
+    }
+
     /// A copy in memory of its own with room for `capacity` rows, in the same order, without removed rows.
     fn copied(&self, capacity: u64) -> Result<Index> {
-        self.copy_in_order(capacity, 0..self.rows())
+        self.copy_in_order(self.shape_for(capacity), 0..self.rows())
     }
 
     /// A copy in memory of its own, with room for `capacity` rows. Removed rows are left out, and the others are in
@@ -85,10 +101,14 @@ impl Index {
     /// # Errors
     /// [`Status::Full`] if there are more than `capacity` rows; [`Status::TooLarge`]; [`Status::OutOfMemory`].
     pub fn arranged(&self, capacity: u64) -> Result<Index> {
+        self.arranged_as(self.shape_for(capacity))
+    }
+
+    fn arranged_as(&self, shape: Shape) -> Result<Index> {
         let mut order: Vec<u64> = crate::storage::try_vec(self.rows() as usize)?;
         order.extend(0..self.rows());
         order.sort_unstable_by_key(|row| (self.rows.count(*row), self.rows.id(*row), *row));
-        self.copy_in_order(capacity, order.into_iter())
+        self.copy_in_order(shape, order.into_iter())
     }
 
     /// An arranged index, in memory of its own, of the rows of this one and of another ([`Index::merge`]) with room for
@@ -102,26 +122,28 @@ impl Index {
         both.arranged(capacity)
     }
 
-    fn copy_in_order(&self, capacity: u64, order: impl Iterator<Item = u64>) -> Result<Index> {
-        let base = self.base();
-        let geometry = Shape { capacity: capacity.max(1), ..*self.shape() }.geometry()?;
+    fn copy_in_order(&self, shape: Shape, order: impl Iterator<Item = u64>) -> Result<Index> {
+        let (base, capacity) = (self.base(), shape.capacity);
+        let geometry = shape.geometry()?;
         // Not by a spec, which has no secret key. Rows that nobody vouches for are so in the copy too.
-        let header = Header {
-            geometry,
-            capacity: capacity.max(1),
-            count: 0,
-            dirty: base.is_unvouched(),
-            ..base.header().clone()
-        };
+        let header = Header { geometry, capacity, count: 0, dirty: base.is_unvouched(), ..base.header().clone() };
         let words = Words::zeroed(geometry.payload_bytes)?;
         let base = Base::new(base.row(), header, base.hasher().clone(), words).with_instructions(base.instructions());
         let mut copy = Index::over(base)?;
-        let mut words = crate::storage::try_vec(self.shape().row_words())?;
-        words.resize(self.shape().row_words(), 0);
+        let (width, mut ids) = (self.shape().row_words(), crate::storage::try_vec(BLOCK)?);
+        let mut words: Vec<u64> = crate::storage::try_vec(BLOCK * width)?;
         for row in order.filter(|row| !self.rows.is_removed(*row)) {
-            self.rows.copy_row(row, &mut words);
-            copy.rows.add(self.rows.id(row), &words)?;
+            let start = words.len();
+            words.resize(start + width, 0);
+            self.rows.copy_row(row, &mut words[start..]);
+            ids.push(self.rows.id(row));
+            if ids.len() == BLOCK {
+                copy.rows.add_block(&ids, &words)?;
+                ids.clear();
+                words.clear();
+            }
         }
+        copy.rows.add_block(&ids, &words)?;
         copy.attach(&self.attachment()?)?;
         Ok(copy)
     }

@@ -209,6 +209,50 @@ class index : public detail::image_owner<index, petal_index, detail::index_calls
                                        found, error);
     });
   }
+  /// The ids of all rows that have every bit of a query, in the order of their numbers.
+  result<std::vector<std::uint64_t>> try_contains_all(bytes query) const noexcept {
+    std::vector<std::uint64_t> ids;
+    std::size_t found = 0;
+    // Most answers are short. Of a longer one the first search says the length.
+    for (std::size_t room = 256;; room = found) {
+      if (auto had = detail::allocating([&] { ids.resize(room); }); !had) return had.error();
+      auto searched = detail::tried([&](petal_error *error) noexcept {
+        return petal_index_contains_all(get(), query.data(), query.size(), ids.data(), room, &found, error);
+      });
+      if (!searched) return searched.error();
+      if (found <= room) break;
+    }
+    ids.resize(found);
+    return ids;
+  }
+  /// The share of rows that have every bit of a query by chance. See `petal_index_false_positive_rate_of()`.
+  result<double> try_false_positive_rate_of(bytes query) const noexcept {
+    return detail::output(0.0, [&](double *rate, petal_error *error) noexcept {
+      return petal_index_false_positive_rate_of(get(), query.data(), query.size(), rate, error);
+    });
+  }
+  /// Sets the bits of a feature in a row: `bits` of them, or with 0 as many as the index's `feature_bits`.
+  result<void> try_add_feature(std::vector<std::uint8_t> &row, bytes feature, std::uint32_t bits = 0) const noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_index_add_feature(get(), row.data(), row.size(), feature.data(), feature.size(), bits, error);
+    });
+  }
+  /// The same for the hash of a feature.
+  result<void> try_add_feature(std::vector<std::uint8_t> &row, hash64 feature, std::uint32_t bits = 0) const noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_index_add_feature_hash(get(), row.data(), row.size(), feature.value, bits, error);
+    });
+  }
+  /// Tanimoto's coefficient of two sets of features, estimated from their rows, and the estimate's standard error.
+  result<std::pair<double, double>> try_corrected(bytes first, bytes second) const noexcept {
+    // The library says what is wrong with a row of another length.
+    const std::size_t length = first.size() == second.size() ? first.size() : 0;
+    return detail::output(std::pair<double, double>(0, 0),
+                          [&](std::pair<double, double> *told, petal_error *error) noexcept {
+                            return petal_index_corrected(get(), first.data(), second.data(), length, &told->first,
+                                                         &told->second, error);
+                          });
+  }
   /// `top()` for `count` queries, which follow each other in `queries`.
   result<std::vector<std::vector<petal_index_hit>>> try_top_many(
       bytes queries, std::size_t count, std::size_t k,
@@ -276,6 +320,15 @@ class index : public detail::image_owner<index, petal_index, detail::index_calls
                               const search_options &options = search_options()) const {
     return try_each_at_least(query, threshold, each, context, options).value();
   }
+  std::vector<std::uint64_t> contains_all(bytes query) const { return try_contains_all(query).value(); }
+  double false_positive_rate_of(bytes query) const { return try_false_positive_rate_of(query).value(); }
+  void add_feature(std::vector<std::uint8_t> &row, bytes feature, std::uint32_t bits = 0) const {
+    try_add_feature(row, feature, bits).value();
+  }
+  void add_feature(std::vector<std::uint8_t> &row, hash64 feature, std::uint32_t bits = 0) const {
+    try_add_feature(row, feature, bits).value();
+  }
+  std::pair<double, double> corrected(bytes first, bytes second) const { return try_corrected(first, second).value(); }
   std::vector<std::vector<petal_index_hit>> top_many(bytes queries, std::size_t count, std::size_t k,
                                                      const search_options &options = search_options()) const {
     return try_top_many(queries, count, k, options).value();

@@ -41,6 +41,7 @@ use petal_core::{Image, Index, Result};
 use std::ffi::c_void;
 
 pub mod builder;
+pub mod contains;
 pub mod image;
 pub mod search;
 

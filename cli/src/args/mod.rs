@@ -1,6 +1,7 @@
 //! The command line. `build.rs` makes the man pages and the shell completions from it too.
 
 pub mod digest;
+pub mod index;
 pub mod map;
 pub mod sketch;
 pub mod sync;
@@ -237,6 +238,12 @@ pub enum Command {
     /// A digest keeps some hundredths of the bytes of the files. `petal info` and `petal verify` take digests too.
     #[command(after_long_help = manual::after_help("digest"))]
     Digest(digest::Digest),
+    /// Make indexes of fingerprints, documents or files, and search them.
+    ///
+    /// An index has rows of bits. A search finds the rows that are similar to a query, or that have all of its bits.
+    /// `petal info` and `petal verify` take indexes too.
+    #[command(after_long_help = manual::after_help("index"))]
+    Index(index::Index),
     /// Print what only one of two sets has: `< key` if only LEFT has it, and `> key` if only RIGHT has it.
     ///
     /// LEFT and RIGHT are files of keys in any order, or sketches. A key that comes twice counts once. Files of keys

@@ -1,6 +1,7 @@
 //! The calls of an index.
 
 mod add;
+mod contains;
 mod hits;
 mod search;
 

@@ -61,6 +61,8 @@ pub struct Workspace {
     needs: Vec<u32>,
     /// The threshold of `needs`.
     threshold: f64,
+    /// How many bits the query of `needs` has: one workspace serves many queries.
+    asked: u64,
     /// Chunks left until folds are tried again, after they had left out too few rows.
     pause: u32,
 }
@@ -74,7 +76,14 @@ impl Workspace {
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     pub fn new() -> Result<Workspace> {
-        Ok(Workspace { counts: zeros(CHUNK)?, places: zeros(CHUNK)?, needs: Vec::new(), threshold: 0.0, pause: 0 })
+        Ok(Workspace {
+            counts: zeros(CHUNK)?,
+            places: zeros(CHUNK)?,
+            needs: Vec::new(),
+            threshold: 0.0,
+            asked: 0,
+            pause: 0,
+        })
     }
 
     /// Forgets what belongs to one query, before another one.
@@ -306,9 +315,9 @@ impl<'a> Query<'a> {
         }
         for row in piece.rows.clone() {
             let (count, threshold) = (self.rows.count(row), sink.threshold());
-            if space.threshold != threshold {
+            if space.threshold != threshold || space.asked != self.count {
                 space.needs.fill(0);
-                space.threshold = threshold;
+                (space.threshold, space.asked) = (threshold, self.count);
             }
             let place = count.min(shape.width) as usize;
             if space.needs[place] == 0 {

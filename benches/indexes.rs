@@ -1,0 +1,135 @@
+//! Searches of indexes, beside what memory allows.
+//!
+//! `cargo bench --bench indexes -- contains [ROWS]` makes 10^6 documents of 100 terms (1,024 bits, 7 of them for a term)
+//! and asks for the documents that have ten terms. `cargo bench --bench indexes -- similar INDEX QUERIES` searches an
+//! index of fingerprints for the queries of a file, hexadecimal digits on each line, and prints milliseconds and answers
+//! as JSON for `benches/compare/indexes.py`.
+
+use petal::kinds::index::{FEATURE_BITS, STORE, WIDTH};
+use petal::{Index, IndexBuilder, OpenOptions, SearchOptions, Spec};
+use std::hint::black_box;
+use std::time::Instant;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["contains"] => contains(1_000_000),
+        ["contains", rows] => contains(rows.parse().expect("a number of rows")),
+        ["similar", index, queries] => similar(index, queries),
+        _ => eprintln!("give: contains [ROWS], or similar INDEX QUERIES"),
+    }
+}
+
+/// Milliseconds of each call, of each the best of five, in ascending order.
+fn timed(times: usize, mut call: impl FnMut(usize)) -> Vec<f64> {
+    let mut all: Vec<f64> = (0..times)
+        .map(|i| {
+            let mut once = || {
+                let start = Instant::now();
+                call(i);
+                start.elapsed().as_secs_f64() * 1e3
+            };
+            (0..5).map(|_| once()).fold(f64::INFINITY, f64::min)
+        })
+        .collect();
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+/// What reading memory costs: GB/s of a sum over 512 MiB, the best of seven.
+fn bandwidth() -> f64 {
+    let words = vec![1_u64; 1 << 26];
+    let best = timed(7, |_| {
+        black_box(words.iter().fold(0_u64, |sum, word| sum.wrapping_add(*word)));
+    });
+    (words.len() * 8) as f64 / best[0] / 1e6
+}
+
+fn contains(rows: u64) {
+    const TERMS: u64 = 100;
+    const ASKED: u64 = 10;
+    let mut spec = Spec { capacity: rows, ..Spec::default() };
+    for (parameter, value) in [(&WIDTH, 1024.0), (&FEATURE_BITS, 7.0), (&STORE, 1.0)] {
+        spec.set(parameter, value).expect("a parameter");
+    }
+    let start = Instant::now();
+    let mut builder = IndexBuilder::new(&spec).expect("room");
+    let term = |document: u64, i: u64| mix(TERMS * document + i);
+    for document in 0..rows {
+        let terms = (0..TERMS).map(|i| (term(document, i), 0));
+        let row = builder.index().row_of_hash(terms).expect("a row");
+        builder.add(document, &row).expect("room");
+    }
+    let index = builder.finish().expect("room");
+    let built = start.elapsed().as_secs_f64() / rows as f64 * 1e9;
+    println!("{rows} documents of {TERMS} terms, built in {built:.0} ns each");
+    let bandwidth = bandwidth();
+    println!("memory: {bandwidth:.1} GB/s");
+    // Queries that one document answers, and queries that no document answers.
+    for (what, is_there) in [("of a document", true), ("of no document", false)] {
+        let queries: Vec<Vec<u8>> = (0..101)
+            .map(|i| {
+                let document = mix(i) % rows;
+                let terms = (0..ASKED).map(|j| if is_there { term(document, j) } else { mix(!(ASKED * i + j)) });
+                index.row_of_hash(terms.map(|hash| (hash, 0))).expect("a query")
+            })
+            .collect();
+        let mut found = 0;
+        let all = timed(queries.len(), |i| {
+            let whole = index.contains_all(&queries[i], &mut |_, id| {
+                found += 1;
+                black_box(id);
+                true
+            });
+            assert!(whole.expect("an answer"));
+        });
+        let bits: u32 = queries[0].iter().map(|byte| byte.count_ones()).sum();
+        let columns = u64::from(bits) * rows.div_ceil(8);
+        let half = columns as f64 / (0.5 * bandwidth) / 1e6;
+        println!(
+            "{ASKED} terms {what}: {:.3} ms (median), {:.3} (worst); {bits} columns at half the bandwidth {half:.3}; \
+             {} rows found by {} queries",
+            all[all.len() / 2],
+            all[all.len() - 1],
+            found / 5,
+            queries.len()
+        );
+    }
+}
+
+fn similar(index: &str, queries: &str) {
+    let index: Index = petal::load_as(&std::fs::read(index).expect("an index"), &OpenOptions::default()).expect("one");
+    let text = std::fs::read_to_string(queries).expect("queries");
+    let hex = |line: &str| -> Vec<u8> {
+        (0..line.len() / 2).map(|i| u8::from_str_radix(&line[2 * i..2 * i + 2], 16).expect("digits")).collect()
+    };
+    let queries: Vec<Vec<u8>> = text.lines().map(hex).collect();
+    let mut parts = vec![format!("\"bandwidth\": {:.2}", bandwidth())];
+    let mut told = |name: &str, find: &dyn Fn(&[u8]) -> Vec<petal::Hit>| {
+        let mut answers = vec![Vec::new(); queries.len()];
+        let all = timed(queries.len(), |i| answers[i] = find(&queries[i]));
+        let answers: Vec<String> = answers
+            .iter()
+            .map(|hits| {
+                let hits: Vec<String> = hits.iter().map(|hit| format!("[{}, {}]", hit.id, hit.similarity)).collect();
+                format!("[{}]", hits.join(", "))
+            })
+            .collect();
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        parts.push(format!("\"{name}\": {{\"ms\": {mean}, \"answers\": [{}]}}", answers.join(", ")));
+    };
+    for threshold in [0.5, 0.7, 0.8, 0.9] {
+        let options = || SearchOptions::default();
+        told(&threshold.to_string(), &|query| index.at_least(query, threshold, &mut options()).expect("an answer"));
+    }
+    told("top", &|query| index.top(query, 10, &mut SearchOptions::default()).expect("an answer"));
+    println!("{{{}}}", parts.join(", "));
+}
+
+/// The finaliser of SplitMix64.
+fn mix(x: u64) -> u64 {
+    let mut x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}

@@ -1,0 +1,72 @@
+package petal
+
+/*
+#include "keys.h"
+*/
+import "C"
+
+import "unsafe"
+
+// ContainsAll returns the ids of all rows that have every bit of a query, in the order of their numbers. An index whose
+// parameter store is columns or both reads only the bits of the query. Returns [ErrUnsupported] if the parameter
+// nesting is no.
+func (x *Index) ContainsAll(query []byte) ([]uint64, error) {
+	// Most answers are short. Of a longer one the first search says the length.
+	for room := 256; ; {
+		ids := make([]uint64, room)
+		var found C.size_t
+		err := called("petal.Index.ContainsAll", func(failure *C.petal_error) {
+			C.petal_go_index_contains_all(x.raw(), nonNil(query), C.size_t(len(query)),
+				(*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids))), C.size_t(room), &found, failure)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if int(found) <= room {
+			return ids[:found:found], nil
+		}
+		room = int(found)
+	}
+}
+
+// FalsePositiveRateOf returns the share of rows that have every bit of a query by chance: the false-positive rate of
+// [Index.ContainsAll] for rows that have none of the query's features.
+func (x *Index) FalsePositiveRateOf(query []byte) (float64, error) {
+	var rate C.double
+	err := called("petal.Index.FalsePositiveRateOf", func(failure *C.petal_error) {
+		C.petal_go_index_false_positive_rate_of(x.raw(), nonNil(query), C.size_t(len(query)), &rate, failure)
+	})
+	return float64(rate), err
+}
+
+// AddFeature sets the bits of a feature in a row: bits of them, 64 at most, or with 0 as many as the index's parameter
+// feature_bits says.
+func (x *Index) AddFeature(row, feature []byte, bits uint32) error {
+	return called("petal.Index.AddFeature", func(failure *C.petal_error) {
+		C.petal_go_index_add_feature(x.raw(), nonNil(row), C.size_t(len(row)), nonNil(feature),
+			C.size_t(len(feature)), C.uint32_t(bits), failure)
+	})
+}
+
+// AddFeatureHash is [Index.AddFeature] for the hash of a feature.
+func (x *Index) AddFeatureHash(row []byte, hash uint64, bits uint32) error {
+	return called("petal.Index.AddFeatureHash", func(failure *C.petal_error) {
+		C.petal_go_index_add_feature_hash(x.raw(), nonNil(row), C.size_t(len(row)), C.uint64_t(hash), C.uint32_t(bits),
+			failure)
+	})
+}
+
+// Corrected estimates Tanimoto's coefficient of two sets of features from their rows, without the bits that features
+// share by chance. It returns the estimate and its standard error. All features have to set the same number of bits.
+func (x *Index) Corrected(first, second []byte) (similarity, margin float64, err error) {
+	length := len(first)
+	if len(second) != length {
+		// The library says what is wrong with a row of another length.
+		length = 0
+	}
+	var told, its C.double
+	err = called("petal.Index.Corrected", func(failure *C.petal_error) {
+		C.petal_go_index_corrected(x.raw(), nonNil(first), nonNil(second), C.size_t(length), &told, &its, failure)
+	})
+	return float64(told), float64(its), err
+}

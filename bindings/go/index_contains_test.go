@@ -1,0 +1,58 @@
+package petal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// Rows of features have the features, and those of nested sets are found.
+func TestIndexContainsAll(t *testing.T) {
+	index := must(NewIndex(Spec{Kind: "index", Capacity: 400,
+		Parameters: map[string]string{"width": "256", "store": "columns", "feature_bits": "4"}}))
+	defer index.Close()
+	row := func(numbers ...int) []byte {
+		row := make([]byte, 32)
+		for _, number := range numbers {
+			if err := index.AddFeature(row, fmt.Appendf(nil, "feature %d", number), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return row
+	}
+	for i := range 400 {
+		if _, err := index.Add(uint64(i), row(i%7, 100+i%11)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := index.ContainsAll(row(3, 105))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 400 {
+		if i%7 == 3 && i%11 == 5 && !slices.Contains(found, uint64(i)) {
+			t.Errorf("%d is missing", i)
+		}
+	}
+	if all, err := index.ContainsAll(row()); err != nil || len(all) != 400 {
+		t.Error(len(all), err)
+	}
+	if rate, err := index.FalsePositiveRateOf(row(3, 105)); err != nil || rate <= 0 || rate > 0.001 {
+		t.Error(rate, err)
+	}
+	hashed := row()
+	if err := index.AddFeatureHash(hashed, 12345, 2); err != nil || slices.Equal(hashed, row()) {
+		t.Error(hashed, err)
+	}
+	similarity, margin, err := index.Corrected(row(1, 2, 3), row(1, 2, 3))
+	if err != nil || similarity != 1 || margin > 0.01 {
+		t.Error(similarity, margin, err)
+	}
+	if _, _, err := index.Corrected(row(1), row(1)[:31]); !errors.Is(err, ErrOutOfRange) {
+		t.Error(err)
+	}
+	if err := index.AddFeature(make([]byte, 31), []byte("x"), 0); !errors.Is(err, ErrOutOfRange) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,139 @@
+//! INDEXES: ROWS THAT CONTAIN A QUERY, AND FEATURES
+
+use super::petal_index;
+use crate::boundary::{self, boundary};
+use crate::status::{petal_error, petal_status};
+use std::ffi::c_void;
+
+/// Finds all rows that have every bit of a query. `length` is the number of bytes of a row. The function writes the ids
+/// of the first `room` such rows to `ids`, which may be NULL if `room` is 0, in the order of their numbers. `found`
+/// becomes the number of all such rows, which may be greater than `room`. A query without bits finds all rows.
+///
+/// An index whose parameter `store` is `columns` or `both` reads only the bits of the query. Any other reads all rows.
+/// Returns `PETAL_ERR_UNSUPPORTED` if the parameter `nesting` is `no`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_index_contains_all(
+    index: *const petal_index,
+    query: *const c_void,
+    length: usize,
+    ids: *mut u64,
+    room: usize,
+    found: *mut usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [index, found], {
+        if ids.is_null() && room > 0 {
+            return Err(boundary::null("ids"));
+        }
+        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `query` has `length`
+        // bytes, `ids` has room for `room`, and `found` is writable.
+        unsafe {
+            let query = boundary::bytes(query.cast(), length, "query")?;
+            let mut count = 0;
+            petal_index::get(index)?.contains_all(query, &mut |_, id| {
+                if count < room {
+                    ids.add(count).write(id);
+                }
+                count += 1;
+                true
+            })?;
+            found.write(count);
+        }
+        Ok(())
+    })
+}
+
+/// Writes the share of rows that have every bit of a query by chance: the false-positive rate of
+/// `petal_index_contains_all()` for rows that have none of the query's features. The rate is that of the rows as they
+/// are. A row that has some of the features is found with the rate of the others: ask for a query of these.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_index_false_positive_rate_of(
+    index: *const petal_index,
+    query: *const c_void,
+    length: usize,
+    rate: *mut f64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [index, rate], {
+        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `query` has `length`
+        // bytes, and `rate` is writable.
+        unsafe {
+            let query = boundary::bytes(query.cast(), length, "query")?;
+            rate.write(petal_index::get(index)?.false_positive_rate_of(query)?);
+        }
+        Ok(())
+    })
+}
+
+/// Sets the bits of a feature in a row of `length` bytes. A feature is any bytes, such as a term of a document. It sets
+/// `bits` bits, 64 at most, or with 0 as many as the parameter `feature_bits` says. Add rows with `petal_index_add()`,
+/// and ask for rows that have all features of a query with `petal_index_contains_all()`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_index_add_feature(
+    index: *const petal_index,
+    row: *mut c_void,
+    length: usize,
+    feature: *const c_void,
+    feature_length: usize,
+    bits: u32,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [index, row], {
+        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `row` has `length`
+        // bytes that nobody else uses, and `feature` has `feature_length`.
+        unsafe {
+            let feature = boundary::bytes(feature.cast(), feature_length, "feature")?;
+            let row = boundary::elements_mut(row.cast::<u8>(), length, "row")?;
+            petal_index::get(index)?.add_feature(row, feature, bits)
+        }
+    })
+}
+
+/// `petal_index_add_feature()` for the hash of a feature.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_index_add_feature_hash(
+    index: *const petal_index,
+    row: *mut c_void,
+    length: usize,
+    hash: u64,
+    bits: u32,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [index, row], {
+        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, and `row` has `length`
+        // bytes that nobody else uses.
+        unsafe {
+            let row = boundary::elements_mut(row.cast::<u8>(), length, "row")?;
+            petal_index::get(index)?.add_feature_hash(row, hash, bits)
+        }
+    })
+}
+
+/// Estimates Tanimoto's coefficient of two sets of features from their rows of `length` bytes each, without the bits
+/// that features share by chance. `margin`, nullable, becomes the standard error of the estimate. All features have to
+/// set the same number of bits. Returns `PETAL_ERR_OUT_OF_RANGE` if the rows together have no bit or all bits.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_index_corrected(
+    index: *const petal_index,
+    first: *const c_void,
+    second: *const c_void,
+    length: usize,
+    similarity: *mut f64,
+    margin: *mut f64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [index, similarity], {
+        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, the rows have `length`
+        // bytes each, and the outputs are NULL or writable.
+        unsafe {
+            let first = boundary::bytes(first.cast(), length, "first")?;
+            let second = boundary::bytes(second.cast(), length, "second")?;
+            let told = petal_index::get(index)?.corrected(first, second)?;
+            similarity.write(told.similarity);
+            if !margin.is_null() {
+                margin.write(told.error);
+            }
+        }
+        Ok(())
+    })
+}

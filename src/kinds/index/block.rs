@@ -1,0 +1,53 @@
+//! Many rows at once, whose columns are written 64 rows at a time.
+
+use super::columns::{BLOCK, ones, write_block};
+use super::layout::{ARRANGED, ROWS};
+use super::rows::{Rows, fold};
+use crate::contract::Payload;
+use crate::error::{Result, error};
+
+impl Rows {
+    /// Adds up to 64 rows, given as words one after the other, with their ids. The number of rows before is a multiple
+    /// of 64. This is for indexes that are being made: an image in place would be marked as a whole.
+    ///
+    /// # Errors
+    /// [`Status::Full`](crate::Status::Full); [`Status::Internal`](crate::Status::Internal) where the rows are no such
+    /// block; the errors of writing. Nothing has changed then.
+    pub fn add_block(&mut self, ids: &[u64], rows: &[u64]) -> Result<()> {
+        let (shape, state, width) = (*self.shape(), self.state(), self.shape().row_words());
+        let first = state.rows;
+        if !first.is_multiple_of(BLOCK as u64) || ids.len() > BLOCK || rows.len() != ids.len() * width {
+            return Err(crate::Status::Internal.into());
+        }
+        let end = first + ids.len() as u64;
+        if end > shape.capacity {
+            let capacity = shape.capacity;
+            return Err(error!(Full, "{end} rows are more than {capacity}, the capacity of the index"));
+        }
+        let mut arranged = state.arranged;
+        let mut last = if first == 0 { 0 } else { self.count(first - 1) };
+        let words = self.base_mut().writable()?;
+        for ((number, id), row) in (first..).zip(ids).zip(rows.chunks_exact(width)) {
+            if shape.store.has_rows() {
+                words[shape.row(number)].copy_from_slice(row);
+            }
+            fold(row, &mut words[shape.folds(number..number + 1)]);
+            let (count, (word, shift)) = (ones(row), shape.count(number));
+            words[word] = words[word] & !(0xffff_ffff << shift) | count << shift;
+            words[shape.id(number)] = *id;
+            if arranged == number && last <= count {
+                (arranged, last) = (number + 1, count);
+            }
+        }
+        let place = (first / BLOCK as u64) as usize;
+        words[shape.removed().start + place] = 0;
+        if shape.store.has_columns() {
+            let columns = shape.column(0).start..shape.column(shape.width - 1).end;
+            write_block(&mut words[columns], shape.column_words(), place, rows, width);
+        }
+        words[shape.state_start() + ROWS] = end;
+        words[shape.state_start() + ARRANGED] = arranged;
+        self.base_mut().add_count(ids.len() as u64);
+        Ok(())
+    }
+}

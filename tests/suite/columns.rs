@@ -1,0 +1,312 @@
+//! Bit-sliced columns: the answers of a plain scan at every width and number of rows, and the rate of chance answers.
+
+use crate::common::mix;
+use petal::kinds::index::columns::{BLOCK, Columns, chance, ones, write_block};
+use petal::{Features, HashFunction, Hasher, Image, Index, IndexBuilder, Spec, Status, create_index, kinds::index};
+use std::sync::atomic::AtomicU64;
+
+/// Random numbers, the same every time.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(1);
+        mix(self.0)
+    }
+
+    /// A row with about `eighths` eighths of its bits set.
+    fn row(&mut self, words: usize, eighths: u64) -> Vec<u64> {
+        let mut word = || {
+            let [a, b, c] = [self.next(), self.next(), self.next()];
+            match eighths {
+                0 => 0,
+                1 => a & b & c,
+                4 => a,
+                7 => a | b | c,
+                8 => u64::MAX,
+                _ => unreachable!("no such density"),
+            }
+        };
+        (0..words).map(|_| word()).collect()
+    }
+}
+
+/// Rows beside their columns.
+struct Table {
+    width: u64,
+    rows: Vec<Vec<u64>>,
+    columns: Vec<AtomicU64>,
+    column_words: usize,
+    removed: Vec<AtomicU64>,
+}
+
+impl Table {
+    /// Rows with bits after the last one cut off. `spare` words of each column stay unused, and have bits set.
+    fn new(width: u64, mut rows: Vec<Vec<u64>>, spare: usize, is_removed: impl Fn(usize) -> bool) -> Table {
+        let row_words = width.div_ceil(64) as usize;
+        if !width.is_multiple_of(64) {
+            rows.iter_mut().for_each(|row| row[row_words - 1] &= (1 << (width % 64)) - 1);
+        }
+        let used = rows.len().div_ceil(64);
+        let column_words = used + spare;
+        let mut columns = vec![u64::MAX; width as usize * column_words];
+        for (word, block) in rows.chunks(BLOCK).enumerate() {
+            write_block(&mut columns, column_words, word, &block.concat(), row_words);
+        }
+        let mut removed = vec![0; column_words];
+        (0..rows.len()).filter(|row| is_removed(*row)).for_each(|row| removed[row / 64] |= 1 << (row % 64));
+        let shared = |words: Vec<u64>| words.into_iter().map(AtomicU64::new).collect();
+        Table { width, rows, columns: shared(columns), column_words, removed: shared(removed) }
+    }
+
+    fn columns(&self) -> Columns<'_> {
+        let Table { columns: words, column_words, rows, removed, .. } = self;
+        Columns { words, column_words: *column_words, rows: rows.len() as u64, removed }
+    }
+
+    /// The rows that a plain scan finds.
+    fn scan(&self, query: &[u64]) -> Vec<u64> {
+        let is_there = |row: usize| {
+            let removed = self.removed[row / 64].load(std::sync::atomic::Ordering::Relaxed);
+            removed >> (row % 64) & 1 == 0 && self.rows[row].iter().zip(query).all(|(row, query)| query & !row == 0)
+        };
+        (0..self.rows.len()).filter(|row| is_there(*row)).map(|row| row as u64).collect()
+    }
+
+    fn found(&self, query: &[u64]) -> Vec<u64> {
+        let mut found = Vec::new();
+        let is_whole = self.columns().search(query, &mut |first, bits| {
+            assert_ne!(bits, 0);
+            found.extend((0..64).filter(|bit| bits >> bit & 1 != 0).map(|bit| first + bit));
+            true
+        });
+        assert!(is_whole.unwrap());
+        found
+    }
+
+    /// Queries with few bits, with many, and with those of a row.
+    fn check(&self, random: &mut Random) {
+        let words = self.width.div_ceil(64) as usize;
+        let mut queries = vec![vec![0; words], random.row(words, 1), vec![u64::MAX; words]];
+        for bits in [1, 2, 3, 4, 9, 20] {
+            let mut query = vec![0; words];
+            for _ in 0..bits {
+                let bit = random.next() % self.width;
+                query[bit as usize / 64] |= 1 << (bit % 64);
+            }
+            queries.push(query);
+        }
+        for density in [1, 4, 8] {
+            if let Some(row) = self.rows.get(random.next() as usize % self.rows.len().max(1)) {
+                queries.push(row.iter().zip(random.row(words, density)).map(|(row, some)| row & some).collect());
+            }
+        }
+        for mut query in queries {
+            if !self.width.is_multiple_of(64) {
+                query[words - 1] &= (1 << (self.width % 64)) - 1;
+            }
+            assert_eq!(self.found(&query), self.scan(&query), "{} rows of {} bits", self.rows.len(), self.width);
+        }
+    }
+}
+
+/// Rows of every density, in numbers around words and chunks.
+#[test]
+fn answers_are_those_of_a_scan() {
+    let mut random = Random(31);
+    for (width, most) in [(64_u64, 70_000), (65, 33_000), (166, 1_000), (1024, 2_100), (4096, 130), (65_536, 70)] {
+        let words = width.div_ceil(64) as usize;
+        for rows in [0, 1, 63, 64, 65, most / 3, most] {
+            let rows: Vec<_> = (0..rows).map(|i| random.row(words, [4, 1, 7, 4, 0, 8, 4, 7][i % 8])).collect();
+            Table::new(width, rows.clone(), 3, |_| false).check(&mut random);
+            Table::new(width, rows, 0, |row| row % 3 == 1).check(&mut random);
+        }
+    }
+}
+
+/// Rows that all have one word of bits: no chunk gets few words, and all get few at once.
+#[test]
+fn equal_rows() {
+    let mut random = Random(3);
+    for density in [0, 4, 8] {
+        let row = random.row(16, density);
+        Table::new(1024, vec![row; 40_000], 0, |_| false).check(&mut random);
+    }
+}
+
+/// Rows of half of their bits, so that a query soon has few words of a chunk left, in each of three chunks.
+#[test]
+fn few_rows_of_each_chunk() {
+    let mut random = Random(77);
+    let rows: Vec<_> = (0..70_000).map(|_| random.row(4, 4)).collect();
+    let table = Table::new(256, rows, 0, |row| row % 1_000 == 999);
+    for row in [0, 31_999, 32_768, 40_000, 65_535, 65_536, 69_998, 69_999] {
+        for density in [1, 4, 8] {
+            let some = random.row(4, density);
+            let query: Vec<u64> = table.rows[row].iter().zip(some).map(|(row, some)| row & some).collect();
+            let found = table.scan(&query);
+            assert_eq!(found.contains(&(row as u64)), row % 1_000 != 999);
+            assert_eq!(table.found(&query), found);
+        }
+    }
+    table.check(&mut random);
+}
+
+/// A search stops where the caller says so.
+#[test]
+fn a_search_stops() {
+    let table = Table::new(64, (0..40_000).map(|i| vec![i | 1]).collect(), 0, |_| false);
+    for stop in [0, 1, 511, 512, 600] {
+        let mut seen = 0;
+        let is_whole = table.columns().search(&[1], &mut |first, bits| {
+            assert_eq!((first, bits), (64 * seen, u64::MAX));
+            seen += 1;
+            seen <= stop
+        });
+        assert!(!is_whole.unwrap());
+        assert_eq!(seen, stop + 1);
+    }
+}
+
+/// The chance against all choices of bits, and against documents with random terms.
+#[test]
+fn chances_are_those_of_the_formula() {
+    // Of the 45 pairs of 10 bits, 6 lie in 4 bits.
+    assert!((chance(10, 4, 2) - 6.0 / 45.0).abs() < 1e-12);
+    assert_eq!((chance(10, 4, 0), chance(10, 4, 5), chance(10, 10, 10)), (1.0, 0.0, 1.0));
+    assert_eq!((chance(10, 99, 10), chance(10, 0, 1), chance(1 << 16, 1 << 15, 2_000)), (1.0, 0.0, 0.0));
+
+    let features = Features::new(1024, 7, Hasher::new(HashFunction::Xxh3, 0, None).unwrap()).unwrap();
+    let mut random = Random(7);
+    let mut rows = vec![vec![0; 16]; 20_000];
+    for row in &mut rows {
+        (0..100).for_each(|_| features.add_hash(row, random.next(), 0).unwrap());
+    }
+    let table = Table::new(1024, rows, 0, |_| false);
+    // Terms that no document has, one for each query.
+    let (mut wrong, mut expected, mut square) = (0.0, 0.0, 0.0);
+    for _ in 0..40 {
+        let mut query = vec![0; 16];
+        features.add_hash(&mut query, random.next(), 0).unwrap();
+        let bits = ones(&query);
+        let found = table.found(&query).len() as f64;
+        let rate: f64 = table.rows.iter().map(|row| chance(1024, ones(row), bits)).sum();
+        (wrong, expected, square) = (wrong + found, expected + rate, square + (found - rate).powi(2));
+    }
+    // Documents are independent, given the query; of their variance the columns that the queries hit make a part.
+    let deviation = expected.max(square).sqrt();
+    assert!((wrong - expected).abs() < 4.5 * deviation, "{wrong} wrong answers where {expected:.0} are expected");
+    assert!(square < 3.0 * expected, "{square:.0} is far above {expected:.0}");
+    assert!((0.005..0.013).contains(&(expected / 40.0 / 20_000.0)), "about 1 % for each term");
+}
+
+/// An index answers the same with rows, with columns and with both, and the same as a scan.
+#[test]
+fn every_store_answers_as_a_scan() {
+    for (store, width, rows) in [(0_u8, 200, 300), (1, 200, 300), (2, 200, 300), (1, 64, 129), (2, 1024, 65)] {
+        let mut spec = Spec { capacity: rows + 40, ..Spec::default() };
+        spec.set(&index::WIDTH, width as f64).unwrap();
+        spec.set(&index::STORE, f64::from(store)).unwrap();
+        spec.set(&index::FEATURE_BITS, 3.0).unwrap();
+        let mut index = create_index(&spec).unwrap();
+        let name = |feature: u64| format!("term {feature}");
+        let row = |index: &Index, features: &[u64]| {
+            let names: Vec<String> = features.iter().map(|feature| name(*feature)).collect();
+            index.row_of(names.iter().map(|name| (name.as_bytes(), 0))).unwrap()
+        };
+        let mut documents = Vec::new();
+        let mut random = Random(store.into());
+        for id in 0..rows {
+            let features: Vec<u64> = (0..10).map(|_| random.next() % 40).collect();
+            let bytes = row(&index, &features);
+            assert_eq!(index.add(1000 + id, &bytes).unwrap(), id);
+            documents.push((features, bytes));
+        }
+        for features in [vec![], vec![1], vec![1, 2], documents[7].0.clone(), vec![999, 998, 997]] {
+            let query = row(&index, &features);
+            let expected: Vec<(u64, u64)> = (0..rows)
+                .zip(&documents)
+                .filter(|(_, (_, row))| row.iter().zip(&query).all(|(row, query)| query & !row == 0))
+                .map(|(number, _)| (number, 1000 + number))
+                .collect();
+            // No document that has the features is missing.
+            for (number, (of_row, _)) in (0..).zip(&documents) {
+                if features.iter().all(|feature| of_row.contains(feature)) {
+                    assert!(expected.contains(&(number, 1000 + number)));
+                }
+            }
+            let mut found = Vec::new();
+            let is_whole = index.contains_all(&query, &mut |row, id| {
+                found.push((row, id));
+                true
+            });
+            assert_eq!((is_whole.unwrap(), &found), (true, &expected));
+            assert_eq!(index.count_all(&query).unwrap(), expected.len() as u64);
+            let rates: Vec<f64> = documents
+                .iter()
+                .map(|(_, row)| {
+                    let ones = |row: &[u8]| row.iter().map(|byte| u64::from(byte.count_ones())).sum();
+                    chance(width, ones(row), ones(&query))
+                })
+                .collect();
+            let mean = rates.iter().sum::<f64>() / rows as f64;
+            assert!((index.false_positive_rate_of(&query).unwrap() - mean).abs() <= 1e-12 * mean);
+        }
+        assert_eq!(index.contains_all(&[1], &mut |_, _| true).unwrap_err().status(), Status::OutOfRange);
+    }
+}
+
+/// Bits that do not nest are not searched for rows that contain others.
+#[test]
+fn bits_that_do_not_nest_are_refused() {
+    let mut spec = Spec { capacity: 10, ..Spec::default() };
+    spec.set(&index::NESTING, 1.0).unwrap();
+    let index = create_index(&spec).unwrap();
+    let refused = index.contains_all(&[0; 128], &mut |_, _| true).unwrap_err();
+    assert_eq!(refused.status(), Status::Unsupported);
+    assert!(refused.message().contains("nesting = no"), "{refused}");
+    assert_eq!(index.false_positive_rate_of(&[0; 128]).unwrap(), 0.0);
+}
+
+/// A builder makes columns of all rows at once, and an index takes rows one by one: their bits are the same.
+#[test]
+fn builders_make_the_same_columns() {
+    for (width, rows) in [(64_u32, 0), (100, 1), (100, 64), (166, 1_500), (1024, 2_049)] {
+        let mut spec = Spec { capacity: rows, ..Spec::default() };
+        spec.set(&index::WIDTH, f64::from(width)).unwrap();
+        spec.set(&index::STORE, 1.0).unwrap();
+        spec.set(&index::ATTACHMENT_BYTES, 5.0).unwrap();
+        let (mut builder, mut random) = (IndexBuilder::new(&spec).unwrap(), Random(9));
+        let mut all = Vec::new();
+        for id in 0..rows {
+            let row: Vec<u8> =
+                (0..width.div_ceil(8)).map(|_| random.next() as u8 & random.next() as u8 & 0x0f).collect();
+            builder.add(id, &row).unwrap();
+            all.push((id, row));
+        }
+        let mut built = builder.finish().unwrap();
+        let ones = |row: &[u8]| row.iter().map(|byte| byte.count_ones()).sum::<u32>();
+        all.sort_by_key(|(id, row)| (ones(row), *id));
+        let mut added = create_index(&Spec { capacity: rows.max(1), ..spec }).unwrap();
+        for (id, row) in &all {
+            added.add(*id, row).unwrap();
+        }
+        for index in [&mut built, &mut added] {
+            index.attach(b"words").unwrap();
+            index.attach(b"word").unwrap();
+            assert_eq!(index.attach(b"longer").unwrap_err().status(), Status::TooLarge);
+            assert_eq!(index.attachment().unwrap(), b"word");
+        }
+        let bytes = |index: &Index| {
+            let mut bytes = Vec::new();
+            index
+                .serialize(&mut |piece| {
+                    bytes.extend_from_slice(piece);
+                    Ok(())
+                })
+                .map(|()| bytes)
+                .unwrap()
+        };
+        assert!(bytes(&built) == bytes(&added), "{rows} rows of {width} bits");
+    }
+}
