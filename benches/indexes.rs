@@ -1,9 +1,9 @@
 //! Searches of indexes, beside what memory allows.
 //!
-//! `cargo bench --bench indexes -- contains [ROWS]` makes 10^6 documents of 100 terms (1,024 bits, 7 of them for a term)
-//! and asks for the documents that have ten terms. `cargo bench --bench indexes -- similar INDEX QUERIES` searches an
-//! index of fingerprints for the queries of a file, hexadecimal digits on each line, and prints milliseconds and answers
-//! as JSON for `benches/compare/indexes.py`.
+//! `cargo bench --bench indexes -- contains [ROWS]` makes 10^6 documents of 100 terms (1,024 bits, 7 of them for a
+//! term) and asks for the documents that have ten terms. `cargo bench --bench indexes -- similar INDEX QUERIES`
+//! searches an index of fingerprints for the queries of a file, hexadecimal digits on each line, and prints
+//! milliseconds and answers as JSON for `benches/compare/indexes.py`.
 
 use petal::kinds::index::{FEATURE_BITS, STORE, WIDTH};
 use petal::{Index, IndexBuilder, OpenOptions, SearchOptions, Spec};

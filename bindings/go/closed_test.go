@@ -15,7 +15,8 @@ import (
 // Every method of a nil handle, of each package, fails with the error of a closed handle, and none panics.
 func TestNilHandlesAreClosedOnes(t *testing.T) {
 	handles := []any{
-		(*Filter)(nil), (*Map)(nil), (*Sketch)(nil), (*Session)(nil), (*Router)(nil), (*Aggregate)(nil), (*Digest)(nil), (*Index)(nil),
+		(*Filter)(nil), (*Map)(nil), (*Sketch)(nil), (*Session)(nil), (*Router)(nil), (*Aggregate)(nil), (*Digest)(nil),
+		(*Index)(nil),
 		(*Builder)(nil), (*MapBuilder)(nil),
 		(*view.Filter)(nil), (*view.Map)(nil), (*view.Sketch)(nil), (*filter.Filter)(nil),
 	}

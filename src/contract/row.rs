@@ -114,8 +114,8 @@ pub struct Row {
     /// [`Status::OutOfRange`](crate::Status::OutOfRange).
     pub universe: Option<fn(&Geometry) -> u64>,
     /// For a kind whose builders take excluded keys too, for which its filters give no false answer: how many members a
-    /// payload of a geometry holds. The order of such a kind ([`Structure::StaticFilter`]) leaves the lowest bit of a record 0. The
-    /// record of an excluded key has 1 there.
+    /// payload of a geometry holds. The order of such a kind ([`Structure::StaticFilter`]) leaves the lowest bit of a
+    /// record 0. The record of an excluded key has 1 there.
     pub excludes: Option<fn(&Geometry, &[AtomicU64]) -> u64>,
 }
 

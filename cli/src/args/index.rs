@@ -19,10 +19,10 @@ pub struct Index {
 pub enum Command {
     /// Make an index of fingerprints, of documents with terms, or of files.
     ///
-    /// The format `fps` is chemfp's text format: a line `#FPS1`, then hexadecimal digits, a tab and a name on each line.
-    /// `hex` has lines of hexadecimal digits, with or without a tab and a name. `terms` has documents: a name and the
-    /// document's terms, separated by tabs. With `files` each file is a document, and its terms are all sequences of
-    /// --grams bytes, so that a search finds the files that may have a text.
+    /// The format `fps` is chemfp's text format: a line `#FPS1`, then hexadecimal digits, a tab and a name on each
+    /// line. `hex` has lines of hexadecimal digits, with or without a tab and a name. `terms` has documents: a name and
+    /// the document's terms, separated by tabs. With `files` each file is a document, and its terms are all sequences
+    /// of --grams bytes, so that a search finds the files that may have a text.
     ///
     /// Documents take as many bits as keep --fpr for nine of ten documents. The rate is that of a term, and an answer
     /// to several terms is wrong far more seldom.

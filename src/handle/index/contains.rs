@@ -78,10 +78,10 @@ impl Index {
         Ok(true)
     }
 
-    /// The share of rows that have all bits of the query by chance: the false-positive rate of
-    /// [`Index::contains_all`] for rows that have none of the query's features. With b bits in a row and t in the query
-    /// it is the mean of C(b, t) / C(width, t) over the rows, exact for features that are hashed. A row that has some of
-    /// the features is in the answer with the rate of the others: ask for a query of these. 0 without rows.
+    /// The share of rows that have all bits of the query by chance: the false-positive rate of [`Index::contains_all`]
+    /// for rows that have none of the query's features. With b bits in a row and t in the query it is the mean of C(b,
+    /// t) / C(width, t) over the rows, exact for features that are hashed. A row that has some of the features is in
+    /// the answer with the rate of the others: ask for a query of these. 0 without rows.
     ///
     /// # Errors
     /// [`Status::OutOfRange`] for a query that is no row; [`Status::OutOfMemory`].

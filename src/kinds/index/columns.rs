@@ -1,8 +1,8 @@
 //! Rows of bits as columns: which rows have all bits of a query?
 //!
 //! Superimposed codes (Mooers 1947; Roberts 1979), signature files and Bloom matrices ask for the rows that have every
-//! bit of a query. A scan reads all bits of all rows. Columns (bit-sliced storage) have bit i of every row side by side,
-//! so a query reads only the columns of its own bits and joins them by AND.
+//! bit of a query. A scan reads all bits of all rows. Columns (bit-sliced storage) have bit i of every row side by
+//! side, so a query reads only the columns of its own bits and joins them by AND.
 //!
 //! A query goes through the rows in chunks, and the joined bits of a chunk stay in the first cache. It begins with the
 //! columns that seem to have the fewest bits. As soon as few words of a chunk have a bit left, the query reads only

@@ -1,7 +1,7 @@
 //! From features to rows of bits. A feature is any bytes: a term of a document, a path of a molecule, an attribute.
 //!
-//! A feature sets the bits that the kind `bloom` sets for a key. So the row of some features is the payload of a `bloom`
-//! filter of as many bits with the same keys, and a feature with fewer bits sets the first of those with more.
+//! A feature sets the bits that the kind `bloom` sets for a key. So the row of some features is the payload of a
+//! `bloom` filter of as many bits with the same keys, and a feature with fewer bits sets the first of those with more.
 
 use crate::blocks::ScatteredBits;
 use crate::error::{Error, Result, error};
@@ -133,8 +133,8 @@ pub enum Fold {
     /// Bits that lie side by side: bit i becomes bit i / d. Rows of [`Features`] are folded so, and the result is the
     /// row that the features give at the smaller width.
     Adjacent,
-    /// Bits one smaller width apart: bit i becomes bit i modulo the width. Fingerprints whose positions are taken modulo
-    /// their width are folded so, as most of chemistry are.
+    /// Bits one smaller width apart: bit i becomes bit i modulo the width. Fingerprints whose positions are taken
+    /// modulo their width are folded so, as most of chemistry are.
     Modulo,
 }
 

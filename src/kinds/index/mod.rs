@@ -1,7 +1,7 @@
 //! The kind `index`: rows of bits with ids, which are searched for rows that are similar to a query or contain it.
 //!
-//! [`layout`] says how rows, folds, counts, ids and columns lie; [`similarity`] has the measures, [`columns`] the search
-//! for rows that contain a query, [`features`] the bits of features.
+//! [`layout`] says how rows, folds, counts, ids and columns lie; [`similarity`] has the measures, [`columns`] the
+//! search for rows that contain a query, [`features`] the bits of features.
 
 mod block;
 pub mod columns;
