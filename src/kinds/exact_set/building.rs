@@ -3,7 +3,8 @@
 
 use super::FINGERPRINT_BITS;
 use super::layout::{EXCLUDED, Shape, hashes_of};
-use super::sizing::{self, Plan, width};
+use super::plan::{MIN_BITS, Plan, width};
+use super::sizing;
 use crate::batch::records::{PIECE, Records};
 use crate::batch::workers::Work;
 use crate::contract::{Build, Built};
@@ -24,7 +25,7 @@ pub fn build(build: &mut Build<u64>) -> Result<Built> {
         let geometry = shape.geometry().ok_or(Status::TooLarge)?;
         // Keys that are spread unevenly may take more than was expected: a bit less for each key, then.
         match build.size {
-            Size::Exact { bits: most, .. } if geometry.bits > most && plan.bits > sizing::MIN_BITS => plan.bits -= 1,
+            Size::Exact { bits: most, .. } if geometry.bits > most && plan.bits > MIN_BITS => plan.bits -= 1,
             Size::Exact { bits: most, .. } if geometry.bits > most && sides.excluded > 0 => {
                 let bits = geometry.bits;
                 return Err(error!(OutOfRange, "bits = {most} are less than the {bits} that these keys take"));

@@ -9,7 +9,7 @@
 //! hashes that differ in bit 27 alone are one key here: [`paired`] gives the one of the two whose order is even. Bit 0
 //! of the order flips with bit 27 of the hash, because the multiplication of the order carries upwards only.
 
-use super::sizing::{MAX_BITS, MIN_BITS, Plan, width};
+use super::plan::{MAX_BITS, MIN_BITS, Plan, width};
 use crate::batch::ring::{Batch, GROUP};
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};

@@ -14,6 +14,7 @@
 
 mod building;
 mod layout;
+mod plan;
 pub mod sizing;
 
 pub use layout::{EXCLUDED, order};
@@ -28,7 +29,7 @@ use crate::spec::{Domain, KindId, Parameter};
 use crate::storage::try_box;
 use core::sync::atomic::AtomicU64;
 use layout::{EXCLUDED_STORED, Levels, Shape};
-use sizing::{MAX_BITS, MIN_BITS};
+use plan::{MAX_BITS, MIN_BITS};
 
 /// The parameter for the bits of both levels.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
@@ -56,7 +57,7 @@ pub const ROW: Row = Row {
     geometry: |spec, size| {
         let keys = size.capacity();
         let rate = |bits: u64| Some(sizing::false_positive_rate(bits, false, keys));
-        let plan = |bits: u64| sizing::Plan { bits, is_inverted: false, stored: keys, others: 0 };
+        let plan = |bits: u64| plan::Plan { bits, is_inverted: false, stored: keys, others: 0 };
         let bits = spec.choose(size, &FINGERPRINT_BITS, rate, |bits| plan(bits).expected_bits())?;
         let geometry = Shape::expected(&plan(bits)).and_then(|shape| shape.geometry());
         geometry.ok_or_else(|| size.too_large())
@@ -65,8 +66,8 @@ pub const ROW: Row = Row {
         // A level is a line of metadata, and the lines of a row, which begins anywhere.
         let lines = |row_bytes: u64| 2.0 + row_bytes.saturating_sub(1) as f64 / PAYLOAD_UNIT as f64;
         let columns = geometry.words[0].saturating_sub(1);
-        let first = if columns == 0 { 0.0 } else { lines(columns * (sizing::width(columns) / 8 + 1)) };
-        (first + lines(sizing::width(1) / 8 + 1)).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
+        let first = if columns == 0 { 0.0 } else { lines(columns * (plan::width(columns) / 8 + 1)) };
+        (first + lines(plan::width(1) / 8 + 1)).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
     },
     false_positive_rate: |geometry, keys| {
         sizing::false_positive_rate(geometry.words[0], geometry.words[1] == EXCLUDED_STORED, keys)

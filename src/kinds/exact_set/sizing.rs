@@ -5,22 +5,12 @@
 //! near log2(N ln 2 / S). The entropy is log2(N / S) + 1.44 for large N / S; what is above it is half a bit.
 
 use super::layout::Shape;
-use crate::kinds::ribbon;
+use super::plan::Plan;
 use crate::sizing::hash_floor;
 use core::ops::RangeInclusive;
 
-/// The fewest bits of both levels: a second level alone.
-pub const MIN_BITS: u64 = 1;
-/// The most bits of both levels.
-pub const MAX_BITS: u64 = 32;
-
 /// The bits of a hash that tell keys apart: one of the 64 is the side that a record is on.
 pub const HASH_BITS: u32 = 63;
-
-/// The coefficients of a key in a level of so many bits.
-pub fn width(bits: u64) -> u64 {
-    ribbon::sizing::width(bits as u32).bits.into()
-}
 
 /// The false-positive rate for keys outside the universe, with so many bits and members. `is_inverted` says that the
 /// excluded keys are stored, so that all other keys count as members.
@@ -36,28 +26,7 @@ pub fn false_positive_rate(bits: u64, is_inverted: bool, members: u64) -> f64 {
     same + (1.0 - same) * passes
 }
 
-/// A size that an exact set may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Bits of both levels.
-    pub bits: u64,
-    /// Whether the excluded keys are stored.
-    pub is_inverted: bool,
-    /// How many keys the stored side has.
-    pub stored: u64,
-    /// How many keys the other side has.
-    pub others: u64,
-}
-
 impl Plan {
-    /// How many keys of the universe are expected to pass the first level, rounded up.
-    pub fn expected_passed(&self) -> u64 {
-        match self.stored {
-            0 => 0,
-            stored => stored.saturating_add((self.others as f64 * (1.0 - self.bits as f64).exp2()).ceil() as u64),
-        }
-    }
-
     /// The expected bits of both levels. `None` if there is no such set.
     pub fn expected_bits(&self) -> Option<u64> {
         Some(Shape::expected(self)?.geometry()?.bits)
@@ -97,6 +66,7 @@ pub fn entropy(members: u64, universe: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::plan::{MAX_BITS, MIN_BITS};
     use super::*;
 
     #[test]

@@ -45,4 +45,5 @@ var names = map[Kind]string{
 	768:  "router",
 	1024: "aggregate",
 	1280: "digest",
+	1536: "index",
 }
