@@ -201,14 +201,14 @@ func handleOf(kind Kind) string {
 		return "filter or map"
 	case kind < 512:
 		return "sketch"
-	case kind < 768:
-		return "index"
-	case kind < 1024:
+	case kind >= 768 && kind < 1024:
 		return "router"
-	case kind < 1280:
+	case kind >= 1024 && kind < 1280:
 		return "aggregate"
-	case kind < 1536:
+	case kind >= 1280 && kind < 1536:
 		return "digest"
+	case kind >= 1536 && kind < 1792:
+		return "index"
 	default:
 		return "handle of its own"
 	}
