@@ -429,6 +429,7 @@ int main(void) {
     spilling(PETAL_KIND_BLOOM, UINT64_C(1) << 60);
   }
   batches();
+  with_excluded();
   full_disk();
   progress_and_cancel(0);
   progress_and_cancel(1 << 20);
