@@ -190,8 +190,8 @@ static void make_refusals(void) {
   refuse(petal_keys_hashes(NULL, 9), all, PETAL_ERR_NULL, "data of keys is NULL", 9);
   refuse(petal_keys_hashes(misaligned, 9), all, PETAL_ERR_MISALIGNED, "data of keys is not aligned", 9);
   petal_keys keys = petal_keys_u64(numbers, 9);
-  keys.form = 4;
-  refuse(keys, all, PETAL_ERR_UNKNOWN_VALUE, "form = 4 of keys", 9);
+  keys.form = 5;
+  refuse(keys, all, PETAL_ERR_UNKNOWN_VALUE, "form = 5 of keys", 9);
   keys = petal_keys_u64(numbers, 9);
   keys.reserved = 7;
   refuse(keys, all, PETAL_ERR_UNKNOWN_VALUE, "reserved = 7 of keys", 9);

@@ -619,6 +619,8 @@ static void builders(void) {
   petal_keys hashes = petal_keys_hashes(k, 3), none = petal_keys_hashes(NULL, 0);
   NULLABLE(petal_builder_add_batch(builder, &hashes, NULL, NULL));
   NULLABLE(petal_builder_add_batch(builder, &none, NULL, NULL));
+  petal_keys digests = petal_keys_digests(NULL, 16, 0);
+  CHECK(petal_builder_add_batch(builder, &digests, NULL, NULL) != PETAL_OK);
   /* A limit without a folder contradicts itself; a progress function and its context are nullable. */
   options.memory_limit = 1 << 20;
   CHECK_STATUS(petal_builder_new(&spec, &options, &out_builder, NULL), PETAL_ERR_CONTRADICTION);

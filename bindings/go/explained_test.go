@@ -69,8 +69,12 @@ func TestWhatCannotBeDoneIsExplained(t *testing.T) {
 		if kind.TakesIntegers {
 			spec = Spec{Kind: kind.Name, Bits: 1000}
 		}
+		// Every method of this builder is called, so that a key may be a member and excluded too.
+		asked := must(NewBuilder(spec, nil))
+		check(kind.Name, asked, kind.Name)
+		_ = asked.Close()
 		b := must(NewBuilder(spec, nil))
-		check(kind.Name, b, kind.Name)
+		_ = b.AddUint64(1)
 		f := must(b.Finish())
 		check(kind.Name, f, kind.Name)
 		path := filepath.Join(t.TempDir(), "image")

@@ -12,6 +12,7 @@ use petal::{
     Aggregate, Answers, Capabilities, CompactOptions, Digest, Error, Filter, FindOptions, HashFunction, Image, Index,
     Keys, Map, Meeting, Mode, OpenOptions, Overfill, Result, Router, SearchOptions, Sketch, StateValue, Status,
 };
+use petal_fuzz::digests;
 use petal_fuzz::exercise::{self, image};
 use petal_fuzz::guarded::Guarded;
 use petal_fuzz::image::{as_compact, with_checksums, with_length};
@@ -370,6 +371,14 @@ fn used(opened: Result<Filter>, mode: Mode) {
     if mode != Mode::Load {
         exercise::look(&filter);
         exercise::change(&filter);
+    }
+    if digests::are_keys(&filter) {
+        assert_eq!(filter.insert_hash(7).unwrap_err().status(), Status::Unsupported);
+        let digest = vec![7; filter.base().hasher().identifier() as usize / 8];
+        if filter.insert(&digest).is_ok() {
+            assert!(mode != Mode::Read && filter.contains(&digest));
+        }
+        return;
     }
     match mode {
         Mode::Load => {}

@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 log=$work/log
 CC=${CC:-cc}
 CXX=${CXX:-c++}
-limit=8300000 # bytes of libpetal.a: a guard against what slips in, not an aim
+limit=9100000 # bytes of libpetal.a: a guard against what slips in, not an aim
 passed=0
 failed=0
 
@@ -196,7 +196,7 @@ if [ "$(uname -m)" = x86_64 ]; then
     check "only the kernels need more than every x86-64 processor has" "$root/tests/packaging/baseline.sh" \
         "$target/release/libpetal.a"
 fi
-check "libpetal.a stays below 8.3 megabytes ($(wc -c <"$archive") bytes; libpetal.so $(wc -c <"$so"))" small
+check "libpetal.a stays below 9.1 megabytes ($(wc -c <"$archive") bytes; libpetal.so $(wc -c <"$so"))" small
 
 # --- Consumers, in the first place and in two others to which the prefix is moved ------------------------------------
 
@@ -362,9 +362,9 @@ unknown_choice() {
 check "CMake refuses a kind that it does not know" unknown_choice
 check "a library of blocked alone builds" by_choice one blocked all
 check "the symbols are the same" same_symbols
-check "a program with it has at most 710,000 bytes, where 700,000 are the aim" at_most 710000 one
+check "a program with it has at most 715,000 bytes, where 700,000 are the aim" at_most 715000 one
 check "a program with all kinds is linked" link_with all "$work/build/lib/libpetal.a"
-check "that program stays below 3,600,000 bytes, which is a guard and not an aim" at_most 3600000 all
+check "that program stays below 3,700,000 bytes, which is a guard and not an aim" at_most 3700000 all
 
 # --- Two archives made by Rust in one program ------------------------------------------------------------------------
 
