@@ -72,13 +72,17 @@ static bool count_calls(void *context, uint64_t done, uint64_t total) {
   return calls[0] < calls[1];
 }
 
-/* The answers are those of a scan, in all forms, with any threads. */
+/*
+ * The answers are those of a scan, in all forms, with any threads. Tools see one thread: they know pthreads, and neither
+ * how Rust's library starts threads nor the handle of the main thread that it keeps.
+ */
 static void test_search(const petal_index *index) {
+  const uint32_t most = check_scaled(100) == 100 ? 3 : 0;
   for (uint64_t q = 0; q < ROWS; q += 50) {
     size_t expected = 0;
     for (uint64_t i = 0; i < ROWS; i++) expected += tanimoto(rows[q], rows[i]) >= .4;
     petal_search_options options = PETAL_SEARCH_OPTIONS_INIT;
-    for (options.threads = 0; options.threads < 4; options.threads += 3) {
+    for (options.threads = 0; options.threads <= most; options.threads += 3) {
       petal_index_hit hits[ROWS], best[6];
       size_t found = 0, few = 0;
       CHECK_OK(petal_index_at_least(index, rows[q], LENGTH, .4, &options, hits, ROWS, &found, NULL));
