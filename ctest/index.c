@@ -73,8 +73,8 @@ static bool count_calls(void *context, uint64_t done, uint64_t total) {
 }
 
 /*
- * The answers are those of a scan, in all forms, with any threads. Tools see one thread: they know pthreads, and neither
- * how Rust's library starts threads nor the handle of the main thread that it keeps.
+ * The answers are those of a scan, in all forms, with any threads. Tools see one thread: they know pthreads. They do
+ * not know how Rust's library starts threads, and that it keeps a handle of the main thread.
  */
 static void test_search(const petal_index *index) {
   const uint32_t most = check_scaled(100) == 100 ? 3 : 0;
