@@ -224,7 +224,7 @@ impl Error {
         Error { os_error, ..Error::new(status, format_args!("{}: {what}", self.message())) }
     }
 
-    /// The same error once more, for a state that keeps the error which ended it.
+    /// A copy of the error, for a state that keeps the error which ended it.
     #[cold]
     pub(crate) fn again(&self) -> Error {
         Error { os_error: self.os_error, ..Error::new(self.status, format_args!("{}", self.message())) }

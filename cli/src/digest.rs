@@ -2,19 +2,19 @@
 
 use crate::args::{self, digest};
 use crate::failure::{Failure, Outcome, warn};
-use crate::file_name::{is_standard, name, shown};
+use crate::file_name::{is_standard, name};
+use crate::folders;
 use crate::image_file;
 use crate::numbers::short;
 use crate::output::{Destination, Text};
 use crate::progress::Progress;
-use crate::source::identity;
 use crate::spec;
 use crate::stdio::{check_standard_input, stdin};
 use petal::{Digest, FindOptions, Found};
 use serde::Serialize;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// How many bytes are read at once.
 const PIECE: usize = 1 << 18;
@@ -36,11 +36,8 @@ struct Made {
 pub fn make(args: &digest::Make, common: args::Common) -> Outcome {
     check_standard_input(args.files.iter().map(PathBuf::as_path))?;
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
-    let mut files = Vec::new();
-    for path in &args.files {
-        gather(path, &mut files)?;
-    }
-    let length = total(&files, destination.path())?;
+    let files = folders::files_of(&args.files)?;
+    let length = folders::bytes_of(&files, destination.path())?;
     let capacity = match (args.capacity, length) {
         (Some(capacity), _) => capacity,
         (None, Some(length)) => length.max(1),
@@ -90,44 +87,6 @@ pub fn make(args: &digest::Make, common: args::Common) -> Outcome {
         text.flush()?;
     }
     Ok(0)
-}
-
-/// Adds a file, or all regular files of a folder in the order of their names.
-fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
-    let failed = |error: std::io::Error| Failure::io(shown(path), &error);
-    if is_standard(path) || !path.is_dir() {
-        files.push(path.to_path_buf());
-        return Ok(());
-    }
-    let mut entries: Vec<_> = std::fs::read_dir(path).map_err(failed)?.collect::<Result<_, _>>().map_err(failed)?;
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    for entry in entries {
-        let kind = entry.file_type().map_err(failed)?;
-        if kind.is_dir() {
-            gather(&entry.path(), files)?;
-        } else if kind.is_file() {
-            files.push(entry.path());
-        }
-    }
-    Ok(())
-}
-
-/// The bytes of all files, if all are known. Refuses to overwrite one of them.
-fn total(files: &[PathBuf], destination: &Path) -> Outcome<Option<u64>> {
-    let written = destination.metadata().ok().and_then(|metadata| identity(&metadata));
-    let mut total = Some(0_u64);
-    for path in files {
-        if is_standard(path) {
-            total = None;
-            continue;
-        }
-        let metadata = path.metadata().map_err(|error| Failure::io(shown(path), &error))?;
-        if !is_standard(destination) && written.is_some() && identity(&metadata) == written {
-            return Err(Failure::new(format_args!("-o {}: is one of the FILES too", shown(destination))));
-        }
-        total = total.filter(|_| metadata.is_file()).map(|total| total.saturating_add(metadata.len()));
-    }
-    Ok(total)
 }
 
 /// The attachment: the names in the order of their ids, each followed by NUL.

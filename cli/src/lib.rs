@@ -26,6 +26,7 @@ mod diff;
 mod digest;
 mod estimate;
 mod fold;
+mod folders;
 mod formats;
 mod hashes;
 mod index;

@@ -267,6 +267,29 @@ fn sizes_and_bits_that_are_asked_for() {
     }
 }
 
+/// The sizes of layers, with which each level begins. Lookups in such a payload end and read nothing outside it.
+#[test]
+fn forged_levels_are_found() {
+    let (members, excluded) = (keys(0, 3000), keys(3000, 100_000));
+    let filter = build(&spec(), options(), &members, &excluded).unwrap();
+    let first_bits = filter.base().words().shared()[3].load(Ordering::Relaxed);
+    let image = image(&filter);
+    let words: Vec<u64> = image.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+    for level in [8, 8 + first_bits.div_ceil(64) as usize] {
+        for bit in [0, 8, 23, 44, 60] {
+            let mut forged = words.clone();
+            forged[256 / 8 + level] ^= 1 << bit | 1 << 10;
+            let start = std::ptr::NonNull::new(forged.as_mut_ptr().cast::<u8>()).unwrap();
+            // SAFETY: the words outlive the handle, and nobody else uses them.
+            let opened = unsafe { petal::open_buffer(start, image.len(), &OpenOptions::default()) };
+            let Ok(opened) = opened else { continue };
+            let checked = opened.payload().check_payload();
+            assert!(checked.is_err_and(|error| error.status() == Status::Corrupt), "word {level}, bit {bit}");
+            true_count(&opened, &members);
+        }
+    }
+}
+
 /// Every word of the header and of the payload's head is held to its meaning.
 #[test]
 fn forged_words_are_refused() {

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 const SIGMAS: f64 = 4.5;
 
-/// The same spec, for numbers with values.
+/// A spec as this one, for numbers with values.
 fn with_values(spec: Spec) -> Spec {
     let parameter = SKETCHES[0].parameters.iter().find(|parameter| parameter.name == "value_bits").unwrap();
     let mut parameters = spec.parameters;

@@ -237,7 +237,7 @@ class index : public detail::image_owner<index, petal_index, detail::index_calls
       return petal_index_add_feature(get(), row.data(), row.size(), feature.data(), feature.size(), bits, error);
     });
   }
-  /// The same for the hash of a feature.
+  /// Sets the bits of the feature with this hash in a row, as `try_add_feature()` does those of a feature.
   result<void> try_add_feature(std::vector<std::uint8_t> &row, hash64 feature, std::uint32_t bits = 0) const noexcept {
     return detail::tried([&](petal_error *error) noexcept {
       return petal_index_add_feature_hash(get(), row.data(), row.size(), feature.value, bits, error);

@@ -199,7 +199,7 @@ inline result<void> try_patch(map &older, bytes delta, std::uint64_t most_bytes)
     return petal_map_patch(older.get(), delta.data(), delta.size(), most_bytes, error);
   });
 }
-/// The same for a delta in a span or another contiguous range of bytes.
+/// Changes `older` by a delta in a span or another contiguous range of bytes.
 template <class Of, class Range, class = detail::if_wired<Of>, class = detail::if_bytes<Range>>
 result<void> try_patch(Of &older, const Range &delta, std::uint64_t most_bytes) noexcept(
     detail::is_nothrow_contiguous<const Range>()) {

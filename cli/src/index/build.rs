@@ -4,9 +4,9 @@ use super::lines::{Fingerprints, Lines};
 use super::terms::{Contents, grams};
 use crate::args::{self, index};
 use crate::failure::{Failure, Outcome, warn};
-use crate::file_name::{is_standard, name, shown};
+use crate::file_name::{is_standard, name};
+use crate::folders;
 use crate::output::{Destination, Text};
-use crate::source::identity;
 use crate::spec;
 use crate::stdio::{check_standard_input, stdin};
 use petal::kinds::index as kind;
@@ -93,8 +93,8 @@ pub fn run(args: &index::Build, common: args::Common) -> Outcome {
     let spec = spec::of_index(args)?;
     let hasher = spec.hasher()?;
     let mut rows = Rows::default();
-    let files = if format == Some("files") { gathered(&args.files)? } else { args.files.clone() };
-    refuse_overwriting(&files, destination.path())?;
+    let files = if format == Some("files") { folders::files_of(&args.files)? } else { args.files.clone() };
+    folders::bytes_of(&files, destination.path())?;
     for path in &files {
         match contents {
             Contents::Fingerprints => fingerprints(path, format.map(|format| format == "fps"), args.width, &mut rows)?,
@@ -215,40 +215,4 @@ fn file(path: &Path, length: usize, hasher: &Hasher, rows: &mut Rows) -> Outcome
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(failed)?;
     rows.document(path.as_os_str().as_encoded_bytes(), grams(&bytes, length, hasher)?)
-}
-
-/// All files, and those in folders, in the order of names. Symbolic links inside folders are not followed.
-fn gathered(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
-    fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
-        let failed = |error: std::io::Error| Failure::io(shown(path), &error);
-        if is_standard(path) || !path.is_dir() {
-            files.push(path.to_path_buf());
-            return Ok(());
-        }
-        let mut entries: Vec<_> = std::fs::read_dir(path).map_err(failed)?.collect::<Result<_, _>>().map_err(failed)?;
-        entries.sort_by_key(std::fs::DirEntry::file_name);
-        for entry in entries {
-            let kind = entry.file_type().map_err(failed)?;
-            if kind.is_dir() {
-                gather(&entry.path(), files)?;
-            } else if kind.is_file() {
-                files.push(entry.path());
-            }
-        }
-        Ok(())
-    }
-    let mut files = Vec::new();
-    paths.iter().try_for_each(|path| gather(path, &mut files))?;
-    Ok(files)
-}
-
-fn refuse_overwriting(files: &[PathBuf], destination: &Path) -> Outcome<()> {
-    let written = destination.metadata().ok().and_then(|metadata| identity(&metadata));
-    for path in files.iter().filter(|path| !is_standard(path)) {
-        let metadata = path.metadata().map_err(|error| Failure::io(shown(path), &error))?;
-        if !is_standard(destination) && written.is_some() && identity(&metadata) == written {
-            return Err(Failure::new(format_args!("-o {}: is one of the FILES too", shown(destination))));
-        }
-    }
-    Ok(())
 }

@@ -53,7 +53,7 @@ pub fn are_there(digest_bits: u64, hashes: u32, range: u64) -> bool {
 /// too large.
 ///
 /// # Errors
-/// Those of `size_with`.
+/// The errors of `size_with`.
 pub fn size_for(
     digest_bits: u64,
     range: impl Fn(u64, u32) -> u64,

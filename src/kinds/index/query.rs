@@ -27,7 +27,7 @@ pub trait Sink {
     /// Takes a row whose similarity is at least the threshold.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of the sink.
     fn take(&mut self, row: u64, similarity: f64) -> Result<()>;
 }
 
@@ -228,7 +228,7 @@ impl<'a> Query<'a> {
     /// Gives the rows of a piece that reach the sink's threshold to the sink, in the order of their numbers.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of the sink.
     pub fn search(&self, piece: &Piece, space: &mut Workspace, sink: &mut impl Sink) -> Result<()> {
         let Some(count) = piece.count else { return self.search_others(piece, space, sink) };
         let (mut need, mut threshold) = (None, -1.0);

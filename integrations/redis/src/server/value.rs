@@ -181,7 +181,7 @@ impl<T: DataType> Value<T> {
         self.extra.get_or_init(|| Extra::new(Arc::default()))
     }
 
-    /// The same value for another key, without a copy in memory. When one of the two keys is to change, that key gets a
+    /// This value for another key, without a copy in memory. When one of the two keys is to change, that key gets a
     /// copy of its own first.
     fn share(&self) -> Box<Value<T>> {
         let extra = OnceCell::from(Extra::new(Arc::clone(&self.extra().holders)));
