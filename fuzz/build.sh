@@ -1,8 +1,10 @@
 #!/bin/sh
-# build.sh FOLDER TARGET...: compiles targets with coverage counters and puts them into a folder.
+# build.sh PROFILE FOLDER TARGET...: compiles targets with coverage counters, in a profile of cargo's, and puts them into
+# a folder.
 set -eu
-folder=$1
-shift
+profile=$1
+folder=$2
+shift 2
 cd "$(dirname "$0")"
 RUSTFLAGS="${RUSTFLAGS-} --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -15,5 +17,5 @@ mkdir -p "$folder"
 features=
 for target in "$@"; do [ "$target" != arguments ] || features=command; done
 # shellcheck disable=SC2046 # Names without spaces.
-cargo build --release --locked --quiet --target "$host" --features "$features" $(printf -- '--bin %s ' "$@")
-for target in "$@"; do cp "$CARGO_TARGET_DIR/$host/release/$target" "$folder/$target"; done
+cargo build --profile "$profile" --locked --quiet --target "$host" --features "$features" $(printf -- '--bin %s ' "$@")
+for target in "$@"; do cp "$CARGO_TARGET_DIR/$host/$profile/$target" "$folder/$target"; done

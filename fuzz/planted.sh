@@ -24,7 +24,7 @@ build)
         exit 1
     fi
     sed -i "s/^ *$check\$/true/" "$copy/src/format/header.rs"
-    "$copy/fuzz/build.sh" "$work/planted" decoder
+    "$copy/fuzz/build.sh" replay "$work/planted" decoder
     ;;
 run)
     log=$work/planted.log

@@ -92,8 +92,10 @@ esac
 
 targets=$(cd targets && ls | sed -n 's/\.rs$//p')
 echo "fuzz: building (some minutes the first time)"
+profile=release
+[ "$1" = explore ] || profile=replay
 # shellcheck disable=SC2086 # Names without spaces.
-./build.sh "$work/bin" $targets
+./build.sh $profile "$work/bin" $targets
 [ "$1" = explore ] || ./planted.sh build
 
 rm -rf "$work"/*.passed "$work/found"

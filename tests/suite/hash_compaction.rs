@@ -121,7 +121,9 @@ fn hash_compaction_wins_from_twenty_bits_a_state_on() {
 
 #[test]
 fn sizes_keep_the_rate_and_are_the_least() {
-    for (keys, rate) in [(1, 0.5), (10, 0.1), (1000, 0.01), (123_456, 1e-3), (1_000_000, 1e-9), (1 << 40, 1e-4)] {
+    let few = (1..=8).flat_map(|keys| [0.5, 0.3, 0.1, 0.05, 0.01].map(|rate| (keys, rate)));
+    let many = [(10, 0.1), (1000, 0.01), (123_456, 1e-3), (1_000_000, 1e-9), (1 << 40, 1e-4)];
+    for (keys, rate) in few.chain(many) {
         let (slots, width) = size_for(keys, rate, 0).unwrap();
         assert!(hash_compaction::primes::is_prime(slots) && slots > keys);
         assert!(Table::new(slots, width).false_positive_rate(keys) <= rate);

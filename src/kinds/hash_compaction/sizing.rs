@@ -197,8 +197,7 @@ pub fn size_for(keys: u64, rate: f64, signature_bits: u32) -> Option<(u64, u32)>
     let bits = |(slots, width): (u64, u32)| slots.saturating_mul(u64::from(width));
     let mut best: Option<(u64, u32)> = None;
     for width in widths {
-        // Beside the slots that a width needs by the asymptotic rate there is no room for less.
-        let least = least_slots(keys, rate, width) as u64;
+        let least = first_slots(keys, rate, width);
         if best.is_some_and(|best| bits((least, width)) >= bits(best)) {
             continue;
         }
@@ -216,14 +215,19 @@ fn least_slots(keys: u64, rate: f64, width: u32) -> f64 {
     (keys as f64 * (same + rate * (1.0 - same)) / rate).ceil()
 }
 
+/// The slots to try first: no fewer keep the rate. The asymptotic number is up to two above what a few keys need, and
+/// there are the keys and an empty slot where a search ends.
+fn first_slots(keys: u64, rate: f64, width: u32) -> u64 {
+    (least_slots(keys, rate, width) as u64).saturating_sub(2).max(keys.saturating_add(1)).max(2)
+}
+
 /// The slots that keep the rate with signatures of so many bits.
 fn slots_for(keys: u64, rate: f64, width: u32) -> Option<u64> {
-    let least = least_slots(keys, rate, width);
-    if least >= (MAX_BITS / u64::from(width)) as f64 {
+    let least = first_slots(keys, rate, width);
+    if least >= MAX_BITS / u64::from(width) {
         return None;
     }
-    // The keys, and an empty slot where a search ends.
-    let mut slots = primes::at_least((least as u64).saturating_sub(2).max(keys.saturating_add(1)).max(2))?;
+    let mut slots = primes::at_least(least)?;
     // With as many taken slots as keys it takes no more.
     while Table::new(slots, width).rate_of_taken(keys as f64).max(hash_floor(keys, 64)) > rate {
         slots = primes::at_least(slots + 1)?;
