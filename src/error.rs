@@ -210,7 +210,8 @@ impl Error {
         Error { status, os_error: 0, message: one.into_boxed_slice().try_into().ok() }
     }
 
-    /// An error of the operating system: `code` is the `errno`, on Windows what GetLastError gives, `what` says what was being done.
+    /// An error of the operating system: `code` is the `errno`, on Windows what GetLastError gives, and `what` says
+    /// what was being done.
     #[cold]
     pub fn from_os(code: i32, what: fmt::Arguments<'_>) -> Error {
         let status = status_of_os_error(code);

@@ -506,8 +506,8 @@ fn opening_waits_at_the_gate() {
 }
 
 /// The locks are on the bytes that docs/format.md names, so that other implementations can keep to them. The gate is
-/// the lock of the image's last byte, and the body those of all other bytes. The same holds for an image inside a larger
-/// file, and nothing else is locked: no byte of the file.
+/// the lock of the image's last byte, and the body those of all other bytes. The same holds for an image inside a
+/// larger file, and nothing else is locked: no byte of the file.
 #[cfg(target_os = "linux")]
 #[test]
 fn locks_are_where_the_format_says() {
