@@ -62,6 +62,7 @@ test-lint: ## formatting, lints and documentation, of every Rust package and its
 	cd integrations/redis && cargo fmt --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	tests/features.sh
+	tests/targets.sh
 	cd fuzz && CARGO_TARGET_DIR="$(abspath $(TARGET))" cargo clippy --locked --all-features -- -D warnings
 	cd integrations/redis && CARGO_TARGET_DIR="$(abspath $(TARGET))" cargo clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked -p petal --no-deps

@@ -94,6 +94,12 @@
  * Limits on the size of files (RLIMIT_FSIZE). The library looks at the limit before it writes to a file. A write that
  * would pass the limit gives `PETAL_ERR_NO_SPACE` with the `os_error` EFBIG, and the signal SIGXFSZ does not come. The
  * signal comes only if another thread lowers the limit between the look and the write.
+ *
+ * Windows. Paths are UTF-8, and `os_error` is a number of GetLastError. Nobody can truncate a mapped file. An error of
+ * the disk, or a disk that is full below a sparse or compressed file, raises EXCEPTION_IN_PAGE_ERROR where other
+ * systems raise SIGBUS. A file that somebody has open or mapped may refuse to be replaced: saving then fails, and the
+ * old file stays. Locks of a killed process go when the system has ended that process, which may take a moment. A new
+ * file in an old one's place has the old file's access control list, as far as that is allowed.
  */
 
 #ifndef PETAL_H
@@ -219,7 +225,7 @@ typedef struct petal_error {
   size_t struct_size;
   /** The status that the function also returned. */
   petal_status status;
-  /** The operating system's error number (errno), or 0. */
+  /** The operating system's error number (errno, on Windows that of GetLastError), or 0. */
   int32_t os_error;
   /** A sentence that names the parameter, its value and what is allowed. Ends with a NUL. */
   char message[PETAL_ERROR_MESSAGE_SIZE];
@@ -1532,8 +1538,9 @@ petal_status petal_filter_new_in_buffer(const petal_spec *spec,
                                         petal_error *error);
 
 /**
- * Opens the image at `offset`, a multiple of 8, of an open file; other things may follow the image. The descriptor
- * stays yours, and you may close it at once. If the mode allows changes, the library opens the file anew, through
+ * Opens the image at `offset`, a multiple of 8, of an open file; other things may follow the image. On Windows
+ * `descriptor` is the file's HANDLE: a number of a C runtime means nothing in another runtime. The descriptor stays
+ * yours, and you may close it at once. If the mode allows changes, the library opens the file anew, through
  * /proc on Linux, because locks belong to an open file. Where the library cannot open the file anew, handles from one
  * descriptor and its copies do not keep each other out. `options` is nullable.
  */

@@ -210,7 +210,8 @@ impl Error {
         Error { status, os_error: 0, message: one.into_boxed_slice().try_into().ok() }
     }
 
-    /// An error of the operating system: `code` is the `errno`, `what` says what was being done.
+    /// An error of the operating system: `code` is the `errno`, on Windows what GetLastError gives, and `what` says
+    /// what was being done.
     #[cold]
     pub fn from_os(code: i32, what: fmt::Arguments<'_>) -> Error {
         let status = status_of_os_error(code);
@@ -235,7 +236,7 @@ impl Error {
         self.status
     }
 
-    /// The operating system's error number (`errno`), or 0.
+    /// The operating system's error number (`errno`, on Windows that of GetLastError), or 0.
     pub fn os_error(&self) -> i32 {
         self.os_error
     }
@@ -253,12 +254,31 @@ impl Error {
 }
 
 /// What an `errno` means to a caller.
+#[cfg(unix)]
 fn status_of_os_error(code: i32) -> Status {
     match code {
         libc::ENOENT | libc::ENOTDIR => Status::NotFound,
         libc::EACCES | libc::EPERM | libc::EROFS => Status::AccessDenied,
         libc::ENOSPC | libc::EDQUOT | libc::EFBIG => Status::NoSpace,
         libc::ENOMEM => Status::OutOfMemory,
+        _ => Status::Io,
+    }
+}
+
+/// What an error of Windows (GetLastError) means to a caller.
+#[cfg(windows)]
+fn status_of_os_error(code: i32) -> Status {
+    match code {
+        // ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, ERROR_INVALID_DRIVE, ERROR_BAD_NETPATH, ERROR_BAD_NET_NAME,
+        // ERROR_INVALID_NAME, ERROR_BAD_PATHNAME
+        2 | 3 | 15 | 53 | 67 | 123 | 161 => Status::NotFound,
+        // ERROR_ACCESS_DENIED, ERROR_WRITE_PROTECT, ERROR_SHARING_VIOLATION, ERROR_PRIVILEGE_NOT_HELD,
+        // ERROR_USER_MAPPED_FILE
+        5 | 19 | 32 | 1314 | 1224 => Status::AccessDenied,
+        // ERROR_HANDLE_DISK_FULL, ERROR_DISK_FULL, ERROR_FILE_TOO_LARGE, ERROR_DISK_QUOTA_EXCEEDED
+        39 | 112 | 223 | 1295 => Status::NoSpace,
+        // ERROR_NOT_ENOUGH_MEMORY, ERROR_OUTOFMEMORY, ERROR_COMMITMENT_LIMIT
+        8 | 14 | 1455 => Status::OutOfMemory,
         _ => Status::Io,
     }
 }
@@ -334,8 +354,12 @@ mod tests {
 
     #[test]
     fn an_error_of_the_system_has_its_number_and_says_what_was_done() {
-        let error = Error::from_os(libc::EDQUOT, format_args!("writing"));
-        assert_eq!((error.status(), error.os_error()), (Status::NoSpace, libc::EDQUOT));
+        #[cfg(unix)]
+        const FULL: i32 = libc::EDQUOT;
+        #[cfg(windows)]
+        const FULL: i32 = 112;
+        let error = Error::from_os(FULL, format_args!("writing"));
+        assert_eq!((error.status(), error.os_error()), (Status::NoSpace, FULL));
         assert!(error.message().ends_with(": writing"), "{error}");
     }
 

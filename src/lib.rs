@@ -73,7 +73,6 @@ pub use making::{
     expected_false_positive_rate, expected_omissions, geometry, image_size, load, load_as, load_compact, open, open_as,
     open_buffer, open_buffer_as, open_compact, parameter_of, plan, row_of,
 };
-#[cfg(unix)]
 pub use making::{open_descriptor, open_descriptor_as};
 pub use simd::Kernel;
 pub use spec::{

@@ -4,9 +4,8 @@
 use crate::status::{PETAL_OK, petal_error, petal_status};
 use petal_core::{Error, Result, Status};
 use std::any::Any;
-use std::ffi::{CStr, OsStr, c_char};
+use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
-use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::ptr;
@@ -214,10 +213,11 @@ unsafe fn write_error(pointer: *mut petal_error, failure: &Error) {
     unsafe { write(pointer, petal_error { struct_size: 0, status, os_error: failure.os_error(), message }) };
 }
 
-/// The system's file descriptor. C gives it in a type that also holds the handles of other systems.
-pub(crate) fn descriptor(descriptor: isize) -> Result<i32> {
+/// The system's file descriptor, or its HANDLE. C gives it in a type that holds both.
+#[cfg_attr(windows, allow(clippy::useless_conversion, reason = "a HANDLE has the type that C gives"))]
+pub(crate) fn descriptor(descriptor: isize) -> Result<petal_core::storage::Descriptor> {
     let message = format_args!("descriptor = {descriptor} is none that this system has: they are of 32 bits");
-    i32::try_from(descriptor).map_err(|_| error(Status::OutOfRange, message))
+    petal_core::storage::Descriptor::try_from(descriptor).map_err(|_| error(Status::OutOfRange, message))
 }
 
 /// Copies text into a zeroed array; its last byte stays 0.
@@ -308,13 +308,17 @@ pub(crate) unsafe fn elements_mut<'a, T>(pointer: *mut T, length: usize, name: &
     }
 }
 
-/// A C string that is a path.
+/// A C string that is a path; on Windows it is UTF-8.
 ///
 /// # Safety
 /// It is not NULL and ends with a NUL.
-pub(crate) unsafe fn read_path<'a>(pointer: *const c_char) -> &'a Path {
+pub(crate) unsafe fn read_path<'a>(pointer: *const c_char) -> Result<&'a Path> {
     // SAFETY: `pointer` is not NULL and ends with a NUL, as the safety section asks.
-    Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(pointer) }.to_bytes()))
+    let path = unsafe { CStr::from_ptr(pointer) };
+    #[cfg(unix)]
+    return Ok(Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path.to_bytes())));
+    #[cfg(not(unix))]
+    path.to_str().map(Path::new).map_err(|_| error(Status::OutOfRange, format_args!("the path is not UTF-8")))
 }
 
 /// A C string that is a name.

@@ -80,7 +80,9 @@ pub(crate) unsafe fn read_options(options: *const petal_builder_options) -> Resu
         return Ok(BuilderOptions::default());
     };
     // SAFETY: by the conventions `options` is NULL or a struct of its size.
-    let directory = (!options.temporary_directory.is_null()).then(|| unsafe { read_path(options.temporary_directory) });
+    let directory = (!options.temporary_directory.is_null())
+        .then(|| unsafe { read_path(options.temporary_directory) })
+        .transpose()?;
     let context = Context(options.progress_context);
     Ok(BuilderOptions {
         memory_limit: (options.memory_limit != 0).then_some(options.memory_limit),
@@ -222,6 +224,6 @@ pub unsafe extern "C" fn petal_builder_save(
     boundary!(error, [builder, path], {
         // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `path` is a
         // string.
-        unsafe { (*builder).0.change(|builder| builder.save(read_path(path)))? }
+        unsafe { (*builder).0.change(|builder| builder.save(read_path(path)?))? }
     })
 }

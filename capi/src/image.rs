@@ -45,8 +45,9 @@ pub unsafe extern "C" fn petal_filter_new_in_buffer(
     })
 }
 
-/// Opens the image at `offset`, a multiple of 8, of an open file; other things may follow the image. The descriptor
-/// stays yours, and you may close it at once. If the mode allows changes, the library opens the file anew, through
+/// Opens the image at `offset`, a multiple of 8, of an open file; other things may follow the image. On Windows
+/// `descriptor` is the file's HANDLE: a number of a C runtime means nothing in another runtime. The descriptor stays
+/// yours, and you may close it at once. If the mode allows changes, the library opens the file anew, through
 /// /proc on Linux, because locks belong to an open file. Where the library cannot open the file anew, handles from one
 /// descriptor and its copies do not keep each other out. `options` is nullable.
 #[unsafe(no_mangle)]

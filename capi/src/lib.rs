@@ -93,6 +93,12 @@
 //! Limits on the size of files (RLIMIT_FSIZE). The library looks at the limit before it writes to a file. A write that
 //! would pass the limit gives `PETAL_ERR_NO_SPACE` with the `os_error` EFBIG, and the signal SIGXFSZ does not come. The
 //! signal comes only if another thread lowers the limit between the look and the write.
+//!
+//! Windows. Paths are UTF-8, and `os_error` is a number of GetLastError. Nobody can truncate a mapped file. An error of
+//! the disk, or a disk that is full below a sparse or compressed file, raises EXCEPTION_IN_PAGE_ERROR where other
+//! systems raise SIGBUS. A file that somebody has open or mapped may refuse to be replaced: saving then fails, and the
+//! old file stays. Locks of a killed process go when the system has ended that process, which may take a moment. A new
+//! file in an old one's place has the old file's access control list, as far as that is allowed.
 
 #![allow(non_camel_case_types)]
 // The conventions above are the safety section of every function.

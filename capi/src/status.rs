@@ -145,7 +145,7 @@ pub struct petal_error {
     pub struct_size: usize,
     /// The status that the function also returned.
     pub status: petal_status,
-    /// The operating system's error number (errno), or 0.
+    /// The operating system's error number (errno, on Windows that of GetLastError), or 0.
     pub os_error: i32,
     /// A sentence that names the parameter, its value and what is allowed. Ends with a NUL.
     pub message: [c_char; PETAL_ERROR_MESSAGE_SIZE],

@@ -203,7 +203,7 @@ pub fn with_workers<S: Send, J: Send, R: Send>(
             match thread::Builder::new().spawn_scoped(scope, turns) {
                 Ok(_) => {}
                 Err(error) if started == 0 => {
-                    let code = error.raw_os_error().unwrap_or(libc::EAGAIN);
+                    let code = error.raw_os_error().unwrap_or(crate::storage::code::NO_THREADS);
                     return Err(crate::Error::from_os(code, format_args!("starting a thread")));
                 }
                 Err(_) => break,

@@ -26,7 +26,6 @@ pub use create::{
 };
 pub use index::IndexBuilder;
 pub use map_builder::MapBuilder;
-#[cfg(unix)]
 pub use open::open_descriptor as open_descriptor_as;
 pub(crate) use open::reopen;
 pub use open::{Mode, OpenOptions, load as load_as, open as open_as, open_buffer as open_buffer_as};
@@ -35,6 +34,7 @@ pub use progress::Steps;
 
 use crate::error::Result;
 use crate::handle::filter::Filter;
+use crate::storage::Descriptor;
 use std::path::Path;
 
 /// Opens a file that is an image, as a filter; [`open_as`] has the errors.
@@ -70,7 +70,6 @@ pub unsafe fn open_buffer(base: core::ptr::NonNull<u8>, length: usize, options: 
 ///
 /// # Errors
 /// As [`open_descriptor_as`].
-#[cfg(unix)]
-pub fn open_descriptor(fd: std::os::fd::RawFd, offset: u64, options: &OpenOptions) -> Result<Filter> {
+pub fn open_descriptor(fd: Descriptor, offset: u64, options: &OpenOptions) -> Result<Filter> {
     open_descriptor_as(fd, offset, options)
 }

@@ -6,7 +6,7 @@ use crate::format::{HEADER_LENGTH, Header, Table, table_bytes};
 use crate::handle::image::Image;
 use crate::hash::{HashFunction, Hasher, SecretKey};
 use crate::kinds::registry;
-use crate::storage::{Access, FileRange, ImageBytes, Mapping, PathBytes, RawFile, Shown, Words};
+use crate::storage::{Access, Descriptor, FileRange, ImageBytes, Mapping, PathBytes, RawFile, Shown, Words};
 use core::sync::atomic::Ordering;
 use std::path::Path;
 
@@ -103,8 +103,7 @@ pub fn open<H: Image>(path: &Path, options: &OpenOptions) -> Result<H> {
 ///
 /// # Errors
 /// As [`open`].
-#[cfg(unix)]
-pub fn open_descriptor<H: Image>(fd: std::os::fd::RawFd, offset: u64, options: &OpenOptions) -> Result<H> {
+pub fn open_descriptor<H: Image>(fd: Descriptor, offset: u64, options: &OpenOptions) -> Result<H> {
     let failed = |code| Error::from_os(code, format_args!("using the descriptor {fd}"));
     let file = RawFile::from_descriptor(fd, options.mode.access().is_writing()).map_err(failed)?;
     open_file(file, offset, false, options).map_err(|error| error.about(format_args!("descriptor {fd}")))

@@ -3,57 +3,57 @@
 //! A name is relative to its folder, which is opened once: so a path may be as long as the system allows, and
 //! whoever moves the folder meanwhile moves the file with it.
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
-use super::os::ProcPath;
-use super::os::{FileStatus, PathBytes, RawFile};
-use core::ffi::CStr;
+use super::os::{FileStatus, Name, PathBytes, RawFile, RawFolder, Unit, code, name_before_nul};
 
 /// A folder, opened so that files can be made in it and a rename in it can be made to last.
-pub struct Folder(RawFile);
+pub struct Folder(RawFolder);
 
 impl Folder {
     /// Opens a folder. One that may be written but not read cannot be synced, and that is no reason not to write.
     pub fn open(path: &PathBytes) -> Result<Folder, i32> {
-        RawFile::open_folder(path.as_c_str()).map(Folder)
+        RawFolder::open(path).map(Folder)
     }
 
     /// What the system knows of a file in it, or of what a symbolic link there leads to.
     pub fn status(&self, name: &PathBytes) -> Result<FileStatus, i32> {
-        self.0.status_in(name.as_c_str(), true)
+        self.0.status_of(name.as_name(), true)
     }
 
     /// What the system knows of what has this name in it, which may be a symbolic link.
     pub fn status_of_name(&self, name: &PathBytes) -> Result<FileStatus, i32> {
-        self.0.status_in(name.as_c_str(), false)
+        self.0.status_of(name.as_name(), false)
     }
 
     /// Waits until its entries are on the disk.
     pub fn sync(&self) -> Result<(), i32> {
-        match self.0.sync() {
-            // Some file systems cannot sync a folder and need not; one that is not open for reading cannot be synced.
-            Err(libc::EINVAL | libc::EBADF) | Ok(()) => Ok(()),
-            Err(code) => Err(code),
-        }
+        self.0.sync()
+    }
+
+    /// Gives `file` the rights of the file `name` in the folder, as far as that is allowed; `status` is what the system
+    /// knows of that file.
+    pub fn hand_on_rights(&self, name: &PathBytes, status: &FileStatus, file: &RawFile) {
+        self.0.hand_on_rights(name.as_name(), status, file);
     }
 
     /// A new file that never has a name, or only for a moment where the system cannot make such files; it goes with
-    /// the last descriptor of it. Nobody else can open it.
+    /// the last descriptor of it. Nobody else can open it. On Windows it has a name as long.
     pub fn new_file(&self) -> Result<RawFile, i32> {
-        #[cfg(any(target_os = "linux", target_os = "android"))]
-        if let Ok(file) = self.0.open_in(c".", libc::O_RDWR | libc::O_TMPFILE | libc::O_EXCL, mode(true)) {
-            return Ok(file);
-        }
-        self.sweep();
-        Temporary::named(self, true)?.file.duplicate()
+        #[cfg(windows)]
+        return self.take_name(|name| self.0.create_fleeting(name)).map(|(_, file)| file);
+        #[cfg(unix)]
+        self.0.unnamed_for_ever().or_else(|_| {
+            self.sweep();
+            Temporary::named(self, true)?.file.duplicate()
+        })
     }
 
     /// Removes the temporary files whose makers are dead.
     fn sweep(&self) {
         for number in 0..TEMPORARY_NAMES {
             let name = TemporaryName::new(number);
-            match self.0.open_in(name.as_c_str(), libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK, 0) {
+            match self.0.open_left(name.as_name()) {
                 Ok(file) => self.remove_abandoned(&name, &file),
-                Err(libc::ENOENT) if number >= SWEPT_NAMES => break,
+                Err(code::NOT_FOUND) if number >= SWEPT_NAMES => break,
                 // Somebody else's.
                 Err(_) => {}
             }
@@ -67,22 +67,22 @@ impl Folder {
         if !opened.is_regular() || !matches!(file.lock_whole(), Ok(true)) {
             return;
         }
-        let named = self.0.status_in(name.as_c_str(), false);
+        let named = self.0.status_of(name.as_name(), false);
         if named.is_ok_and(|named| named.identity() == opened.identity()) {
-            self.0.remove_in(name.as_c_str());
+            self.0.remove(name.as_name());
         }
     }
 
     /// The first temporary name that `take` can make a file under.
-    fn take_name<T>(&self, take: impl Fn(&CStr) -> Result<T, i32>) -> Result<(TemporaryName, T), i32> {
+    fn take_name<T>(&self, take: impl Fn(&Name) -> Result<T, i32>) -> Result<(TemporaryName, T), i32> {
         for number in 0..TEMPORARY_NAMES {
             let name = TemporaryName::new(number);
-            match take(name.as_c_str()) {
-                Err(libc::EEXIST) => {}
+            match take(name.as_name()) {
+                Err(code::EXISTS) => {}
                 outcome => return outcome.map(|taken| (name, taken)),
             }
         }
-        Err(libc::EEXIST)
+        Err(code::EXISTS)
     }
 }
 
@@ -94,18 +94,18 @@ const SWEPT_NAMES: u32 = 16;
 
 /// `.petal-NUMBER.tmp`. The names are few and known, so that what a killed process left behind is found again
 /// without a search through the folder.
-struct TemporaryName([u8; 24]);
+struct TemporaryName([Unit; 24]);
 
 impl TemporaryName {
     fn new(number: u32) -> TemporaryName {
         let mut name = [0; 24];
         // Ten digits leave a NUL at the end.
         let _ = std::io::Write::write_fmt(&mut &mut name[..23], format_args!(".petal-{number}.tmp"));
-        TemporaryName(name)
+        TemporaryName(name.map(Unit::from))
     }
 
-    fn as_c_str(&self) -> &CStr {
-        CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
+    fn as_name(&self) -> &Name {
+        name_before_nul(&self.0)
     }
 }
 
@@ -127,27 +127,17 @@ impl Temporary<'_> {
     }
 
     /// A file without a name that can be given one.
-    #[cfg(any(target_os = "linux", target_os = "android"))]
     fn unnamed(folder: &Folder, private: bool) -> Result<Temporary<'_>, i32> {
-        let file = folder.0.open_in(c".", libc::O_RDWR | libc::O_TMPFILE, mode(private))?;
-        // Without /proc it could not be named. Before it has a name nobody can have the lock.
-        if !ProcPath::of(&file).exists() {
-            return Err(libc::ENOENT);
-        }
+        let file = folder.0.unnamed(private)?;
+        // Before it has a name nobody can have the lock.
         let _ = file.lock_whole();
         Ok(Temporary { folder, file, name: None })
-    }
-
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    fn unnamed(_: &Folder, _: bool) -> Result<Temporary<'_>, i32> {
-        Err(libc::ENOTSUP)
     }
 
     /// A file under a temporary name.
     fn named(folder: &Folder, private: bool) -> Result<Temporary<'_>, i32> {
         loop {
-            let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
-            let (name, file) = folder.take_name(|name| folder.0.open_in(name, flags, mode(private)))?;
+            let (name, file) = folder.take_name(|name| folder.0.create(name, private))?;
             // Another process that sweeps may have come before the lock: then it removes the file. Where there are no
             // locks nobody sweeps.
             if !matches!(file.lock_whole(), Ok(false)) && file.status()?.has_name() {
@@ -164,41 +154,26 @@ impl Temporary<'_> {
     /// Puts it at `name` in the folder, in the place of what is there.
     pub fn place(mut self, name: &PathBytes) -> Result<(), i32> {
         if self.name.is_none() {
-            match self.link(name.as_c_str()) {
-                Err(libc::EEXIST) => {}
+            match self.folder.0.link(&self.file, name.as_name()) {
+                Err(code::EXISTS) => {}
                 outcome => return outcome,
             }
-            self.name = Some(self.folder.take_name(|name| self.link(name))?.0);
+            self.name = Some(self.folder.take_name(|name| self.folder.0.link(&self.file, name))?.0);
         }
         if let Some(temporary) = &self.name {
-            self.folder.0.rename_in(temporary.as_c_str(), name.as_c_str())?;
+            self.folder.0.rename(&self.file, temporary.as_name(), name.as_name())?;
         }
         self.name = None;
         Ok(())
-    }
-
-    /// Gives an unnamed file a name that is free.
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    fn link(&self, name: &CStr) -> Result<(), i32> {
-        self.folder.0.link_in(&ProcPath::of(&self.file), name)
-    }
-
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    fn link(&self, _: &CStr) -> Result<(), i32> {
-        Err(libc::ENOTSUP)
     }
 }
 
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if let Some(name) = &self.name {
-            self.folder.0.remove_in(name.as_c_str());
+            self.folder.0.remove(name.as_name());
         }
     }
-}
-
-fn mode(private: bool) -> libc::c_uint {
-    if private { 0o600 } else { 0o666 }
 }
 
 #[cfg(test)]
@@ -248,7 +223,11 @@ mod tests {
         let living = Temporary::named(&folder, true).unwrap();
         [1, 2, 15].iter().for_each(|number| leave(&format!(".petal-{number}.tmp")));
         std::fs::create_dir(place.path().join(".petal-3.tmp")).unwrap();
+        // A link there is nobody's temporary file. On Windows only some users may make one: a folder stands for it.
+        #[cfg(unix)]
         std::os::unix::fs::symlink("kept", place.path().join(".petal-4.tmp")).unwrap();
+        #[cfg(windows)]
+        std::fs::create_dir(place.path().join(".petal-4.tmp")).unwrap();
         ["kept", ".petal-.tmp", "petal-5.tmp", ".petal-006.tmp"].iter().for_each(|name| leave(name));
         let stay =
             [".petal-.tmp", ".petal-0.tmp", ".petal-006.tmp", ".petal-3.tmp", ".petal-4.tmp", "kept", "petal-5.tmp"];
@@ -279,6 +258,11 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let file = opened(place.path()).new_file().unwrap();
         file.write_all_at(b"keys", 0).unwrap();
-        assert!(names(place.path()).is_empty() && !file.status().unwrap().has_name());
+        // Windows lists it until it is closed.
+        let opened = names(place.path()).iter().any(|name| std::fs::File::open(place.path().join(name)).is_ok());
+        let is_nameless = || names(place.path()).is_empty() && !file.status().unwrap().has_name();
+        assert!(!opened && (cfg!(windows) || is_nameless()));
+        drop(file);
+        assert!(names(place.path()).is_empty());
     }
 }

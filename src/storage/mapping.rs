@@ -4,6 +4,7 @@ use super::os::{self, RawFile};
 use super::{Access, Process};
 use crate::error::{Error, Result, error};
 use core::ptr::NonNull;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// A range of bytes of an open file.
 #[derive(Clone, Copy, Debug)]
@@ -16,10 +17,10 @@ pub struct FileRange {
 
 /// A mapped range of a file, shared with every other process that maps it.
 ///
-/// A writable mapping holds a lock on its range. So there is one writer, or several that share the range. Closing
-/// releases the lock. A child that was forked since has a copy of the mapping, but the lock is its parent's.
+/// A writable mapping holds a lock on its range, which lies at [`LOCKS`]. So there is one writer, or several that share
+/// the range. Closing releases the lock. A child that was forked since has a copy of the mapping, but the lock is its parent's.
 pub struct Mapping {
-    /// Where the mapping starts: at the page that holds the range's first byte.
+    /// Where the mapping starts: the range's first byte is `lead` bytes after it.
     base: NonNull<u8>,
     mapped: usize,
     lead: usize,
@@ -31,20 +32,28 @@ pub struct Mapping {
     alone: bool,
     /// Kept while the lock is.
     locked: Option<RawFile>,
+    /// Whether this mapping has the gate.
+    at_gate: AtomicBool,
 }
+
+/// The lock of byte i of a file is on byte `LOCKS` + i, past every file: on Windows nobody else can read a byte that
+/// somebody has locked.
+const LOCKS: u64 = 1 << 62;
 
 impl Mapping {
     /// Maps `range` of `file`, which the caller has found to lie inside the file and to start at a multiple of 8.
     pub fn new(file: RawFile, range: FileRange, access: Access) -> Result<Mapping> {
         let failed = |code| Error::from_os(code, format_args!("mapping {} bytes of the file", range.length));
         let identity = file.status().map_err(failed)?.identity();
-        let lead = (range.offset % os::page_size() as u64) as usize;
+        let lead = (range.offset % os::mapping_step()) as usize;
         let too_large = || error!(TooLarge, "{} bytes of a file are more than can be mapped", range.length);
         let mapped = range.length.checked_add(lead).ok_or_else(too_large)?;
         let base = os::map_file(&file, range.offset - lead as u64, mapped, access.is_writing()).map_err(failed)?;
         // From here on the mapping and its locks go when it is dropped.
         let process = Process::current();
-        let mut mapping = Mapping { base, mapped, lead, range, identity, access, process, alone: true, locked: None };
+        let (locked, at_gate) = (None, AtomicBool::new(false));
+        let mut mapping =
+            Mapping { base, mapped, lead, range, identity, access, process, alone: true, locked, at_gate };
         if access == Access::Read {
             return Ok(mapping);
         }
@@ -53,10 +62,12 @@ impl Mapping {
         // Whoever opens or closes has the gate to itself, and the last one who shares keeps it while it seals: nobody
         // is turned away because of that.
         file.wait_for_lock(gate(range), 1).map_err(failed)?;
+        *mapping.at_gate.get_mut() = true;
         mapping.alone = file.lock(offset, length).map_err(failed)?;
-        let entered = match access {
-            Access::Share => file.lock_shared(offset, length).map_err(failed)?,
-            _ => mapping.alone,
+        let entered = match (access, mapping.alone) {
+            (Access::Share, true) => file.share_lock(offset, length).map_err(failed)?,
+            (Access::Share, false) => file.lock_shared(offset, length).map_err(failed)?,
+            (_, alone) => alone,
         };
         if !entered {
             let offset = range.offset;
@@ -77,18 +88,27 @@ impl Mapping {
     /// need be. Whoever opens it to share it is at the gate already when [`Mapping::new`] returns.
     pub fn enter_gate(&self) -> Result<()> {
         let Some(file) = &self.locked else { return Ok(()) };
-        file.wait_for_lock(gate(self.range), 1)
-            .map_err(|code| Error::from_os(code, format_args!("locking the image to share it")))
+        if !self.at_gate.load(Ordering::Relaxed) {
+            file.wait_for_lock(gate(self.range), 1)
+                .map_err(|code| Error::from_os(code, format_args!("locking the image to share it")))?;
+            self.at_gate.store(true, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// Has the gate if nobody is there, and does not wait.
     pub fn try_gate(&self) -> bool {
-        self.locked.as_ref().is_some_and(|file| file.lock(gate(self.range), 1) == Ok(true))
+        let has = self.at_gate.load(Ordering::Relaxed)
+            || self.locked.as_ref().is_some_and(|file| file.lock(gate(self.range), 1) == Ok(true));
+        self.at_gate.store(has, Ordering::Relaxed);
+        has
     }
 
     /// Lets others open and close the file.
     pub fn leave_gate(&self) {
-        if let Some(file) = &self.locked {
+        if let Some(file) = &self.locked
+            && self.at_gate.swap(false, Ordering::Relaxed)
+        {
             file.release_lock(gate(self.range), 1);
         }
     }
@@ -98,7 +118,7 @@ impl Mapping {
     /// last.
     pub fn is_last(&self) -> bool {
         let (offset, length) = body(self.range);
-        self.locked.as_ref().is_some_and(|file| file.lock(offset, length) == Ok(true))
+        self.locked.as_ref().is_some_and(|file| file.lock_alone(offset, length) == Ok(true))
     }
 
     /// The first byte of the range.
@@ -129,10 +149,12 @@ impl Mapping {
 
     /// Writes the bytes `from..to` of the range to the disk.
     pub fn flush(&self, from: usize, to: usize) -> Result<()> {
+        // Only a writer has something to write.
+        let Some(file) = &self.locked else { return Ok(()) };
         let page = os::page_size();
         let (from, to) = ((self.lead + from) / page * page, (self.lead + to).min(self.mapped));
         // SAFETY: the pages from `from` to `to` belong to this mapping.
-        let result = unsafe { os::flush(self.base.add(from), to - from) };
+        let result = unsafe { os::flush(self.base.add(from), to - from, file) };
         result.map_err(|code| Error::from_os(code, format_args!("writing the mapped image to the disk")))
     }
 
@@ -145,24 +167,28 @@ impl Mapping {
     }
 }
 
-/// What a writer locks, and those who share: the range without its last byte.
+/// What a writer locks, and those who share: the locks of the range without its last byte.
 fn body(range: FileRange) -> (u64, u64) {
-    (range.offset, range.length as u64 - 1)
+    (LOCKS + range.offset, range.length as u64 - 1)
 }
 
-/// The last byte, for whoever opens or closes.
+/// The lock of the last byte, for whoever opens or closes.
 fn gate(range: FileRange) -> u64 {
-    range.offset + range.length as u64 - 1
+    LOCKS + range.offset + range.length as u64 - 1
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
         // A child has a descriptor of the same open file: unlocking it would unlock its parent's, closing it does not.
         if let Some(file) = self.locked.as_ref().filter(|_| self.process.is_current()) {
-            file.unlock(self.range.offset, self.range.length as u64);
+            let (offset, length) = body(self.range);
+            file.unlock(offset, length);
+            if *self.at_gate.get_mut() {
+                file.unlock(gate(self.range), 1);
+            }
         }
         // SAFETY: `base` and `mapped` are what `map_file` returned and was given; nothing refers to the memory any
         // more.
-        unsafe { os::unmap(self.base, self.mapped) }
+        unsafe { os::unmap_file(self.base, self.mapped) }
     }
 }

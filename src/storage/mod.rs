@@ -14,6 +14,10 @@ mod process;
 mod unix;
 #[cfg(unix)]
 use unix as os;
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+use windows as os;
 mod words;
 
 pub use access::Access;
@@ -21,9 +25,10 @@ pub use any_bytes::AnyBytes;
 pub(crate) use folder::{Folder, Temporary};
 pub(crate) use image::ImageBytes;
 pub(crate) use mapping::{FileRange, Mapping};
-#[cfg(all(test, unix))]
+pub use os::Descriptor;
+#[cfg(test)]
 pub(crate) use os::tests;
-pub(crate) use os::{PathBytes, RawFile};
+pub(crate) use os::{PathBytes, RawFile, code};
 pub use owned::use_allocator_only;
 pub(crate) use process::Process;
 pub use words::Words;

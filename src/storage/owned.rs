@@ -83,7 +83,7 @@ impl Drop for Owned {
             // SAFETY: `base` came from the allocator with this layout and is freed once, here.
             Source::Heap(layout) => unsafe { std::alloc::dealloc(self.base.as_ptr(), layout) },
             // SAFETY: `base` came from `map_anonymous` with this length; nothing refers to it any more.
-            Source::Pages(length) => unsafe { os::unmap(self.base, length) },
+            Source::Pages(length) => unsafe { os::free_anonymous(self.base, length) },
         }
     }
 }

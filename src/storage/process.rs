@@ -68,7 +68,7 @@ extern "C" fn forget() {
     number().store(0, Ordering::Relaxed);
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

@@ -466,6 +466,10 @@ fn beside_a_writer_nothing_is_damaged() {
     assert_eq!(verified(&path), Ok(()));
 }
 
+/// The locks of a file's bytes: byte i's is on byte `LOCKS` + i.
+#[cfg(target_os = "linux")]
+const LOCKS: u64 = 1 << 62;
+
 /// Opening waits for a handle that holds the gate, as the last sharer does while it seals. Opening does not wait for a
 /// writer.
 #[test]
@@ -474,7 +478,7 @@ fn opening_waits_at_the_gate() {
     use std::os::fd::AsRawFd;
     let (_folder, path) = file();
     let gate = File::options().read(true).write(true).open(&path).unwrap();
-    let last = gate.metadata().unwrap().len() - 1;
+    let last = LOCKS + gate.metadata().unwrap().len() - 1;
     let lock = |kind: i32| {
         // SAFETY: all-zero bytes are a valid `flock`.
         let mut lock: libc::flock = unsafe { std::mem::zeroed() };
@@ -502,8 +506,8 @@ fn opening_waits_at_the_gate() {
 }
 
 /// The locks are on the bytes that docs/format.md names, so that other implementations can keep to them. The gate is
-/// the image's last byte, and the body is all other bytes. The same holds for an image inside a larger file, and
-/// nothing beside the image is locked.
+/// the lock of the image's last byte, and the body those of all other bytes. The same holds for an image inside a
+/// larger file, and nothing else is locked: no byte of the file.
 #[cfg(target_os = "linux")]
 #[test]
 fn locks_are_where_the_format_says() {
@@ -524,20 +528,20 @@ fn locks_are_where_the_format_says() {
             lock.l_type != libc::F_UNLCK as libc::c_short
         }
     };
-    let last = OFFSET + image.len() as u64 - 1;
+    let (first, last) = (LOCKS + OFFSET, LOCKS + OFFSET + image.len() as u64 - 1);
     for (mode, to_read) in [(Mode::Read, false), (Mode::Write, true), (Mode::Share, false)] {
         let descriptor = File::options().read(true).write(true).open(&larger).unwrap();
         let options = OpenOptions { mode, key: None };
         let filter = petal::open_descriptor(descriptor.as_raw_fd(), OFFSET, &options).unwrap();
-        for byte in [OFFSET, OFFSET + image.len() as u64 / 2, last - 1] {
+        for byte in [first, first + image.len() as u64 / 2, last - 1] {
             assert_eq!(is_locked(byte, libc::F_RDLCK), to_read, "{mode:?}: byte {byte} to read");
             assert_eq!(is_locked(byte, libc::F_WRLCK), mode != Mode::Read, "{mode:?}: byte {byte} to write");
         }
-        for byte in [0, OFFSET - 1, last, last + 1] {
+        for byte in [0, OFFSET, last - LOCKS, first - 1, last, last + 1] {
             assert!(!is_locked(byte, libc::F_WRLCK), "{mode:?}: byte {byte}");
         }
         drop(filter);
-        assert!(!is_locked(OFFSET, libc::F_WRLCK), "closing unlocks");
+        assert!(!is_locked(first, libc::F_WRLCK) && !is_locked(last, libc::F_WRLCK), "closing unlocks");
     }
 }
 

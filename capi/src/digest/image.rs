@@ -8,7 +8,7 @@ use crate::describe::{description_of, petal_description};
 use crate::filter::files::{petal_open_options, read_options};
 use crate::image::{petal_write_callback, serialize, serialize_to};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Error, Image, Status};
+use petal_core::Image;
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
 
@@ -23,7 +23,7 @@ pub unsafe extern "C" fn petal_digest_open(
     boundary!(error, [path, digest], {
         // SAFETY: checked for NULL; by the conventions `path` is a string, `options` is NULL or a struct of its size,
         // and `digest` is writable.
-        unsafe { give(digest, || petal_core::open_as(read_path(path), &read_options(options)?)) }
+        unsafe { give(digest, || petal_core::open_as(read_path(path)?, &read_options(options)?)) }
     })
 }
 
@@ -38,8 +38,7 @@ pub unsafe extern "C" fn petal_digest_open_descriptor(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [digest], {
-        let failed = |_| Error::new(Status::OutOfRange, format_args!("descriptor = {descriptor} is not one of a file"));
-        let descriptor = i32::try_from(descriptor).map_err(failed)?;
+        let descriptor = boundary::descriptor(descriptor)?;
         // SAFETY: checked for NULL; by the conventions `options` is NULL or a struct of its size, and `digest` is
         // writable.
         unsafe { give(digest, || petal_core::open_descriptor_as(descriptor, offset, &read_options(options)?)) }
@@ -143,7 +142,7 @@ pub unsafe extern "C" fn petal_digest_save(
     boundary!(error, [digest, path], {
         // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and `path` is a
         // string.
-        unsafe { petal_digest::get(digest)?.save(read_path(path)) }
+        unsafe { petal_digest::get(digest)?.save(read_path(path)?) }
     })
 }
 

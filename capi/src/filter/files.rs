@@ -85,7 +85,7 @@ pub unsafe extern "C" fn petal_filter_open(
     boundary!(error, [path, filter], {
         // SAFETY: checked for NULL; by the conventions `path` is a string, `options` is NULL or a struct of its size,
         // and `filter` is writable.
-        unsafe { give(filter, || petal_core::open(read_path(path), &read_options(options)?)) }
+        unsafe { give(filter, || petal_core::open(read_path(path)?, &read_options(options)?)) }
     })
 }
 
@@ -109,6 +109,6 @@ pub unsafe extern "C" fn petal_filter_save(
     boundary!(error, [filter, path], {
         // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `path` is a
         // string.
-        unsafe { petal_filter::get(filter)?.save(read_path(path)) }
+        unsafe { petal_filter::get(filter)?.save(read_path(path)?) }
     })
 }

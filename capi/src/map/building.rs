@@ -159,6 +159,6 @@ pub unsafe extern "C" fn petal_map_builder_save(
     boundary!(error, [builder, path], {
         // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `path` is a
         // string.
-        unsafe { (*builder).0.change(|builder| builder.save(read_path(path)))? }
+        unsafe { (*builder).0.change(|builder| builder.save(read_path(path)?))? }
     })
 }

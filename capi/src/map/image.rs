@@ -27,7 +27,7 @@ pub unsafe extern "C" fn petal_map_open(
     boundary!(error, [path, map], {
         // SAFETY: checked for NULL; by the conventions `path` is a string, `options` is NULL or a struct of its size,
         // and `map` is writable.
-        unsafe { give(map, || petal_core::open_as(read_path(path), &read_options(options)?)) }
+        unsafe { give(map, || petal_core::open_as(read_path(path)?, &read_options(options)?)) }
     })
 }
 
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn petal_map_save(
 ) -> petal_status {
     boundary!(error, [map, path], {
         // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, and `path` is a string.
-        unsafe { petal_map::get(map)?.save(read_path(path)) }
+        unsafe { petal_map::get(map)?.save(read_path(path)?) }
     })
 }
 

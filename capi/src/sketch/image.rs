@@ -9,7 +9,7 @@ use crate::facets::combine::PETAL_COMPATIBILITY_ID_SIZE;
 use crate::filter::files::{petal_open_options, read_options};
 use crate::image::{petal_write_callback, serialize, serialize_to};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Error, Image, Status};
+use petal_core::Image;
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
 
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn petal_sketch_open(
     boundary!(error, [path, sketch], {
         // SAFETY: checked for NULL; by the conventions `path` is a string, `options` is NULL or a struct of its size,
         // and `sketch` is writable.
-        unsafe { give(sketch, || petal_core::open_as(read_path(path), &read_options(options)?)) }
+        unsafe { give(sketch, || petal_core::open_as(read_path(path)?, &read_options(options)?)) }
     })
 }
 
@@ -39,8 +39,7 @@ pub unsafe extern "C" fn petal_sketch_open_descriptor(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [sketch], {
-        let failed = |_| Error::new(Status::OutOfRange, format_args!("descriptor = {descriptor} is not one of a file"));
-        let descriptor = i32::try_from(descriptor).map_err(failed)?;
+        let descriptor = boundary::descriptor(descriptor)?;
         // SAFETY: checked for NULL; by the conventions `options` is NULL or a struct of its size, and `sketch` is
         // writable.
         unsafe { give(sketch, || petal_core::open_descriptor_as(descriptor, offset, &read_options(options)?)) }
@@ -144,7 +143,7 @@ pub unsafe extern "C" fn petal_sketch_save(
     boundary!(error, [sketch, path], {
         // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes, and `path` is a
         // string.
-        unsafe { petal_sketch::get(sketch)?.save(read_path(path)) }
+        unsafe { petal_sketch::get(sketch)?.save(read_path(path)?) }
     })
 }
 

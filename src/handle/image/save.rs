@@ -3,7 +3,7 @@
 use super::{Sink, write_at};
 use crate::contract::Base;
 use crate::error::{Error, Result, error};
-use crate::storage::{Folder, PathBytes, RawFile, Shown, Temporary};
+use crate::storage::{Folder, PathBytes, RawFile, Shown, Temporary, code};
 use std::path::Path;
 
 /// Writes the image to a file at `path` in one step: at every moment the path names the old bytes or the new ones. The
@@ -41,7 +41,7 @@ fn replace(base: &Base, path: &Path, write: impl FnOnce(&RawFile, &dyn Fn(i32) -
     let (parent, name) = PathBytes::new(path)?.split()?;
     let folder = Folder::open(&parent).map_err(failed)?;
     if path.as_os_str().is_empty() {
-        return Err(failed(libc::ENOENT));
+        return Err(failed(code::NOT_FOUND));
     }
     if name.is_of_folder() {
         return Err(error!(Unsupported, "{} is a folder and not a regular file", Shown(path)));
@@ -62,7 +62,7 @@ fn replace(base: &Base, path: &Path, write: impl FnOnce(&RawFile, &dyn Fn(i32) -
     let temporary = Temporary::new(&folder, existing.is_some()).map_err(failed)?;
     let file = temporary.file();
     if let Some(existing) = &existing {
-        file.take_after(existing);
+        folder.hand_on_rights(&name, existing, file);
     }
     write(file, &failed)?;
     file.sync().map_err(failed)?;

@@ -1,6 +1,8 @@
 //! Files: opening them, what the system knows of them, reading and writing.
 
-use super::{PathBytes, ProcPath, retry};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use super::ProcPath;
+use super::{PathBytes, retry};
 use core::ffi::CStr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -70,7 +72,7 @@ impl RawFile {
     pub fn open(path: &PathBytes, writable: bool) -> core::result::Result<RawFile, i32> {
         let access = if writable { libc::O_RDWR } else { libc::O_RDONLY };
         // Opening a pipe must not wait for its other end; it is refused for what it is later.
-        RawFile::open_with(path.as_c_str(), access | libc::O_NONBLOCK, 0)
+        RawFile::open_with(path.as_name(), access | libc::O_NONBLOCK, 0)
     }
 
     /// Another descriptor of the same open file.
@@ -88,10 +90,8 @@ impl RawFile {
         if writable && flags & libc::O_ACCMODE != libc::O_RDWR {
             return Err(libc::EACCES);
         }
-        if cfg!(target_os = "linux")
-            && writable
-            && let Ok(file) = RawFile::open_with(ProcPath::new(fd).as_c_str(), libc::O_RDWR, 0)
-        {
+        #[cfg(target_os = "linux")]
+        if writable && let Ok(file) = RawFile::open_with(ProcPath::new(fd).as_c_str(), libc::O_RDWR, 0) {
             return Ok(file);
         }
         duplicate(fd)

@@ -1,7 +1,7 @@
 //! What tells a process that it is a child of the one that opened a file.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-use super::{page_size, unmap};
+use super::{free_anonymous, page_size};
 use core::ptr::NonNull;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use core::ptr::null_mut;
@@ -21,7 +21,7 @@ pub fn wiped_in_children() -> Option<NonNull<u8>> {
             return Some(base);
         }
         // SAFETY: the page was just mapped, and nothing refers to it.
-        unsafe { unmap(base, page) };
+        unsafe { free_anonymous(base, page) };
     }
     None
 }

@@ -2,6 +2,29 @@
 
 use super::{RawFile, retry};
 
+/// A lock as the system takes it, with offsets of 64 bits, and the call that takes it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use wide::{Lock, Offset, call};
+
+/// Where offsets of files have 64 bits.
+#[cfg(all(any(target_os = "linux", target_os = "android"), any(target_pointer_width = "64", target_env = "musl")))]
+mod wide {
+    pub use libc::{fcntl as call, flock as Lock, off_t as Offset};
+}
+
+/// Where they have 32, the system call has 64 all the same.
+#[cfg(all(any(target_os = "linux", target_os = "android"), target_pointer_width = "32", not(target_env = "musl")))]
+mod wide {
+    pub use libc::{flock64 as Lock, off64_t as Offset};
+
+    /// # Safety
+    /// The descriptor is open.
+    pub unsafe fn call(descriptor: libc::c_int, command: libc::c_int, lock: &Lock) -> libc::c_int {
+        // SAFETY: `lock` is what this system call takes.
+        unsafe { libc::syscall(libc::SYS_fcntl64, descriptor, command, core::ptr::from_ref(lock)) as libc::c_int }
+    }
+}
+
 impl RawFile {
     /// Takes a lock on the whole file that is none of those on ranges; false if somebody else has it. It goes with the
     /// last descriptor of this open file.
@@ -23,7 +46,7 @@ impl RawFile {
         }
     }
 
-    /// Takes the lock of those who share a range, or turns the writer's lock into one; false if there is a writer.
+    /// Takes the lock of those who share a range; false if there is a writer.
     pub fn lock_shared(&self, offset: u64, length: u64) -> core::result::Result<bool, i32> {
         match self.set_lock(libc::F_RDLCK as _, offset, length) {
             Ok(()) => Ok(true),
@@ -32,13 +55,27 @@ impl RawFile {
         }
     }
 
+    /// Turns the writer's lock on a range, which this file has, into the lock of those who share it.
+    pub fn share_lock(&self, offset: u64, length: u64) -> core::result::Result<bool, i32> {
+        self.lock_shared(offset, length)
+    }
+
+    /// Turns the lock of those who share a range, which this file has, into the writer's lock; false, with nothing
+    /// changed, if there are others. Nobody else takes a lock on the range meanwhile.
+    pub fn lock_alone(&self, offset: u64, length: u64) -> core::result::Result<bool, i32> {
+        self.lock(offset, length)
+    }
+
     /// Takes the writer's lock on a range as soon as those who have it let go of it or end. Where locks are on whole
     /// files it does nothing: whoever shares a file there has it alone.
     pub fn wait_for_lock(&self, offset: u64, length: u64) -> core::result::Result<(), i32> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         return self.lock_command(libc::F_OFD_SETLKW, libc::F_WRLCK as _, offset, length);
         #[cfg(not(any(target_os = "linux", target_os = "android")))]
-        return Ok(());
+        {
+            let _ = (offset, length);
+            Ok(())
+        }
     }
 
     /// Releases a part of what is locked. Where locks are on whole files it does nothing.
@@ -70,14 +107,17 @@ impl RawFile {
         offset: u64,
         length: u64,
     ) -> core::result::Result<(), i32> {
-        // SAFETY: all-zero bytes are a valid `flock`.
-        let mut lock: libc::flock = unsafe { core::mem::zeroed() };
+        let (Ok(start), Ok(length)) = (Offset::try_from(offset), Offset::try_from(length)) else {
+            return Err(libc::EOVERFLOW);
+        };
+        // SAFETY: all-zero bytes are a valid lock.
+        let mut lock: Lock = unsafe { core::mem::zeroed() };
         lock.l_type = kind;
         lock.l_whence = libc::SEEK_SET as _;
-        lock.l_start = offset as _;
-        lock.l_len = length as _;
-        // SAFETY: the descriptor is open and `lock` is a valid `flock`.
-        retry(|| unsafe { libc::fcntl(self.descriptor(), command, &lock) }).map(|_| ())
+        lock.l_start = start;
+        lock.l_len = length;
+        // SAFETY: the descriptor is open and `lock` is a valid lock.
+        retry(|| unsafe { call(self.descriptor(), command, &lock) }).map(|_| ())
     }
 
     /// Where there are no such locks, a lock on the whole file.

@@ -9,7 +9,12 @@ pub fn page_size() -> usize {
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
-/// Maps part of a file, shared; `offset` is a multiple of the page size and `length` is not 0.
+/// What the offset of a mapping in its file is a multiple of.
+pub fn mapping_step() -> u64 {
+    page_size() as u64
+}
+
+/// Maps part of a file, shared; `offset` is a multiple of [`mapping_step`] and `length` is not 0.
 pub fn map_file(file: &RawFile, offset: u64, length: usize, writable: bool) -> core::result::Result<NonNull<u8>, i32> {
     let protection = if writable { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
     let offset = libc::off_t::try_from(offset).map_err(|_| libc::EOVERFLOW)?;
@@ -87,11 +92,29 @@ pub unsafe fn move_anonymous(from: NonNull<u8>, from_length: usize, length: usiz
     None
 }
 
+/// Gives the mapping of a file back.
+///
+/// # Safety
+/// `base` and `length` are those of a mapping of [`map_file`], to which nothing refers.
+pub unsafe fn unmap_file(base: NonNull<u8>, length: usize) {
+    // SAFETY: the caller says that it is a mapping, and that nothing refers to it.
+    unsafe { unmap(base, length) }
+}
+
+/// Gives anonymous pages back.
+///
+/// # Safety
+/// `base` and `length` are those of a block of [`map_anonymous`], to which nothing refers.
+pub unsafe fn free_anonymous(base: NonNull<u8>, length: usize) {
+    // SAFETY: the caller says that it is a mapping, and that nothing refers to it.
+    unsafe { unmap(base, length) }
+}
+
 /// Gives a mapping back.
 ///
 /// # Safety
 /// `base` and `length` are those of a mapping, or of a part of one that starts at a page, to which nothing refers.
-pub unsafe fn unmap(base: NonNull<u8>, length: usize) {
+unsafe fn unmap(base: NonNull<u8>, length: usize) {
     // SAFETY: the caller says that it is a mapping, and that nothing refers to it.
     unsafe { libc::munmap(base.as_ptr().cast(), length) };
 }
@@ -99,8 +122,8 @@ pub unsafe fn unmap(base: NonNull<u8>, length: usize) {
 /// Waits until a part of a shared mapping is on the disk.
 ///
 /// # Safety
-/// `base` is at a page boundary and `length` bytes from it are mapped.
-pub unsafe fn flush(base: NonNull<u8>, length: usize) -> core::result::Result<(), i32> {
+/// `base` is at a page boundary and `length` bytes from it are mapped, of the file `_file`.
+pub unsafe fn flush(base: NonNull<u8>, length: usize, _file: &RawFile) -> core::result::Result<(), i32> {
     #[cfg(test)]
     if tests::fails() {
         return Err(libc::EIO);

@@ -8,11 +8,30 @@ mod memory;
 mod path;
 
 pub use file::{FileStatus, RawFile};
+pub use folder::RawFolder;
 pub use fork::{call_in_children, wiped_in_children};
 #[cfg(test)]
 pub(crate) use memory::tests;
-pub use memory::{flush, map_anonymous, map_file, move_anonymous, page_size, unmap};
-pub use path::{PathBytes, ProcPath};
+pub use memory::{flush, free_anonymous, map_anonymous, map_file, mapping_step, move_anonymous, page_size, unmap_file};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use path::ProcPath;
+pub use path::{Name, PathBytes, Unit, name_before_nul};
+
+/// What opens a file that a caller has open.
+pub type Descriptor = std::os::fd::RawFd;
+
+/// Numbers of errors that the rest of the library knows.
+pub mod code {
+    /// There is nothing of this name.
+    pub const NOT_FOUND: i32 = libc::ENOENT;
+    /// There is something of this name already.
+    pub const EXISTS: i32 = libc::EEXIST;
+    /// The system has nothing of the kind.
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub const UNSUPPORTED: i32 = libc::ENOTSUP;
+    /// There are no more threads.
+    pub const NO_THREADS: i32 = libc::EAGAIN;
+}
 
 fn errno() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)

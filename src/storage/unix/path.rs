@@ -3,9 +3,19 @@
 use crate::error::{Result, error};
 use crate::storage::try_vec;
 use core::ffi::CStr;
-use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+/// The name of a file, or a path.
+pub type Name = CStr;
+
+/// What names are made of.
+pub type Unit = u8;
+
+/// The name that ends with the first NUL.
+pub fn name_before_nul(units: &[Unit]) -> &Name {
+    CStr::from_bytes_until_nul(units).unwrap_or_default()
+}
 
 /// A path as the system calls take it.
 pub struct PathBytes(Vec<u8>);
@@ -26,8 +36,8 @@ impl PathBytes {
         Ok(PathBytes(copy))
     }
 
-    pub(in crate::storage) fn as_c_str(&self) -> &CStr {
-        CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
+    pub(in crate::storage) fn as_name(&self) -> &Name {
+        name_before_nul(&self.0)
     }
 
     /// The folder of the file, and the file's name in it; the name is empty where the path ends with a slash.
@@ -43,15 +53,17 @@ impl PathBytes {
 
     /// Whether the path names a folder, whatever the file system holds.
     pub fn is_of_folder(&self) -> bool {
-        matches!(self.as_c_str().to_bytes(), b"" | b"." | b"..")
+        matches!(self.as_name().to_bytes(), b"" | b"." | b"..")
     }
 }
 
 /// The path under which Linux shows a descriptor of this process.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub struct ProcPath([u8; 32]);
 
+#[cfg(any(target_os = "linux", target_os = "android"))]
 impl ProcPath {
-    pub(super) fn new(fd: RawFd) -> ProcPath {
+    pub(super) fn new(fd: std::os::fd::RawFd) -> ProcPath {
         let mut path = [0; 32];
         // Ten digits leave a NUL at the end.
         let _ = std::io::Write::write_fmt(&mut &mut path[..31], format_args!("/proc/self/fd/{fd}"));
@@ -63,7 +75,6 @@ impl ProcPath {
     }
 
     /// Whether the path exists: /proc need not be mounted.
-    #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn exists(&self) -> bool {
         // SAFETY: the path ends with a NUL.
         unsafe { libc::access(self.as_c_str().as_ptr(), libc::F_OK) == 0 }

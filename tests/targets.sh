@@ -1,0 +1,21 @@
+#!/bin/sh
+# targets.sh: the core and the C library compile for the systems that no test here runs on: Windows (mingw), macOS, and
+# Linux with musl. Says which target is left out because its standard library cannot be had.
+set -eu
+cd "$(dirname "$0")/.."
+
+has_library() {
+    [ -d "$(rustc --print target-libdir --target "$1")" ]
+}
+
+for triple in x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-unknown-linux-musl; do
+    if ! has_library $triple; then
+        { command -v rustup && rustup target add $triple; } >/dev/null 2>&1 || true
+    fi
+    if ! has_library $triple; then
+        echo "targets: $triple is left out: rustc has no standard library for it, and rustup cannot get one"
+        continue
+    fi
+    echo "== cargo check --target $triple"
+    cargo check --locked -p petal -p petal-capi --target $triple
+done
