@@ -73,7 +73,7 @@ pub unsafe extern "C" fn petal_builder_exclude_batch(
 
 /// Makes the builder bring a filter up to date. The next filter that the builder makes is `old`, followed by what
 /// changes of its answers. Give the builder the whole universe of the new filter, as for one that is made anew: members
-/// and excluded keys. The builder copies `old`, which may be an image in place. `petal_filter_delta()` of both filters
+/// and excluded keys. The builder copies `old`, which may be an image in place. The delta of both filters (petal_wire.h)
 /// is then as small as the change.
 ///
 /// Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot do this, and `PETAL_ERR_INCOMPATIBLE` if `old` has another kind,

@@ -2,9 +2,9 @@ package image
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"runtime"
-	"sort"
 )
 
 // The kind exact_set in several parts: partitions of a universe by the prefixes of its keys, and updates.
@@ -182,10 +182,20 @@ func (s *shape) exactPartsCheck(payload []byte) bool {
 // exactClass returns the class of the partition whose prefix has this hash.
 func (s *shape) exactClass(payload []byte, prefix uint64) uint64 {
 	p, hash := s.parts, prefix>>classBits
-	word := func(i int) uint64 { return binary.LittleEndian.Uint64(payload[p.directory+8*uint64(i):]) }
-	at := sort.Search(int(p.listed), func(i int) bool { return word(i)>>classBits >= hash })
-	if at < int(p.listed) && word(at)>>classBits == hash {
-		return word(at) & lowBits(classBits)
+	directory := payload[p.directory:][:8*p.listed]
+	low, high := uint64(0), p.listed
+	for low < high {
+		middle := (low + high) / 2
+		if binary.LittleEndian.Uint64(directory[8*middle:])>>classBits < hash {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low < p.listed {
+		if word := binary.LittleEndian.Uint64(directory[8*low:]); word>>classBits == hash {
+			return word & lowBits(classBits)
+		}
 	}
 	return p.rest
 }
@@ -207,6 +217,9 @@ func (s *shape) exactPartsContains(payload []byte, class, hash uint64) bool {
 	}
 	return found
 }
+
+// errTakesWhole is the error for the hash of a key that has none. It is made once, so that lookups do not allocate.
+var errTakesWhole = fmt.Errorf("%w: keys are taken whole, because their prefixes are hashed too", ErrUnsupported)
 
 // TakesWhole says whether keys are taken whole, because their prefixes are hashed too.
 func (f *Filter) TakesWhole() bool { return f.shape.parts != nil && f.shape.parts.prefix > 0 }

@@ -272,7 +272,9 @@ func (f *Filter) ContainsString(key string) bool { return f.Contains(bytesOf(key
 // ContainsUint64 is [Filter.Contains] for the eight little-endian bytes of a number.
 func (f *Filter) ContainsUint64(key uint64) bool {
 	if f.TakesWhole() {
-		return f.Contains(binary.LittleEndian.AppendUint64(make([]byte, 0, 8), key))
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], key)
+		return f.containsWhole(b[:])
 	}
 	hash, ok := f.hasher.hashUint64(key)
 	return !ok || f.ContainsHash(hash)
@@ -377,7 +379,7 @@ func (f *Filter) unhashable() error {
 	case f.header.Hash == Identity:
 		return errNoInteger
 	case f.TakesWhole() && f.whole.function != 0:
-		return fmt.Errorf("%w: keys are taken whole, because their prefixes are hashed too", ErrUnsupported)
+		return errTakesWhole
 	case f.header.Hash == Digest:
 		return fmt.Errorf("%w: keys are digests, which have no hash", ErrUnsupported)
 	}
