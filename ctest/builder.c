@@ -351,6 +351,48 @@ static void with_excluded(void) {
   petal_builder_free(builder);
 }
 
+/* Keys whose first two bytes are their partition, and a filter that is brought up to date. */
+static void by_partitions(void) {
+  const petal_spec whole = {.struct_size = sizeof whole, .kind = PETAL_KIND_EXACT_SET};
+  petal_spec spec = whole;
+  CHECK_OK(petal_spec_set(&spec, "partition_prefix_bytes", 2, NULL));
+  petal_error error = {.struct_size = sizeof error};
+  petal_filter *old = NULL;
+  for (int round = 0; round < 2; round++) {
+    petal_builder *builder = make(&spec, NULL);
+    if (old != NULL) CHECK_OK(petal_builder_update(builder, old, &error));
+    for (int i = 0; i < 6000; i++) {
+      char key[16];
+      const size_t length = (size_t)snprintf(key, sizeof key, "%s:%d", i % 3 ? "A1" : "B2", i);
+      if (i % 300 == 1 || (round == 1 && i == 9)) CHECK_OK(petal_builder_add(builder, key, length));
+      else CHECK_OK(petal_builder_exclude(builder, key, length));
+    }
+    CHECK_STATUS(petal_builder_add_hash(builder, 1), PETAL_ERR_UNSUPPORTED);
+    CHECK_STATUS(petal_builder_exclude_hash(builder, 1), PETAL_ERR_UNSUPPORTED);
+    petal_filter *filter = finish(builder);
+    for (int i = 0; i < 6000; i++) {
+      char key[16];
+      const size_t length = (size_t)snprintf(key, sizeof key, "%s:%d", i % 3 ? "A1" : "B2", i);
+      CHECK(petal_filter_contains(filter, key, length) == (i % 300 == 1 || (round == 1 && i == 9)));
+    }
+    /* A hash has no prefix. */
+    CHECK(petal_filter_contains_hash(filter, 1));
+    CHECK(!petal_filter_contains(filter, "C3:1", 4));
+    petal_filter_free(old);
+    old = filter;
+    petal_builder_free(builder);
+  }
+  petal_builder *builder = make(&whole, NULL);
+  CHECK_STATUS(petal_builder_update(builder, old, &error), PETAL_ERR_INCOMPATIBLE);
+  petal_builder_free(builder);
+  const petal_spec ribbon = {.struct_size = sizeof ribbon, .kind = PETAL_KIND_RIBBON};
+  builder = make(&ribbon, NULL);
+  CHECK_STATUS(petal_builder_update(builder, old, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK_TEXT(error.message, "ribbon cannot be brought up to date; a kind that can is exact_set");
+  petal_builder_free(builder);
+  petal_filter_free(old);
+}
+
 static void refusals(void) {
   petal_spec wrong[] = {
       {.struct_size = sizeof *wrong, .false_positive_rate = 1},
@@ -430,6 +472,7 @@ int main(void) {
   }
   batches();
   with_excluded();
+  by_partitions();
   full_disk();
   progress_and_cancel(0);
   progress_and_cancel(1 << 20);

@@ -240,6 +240,8 @@ static void many_keys(void) {
   REQUIRED(petal_builder_exclude(builder, NULL, 1));
   REQUIRED(petal_builder_exclude_u64(NULL, 1));
   REQUIRED(petal_builder_exclude_hash(NULL, 1));
+  REQUIRED(petal_builder_update(NULL, filter, &error));
+  REQUIRED(petal_builder_update(builder, NULL, &error));
   CHECK_STATUS(petal_builder_exclude_batch(NULL, U64_KEYS(k, 3), NULL, &error), PETAL_ERR_NULL);
   CHECK_STATUS(petal_builder_exclude_batch(builder, NULL, NULL, &error), PETAL_ERR_NULL);
   petal_keys bytes = petal_keys_bytes("abc", 3, offsets, 3), numbers = petal_keys_u64(k, 3);

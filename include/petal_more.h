@@ -166,6 +166,18 @@ petal_status petal_builder_exclude_batch(petal_builder *builder,
                                          petal_answers *answers,
                                          petal_error *error);
 
+/**
+ * Makes the builder bring a filter up to date. The next filter that the builder makes is `old`, followed by what
+ * changes of its answers. Give the builder the whole universe of the new filter, as for one that is made anew: members
+ * and excluded keys. The builder copies `old`, which may be an image in place. The delta of both filters (petal_wire.h)
+ * is then as small as the change.
+ *
+ * Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot do this, and `PETAL_ERR_INCOMPATIBLE` if `old` has another kind,
+ * hash function, seed or `partition_prefix_bytes` than the builder's spec says. Finishing returns `PETAL_ERR_FULL` if
+ * the older filter was brought up to date 64 times already.
+ */
+petal_status petal_builder_update(petal_builder *builder, const petal_filter *old, petal_error *error);
+
 
 /*
  * FILTERS: REJUVENATING

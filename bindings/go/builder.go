@@ -233,6 +233,16 @@ func (b *Builder) ExcludeBatch(keys Keys, answers *Answers) error {
 	return err
 }
 
+// Update makes the builder bring a filter up to date, where the kind can (exact_set). The next filter that the builder
+// makes is old, followed by what changes of its answers, so that [Filter.Delta] of both is as small as the change.
+// Give the builder the whole universe of the new filter, members and excluded keys. The builder copies old. Returns
+// [ErrUnsupported] for other kinds, and [ErrIncompatible] for a filter of another kind, hash function, seed or prefix.
+func (b *Builder) Update(old *Filter) error {
+	return called("petal.Builder.Update", func(failure *C.petal_error) {
+		C.petal_builder_update(b.toChange(), old.toRead(), failure)
+	})
+}
+
 // Offered returns how many keys were added, duplicates included, and without excluded ones. Only reads the builder.
 func (b *Builder) Offered() (uint64, error) {
 	return answered("petal.Builder.Offered", func(count *uint64, failure *C.petal_error) {

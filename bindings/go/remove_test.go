@@ -132,7 +132,16 @@ func TestBuilderExclude(t *testing.T) {
 		f.ContainsHash(9) || !f.ContainsString("member") {
 		t.Errorf("%d excluded keys are there", answers.TrueCount)
 	}
+	check(t, b.Update(f))
+	check(t, b.AddString("a"))
+	check(t, b.ExcludeBatch(Uint64Keys(members), nil))
+	newer := must(b.Finish())
+	if !newer.ContainsString("a") || newer.ContainsUint64(5) {
+		t.Error("the update errs")
+	}
+	check(t, newer.Close())
 	check(t, f.Close())
+	wants(t, b.Update(f), ErrClosed)
 	check(t, b.AddString("both"))
 	check(t, b.ExcludeString("both"))
 	wants(t, errorIn(b.Finish()), ErrContradiction)

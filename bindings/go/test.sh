@@ -24,7 +24,7 @@ cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
 libdir=$(dirname "$(find "$work/prefix" -name libpetal.a)")
 export CGO_ENABLED=1 CGO_CFLAGS="-I$work/prefix/include" CGO_LDFLAGS="-L$libdir -Wl,-rpath,$libdir"
 # What needs no cgo.
-pure="./view ./filter ./internal/image ./internal/sizing ./examples/breached"
+pure="./view ./filter ./internal/image ./internal/sizing ./examples/breached ./examples/revoked"
 passed=0
 failed=0
 

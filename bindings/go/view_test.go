@@ -361,3 +361,56 @@ func TestViewOfExactSets(t *testing.T) {
 		check(t, b.Close())
 	}
 }
+
+// Exact sets of several parts in pure Go make no error either: partitions by prefixes, and updates.
+func TestViewOfExactParts(t *testing.T) {
+	for _, prefix := range []string{"0", "2"} {
+		spec := Spec{Kind: "exact_set", Parameters: map[string]string{"partition_prefix_bytes": prefix}}
+		b := must(NewBuilder(spec, nil))
+		keyOf := func(partition, i int) string { return fmt.Sprintf("%02d:%06d", partition, i) }
+		sizes := []struct{ members, excluded int }{{300, 20_000}, {0, 900}, {800, 0}, {5000, 60}, {1000, 1000}, {1, 0}, {0, 1}}
+		var old *Filter
+		for shift := range 3 {
+			if old != nil {
+				check(t, b.Update(old))
+			}
+			for p, size := range sizes {
+				for i := range size.members + size.excluded {
+					if key := keyOf(p, i); i < size.members+shift && size.members > 1 {
+						check(t, b.AddString(key))
+					} else {
+						check(t, b.ExcludeString(key))
+					}
+				}
+			}
+			f := must(b.Finish())
+			v := must(view.Load(must(f.MarshalBinary()), nil))
+			check(t, v.Verify())
+			for p, size := range sizes {
+				for i := range size.members + size.excluded + 50 {
+					key := keyOf(p, i)
+					if v.ContainsString(key) != f.ContainsString(key) {
+						t.Fatalf("prefix %v, update %d: key %s", prefix, shift, key)
+					}
+					if i < size.members+size.excluded && f.ContainsString(key) != (i < size.members+shift && size.members > 1) {
+						t.Fatalf("prefix %v, update %d: the library errs on key %s", prefix, shift, key)
+					}
+				}
+			}
+			for stranger := range uint64(2000) {
+				if v.ContainsUint64(stranger) != f.ContainsUint64(stranger) {
+					t.Fatalf("prefix %v, update %d: stranger %d", prefix, shift, stranger)
+				}
+			}
+			if _, err := v.Hash([]byte("x")); (err == nil) != (prefix == "0") {
+				t.Errorf("prefix %v: a hash is %v", prefix, err)
+			}
+			if old != nil {
+				check(t, old.Close())
+			}
+			old = f
+		}
+		check(t, old.Close())
+		check(t, b.Close())
+	}
+}

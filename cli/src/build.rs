@@ -7,7 +7,8 @@ use crate::output::Destination;
 use crate::progress::Progress;
 use crate::{image_file, info, spec, spool};
 use petal::{
-    Builder, BuilderOptions, DEFAULT_FALSE_POSITIVE_RATE, Filter, Hasher, Image, Overfill, Row, Spec, Status, interop,
+    Builder, BuilderOptions, DEFAULT_FALSE_POSITIVE_RATE, Filter, Hasher, Image, Mode, Overfill, Row, Spec, Status,
+    interop,
 };
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ const EXCLUDING_KIND: &str = "exact_set";
 
 pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     let key_file = args.hashing.secret.key_file.as_deref();
-    let others = key_file.into_iter().chain(args.exclude.iter().map(PathBuf::as_path));
+    let others = key_file.into_iter().chain(args.exclude.iter().chain(&args.universe).map(PathBuf::as_path));
     let inputs = Inputs::with_counts(&args.keys, &args.counts, others)?.with_digests(args.hex_digests);
     let excluded = excluded(args)?;
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
@@ -40,14 +41,30 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
         && is_pipe
         && !inputs.have_counts()
         && !args.hex_digests
-        && excluded.is_none();
+        && excluded.is_none()
+        && args.partition_prefix.is_none()
+        && args.update.is_none();
     let digest_bits = args.hex_digests.then(|| digest_bits(args, &inputs)).transpose()?;
-    let default = if excluded.is_some() { Some(EXCLUDING_KIND) } else { grows.then_some(spec::GROWING_KIND) };
-    let spec = spec::of_build(args, default, digest_bits)?;
+    let is_exact = excluded.is_some() || args.partition_prefix.is_some() || args.update.is_some();
+    let default = if is_exact { Some(EXCLUDING_KIND) } else { grows.then_some(spec::GROWING_KIND) };
+    let mut spec = spec::of_build(args, default, digest_bits)?;
+    if let Some(bytes) = args.partition_prefix {
+        let failed = |error: petal::Error| Failure::new(format_args!("--partition-prefix: {error}"));
+        let parameter = petal::parameter_of(&spec, "partition_prefix_bytes").map_err(failed)?;
+        spec.set(parameter, bytes as f64).map_err(failed)?;
+    }
+    let spec = spec;
     let row = petal::row_of(&spec)?;
     if excluded.is_some() && row.excludes.is_none() {
         return Err(Failure::new(format_args!(
-            "--exclude: {} takes no excluded keys; a kind that does is {EXCLUDING_KIND}",
+            "--{}: {} takes no excluded keys; a kind that does is {EXCLUDING_KIND}",
+            if args.exclude.is_empty() { "universe" } else { "exclude" },
+            row.name
+        )));
+    }
+    if args.update.is_some() && row.parts.is_none() {
+        return Err(Failure::new(format_args!(
+            "--update: {} is not brought up to date; a kind that is is {EXCLUDING_KIND}",
             row.name
         )));
     }
@@ -95,10 +112,11 @@ fn digest_bits(args: &args::Build, inputs: &Inputs) -> Outcome<u64> {
 
 /// The inputs of excluded keys, if there are any. Their records have the form of the members'.
 fn excluded(args: &args::Build) -> Outcome<Option<Inputs>> {
-    if args.exclude.is_empty() {
+    let files = if args.exclude.is_empty() { &args.universe } else { &args.exclude };
+    if files.is_empty() {
         return Ok(None);
     }
-    let keys = args::Keys { files: args.exclude.clone(), delimiter: args.keys.delimiter.clone(), ..args.keys };
+    let keys = args::Keys { files: files.clone(), delimiter: args.keys.delimiter.clone(), ..args.keys };
     let others = args.hashing.secret.key_file.iter().chain(&args.keys.files).map(PathBuf::as_path);
     let members = if args.keys.files.is_empty() { Some(Path::new("-")) } else { None };
     Ok(Some(Inputs::new(&keys, others.chain(members))?.with_digests(args.hex_digests)))
@@ -184,7 +202,14 @@ fn collect(
 /// The filter that a builder makes of all keys of the inputs.
 fn built(args: &args::Build, spec: &Spec, inputs: &Inputs, excluded: Option<&Inputs>) -> Outcome<Filter> {
     let mut builder = Builder::new(spec, options(&args.resources))?;
-    let hasher = spec.hasher()?;
+    let hasher = builder.hasher();
+    if let Some(old) = &args.update {
+        let filter = image_file::open(old, Mode::Read, spec.key)?;
+        builder.update(&filter).map_err(|error| Failure::at(old, &error))?;
+    }
+    if !args.universe.is_empty() {
+        builder.exclude_all_but_members();
+    }
     let (mut room, mut counts) = (Room::new(), [0; RECORDS]);
     inputs.for_each(&mut Progress::new("reading", inputs.length()), |batch| {
         let keys = batch.keys(&hasher, &mut room)?;
@@ -219,7 +244,7 @@ fn on_both_sides(hasher: &Hasher, excluded: &Inputs, error: &petal::Error) -> Op
     let read = excluded.for_each(&mut Progress::new("searching", excluded.length()), |batch| {
         let keys = batch.keys(hasher, &mut room)?;
         let mut hashes = vec![0; batch.len()];
-        petal::hash_keys(&keys, hasher, &mut hashes)?;
+        petal::hash_keys(&keys, &hasher.of_parts(), &mut hashes)?;
         Ok(match hashes.iter().position(|hash| is_meant(*hash)) {
             Some(i) => {
                 found = Some(String::from_utf8_lossy(batch.key(i)).into_owned());

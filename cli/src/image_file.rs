@@ -443,7 +443,7 @@ pub fn refuse_keys(path: &Path, image: &impl Image, inputs: &Inputs) -> Outcome<
         _ => {}
     }
     match image.base().hasher().refusal() {
-        _ if inputs.have_hashes() && row.hashes_keys_itself => Err(Failure::new(format_args!(
+        _ if inputs.have_hashes() && function == HashFunction::Format => Err(Failure::new(format_args!(
             "{}: --hashes: filters of the kind {} take keys whole, and no hashes",
             name(path),
             row.name

@@ -49,6 +49,48 @@ fn build_excludes_keys() {
     assert!(!place.names().contains(&"wrong".to_string()));
 }
 
+/// A file of all keys, with the members among them; partitions by prefixes; and updates, whose deltas are small.
+#[test]
+fn build_takes_universes_and_updates() {
+    let place = Place::new();
+    let bytes = |name: &str| fs::read(place.path(name)).unwrap();
+    let key = |i: u32| format!("{}:{i}\n", ["A1", "B2", "C3"][i as usize % 3]).into_bytes();
+    let keys =
+        |is_wanted: fn(u32) -> bool| -> Vec<u8> { (0..20_000).filter(|i| is_wanted(*i)).flat_map(key).collect() };
+    place.file("members", keys(|i| i % 3 == 0 && i % 50 == 0 || i % 3 == 1));
+    place.file("newer", keys(|i| i % 3 == 0 && i % 50 == 0 || i % 3 == 1 || i == 5));
+    place.file("all", keys(|_| true));
+    place.file("valid", keys(|i| !(i % 3 == 0 && i % 50 == 0 || i % 3 == 1)));
+    let expected = keys(|i| i % 3 == 0 && i % 50 == 0 || i % 3 == 1).iter().filter(|byte| **byte == b'\n').count();
+    for prefix in ["", "--partition-prefix 2 "] {
+        place.petal(&format!("build {prefix}--universe all -o set members")).quiet();
+        assert_eq!(place.petal("check --count set all").text(), format!("{expected}\n"));
+        place.petal(&format!("build {prefix}--exclude valid -o same members")).quiet();
+        assert_eq!(bytes("set"), bytes("same"));
+        place.petal(&format!("build {prefix}--universe all --update set -o new newer")).quiet();
+        assert_eq!(place.petal("check --count new all").text(), format!("{}\n", expected + 1));
+        place.petal("delta set new -o delta").quiet();
+        place.petal("patch set delta -o patched").quiet();
+        assert_eq!(bytes("patched"), bytes("new"));
+        assert!(bytes("delta").len() < 200, "{}", bytes("delta").len());
+        place.petal("verify new").quiet();
+    }
+    // The last ones have partitions.
+    assert!(bytes("set").len() < 1500, "{}", bytes("set").len());
+    for (line, message) in [
+        ("build --partition-prefix 3 --universe all --update set -o wrong newer", "prefixes of different lengths"),
+        ("build --kind fuse --universe all -o wrong members", "--universe: fuse takes no excluded keys"),
+        ("build --kind bloom --update set -o wrong members", "--update: bloom is not brought up to date"),
+        ("build --kind fuse --partition-prefix 2 -o wrong members", "--partition-prefix: fuse takes no parameter"),
+        ("build --partition-prefix 2 --exclude all -o wrong members", "a key is a member and excluded too: "),
+        ("build --partition-prefix 65 --exclude all -o wrong members", "--partition-prefix"),
+    ] {
+        let run = place.petal(line);
+        assert!(run.status == 2 && run.stderr.contains(message), "{line}: {}", run.stderr);
+    }
+    assert!(!place.names().contains(&"wrong".to_string()));
+}
+
 /// Of a filter of 2^40 bits they take minutes.
 #[test]
 fn info_without_statistics_reads_the_header_only() {

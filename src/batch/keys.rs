@@ -185,7 +185,7 @@ impl<'a> WholeKeys<'a> {
         let whole = WholeKeys::new(keys)?;
         match whole.0 {
             Form::Digests(..) if hasher.function() != HashFunction::Digest => return Err(no_digests(hasher)),
-            _ if hasher.function() != HashFunction::Digest => {}
+            _ if hasher.function() != HashFunction::Digest => hasher.check_whole(0)?,
             Form::Digests(bytes, each) => {
                 hasher.check_whole(each)?;
                 if bytes.len() % each != 0 {

@@ -58,4 +58,14 @@ pub struct Entry {
     pub value: u64,
 }
 
-const _: () = assert!(size_of::<Entry>() == 24 && size_of::<Counted>() == 16);
+/// The record of a key, and its partition. 12 bytes: its fields are read by value, not borrowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, packed(4))]
+pub struct Placed {
+    /// What a kind makes of the key's hash.
+    pub record: u64,
+    /// The number of the key's partition, in the order in which partitions came.
+    pub partition: u32,
+}
+
+const _: () = assert!(size_of::<Placed>() == 12 && size_of::<Entry>() == 24 && size_of::<Counted>() == 16);

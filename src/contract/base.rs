@@ -14,6 +14,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 impl Base {
     /// Puts the parts together. The header's `dirty` has the state that the image had when it was opened.
     pub(crate) fn new(row: &'static Row, header: Header, hasher: Hasher, words: Words) -> Base {
+        let hasher = if (row.takes_whole)(&header.geometry) { hasher.whole() } else { hasher };
         Base {
             row,
             at_once: words.is_own(),

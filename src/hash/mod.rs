@@ -134,6 +134,9 @@ pub struct Hasher {
     /// What XXH3 mixes `u64` keys with, made from the seed.
     flip: u64,
     sip: Option<(SipHasher13, SecretKey)>,
+    /// The function of parts of keys, if keys are taken whole ([`Hasher::whole`]). `function` is then
+    /// [`HashFunction::Format`].
+    of_parts: Option<HashFunction>,
 }
 
 impl Hasher {
@@ -160,7 +163,7 @@ impl Hasher {
                 OutOfRange,
                 "seed = {seed} with hash = digest is not the number of bits of a digest, a multiple of 8 from 128 to 512"
             )),
-            (_, None) => Ok(Hasher { function, identifier: seed, flip: xxh3::flip(seed), sip: None }),
+            (_, None) => Ok(Hasher { function, identifier: seed, flip: xxh3::flip(seed), sip: None, of_parts: None }),
         }
     }
 
@@ -182,7 +185,7 @@ impl Hasher {
                 ))
             }
             (HashFunction::SipHash13 | HashFunction::SipHash24, None) => {
-                Ok(Hasher { function, identifier, flip: 0, sip: None })
+                Ok(Hasher { function, identifier, flip: 0, sip: None, of_parts: None })
             }
             (HashFunction::Xxph3, None) if identifier != 0 => Err(error!(
                 Corrupt,
@@ -201,7 +204,7 @@ impl Hasher {
             HashFunction::SipHash24 => SipHasher13::new_with_key(key).hash(LABEL),
             _ => SipHasher24::new_with_key(key).hash(LABEL),
         };
-        Hasher { function, identifier, flip: 0, sip: Some((SipHasher13::new_with_key(key), *key)) }
+        Hasher { function, identifier, flip: 0, sip: Some((SipHasher13::new_with_key(key), *key)), of_parts: None }
     }
 
     /// The hash function.
@@ -224,7 +227,20 @@ impl Hasher {
     /// Whether both give keys the same hashes, where they can hash at all.
     #[inline]
     pub fn is_same(&self, other: &Hasher) -> bool {
-        self.function == other.function && self.identifier == other.identifier
+        self.function == other.function && self.identifier == other.identifier && self.of_parts == other.of_parts
+    }
+
+    /// This hasher for filters that take keys whole and hash parts of them. It hashes no key itself.
+    pub(crate) fn whole(self) -> Hasher {
+        match self.takes_whole() {
+            true => self,
+            false => Hasher { function: HashFunction::Format, of_parts: Some(self.function), ..self },
+        }
+    }
+
+    /// The hasher of parts of keys, if this is one for keys that are taken whole. Otherwise this hasher.
+    pub fn of_parts(&self) -> Hasher {
+        Hasher { function: self.of_parts.unwrap_or(self.function), of_parts: None, ..self.clone() }
     }
 
     /// What XXH3 mixes `u64` keys with, if this is XXH3 (`xxh3::flip`).
@@ -245,13 +261,17 @@ impl Hasher {
         matches!(self.function, HashFunction::Format | HashFunction::Digest)
     }
 
-    /// Checks the length of a key that is taken whole.
+    /// Checks that a key of this length can be taken whole.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] where keys are digests, for another length.
+    /// [`Status::OutOfRange`] where keys are digests, for another length; [`Status::KeyMissing`] where parts of keys
+    /// are hashed under a secret key that nobody gave.
     #[inline]
     pub(crate) fn check_whole(&self, length: usize) -> Result<()> {
         match self.function {
+            HashFunction::Format if self.of_parts.is_some_and(HashFunction::is_keyed) && self.sip.is_none() => {
+                Err(Status::KeyMissing.into())
+            }
             HashFunction::Digest if 8 * length as u128 != self.identifier.into() => {
                 Err(self.explain(Status::OutOfRange, length))
             }

@@ -3,28 +3,26 @@
 //! A builder keeps only hashes, eight bytes a key. For kinds that remove or count, it also keeps how often each key
 //! came: sixteen bytes a key.
 
-use super::collect::{Collector, CollectorOptions};
-use super::offered::{Offer, Offered};
+use super::collect::CollectorOptions;
+use super::inserted::{Sizes, insert_all};
+use super::offered::Offered;
+use super::placed::{self, PlacedKeys};
 use super::progress::Steps;
+use super::universe;
 use super::{create, payload};
 use crate::batch::keys::Keys;
 use crate::batch::ring::{GROUP, Taken};
-use crate::contract::{Built, Capabilities, Handle, Progress, Records, Row, Structure, one_by_one};
+use crate::contract::{Base, Build, Built, Capabilities, Handle, Placed, Progress, Records, Structure, one_by_one};
 #[cfg(doc)]
 use crate::error::Status;
 use crate::error::{Result, error};
-use crate::format::Geometry;
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, compact_size};
 use crate::handle::many;
 use crate::hash::{HashFunction, Hasher};
 use crate::simd;
 use crate::spec::Spec;
-use crate::storage::try_vec;
 use std::path::{Path, PathBuf};
-
-/// How many keys' room a copy of a key takes, in kinds whose copies of a key lie near each other.
-pub(super) const COPY_PLACES: u64 = 3;
 
 /// How a [`Builder`] works.
 #[derive(Default)]
@@ -51,6 +49,12 @@ pub struct Builder {
     /// The function that hashes pass before they are sorted, if the kind has one.
     order: Option<fn(u64) -> u64>,
     hashes: Offered,
+    /// The keys, if they are divided by their prefixes.
+    placed: Option<PlacedKeys>,
+    /// The filter that is brought up to date.
+    old: Option<Base>,
+    /// Whether excluded keys may be members too.
+    is_universe: bool,
     /// How many of the hashes that were offered are those of excluded keys.
     excluded: u64,
     sizes: Sizes,
@@ -96,14 +100,40 @@ impl Builder {
         create::geometry(&Spec { capacity, ..*spec })?;
         let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
         let hasher = row.hasher(spec)?;
-        let hashes = Offered::new(row, CollectorOptions { memory_limit, temporary_directory, threads })?;
+        let options = CollectorOptions { memory_limit, temporary_directory, threads };
+        let placed = match (&row.parts, order) {
+            (Some(parts), Some(order)) if (parts.prefix_bytes)(spec)? > 0 => {
+                Some(PlacedKeys::new((parts.prefix_bytes)(spec)?, order, options.clone())?)
+            }
+            _ => None,
+        };
+        let hashes = Offered::new(row, options)?;
         let sizes = Sizes::default();
-        Ok(Builder { spec: *spec, hasher, order, hashes, excluded: 0, sizes, memory_limit, threads, progress })
+        Ok(Builder {
+            spec: *spec,
+            hasher,
+            order,
+            hashes,
+            placed,
+            old: None,
+            is_universe: false,
+            excluded: 0,
+            sizes,
+            memory_limit,
+            threads,
+            progress,
+        })
+    }
+
+    /// The hasher of the filter's keys. If keys are divided by their prefixes, this hasher takes keys whole.
+    pub fn hasher(&self) -> Hasher {
+        if self.placed.is_some() { self.hasher.clone().whole() } else { self.hasher.clone() }
     }
 
     /// How many keys were added, without those that were excluded.
     pub fn count(&self) -> u64 {
-        self.hashes.added() - self.excluded
+        let placed = self.placed.as_ref().map_or(0, |placed| placed.keys.added());
+        self.hashes.added() + placed - self.excluded
     }
 
     /// Adds a key.
@@ -111,6 +141,9 @@ impl Builder {
     /// # Errors
     /// [`Status::ExternalHash`] if the spec takes hashes only; the errors of [`Builder::add_hash`].
     pub fn add(&mut self, key: &[u8]) -> Result<()> {
+        if let Some(placed) = &mut self.placed {
+            return placed.add(&self.hasher, key, 0);
+        }
         let hash = self.hasher.hash_key(key)?;
         self.add_hash(hash)
     }
@@ -120,6 +153,9 @@ impl Builder {
     /// # Errors
     /// As [`Builder::add`].
     pub fn add_u64(&mut self, key: u64) -> Result<()> {
+        if self.placed.is_some() {
+            return self.add(&key.to_le_bytes());
+        }
         let hash = self.hasher.hash_u64(key)?;
         self.add_hash(hash)
     }
@@ -127,8 +163,10 @@ impl Builder {
     /// Adds a hash.
     ///
     /// # Errors
-    /// [`Status::OutOfMemory`], and the system's errors about the temporary file. The key is not added then.
+    /// [`Status::OutOfMemory`], and the system's errors about the temporary file. [`Status::Unsupported`] if keys are
+    /// divided by their prefixes. The key is not added then.
     pub fn add_hash(&mut self, hash: u64) -> Result<()> {
+        self.check_takes_hashes()?;
         self.hashes.add(self.order.map_or(hash, |order| order(hash)))
     }
 
@@ -195,6 +233,11 @@ impl Builder {
     /// [`Status::Unsupported`] if the kind takes no excluded keys; the errors of [`Builder::add`]. A key that is added
     /// too is found when the filter is made: [`Status::Contradiction`].
     pub fn exclude(&mut self, key: &[u8]) -> Result<()> {
+        if let Some(placed) = &mut self.placed {
+            placed.add(&self.hasher, key, 1)?;
+            self.excluded += 1;
+            return Ok(());
+        }
         let hash = self.hasher.hash_key(key)?;
         self.exclude_hash(hash)
     }
@@ -204,6 +247,9 @@ impl Builder {
     /// # Errors
     /// As [`Builder::exclude`].
     pub fn exclude_u64(&mut self, key: u64) -> Result<()> {
+        if self.placed.is_some() {
+            return self.exclude(&key.to_le_bytes());
+        }
         let hash = self.hasher.hash_u64(key)?;
         self.exclude_hash(hash)
     }
@@ -213,6 +259,7 @@ impl Builder {
     /// # Errors
     /// [`Status::Unsupported`] if the kind takes no excluded keys; the errors of [`Builder::add_hash`].
     pub fn exclude_hash(&mut self, hash: u64) -> Result<()> {
+        self.check_takes_hashes()?;
         let mark = self.mark_of_excluded()?;
         self.hashes.add(self.order.map_or(hash, |order| order(hash)) | mark)?;
         self.excluded += 1;
@@ -231,6 +278,37 @@ impl Builder {
         }
     }
 
+    /// Says that the excluded keys are a whole universe: those that are members too are members. Holds until the builder
+    /// has made its filter.
+    ///
+    /// If the hash of a member is that of another key, which is excluded, this call hides the contradiction, and the
+    /// filter contains both keys. In 10^9 keys, that happens with a probability of some 5 % at most.
+    pub fn exclude_all_but_members(&mut self) {
+        self.is_universe = true;
+    }
+
+    /// Refuses hashes if keys are divided by their prefixes.
+    fn check_takes_hashes(&self) -> Result<()> {
+        if self.placed.is_some() { Err(placed::needs_keys()) } else { Ok(()) }
+    }
+
+    /// Makes the builder bring a filter up to date: the filter that it makes is `old` and, after it, what changes of
+    /// its answers. The keys of the builder are the whole universe of the new filter. The older filter is copied. The
+    /// builder makes one filter so, and then others as before.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind cannot; [`Status::Incompatible`] if the filter would have another kind,
+    /// hash function, seed or parameter; [`Status::Dirty`] if nobody vouches for the older filter; the errors of
+    /// copying.
+    pub fn update(&mut self, old: &Filter) -> Result<()> {
+        let row = create::row_of(&self.spec)?;
+        let Some(parts) = &row.parts else {
+            return Err(error!(Unsupported, "{} cannot be brought up to date; a kind that can is exact_set", row.name));
+        };
+        self.old = Some(placed::copy_of_old(row, parts, &self.spec, &self.hasher(), old.base())?);
+        Ok(())
+    }
+
     /// The bit that the record of an excluded key has.
     fn mark_of_excluded(&self) -> Result<u64> {
         let row = create::row_of(&self.spec)?;
@@ -242,6 +320,9 @@ impl Builder {
 
     /// Adds the records of many keys with this mark.
     fn take_batch(&mut self, keys: &Keys, mark: u64) -> Taken {
+        if let Some(placed) = &mut self.placed {
+            return placed.add_batch(&self.hasher, keys, mark);
+        }
         many::change(&self.hasher, simd::best(), keys, None, |batch| {
             let (mut done, mut hashes) = (0, [0; GROUP]);
             if let Err(error) = self.hashes.expect(batch.keys()) {
@@ -313,7 +394,10 @@ impl Builder {
 
     fn clear(&mut self) {
         self.hashes.clear();
-        self.excluded = 0;
+        if let Some(placed) = &mut self.placed {
+            placed.clear();
+        }
+        (self.excluded, self.old, self.is_universe) = (0, None, false);
     }
 
     fn make(&mut self) -> Result<Filter> {
@@ -329,17 +413,41 @@ impl Builder {
         let Structure::StaticFilter { build, .. } = row.structure else {
             return insert_all(&self.spec, row, &mut self.sizes, hashes, added, progress);
         };
-        let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
-        // The other half of the memory is for making the payload.
-        let hashes = hashes.finish(self.memory_limit.unwrap_or(0) / 2, &mut steps)?;
-        // Filters that merge keep the geometry that the spec asked for. Other filters get the geometry that their keys
-        // need.
-        let capacity = match self.spec.capacity {
-            asked if asked > 0 && row.capabilities.contains(Capabilities::MERGE) => asked,
-            _ => hashes.count().max(1),
+        let limit = self.memory_limit.unwrap_or(0) / 2;
+        let (made, capacity) = match (&mut self.placed, &row.parts) {
+            (Some(placed), Some(parts)) => {
+                let prefixes = placed.prefixes()?;
+                let mut steps = Steps::new(progress, placed.keys.work() + placed.keys.kept());
+                let keys = placed.keys.finish(limit, &mut steps)?;
+                let capacity = keys.count().max(1);
+                let spec = &Spec { capacity, ..self.spec };
+                let make = |build: &mut Build<Placed>| match &self.old {
+                    Some(old) => (parts.update_placed)(build, &prefixes, old),
+                    None => (parts.build)(build, &prefixes),
+                };
+                let make = |build: &mut Build<Placed>| universe::made(self.is_universe, build, make);
+                (payload::build(make, row, spec, &keys, self.threads, &mut steps)?, capacity)
+            }
+            _ => {
+                let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
+                // The other half of the memory is for making the payload.
+                let hashes = hashes.finish(limit, &mut steps)?;
+                // Filters that merge keep the geometry that the spec asked for. Other filters get the geometry that
+                // their keys need.
+                let capacity = match self.spec.capacity {
+                    asked if asked > 0 && row.capabilities.contains(Capabilities::MERGE) => asked,
+                    _ => hashes.count().max(1),
+                };
+                let spec = &Spec { capacity, ..self.spec };
+                let make = |records: &mut Build<u64>| match (&self.old, &row.parts) {
+                    (Some(old), Some(parts)) => (parts.update)(records, old),
+                    _ => build(records),
+                };
+                let make = |build: &mut Build<u64>| universe::made(self.is_universe, build, make);
+                (payload::build(make, row, spec, &hashes, self.threads, &mut steps)?, capacity)
+            }
         };
-        let spec = &Spec { capacity, ..self.spec };
-        let Built { geometry, words } = payload::build(build, row, spec, &hashes, self.threads, &mut steps)?;
+        let Built { geometry, words } = made;
         // Excluded keys are records too, but the filter holds its members.
         let capacity = row.excludes.map_or(capacity, |members| members(&geometry, words.shared()).max(1));
         let spec = &Spec { capacity, ..self.spec };
@@ -351,87 +459,4 @@ impl Builder {
         base.set_count(added);
         Filter::over(base)
     }
-}
-
-/// Geometries that were computed before, of specs that differ in their capacity only. Computing a geometry takes as
-/// long as inserting hundreds of keys. A builder that is used again and again, for the blocks of a table, meets the
-/// same few capacities.
-#[derive(Default)]
-struct Sizes(Vec<(u64, Geometry)>);
-
-/// How many geometries are kept. Each stands in the place of its capacity modulo this number.
-const SIZES: usize = 256;
-
-impl Sizes {
-    /// The geometry that [`create::geometry`] gives for a spec.
-    fn of(&mut self, spec: &Spec) -> Result<Geometry> {
-        if let Some((_, geometry)) = self.0.get(spec.capacity as usize % SIZES).filter(|(of, _)| *of == spec.capacity) {
-            return Ok(*geometry);
-        }
-        let geometry = create::geometry(spec)?;
-        if spec.capacity < SIZES as u64 * 16 {
-            if self.0.is_empty() {
-                self.0 = try_vec(SIZES)?;
-                self.0.resize(SIZES, (0, Geometry::default()));
-            }
-            self.0[spec.capacity as usize % SIZES] = (spec.capacity, geometry);
-        }
-        Ok(geometry)
-    }
-}
-
-/// If a kind counts, a hash that came at most so often is inserted as so many hashes of a batch.
-const SEVERAL: u64 = 4;
-
-/// A filter of a kind that is made empty, with all hashes inserted in order. If the kind counts or removes, each hash
-/// is inserted as often as it was offered, `added` times for all hashes together.
-fn insert_all<R: Offer>(
-    spec: &Spec,
-    row: &'static Row,
-    sizes: &mut Sizes,
-    hashes: &mut Collector<R>,
-    added: u64,
-    progress: Option<&mut Progress>,
-) -> Result<Filter> {
-    let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
-    let hashes = hashes.finish(0, &mut steps)?;
-    let distinct = hashes.count();
-    // If every copy of a key takes a place near the others, copies take more room than as many distinct keys.
-    let copies = if row.copies.is_some() { added.saturating_sub(distinct) } else { 0 };
-    let mut places = copies.saturating_mul(COPY_PLACES).saturating_add(distinct);
-    if let (Some(places_of), 0, 0) = (row.places, spec.capacity, spec.bits) {
-        // A counter takes as many places as it has digits.
-        let geometry = sizes.of(&Spec { capacity: distinct.max(1), ..*spec })?;
-        places = 0;
-        hashes.for_each(&mut |records| {
-            let each = records.iter().map(|record| places_of(&geometry, record.times()));
-            places = each.fold(places, u64::saturating_add);
-            Ok(())
-        })?;
-    }
-    let capacity = if spec.capacity == 0 && spec.bits == 0 { places.max(1) } else { spec.capacity };
-    let spec = &Spec { capacity, ..*spec };
-    let mut filter: Filter = create::create_sized(row, spec, sizes.of(spec)?)?;
-    let several = match filter.kind().as_count() {
-        // This kind has a counter for each key, which may hold any number.
-        Some(_) if row.places.is_some() => 0,
-        Some(_) => SEVERAL,
-        None => u64::MAX,
-    };
-    let (start, mut done) = (steps.done(), 0);
-    hashes.for_each(&mut |records| {
-        // Insertion keeps the order of the records, because some kinds remember it. The parts in which the records come
-        // must not show.
-        for records in records.chunk_by(|a, b| (a.times() > several) == (b.times() > several)) {
-            R::each(records, several, &mut |hashes| filter.insert_batch(&Keys::Hashes(hashes), None).outcome)?;
-            for record in records.iter().filter(|record| record.times() > several) {
-                filter.insert_hash_times(record.hash(), record.times())?;
-            }
-        }
-        done += records.len() as u64;
-        steps.advance_part(start, done, distinct)
-    })?;
-    steps.finish()?;
-    filter.base_mut().set_count(added);
-    Ok(filter)
 }

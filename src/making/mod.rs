@@ -7,12 +7,15 @@ mod create;
 #[cfg(test)]
 mod full_map;
 mod index;
+mod inserted;
 mod map_builder;
 mod offered;
 mod open;
 mod payload;
+mod placed;
 pub mod plan;
 mod progress;
+mod universe;
 
 pub use builder::{Builder, BuilderOptions};
 pub use collect::{Collector, CollectorOptions, MIN_MEMORY_LIMIT, Record, Sorted};

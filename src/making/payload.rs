@@ -13,7 +13,7 @@ use std::sync::Mutex;
 /// # Errors
 /// The errors of [`Row::geometry_of`] and of `make`; [`Status::Cancelled`] if `steps` says so.
 pub fn build<R: Record>(
-    make: fn(&mut Build<R>) -> Result<Built>,
+    make: impl FnOnce(&mut Build<R>) -> Result<Built>,
     row: &Row,
     spec: &Spec,
     records: &Sorted<R>,

@@ -3,8 +3,8 @@
 use crate::contract::{Capabilities, Row};
 use crate::error::{Error, Result, error};
 use crate::kinds::registry::FILTERS;
-use crate::making::builder::COPY_PLACES;
 use crate::making::create::create;
+use crate::making::inserted::COPY_PLACES;
 use crate::spec::{KindId, Setting, Spec, check_rate};
 use core::cmp::Ordering;
 

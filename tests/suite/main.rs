@@ -24,6 +24,7 @@ mod digest;
 mod dependent;
 mod estimate;
 mod exact_bits;
+mod exact_parts;
 mod exact_set;
 mod facets;
 mod features;

@@ -183,6 +183,50 @@ fn exact_set(header: &Header, payload: &[u8], hash: u64) -> bool {
     is_stored != (side == 2)
 }
 
+/// Whether an exact set of several parts contains a key. `hash_of` is its hash function.
+pub fn exact_parts(image: &[u8], key: &[u8], hash_of: impl Fn(&[u8]) -> u64) -> bool {
+    let header = Header(image);
+    let payload = &image[256..256 + header.payload_bytes()];
+    let word = |i: usize| number(payload, 64 * i, 64);
+    let hash = hash_of(key);
+    let set = |start: usize, form: u64, bits: u64| {
+        let mut alone = image[..256].to_vec();
+        for (offset, value) in [(64, bits), (72, form % 256), (80, form / 256)] {
+            alone[offset..offset + 8].copy_from_slice(&value.to_le_bytes());
+        }
+        exact_set(&Header(&alone), &payload[8 * start..][..64 * bits.div_ceil(512) as usize], hash)
+    };
+    let base_bits = if header.word(4) == 0 { header.bits() } else { header.word(5) };
+    let mut contained = match header.word(2) as usize {
+        0 => set(0, header.word(0) + 256 * header.word(1), base_bits),
+        prefix => {
+            let [listed, sets, rest] = [0, 1, 2].map(|i| word(i) as usize);
+            let directory = 8 + (2 * sets).next_multiple_of(8);
+            let prefix = hash_of(&key[..prefix.min(key.len())]) / 128;
+            let of_prefix = (directory..directory + listed).map(word).find(|word| word / 128 == prefix);
+            match of_prefix.map_or(rest, |word| word as usize % 128) {
+                0 => false,
+                1 => true,
+                class => {
+                    let row = |i: usize| [word(8 + 2 * i), word(9 + 2 * i)];
+                    let first = directory + listed.next_multiple_of(8);
+                    let before: u64 = (0..class - 2).map(|i| row(i)[1].div_ceil(512) * 8).sum();
+                    let [form, bits] = row(class - 2);
+                    set(first + before as usize, form, bits)
+                }
+            }
+        }
+    };
+    let mut bits = base_bits;
+    for _ in 0..header.word(4) {
+        let line = bits.div_ceil(512) as usize * 8;
+        contained ^= set(line + 8, word(line), word(line + 1));
+        bits = 64 * (line as u64 + 8) + word(line + 1);
+    }
+    assert_eq!(bits, header.bits());
+    contained
+}
+
 /// The columns of a key in a ribbon of n keys, as one number. The key has x, z and w coefficients, and slots have r
 /// columns.
 fn ribbon_columns(payload: &[u8], bits: u64, [r, w, n]: [u64; 3], x: u64, z: u64) -> u128 {

@@ -158,6 +158,11 @@ class builder {
                                  std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     return detail::give(get(), petal_builder_exclude_batch, keys, done);
   }
+  /// Makes the builder bring a filter up to date, where the kind can (`exact_set`): the next filter that it makes is
+  /// `old`, followed by what changes of its answers. Give it the whole universe. The builder copies `old`.
+  result<void> try_update(const filter &old) noexcept {
+    return detail::tried([&](petal_error *error) noexcept { return petal_builder_update(get(), old.get(), error); });
+  }
   /// How many keys were added, duplicates included, and without excluded ones.
   result<std::uint64_t> try_offered() const noexcept {
     return detail::output(std::uint64_t{}, [&](std::uint64_t *count, petal_error *error) noexcept {
@@ -215,6 +220,7 @@ class builder {
   void exclude_batch(Keys &&keys, std::size_t *done = nullptr) {
     try_exclude_batch(keys, done).value();
   }
+  void update(const filter &old) { try_update(old).value(); }
   std::uint64_t offered() const { return try_offered().value(); }
   filter finish() {
     auto made = finish_through();

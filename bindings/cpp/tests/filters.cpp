@@ -322,6 +322,13 @@ TEST(removing, counts_go_up_and_down) {
   const auto set = exact.finish();
   EXPECT_EQ(set.contains_batch(keys), keys.size());
   EXPECT_FALSE(set.contains("excluded") || set.contains(std::uint64_t{7}) || set.contains(petal::hash64{8}));
+  exact.update(set);
+  exact.add("pear");
+  exact.exclude_batch(keys);
+  const auto newer = exact.finish();
+  EXPECT_TRUE(newer.contains("pear"));
+  EXPECT_EQ(newer.contains_batch(keys), 0u);
+  EXPECT_EQ(exact.try_update(petal::filter(1000, 0.01)).status(), petal::status::incompatible);
   exact.add("apple");
   exact.exclude("apple");
   EXPECT_EQ(exact.try_finish().status(), petal::status::contradiction);

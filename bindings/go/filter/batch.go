@@ -39,6 +39,9 @@ func (k *Keys) canBeFor(f *image.Filter) error {
 	if f.Header().Hash == image.Digest {
 		return k.areDigestsFor(f)
 	}
+	if f.TakesWhole() && len(k.hashes) > 0 {
+		return fmt.Errorf("%w: the filter takes keys whole, and no hashes", image.ErrUnsupported)
+	}
 	if len(k.hashes) == k.Len() {
 		return nil
 	}
@@ -69,8 +72,8 @@ func (k *Keys) key(i int) []byte {
 	return binary.LittleEndian.AppendUint64(nil, k.numbers[i])
 }
 
-// batchOfDigests is [batch] of a filter whose keys are digests.
-func batchOfDigests(f *image.Filter, keys *Keys, answers []bool, insert bool) (trues int) {
+// batchOfWhole is [batch] of a filter that takes keys whole, such as digests.
+func batchOfWhole(f *image.Filter, keys *Keys, answers []bool, insert bool) (trues int) {
 	for i := range keys.Len() {
 		var answer bool
 		if insert {
@@ -109,8 +112,8 @@ func (k *Keys) hash(f *image.Filter, from, to int, buffer *[image.FetchKeys]uint
 // batch looks up or inserts keys in order, and returns how many answers are true. batch hashes the next keys and
 // fetches their cache lines before it looks at the bits of the previous ones.
 func batch(f *image.Filter, keys *Keys, answers []bool, insert bool) (trues int) {
-	if f.Header().Hash == image.Digest {
-		return batchOfDigests(f, keys, answers, insert)
+	if f.Header().Hash == image.Digest || f.TakesWhole() {
+		return batchOfWhole(f, keys, answers, insert)
 	}
 	var buffers [2][image.FetchKeys]uint64
 	count := keys.Len()

@@ -8,6 +8,7 @@
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::builder::petal_builder;
 use crate::filter::keys::{self, petal_answers, petal_keys};
+use crate::filter::petal_filter;
 use crate::status::{petal_error, petal_status};
 use petal_core::{Answers, Keys};
 use std::ffi::c_void;
@@ -68,4 +69,28 @@ pub unsafe extern "C" fn petal_builder_exclude_batch(
     // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
     // struct with room for all answers.
     unsafe { keys::take(keys, answers, error, exclude) }
+}
+
+/// Makes the builder bring a filter up to date. The next filter that the builder makes is `old`, followed by what
+/// changes of its answers. Give the builder the whole universe of the new filter, as for one that is made anew: members
+/// and excluded keys. The builder copies `old`, which may be an image in place. The delta of both filters (petal_wire.h)
+/// is then as small as the change.
+///
+/// Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot do this, and `PETAL_ERR_INCOMPATIBLE` if `old` has another kind,
+/// hash function, seed or `partition_prefix_bytes` than the builder's spec says. Finishing returns `PETAL_ERR_FULL` if
+/// the older filter was brought up to date 64 times already.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_update(
+    builder: *mut petal_builder,
+    old: *const petal_filter,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [builder, old], {
+        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `old` is a
+        // handle.
+        unsafe {
+            let old = petal_filter::get(old)?;
+            (*builder).0.change(|builder| builder.update(old))?
+        }
+    })
 }

@@ -226,7 +226,7 @@ impl Filter {
     #[cold]
     #[inline(never)]
     fn insert_in_place(&mut self, hash: u64) -> Result<bool> {
-        let is_keyed = self.hasher.takes_whole();
+        let is_keyed = self.hasher.takes_whole() && self.kind.as_keyed_mut().is_some();
         match self.kind.as_insert() {
             Some(kind) => kind.insert_one(hash),
             None if is_keyed => Err(keyed::needs_keys()),
@@ -267,7 +267,7 @@ impl Filter {
                 return Taken::all(few.keys.len());
             }
         }
-        if self.hasher.takes_whole() {
+        if self.hasher.takes_whole() && self.kind.as_keyed_mut().is_some() {
             return keyed::insert(&mut *self.kind, &self.hasher, keys, answers);
         }
         let (hasher, instructions) = (self.base().hasher().clone(), self.base().instructions());

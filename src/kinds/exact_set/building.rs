@@ -95,7 +95,7 @@ fn plan(build: &Build<u64>, sides: &Sides) -> Result<Plan> {
 }
 
 /// Both levels of a plan, one after the other.
-fn levels(build: &mut Build<u64>, plan: &Plan) -> Result<(Shape, Words)> {
+pub fn levels(build: &mut Build<u64>, plan: &Plan) -> Result<(Shape, Words)> {
     let all = build.records.count();
     let stored = if plan.is_inverted { EXCLUDED } else { 0 };
     // The work in all is that of two passes over the universe.

@@ -69,11 +69,13 @@ pub const EXCLUDED_STORED: u64 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Bits of both levels.
-    bits: u64,
+    pub bits: u64,
     /// Whether the excluded keys are stored.
-    is_inverted: bool,
-    stored: u64,
-    universe: u64,
+    pub is_inverted: bool,
+    /// How many keys the stored side has.
+    pub stored: u64,
+    /// How many keys both sides have.
+    pub universe: u64,
     first: Option<Level>,
     second: Level,
 }

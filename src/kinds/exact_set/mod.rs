@@ -14,6 +14,7 @@
 
 mod building;
 mod layout;
+pub mod parts;
 mod plan;
 pub mod sizing;
 
@@ -21,11 +22,11 @@ pub use layout::{EXCLUDED, order};
 
 use crate::batch::ring::Batch;
 use crate::blocks::Measure;
-use crate::contract::{Base, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
+use crate::contract::{Base, Kind, Overfill, Parts, Payload, Row, Sizes, Structure, over_base};
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::kinds::ribbon::sizing::{SHARD_KEYS, shards};
-use crate::spec::{Domain, KindId, Parameter};
+use crate::spec::{Domain, KindId, Parameter, Spec};
 use crate::storage::try_box;
 use core::sync::atomic::AtomicU64;
 use layout::{EXCLUDED_STORED, Levels, Shape};
@@ -40,18 +41,46 @@ pub const FINGERPRINT_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
+/// The parameter for the bytes of a key that choose its partition.
+pub const PARTITION_PREFIX_BYTES: Parameter = Parameter {
+    name: "partition_prefix_bytes",
+    summary: "the first bytes of a key are its partition, and each partition is stored as suits its share of members",
+    default: 0.0,
+    domain: Domain::Integer(0, parts::MAX_PREFIX),
+    word: Some(parts::PREFIX_WORD),
+};
+
 /// The registry's row.
 pub const ROW: Row = Row {
     kind: KindId(35),
     name: "exact_set",
     summary: "two levels, built once from members and excluded keys: no error for any of them, near the fewest bits",
-    parameters: &[&FINGERPRINT_BITS],
+    parameters: &[&FINGERPRINT_BITS, &PARTITION_PREFIX_BYTES],
     structure: Structure::StaticFilter {
-        open: |base| Ok(try_box(ExactSet::new(base)?)?),
+        open: |base| match parts::has_parts(base.geometry()) {
+            true => Ok(try_box(parts::ExactParts::new(base)?)?),
+            false => Ok(try_box(ExactSet::new(base)?)?),
+        },
         build: building::build,
         order,
     },
-    excludes: Some(|geometry, words| Shape::of(geometry, words).map_or(0, |shape| shape.members())),
+    excludes: Some(|geometry, words| match parts::has_parts(geometry) {
+        true => parts::members(geometry, words),
+        false => Shape::of(geometry, words).map_or(0, |shape| shape.members()),
+    }),
+    takes_whole: |geometry| geometry.words[parts::PREFIX_WORD] != 0,
+    parts: Some(Parts {
+        prefix_bytes: |spec| {
+            let prefix_bytes = spec.parameter(&PARTITION_PREFIX_BYTES)?;
+            parts::check_hash(prefix_bytes, spec.hash)?;
+            Ok(prefix_bytes)
+        },
+        keeps: |geometry, spec| Ok(geometry.words[parts::PREFIX_WORD] == spec.parameter(&PARTITION_PREFIX_BYTES)?),
+        build: |build, prefixes| parts::building::build(build, &asked(build.spec)?, prefixes),
+        update: |build, old| parts::building::update(build, &asked(build.spec)?, old),
+        update_placed: |build, prefixes, old| parts::building::update_placed(build, &asked(build.spec)?, old, prefixes),
+    }),
+    identity: parts::building::identity,
     sizes: Sizes::ByKeys,
     hashes: (1, 1),
     geometry: |spec, size| {
@@ -63,6 +92,10 @@ pub const ROW: Row = Row {
         geometry.ok_or_else(|| size.too_large())
     },
     lines_per_lookup: |geometry| {
+        if parts::has_parts(geometry) {
+            // A line of the directory, and those of the sets that are asked.
+            return 1.0 + 4.0 * (1 + geometry.words[parts::UPDATES_WORD]) as f64;
+        }
         // A level is a line of metadata, and the lines of a row, which begins anywhere.
         let lines = |row_bytes: u64| 2.0 + row_bytes.saturating_sub(1) as f64 / PAYLOAD_UNIT as f64;
         let columns = geometry.words[0].saturating_sub(1);
@@ -70,6 +103,9 @@ pub const ROW: Row = Row {
         (first + lines(plan::width(1) / 8 + 1)).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
     },
     false_positive_rate: |geometry, keys| {
+        if parts::has_parts(geometry) {
+            return f64::from_bits(geometry.words[parts::RATE_WORD]).clamp(0.0, 1.0);
+        }
         sizing::false_positive_rate(geometry.words[0], geometry.words[1] == EXCLUDED_STORED, keys)
     },
     least_rate: |spec, keys| {
@@ -95,7 +131,16 @@ pub const ROW: Row = Row {
 
 /// Whether a payload of this kind can have this geometry and these words.
 pub fn is_known(geometry: &Geometry, words: &[AtomicU64]) -> bool {
-    Shape::of(geometry, words).is_some()
+    match parts::has_parts(geometry) {
+        true => parts::is_known(geometry, words),
+        false => Shape::of(geometry, words).is_some(),
+    }
+}
+
+/// What a spec asks of the sets of several parts.
+fn asked(spec: &Spec) -> Result<parts::building::Asked> {
+    let prefix_bytes = spec.parameter(&PARTITION_PREFIX_BYTES)?;
+    Ok(parts::building::Asked { allowed: spec.allowed(&FINGERPRINT_BITS)?, prefix_bytes })
 }
 
 /// An exact set over a payload.

@@ -1,7 +1,7 @@
 //! The records that can be collected: the keys they are sorted by, how records with equal keys combine, and their bytes
 //! in a file.
 
-use crate::contract::{Counted, Entry};
+use crate::contract::{Counted, Entry, Placed};
 use crate::error::{Result, error};
 use crate::making::progress::Steps;
 
@@ -113,6 +113,42 @@ impl Record for Counted {
     #[inline]
     fn get(bytes: &[u8]) -> Counted {
         Counted { hash: word(bytes, 0), count: word(bytes, 1) }
+    }
+}
+
+impl Record for Placed {
+    type Key = (u64, u32);
+    const BYTES: usize = 12;
+    const PREFIX_IS_KEY: bool = false;
+
+    #[inline]
+    fn key(&self) -> (u64, u32) {
+        (self.record, self.partition)
+    }
+
+    #[inline]
+    fn prefix(&self) -> u64 {
+        self.record
+    }
+
+    #[inline]
+    fn absorb(&mut self, _: &Placed) -> Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    fn put(&self, bytes: &mut [u8]) {
+        if let Some((record, partition)) = bytes.split_first_chunk_mut()
+            && let Some(partition) = partition.first_chunk_mut()
+        {
+            (*record, *partition) = (self.record.to_le_bytes(), self.partition.to_le_bytes());
+        }
+    }
+
+    #[inline]
+    fn get(bytes: &[u8]) -> Placed {
+        let partition = bytes.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        Placed { record: word(bytes, 0), partition }
     }
 }
 

@@ -61,7 +61,7 @@ fn is_length(row: &'static Row, parameter: &'static Parameter) -> bool {
         spec.set(parameter, value as f64).is_ok() && petal::geometry(&spec).is_ok()
     };
     let middle = least + (most - least) / 2;
-    most - least >= 8 && between(middle) && between(middle + 1)
+    tried(parameter).len() > 1 && most - least >= 8 && between(middle) && between(middle + 1)
 }
 
 impl Variant {

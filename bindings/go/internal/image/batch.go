@@ -24,7 +24,7 @@ func (f *Filter) Fetch(hashes []uint64) {
 
 // CanHash returns the reason why the filter cannot hash keys, or nil.
 func (f *Filter) CanHash() error {
-	if f.hasher.function == 0 {
+	if f.hasher.function == 0 && f.whole.function == 0 {
 		return f.unhashable()
 	}
 	return nil

@@ -22,6 +22,9 @@ const (
 )
 
 func (s *shape) asExactSet(h *Header) (payloadBytes uint64, possible bool) {
+	if h.Words[2] != 0 || h.Words[4] != 0 {
+		return s.asExactParts(h)
+	}
 	s.reach, s.derivation = h.Words[0], h.Words[1]
 	possible = h.Hashes == 1 && s.reach >= 1 && s.reach <= mostExactBits && h.Bits%8 == 0 &&
 		(s.derivation == membersStored || s.derivation == excludedStored) &&
@@ -72,17 +75,27 @@ func (s *shape) exactLevels(payload []byte) (first, second exactLevel, possible 
 }
 
 func (s *shape) exactSetState(payload []byte) bool {
+	if s.parts != nil {
+		return s.exactPartsState(payload)
+	}
 	_, _, possible := s.exactLevels(payload)
 	return possible
 }
 
 func (s *shape) exactSetCheck(payload []byte) bool {
+	if s.parts != nil {
+		return s.exactPartsCheck(payload)
+	}
 	first, second, possible := s.exactLevels(payload)
 	check := func(of *exactLevel) bool { return of.shape.ribbon.shards == 0 || of.shape.ribbonCheck(of.payload) }
 	return possible && check(&first) && check(&second)
 }
 
 func (s *shape) exactSetContains(payload []byte, hash uint64) bool {
+	if s.parts != nil {
+		// A hash has no prefix, so it may be that of a key of any partition.
+		return s.parts.prefix > 0 || s.exactPartsContains(payload, firstSetClass, hash)
+	}
 	first, second, possible := s.exactLevels(payload)
 	if !possible {
 		return true

@@ -6,6 +6,7 @@ package image
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -29,6 +30,8 @@ type Filter struct {
 	payload []byte
 	shape   shape
 	hasher  hasher
+	// whole hashes keys, and their prefixes, where keys are taken whole. hasher then cannot hash.
+	whole hasher
 
 	kind     Kind
 	header   Header
@@ -112,7 +115,11 @@ func over(header *Header, payload []byte, options *Options, as Handle) (*Filter,
 	if row.state != nil && !row.state(&shape, payload) {
 		return nil, fmt.Errorf("%w: the state of the kind %v is not within its bounds", ErrCorrupt, header.Kind)
 	}
-	return &Filter{row: row, kind: header.Kind, payload: payload, shape: shape, hasher: hasher, header: *header}, nil
+	f := &Filter{row: row, kind: header.Kind, payload: payload, shape: shape, hasher: hasher, header: *header}
+	if f.TakesWhole() {
+		f.whole, f.hasher = hasher, f.whole
+	}
+	return f, nil
 }
 
 // Load copies the image at the start of a slice and compares the checksums. A dirty image has no checksums, and its
@@ -252,6 +259,9 @@ func (f *Filter) Contains(key []byte) bool {
 	if f.hasher.function == Digest {
 		return f.containsDigest(key)
 	}
+	if f.TakesWhole() {
+		return f.containsWhole(key)
+	}
 	hash, ok := f.hasher.hash(key)
 	return !ok || f.ContainsHash(hash)
 }
@@ -261,6 +271,11 @@ func (f *Filter) ContainsString(key string) bool { return f.Contains(bytesOf(key
 
 // ContainsUint64 is [Filter.Contains] for the eight little-endian bytes of a number.
 func (f *Filter) ContainsUint64(key uint64) bool {
+	if f.TakesWhole() {
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], key)
+		return f.containsWhole(b[:])
+	}
 	hash, ok := f.hasher.hashUint64(key)
 	return !ok || f.ContainsHash(hash)
 }
@@ -363,6 +378,8 @@ func (f *Filter) unhashable() error {
 		return ErrExternalHash
 	case f.header.Hash == Identity:
 		return errNoInteger
+	case f.TakesWhole() && f.whole.function != 0:
+		return errTakesWhole
 	case f.header.Hash == Digest:
 		return fmt.Errorf("%w: keys are digests, which have no hash", ErrUnsupported)
 	}

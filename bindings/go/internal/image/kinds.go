@@ -174,6 +174,7 @@ type shape struct {
 	shards      uint64       // signatures
 	buckets     bucketShape  // signatures
 	levels      []chainLevel // scalable
+	parts       *exactParts  // exact_set of several parts
 }
 
 // wholeBytes returns how many bytes hold this number of bits.

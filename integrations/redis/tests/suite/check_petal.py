@@ -184,6 +184,19 @@ def check_images_of_every_kind_come_in_and_go_out():
     assert kept >= set(kinds(client)), set(kinds(client)) - kept
 
 
+def check_exact_sets_make_no_error():
+    """Images of a known universe, also in partitions by the items' prefixes and brought up to date."""
+    client = Server(module_options=ALL_IN_A_THREAD).client()
+    for name, image in GOLDEN.items():
+        if not name.startswith("exact_set-partition"):
+            continue
+        assert load(client, "image", image, 1000) == "OK", name
+        items = [f"key {i}" for i in range(1000)]
+        assert client("PETAL.MEXISTS", "image", *items) == [int(i < 100) for i in range(1000)], name
+        assert client("PETAL.EXISTS", "image", "key 99") == 1 and client("PETAL.EXISTS", "image", "other 99") == 0, name
+        client("DEL", "image")
+
+
 def check_rejuvenated_items_are_new():
     """Those of a filter that has grown; the file that it is kept in and a replica have the same."""
     primary = Server("--appendonly", "yes", "--aof-use-rdb-preamble", "no", tcp=True)

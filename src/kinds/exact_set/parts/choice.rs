@@ -1,0 +1,224 @@
+//! How the partitions of a universe are stored: which of them share a set, on which side and in how many bits.
+//!
+//! Partitions of one *class* share a set of two levels: the same side is stored, in the same bits. So a set costs its
+//! head once, however many partitions it has. Two classes need no set: no key is a member, or all are. The directory
+//! lists partitions with their classes, and all partitions that it does not list are of one class, the *rest*. A
+//! partition is listed if that saves more bits than its word in the directory. So small partitions are in the rest.
+//!
+//! All of this is in whole numbers, so that the same universe makes the same choice everywhere.
+
+use crate::error::{Error, Result, error};
+use std::collections::BTreeMap;
+
+/// No key of the partition is a member.
+pub const NEVER: u8 = 0;
+/// All keys of the partition are members.
+pub const ALWAYS: u8 = 1;
+/// The first class that has a set.
+pub const FIRST_SET: u8 = 2;
+/// The most bits of both levels of a set.
+const MOST_BITS: u8 = 32;
+/// How many classes there are.
+const CLASSES: usize = FIRST_SET as usize + 2 * MOST_BITS as usize;
+
+/// Fractions of a bit that costs are counted in.
+const SCALE: u32 = 8;
+/// The bits of a partition's word in the directory.
+const WORD: u64 = 64 << SCALE;
+/// The bits that a set takes beside those of its keys: its head, its row in the table, and unused slots.
+const SET: u64 = 1024 << SCALE;
+/// The cost of what cannot be.
+const NEVER_EVER: u64 = u64::MAX >> 8;
+
+/// The number of members, and that of excluded keys, of a partition or of several.
+pub type Counts = (u64, u64);
+
+/// The side that a class stores, the excluded keys if true, and its bits. `None` for classes without a set.
+pub fn of_class(class: u8) -> Option<(bool, u8)> {
+    let number = class.checked_sub(FIRST_SET)?;
+    (number < 2 * MOST_BITS).then_some((number >= MOST_BITS, number % MOST_BITS + 1))
+}
+
+/// The expected bits of these keys in a class.
+fn cost((members, excluded): Counts, of: u8) -> u64 {
+    let Some((is_inverted, bits)) = of_class(of) else {
+        let fits = if of == NEVER { members == 0 } else { excluded == 0 };
+        return if fits { 0 } else { NEVER_EVER };
+    };
+    let (stored, others) = if is_inverted { (excluded, members) } else { (members, excluded) };
+    // A key of the stored side takes all bits, and one of the others a bit if it passes the first level.
+    let passed = u128::from(others) << SCALE >> (bits - 1);
+    let cost = (u128::from(stored) * u128::from(bits) << SCALE) + passed;
+    cost.min(u128::from(NEVER_EVER)) as u64
+}
+
+/// The classes of partitions.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The class of each partition, by how many members and excluded keys it has.
+    classes: BTreeMap<Counts, u8>,
+    /// The class of partitions that are not listed, and of all that nobody knows.
+    pub rest: u8,
+}
+
+impl Choice {
+    /// Chooses the classes for partitions, given how many of them have how many keys. `is_allowed` says of a class
+    /// whether it is allowed at all.
+    ///
+    /// # Errors
+    /// [`Status::Contradiction`](crate::Status::Contradiction) if no allowed class fits.
+    pub fn of(partitions: &BTreeMap<Counts, u64>, is_allowed: impl Fn(u8) -> bool) -> Result<Choice> {
+        let allowed: [bool; CLASSES] = core::array::from_fn(|class| is_allowed(class as u8));
+        let all = |sum: u64, class: u8, partitions: &BTreeMap<Counts, u64>, best: Option<&Best>| {
+            partitions.iter().fold(sum, |sum, (counts, times)| {
+                let listed = best.map_or(NEVER_EVER, |best| best.of(*counts).1.saturating_add(WORD));
+                sum.saturating_add(cost(*counts, class).min(listed).saturating_mul(*times)).min(NEVER_EVER)
+            })
+        };
+        let mut best = Best { is_used: allowed };
+        // Nobody wants to hear that all keys of unknown partitions are members.
+        let possible = (0..CLASSES as u8).filter(|class| *class != ALWAYS && allowed[usize::from(*class)]);
+        let Some(rest) = possible.min_by_key(|class| all(0, *class, partitions, Some(&best))) else {
+            return Err(none());
+        };
+        if all(0, rest, partitions, Some(&best)) >= NEVER_EVER {
+            return Err(none());
+        }
+        let of = |best: &Best, counts: Counts| {
+            let (class, listed) = best.of(counts);
+            let unlisted = cost(counts, rest);
+            let listed = listed.saturating_add(WORD).min(NEVER_EVER);
+            if unlisted <= listed { (rest, unlisted) } else { (class, listed) }
+        };
+        // Classes that no partition takes go first, and then, one by one, those whose partitions cost little more
+        // elsewhere.
+        let mut needed = [false; CLASSES];
+        partitions.keys().for_each(|counts| needed[usize::from(of(&best, *counts).0)] = true);
+        best.is_used = needed;
+        loop {
+            let (mut costs, mut others) = ([0_u64; CLASSES], [0_u64; CLASSES]);
+            for (counts, times) in partitions {
+                let (class, now) = of(&best, *counts);
+                if class == rest {
+                    continue;
+                }
+                let elsewhere = of(&best.without(class), *counts).1;
+                let i = usize::from(class);
+                costs[i] = costs[i].saturating_add(now.saturating_mul(*times));
+                others[i] = others[i].saturating_add(elsewhere.saturating_mul(*times));
+            }
+            let saved = |class: usize| (costs[class] + SET).saturating_sub(others[class]);
+            let sets = (usize::from(FIRST_SET)..CLASSES).filter(|class| *class != usize::from(rest));
+            let unneeded = sets.filter(|class| best.is_used[*class] && saved(*class) > 0);
+            match unneeded.max_by_key(|class| saved(*class)) {
+                Some(class) => best.is_used[class] = false,
+                None => break,
+            }
+        }
+        let classes = partitions.keys().map(|counts| (*counts, of(&best, *counts).0)).collect();
+        Ok(Choice { classes, rest }.simplified(partitions))
+    }
+
+    /// The class of a partition with so many keys.
+    pub fn class(&self, counts: Counts) -> u8 {
+        self.classes.get(&counts).copied().unwrap_or(self.rest)
+    }
+
+    /// A set that stores nothing says the same of all keys, as a class without a set does.
+    fn simplified(mut self, partitions: &BTreeMap<Counts, u64>) -> Choice {
+        for from in FIRST_SET..CLASSES as u8 {
+            let Some((is_inverted, _)) = of_class(from) else { continue };
+            let mut of = partitions.keys().filter(|counts| self.class(**counts) == from).peekable();
+            if of.peek().is_none() && from != self.rest {
+                continue;
+            }
+            if of.all(|(members, excluded)| *(if is_inverted { excluded } else { members }) == 0) {
+                let to = if is_inverted { ALWAYS } else { NEVER };
+                self.classes.values_mut().filter(|class| **class == from).for_each(|class| *class = to);
+                self.rest = if self.rest == from { NEVER } else { self.rest };
+            }
+        }
+        self
+    }
+}
+
+/// The classes that partitions may still take.
+struct Best {
+    is_used: [bool; CLASSES],
+}
+
+impl Best {
+    /// The class in which these keys take the fewest bits, and how many.
+    fn of(&self, counts: Counts) -> (u8, u64) {
+        let used = (0..CLASSES as u8).filter(|class| self.is_used[usize::from(*class)]);
+        used.map(|class| (class, cost(counts, class))).min_by_key(|(_, cost)| *cost).unwrap_or((NEVER, NEVER_EVER))
+    }
+
+    /// These classes without one.
+    fn without(&self, class: u8) -> Best {
+        let mut is_used = self.is_used;
+        is_used[usize::from(class)] = false;
+        Best { is_used }
+    }
+}
+
+#[cold]
+fn none() -> Error {
+    error!(Contradiction, "no set of the allowed bits has the rate that the spec asks for")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The class with a set that stores this side in so many bits.
+    fn class(is_inverted: bool, bits: u8) -> u8 {
+        FIRST_SET + if is_inverted { MOST_BITS } else { 0 } + bits - 1
+    }
+
+    fn chosen(partitions: &[Counts]) -> Choice {
+        let mut all = BTreeMap::new();
+        partitions.iter().for_each(|counts| *all.entry(*counts).or_insert(0) += 1);
+        Choice::of(&all, |_| true).unwrap()
+    }
+
+    #[test]
+    fn partitions_take_what_suits_them() {
+        let all = [(10, 100_000), (100_000, 300_000), (300_000, 50), (40_000, 0), (0, 90_000)];
+        let choice = chosen(&all);
+        let side = |counts| of_class(choice.class(counts)).map(|(is_inverted, _)| is_inverted);
+        assert_eq!([side((100_000, 300_000)), side((300_000, 50))], [Some(false), Some(true)]);
+        assert_eq!([choice.class((40_000, 0)), choice.class((0, 90_000))], [ALWAYS, NEVER]);
+        // Ten members in 100,000 keys would take a set of their own, at some 16 bits each. That is less than other sets
+        // would take.
+        assert_eq!(of_class(choice.class((10, 100_000))).map(|(is_inverted, _)| is_inverted), Some(false));
+    }
+
+    #[test]
+    fn small_partitions_are_in_the_rest() {
+        let choice = chosen(&[(1, 0), (0, 1), (1, 5), (0, 3), (1, 9), (0, 2)]);
+        for counts in [(1, 0), (0, 1), (1, 5), (0, 3)] {
+            assert_eq!(choice.class(counts), choice.rest);
+        }
+        assert!(of_class(choice.rest).is_some());
+    }
+
+    #[test]
+    fn universes_of_one_side_need_no_set() {
+        assert_eq!(chosen(&[]).rest, NEVER);
+        assert_eq!(chosen(&[(0, 10), (0, 500)]).rest, NEVER);
+        let full = chosen(&[(10, 0), (500, 0)]);
+        assert_eq!([full.rest, full.class((10, 0)), full.class((500, 0))], [NEVER, ALWAYS, ALWAYS]);
+        let limited = Choice::of(&BTreeMap::from([((10, 0), 3)]), |class| of_class(class) == Some((false, 7)));
+        assert_eq!(of_class(limited.unwrap().rest), Some((false, 7)));
+        assert!(Choice::of(&BTreeMap::from([((10, 5), 3)]), |class| class < FIRST_SET).is_err());
+    }
+
+    #[test]
+    fn classes_have_numbers() {
+        for (is_inverted, bits) in (1..=32).flat_map(|bits| [(false, bits), (true, bits)]) {
+            assert_eq!(of_class(class(is_inverted, bits)), Some((is_inverted, bits)));
+        }
+        assert_eq!((of_class(ALWAYS), of_class(CLASSES as u8)), (None, None));
+    }
+}

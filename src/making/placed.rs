@@ -1,0 +1,139 @@
+//! The keys of a builder that divides them by their prefixes: a record of each key, with the number of its partition.
+
+use super::collect::{Collector, CollectorOptions};
+use crate::batch::keys::{Keys, WholeKeys};
+use crate::batch::ring::Taken;
+use crate::contract::{Base, Parts, Placed, Row};
+use crate::error::{Error, Result, Status, error};
+use crate::format::Header;
+use crate::hash::Hasher;
+use crate::spec::Spec;
+use crate::storage::try_vec;
+use std::collections::HashMap;
+
+/// Keys with their partitions.
+pub struct PlacedKeys {
+    prefix_bytes: usize,
+    /// What a kind makes of a hash.
+    order: fn(u64) -> u64,
+    /// The number of each partition, by the hash of its prefix, and these hashes by number.
+    numbers: HashMap<u64, u32>,
+    prefixes: Vec<u64>,
+    /// The partition of the last key, because keys often come partition by partition.
+    last: Option<(u64, u32)>,
+    pub keys: Collector<Placed>,
+}
+
+impl PlacedKeys {
+    /// No keys yet.
+    ///
+    /// # Errors
+    /// As [`Collector::new`].
+    pub fn new(prefix_bytes: u64, order: fn(u64) -> u64, options: CollectorOptions) -> Result<PlacedKeys> {
+        Ok(PlacedKeys {
+            prefix_bytes: prefix_bytes as usize,
+            order,
+            numbers: HashMap::new(),
+            prefixes: Vec::new(),
+            last: None,
+            keys: Collector::new(options)?,
+        })
+    }
+
+    /// The hashes of the partitions' prefixes, by the partitions' numbers.
+    pub fn prefixes(&self) -> Result<Vec<u64>> {
+        let mut prefixes = try_vec(self.prefixes.len())?;
+        prefixes.extend_from_slice(&self.prefixes);
+        Ok(prefixes)
+    }
+
+    /// The bits of a prefix's hash by which a partition is known: a directory has a class in the place of the others.
+    const KNOWN_BITS: u64 = u64::MAX << 7;
+
+    /// Adds a key whose record has this mark.
+    ///
+    /// # Errors
+    /// The errors of [`Hasher::hash_key`] and [`Collector::add`]; [`Status::OutOfMemory`]; [`Status::TooLarge`] for
+    /// more partitions than 2^32.
+    pub fn add(&mut self, hasher: &Hasher, key: &[u8], mark: u64) -> Result<()> {
+        let prefix = hasher.hash_key(key.get(..self.prefix_bytes).unwrap_or(key))? & PlacedKeys::KNOWN_BITS;
+        let partition = match self.last {
+            Some((last, partition)) if last == prefix => partition,
+            _ => self.number(prefix)?,
+        };
+        self.last = Some((prefix, partition));
+        self.keys.add(Placed { record: (self.order)(hasher.hash_key(key)?) | mark, partition })
+    }
+
+    /// The number of a partition.
+    fn number(&mut self, prefix: u64) -> Result<u32> {
+        if let Some(number) = self.numbers.get(&prefix) {
+            return Ok(*number);
+        }
+        let number = u32::try_from(self.prefixes.len()).map_err(|_| Status::TooLarge)?;
+        let room = self.numbers.try_reserve(1).and_then(|()| self.prefixes.try_reserve(1));
+        room.map_err(|_| error!(OutOfMemory, "no memory for partition {number}"))?;
+        self.numbers.insert(prefix, number);
+        self.prefixes.push(prefix);
+        Ok(number)
+    }
+
+    /// Adds many keys. All are added, unless there is an error.
+    pub fn add_batch(&mut self, hasher: &Hasher, keys: &Keys, mark: u64) -> Taken {
+        let whole = match WholeKeys::of(keys, hasher) {
+            Ok(whole) => whole,
+            Err(error) => return Taken::none(error),
+        };
+        for i in 0..whole.len() {
+            if let Err(error) = whole.with(i, |key| self.add(hasher, key, mark)) {
+                return Taken { keys: i, outcome: Err(error) };
+            }
+        }
+        Taken::all(whole.len())
+    }
+
+    /// Gives up all keys.
+    pub fn clear(&mut self) {
+        self.keys.clear();
+        (self.numbers, self.prefixes, self.last) = (HashMap::new(), Vec::new(), None);
+    }
+}
+
+/// The error for a hash, which has no prefix.
+#[cold]
+pub fn needs_keys() -> Error {
+    error!(Unsupported, "keys are divided by their prefixes, which hashes do not have: give the keys")
+}
+
+/// A copy of a filter that a builder of this spec brings up to date. The builder makes filters of this kind, with this
+/// hasher.
+///
+/// # Errors
+/// As [`Builder::update`](super::builder::Builder::update).
+pub fn copy_of_old(row: &Row, parts: &Parts, spec: &Spec, hasher: &Hasher, old: &Base) -> Result<Base> {
+    let Header { kind, layout_version, geometry, .. } = old.header();
+    let name = row.name;
+    if *kind != row.kind {
+        return Err(error!(Incompatible, "the older filter is of the kind {}, not {name}", old.row().name));
+    }
+    if *layout_version != row.layout_version {
+        return Err(error!(Incompatible, "the older filter has the layout version {layout_version} of {name}"));
+    }
+    if !old.hasher().is_same(hasher) {
+        let (was, is) = (old.hasher().of_parts(), hasher.of_parts());
+        return Err(error!(
+            Incompatible,
+            "the older filter has the hash and seed {was:?}, and the newer {is:?}, or only one divides keys by prefixes"
+        ));
+    }
+    if !(parts.keeps)(geometry, spec)? {
+        return Err(error!(
+            Incompatible,
+            "the older filter and the newer divide keys by prefixes of different lengths"
+        ));
+    }
+    if old.is_unvouched() {
+        return Err(error!(Dirty, "nobody vouches for the older filter"));
+    }
+    old.copy()
+}
