@@ -5,6 +5,10 @@
 # to `petal build`, and are --fpr 0.00390625 --memory-limit 2GiB --threads 2 if there are none. Files are made in
 # DIRECTORY (or the temporary one), which has to have room for 17.3 bytes a key, and removed at the end. Needs Linux,
 # whose /proc says what a process has, and GNU seq.
+#
+# For the kind exact_set the keys are a universe, of which one in a hundred is a member and the others are excluded. All
+# members have to be found, and none of the excluded keys that are looked up. The OPTIONs that are given if there are
+# none have no --fpr then.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -12,11 +16,27 @@ petal=$1
 kind=${2:-fuse}
 keys=${3:-1000000000}
 work=$(mktemp -d "${4:-${TMPDIR:-/tmp}}/petal-billion.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+feed=
+trap 'rm -rf "$work"; [ -z "$feed" ] || kill "$feed" 2>/dev/null || true' EXIT
 trap 'exit 1' INT TERM
-if [ $# -gt 4 ]; then shift 4; else set -- --fpr 0.00390625 --memory-limit 2GiB --threads 2; fi
+if [ $# -gt 4 ]; then
+    shift 4
+elif [ "$kind" = exact_set ]; then
+    set -- --memory-limit 2GiB --threads 2
+else
+    set -- --fpr 0.00390625 --memory-limit 2GiB --threads 2
+fi
 filter=$work/filter
 absent=100000000
+universe=$keys
+if [ "$kind" = exact_set ]; then
+    keys=$((universe / 100))
+    [ $absent -le $((universe - keys)) ] || absent=$((universe - keys))
+    mkfifo "$work/excluded"
+    seq $((keys + 1)) "$universe" >"$work/excluded" &
+    feed=$!
+    set -- --exclude "$work/excluded" "$@"
+fi
 
 now() { date +%s.%N; }
 # since START: the seconds since then.
@@ -40,17 +60,18 @@ watch() {
     done
 }
 
-echo "petal build --kind $kind $*, $keys keys"
+echo "petal build --kind $kind $*, $keys keys of $universe"
 start=$(now)
 seq "$keys" | "$petal" build --quiet --kind "$kind" "$@" --temporary-directory "$work" -o "$filter" - &
 build=$!
 watch $build
 wait $build
+feed=
 seconds=$(since "$start")
 read -r memory disk <"$work/peaks"
 bytes=$(wc -c <"$filter")
-echo "$seconds $memory $disk $bytes $keys" | awk '{
-    printf "built in %.1f s (%.0f ns a key), peak memory %.2f GB, peak temporary disk %.2f GB\n", $1, $1 * 1e9 / $5,
+echo "$seconds $memory $disk $bytes $keys $universe" | awk '{
+    printf "built in %.1f s (%.0f ns a key), peak memory %.2f GB, peak temporary disk %.2f GB\n", $1, $1 * 1e9 / $6,
         $2 * 1024 / 1e9, $3 * 1024 / 1e9
     printf "%d bytes, %.4f bits per key\n", $4, $4 * 8 / $5
 }'
@@ -69,3 +90,4 @@ found=$(seq $((keys + 1)) $((keys + absent)) | "$petal" check --count "$filter" 
 echo "$found $absent $(since "$start")" | awk '{
     printf "%d of %d other keys found, %.5f %%, in %.1f s\n", $1, $2, 100 * $1 / $2, $3
 }'
+[ "$kind" != exact_set ] || [ "$found" -eq 0 ] || { echo "excluded keys were found" >&2; exit 1; }

@@ -73,6 +73,32 @@ fn whole_universes_are_right() {
     }
 }
 
+/// Batches of any length give the answers of single calls, whether few or all keys pass the first level, and answers of
+/// many groups wait for each other.
+#[test]
+fn batches_of_every_length_agree_with_single_calls() {
+    // Many keys pass the first levels of the first universe, few those of the second. The last has only one level.
+    for (members, excluded) in [(30_000, 300_000), (300, 300_000), (300_000, 30_000), (20_000, 20_000)] {
+        let (members, excluded) = (keys(0, members), keys(members, excluded));
+        let filter = build(&spec(), options(), &members, &excluded).unwrap();
+        let strangers = keys(1 << 40, 3000);
+        let mixed: Vec<u64> = (0..3000).flat_map(|i| [members[i % members.len()], excluded[i], strangers[i]]).collect();
+        // Here the second level is asked after long stretches in which nothing passes.
+        let rare: Vec<u64> = (0..5000).map(|i| if i % 1500 == 700 { members[i % 300] } else { excluded[i] }).collect();
+        for asked in [&mixed[..], &rare, &members[..members.len().min(5000)], &excluded[..5000]] {
+            let expected: Vec<u8> = asked.iter().map(|key| filter.contains_u64(*key).into()).collect();
+            for length in (1..=20).chain(60..=70).chain([127, 128, 129, 1000, 1023, 1024, 1025, 1088, 5000]) {
+                for (asked, expected) in asked.chunks(length).zip(expected.chunks(length)).take(8) {
+                    let mut bytes = vec![2; asked.len()];
+                    let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+                    filter.contains_batch(&Keys::U64(asked), &mut answers).unwrap();
+                    assert_eq!(bytes, expected, "{} members, {length} at once", members.len());
+                }
+            }
+        }
+    }
+}
+
 /// A million keys at the share that the figures are promised for, and where nearly all are members.
 #[test]
 fn a_million_keys_are_near_the_entropy() {

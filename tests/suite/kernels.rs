@@ -10,6 +10,7 @@ use petal::format::Geometry;
 use petal::hash::xxh3;
 use petal::kinds::blocked::layout::masks;
 use petal::kinds::counting::layout::Lines;
+use petal::kinds::fuse::layout::order;
 use petal::kinds::ribbon::layout::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Values};
 use petal::kinds::{blocked, counting, rocksdb_bloom, split_block};
 use petal::ring::{Batch, FETCH_FROM, Few, GROUP};
@@ -251,6 +252,7 @@ fn ribbons_are_looked_up_as_by_plain_code() {
             }
             let filter = Fingerprints::new(shape, words.shared());
             let expected: Vec<bool> = set.iter().map(|hash| filter.contains(*hash)).collect();
+            let set_ordered: Vec<u64> = set.iter().map(|hash| order(*hash)).collect();
             for instructions in available() {
                 let name = format!("{instructions:?}, {keys} keys, {bits} bits, width {width}, forged: {is_forged}");
                 let lookup = Lookup::new(width, instructions);
@@ -259,6 +261,9 @@ fn ribbons_are_looked_up_as_by_plain_code() {
                     let look_up = |batch: &mut dyn Batch| filter.contains_many(&lookup, batch);
                     let found = Hashes::answered(&set[..count], true, look_up);
                     assert!(found == expected[..count], "{name}, {count} at once");
+                    let look_up = |batch: &mut dyn Batch| filter.contains_many_ordered(&lookup, batch);
+                    let found = Hashes::answered(&set_ordered[..count], true, look_up);
+                    assert!(found == expected[..count], "{name}, {count} ordered at once");
                 }
             }
         }

@@ -6,6 +6,7 @@ use super::layout::{EXCLUDED, Shape, hashes_of};
 use super::plan::{MIN_BITS, Plan, width};
 use super::sizing;
 use crate::batch::records::{PIECE, Records};
+use crate::batch::ring::{Batch, GROUP};
 use crate::batch::workers::Work;
 use crate::contract::{Build, Built};
 use crate::error::{Result, Status, error};
@@ -116,7 +117,6 @@ pub fn levels(build: &mut Build<u64>, plan: &Plan) -> Result<(Shape, Words)> {
         first: first.as_ref().map(|(shape, words)| {
             (Fingerprints::new(*shape, words.shared()), Lookup::new(shape.width(), simd::best()))
         }),
-        side: stored,
         keys: 0,
     };
     let equations = OfPassing { side: stored, bit: plan.bits as u32 - 1 };
@@ -160,7 +160,7 @@ impl Records<u64> for Side<'_> {
     fn for_each(&self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
         let mut kept = Kept::new()?;
         self.records.for_each(&mut |piece| {
-            kept.add(piece, |record| record & EXCLUDED == self.side, |record| record & !EXCLUDED, take)
+            kept.add(piece, |_, record| record & EXCLUDED == self.side, |record| record & !EXCLUDED, take)
         })?;
         kept.finish(take)
     }
@@ -170,7 +170,6 @@ impl Records<u64> for Side<'_> {
 struct Passing<'a> {
     records: &'a dyn Records<u64>,
     first: Option<(Fingerprints<'a>, Lookup)>,
-    side: u64,
     keys: u64,
 }
 
@@ -214,42 +213,96 @@ impl Records<u64> for Passing<'_> {
     fn for_each(&self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
         let Some((first, lookup)) = &self.first else { return self.records.for_each(take) };
         let mut kept = Kept::new()?;
-        let passes = |record: u64| record & EXCLUDED == self.side || first.contains_ordered(lookup, record & !EXCLUDED);
-        self.records.for_each(&mut |piece| kept.add(piece, passes, |record| record, take))?;
+        self.records.for_each(&mut |piece| {
+            for part in piece.chunks(PIECE) {
+                let mut asked = Asked { part, given: 0, answered: 0, answers: [0; PIECE / GROUP] };
+                first.contains_many_ordered(lookup, &mut asked);
+                let passes = |i: usize| asked.answers[i / GROUP] >> (i % GROUP) & 1 == 1;
+                kept.add(part, |i, _| passes(i), |record| record, take)?;
+            }
+            Ok(())
+        })?;
         kept.finish(take)
     }
 }
 
-/// Records that wait to be given on, a piece at a time.
-struct Kept(Vec<u64>);
+/// Records as a batch for the first level.
+struct Asked<'a> {
+    part: &'a [u64],
+    /// How many groups were given to the first level, and answered by it.
+    given: usize,
+    answered: usize,
+    answers: [u64; PIECE / GROUP],
+}
+
+impl Batch for Asked<'_> {
+    fn keys(&self) -> usize {
+        self.part.len()
+    }
+
+    fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize {
+        let from = self.part.get(self.given * GROUP..).unwrap_or_default();
+        let from = &from[..from.len().min(GROUP)];
+        hashes.iter_mut().zip(from).for_each(|(hash, record)| *hash = record & !EXCLUDED);
+        self.given += 1;
+        from.len()
+    }
+
+    fn is_asked(&self) -> bool {
+        true
+    }
+
+    fn answer(&mut self, answers: u64, _: usize) {
+        if let Some(to) = self.answers.get_mut(self.answered) {
+            *to = answers;
+        }
+        self.answered += 1;
+    }
+}
+
+/// Records that wait to be given on, a piece at a time: the first `count` of the vector's.
+struct Kept {
+    records: Vec<u64>,
+    count: usize,
+}
 
 impl Kept {
     fn new() -> Result<Kept> {
-        Ok(Kept(try_vec(PIECE)?))
+        let mut records = try_vec(PIECE)?;
+        records.resize(PIECE, 0);
+        Ok(Kept { records, count: 0 })
     }
 
-    /// Keeps the records of a piece that are wanted, changed by `change`.
+    /// Keeps the records of a piece that are wanted, by their numbers in a part of the piece and by what they are, each
+    /// changed by `change`.
     #[inline(always)]
     fn add(
         &mut self,
         piece: &[u64],
-        is_wanted: impl Fn(u64) -> bool,
+        is_wanted: impl Fn(usize, u64) -> bool,
         change: impl Fn(u64) -> u64,
         take: &mut dyn FnMut(&[u64]) -> Result<()>,
     ) -> Result<()> {
         for part in piece.chunks(PIECE) {
-            if self.0.len() + part.len() > PIECE {
-                take(&self.0)?;
-                self.0.clear();
+            if self.count + part.len() > PIECE {
+                take(&self.records[..self.count])?;
+                self.count = 0;
             }
-            self.0.extend(part.iter().filter(|record| is_wanted(**record)).map(|record| change(*record)));
+            // Every record is written, and the next one takes the place of one that is not wanted: the processor cannot
+            // guess which are.
+            let (to, mut count) = (&mut self.records[self.count..], 0);
+            for (i, record) in part.iter().enumerate() {
+                to[count] = change(*record);
+                count += usize::from(is_wanted(i, *record));
+            }
+            self.count += count;
         }
         Ok(())
     }
 
     /// Gives on what is left.
     fn finish(self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
-        if self.0.is_empty() { Ok(()) } else { take(&self.0) }
+        if self.count == 0 { Ok(()) } else { take(&self.records[..self.count]) }
     }
 }
 

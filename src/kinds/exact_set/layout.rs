@@ -14,7 +14,7 @@ use crate::batch::ring::{Batch, GROUP};
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::kinds::fuse::layout as mixing;
-use crate::kinds::ribbon::layout::{Fingerprints, Lookup, Shape as Level};
+use crate::kinds::ribbon::layout::{Fingerprints, Lookup, Shape as Level, Underway};
 use crate::simd::Instructions;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -220,41 +220,161 @@ impl Levels {
     /// Whether a hash counts as that of a member.
     #[inline]
     pub fn contains(&self, shape: &Shape, words: &[AtomicU64], hash: u64) -> bool {
-        let hash = paired(hash);
-        let passes = shape.first(words).is_none_or(|first| first.contains_with(&self.first, hash));
-        (passes && shape.second(words).contains_with(&self.second, hash)) != shape.is_inverted
+        let x = order(hash);
+        let passes = shape.first(words).is_none_or(|first| first.contains_ordered(&self.first, x));
+        (passes && shape.second(words).contains_ordered(&self.second, x)) != shape.is_inverted
     }
 
     /// [`Levels::contains`] for all keys of a batch. The first level sees all keys, and the second those that pass.
     pub fn contains_many(&self, shape: &Shape, words: &[AtomicU64], batch: &mut dyn Batch) {
-        let (first, second) = (shape.first(words), shape.second(words));
         let flip = if shape.is_inverted { u64::MAX } else { 0 };
-        let mut passing = Passing {
-            batch,
-            second: first.is_some().then_some((second, self.second)),
-            flip,
-            hashes: [[0; GROUP]; 2],
-            given: 0,
-            answered: 0,
+        let second = shape.second(words);
+        let Some(first) = shape.first(words) else {
+            return second.contains_many_ordered(&self.second, &mut Ordered { batch, flip });
         };
-        first.unwrap_or(second).contains_many(&self.first, &mut passing);
+        let mut passing = Passing::new(&mut *batch, flip, second, self.second);
+        first.contains_many_ordered(&self.first, &mut passing);
+        passing.finish();
     }
 }
 
-/// A batch between the caller and the first level: keys go to that level as pairs, and what passes is asked for in the
-/// second level before the answers go on.
-struct Passing<'a, 'b> {
+/// Writes the orders of a batch's next hashes over `hashes`.
+#[inline]
+fn next_ordered(batch: &mut dyn Batch, hashes: &mut [u64; GROUP]) -> usize {
+    let count = batch.next(hashes);
+    hashes[..count].iter_mut().for_each(|hash| *hash = order(*hash));
+    count
+}
+
+/// A batch between the caller and the only level.
+struct Ordered<'a> {
     batch: &'a mut dyn Batch,
-    /// The second level, if the batch is asked of a first one.
-    second: Option<(Fingerprints<'b>, Lookup)>,
     /// All ones if the answers are to be the opposite.
     flip: u64,
-    /// The hashes of the last two groups. Answers come at most one group after the hashes.
-    hashes: [[u64; GROUP]; 2],
-    /// How many groups were given and answered.
+}
+
+impl Batch for Ordered<'_> {
+    fn keys(&self) -> usize {
+        self.batch.keys()
+    }
+
+    fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize {
+        next_ordered(self.batch, hashes)
+    }
+
+    fn is_asked(&self) -> bool {
+        self.batch.is_asked()
+    }
+
+    fn answer(&mut self, answers: u64, keys: usize) {
+        self.batch.answer(answers ^ self.flip, keys);
+    }
+}
+
+/// How many groups of answers wait at most for keys that are asked for in the second level.
+const HELD: usize = 16;
+
+/// A batch between the caller and the first level. Keys that pass that level are gathered, and a group of them goes to
+/// the second level at once. The answers of a group of the caller's keys go on when all of them are known.
+struct Passing<'a, 'b> {
+    batch: &'a mut dyn Batch,
+    /// All ones if the answers are to be the opposite.
+    flip: u64,
+    second: Fingerprints<'b>,
+    lookup: Lookup,
+    underway: Option<Underway<'b>>,
+    /// The orders of the last two groups. Answers of the first level come at most one group after the hashes.
+    orders: [[u64; GROUP]; 2],
+    /// How many groups were given to the first level, answered by it, and answered to the caller.
     given: usize,
     answered: usize,
+    released: usize,
+    /// The answers of groups that were answered by the first level, and how many keys these groups have.
+    held: [(u64, usize); HELD],
+    /// Keys that wait for the second level, and those that it was given with its last turn.
+    waiting: Places,
+    asked: Places,
+    /// The orders of the keys that wait.
+    waiting_orders: [u64; GROUP],
 }
+
+/// The places of some keys among those of the batch, in order: the number of a key's group times [`GROUP`], and the
+/// key's number in the group.
+struct Places {
+    count: usize,
+    places: [usize; GROUP],
+}
+
+impl<'a, 'b> Passing<'a, 'b> {
+    fn new(batch: &'a mut dyn Batch, flip: u64, second: Fingerprints<'b>, lookup: Lookup) -> Passing<'a, 'b> {
+        Passing {
+            batch,
+            flip,
+            second,
+            lookup,
+            underway: None,
+            orders: [[0; GROUP]; 2],
+            given: 0,
+            answered: 0,
+            released: 0,
+            held: [(0, 0); HELD],
+            waiting: Places { count: 0, places: [0; GROUP] },
+            asked: Places { count: 0, places: [0; GROUP] },
+            waiting_orders: [0; GROUP],
+        }
+    }
+
+    /// Notes the second level's answer for a key that passed.
+    #[inline(always)]
+    fn note(&mut self, place: usize, is_stored: bool) {
+        self.held[place / GROUP % HELD].0 ^= u64::from(!is_stored) << (place % GROUP);
+    }
+
+    /// Takes the answers of the keys that the second level was given last, and gives it those that wait.
+    fn step(&mut self) {
+        let (second, lookup) = (self.second, &self.lookup);
+        let underway = self.underway.get_or_insert_with(|| Underway::new(second, lookup));
+        let answers = underway.turn(&self.waiting_orders, self.waiting.count);
+        for i in 0..self.asked.count {
+            self.note(self.asked.places[i], answers >> i & 1 == 1);
+        }
+        self.asked.count = self.waiting.count;
+        self.asked.places = self.waiting.places;
+        self.waiting.count = 0;
+    }
+
+    /// Gets the answers of all keys that passed.
+    fn settle(&mut self) {
+        if self.asked.count == 0 && self.waiting.count <= FEW {
+            for i in 0..self.waiting.count {
+                let is_stored = self.second.contains_ordered(&self.lookup, self.waiting_orders[i]);
+                self.note(self.waiting.places[i], is_stored);
+            }
+            self.waiting.count = 0;
+        }
+        while self.asked.count + self.waiting.count > 0 {
+            self.step();
+        }
+    }
+
+    /// Gives the caller the answers of all groups before this one.
+    fn release(&mut self, before: usize) {
+        while self.released < before {
+            let (answers, keys) = self.held[self.released % HELD];
+            self.batch.answer(answers ^ self.flip, keys);
+            self.released += 1;
+        }
+    }
+
+    /// Gives the caller the answers that are left.
+    fn finish(&mut self) {
+        self.settle();
+        self.release(self.answered);
+    }
+}
+
+/// So few keys are looked up one by one.
+const FEW: usize = 8;
 
 impl Batch for Passing<'_, '_> {
     fn keys(&self) -> usize {
@@ -262,10 +382,9 @@ impl Batch for Passing<'_, '_> {
     }
 
     fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize {
-        let count = self.batch.next(hashes);
-        hashes[..count].iter_mut().for_each(|hash| *hash = paired(*hash));
-        if count > 0 && self.second.is_some() {
-            self.hashes[self.given % 2] = *hashes;
+        let count = next_ordered(self.batch, hashes);
+        if count > 0 {
+            self.orders[self.given % 2] = *hashes;
             self.given += 1;
         }
         count
@@ -275,20 +394,28 @@ impl Batch for Passing<'_, '_> {
         self.batch.is_asked()
     }
 
-    fn answer(&mut self, mut answers: u64, keys: usize) {
-        if let Some((second, lookup)) = &self.second {
-            let hashes = &self.hashes[self.answered % 2];
-            self.answered += 1;
-            let mut left = answers & u64::MAX.checked_shr((GROUP - keys) as u32).unwrap_or(0);
-            answers = left;
-            while left != 0 {
-                let i = left.trailing_zeros();
-                left &= left - 1;
-                let is_stored = second.contains_with(lookup, hashes[i as usize]);
-                answers ^= u64::from(!is_stored) << i;
+    fn answer(&mut self, answers: u64, keys: usize) {
+        if self.answered - self.released == HELD {
+            self.finish();
+        }
+        let (group, turn) = (self.answered, self.answered % 2);
+        let mut left = answers & u64::MAX.checked_shr((GROUP - keys) as u32).unwrap_or(0);
+        self.held[group % HELD] = (left, keys);
+        self.answered += 1;
+        while left != 0 {
+            let i = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let to = self.waiting.count;
+            (self.waiting_orders[to], self.waiting.places[to]) = (self.orders[turn][i], group * GROUP + i);
+            self.waiting.count += 1;
+            if self.waiting.count == GROUP {
+                self.step();
             }
         }
-        self.batch.answer(answers ^ self.flip, keys);
+        // Of the keys that have no answer yet, those that came first were given to the second level.
+        let open = if self.asked.count > 0 { &self.asked } else { &self.waiting };
+        let before = if open.count > 0 { open.places[0] / GROUP } else { self.answered };
+        self.release(before);
     }
 }
 

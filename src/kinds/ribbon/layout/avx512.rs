@@ -22,6 +22,8 @@ pub(super) fn kernel<C: Coefficients>() -> Kernel<C> {
         // SAFETY: the same.
         find_hashes: |array, hashes, found, from| unsafe { find_hashes(array, hashes, found, from) },
         // SAFETY: the same.
+        find_ordered: |array, ordered, found, from| unsafe { find_ordered(array, ordered, found, from) },
+        // SAFETY: the same.
         find_ids: |array, ids, found, from| unsafe { find_ids(array, ids, found, from) },
     }
 }
@@ -168,11 +170,26 @@ fn find_hashes<C: Coefficients>(array: &Array, hashes: &[u64; GROUP], found: &mu
     if !suits(array) {
         return portable::find_hashes(array, hashes, found, from);
     }
-    // `order` and `scatter`
+    // `order`
     let hashes = hashes[from..].first_chunk().copied().unwrap_or_default();
-    let x = half_mixed::<30, 27>(load_eight(&hashes), MIX);
-    let z = half_mixed::<0, 31>(x, MIX_SCATTERED);
-    find(array, x, z, found, from);
+    find_scattered(array, half_mixed::<30, 27>(load_eight(&hashes), MIX), found, from);
+}
+
+/// [`Kernel::find_ordered`].
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn find_ordered<C: Coefficients>(array: &Array, ordered: &[u64; GROUP], found: &mut Group<C>, from: usize) {
+    if !suits(array) {
+        return portable::find_ordered(array, ordered, found, from);
+    }
+    find_scattered(array, load_eight(&ordered[from..].first_chunk().copied().unwrap_or_default()), found, from);
+}
+
+/// [`find`] for hashes: `z` follows from `x`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn find_scattered<C: Coefficients>(array: &Array, x: __m512i, found: &mut Group<C>, from: usize) {
+    // `scatter`
+    find(array, x, half_mixed::<0, 31>(x, MIX_SCATTERED), found, from);
 }
 
 /// [`Kernel::find_ids`].

@@ -83,8 +83,8 @@ impl<'a> Fingerprints<'a> {
     pub fn contains_with(&self, lookup: &Lookup, hash: u64) -> bool {
         match &lookup.0 {
             _ if self.array.shape().shards() == 0 => false,
-            Either::Narrow(kernel) => self.contains_by(kernel, hash),
-            Either::Wide(kernel) => self.contains_by(kernel, hash),
+            Either::Narrow(kernel) => self.has(kernel, order(hash)),
+            Either::Wide(kernel) => self.has(kernel, order(hash)),
         }
     }
 
@@ -96,11 +96,6 @@ impl<'a> Fingerprints<'a> {
             Either::Narrow(kernel) => self.has(kernel, x),
             Either::Wide(kernel) => self.has(kernel, x),
         }
-    }
-
-    #[inline(always)]
-    fn contains_by<C: Coefficients>(&self, kernel: &Kernel<C>, hash: u64) -> bool {
-        self.has(kernel, order(hash))
     }
 
     #[inline(always)]
@@ -133,31 +128,34 @@ impl<'a> Fingerprints<'a> {
 
     /// [`Fingerprints::contains_with`] for all keys of a batch.
     pub fn contains_many(&self, lookup: &Lookup, batch: &mut dyn Batch) {
+        self.contain_all::<false>(lookup, batch);
+    }
+
+    /// [`Fingerprints::contains_many`] for a batch whose hashes went through [`order`].
+    pub fn contains_many_ordered(&self, lookup: &Lookup, batch: &mut dyn Batch) {
+        self.contain_all::<true>(lookup, batch);
+    }
+
+    #[inline(always)]
+    fn contain_all<const ORDERED: bool>(&self, lookup: &Lookup, batch: &mut dyn Batch) {
         match &lookup.0 {
             _ if self.array.shape().shards() == 0 => ring::rolling(&mut (), 0, batch, nothing, nothing, |_, _| false),
-            Either::Narrow(kernel) => self.contain(kernel, batch),
-            Either::Wide(kernel) => self.contain(kernel, batch),
+            Either::Narrow(kernel) => self.contain::<_, ORDERED>(kernel, batch),
+            Either::Wide(kernel) => self.contain::<_, ORDERED>(kernel, batch),
         }
     }
 
-    fn contain<C: Coefficients>(&self, kernel: &Kernel<C>, batch: &mut dyn Batch) {
+    fn contain<C: Coefficients, const ORDERED: bool>(&self, kernel: &Kernel<C>, batch: &mut dyn Batch) {
         let (mut count, mut hashes) = (0, [0; GROUP]);
         let mut next = batch.next(&mut hashes);
         if next <= SOME {
-            let answer = |(i, hash): (usize, &u64)| u64::from(self.contains_by(kernel, *hash)) << i;
+            let contains = |hash: u64| self.has(kernel, if ORDERED { hash } else { order(hash) });
+            let answer = |(i, hash): (usize, &u64)| u64::from(contains(*hash)) << i;
             return batch.answer(hashes[..next].iter().enumerate().map(answer).sum(), next);
         }
-        let (mask, mut turns) = (self.mask(), Turns::new(self.array, *kernel));
+        let mut turns = Turns::new(self.array, *kernel);
         loop {
-            let mut answers = 0;
-            let find = |kernel: &Kernel<C>, array: &Array, found: &mut Group<C>, from| {
-                (kernel.find_hashes)(array, &hashes, found, from)
-            };
-            turns.turn((count, next), find, |from, [bits, _], checks| {
-                for (i, (bits, check)) in bits.iter().zip(checks).enumerate() {
-                    answers |= u64::from((bits ^ check >> self.skipped) & mask == 0) << (from + i);
-                }
-            });
+            let answers = self.turn::<_, ORDERED>(&mut turns, (count, next), &hashes);
             if count > 0 {
                 batch.answer(answers, count);
             }
@@ -165,6 +163,62 @@ impl<'a> Fingerprints<'a> {
                 return;
             }
             (count, next) = (next, batch.next(&mut hashes));
+        }
+    }
+
+    /// Answers for `count` hashes that the last turn found, and finds the `next` ones.
+    #[inline(always)]
+    fn turn<C: Coefficients, const ORDERED: bool>(
+        &self,
+        turns: &mut Turns<'a, C>,
+        (count, next): (usize, usize),
+        hashes: &[u64; GROUP],
+    ) -> u64 {
+        let (mask, mut answers) = (self.mask(), 0);
+        let find = |kernel: &Kernel<C>, array: &Array, found: &mut Group<C>, from| {
+            let find = if ORDERED { kernel.find_ordered } else { kernel.find_hashes };
+            find(array, hashes, found, from)
+        };
+        turns.turn((count, next), find, |from, [bits, _], checks| {
+            for (i, (bits, check)) in bits.iter().zip(checks).enumerate() {
+                answers |= u64::from((bits ^ check >> self.skipped) & mask == 0) << (from + i);
+            }
+        });
+        answers
+    }
+}
+
+/// Hashes on their way through a filter, for callers whose hashes come a group now and then.
+pub struct Underway<'a> {
+    filter: Fingerprints<'a>,
+    turns: EitherTurns<'a>,
+    /// How many hashes the last turn found.
+    count: usize,
+}
+
+enum EitherTurns<'a> {
+    Narrow(Turns<'a, u64>),
+    Wide(Turns<'a, u128>),
+}
+
+impl<'a> Underway<'a> {
+    /// No hashes on their way through this filter.
+    pub fn new(filter: Fingerprints<'a>, lookup: &Lookup) -> Underway<'a> {
+        let turns = match &lookup.0 {
+            Either::Narrow(kernel) => EitherTurns::Narrow(Turns::new(filter.array, *kernel)),
+            Either::Wide(kernel) => EitherTurns::Wide(Turns::new(filter.array, *kernel)),
+        };
+        Underway { filter, turns, count: 0 }
+    }
+
+    /// Answers for the hashes of the turn before, bit i being that of the i-th. Then finds the first `next` of these
+    /// hashes, which went through [`order`].
+    pub fn turn(&mut self, ordered: &[u64; GROUP], next: usize) -> u64 {
+        let sizes = (core::mem::replace(&mut self.count, next), next);
+        match &mut self.turns {
+            _ if self.filter.array.shape().shards() == 0 => 0,
+            EitherTurns::Narrow(turns) => self.filter.turn::<_, true>(turns, sizes, ordered),
+            EitherTurns::Wide(turns) => self.filter.turn::<_, true>(turns, sizes, ordered),
         }
     }
 }

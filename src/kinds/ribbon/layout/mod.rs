@@ -51,7 +51,7 @@ mod values;
 
 pub use array::Array;
 pub use equations::Equations;
-pub use fingerprints::{Fingerprints, MAX_BITS, MIN_BITS};
+pub use fingerprints::{Fingerprints, MAX_BITS, MIN_BITS, Underway};
 pub use kernel::Lookup;
 pub use row::Value;
 pub use shape::Shape;

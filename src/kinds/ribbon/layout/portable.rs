@@ -9,7 +9,7 @@ use crate::kinds::fuse::layout::{fingerprint, order, scatter};
 
 /// The inner loops of plain code.
 pub(super) fn kernel<C: Coefficients>() -> Kernel<C> {
-    Kernel { one, some, find_hashes, find_ids }
+    Kernel { one, some, find_hashes, find_ordered, find_ids }
 }
 
 #[inline(always)]
@@ -34,6 +34,12 @@ pub(super) fn find_hashes<C: Coefficients>(array: &Array, hashes: &[u64; GROUP],
     for (i, hash) in hashes.iter().enumerate().skip(from).take(SOME) {
         let x = order(*hash);
         find(array, (x, scatter(x, 0)), found, i);
+    }
+}
+
+pub(super) fn find_ordered<C: Coefficients>(array: &Array, ordered: &[u64; GROUP], found: &mut Group<C>, from: usize) {
+    for (i, x) in ordered.iter().enumerate().skip(from).take(SOME) {
+        find(array, (*x, scatter(*x, 0)), found, i);
     }
 }
 

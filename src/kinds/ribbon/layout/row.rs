@@ -15,6 +15,17 @@ pub(super) trait Coefficients: Copy + Default + Eq + BitXorAssign + Send {
     /// How many groups of eight slots the coefficients may lie in: one more than the bytes that they take.
     const GROUPS: usize = Self::WIDTH / 8 + 1;
 
+    /// These slots, moved up by eight, with a byte of slots before them. The slots here are a number of bits, one for
+    /// each coefficient.
+    fn before(self, byte: u8) -> Self;
+
+    /// These slots, moved up by one, with the lowest bit of `first` before them.
+    fn with_first(self, first: u8) -> Self;
+
+    /// The parity of the slots whose coefficient is 1, without the first coefficient: `after` begins with the slot of
+    /// the second.
+    fn parity(self, after: Self) -> u8;
+
     /// The coefficients of a scattered hash.
     fn of(z: u64) -> Self;
 
@@ -35,6 +46,21 @@ pub(super) trait Coefficients: Copy + Default + Eq + BitXorAssign + Send {
 
 impl Coefficients for u64 {
     const SIZES: Width = Width::NARROW;
+
+    #[inline(always)]
+    fn before(self, byte: u8) -> u64 {
+        self << 8 | u64::from(byte)
+    }
+
+    #[inline(always)]
+    fn with_first(self, first: u8) -> u64 {
+        self << 1 | u64::from(first & 1)
+    }
+
+    #[inline(always)]
+    fn parity(self, after: u64) -> u8 {
+        (self >> 1 & after).count_ones() as u8 & 1
+    }
 
     #[inline(always)]
     fn of(z: u64) -> u64 {
@@ -65,6 +91,22 @@ impl Coefficients for u64 {
 
 impl Coefficients for u128 {
     const SIZES: Width = Width::WIDE;
+
+    #[inline(always)]
+    fn before(self, byte: u8) -> u128 {
+        self << 8 | u128::from(byte)
+    }
+
+    #[inline(always)]
+    fn with_first(self, first: u8) -> u128 {
+        self << 1 | u128::from(first & 1)
+    }
+
+    #[inline(always)]
+    fn parity(self, after: u128) -> u8 {
+        let sums = self >> 1 & after;
+        (sums as u64 ^ (sums >> 64) as u64).count_ones() as u8 & 1
+    }
 
     /// The high half comes from a product of other bits of the hash than the low half.
     #[inline(always)]

@@ -269,7 +269,7 @@ impl<C: Coefficients, V: Value> Scratch<C, V> {
         resize(slots, length + tail + (C::GROUPS + 1) * shape.columns() as usize + size_of::<u64>())?;
         slots[length..][..list.len()].copy_from_slice(&list);
         slots[length + list.len()..][..upper.len()].copy_from_slice(&upper);
-        self.substitute(shape.columns(), slots);
+        self.substitute(shape.columns(), length, slots);
         slots.truncate(length + tail);
         Ok(())
     }
@@ -320,8 +320,15 @@ impl<C: Coefficients, V: Value> Scratch<C, V> {
     }
 
     /// Fills the slots, from the last to the first. The slot of a row gets the exclusive or of the row's value and of
-    /// what the row's other slots give, which come after it.
-    fn substitute(&self, columns: u32, slots: &mut [u8]) {
+    /// what the row's other slots give, which come after it. The slots end at the byte `end`.
+    fn substitute(&self, columns: u32, end: usize, slots: &mut [u8]) {
+        match columns {
+            1 => return self.substitute_few::<1>(end, slots),
+            2 => return self.substitute_few::<2>(end, slots),
+            3 => return self.substitute_few::<3>(end, slots),
+            4 => return self.substitute_few::<4>(end, slots),
+            _ => {}
+        }
         let columns = columns as usize;
         let System { rows, values, .. } = &self.system;
         for (slot, row) in rows.iter().enumerate().rev() {
@@ -340,6 +347,33 @@ impl<C: Coefficients, V: Value> Scratch<C, V> {
                 if let Some(bytes) = slots[group + first..].first_chunk_mut() {
                     *bytes = (u64::from_le_bytes(*bytes) | own << shift).to_le_bytes();
                 }
+            }
+        }
+    }
+
+    /// [`Scratch::substitute`] for few columns. For each column the slots that a row may reach are a number, so that no
+    /// slot is read again.
+    fn substitute_few<const COLUMNS: usize>(&self, end: usize, slots: &mut [u8]) {
+        let System { rows, values, .. } = &self.system;
+        let groups = end / COLUMNS;
+        // Bit i is that of the i-th slot after the one that is filled next. Behind the slots lies what rows read there.
+        let mut after = [C::default(); COLUMNS];
+        for (column, after) in after.iter_mut().enumerate() {
+            for group in (groups..groups + C::WIDTH / 8).rev() {
+                *after = after.before(slots.get(group * COLUMNS + column).copied().unwrap_or(0));
+            }
+        }
+        for group in (0..groups).rev() {
+            for slot in (group * 8..group * 8 + 8).rev() {
+                let row = rows.get(slot).copied().unwrap_or_default();
+                let value = values.get(slot).copied().unwrap_or_default().byte(0);
+                let is_taken = u8::from(!row.is_zero());
+                for (column, after) in after.iter_mut().enumerate() {
+                    *after = after.with_first(row.parity(*after) ^ value >> column & is_taken);
+                }
+            }
+            for (column, after) in after.iter().enumerate() {
+                slots[group * COLUMNS + column] = after.byte(0, 0);
             }
         }
     }
