@@ -13,7 +13,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .PHONY: build redis install uninstall demo clean help header symbols abi licences figures
 .PHONY: check test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis fuzz
 .PHONY: mutants planted soak soak-redis bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
-.PHONY: bench-formats bench-go bench-built bench-redis
+.PHONY: bench-formats bench-go bench-built bench-redis bench-universes
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -133,7 +133,7 @@ CRASH ?= 500
 soak: ## every number of keys built, 10^9 lookups, all rates in narrow bands, 10^8 operations a kind, filters past 2^35 bits, processes killed
 	PETAL_CRASH=$(CRASH) cargo test --locked -p petal --test crash
 	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- false_positive_rate:: conformance:: sweep::
-	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- state_machine:: ageing:: stable:: quotient:: cuckoo::
+	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- state_machine:: ageing:: stable:: quotient:: cuckoo:: exact_set::
 	tests/features.sh all
 	cargo test --locked -p petal --no-default-features --features kinds --test suite -- golden:: kernels::
 	cargo bench --locked --bench soak -- $(SOAK)
@@ -198,6 +198,10 @@ bench-built: ## kinds that are built from all keys, from C: builds and lookups; 
 	$(CC) -std=c11 -O3 -march=native -Iinclude benches/built.c -o "$(TARGET)/bench/built" \
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
 	"$(TARGET)/bench/built" $(or $(KIND),fuse)
+
+# KEYS="1e6 1e7": universes of so many keys. It takes the crate clubcard, which nothing else here is linked with.
+bench-universes: ## exact sets beside those of the crate clubcard and beside `ribbon`: bits, builds and lookups
+	cargo run --locked --release -p petal-bench --features clubcard --bin universes -- $(KEYS)
 
 # KIND=ribbon: of that kind. benches/billion.sh says what else can be chosen.
 bench-billion: ## 10^9 keys by the command in 2 GiB of memory and 16 GB of temporary disk, verified and all looked up

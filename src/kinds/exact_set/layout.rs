@@ -11,6 +11,7 @@
 
 use super::plan::{MAX_BITS, MIN_BITS, Plan, width};
 use crate::batch::ring::{Batch, GROUP};
+use crate::bits::MIX;
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::kinds::fuse::layout as mixing;
@@ -31,9 +32,19 @@ pub fn paired(hash: u64) -> u64 {
 }
 
 /// The record of a member with this hash. With [`EXCLUDED`] it is the record of an excluded key.
-#[inline]
+///
+/// This is the order of [`paired`], without a second multiplication: if the other hash of the pair is the even one, its
+/// product differs from the product of this hash by the multiplier moved up to bit [`PAIR`].
+#[inline(always)]
 pub fn order(hash: u64) -> u64 {
-    mixing::order(paired(hash))
+    let factor = hash ^ hash >> 30;
+    let product = factor.wrapping_mul(MIX);
+    let is_odd = (product ^ product >> 27) & 1;
+    // All ones if bit `PAIR` of this factor is 1, so that the factor of the other hash is less.
+    let is_less = 0_u64.wrapping_sub(factor >> PAIR & 1);
+    let difference = (MIX << PAIR ^ is_less).wrapping_sub(is_less);
+    let product = product.wrapping_add(difference & 0_u64.wrapping_sub(is_odd));
+    product ^ product >> 27
 }
 
 /// The two hashes whose record this is.
@@ -48,7 +59,7 @@ pub fn hashes_of(record: u64) -> [u64; 2] {
 const INVERSE: u64 = {
     let (mut inverse, mut step) = (1_u64, 0);
     while step < 6 {
-        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(crate::bits::MIX.wrapping_mul(inverse)));
+        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(MIX.wrapping_mul(inverse)));
         step += 1;
     }
     inverse
@@ -274,6 +285,13 @@ impl Batch for Ordered<'_> {
 /// How many groups of answers wait at most for keys that are asked for in the second level.
 const HELD: usize = 16;
 
+/// From so many keys on that pass, a whole group of keys is asked for in the second level. Keys of other groups are
+/// gathered.
+const MANY: u32 = GROUP as u32 / 2;
+
+/// So few keys are looked up one by one.
+const FEW: usize = 8;
+
 /// A batch between the caller and the first level. Keys that pass that level are gathered, and a group of them goes to
 /// the second level at once. The answers of a group of the caller's keys go on when all of them are known.
 struct Passing<'a, 'b> {
@@ -291,11 +309,11 @@ struct Passing<'a, 'b> {
     released: usize,
     /// The answers of groups that were answered by the first level, and how many keys these groups have.
     held: [(u64, usize); HELD],
-    /// Keys that wait for the second level, and those that it was given with its last turn.
+    /// Keys that were gathered, and their orders.
     waiting: Places,
-    asked: Places,
-    /// The orders of the keys that wait.
     waiting_orders: [u64; GROUP],
+    /// What the second level was given with its last turn.
+    asked: Asked,
 }
 
 /// The places of some keys among those of the batch, in order: the number of a key's group times [`GROUP`], and the
@@ -303,6 +321,14 @@ struct Passing<'a, 'b> {
 struct Places {
     count: usize,
     places: [usize; GROUP],
+}
+
+/// What the second level was given.
+enum Asked {
+    Nothing,
+    /// All keys of the group with this number.
+    Group(usize),
+    Gathered(Places),
 }
 
 impl<'a, 'b> Passing<'a, 'b> {
@@ -319,8 +345,25 @@ impl<'a, 'b> Passing<'a, 'b> {
             released: 0,
             held: [(0, 0); HELD],
             waiting: Places { count: 0, places: [0; GROUP] },
-            asked: Places { count: 0, places: [0; GROUP] },
             waiting_orders: [0; GROUP],
+            asked: Asked::Nothing,
+        }
+    }
+
+    /// Gives the second level these keys, as many as `count`, and takes the answers of those that it was given last.
+    #[inline(always)]
+    fn step(&mut self, orders: &[u64; GROUP], count: usize, next: Asked) {
+        let (second, lookup) = (self.second, &self.lookup);
+        let underway = self.underway.get_or_insert_with(|| Underway::new(second, lookup));
+        let answers = underway.turn(orders, count);
+        match core::mem::replace(&mut self.asked, next) {
+            Asked::Nothing => {}
+            Asked::Group(group) => self.held[group % HELD].0 &= answers,
+            Asked::Gathered(Places { count, places }) => {
+                for (i, place) in places[..count].iter().enumerate() {
+                    self.note(*place, answers >> i & 1 == 1);
+                }
+            }
         }
     }
 
@@ -330,31 +373,10 @@ impl<'a, 'b> Passing<'a, 'b> {
         self.held[place / GROUP % HELD].0 ^= u64::from(!is_stored) << (place % GROUP);
     }
 
-    /// Takes the answers of the keys that the second level was given last, and gives it those that wait.
-    fn step(&mut self) {
-        let (second, lookup) = (self.second, &self.lookup);
-        let underway = self.underway.get_or_insert_with(|| Underway::new(second, lookup));
-        let answers = underway.turn(&self.waiting_orders, self.waiting.count);
-        for i in 0..self.asked.count {
-            self.note(self.asked.places[i], answers >> i & 1 == 1);
-        }
-        self.asked.count = self.waiting.count;
-        self.asked.places = self.waiting.places;
-        self.waiting.count = 0;
-    }
-
-    /// Gets the answers of all keys that passed.
-    fn settle(&mut self) {
-        if self.asked.count == 0 && self.waiting.count <= FEW {
-            for i in 0..self.waiting.count {
-                let is_stored = self.second.contains_ordered(&self.lookup, self.waiting_orders[i]);
-                self.note(self.waiting.places[i], is_stored);
-            }
-            self.waiting.count = 0;
-        }
-        while self.asked.count + self.waiting.count > 0 {
-            self.step();
-        }
+    /// Gives the second level the keys that were gathered.
+    fn ask_gathered(&mut self) {
+        let (orders, count) = (self.waiting_orders, core::mem::take(&mut self.waiting.count));
+        self.step(&orders, count, Asked::Gathered(Places { count, places: self.waiting.places }));
     }
 
     /// Gives the caller the answers of all groups before this one.
@@ -368,13 +390,19 @@ impl<'a, 'b> Passing<'a, 'b> {
 
     /// Gives the caller the answers that are left.
     fn finish(&mut self) {
-        self.settle();
+        if self.waiting.count > FEW {
+            self.ask_gathered();
+        }
+        for i in 0..core::mem::take(&mut self.waiting.count) {
+            let is_stored = self.second.contains_ordered(&self.lookup, self.waiting_orders[i]);
+            self.note(self.waiting.places[i], is_stored);
+        }
+        if !matches!(self.asked, Asked::Nothing) {
+            self.step(&[0; GROUP], 0, Asked::Nothing);
+        }
         self.release(self.answered);
     }
 }
-
-/// So few keys are looked up one by one.
-const FEW: usize = 8;
 
 impl Batch for Passing<'_, '_> {
     fn keys(&self) -> usize {
@@ -402,6 +430,11 @@ impl Batch for Passing<'_, '_> {
         let mut left = answers & u64::MAX.checked_shr((GROUP - keys) as u32).unwrap_or(0);
         self.held[group % HELD] = (left, keys);
         self.answered += 1;
+        if left.count_ones() >= MANY {
+            let orders = self.orders[turn];
+            self.step(&orders, keys, Asked::Group(group));
+            left = 0;
+        }
         while left != 0 {
             let i = left.trailing_zeros() as usize;
             left &= left - 1;
@@ -409,13 +442,16 @@ impl Batch for Passing<'_, '_> {
             (self.waiting_orders[to], self.waiting.places[to]) = (self.orders[turn][i], group * GROUP + i);
             self.waiting.count += 1;
             if self.waiting.count == GROUP {
-                self.step();
+                self.ask_gathered();
             }
         }
-        // Of the keys that have no answer yet, those that came first were given to the second level.
-        let open = if self.asked.count > 0 { &self.asked } else { &self.waiting };
-        let before = if open.count > 0 { open.places[0] / GROUP } else { self.answered };
-        self.release(before);
+        let asked = match &self.asked {
+            Asked::Nothing => self.answered,
+            Asked::Group(group) => *group,
+            Asked::Gathered(places) => places.places[0] / GROUP,
+        };
+        let waiting = if self.waiting.count > 0 { self.waiting.places[0] / GROUP } else { self.answered };
+        self.release(asked.min(waiting));
     }
 }
 
