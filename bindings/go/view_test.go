@@ -368,7 +368,9 @@ func TestViewOfExactParts(t *testing.T) {
 		spec := Spec{Kind: "exact_set", Parameters: map[string]string{"partition_prefix_bytes": prefix}}
 		b := must(NewBuilder(spec, nil))
 		keyOf := func(partition, i int) string { return fmt.Sprintf("%02d:%06d", partition, i) }
-		sizes := []struct{ members, excluded int }{{300, 20_000}, {0, 900}, {800, 0}, {5000, 60}, {1000, 1000}, {1, 0}, {0, 1}}
+		sizes := []struct{ members, excluded int }{
+			{300, 20_000}, {0, 900}, {800, 0}, {5000, 60}, {1000, 1000}, {1, 0}, {0, 1},
+		}
 		var old *Filter
 		for shift := range 3 {
 			if old != nil {

@@ -278,8 +278,8 @@ impl Builder {
         }
     }
 
-    /// Says that the excluded keys are a whole universe: those that are members too are members. Holds until the builder
-    /// has made its filter.
+    /// Says that the excluded keys are a whole universe: those that are members too are members. That holds until the
+    /// builder has made its filter.
     ///
     /// If the hash of a member is that of another key, which is excluded, this call hides the contradiction, and the
     /// filter contains both keys. In 10^9 keys, that happens with a probability of some 5 % at most.

@@ -411,11 +411,21 @@ pub struct Build {
     pub exclude: Vec<PathBuf>,
     /// A file with all keys that will be asked for, of which some are in the filter; may be given more than once. The
     /// filter gives no false answer for any of them. The kind is exact_set.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["counts", "format", "exclude"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["counts", "format", "exclude"]
+    )]
     pub universe: Vec<PathBuf>,
     /// The first N bytes of a key, such as its issuer, are its partition. Each partition is stored as suits its share
     /// of members. The kind is exact_set.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64), conflicts_with_all = ["format", "counts"])]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=64),
+        conflicts_with_all = ["format", "counts"]
+    )]
     pub partition_prefix: Option<u64>,
     /// Brings a filter of the kind exact_set up to date: the new filter is the old one and, after it, what changes. A
     /// delta of both is then as small as the change.
