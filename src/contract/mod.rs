@@ -19,6 +19,7 @@ mod in_place;
 pub mod key_shape;
 mod map_kind;
 mod pairs;
+mod parts;
 mod row;
 mod sizes;
 mod sketch_kind;
@@ -37,9 +38,10 @@ pub use facets::{
 pub(crate) use facets::{facets, one_by_one};
 pub use map_kind::{MapKind, VALUE_BITS};
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
-pub use row::{Handle, InBytes, Joined, Overfill, Parts, Row, Sizes, Structure, Window};
+pub use row::{Handle, InBytes, Joined, Overfill, Row, Sizes, Structure, Window};
 
 pub use pairs::{ListedValue, Pair, Presence, ValueListing};
+pub use parts::Parts;
 pub use sketch_kind::{KeyListing, Listed, Listing, SketchKind};
 pub(crate) use sketch_kind::{add_one, add_pair, listing};
 
