@@ -78,12 +78,20 @@ impl Choice {
                 sum.saturating_add(cost(*counts, rest).min(*listed).saturating_mul(*times)).min(NEVER_EVER)
             })
         };
-        // Nobody wants to hear that all keys of unknown partitions are members.
-        let possible = (0..CLASSES as u8).filter(|class| *class != ALWAYS && allowed[usize::from(*class)]);
-        let Some(rest) = possible.min_by_key(|class| all(*class)) else {
-            return Err(none());
+        // Keys of unknown partitions are as strangers of the rest. Nobody wants to hear that all of these are members,
+        // and that nearly all are has to save more than a sixteenth of the bits.
+        let least = |is_inverted: bool| {
+            let possible = (0..CLASSES as u8).filter(|class| *class != ALWAYS && allowed[usize::from(*class)]);
+            let of_side = possible.filter(|class| of_class(*class).is_some_and(|(side, _)| side) == is_inverted);
+            of_side.map(|class| (all(class), class)).min_by_key(|(bits, _)| *bits)
         };
-        if all(rest) >= NEVER_EVER {
+        let rest = match (least(false), least(true)) {
+            (Some((bits, class)), Some((inverted, _))) if inverted >= bits - bits / 16 => (bits, class),
+            (Some(least), None) | (_, Some(least)) => least,
+            (None, None) => return Err(none()),
+        };
+        let (bits, rest) = rest;
+        if bits >= NEVER_EVER {
             return Err(none());
         }
         let of = |best: &Best, counts: Counts| {
@@ -186,11 +194,11 @@ mod tests {
 
     #[test]
     fn partitions_take_what_suits_them() {
-        let all = [(10, 100_000), (100_000, 300_000), (300_000, 50), (40_000, 0), (0, 90_000)];
+        let all = [(10, 100_000), (100_000, 300_000), (300_000, 50), (40_000, 0), (0, 9_000_000)];
         let choice = chosen(&all);
         let side = |counts| of_class(choice.class(counts)).map(|(is_inverted, _)| is_inverted);
         assert_eq!([side((100_000, 300_000)), side((300_000, 50))], [Some(false), Some(true)]);
-        assert_eq!([choice.class((40_000, 0)), choice.class((0, 90_000))], [ALWAYS, NEVER]);
+        assert_eq!([choice.class((40_000, 0)), choice.class((0, 9_000_000))], [ALWAYS, NEVER]);
         // Ten members in 100,000 keys would take a set of their own, at some 16 bits each. That is less than other sets
         // would take.
         assert_eq!(of_class(choice.class((10, 100_000))).map(|(is_inverted, _)| is_inverted), Some(false));
