@@ -24,7 +24,7 @@ mod sizes;
 mod sketch_kind;
 
 pub(crate) use crate::batch::records::PIECE;
-pub use crate::batch::records::{Counted, Entry, Records};
+pub use crate::batch::records::{Counted, Entry, Records, Weighted};
 pub use crate::batch::workers::Work;
 pub(crate) use base::check_compatible;
 pub use build::{Build, Built, PROGRESS_INTERVAL, Progress};
@@ -37,7 +37,7 @@ pub use facets::{
 pub(crate) use facets::{facets, one_by_one};
 pub use map_kind::{MapKind, VALUE_BITS};
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
-pub use row::{Handle, InBytes, Joined, Overfill, Row, Sizes, Structure, Window};
+pub use row::{Handle, InBytes, Joined, Others, Overfill, Row, Sizes, Structure, Window};
 
 pub use pairs::{ListedValue, Pair, Presence, ValueListing};
 pub use sketch_kind::{KeyListing, Listed, Listing, SketchKind};

@@ -117,6 +117,23 @@ pub struct Row {
     /// payload of a geometry holds. The order of such a kind ([`Structure::StaticFilter`]) leaves the lowest bit of a
     /// record 0. The record of an excluded key has 1 there.
     pub excludes: Option<fn(&Geometry, &[AtomicU64]) -> u64>,
+    /// Whether the kind's builders take frequent strangers too: keys that are no members, with weights.
+    pub takes_frequent: bool,
+    /// For a kind that takes excluded keys or frequent strangers: the geometry to expect of a spec with such others, and
+    /// the rate of false answers among the lookups that the request is about.
+    pub knowing: Option<Knowing>,
+}
+
+/// The geometry to expect of a spec whose builder is told of others, and a rate: [`Row::knowing`].
+pub type Knowing = fn(&Spec, Size, &Others) -> Result<(Geometry, f64)>;
+
+/// Keys that are no members, of which a builder is told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Others {
+    /// How many they are.
+    pub keys: u64,
+    /// The share that they are of all lookups of absent keys.
+    pub share: f64,
 }
 
 /// The value that an old value of a key, or `None`, and a put value join to: [`Row::joined`].
@@ -315,6 +332,8 @@ impl Row {
         window: None,
         universe: None,
         excludes: None,
+        takes_frequent: false,
+        knowing: None,
     };
 
     /// The capabilities of a filter of this geometry in memory of its own.

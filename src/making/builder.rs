@@ -9,7 +9,7 @@ use super::progress::Steps;
 use super::{create, payload};
 use crate::batch::keys::Keys;
 use crate::batch::ring::{GROUP, Taken};
-use crate::contract::{Built, Capabilities, Handle, Progress, Records, Row, Structure, one_by_one};
+use crate::contract::{Built, Capabilities, Handle, Progress, Records, Row, Structure, Weighted, one_by_one};
 #[cfg(doc)]
 use crate::error::Status;
 use crate::error::{Result, error};
@@ -46,14 +46,17 @@ pub struct BuilderOptions {
 
 /// Collects keys; [`Builder::finish`] makes the filter.
 pub struct Builder {
-    spec: Spec,
-    hasher: Hasher,
+    pub(super) spec: Spec,
+    pub(super) hasher: Hasher,
     /// The function that hashes pass before they are sorted, if the kind has one.
-    order: Option<fn(u64) -> u64>,
+    pub(super) order: Option<fn(u64) -> u64>,
     hashes: Offered,
+    /// The frequent strangers, if the kind takes any.
+    pub(super) frequent: Option<Collector<Weighted>>,
     /// How many of the hashes that were offered are those of excluded keys.
     excluded: u64,
     sizes: Sizes,
+    /// The memory limit of the members' hashes.
     memory_limit: Option<u64>,
     threads: usize,
     progress: Option<Box<Progress>>,
@@ -96,9 +99,17 @@ impl Builder {
         create::geometry(&Spec { capacity, ..*spec })?;
         let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
         let hasher = row.hasher(spec)?;
-        let hashes = Offered::new(row, CollectorOptions { memory_limit, temporary_directory, threads })?;
+        let options = CollectorOptions { memory_limit, temporary_directory, threads };
+        // Members and frequent strangers have half of the memory each.
+        let (parts, frequent) = match row.takes_frequent {
+            true => (2, Some(Collector::with_part(options.clone(), 2)?)),
+            false => (1, None),
+        };
+        let hashes = Offered::new(row, options, parts)?;
         let sizes = Sizes::default();
-        Ok(Builder { spec: *spec, hasher, order, hashes, excluded: 0, sizes, memory_limit, threads, progress })
+        let memory_limit = memory_limit.map(|limit| limit / parts);
+        let spec = *spec;
+        Ok(Builder { spec, hasher, order, hashes, frequent, excluded: 0, sizes, memory_limit, threads, progress })
     }
 
     /// How many keys were added, without those that were excluded.
@@ -313,6 +324,7 @@ impl Builder {
 
     fn clear(&mut self) {
         self.hashes.clear();
+        self.frequent.iter_mut().for_each(Collector::clear);
         self.excluded = 0;
     }
 
@@ -329,9 +341,12 @@ impl Builder {
         let Structure::StaticFilter { build, .. } = row.structure else {
             return insert_all(&self.spec, row, &mut self.sizes, hashes, added, progress);
         };
-        let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
+        let frequent_work = self.frequent.as_ref().map_or(0, |frequent| frequent.work() + frequent.kept());
+        let mut steps = Steps::new(progress, hashes.work() + hashes.kept() + frequent_work);
         // The other half of the memory is for making the payload.
-        let hashes = hashes.finish(self.memory_limit.unwrap_or(0) / 2, &mut steps)?;
+        let leave = self.memory_limit.unwrap_or(0) / 2;
+        let hashes = hashes.finish(leave, &mut steps)?;
+        let frequent = self.frequent.as_mut().map(|frequent| frequent.finish(leave, &mut steps)).transpose()?;
         // Filters that merge keep the geometry that the spec asked for. Other filters get the geometry that their keys
         // need.
         let capacity = match self.spec.capacity {
@@ -339,12 +354,13 @@ impl Builder {
             _ => hashes.count().max(1),
         };
         let spec = &Spec { capacity, ..self.spec };
-        let Built { geometry, words } = payload::build(build, row, spec, &hashes, self.threads, &mut steps)?;
+        let Built { geometry, words } =
+            payload::build(build, row, spec, &hashes, frequent.as_ref(), self.threads, &mut steps)?;
         // Excluded keys are records too, but the filter holds its members.
         let capacity = row.excludes.map_or(capacity, |members| members(&geometry, words.shared()).max(1));
         let spec = &Spec { capacity, ..self.spec };
         let mut base = create::base(row, spec, geometry, |_| Ok(words))?;
-        if spec.false_positive_rate == 0.0 && spec.bits == 0 {
+        if spec.false_positive_rate == 0.0 && spec.bits == 0 && !row.takes_frequent {
             // The spec asked for no rate, but a parameter may have given one.
             base.promise((row.false_positive_rate)(&geometry, spec.capacity));
         }

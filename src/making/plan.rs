@@ -1,11 +1,11 @@
 //! Which kind should a filter have, and which size? Every kind is asked, and each either fits or says why it does not.
 
-use crate::contract::{Capabilities, Row};
+use crate::contract::{Capabilities, Others, Row};
 use crate::error::{Error, Result, error};
 use crate::kinds::registry::FILTERS;
 use crate::making::builder::COPY_PLACES;
 use crate::making::create::create;
-use crate::spec::{KindId, Setting, Spec, check_rate};
+use crate::spec::{KindId, Number, Setting, Spec, check_rate};
 use core::cmp::Ordering;
 
 /// What the caller wants: keys, and a false-positive rate or a memory.
@@ -20,9 +20,15 @@ pub struct Request {
     pub capabilities: Capabilities,
     /// Whether all keys are known before the first lookup, so that kinds which cannot insert are proposed too.
     pub is_static: bool,
-    /// The number below which all keys are, if keys are integers, at least `keys`. Then kinds that have a bit for each
-    /// such integer are proposed. 0 is unknown.
+    /// How many keys there are in all, members and others, at least `keys`, if all keys that are asked for are known.
+    /// Kinds that have a bit for each integer below this number are proposed then. If keys are static, kinds that
+    /// exclude the other keys make no error. 0 is unknown.
     pub universe: u64,
+    /// The share of all lookups of absent keys, from 0 to 1, that asks for frequent strangers: as many keys as
+    /// `strangers` says, which are known. Kinds that take such keys have that share of lookups in their rate.
+    pub frequent: f64,
+    /// How many frequent strangers there are; 0 is as many as `keys`.
+    pub strangers: u64,
     /// How often each key comes at most, if keys are counted. Kinds that count have room for that, or say why not. 0
     /// counts as 1.
     pub times: u64,
@@ -87,6 +93,14 @@ pub fn plan(request: &Request) -> Result<[Proposal; FILTERS_COUNT]> {
         Goal::Memory(_) => {}
     }
     let Request { keys, universe, .. } = *request;
+    if !(0.0..=1.0).contains(&request.frequent) {
+        let share = Number(request.frequent);
+        return Err(error!(OutOfRange, "frequent = {share} is not a share from 0 to 1"));
+    }
+    if request.strangers != 0 && request.frequent == 0.0 {
+        let strangers = request.strangers;
+        return Err(error!(Contradiction, "strangers = {strangers} have no share of lookups: set frequent"));
+    }
     if universe != 0 && keys > universe {
         return Err(error!(OutOfRange, "keys = {keys} are more than the universe = {universe} has"));
     }
@@ -130,6 +144,9 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
     let keys = request.keys.max(1);
     if row.universe.is_some() {
         return in_universe(row, request, keys);
+    }
+    if let Some(others) = others(row, request, keys) {
+        return knowing(row, request, keys, others);
     }
     let find = |setting| match request.goal {
         Goal::FalsePositiveRate(rate) => fit(row, request, (keys, setting), rate),
@@ -220,6 +237,64 @@ fn in_universe(row: &Row, request: &Request, keys: u64) -> Result<Fit> {
             Err(error!(TooLarge, "{} of universe = {universe} does not fit into memory = {bytes} bytes", row.name))
         }
         _ => Ok(fit),
+    }
+}
+
+/// How many keys that are no members a kind knows that takes such, if the request has any.
+fn others(row: &Row, request: &Request, keys: u64) -> Option<Others> {
+    match request {
+        Request { universe, .. } if row.excludes.is_some() && *universe > 0 => {
+            Some(Others { keys: universe - keys.min(*universe), share: 1.0 })
+        }
+        Request { frequent, strangers, .. } if row.takes_frequent && *frequent > 0.0 => {
+            Some(Others { keys: if *strangers == 0 { keys } else { *strangers }, share: *frequent })
+        }
+        _ => None,
+    }
+}
+
+/// A kind that knows keys that are no members.
+fn knowing(row: &Row, request: &Request, keys: u64, others: Others) -> Result<Fit> {
+    let known = row.knowing.ok_or(crate::Status::Internal)?;
+    let spec = Spec { kind: Some(row.kind), capacity: keys, ..Spec::default() };
+    let each = size_of::<u64>() as u64 * if row.takes_frequent { 3 } else { 2 };
+    let fit = |spec: &Spec| -> Result<(u64, Fit)> {
+        let (geometry, false_positive_rate) = known(spec, row.size_of(spec)?, &others)?;
+        let payload_bytes = row.most_bytes.map_or(geometry.payload_bytes, |most| most(&geometry, keys));
+        let collected = keys.saturating_mul(size_of::<u64>() as u64).saturating_add(others.keys.saturating_mul(each));
+        let fit = Fit {
+            bits_per_key: geometry.bits as f64 / keys as f64,
+            bytes: crate::format::image_bytes(payload_bytes).unwrap_or(u64::MAX),
+            false_positive_rate,
+            lines_per_lookup: (row.lines_per_lookup)(&geometry),
+            build_memory: (row.build_memory)(keys).saturating_add(collected),
+            setting: None,
+        };
+        Ok((geometry.bits, fit))
+    };
+    let most = match request.goal {
+        // A kind without an error for the keys that are known keeps every rate.
+        Goal::FalsePositiveRate(_) if row.excludes.is_some() => return fit(&spec).map(|(_, fit)| fit),
+        Goal::FalsePositiveRate(rate) => {
+            return fit(&Spec { false_positive_rate: rate, ..spec }).map(|(_, fit)| fit);
+        }
+        Goal::Memory(most) => most,
+    };
+    // What is around a payload, and the room that a payload may take beyond what is expected, come off the bits.
+    let mut asked = most.saturating_mul(8);
+    loop {
+        let (bits, fit) = fit(&Spec { bits: asked, ..spec }).map_err(|_| too_small(row, keys, most))?;
+        let over = fit.bytes.saturating_sub(most);
+        if over == 0 {
+            return Ok(fit);
+        }
+        asked = match bits <= asked {
+            true => bits.saturating_sub(over.saturating_mul(8)),
+            false => 0,
+        };
+        if asked == 0 {
+            return Err(too_small(row, keys, most));
+        }
     }
 }
 

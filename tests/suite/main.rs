@@ -72,6 +72,7 @@ mod soak;
 mod specification;
 mod spectral;
 mod stable;
+mod stacked;
 mod state_machine;
 mod aleph;
 mod taffy;

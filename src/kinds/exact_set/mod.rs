@@ -52,6 +52,13 @@ pub const ROW: Row = Row {
         order,
     },
     excludes: Some(|geometry, words| Shape::of(geometry, words).map_or(0, |shape| shape.members())),
+    // No key of the universe gets a false answer, whatever rate or memory was asked for.
+    knowing: Some(|spec, size, others| {
+        let (members, allowed) = (size.capacity(), spec.allowed(&FINGERPRINT_BITS)?);
+        let plan = sizing::smallest(members, others.keys, allowed, 1.0).ok_or_else(|| size.too_large())?;
+        let geometry = Shape::expected(&plan).and_then(|shape| shape.geometry());
+        Ok((geometry.ok_or_else(|| size.too_large())?, 0.0))
+    }),
     sizes: Sizes::ByKeys,
     hashes: (1, 1),
     geometry: |spec, size| {

@@ -44,5 +44,14 @@ pub fn files() -> Result<Vec<Generated>, String> {
 /// What `petal plan --keys 1M --plot FILE` draws, with `--static` or without, of kinds that can do something.
 fn rates(capabilities: Capabilities, is_static: bool) -> Result<String, String> {
     let goal = Goal::FalsePositiveRate(petal::DEFAULT_FALSE_POSITIVE_RATE);
-    petal_cli::plot::svg(&Request { keys: 1_000_000, goal, capabilities, is_static, universe: 0, times: 0 })
+    petal_cli::plot::svg(&Request {
+        keys: 1_000_000,
+        goal,
+        capabilities,
+        is_static,
+        universe: 0,
+        frequent: 0.0,
+        strangers: 0,
+        times: 0,
+    })
 }
