@@ -120,7 +120,7 @@ pub struct Row {
     /// Whether the kind's builders take frequent strangers too: keys that are no members, with weights.
     pub takes_frequent: bool,
     /// For a kind that takes excluded keys or frequent strangers: the geometry to expect of a spec with such others, and
-    /// the rate of false answers among the lookups that the request is about.
+    /// a rate. With excluded keys it is their rate; with frequent strangers that of all lookups of absent keys.
     pub knowing: Option<Knowing>,
 }
 

@@ -45,6 +45,7 @@ mod in_place;
 mod indexes;
 mod interop;
 mod kernels;
+mod known;
 mod kept;
 mod layered;
 mod map_changes;

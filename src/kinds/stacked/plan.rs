@@ -97,6 +97,11 @@ impl Stack {
         share * self.frequent_rate() + (1.0 - share) * self.stranger_rate()
     }
 
+    /// [`Stack::rate`] in a filter of so many members, of which other keys may have the hash.
+    pub fn rate_among(&self, share: f64, members: u64) -> f64 {
+        share * self.frequent_rate() + (1.0 - share) * self.rate_with(members)
+    }
+
     /// The exact rate for keys that are neither members nor frequent strangers, in a filter of so many members. Such a
     /// key may have the hash of a member.
     pub fn rate_with(&self, members: u64) -> f64 {

@@ -2,8 +2,8 @@
 //!
 //! Deeds, Hentschel and Idreos, "Stacked Filters: Learning to Filter by Structure", 2020, section 4. Of n members and m
 //! frequent strangers, and levels of b1, b2, ... bits, the levels of members have n, n 2^-b2, n 2^-(b2 + b4), ... keys,
-//! and the levels of strangers m 2^-b1, m 2^-(b1 + b3), ... keys. If the frequent strangers are a share s of all lookups
-//! of absent keys, the share of false answers is s 2^-(b1 + b3 + ...) + (1 - s) U, where U is the rate of other keys
+//! and the levels of strangers m 2^-b1, m 2^-(b1 + b3), ... keys. If a share s of all lookups of absent keys asks for the
+//! frequent strangers, the share of false answers is s 2^-(b1 + b3 + ...) + (1 - s) U, where U is the rate of other keys
 //! ([`Stack::stranger_rate`]). Bits of a level are whole numbers, so all stacks are tried that can be the best one.
 
 use super::layout::HEAD_BITS;
@@ -57,7 +57,8 @@ pub fn passing(keys: u64, bits: u64) -> u64 {
 /// The plan that a size asks for, in at most `room` bits with the head.
 ///
 /// # Errors
-/// [`Status::Contradiction`](crate::Status::Contradiction) for too few bits; [`Status::TooLarge`](crate::Status::TooLarge).
+/// [`Status::Contradiction`](crate::Status::Contradiction) for too few bits, and
+/// [`Status::TooLarge`](crate::Status::TooLarge) for a rate that is too low.
 pub fn plan(members: u64, choices: &[Known], size: Size, room: u64) -> Result<Plan> {
     match size {
         Size::Exact { bits, .. } => {
@@ -202,7 +203,7 @@ impl Search<'_> {
 
     /// Takes a stack as the best one if it keeps the rate.
     fn offer(&mut self, state: &State) -> bool {
-        let keeps = state.stack.rate(self.known.share) <= self.rate;
+        let keeps = state.stack.rate_among(self.known.share, self.members) <= self.rate;
         if keeps {
             *self.best = Some(Plan { stack: state.stack, known: self.known, bits: state.bits });
         }

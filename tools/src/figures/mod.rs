@@ -4,6 +4,7 @@ mod bits;
 mod growing;
 mod image;
 mod kinds;
+mod known;
 mod layouts;
 mod modules;
 mod remembered;
@@ -30,6 +31,7 @@ pub fn files() -> Result<Vec<Generated>, String> {
         ("docs/figures/forgetting.svg".to_owned(), kinds::forgetting()),
         ("docs/figures/growing.svg".to_owned(), growing::draw().map_err(|error| error.to_string())?),
         ("docs/figures/remembered.svg".to_owned(), remembered::draw().map_err(|error| error.to_string())?),
+        ("docs/figures/known.svg".to_owned(), known::draw().map_err(|error| error.to_string())?),
         ("docs/figures/modules.svg".to_owned(), modules::draw(&crate::root())?),
         ("docs/figures/rates.svg".to_owned(), rates(Capabilities::NONE, true)?),
         ("docs/figures/removing-rates.svg".to_owned(), rates(Capabilities::REMOVE, false)?),
