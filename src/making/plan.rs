@@ -150,7 +150,7 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
     }
     let find = |setting| match request.goal {
         Goal::FalsePositiveRate(rate) => fit(row, request, (keys, setting), rate),
-        Goal::Memory(bytes) => in_memory(row, request, (keys, setting), bytes),
+        Goal::Memory(bytes) => in_memory(row, keys, bytes, |rate| fit(row, request, (keys, setting), rate)),
     };
     let plain = find(None);
     let Some((parameter, value)) = row.alternative else { return plain };
@@ -258,51 +258,37 @@ fn knowing(row: &Row, request: &Request, keys: u64, others: Others) -> Result<Fi
     let known = row.knowing.ok_or(crate::Status::Internal)?;
     let spec = Spec { kind: Some(row.kind), capacity: keys, ..Spec::default() };
     let each = size_of::<u64>() as u64 * if row.takes_frequent { 3 } else { 2 };
-    let fit = |spec: &Spec| -> Result<(u64, Fit)> {
+    let fit = |spec: &Spec| -> Result<Fit> {
         let (geometry, false_positive_rate) = known(spec, row.size_of(spec)?, &others)?;
         let payload_bytes = row.most_bytes.map_or(geometry.payload_bytes, |most| most(&geometry, keys));
         let collected = keys.saturating_mul(size_of::<u64>() as u64).saturating_add(others.keys.saturating_mul(each));
-        let fit = Fit {
+        Ok(Fit {
             bits_per_key: geometry.bits as f64 / keys as f64,
             bytes: crate::format::image_bytes(payload_bytes).unwrap_or(u64::MAX),
             false_positive_rate,
             lines_per_lookup: (row.lines_per_lookup)(&geometry),
             build_memory: (row.build_memory)(keys).saturating_add(collected),
             setting: None,
-        };
-        Ok((geometry.bits, fit))
+        })
     };
-    let most = match request.goal {
-        // A kind without an error for the keys that are known keeps every rate.
-        Goal::FalsePositiveRate(_) if row.excludes.is_some() => return fit(&spec).map(|(_, fit)| fit),
-        Goal::FalsePositiveRate(rate) => {
-            return fit(&Spec { false_positive_rate: rate, ..spec }).map(|(_, fit)| fit);
-        }
-        Goal::Memory(most) => most,
-    };
-    // What is around a payload, and the room that a payload may take beyond what is expected, come off the bits.
-    let mut asked = most.saturating_mul(8);
-    loop {
-        let (bits, fit) = fit(&Spec { bits: asked, ..spec }).map_err(|_| too_small(row, keys, most))?;
-        let over = fit.bytes.saturating_sub(most);
-        if over == 0 {
-            return Ok(fit);
-        }
-        asked = match bits <= asked {
-            true => bits.saturating_sub(over.saturating_mul(8)),
-            false => 0,
-        };
-        if asked == 0 {
-            return Err(too_small(row, keys, most));
+    match request.goal {
+        // A kind without an error for the keys that are known keeps every rate, and has one size.
+        Goal::FalsePositiveRate(_) if row.excludes.is_some() => fit(&spec),
+        Goal::Memory(most) if row.excludes.is_some() => match fit(&spec)? {
+            fit if fit.bytes <= most => Ok(fit),
+            _ => Err(too_small(row, keys, most)),
+        },
+        Goal::FalsePositiveRate(false_positive_rate) => fit(&Spec { false_positive_rate, ..spec }),
+        Goal::Memory(most) => {
+            in_memory(row, keys, most, |false_positive_rate| fit(&Spec { false_positive_rate, ..spec }))
         }
     }
 }
 
 /// The lowest rate whose filter fits into `bytes`, by bisection over the rate's logarithm: a filter with a lower rate
 /// is never smaller.
-fn in_memory(row: &Row, request: &Request, (keys, setting): (u64, Option<Setting>), bytes: u64) -> Result<Fit> {
-    let fits =
-        |exponent: f64| fit(row, request, (keys, setting), exponent.exp2()).ok().filter(|fit| fit.bytes <= bytes);
+fn in_memory(row: &Row, keys: u64, bytes: u64, fit: impl Fn(f64) -> Result<Fit>) -> Result<Fit> {
+    let fits = |exponent: f64| fit(exponent.exp2()).ok().filter(|fit| fit.bytes <= bytes);
     // The search goes from a rate of nearly one, which takes the smallest filter, down to 2^-64.
     let (mut worse, mut better) = (-1e-9, -64.0);
     let mut best = fits(worse).ok_or_else(|| too_small(row, keys, bytes))?;
