@@ -271,6 +271,11 @@ fn knowing(row: &Row, request: &Request, keys: u64, others: Others) -> Result<Fi
             setting: None,
         })
     };
+    let at = |rate: f64| {
+        let mut asked = spec;
+        asked.false_positive_rate = rate;
+        fit(&asked)
+    };
     match request.goal {
         // A kind without an error for the keys that are known keeps every rate, and has one size.
         Goal::FalsePositiveRate(_) if row.excludes.is_some() => fit(&spec),
@@ -278,10 +283,8 @@ fn knowing(row: &Row, request: &Request, keys: u64, others: Others) -> Result<Fi
             fit if fit.bytes <= most => Ok(fit),
             _ => Err(too_small(row, keys, most)),
         },
-        Goal::FalsePositiveRate(false_positive_rate) => fit(&Spec { false_positive_rate, ..spec }),
-        Goal::Memory(most) => {
-            in_memory(row, keys, most, |false_positive_rate| fit(&Spec { false_positive_rate, ..spec }))
-        }
+        Goal::FalsePositiveRate(rate) => at(rate),
+        Goal::Memory(most) => in_memory(row, keys, most, at),
     }
 }
 

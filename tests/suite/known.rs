@@ -96,7 +96,7 @@ fn frequent_strangers() {
                     assert!(within.bytes <= memory, "{within:?}");
                     let is_more = memory >= fit.bytes;
                     assert!(
-                        !is_more || within.false_positive_rate <= 1.05 * fit.false_positive_rate,
+                        !is_more || within.false_positive_rate <= 2.0 * fit.false_positive_rate,
                         "{within:?}, {fit:?}"
                     );
                 }
