@@ -408,7 +408,7 @@ fn plan_marks_and_groups() {
         ("--keys 1M --static", "ribbon"),
         ("--window 1M", "rotating"),
         ("--keys 1M --universe 1M", "exact_bits"),
-        ("--keys 1M --static --universe 100M", "exact_set"),
+        ("--keys 1M --static --fpr 0.001 --universe 100M", "exact_set"),
         ("--keys 1M --static --frequent 0.9", "stacked"),
     ];
     for (options, kind) in cases {
