@@ -1,6 +1,6 @@
 //! What the library knows of a kind.
 
-use super::{Base, Build, Built, Capabilities, Entry, Kind, MapKind, Parts, Payload, SketchKind};
+use super::{Base, Build, Built, Capabilities, Entry, Kind, Knowing, MapKind, Parts, Payload, SketchKind};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
@@ -121,6 +121,11 @@ pub struct Row {
     pub takes_whole: fn(&Geometry) -> bool,
     /// For a kind that divides its keys by their prefixes, or brings a filter up to date.
     pub parts: Option<Parts>,
+    /// Whether the kind's builders take frequent strangers too: keys that are no members, with weights.
+    pub takes_frequent: bool,
+    /// For a kind that takes excluded keys or frequent strangers: the geometry to expect of a spec with such others, and
+    /// a rate. With excluded keys it is their rate; with frequent strangers that of all lookups of absent keys.
+    pub knowing: Option<Knowing>,
 }
 
 /// The value that an old value of a key, or `None`, and a put value join to: [`Row::joined`].
@@ -321,6 +326,8 @@ impl Row {
         window: None,
         universe: None,
         excludes: None,
+        takes_frequent: false,
+        knowing: None,
     };
 
     /// The capabilities of a filter of this geometry in memory of its own.

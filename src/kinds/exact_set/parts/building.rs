@@ -245,7 +245,7 @@ impl OfClass<'_> {
 /// Both levels of a plan, of these records.
 fn of_records(records: &dyn Records<u64>, spec: &crate::spec::Spec, part: Part, plan: &Plan) -> Result<(Shape, Words)> {
     let Part { size, memory, threads, progress } = part;
-    levels(&mut Build { spec, size, records, memory, threads, progress }, plan)
+    levels(&mut Build { spec, size, records, frequent: None, memory, threads, progress }, plan)
 }
 
 impl Records<u64> for OfClass<'_> {
