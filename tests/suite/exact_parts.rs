@@ -486,7 +486,7 @@ fn forged_words_are_refused() {
         // partitions; that they ascend is tested below. `exact_set` tests the heads of sets.
         let updated = (geometry.words[4] > 0).then(|| geometry.words[5].div_ceil(512) as usize * 8);
         let sets = payload[1].load(Ordering::Relaxed) as usize;
-        let front = if geometry.words[2] > 0 { 8 + (2 * sets).next_multiple_of(8) } else { 8 };
+        let front = if geometry.words[2] > 0 { 8 + (2 * sets).next_multiple_of(8) } else { 0 };
         let words = (0..front).chain(updated.into_iter().flat_map(|line| line..line + 8));
         for word in words {
             for flip in [1, 2, 1 << 7, 1 << 13, 1 << 40, 1 << 63] {
