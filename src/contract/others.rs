@@ -4,7 +4,8 @@ use crate::error::Result;
 use crate::format::Geometry;
 use crate::spec::{Size, Spec};
 
-/// The geometry to expect of a spec whose builder is told of others, and a rate: [`Row::knowing`].
+/// The geometry to expect of a spec whose builder is told of others, and a rate (`Row::knowing`). With excluded keys it
+/// is their rate, and with frequent strangers that of all lookups of absent keys.
 pub type Knowing = fn(&Spec, Size, &Others) -> Result<(Geometry, f64)>;
 
 /// Keys that are no members, of which a builder is told.

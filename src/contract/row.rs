@@ -123,8 +123,7 @@ pub struct Row {
     pub parts: Option<Parts>,
     /// Whether the kind's builders take frequent strangers too: keys that are no members, with weights.
     pub takes_frequent: bool,
-    /// For a kind that takes excluded keys or frequent strangers: the geometry to expect of a spec with such others, and
-    /// a rate. With excluded keys it is their rate; with frequent strangers that of all lookups of absent keys.
+    /// For a kind that takes excluded keys or frequent strangers: what to expect of a spec with such others.
     pub knowing: Option<Knowing>,
 }
 
