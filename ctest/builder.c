@@ -1,6 +1,7 @@
 /* BUILDERS */
 #include "check.h"
 
+#include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -393,6 +394,63 @@ static void by_partitions(void) {
   petal_filter_free(old);
 }
 
+/* Frequent strangers, where the kind takes them; otherwise they are refused, as weights that are none. */
+static void with_frequent(void) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_STACKED, .false_positive_rate = 0.01};
+  petal_builder *builder = make(&spec, NULL);
+  uint64_t keys[1000];
+  double weights[1000];
+  for (uint64_t i = 0; i < 1000; i++) {
+    keys[i] = i;
+    weights[i] = 1.0 / (double)(i + 1);
+  }
+  petal_answers answers = ANSWERS(.bytes = NULL);
+  petal_error error = {.struct_size = sizeof error};
+  CHECK_OK(petal_builder_add_batch(builder, U64_KEYS(keys, 30), NULL, NULL));
+  CHECK_OK(petal_builder_frequent_batch(builder, U64_KEYS(keys + 30, 970), weights + 30, &answers, &error));
+  CHECK_EQUAL(answers.done, 970);
+  CHECK_OK(petal_builder_frequent_batch(builder, U64_KEYS(keys + 30, 970), NULL, NULL, NULL));
+  CHECK_OK(petal_builder_add(builder, "member", 6));
+  CHECK_OK(petal_builder_frequent(builder, "stranger", 8, 2.5));
+  CHECK_OK(petal_builder_frequent_u64(builder, 1000, 1e-9));
+  CHECK_OK(petal_builder_frequent_hash(builder, 77, 1e9));
+  CHECK_EQUAL(keys_in(builder), 31);
+  petal_filter *filter = finish(builder);
+  for (uint64_t i = 0; i < 30; i++) CHECK(petal_filter_contains_u64(filter, i));
+  CHECK(petal_filter_contains(filter, "member", 6));
+  uint64_t wrong = 0;
+  for (uint64_t i = 30; i < 1000; i++) wrong += petal_filter_contains_u64(filter, i);
+  CHECK(wrong < 40);
+  petal_filter_free(filter);
+
+  const double wrong_weights[] = {0, -1, NAN, INFINITY, 1e-30, 1e30};
+  for (size_t i = 0; i < sizeof wrong_weights / sizeof *wrong_weights; i++) {
+    const double weight = wrong_weights[i];
+    CHECK_STATUS(petal_builder_frequent(builder, "a", 1, weight), PETAL_ERR_OUT_OF_RANGE);
+    CHECK_STATUS(petal_builder_frequent_u64(builder, 1, weight), PETAL_ERR_OUT_OF_RANGE);
+    CHECK_STATUS(petal_builder_frequent_hash(builder, 1, weight), PETAL_ERR_OUT_OF_RANGE);
+    CHECK_STATUS(petal_builder_frequent_batch(builder, U64_KEYS(keys, 1), &weight, &answers, &error),
+                 PETAL_ERR_OUT_OF_RANGE);
+    CHECK_TEXT(error.message, "weight = ");
+    CHECK_EQUAL(answers.done, 0);
+  }
+  CHECK_OK(petal_builder_add_u64(builder, 5));
+  CHECK_OK(petal_builder_frequent_u64(builder, 5, 1));
+  CHECK_STATUS(petal_builder_finish(builder, &filter, &error), PETAL_ERR_CONTRADICTION);
+  CHECK_TEXT(error.message, "a member and a frequent stranger too; its hash is 0x");
+  petal_builder_free(builder);
+
+  spec.kind = PETAL_KIND_RIBBON;
+  builder = make(&spec, NULL);
+  CHECK_STATUS(petal_builder_frequent(builder, "a", 1, 1), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_builder_frequent_u64(builder, 1, 1), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_builder_frequent_hash(builder, 1, 1), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_builder_frequent_batch(builder, U64_KEYS(keys, 3), NULL, &answers, &error),
+               PETAL_ERR_UNSUPPORTED);
+  CHECK(answers.done == 0 && keys_in(builder) == 0);
+  petal_builder_free(builder);
+}
+
 static void refusals(void) {
   petal_spec wrong[] = {
       {.struct_size = sizeof *wrong, .false_positive_rate = 1},
@@ -473,6 +531,7 @@ int main(void) {
   batches();
   with_excluded();
   by_partitions();
+  with_frequent();
   full_disk();
   progress_and_cancel(0);
   progress_and_cancel(1 << 20);

@@ -244,6 +244,12 @@ static void many_keys(void) {
   REQUIRED(petal_builder_update(builder, NULL, &error));
   CHECK_STATUS(petal_builder_exclude_batch(NULL, U64_KEYS(k, 3), NULL, &error), PETAL_ERR_NULL);
   CHECK_STATUS(petal_builder_exclude_batch(builder, NULL, NULL, &error), PETAL_ERR_NULL);
+  REQUIRED(petal_builder_frequent(NULL, "a", 1, 1));
+  REQUIRED(petal_builder_frequent(builder, NULL, 1, 1));
+  REQUIRED(petal_builder_frequent_u64(NULL, 1, 1));
+  REQUIRED(petal_builder_frequent_hash(NULL, 1, 1));
+  CHECK_STATUS(petal_builder_frequent_batch(NULL, U64_KEYS(k, 3), NULL, NULL, &error), PETAL_ERR_NULL);
+  CHECK_STATUS(petal_builder_frequent_batch(builder, NULL, NULL, NULL, &error), PETAL_ERR_NULL);
   petal_keys bytes = petal_keys_bytes("abc", 3, offsets, 3), numbers = petal_keys_u64(k, 3);
   LOOKUP("filter", petal_filter_contains_batch(NULL, &bytes, &answers, &error));
   LOOKUP("data of keys", petal_filter_contains_batch(filter, BYTE_KEYS(NULL, 3, offsets, 3), &answers, &error));

@@ -110,12 +110,42 @@ static void what_does_not_fit(void) {
 
   /* Where keys are integers below a bound, a bit for each of these is the smallest if they are few. */
   request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01,
-                                 .is_static = 1, .universe = 5000};
+                                 .is_static = 1, .universe = 2000};
   plan(&request);
   CHECK(check_has(proposals[0].kind, PETAL_TAKES_INTEGERS) && proposals[0].false_positive_rate == 0);
-  CHECK_CLOSE(proposals[0].bits_per_key, 5, 0);
+  CHECK_CLOSE(proposals[0].bits_per_key, 2, 0);
+  /* If few of them are members, two levels make no error in far fewer bits. */
+  request.universe = 100000;
+  plan(&request);
+  for (size_t i = 0; i < count; i++) {
+    if (proposals[i].kind == PETAL_KIND_EXACT_SET) {
+      CHECK(proposals[i].false_positive_rate == 0 && proposals[i].bits_per_key < 10);
+    }
+  }
   request.universe = 999;
   CHECK_STATUS(petal_plan(&request, proposals, ROOM, &count, NULL), PETAL_ERR_OUT_OF_RANGE);
+
+  /* Where most lookups ask for keys that are known, fewer bits have the same rate, and the same memory a lower one. */
+  request = (petal_plan_request){.struct_size = sizeof request, .keys = 100000, .false_positive_rate = 0.001,
+                                 .is_static = 1, .frequent = 0.84};
+  plan(&request);
+  CHECK_EQUAL(proposals[0].kind, PETAL_KIND_STACKED);
+  CHECK(proposals[0].false_positive_rate <= 0.001 && proposals[0].bits_per_key < 9);
+  const uint64_t of_all = proposals[0].bytes;
+  request.strangers = 1000;
+  plan(&request);
+  CHECK(proposals[0].kind == PETAL_KIND_STACKED && proposals[0].bytes <= of_all + 2000);
+  request = (petal_plan_request){.struct_size = sizeof request, .keys = 100000, .memory = 120000, .is_static = 1,
+                                 .frequent = 0.84, .strangers = 1000};
+  plan(&request);
+  CHECK_EQUAL(proposals[0].kind, PETAL_KIND_STACKED);
+  CHECK(proposals[0].bytes <= 120000 && proposals[0].false_positive_rate < 1.0 / 512 * 0.2);
+  for (double share = -0.1; share < 2; share += 1.3) {
+    request.frequent = share;
+    CHECK_STATUS(petal_plan(&request, proposals, ROOM, &count, NULL), PETAL_ERR_OUT_OF_RANGE);
+  }
+  request.frequent = 0;
+  CHECK_STATUS(petal_plan(&request, proposals, ROOM, &count, NULL), PETAL_ERR_CONTRADICTION);
 
   /* Keys that come often: the same, or more room, or a kind that does not count so far. */
   request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01,

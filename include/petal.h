@@ -584,6 +584,8 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_ROTATING 34
 /** Two levels, built once from members and excluded keys: no error for any of them, near the fewest bits. */
 #define PETAL_KIND_EXACT_SET 35
+/** Levels, built once from members and frequent strangers: few false answers for strangers that are known. */
+#define PETAL_KIND_STACKED 36
 /** A map built once: the exact value of each key, and no value for other keys. */
 #define PETAL_KIND_BLOOMIER 7
 /** The smallest map, built once: the exact value of each key, and an arbitrary value for other keys. */
@@ -1001,8 +1003,9 @@ typedef struct petal_plan_request {
   /** 0. */
   uint32_t reserved;
   /**
-   * If keys are integers: the bound below which all keys are, at least `keys`; 0 is unknown. Kinds with
-   * `PETAL_TAKES_INTEGERS` fit only if you give the bound.
+   * If you know all keys that are asked for, members and others: how many they are, at least `keys`; 0 is unknown.
+   * Kinds with `PETAL_TAKES_INTEGERS` fit only if you give the number: their keys are the integers below it. With
+   * `is_static` the proposal of `exact_set` is one without an error for any of these keys.
    */
   uint64_t universe;
   /**
@@ -1010,6 +1013,13 @@ typedef struct petal_plan_request {
    * proposal says why. 0 means 1.
    */
   uint64_t times;
+  /**
+   * If you know keys that are no members but are asked for often: the share, from 0 to 1, of all lookups of absent
+   * keys that asks for them. With `is_static` the rate of `stacked` is then that of all lookups of absent keys.
+   */
+  double frequent;
+  /** How many such keys there are; 0 means as many as `keys`. */
+  uint64_t strangers;
 } petal_plan_request;
 /** A `petal_plan_request` of this header's size, all else 0. */
 #define PETAL_PLAN_REQUEST_INIT PETAL_INIT(petal_plan_request)

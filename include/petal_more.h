@@ -180,6 +180,42 @@ petal_status petal_builder_update(petal_builder *builder, const petal_filter *ol
 
 
 /*
+ * BUILDERS: FREQUENT STRANGERS
+ *
+ * For kinds whose filters give fewer false answers for keys that are known to be asked for often, such as `stacked`.
+ * Its members are added to a builder as for every kind. The frequent strangers are keys that are no members. Each has
+ * a weight: how often it is asked for beside the other frequent strangers, as a number of lookups or a share of them.
+ * Weights are numbers from 2^-60 to 2^60, and those of a key that is given again add up. The parameter
+ * `frequent_share` says which share of all lookups of absent keys asks for frequent strangers. A key that is a member
+ * too is found when the filter is made: `petal_builder_finish()` then returns `PETAL_ERR_CONTRADICTION` and says the
+ * key's hash.
+ */
+
+/**
+ * Gives a frequent stranger with its weight. Returns `PETAL_ERR_UNSUPPORTED` if the kind takes none, and
+ * `PETAL_ERR_OUT_OF_RANGE` for another weight.
+ */
+petal_status petal_builder_frequent(petal_builder *builder, const void *key, size_t length, double weight);
+
+/** Gives a uint64_t key that is a frequent stranger, as `petal_builder_frequent()` does a byte key. */
+petal_status petal_builder_frequent_u64(petal_builder *builder, uint64_t key, double weight);
+
+/** Gives the hash of a frequent stranger, as `petal_builder_frequent()` does a byte key. */
+petal_status petal_builder_frequent_hash(petal_builder *builder, uint64_t hash, double weight);
+
+/**
+ * Gives frequent strangers in order. `weights` is nullable: then each key has the weight 1. Otherwise it has one
+ * element a key. `answers` is nullable: its field `done` tells how many keys were taken. A builder finds out nothing
+ * about a key, so it refuses every output in `answers`. Returns the statuses of `petal_builder_frequent()`.
+ */
+petal_status petal_builder_frequent_batch(petal_builder *builder,
+                                          const petal_keys *keys,
+                                          const double *weights,
+                                          petal_answers *answers,
+                                          petal_error *error);
+
+
+/*
  * FILTERS: REJUVENATING
  *
  * For kinds with `PETAL_CAN_REJUVENATE`. Such a kind keeps a fingerprint of each key. Each time the filter grows, the

@@ -48,7 +48,7 @@ pub use batch::ring::{self, Taken};
 pub use blocks::{Layout, Measure, View};
 pub use contract::{
     Base, Capabilities, Counted, Entry, Handle, INTERVAL_SIGMAS, KeyListing, Listed, ListedValue, Listing, Overfill,
-    PROGRESS_INTERVAL, Presence, Progress, Records, Row, Sizes, Structure, ValueListing, Window,
+    PROGRESS_INTERVAL, Presence, Progress, Records, Row, Sizes, Structure, ValueListing, Weighted, Window,
 };
 pub use error::{Error, MESSAGE_LENGTH, Result, Status};
 pub use handle::aggregate::{Aggregate, Expected, Results};

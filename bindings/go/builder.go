@@ -47,6 +47,7 @@ static petal_status petal_go_builder_new(const petal_spec *spec, uint64_t memory
 import "C"
 
 import (
+	"fmt"
 	"runtime"
 	"unsafe"
 )
@@ -241,6 +242,62 @@ func (b *Builder) Update(old *Filter) error {
 	return called("petal.Builder.Update", func(failure *C.petal_error) {
 		C.petal_builder_update(b.toChange(), old.toRead(), failure)
 	})
+}
+
+// Frequent gives a frequent stranger with its weight, where the kind takes such (stacked): a key that is no member but
+// is asked for often. The weight says how often, beside the other frequent strangers. Returns [ErrUnsupported] for
+// other kinds, and [ErrOutOfRange] for a weight that is not from 2^-60 to 2^60. A key that is added too makes
+// [Builder.Finish] return [ErrContradiction].
+func (b *Builder) Frequent(key []byte, weight float64) error {
+	status := C.petal_go_builder_frequent(b.toChange(), bytesOf(key), C.size_t(len(key)), C.double(weight))
+	runtime.KeepAlive(b)
+	return b.whyFrequent("petal.Builder.Frequent", status, StringKeys(nil), weight)
+}
+
+// FrequentString is [Builder.Frequent] for the bytes of a string.
+func (b *Builder) FrequentString(key string, weight float64) error {
+	status := C.petal_go_builder_frequent(b.toChange(), textOf(key), C.size_t(len(key)), C.double(weight))
+	runtime.KeepAlive(b)
+	return b.whyFrequent("petal.Builder.FrequentString", status, StringKeys(nil), weight)
+}
+
+// FrequentUint64 is [Builder.Frequent] for a number, which is the same key as its eight little-endian bytes.
+func (b *Builder) FrequentUint64(key uint64, weight float64) error {
+	status := C.petal_builder_frequent_u64(b.toChange(), C.uint64_t(key), C.double(weight))
+	runtime.KeepAlive(b)
+	return b.whyFrequent("petal.Builder.FrequentUint64", status, Uint64Keys(nil), weight)
+}
+
+// FrequentHash is [Builder.Frequent] for the hash of a key.
+func (b *Builder) FrequentHash(hash uint64, weight float64) error {
+	status := C.petal_builder_frequent_hash(b.toChange(), C.uint64_t(hash), C.double(weight))
+	runtime.KeepAlive(b)
+	return b.whyFrequent("petal.Builder.FrequentHash", status, HashKeys(nil), weight)
+}
+
+// whyFrequent says why a frequent stranger was refused.
+func (b *Builder) whyFrequent(op string, status C.petal_status, none Keys, weight float64) error {
+	if Status(status) == ErrOutOfRange {
+		message := fmt.Sprintf("weight = %g is not a number from 2^-60 to 2^60", weight)
+		return &Error{Op: op, Status: ErrOutOfRange, Message: message}
+	}
+	return explained(op, status, b, frequentNone, none)
+}
+
+// FrequentBatch gives many frequent strangers in order, each with its element of weights. With nil weights each weight
+// is 1. answers may be nil; it only tells how many keys were taken, the first answers.Done, and has no Bools.
+func (b *Builder) FrequentBatch(keys Keys, weights []float64, answers *Answers) error {
+	const op = "petal.Builder.FrequentBatch"
+	given := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights))
+	if weights != nil {
+		if err := oneEach(op, "weights", given, keys); err != nil {
+			return err
+		}
+	}
+	err := runBatchWith(op, C.PETAL_GO_BUILDER_FREQUENT, unsafe.Pointer(b.toChange()), keys, given, nil, answers)
+	runtime.KeepAlive(weights)
+	runtime.KeepAlive(b)
+	return err
 }
 
 // Offered returns how many keys were added, duplicates included, and without excluded ones. Only reads the builder.

@@ -179,6 +179,7 @@ func countNone(f *Filter, none Keys) error            { return f.CountBatch(none
 func addNone(b *Builder, none Keys) error             { return b.AddBatch(none, nil) }
 func addTimesNone(b *Builder, none Keys) error        { return b.AddTimesBatch(none, nil, nil) }
 func excludeNone(b *Builder, none Keys) error         { return b.ExcludeBatch(none, nil) }
+func frequentNone(b *Builder, none Keys) error        { return b.FrequentBatch(none, nil, nil) }
 func getNone(m *Map, none Keys) error                 { return m.GetBatch(none, nil, &Answers{}) }
 func putNone(m *Map, none Keys) error                 { return m.PutBatch(none, nil, nil) }
 func replaceNone(m *Map, none Keys) error             { return m.ReplaceBatch(none, nil, nil) }

@@ -98,6 +98,11 @@ static inline petal_status petal_go_builder_exclude(petal_builder *builder, cons
 	return petal_builder_exclude(builder, key, length);
 }
 
+static inline petal_status petal_go_builder_frequent(petal_builder *builder, const uint8_t *key, size_t length,
+                                                     double weight) {
+	return petal_builder_frequent(builder, key, length, weight);
+}
+
 static inline petal_status petal_go_load(const uint8_t *image, size_t length, const petal_open_options *options,
                                          petal_filter **filter, petal_error *error) {
 	return petal_filter_load(image, length, options, filter, error);
@@ -196,6 +201,7 @@ typedef enum {
 	PETAL_GO_BUILDER_ADD,
 	PETAL_GO_BUILDER_ADD_TIMES,
 	PETAL_GO_BUILDER_EXCLUDE,
+	PETAL_GO_BUILDER_FREQUENT,
 	PETAL_GO_MAP_GET,
 	PETAL_GO_MAP_PUT,
 	PETAL_GO_MAP_REPLACE,
@@ -235,6 +241,9 @@ static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const 
 	case PETAL_GO_BUILDER_ADD: return petal_builder_add_batch(handle, keys, answers, error);
 	case PETAL_GO_BUILDER_ADD_TIMES: return petal_builder_add_times_batch(handle, keys, given, answers, error);
 	case PETAL_GO_BUILDER_EXCLUDE: return petal_builder_exclude_batch(handle, keys, answers, error);
+	/* The numbers that were given are weights: the bits of doubles. */
+	case PETAL_GO_BUILDER_FREQUENT:
+		return petal_builder_frequent_batch(handle, keys, (const double *)given, answers, error);
 	case PETAL_GO_MAP_GET: return petal_map_get_batch(handle, keys, answers, error);
 	case PETAL_GO_MAP_PUT: return petal_map_put_batch(handle, keys, given, answers, error);
 	case PETAL_GO_MAP_REPLACE: return petal_map_replace_batch(handle, keys, given, answers, error);

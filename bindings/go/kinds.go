@@ -250,9 +250,15 @@ type PlanRequest struct {
 	Capabilities Capabilities `json:"capabilities,omitzero"`
 	// Static says that you know all keys before the first lookup, so that kinds which cannot insert are proposed too.
 	Static bool `json:"is_static,omitzero"`
-	// Universe is for keys that are integers: the bound below which all keys are, at least Keys. Kinds with
-	// [KindInfo.TakesIntegers] fit only if you give it.
+	// Universe is how many keys there are, members and others, at least Keys, if you know all keys that are asked for.
+	// Kinds with [KindInfo.TakesIntegers] fit only if you give it: their keys are the integers below it. With Static the
+	// proposal of exact_set is one without an error for any of these keys.
 	Universe uint64 `json:"universe,omitzero"`
+	// Frequent is the share, from 0 to 1, of all lookups of absent keys that asks for keys which you know and which are no
+	// members. With Static the rate of stacked is then that of all lookups of absent keys.
+	Frequent float64 `json:"frequent,omitzero"`
+	// Strangers is how many keys Frequent is about; 0 means as many as Keys.
+	Strangers uint64 `json:"strangers,omitzero"`
 	// Times is the greatest number of times that one key comes, for kinds that count. If a kind cannot hold so many
 	// copies, its proposal says why. 0 means 1.
 	Times uint64 `json:"times,omitzero"`
@@ -287,6 +293,8 @@ func Plan(request PlanRequest) ([]Proposal, error) {
 		capabilities:        C.uint64_t(request.Capabilities),
 		universe:            C.uint64_t(request.Universe),
 		times:               C.uint64_t(request.Times),
+		frequent:            C.double(request.Frequent),
+		strangers:           C.uint64_t(request.Strangers),
 	}
 	if request.Static {
 		raw.is_static = 1

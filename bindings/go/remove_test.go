@@ -155,6 +155,60 @@ func TestBuilderExclude(t *testing.T) {
 	check(t, other.Close())
 }
 
+// Frequent strangers are given with weights, where the kind takes them.
+func TestBuilderFrequent(t *testing.T) {
+	spec := Spec{Kind: "stacked", FalsePositiveRate: 0.001, Parameters: map[string]string{"frequent_share": "0.9"}}
+	b := must(NewBuilder(spec, nil))
+	members, strangers, weights := make([]uint64, 5000), make([]uint64, 3000), make([]float64, 3000)
+	for i := range members {
+		members[i] = uint64(i)
+	}
+	for i := range strangers {
+		strangers[i], weights[i] = uint64(5000+i), 1/float64(i+1)
+	}
+	answers := Answers{}
+	check(t, b.AddBatch(Uint64Keys(members), nil))
+	check(t, b.FrequentBatch(Uint64Keys(strangers), weights, &answers))
+	check(t, b.FrequentBatch(StringKeys([]string{"x", "yy"}), nil, nil))
+	check(t, b.FrequentBatch(StringKeys([]string{"z"}), []float64{7}, nil))
+	check(t, b.AddString("member"))
+	check(t, b.Frequent([]byte("a"), 2))
+	check(t, b.FrequentString("bb", 0.5))
+	check(t, b.FrequentUint64(9000, 1e-9))
+	check(t, b.FrequentHash(9, 1e9))
+	if offered := must(b.Offered()); answers.Done != 3000 || offered != 5001 {
+		t.Errorf("%+v, %d offered", answers, offered)
+	}
+	f := must(b.Finish())
+	check(t, f.ContainsBatch(Uint64Keys(members), &answers))
+	if answers.TrueCount != 5000 || !f.ContainsString("member") {
+		t.Errorf("%d members are there", answers.TrueCount)
+	}
+	check(t, f.ContainsBatch(Uint64Keys(strangers), &answers))
+	if answers.TrueCount > 20 {
+		t.Errorf("%d frequent strangers are there", answers.TrueCount)
+	}
+	for _, weight := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-30} {
+		wants(t, b.Frequent([]byte("a"), weight), ErrOutOfRange)
+		wants(t, b.FrequentUint64(1, weight), ErrOutOfRange)
+		wants(t, b.FrequentHash(1, weight), ErrOutOfRange)
+		wants(t, b.FrequentBatch(Uint64Keys(members[:1]), []float64{weight}, nil), ErrOutOfRange)
+	}
+	wants(t, b.FrequentBatch(Uint64Keys(members), weights, nil), ErrBufferTooSmall)
+	check(t, f.Close())
+	check(t, b.AddString("both"))
+	check(t, b.FrequentString("both", 1))
+	wants(t, errorIn(b.Finish()), ErrContradiction)
+	check(t, b.Close())
+
+	other := must(NewBuilder(Spec{Kind: "ribbon"}, nil))
+	wants(t, other.Frequent([]byte("a"), 1), ErrUnsupported)
+	wants(t, other.FrequentUint64(1, 1), ErrUnsupported)
+	wants(t, other.FrequentHash(1, 1), ErrUnsupported)
+	wants(t, other.FrequentBatch(Uint64Keys(members), nil, nil), ErrUnsupported)
+	check(t, other.Close())
+}
+
 // A builder with counts makes the same filter as single insertions.
 func TestBuilderTimes(t *testing.T) {
 	for _, info := range Kinds() {

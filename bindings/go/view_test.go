@@ -368,7 +368,9 @@ func TestViewOfExactParts(t *testing.T) {
 		spec := Spec{Kind: "exact_set", Parameters: map[string]string{"partition_prefix_bytes": prefix}}
 		b := must(NewBuilder(spec, nil))
 		keyOf := func(partition, i int) string { return fmt.Sprintf("%02d:%06d", partition, i) }
-		sizes := []struct{ members, excluded int }{{300, 20_000}, {0, 900}, {800, 0}, {5000, 60}, {1000, 1000}, {1, 0}, {0, 1}}
+		sizes := []struct{ members, excluded int }{
+			{300, 20_000}, {0, 900}, {800, 0}, {5000, 60}, {1000, 1000}, {1, 0}, {0, 1},
+		}
 		var old *Filter
 		for shift := range 3 {
 			if old != nil {
@@ -411,6 +413,47 @@ func TestViewOfExactParts(t *testing.T) {
 			old = f
 		}
 		check(t, old.Close())
+		check(t, b.Close())
+	}
+}
+
+// Pure Go gives the answers of the library for members, frequent strangers and others, in several levels.
+func TestViewAnswersForFrequentStrangers(t *testing.T) {
+	for _, count := range []struct {
+		members, strangers uint64
+		share, rate        float64
+		levels             bool
+	}{
+		{0, 50, 0.5, 0.01, false}, {50, 0, 0.5, 0.1, false}, {2000, 20_000, 0.95, 0.001, true},
+		{300_000, 100_000, 0.9, 0.01, true}, {30_000, 30_000, 0.99, 0.02, true},
+	} {
+		spec := Spec{Kind: "stacked", FalsePositiveRate: count.rate}
+		spec.Parameters = map[string]string{"frequent_share": fmt.Sprint(count.share)}
+		b := must(NewBuilder(spec, nil))
+		keys := make([]uint64, count.members+count.strangers)
+		for i := range keys {
+			keys[i] = uint64(i)
+		}
+		check(t, b.AddBatch(Uint64Keys(keys[:count.members]), nil))
+		check(t, b.FrequentBatch(Uint64Keys(keys[count.members:]), nil, nil))
+		f := must(b.Finish())
+		image := must(f.MarshalBinary())
+		if (image[80] != 0) != count.levels {
+			t.Errorf("%+v: the second header word is %x", count, image[80:88])
+		}
+		v := must(view.Load(image, nil))
+		check(t, v.Verify())
+		for i, key := range keys {
+			if v.ContainsUint64(key) != f.ContainsUint64(key) || uint64(i) < count.members && !v.ContainsUint64(key) {
+				t.Fatalf("%+v: key %d", count, i)
+			}
+		}
+		for stranger := uint64(1 << 40); stranger < 1<<40+5000; stranger++ {
+			if v.ContainsUint64(stranger) != f.ContainsUint64(stranger) {
+				t.Fatalf("%+v: stranger %d", count, stranger)
+			}
+		}
+		check(t, f.Close())
 		check(t, b.Close())
 	}
 }

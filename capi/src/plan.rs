@@ -30,12 +30,18 @@ pub struct petal_plan_request {
     pub is_static: u32,
     /// 0.
     pub reserved: u32,
-    /// If keys are integers: the bound below which all keys are, at least `keys`; 0 is unknown. Kinds with
-    /// `PETAL_TAKES_INTEGERS` fit only if you give the bound.
+    /// If you know all keys that are asked for, members and others: how many they are, at least `keys`; 0 is unknown.
+    /// Kinds with `PETAL_TAKES_INTEGERS` fit only if you give the number: their keys are the integers below it. With
+    /// `is_static` the proposal of `exact_set` is one without an error for any of these keys.
     pub universe: u64,
     /// The greatest number of times that one key comes, for kinds that count. If a kind cannot hold so many copies, its
     /// proposal says why. 0 means 1.
     pub times: u64,
+    /// If you know keys that are no members but are asked for often: the share, from 0 to 1, of all lookups of absent
+    /// keys that asks for them. With `is_static` the rate of `stacked` is then that of all lookups of absent keys.
+    pub frequent: f64,
+    /// How many such keys there are; 0 means as many as `keys`.
+    pub strangers: u64,
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
@@ -127,6 +133,8 @@ pub unsafe extern "C" fn petal_plan(
             capabilities: Capabilities(request.capabilities),
             is_static: request.is_static == 1,
             universe: request.universe,
+            frequent: request.frequent,
+            strangers: request.strangers,
             times: request.times,
         })?;
         if room > 0 {

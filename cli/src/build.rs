@@ -16,14 +16,80 @@ use std::path::{Path, PathBuf};
 /// The kind of a filter of which keys are excluded.
 const EXCLUDING_KIND: &str = "exact_set";
 
+/// The kind of a filter that knows keys which are asked for often.
+const FREQUENT_KIND: &str = "stacked";
+
+/// Keys that are no members, which a builder is given too.
+enum Others {
+    Excluded(Inputs),
+    /// Keys that are asked for often, and whether they come with weights.
+    Frequent(Inputs, bool),
+}
+
+impl Others {
+    /// The inputs that the arguments name, if there are any. Their records have the form of the members'.
+    fn of(args: &args::Build) -> Outcome<Option<Others>> {
+        let excluded = if args.exclude.is_empty() { &args.universe } else { &args.exclude };
+        Ok(match (inputs_beside(args, excluded)?, inputs_beside(args, &args.frequent)?) {
+            (Some(excluded), _) => Some(Others::Excluded(excluded)),
+            (None, Some(frequent)) => Some(Others::Frequent(frequent.with_weights(args.weights), args.weights)),
+            (None, None) => None,
+        })
+    }
+
+    fn inputs(&self) -> &Inputs {
+        let (Others::Excluded(inputs) | Others::Frequent(inputs, _)) = self;
+        inputs
+    }
+
+    /// The kind if none is given.
+    fn kind(&self) -> &'static str {
+        match self {
+            Others::Excluded(_) => EXCLUDING_KIND,
+            Others::Frequent(..) => FREQUENT_KIND,
+        }
+    }
+
+    /// Refuses kinds that take no such keys.
+    fn check(&self, row: &Row, args: &args::Build) -> Outcome<()> {
+        let (option, what, takes) = match self {
+            Others::Excluded(_) if args.exclude.is_empty() => ("--universe", "excluded keys", row.excludes.is_some()),
+            Others::Excluded(_) => ("--exclude", "excluded keys", row.excludes.is_some()),
+            Others::Frequent(..) => ("--frequent", "frequent strangers", row.takes_frequent),
+        };
+        if takes {
+            return Ok(());
+        }
+        let (name, kind) = (row.name, self.kind());
+        Err(Failure::new(format_args!("{option}: {name} takes no {what}; a kind that does is {kind}")))
+    }
+
+    /// Gives the keys to a builder.
+    fn give(&self, builder: &mut Builder, hasher: &Hasher) -> Outcome<()> {
+        let (inputs, mut room, mut weights) = (self.inputs(), Room::new(), [0.0; RECORDS]);
+        inputs.for_each(&mut Progress::new("reading", inputs.length()), |batch| {
+            let keys = batch.keys(hasher, &mut room)?;
+            match self {
+                Others::Excluded(_) => builder.exclude_batch(&keys).outcome?,
+                Others::Frequent(_, false) => builder.frequent_batch(&keys, None).outcome?,
+                Others::Frequent(_, true) => {
+                    builder.frequent_batch(&keys, Some(batch.weights(&mut weights)?)).outcome?
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+}
+
 pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     let key_file = args.hashing.secret.key_file.as_deref();
-    let others = key_file.into_iter().chain(args.exclude.iter().chain(&args.universe).map(PathBuf::as_path));
+    let beside = args.exclude.iter().chain(&args.universe).chain(&args.frequent).map(PathBuf::as_path);
+    let others = key_file.into_iter().chain(beside);
     let inputs = Inputs::with_counts(&args.keys, &args.counts, others)?.with_digests(args.hex_digests);
-    let excluded = excluded(args)?;
+    let others = Others::of(args)?;
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     destination.check_apart_from(&inputs)?;
-    excluded.iter().try_for_each(|excluded| destination.check_apart_from(excluded))?;
+    others.iter().try_for_each(|others| destination.check_apart_from(others.inputs()))?;
     if let Some(name) = &args.format {
         let filter = of_format(args, name, &inputs)?;
         image_file::warn_if_overfull(&filter);
@@ -41,12 +107,16 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
         && is_pipe
         && !inputs.have_counts()
         && !args.hex_digests
-        && excluded.is_none()
+        && others.is_none()
         && args.partition_prefix.is_none()
         && args.update.is_none();
     let digest_bits = args.hex_digests.then(|| digest_bits(args, &inputs)).transpose()?;
-    let is_exact = excluded.is_some() || args.partition_prefix.is_some() || args.update.is_some();
-    let default = if is_exact { Some(EXCLUDING_KIND) } else { grows.then_some(spec::GROWING_KIND) };
+    let is_exact = args.partition_prefix.is_some() || args.update.is_some();
+    let default = match &others {
+        _ if is_exact => Some(EXCLUDING_KIND),
+        Some(others) => Some(others.kind()),
+        None => grows.then_some(spec::GROWING_KIND),
+    };
     let mut spec = spec::of_build(args, default, digest_bits)?;
     if let Some(bytes) = args.partition_prefix {
         let failed = |error: petal::Error| Failure::new(format_args!("--partition-prefix: {error}"));
@@ -55,13 +125,7 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     }
     let spec = spec;
     let row = petal::row_of(&spec)?;
-    if excluded.is_some() && row.excludes.is_none() {
-        return Err(Failure::new(format_args!(
-            "--{}: {} takes no excluded keys; a kind that does is {EXCLUDING_KIND}",
-            if args.exclude.is_empty() { "universe" } else { "exclude" },
-            row.name
-        )));
-    }
+    others.iter().try_for_each(|others| others.check(row, args))?;
     if args.update.is_some() && row.parts.is_none() {
         return Err(Failure::new(format_args!(
             "--update: {} is not brought up to date; a kind that is is {EXCLUDING_KIND}",
@@ -86,7 +150,7 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     let filter = match () {
         () if grows => filled(&Spec { capacity: spec::FIRST_CAPACITY, ..spec }, &inputs)?,
         () if goes_by(row) && !inputs.have_counts() => stream(args, row, spec, &inputs)?,
-        () => collect(args, row, spec, &inputs, excluded.as_ref())?,
+        () => collect(args, row, spec, &inputs, others.as_ref())?,
     };
     image_file::warn_if_overfull(&filter);
     destination.write(&filter)?;
@@ -110,13 +174,12 @@ fn digest_bits(args: &args::Build, inputs: &Inputs) -> Outcome<u64> {
     bits.ok_or_else(|| Failure::new("--hex-digests: there are no digests: --seed BITS says how many bits they have"))
 }
 
-/// The inputs of excluded keys, if there are any. Their records have the form of the members'.
-fn excluded(args: &args::Build) -> Outcome<Option<Inputs>> {
-    let files = if args.exclude.is_empty() { &args.universe } else { &args.exclude };
+/// The inputs of these files, if there are any, beside those of the members.
+fn inputs_beside(args: &args::Build, files: &[PathBuf]) -> Outcome<Option<Inputs>> {
     if files.is_empty() {
         return Ok(None);
     }
-    let keys = args::Keys { files: files.clone(), delimiter: args.keys.delimiter.clone(), ..args.keys };
+    let keys = args::Keys { files: files.to_vec(), delimiter: args.keys.delimiter.clone(), ..args.keys };
     let others = args.hashing.secret.key_file.iter().chain(&args.keys.files).map(PathBuf::as_path);
     let members = if args.keys.files.is_empty() { Some(Path::new("-")) } else { None };
     Ok(Some(Inputs::new(&keys, others.chain(members))?.with_digests(args.hex_digests)))
@@ -185,22 +248,16 @@ fn filled(spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
 }
 
 /// The filter of all keys of the inputs. The builder keeps the hashes until all keys are known.
-fn collect(
-    args: &args::Build,
-    row: &Row,
-    mut spec: Spec,
-    inputs: &Inputs,
-    excluded: Option<&Inputs>,
-) -> Outcome<Filter> {
+fn collect(args: &args::Build, row: &Row, mut spec: Spec, inputs: &Inputs, others: Option<&Others>) -> Outcome<Filter> {
     let by_count = args.bits_per_key.is_some() || (spec.bits != 0 && inputs.only_once().is_none());
     if args.capacity.is_none() && by_count {
         spec.capacity = count(inputs, &args.resources)?.max(1);
     }
-    built(args, &spec::sized(args, row, spec)?, inputs, excluded)
+    built(args, &spec::sized(args, row, spec)?, inputs, others)
 }
 
 /// The filter that a builder makes of all keys of the inputs.
-fn built(args: &args::Build, spec: &Spec, inputs: &Inputs, excluded: Option<&Inputs>) -> Outcome<Filter> {
+fn built(args: &args::Build, spec: &Spec, inputs: &Inputs, others: Option<&Others>) -> Outcome<Filter> {
     let mut builder = Builder::new(spec, options(&args.resources))?;
     let hasher = builder.hasher();
     if let Some(old) = &args.update {
@@ -219,29 +276,24 @@ fn built(args: &args::Build, spec: &Spec, inputs: &Inputs, excluded: Option<&Inp
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    if let Some(excluded) = excluded {
-        excluded.for_each(&mut Progress::new("reading", excluded.length()), |batch| {
-            builder.exclude_batch(&batch.keys(&hasher, &mut room)?).outcome?;
-            Ok(ControlFlow::Continue(()))
-        })?;
-    }
+    others.map_or(Ok(()), |others| others.give(&mut builder, &hasher))?;
     let given = builder.count();
-    builder.finish().map_err(|error| match (error.status(), excluded) {
+    builder.finish().map_err(|error| match (error.status(), others) {
         (Status::Full, _) => too_many(spec, &format!("the {given} keys of the input do not fit"), &error),
-        (Status::Contradiction, Some(excluded)) => on_both_sides(&hasher, excluded, &error).unwrap_or(error.into()),
+        (Status::Contradiction, Some(others)) => on_both_sides(&hasher, others, &error).unwrap_or(error.into()),
         _ => error.into(),
     })
 }
 
-/// The failure that names the key which the builder found among the members and the excluded keys. `None` if the
-/// excluded keys cannot be read again, or none has such a hash.
-fn on_both_sides(hasher: &Hasher, excluded: &Inputs, error: &petal::Error) -> Option<Failure> {
-    let (mut room, mut found) = (Room::new(), None);
+/// The failure that names the key which the builder found among the members and the others. `None` if the others
+/// cannot be read again, or none has such a hash.
+fn on_both_sides(hasher: &Hasher, others: &Others, error: &petal::Error) -> Option<Failure> {
+    let (mut room, mut found, inputs) = (Room::new(), None, others.inputs());
     let is_meant = |hash: u64| error.message().contains(&format!("{hash:#018x}"));
-    if excluded.only_once().is_some() {
+    if inputs.only_once().is_some() {
         return None;
     }
-    let read = excluded.for_each(&mut Progress::new("searching", excluded.length()), |batch| {
+    let read = inputs.for_each(&mut Progress::new("searching", inputs.length()), |batch| {
         let keys = batch.keys(hasher, &mut room)?;
         let mut hashes = vec![0; batch.len()];
         petal::hash_keys(&keys, &hasher.of_parts(), &mut hashes)?;
@@ -254,7 +306,11 @@ fn on_both_sides(hasher: &Hasher, excluded: &Inputs, error: &petal::Error) -> Op
         })
     });
     read.ok()?;
-    Some(Failure::new(format_args!("a key is a member and excluded too: {}", found?)))
+    let what = match others {
+        Others::Excluded(_) => "excluded",
+        Others::Frequent(..) => "a frequent stranger",
+    };
+    Some(Failure::new(format_args!("a key is a member and {what} too: {}", found?)))
 }
 
 /// The failure for keys that do not fit into the requested size.

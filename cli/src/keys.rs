@@ -26,6 +26,7 @@ use std::cell::{Cell, OnceCell};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// The bytes of one read.
 const BLOCK: usize = 1 << 20;
@@ -113,6 +114,12 @@ impl Inputs {
         let inputs = Inputs::new(args, others)?;
         let field = if counts.counts { Some(Field::AfterCount) } else { inputs.form.field };
         Ok(Inputs { form: Form { field, ..inputs.form }, ..inputs })
+    }
+
+    /// The inputs; if `weights` is set, records are weights and keys.
+    pub fn with_weights(self, weights: bool) -> Inputs {
+        let field = if weights { Some(Field::AfterCount) } else { self.form.field };
+        Inputs { form: Form { field, ..self.form }, ..self }
     }
 
     /// The inputs; if `values` is set, records are keys with their values.
@@ -402,20 +409,34 @@ impl<'a> Batch<'a> {
 
     /// The counts before the keys, if records have counts ([`Inputs::have_counts`]).
     pub fn counts<'r>(&self, room: &'r mut [u64; RECORDS]) -> Outcome<&'r [u64]> {
-        let counts = &mut room[..self.len()];
-        for (i, count) in counts.iter_mut().enumerate() {
+        self.before(room, |_| true, "a count below 2^64, and --counts needs one")
+    }
+
+    /// The weights before the keys, if records have weights ([`Inputs::with_weights`]).
+    pub fn weights<'r>(&self, room: &'r mut [f64; RECORDS]) -> Outcome<&'r [f64]> {
+        let is_weight = |weight: &f64| petal::Weighted::new(0, *weight).is_ok();
+        self.before(room, is_weight, "a weight from 2^-60 to 2^60, and --weights needs one")
+    }
+
+    /// The numbers before the keys.
+    fn before<'r, T: FromStr>(
+        &self,
+        room: &'r mut [T; RECORDS],
+        is_one: impl Fn(&T) -> bool,
+        what: &str,
+    ) -> Outcome<&'r [T]> {
+        let numbers = &mut room[..self.len()];
+        for (i, number) in numbers.iter_mut().enumerate() {
             let start = self.start(i);
             let end = self.fields.map_or(start, |fields| fields[i].start);
-            let before = &self.bytes[start..end];
-            let text = String::from_utf8_lossy(before.trim_ascii());
-            *count = text.parse().map_err(|_| {
-                Failure::new(format_args!(
-                    "{}: {text:?} is not a count below 2^64, and --counts needs one",
-                    self.place(i)
-                ))
-            })?;
+            let text = String::from_utf8_lossy(self.bytes[start..end].trim_ascii());
+            *number = text
+                .parse()
+                .ok()
+                .filter(&is_one)
+                .ok_or_else(|| Failure::new(format_args!("{}: {text:?} is not {what}", self.place(i))))?;
         }
-        Ok(counts)
+        Ok(numbers)
     }
 
     /// The values after the keys, if records have values ([`Inputs::have_values`]).

@@ -91,6 +91,42 @@ fn build_takes_universes_and_updates() {
     assert!(!place.names().contains(&"wrong".to_string()));
 }
 
+/// Strangers that are asked for often are hardly ever found, and a key on both sides is named.
+#[test]
+fn build_knows_frequent_strangers() {
+    let place = Place::new();
+    let keys = |from: u32, count: u32| -> Vec<u8> {
+        (from..from + count).flat_map(|key| format!("{key}\n").into_bytes()).collect()
+    };
+    place.file("members", keys(0, 20_000));
+    place.file("log", [keys(50_000, 3000), keys(50_000, 1000)].concat());
+    place.file("weighed", (50_000..53_000).flat_map(|key| format!("  {}.5 {key}\n", key % 7).into_bytes()).collect());
+    for options in ["--frequent log", "--frequent log --frequent log", "--frequent weighed --weights"] {
+        place.petal(&format!("build {options} --set frequent_share=0.9 --fpr 0.001 -o fewer members")).quiet();
+        assert_eq!(place.petal("check --count fewer members").text(), "20000\n", "{options}");
+        let found: u32 = place.petal("check --count fewer log").text().trim().parse().unwrap();
+        assert!(found < 20, "{options}: {found}");
+        let info = json(&place.petal("info --json fewer").text());
+        assert_eq!((info["kind"].as_str(), info["offered"].as_u64()), (Some("stacked"), Some(20_000)));
+    }
+    place.petal_on("build --frequent - --threads 2 --memory-limit 1MiB -o piped members", &keys(50_000, 3000)).quiet();
+    place.file("wrong", b"x 7\n".to_vec());
+    place.file("none", b"0 7\n".to_vec());
+    for (line, message) in [
+        ("build --frequent members -o no members", "a key is a member and a frequent stranger too: "),
+        ("build --kind fuse --frequent log -o no members", "--frequent: fuse takes no frequent strangers"),
+        ("build --frequent wrong --weights -o no members", "is not a weight from 2^-60 to 2^60"),
+        ("build --frequent none --weights -o no members", "is not a weight from 2^-60 to 2^60"),
+        ("build --frequent log --exclude log -o no members", "cannot be used with"),
+        ("build --weights -o no members", "--frequent"),
+        ("build --frequent log --set frequent_share=2 -o no members", "frequent_share = 2"),
+    ] {
+        let run = place.petal(line);
+        assert!(run.status == 2 && run.stderr.contains(message), "{line}: {}", run.stderr);
+    }
+    assert!(!place.names().contains(&"no".to_string()));
+}
+
 /// Of a filter of 2^40 bits they take minutes.
 #[test]
 fn info_without_statistics_reads_the_header_only() {
@@ -414,6 +450,8 @@ fn plan_marks_and_groups() {
         ("--keys 1M --static", "ribbon"),
         ("--window 1M", "rotating"),
         ("--keys 1M --universe 1M", "exact_bits"),
+        ("--keys 1M --static --fpr 0.001 --universe 100M", "exact_set"),
+        ("--keys 1M --static --frequent 0.9", "stacked"),
     ];
     for (options, kind) in cases {
         let line = format!("plan {options}");

@@ -21,6 +21,7 @@
  *
  * -b N does all of that by itself, for N certificates, compares each answer, and says how many bytes everything takes.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>
 #include <petal.h>

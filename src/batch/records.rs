@@ -1,9 +1,10 @@
 //! What is collected, and how a finished collection is read.
 
-use crate::error::Result;
+use crate::error::{Result, error};
+use crate::spec::Number;
 
-/// Records in ascending order, distinct, and the same at every pass. Records are hashes (`u64`), [`Counted`] or
-/// [`Entry`]; a plain slice whose records are ascending and distinct is one such collection.
+/// Records in ascending order, distinct, and the same at every pass. Records are hashes (`u64`), [`Counted`],
+/// [`Weighted`] or [`Entry`]; a plain slice whose records are ascending and distinct is one such collection.
 pub trait Records<R> {
     /// How many records there are.
     fn count(&self) -> u64;
@@ -48,6 +49,48 @@ pub struct Counted {
     pub count: u64,
 }
 
+/// A hash, and the weight of its key: a number of units of 2^-64, so that the sum of weights does not depend on their
+/// order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Weighted {
+    /// The hash.
+    pub hash: u64,
+    /// The low and the high half of the weight.
+    weight: [u64; 2],
+}
+
+impl Weighted {
+    /// The least weight.
+    pub const LEAST: f64 = 1.0 / (1_u64 << 60) as f64;
+    /// The greatest weight.
+    pub const MOST: f64 = (1_u64 << 60) as f64;
+
+    /// A hash whose key has this weight.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a weight below [`Weighted::LEAST`] or above
+    /// [`Weighted::MOST`], and for NaN.
+    pub fn new(hash: u64, weight: f64) -> Result<Weighted> {
+        if !(Weighted::LEAST..=Weighted::MOST).contains(&weight) {
+            return Err(error!(OutOfRange, "weight = {} is not a number from 2^-60 to 2^60", Number(weight)));
+        }
+        Ok(Weighted::of_units(hash, (weight * (1_u128 << 64) as f64) as u128))
+    }
+
+    /// A hash whose key has a weight of so many units.
+    pub fn of_units(hash: u64, units: u128) -> Weighted {
+        Weighted { hash, weight: [units as u64, (units >> 64) as u64] }
+    }
+
+    /// The units of the weight.
+    #[inline]
+    pub fn units(&self) -> u128 {
+        let [low, high] = self.weight;
+        u128::from(high) << 64 | u128::from(low)
+    }
+}
+
 /// A key's 128-bit identity and its value in a map. 24 bytes: its fields are read by value, not borrowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, packed(8))]
@@ -68,4 +111,5 @@ pub struct Placed {
     pub partition: u32,
 }
 
-const _: () = assert!(size_of::<Placed>() == 12 && size_of::<Entry>() == 24 && size_of::<Counted>() == 16);
+const _: () = assert!(size_of::<Entry>() == 24 && size_of::<Counted>() == 16 && size_of::<Weighted>() == 24);
+const _: () = assert!(size_of::<Placed>() == 12);

@@ -1,6 +1,6 @@
 //! The building of a payload from all keys at once: what a static kind is given, and what it returns.
 
-use super::Records;
+use super::{Records, Weighted};
 use crate::format::Geometry;
 use crate::spec::{Size, Spec};
 use crate::storage::Words;
@@ -25,6 +25,9 @@ pub struct Build<'a, R> {
     pub size: Size,
     /// The records to build from: distinct hashes for a filter, entries for a map.
     pub records: &'a dyn Records<R>,
+    /// For a kind that takes frequent strangers ([`Row::takes_frequent`](super::Row::takes_frequent)): the distinct
+    /// hashes of these, which are ordered as the records are.
+    pub frequent: Option<&'a dyn Records<Weighted>>,
     /// How many bytes the work may take beside the payload; `u64::MAX` is no limit.
     pub memory: u64,
     /// How many threads may work, the caller's included: at least 1.

@@ -18,13 +18,15 @@ mod facets;
 mod in_place;
 pub mod key_shape;
 mod map_kind;
+mod others;
 mod pairs;
+mod parts;
 mod row;
 mod sizes;
 mod sketch_kind;
 
 pub(crate) use crate::batch::records::PIECE;
-pub use crate::batch::records::{Counted, Entry, Placed, Records};
+pub use crate::batch::records::{Counted, Entry, Placed, Records, Weighted};
 pub use crate::batch::workers::Work;
 pub(crate) use base::check_compatible;
 pub use build::{Build, Built, PROGRESS_INTERVAL, Progress};
@@ -37,9 +39,11 @@ pub use facets::{
 pub(crate) use facets::{facets, one_by_one};
 pub use map_kind::{MapKind, VALUE_BITS};
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
-pub use row::{Handle, InBytes, Joined, Overfill, Parts, Row, Sizes, Structure, Window};
+pub use row::{Handle, InBytes, Joined, Overfill, Row, Sizes, Structure, Window};
 
+pub use others::{Knowing, Others};
 pub use pairs::{ListedValue, Pair, Presence, ValueListing};
+pub use parts::Parts;
 pub use sketch_kind::{KeyListing, Listed, Listing, SketchKind};
 pub(crate) use sketch_kind::{add_one, add_pair, listing};
 

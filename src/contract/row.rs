@@ -1,6 +1,6 @@
 //! What the library knows of a kind.
 
-use super::{Base, Build, Built, Capabilities, Entry, Kind, MapKind, Payload, Placed, SketchKind};
+use super::{Base, Build, Built, Capabilities, Entry, Kind, Knowing, MapKind, Parts, Payload, SketchKind};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
@@ -121,20 +121,10 @@ pub struct Row {
     pub takes_whole: fn(&Geometry) -> bool,
     /// For a kind that divides its keys by their prefixes, or brings a filter up to date.
     pub parts: Option<Parts>,
-}
-
-/// What a builder does for a kind that divides keys by their prefixes, or brings a filter up to date.
-pub struct Parts {
-    /// How many bytes of a key choose its partition; 0 if keys are not divided.
-    pub prefix_bytes: fn(&Spec) -> Result<u64>,
-    /// Whether a filter of this geometry can be brought up to date by a builder with this spec.
-    pub keeps: fn(&Geometry, &Spec) -> Result<bool>,
-    /// Makes the payload of keys that are divided. The hashes are those of the partitions' prefixes.
-    pub build: fn(&mut Build<Placed>, &[u64]) -> Result<Built>,
-    /// Makes the payload of a filter that was built before, brought up to date. Keys are not divided.
-    pub update: fn(&mut Build<u64>, &Base) -> Result<Built>,
-    /// [`Parts::update`] of keys that are divided, with the hashes of the partitions' prefixes.
-    pub update_placed: fn(&mut Build<Placed>, &[u64], &Base) -> Result<Built>,
+    /// Whether the kind's builders take frequent strangers too: keys that are no members, with weights.
+    pub takes_frequent: bool,
+    /// For a kind that takes excluded keys or frequent strangers: what to expect of a spec with such others.
+    pub knowing: Option<Knowing>,
 }
 
 /// The value that an old value of a key, or `None`, and a put value join to: [`Row::joined`].
@@ -335,6 +325,8 @@ impl Row {
         window: None,
         universe: None,
         excludes: None,
+        takes_frequent: false,
+        knowing: None,
     };
 
     /// The capabilities of a filter of this geometry in memory of its own.

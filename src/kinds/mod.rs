@@ -44,6 +44,7 @@ pub mod signatures;
 pub mod spectral;
 pub mod split_block;
 pub mod stable;
+pub mod stacked;
 pub mod taffy;
 pub mod variable_increment;
 pub mod vector_quotient;

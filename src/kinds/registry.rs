@@ -7,7 +7,7 @@ use crate::kinds::{
     exact_bits, exact_set, foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse, golomb,
     golomb_stream, hash_compaction, iblt, index, layered, mutable_bloomier, pinsketch, quotient, removed_set,
     retrieval, ribbon, riblt, rocksdb_bloom, rotating, router, scalable, signatures, spectral, split_block, stable,
-    taffy, variable_increment, vector_quotient,
+    stacked, taffy, variable_increment, vector_quotient,
 };
 use crate::spec::KindId;
 
@@ -68,6 +68,7 @@ kinds! {
     "stable" stable,
     "rotating" rotating,
     "exact_set" exact_set,
+    "stacked" stacked,
 }
 
 kinds! {

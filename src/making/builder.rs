@@ -3,7 +3,7 @@
 //! A builder keeps only hashes, eight bytes a key. For kinds that remove or count, it also keeps how often each key
 //! came: sixteen bytes a key.
 
-use super::collect::CollectorOptions;
+use super::collect::{Collector, CollectorOptions};
 use super::inserted::{Sizes, insert_all};
 use super::offered::Offered;
 use super::placed::{self, PlacedKeys};
@@ -12,7 +12,9 @@ use super::universe;
 use super::{create, payload};
 use crate::batch::keys::Keys;
 use crate::batch::ring::{GROUP, Taken};
-use crate::contract::{Base, Build, Built, Capabilities, Handle, Placed, Progress, Records, Structure, one_by_one};
+use crate::contract::{
+    Base, Build, Built, Capabilities, Handle, Placed, Progress, Records, Structure, Weighted, one_by_one,
+};
 #[cfg(doc)]
 use crate::error::Status;
 use crate::error::{Result, error};
@@ -44,10 +46,10 @@ pub struct BuilderOptions {
 
 /// Collects keys; [`Builder::finish`] makes the filter.
 pub struct Builder {
-    spec: Spec,
-    hasher: Hasher,
+    pub(super) spec: Spec,
+    pub(super) hasher: Hasher,
     /// The function that hashes pass before they are sorted, if the kind has one.
-    order: Option<fn(u64) -> u64>,
+    pub(super) order: Option<fn(u64) -> u64>,
     hashes: Offered,
     /// The keys, if they are divided by their prefixes.
     placed: Option<PlacedKeys>,
@@ -55,9 +57,12 @@ pub struct Builder {
     old: Option<Base>,
     /// Whether excluded keys may be members too.
     is_universe: bool,
+    /// The frequent strangers, if the kind takes any.
+    pub(super) frequent: Option<Collector<Weighted>>,
     /// How many of the hashes that were offered are those of excluded keys.
     excluded: u64,
     sizes: Sizes,
+    /// The memory limit of the members' hashes.
     memory_limit: Option<u64>,
     threads: usize,
     progress: Option<Box<Progress>>,
@@ -107,7 +112,13 @@ impl Builder {
             }
             _ => None,
         };
-        let hashes = Offered::new(row, options)?;
+        // Members and frequent strangers have half of the memory each.
+        let (shares, frequent) = match row.takes_frequent {
+            true => (2, Some(Collector::with_part(options.clone(), 2)?)),
+            false => (1, None),
+        };
+        let hashes = Offered::new(row, options, shares)?;
+        let memory_limit = memory_limit.map(|limit| limit / shares);
         let sizes = Sizes::default();
         Ok(Builder {
             spec: *spec,
@@ -117,6 +128,7 @@ impl Builder {
             placed,
             old: None,
             is_universe: false,
+            frequent,
             excluded: 0,
             sizes,
             memory_limit,
@@ -278,8 +290,8 @@ impl Builder {
         }
     }
 
-    /// Says that the excluded keys are a whole universe: those that are members too are members. Holds until the builder
-    /// has made its filter.
+    /// Says that the excluded keys are a whole universe: those that are members too are members. That holds until the
+    /// builder has made its filter.
     ///
     /// If the hash of a member is that of another key, which is excluded, this call hides the contradiction, and the
     /// filter contains both keys. In 10^9 keys, that happens with a probability of some 5 % at most.
@@ -397,6 +409,7 @@ impl Builder {
         if let Some(placed) = &mut self.placed {
             placed.clear();
         }
+        self.frequent.iter_mut().for_each(Collector::clear);
         (self.excluded, self.old, self.is_universe) = (0, None, false);
     }
 
@@ -426,12 +439,14 @@ impl Builder {
                     None => (parts.build)(build, &prefixes),
                 };
                 let make = |build: &mut Build<Placed>| universe::made(self.is_universe, build, make);
-                (payload::build(make, row, spec, &keys, self.threads, &mut steps)?, capacity)
+                (payload::build(make, row, spec, &keys, None, self.threads, &mut steps)?, capacity)
             }
             _ => {
-                let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
+                let frequent_work = self.frequent.as_ref().map_or(0, |frequent| frequent.work() + frequent.kept());
+                let mut steps = Steps::new(progress, hashes.work() + hashes.kept() + frequent_work);
                 // The other half of the memory is for making the payload.
                 let hashes = hashes.finish(limit, &mut steps)?;
+                let frequent = self.frequent.as_mut().map(|frequent| frequent.finish(limit, &mut steps)).transpose()?;
                 // Filters that merge keep the geometry that the spec asked for. Other filters get the geometry that
                 // their keys need.
                 let capacity = match self.spec.capacity {
@@ -444,7 +459,7 @@ impl Builder {
                     _ => build(records),
                 };
                 let make = |build: &mut Build<u64>| universe::made(self.is_universe, build, make);
-                (payload::build(make, row, spec, &hashes, self.threads, &mut steps)?, capacity)
+                (payload::build(make, row, spec, &hashes, frequent.as_ref(), self.threads, &mut steps)?, capacity)
             }
         };
         let Built { geometry, words } = made;
@@ -452,7 +467,7 @@ impl Builder {
         let capacity = row.excludes.map_or(capacity, |members| members(&geometry, words.shared()).max(1));
         let spec = &Spec { capacity, ..self.spec };
         let mut base = create::base(row, spec, geometry, |_| Ok(words))?;
-        if spec.false_positive_rate == 0.0 && spec.bits == 0 {
+        if spec.false_positive_rate == 0.0 && spec.bits == 0 && !row.takes_frequent {
             // The spec asked for no rate, but a parameter may have given one.
             base.promise((row.false_positive_rate)(&geometry, spec.capacity));
         }

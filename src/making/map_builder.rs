@@ -241,7 +241,7 @@ fn solve(
     let added = entries.added();
     let entries = entries.finish(LEFT_FOR_BUILDING, steps)?;
     let spec = Spec { capacity: entries.count().max(1), ..*spec };
-    let built = payload::build(build, row, &spec, &entries, threads, steps)?;
+    let built = payload::build(build, row, &spec, &entries, None, threads, steps)?;
     let mut base = create::base(row, &spec, built.geometry, |_| Ok(built.words))?;
     let rate = (row.false_positive_rate)(&built.geometry, entries.count());
     if rate > base.header().false_positive_rate {

@@ -4,6 +4,7 @@ mod builder;
 mod collect;
 mod compact;
 mod create;
+mod frequent;
 #[cfg(test)]
 mod full_map;
 mod index;

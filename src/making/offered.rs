@@ -22,16 +22,16 @@ pub enum Offered {
 }
 
 impl Offered {
-    /// An empty collection that keeps what a kind needs to know.
+    /// An empty collection that keeps what a kind needs to know, in one of so many equal parts of the memory.
     ///
     /// # Errors
     /// As [`Collector::new`].
-    pub fn new(row: &Row, options: CollectorOptions) -> Result<Offered> {
+    pub fn new(row: &Row, options: CollectorOptions, parts: u64) -> Result<Offered> {
         let counting = [Capabilities::REMOVE, Capabilities::COUNT];
         Ok(if row.is_made_empty() && counting.iter().any(|capability| row.capabilities.contains(*capability)) {
-            Offered::Counted { hashes: Collector::new(options)?, more: 0 }
+            Offered::Counted { hashes: Collector::with_part(options, parts)?, more: 0 }
         } else {
-            Offered::Once(Collector::new(options)?)
+            Offered::Once(Collector::with_part(options, parts)?)
         })
     }
 

@@ -2,13 +2,14 @@
 
 use super::collect::{Record, Sorted};
 use super::progress::Steps;
-use crate::contract::{Build, Built, Records, Row};
+use crate::contract::{Build, Built, Records, Row, Weighted};
 use crate::error::{Result, Status};
 use crate::spec::Spec;
 use std::sync::Mutex;
 
-/// Makes the payload of the records with `make`, with the memory that the records leave and `threads` threads. The
-/// capacity of the spec is the number of records. `steps` learns of all the work that is left.
+/// Makes the payload of the records with `make`, with the memory that the records leave and `threads` threads. `frequent`
+/// is the frequent strangers, if the kind takes any. The capacity of the spec is the number of records. `steps` learns of
+/// all the work that is left.
 ///
 /// # Errors
 /// The errors of [`Row::geometry_of`] and of `make`; [`Status::Cancelled`] if `steps` says so.
@@ -17,15 +18,18 @@ pub fn build<R: Record>(
     row: &Row,
     spec: &Spec,
     records: &Sorted<R>,
+    frequent: Option<&Sorted<Weighted>>,
     threads: usize,
     steps: &mut Steps,
 ) -> Result<Built> {
     let start = steps.done();
     let steps = Mutex::new(steps);
+    let frequent = frequent.map(|records| Reporting { records, steps: &steps });
     let built = make(&mut Build {
         spec,
         size: row.size_of(spec)?,
         records: &Reporting { records, steps: &steps },
+        frequent: frequent.as_ref().map(|records| records as &dyn Records<Weighted>),
         memory: records.memory_left(),
         threads: threads.max(1),
         progress: &mut |done, total| with_steps(&steps, |steps| steps.advance_part(start, done, total)).is_ok(),

@@ -1,11 +1,11 @@
 //! Which kind should a filter have, and which size? Every kind is asked, and each either fits or says why it does not.
 
-use crate::contract::{Capabilities, Row};
+use crate::contract::{Capabilities, Others, Row};
 use crate::error::{Error, Result, error};
 use crate::kinds::registry::FILTERS;
 use crate::making::create::create;
 use crate::making::inserted::COPY_PLACES;
-use crate::spec::{KindId, Setting, Spec, check_rate};
+use crate::spec::{KindId, Number, Setting, Spec, check_rate};
 use core::cmp::Ordering;
 
 /// What the caller wants: keys, and a false-positive rate or a memory.
@@ -20,9 +20,15 @@ pub struct Request {
     pub capabilities: Capabilities,
     /// Whether all keys are known before the first lookup, so that kinds which cannot insert are proposed too.
     pub is_static: bool,
-    /// The number below which all keys are, if keys are integers, at least `keys`. Then kinds that have a bit for each
-    /// such integer are proposed. 0 is unknown.
+    /// How many keys there are in all, members and others, at least `keys`, if all keys that are asked for are known.
+    /// Kinds that have a bit for each integer below this number are proposed then. If keys are static, kinds that
+    /// exclude the other keys make no error. 0 is unknown.
     pub universe: u64,
+    /// The share of all lookups of absent keys, from 0 to 1, that asks for frequent strangers: as many keys as
+    /// `strangers` says, which are known. Kinds that take such keys have that share of lookups in their rate.
+    pub frequent: f64,
+    /// How many frequent strangers there are; 0 is as many as `keys`.
+    pub strangers: u64,
     /// How often each key comes at most, if keys are counted. Kinds that count have room for that, or say why not. 0
     /// counts as 1.
     pub times: u64,
@@ -87,6 +93,14 @@ pub fn plan(request: &Request) -> Result<[Proposal; FILTERS_COUNT]> {
         Goal::Memory(_) => {}
     }
     let Request { keys, universe, .. } = *request;
+    if !(0.0..=1.0).contains(&request.frequent) {
+        let share = Number(request.frequent);
+        return Err(error!(OutOfRange, "frequent = {share} is not a share from 0 to 1"));
+    }
+    if request.strangers != 0 && request.frequent == 0.0 {
+        let strangers = request.strangers;
+        return Err(error!(Contradiction, "strangers = {strangers} have no share of lookups: set frequent"));
+    }
     if universe != 0 && keys > universe {
         return Err(error!(OutOfRange, "keys = {keys} are more than the universe = {universe} has"));
     }
@@ -131,9 +145,12 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
     if row.universe.is_some() {
         return in_universe(row, request, keys);
     }
+    if let Some(others) = others(row, request, keys) {
+        return knowing(row, request, keys, others);
+    }
     let find = |setting| match request.goal {
         Goal::FalsePositiveRate(rate) => fit(row, request, (keys, setting), rate),
-        Goal::Memory(bytes) => in_memory(row, request, (keys, setting), bytes),
+        Goal::Memory(bytes) => in_memory(row, keys, bytes, |rate| fit(row, request, (keys, setting), rate)),
     };
     let plain = find(None);
     let Some((parameter, value)) = row.alternative else { return plain };
@@ -223,11 +240,58 @@ fn in_universe(row: &Row, request: &Request, keys: u64) -> Result<Fit> {
     }
 }
 
+/// How many keys that are no members a kind knows that takes such, if the request has any.
+fn others(row: &Row, request: &Request, keys: u64) -> Option<Others> {
+    match request {
+        Request { universe, .. } if row.excludes.is_some() && *universe > 0 => {
+            Some(Others { keys: universe - keys.min(*universe), share: 1.0 })
+        }
+        Request { frequent, strangers, .. } if row.takes_frequent && *frequent > 0.0 => {
+            Some(Others { keys: if *strangers == 0 { keys } else { *strangers }, share: *frequent })
+        }
+        _ => None,
+    }
+}
+
+/// A kind that knows keys that are no members.
+fn knowing(row: &Row, request: &Request, keys: u64, others: Others) -> Result<Fit> {
+    let known = row.knowing.ok_or(crate::Status::Internal)?;
+    let spec = Spec { kind: Some(row.kind), capacity: keys, ..Spec::default() };
+    let each = size_of::<u64>() as u64 * if row.takes_frequent { 3 } else { 2 };
+    let fit = |spec: &Spec| -> Result<Fit> {
+        let (geometry, false_positive_rate) = known(spec, row.size_of(spec)?, &others)?;
+        let payload_bytes = row.most_bytes.map_or(geometry.payload_bytes, |most| most(&geometry, keys));
+        let collected = keys.saturating_mul(size_of::<u64>() as u64).saturating_add(others.keys.saturating_mul(each));
+        Ok(Fit {
+            bits_per_key: geometry.bits as f64 / keys as f64,
+            bytes: crate::format::image_bytes(payload_bytes).unwrap_or(u64::MAX),
+            false_positive_rate,
+            lines_per_lookup: (row.lines_per_lookup)(&geometry),
+            build_memory: (row.build_memory)(keys).saturating_add(collected),
+            setting: None,
+        })
+    };
+    let at = |rate: f64| {
+        let mut asked = spec;
+        asked.false_positive_rate = rate;
+        fit(&asked)
+    };
+    match request.goal {
+        // A kind without an error for the keys that are known keeps every rate, and has one size.
+        Goal::FalsePositiveRate(_) if row.excludes.is_some() => fit(&spec),
+        Goal::Memory(most) if row.excludes.is_some() => match fit(&spec)? {
+            fit if fit.bytes <= most => Ok(fit),
+            _ => Err(too_small(row, keys, most)),
+        },
+        Goal::FalsePositiveRate(rate) => at(rate),
+        Goal::Memory(most) => in_memory(row, keys, most, at),
+    }
+}
+
 /// The lowest rate whose filter fits into `bytes`, by bisection over the rate's logarithm: a filter with a lower rate
 /// is never smaller.
-fn in_memory(row: &Row, request: &Request, (keys, setting): (u64, Option<Setting>), bytes: u64) -> Result<Fit> {
-    let fits =
-        |exponent: f64| fit(row, request, (keys, setting), exponent.exp2()).ok().filter(|fit| fit.bytes <= bytes);
+fn in_memory(row: &Row, keys: u64, bytes: u64, fit: impl Fn(f64) -> Result<Fit>) -> Result<Fit> {
+    let fits = |exponent: f64| fit(exponent.exp2()).ok().filter(|fit| fit.bytes <= bytes);
     // The search goes from a rate of nearly one, which takes the smallest filter, down to 2^-64.
     let (mut worse, mut better) = (-1e-9, -64.0);
     let mut best = fits(worse).ok_or_else(|| too_small(row, keys, bytes))?;

@@ -88,6 +88,6 @@ pub fn made<R: Sided>(
         return make(build);
     }
     let records = &WithoutMembers::of(build.records)?;
-    let Build { spec, size, memory, threads, ref mut progress, .. } = *build;
-    make(&mut Build { spec, size, records, memory, threads, progress: &mut **progress })
+    let Build { spec, size, frequent, memory, threads, ref mut progress, .. } = *build;
+    make(&mut Build { spec, size, records, frequent, memory, threads, progress: &mut **progress })
 }

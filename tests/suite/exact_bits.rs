@@ -255,6 +255,8 @@ fn the_planner_proposes_it_where_it_wins() {
         capabilities: Capabilities::NONE,
         is_static: true,
         universe,
+        frequent: 0.0,
+        strangers: 0,
         times: 0,
     };
     // 9.6 bits a key are the most that anybody needs for 1 %.

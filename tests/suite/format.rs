@@ -97,13 +97,32 @@ fn golden_union() -> (&'static Row, String, Vec<u8>) {
     (row, format!("{}-merged-layout_{}-{}.petal", row.name, row.layout_version, spec.hash), image(&union))
 }
 
+/// A filter of which the builder was given frequent strangers, so that it has several levels.
+fn golden_levels() -> (&'static Row, String, Vec<u8>) {
+    let row = registry::find_name("stacked").unwrap();
+    let mut spec = Spec { kind: Some(row.kind), false_positive_rate: 1e-4, ..Spec::default() };
+    spec.set(row.parameter("frequent_share").unwrap(), 0.99).unwrap();
+    let hasher = spec.hasher().unwrap();
+    let mut builder = Builder::new(&spec, BuilderOptions::default()).unwrap();
+    for i in 0..GOLDEN_KEYS {
+        builder.add_hash(golden_hash(&hasher, i)).unwrap();
+    }
+    for i in GOLDEN_KEYS..20 * GOLDEN_KEYS {
+        builder.frequent_hash(golden_hash(&hasher, i), 1.0).unwrap();
+    }
+    let filter = builder.finish().unwrap();
+    assert_ne!(filter.base().geometry().words[1] >> 6, 0, "there are no three levels");
+    (row, format!("{}-frequent-layout_{}-{}.petal", row.name, row.layout_version, spec.hash), image(&filter))
+}
+
 /// Today's library writes the bytes that are committed.
 #[test]
 fn golden_files_are_what_is_written() {
     let images = golden_specs().into_iter().map(|(row, name, spec)| (row, name, golden_image(&spec)));
     let union = Some(golden_union()).filter(|(row, ..)| is_wanted(row));
+    let levels = Some(golden_levels()).filter(|(row, ..)| is_wanted(row));
     each(
-        images.chain(union),
+        images.chain(union).chain(levels),
         |(_, name, _)| name.clone(),
         |(row, name, written)| {
             assert!(written.len() <= 2048, "{name} has {} bytes", written.len());

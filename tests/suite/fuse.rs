@@ -79,6 +79,8 @@ fn a_power_of_two_is_not_passed() {
         capabilities: petal::Capabilities(0),
         is_static: true,
         universe: 0,
+        frequent: 0.0,
+        strangers: 0,
         times: 0,
     };
     let proposals = petal::plan::plan(&wanted).unwrap();

@@ -5,7 +5,16 @@ use petal::plan::{FILTERS_COUNT, Fit, Goal, Proposal, Request, plan};
 use petal::{Capabilities, Image, Row, Spec, Status, create, image_size, registry};
 
 fn request(keys: u64, goal: Goal) -> Request {
-    Request { keys, goal, capabilities: Capabilities::NONE, is_static: false, universe: 0, times: 0 }
+    Request {
+        keys,
+        goal,
+        capabilities: Capabilities::NONE,
+        is_static: false,
+        universe: 0,
+        frequent: 0.0,
+        strangers: 0,
+        times: 0,
+    }
 }
 
 /// The proposals that fit; these come first in a plan.

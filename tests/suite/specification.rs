@@ -47,6 +47,7 @@ const LAYOUTS: &[Layout] = &[
     Layout { kind: 30, version: 1, rule: Rule::Lookup(taffy, 16.0) },
     Layout { kind: 31, version: 1, rule: Rule::Lookup(aleph, 1.0) },
     Layout { kind: 35, version: 1, rule: Rule::Lookup(exact_set, 1.0) },
+    Layout { kind: 36, version: 1, rule: Rule::Lookup(stacked, 1.0) },
 ];
 
 /// Asserts that an image follows its layout for the keys with these hashes.
@@ -225,6 +226,40 @@ pub fn exact_parts(image: &[u8], key: &[u8], hash_of: impl Fn(&[u8]) -> u64) -> 
     }
     assert_eq!(bits, header.bits());
     contained
+}
+
+fn stacked(header: &Header, payload: &[u8], hash: u64) -> bool {
+    let x = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = x ^ x >> 27;
+    let (mut begin, mut found) = (128, false);
+    for i in 1..=7 {
+        let r = if i == 1 { header.word(0) } else { header.word(1) >> (6 * (i - 2)) & 0x3f };
+        let [n, f] = [2 * i, 2 * i + 1].map(|word| number(payload, 64 * word, 64));
+        if r == 0 {
+            break;
+        }
+        let z = match i {
+            1 => x.wrapping_mul(0x94d0_49bb_1331_11eb),
+            _ => mix(x.wrapping_add((i as u64 - 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))),
+        };
+        let z = if i == 1 { z ^ z >> 31 } else { z };
+        let v = z.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let w = if r <= 4 { 128 } else { 64 };
+        let level = &payload[begin..begin + 8 * f.div_ceil(64) as usize];
+        let passes = n > 0 && ribbon_columns(level, f, [r, w, n], x, z) == u128::from(v % (1 << r));
+        found = passes == (i % 2 == 1);
+        if !passes {
+            break;
+        }
+        begin += 8 * f.div_ceil(64) as usize;
+    }
+    found
+}
+
+/// The answer that docs/format.md gives for a hash in an image of the kind stacked.
+pub fn is_stacked(image: &[u8], hash: u64) -> bool {
+    let header = Header(image);
+    stacked(&header, &image[256..256 + header.payload_bytes()], hash)
 }
 
 /// The columns of a key in a ribbon of n keys, as one number. The key has x, z and w coefficients, and slots have r

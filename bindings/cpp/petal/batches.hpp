@@ -506,6 +506,9 @@ failure why(petal_status code, Handle *handle, Batch *batch, const petal::keys &
     to.counts = std::is_same_v<Batch, decltype(petal_filter_count_batch)> ? &room : nullptr;
     to.values = std::is_same_v<Batch, decltype(petal_map_get_batch)> ? &room : nullptr;
     again = batch(handle, none.get(), &to, error.out());
+  } else if constexpr (std::is_invocable_v<Batch *, Handle *, const petal_keys *, const double *, petal_answers *,
+                                           petal_error *>) {
+    again = batch(handle, none.get(), nullptr, &to, error.out());
   } else {
     again = batch(handle, none.get(), &room, &to, error.out());
   }

@@ -248,6 +248,7 @@ inline constexpr verb<petal_filter_insert_shared, petal_filter_insert_shared_u64
 inline constexpr verb<petal_builder_add, petal_builder_add_u64, petal_builder_add_hash> add;
 inline constexpr verb<petal_builder_add_times, petal_builder_add_times_u64, petal_builder_add_times_hash> add_times;
 inline constexpr verb<petal_builder_exclude, petal_builder_exclude_u64, petal_builder_exclude_hash> exclude;
+inline constexpr verb<petal_builder_frequent, petal_builder_frequent_u64, petal_builder_frequent_hash> frequent;
 
 inline petal_status hash(const petal_filter *filter, bytes key, std::uint64_t *out) noexcept {
   return petal_filter_hash(filter, key.data(), key.size(), out);

@@ -62,6 +62,8 @@ class plan_request {
   plan_request &is_static(bool value = true) noexcept { request_.is_static = value ? 1u : 0u; return *this; }
   /// For keys that are integers, the bound below which all keys are; 0 is unknown.
   plan_request &universe(std::uint64_t value) noexcept { request_.universe = value; return *this; }
+  plan_request &frequent(double share) noexcept { request_.frequent = share; return *this; }
+  plan_request &strangers(std::uint64_t value) noexcept { request_.strangers = value; return *this; }
   /// The greatest number of times that one key comes, for kinds that count.
   plan_request &times(std::uint64_t value) noexcept { request_.times = value; return *this; }
   const petal_plan_request *get() const noexcept { return &request_; }

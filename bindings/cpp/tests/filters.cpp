@@ -334,6 +334,24 @@ TEST(removing, counts_go_up_and_down) {
   EXPECT_EQ(exact.try_finish().status(), petal::status::contradiction);
   EXPECT_EQ(petal::builder(petal::spec()).try_exclude("apple").status(), petal::status::unsupported);
 
+  petal::builder stacked(petal::spec().kind(PETAL_KIND_STACKED).false_positive_rate(0.01));
+  const double weights[] = {5, 0.25};
+  stacked.add_batch(keys);
+  stacked.frequent("stranger", 3);
+  EXPECT_TRUE(stacked.try_frequent(std::uint64_t{7}));
+  EXPECT_TRUE(stacked.try_frequent(petal::hash64{8}, 0.5));
+  stacked.frequent_batch(std::vector<std::uint64_t>{100, 101}, weights, &done);
+  EXPECT_EQ(done, 2U);
+  stacked.frequent_batch(std::vector<std::uint64_t>{102});
+  EXPECT_EQ(stacked.try_frequent("stranger", -1).status(), petal::status::out_of_range);
+  const double wrong[] = {1, 0};
+  EXPECT_EQ(stacked.try_frequent_batch(std::vector<std::uint64_t>{100, 101}, wrong, &done).status(),
+            petal::status::out_of_range);
+  EXPECT_EQ(done, 1U);
+  EXPECT_EQ(stacked.offered(), keys.size());
+  EXPECT_EQ(stacked.finish().contains_batch(keys), keys.size());
+  EXPECT_EQ(petal::builder(petal::spec()).try_frequent("apple").status(), petal::status::unsupported);
+
   petal::filter other(1000, 0.01);
   EXPECT_EQ(other.try_remove("apple").status(), petal::status::unsupported);
   EXPECT_EQ(other.try_count("apple").status(), petal::status::unsupported);

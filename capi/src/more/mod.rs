@@ -3,6 +3,7 @@
 pub mod across;
 pub mod times;
 pub mod excluded;
+pub mod frequent;
 pub mod rejuvenate;
 pub mod stored;
 pub mod expected;

@@ -411,16 +411,35 @@ pub struct Build {
     pub exclude: Vec<PathBuf>,
     /// A file with all keys that will be asked for, of which some are in the filter; may be given more than once. The
     /// filter gives no false answer for any of them. The kind is exact_set.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["counts", "format", "exclude"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["counts", "format", "exclude"]
+    )]
     pub universe: Vec<PathBuf>,
     /// The first N bytes of a key, such as its issuer, are its partition. Each partition is stored as suits its share
     /// of members. The kind is exact_set.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64), conflicts_with_all = ["format", "counts"])]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=64),
+        conflicts_with_all = ["format", "counts"]
+    )]
     pub partition_prefix: Option<u64>,
     /// Brings a filter of the kind exact_set up to date: the new filter is the old one and, after it, what changes. A
     /// delta of both is then as small as the change.
     #[arg(long, value_name = "OLD", value_hint = ValueHint::FilePath, conflicts_with_all = ["format", "counts"])]
     pub update: Option<PathBuf>,
+    /// A file with keys that are not in the filter but are asked for often, for which it gives fewer false answers; may
+    /// be given more than once. A key that comes again weighs more. The kind is then stacked, if no other is given.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(conflicts_with_all = ["counts", "format", "exclude", "universe", "update"])]
+    pub frequent: Vec<PathBuf>,
+    /// Each record of --frequent is how often the key is asked for, a blank or tab, and the key, as `uniq -c` writes
+    /// them.
+    #[arg(long, requires = "frequent", conflicts_with = "field")]
+    pub weights: bool,
     /// What memory and threads the work may take.
     #[command(flatten)]
     pub resources: Resources,
@@ -737,9 +756,19 @@ pub struct Plan {
     /// All keys are known before the first lookup, and none comes later.
     #[arg(long = "static")]
     pub is_static: bool,
-    /// Keys are integers, and less than U.
+    /// All keys that are asked for are known, members and others, and there are U: integers less than U, or any keys
+    /// of which a builder is given all.
     #[arg(long, value_name = "U", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub universe: Option<u64>,
+    /// Some keys that are no members are known and asked for often: the share of all lookups of absent keys that asks
+    /// for them, such as 0.8.
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = numbers::rate)]
+    #[arg(requires = "is_static")]
+    pub frequent: Option<f64>,
+    /// How many keys of --frequent there are; as many as --keys if not given.
+    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive)]
+    #[arg(requires = "frequent")]
+    pub strangers: Option<u64>,
     /// More keys than N may come, and the rate has to hold for them too.
     #[arg(long)]
     pub growing: bool,

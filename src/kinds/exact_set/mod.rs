@@ -81,6 +81,13 @@ pub const ROW: Row = Row {
         update_placed: |build, prefixes, old| parts::building::update_placed(build, &asked(build.spec)?, old, prefixes),
     }),
     identity: parts::building::identity,
+    // No key of the universe gets a false answer, whatever rate or memory was asked for.
+    knowing: Some(|spec, size, others| {
+        let (members, allowed) = (size.capacity(), spec.allowed(&FINGERPRINT_BITS)?);
+        let plan = sizing::smallest(members, others.keys, allowed, 1.0).ok_or_else(|| size.too_large())?;
+        let geometry = Shape::expected(&plan).and_then(|shape| shape.geometry());
+        Ok((geometry.ok_or_else(|| size.too_large())?, 0.0))
+    }),
     sizes: Sizes::ByKeys,
     hashes: (1, 1),
     geometry: |spec, size| {

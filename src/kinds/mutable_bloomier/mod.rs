@@ -91,7 +91,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
 
 /// Makes the payload.
 fn build(build: &mut Build<Entry>) -> Result<Built> {
-    let Build { spec, size, records, memory, threads, ref mut progress } = *build;
+    let Build { spec, size, records, memory, threads, ref mut progress, .. } = *build;
     let keys = records.count();
     let value_bits = bits_of_values(spec, records)?.max(1);
     let check_bits = check_bits(spec, size, value_bits, keys)?;

@@ -63,7 +63,17 @@ impl<R: Record> Collector<R> {
     /// [`Status::OutOfRange`] for a memory limit below [`MIN_MEMORY_LIMIT`]; [`Status::Contradiction`] for a limit
     /// without a directory; the system's error for a directory in which no file can be made.
     pub fn new(options: CollectorOptions) -> Result<Collector<R>> {
-        let limit = match options.memory_limit {
+        Collector::with_part(options, 1)
+    }
+
+    /// An empty collector that has one of so many equal parts of the memory.
+    ///
+    /// # Errors
+    /// As [`Collector::new`]: the limit is that of all parts together.
+    pub fn with_part(mut options: CollectorOptions, parts: u64) -> Result<Collector<R>> {
+        let whole = options.memory_limit;
+        options.memory_limit = whole.map(|limit| limit / parts.max(1));
+        let limit = match whole {
             None => usize::MAX,
             Some(limit) if limit < MIN_MEMORY_LIMIT => {
                 return Err(error!(OutOfRange, "memory_limit = {limit} is less than {MIN_MEMORY_LIMIT}"));
@@ -72,7 +82,7 @@ impl<R: Record> Collector<R> {
                 return Err(error!(Contradiction, "memory_limit needs a temporary_directory"));
             }
             // The rest of the memory is for the old place of records that get more room, for sorting and for writing.
-            Some(limit) => usize::try_from(limit / 4 * 3 / size_of::<R>() as u64).unwrap_or(usize::MAX),
+            Some(limit) => usize::try_from(limit / parts.max(1) / 4 * 3 / size_of::<R>() as u64).unwrap_or(usize::MAX),
         };
         if let Some(folder) = &options.temporary_directory {
             // The file is made when it is needed, but the caller should learn now whether it can be made.

@@ -1,7 +1,7 @@
 //! The records that can be collected: the keys they are sorted by, how records with equal keys combine, and their bytes
 //! in a file.
 
-use crate::contract::{Counted, Entry, Placed};
+use crate::contract::{Counted, Entry, Placed, Weighted};
 use crate::error::{Result, error};
 use crate::making::progress::Steps;
 
@@ -113,6 +113,38 @@ impl Record for Counted {
     #[inline]
     fn get(bytes: &[u8]) -> Counted {
         Counted { hash: word(bytes, 0), count: word(bytes, 1) }
+    }
+}
+
+impl Record for Weighted {
+    type Key = u64;
+    const BYTES: usize = 24;
+    const PREFIX_IS_KEY: bool = true;
+
+    #[inline]
+    fn key(&self) -> u64 {
+        self.hash
+    }
+
+    #[inline]
+    fn prefix(&self) -> u64 {
+        self.hash
+    }
+
+    #[inline]
+    fn absorb(&mut self, other: &Weighted) -> Result<()> {
+        *self = Weighted::of_units(self.hash, self.units().saturating_add(other.units()));
+        Ok(())
+    }
+
+    #[inline]
+    fn put(&self, bytes: &mut [u8]) {
+        put_words(bytes, [self.hash, self.units() as u64, (self.units() >> 64) as u64]);
+    }
+
+    #[inline]
+    fn get(bytes: &[u8]) -> Weighted {
+        Weighted::of_units(word(bytes, 0), u128::from(word(bytes, 2)) << 64 | u128::from(word(bytes, 1)))
     }
 }
 

@@ -297,6 +297,9 @@ fn subject(name: &str) -> Option<Subject> {
             0,
             "A key's fingerprint and then one bit are the exclusive or of slots in a row. The first marks are the head.",
         ),
+        "stacked" => {
+            (300, 0, "A key's fingerprint is the exclusive or of slots in a row. The first marks are the head.")
+        }
         "rotating" => (300, 0, "A key sets bits in one block of the newest generation."),
         "bloomier" => (600, 0, "A key's value and check bits are the exclusive or of some of 64 slots in a row."),
         "retrieval" => (600, 0, "A key's value is the exclusive or of some of 64 slots in a row."),

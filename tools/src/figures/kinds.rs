@@ -77,12 +77,18 @@ const MAPS: [Question; 3] = [
 ];
 
 /// Of filters that are built from all of their keys.
-const STATIC: [Question; 4] = [
+const STATIC: [Question; 5] = [
     (
         "Are all other keys known too that will be asked for,",
         "and must there be no error for them?",
         "exact_set",
         "members and excluded keys, near the fewest bits",
+    ),
+    (
+        "Are many of the absent keys known",
+        "that will be asked for most often?",
+        "stacked",
+        "fewer false answers for members and frequent strangers",
     ),
     (
         "Are filters merged, intersected or listed,",

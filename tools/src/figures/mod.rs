@@ -4,6 +4,7 @@ mod bits;
 mod growing;
 mod image;
 mod kinds;
+mod known;
 mod layouts;
 mod modules;
 mod remembered;
@@ -30,6 +31,7 @@ pub fn files() -> Result<Vec<Generated>, String> {
         ("docs/figures/forgetting.svg".to_owned(), kinds::forgetting()),
         ("docs/figures/growing.svg".to_owned(), growing::draw().map_err(|error| error.to_string())?),
         ("docs/figures/remembered.svg".to_owned(), remembered::draw().map_err(|error| error.to_string())?),
+        ("docs/figures/known.svg".to_owned(), known::draw().map_err(|error| error.to_string())?),
         ("docs/figures/modules.svg".to_owned(), modules::draw(&crate::root())?),
         ("docs/figures/rates.svg".to_owned(), rates(Capabilities::NONE, true)?),
         ("docs/figures/removing-rates.svg".to_owned(), rates(Capabilities::REMOVE, false)?),
@@ -44,5 +46,14 @@ pub fn files() -> Result<Vec<Generated>, String> {
 /// What `petal plan --keys 1M --plot FILE` draws, with `--static` or without, of kinds that can do something.
 fn rates(capabilities: Capabilities, is_static: bool) -> Result<String, String> {
     let goal = Goal::FalsePositiveRate(petal::DEFAULT_FALSE_POSITIVE_RATE);
-    petal_cli::plot::svg(&Request { keys: 1_000_000, goal, capabilities, is_static, universe: 0, times: 0 })
+    petal_cli::plot::svg(&Request {
+        keys: 1_000_000,
+        goal,
+        capabilities,
+        is_static,
+        universe: 0,
+        frequent: 0.0,
+        strangers: 0,
+        times: 0,
+    })
 }

@@ -27,6 +27,7 @@ const (
 	VectorQuotient  Kind = 24
 	DLeft           Kind = 26
 	ExactSet        Kind = 35
+	Stacked         Kind = 36
 	IBLT            Kind = 256
 	Riblt           Kind = 257
 	Pinsketch       Kind = 258
@@ -54,6 +55,7 @@ var kinds = [...]*kindRow{
 	VectorQuotient:  &vectorQuotientRow,
 	DLeft:           &dLeftRow,
 	ExactSet:        &exactSetRow,
+	Stacked:         &stackedRow,
 	IBLT:            &ibltRow,
 	Riblt:           &ribltRow,
 	Pinsketch:       &pinsketchRow,

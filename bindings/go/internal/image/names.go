@@ -39,6 +39,7 @@ var names = map[Kind]string{
 	33:   "stable",
 	34:   "rotating",
 	35:   "exact_set",
+	36:   "stacked",
 	256:  "iblt",
 	257:  "riblt",
 	258:  "pinsketch",

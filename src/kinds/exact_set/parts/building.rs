@@ -4,7 +4,7 @@ use super::super::building::levels;
 use super::super::layout::{EXCLUDED, Shape, hashes_of};
 use super::super::plan::Plan;
 use super::super::sizing;
-use super::choice::{ALWAYS, Choice, FIRST_SET, NEVER, of_class};
+use super::choice::{ALWAYS, Choice, Counts, FIRST_SET, NEVER, of_class};
 use super::layout::{
     BASE_WORD, CLASS_BITS, Form, LINE, MAX_UPDATES, PREFIX_WORD, RATE_WORD, Set, UPDATES_WORD, without_updates,
 };
@@ -17,7 +17,6 @@ use crate::spec::Size;
 use crate::storage::{Words, try_vec};
 use core::ops::RangeInclusive;
 use core::sync::atomic::{AtomicU64, Ordering};
-use std::collections::BTreeMap;
 
 /// What a spec asks of the sets.
 pub struct Asked {
@@ -71,8 +70,16 @@ pub fn build(build: &mut Build<Placed>, asked: &Asked, prefixes: &[u64]) -> Resu
         }
     })?;
     let rate = limit(build, excluded);
-    let mut partitions = BTreeMap::new();
-    counts.iter().for_each(|counts| *partitions.entry(*counts).or_insert(0) += 1);
+    let mut ordered = try_vec(counts.len())?;
+    ordered.extend_from_slice(&counts);
+    ordered.sort_unstable();
+    let mut partitions: Vec<(Counts, u64)> = try_vec(counts.len())?;
+    for counts in ordered {
+        match partitions.last_mut() {
+            Some((last, times)) if *last == counts => *times += 1,
+            _ => partitions.push((counts, 1)),
+        }
+    }
     let choice = Choice::of(&partitions, |class| match of_class(class) {
         None => class == NEVER || rate >= 1.0,
         Some((is_inverted, bits)) => {
@@ -238,7 +245,7 @@ impl OfClass<'_> {
 /// Both levels of a plan, of these records.
 fn of_records(records: &dyn Records<u64>, spec: &crate::spec::Spec, part: Part, plan: &Plan) -> Result<(Shape, Words)> {
     let Part { size, memory, threads, progress } = part;
-    levels(&mut Build { spec, size, records, memory, threads, progress }, plan)
+    levels(&mut Build { spec, size, records, frequent: None, memory, threads, progress }, plan)
 }
 
 impl Records<u64> for OfClass<'_> {

@@ -8,7 +8,7 @@
 //! All of this is in whole numbers, so that the same universe makes the same choice everywhere.
 
 use crate::error::{Error, Result, error};
-use std::collections::BTreeMap;
+use crate::storage::try_vec;
 
 /// No key of the partition is a member.
 pub const NEVER: u8 = 0;
@@ -48,40 +48,50 @@ fn cost((members, excluded): Counts, of: u8) -> u64 {
     let (stored, others) = if is_inverted { (excluded, members) } else { (members, excluded) };
     // A key of the stored side takes all bits, and one of the others a bit if it passes the first level.
     let passed = u128::from(others) << SCALE >> (bits - 1);
-    let cost = (u128::from(stored) * u128::from(bits) << SCALE) + passed;
+    let cost = ((u128::from(stored) * u128::from(bits)) << SCALE) + passed;
     cost.min(u128::from(NEVER_EVER)) as u64
 }
 
 /// The classes of partitions.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The class of each partition, by how many members and excluded keys it has.
-    classes: BTreeMap<Counts, u8>,
+    /// The class of each partition, by how many members and excluded keys it has, in ascending order.
+    classes: Vec<(Counts, u8)>,
     /// The class of partitions that are not listed, and of all that nobody knows.
     pub rest: u8,
 }
 
 impl Choice {
-    /// Chooses the classes for partitions, given how many of them have how many keys. `is_allowed` says of a class
-    /// whether it is allowed at all.
+    /// Chooses the classes for partitions, given how many of them have how many keys, in ascending order. `is_allowed`
+    /// says of a class whether it is allowed at all.
     ///
     /// # Errors
-    /// [`Status::Contradiction`](crate::Status::Contradiction) if no allowed class fits.
-    pub fn of(partitions: &BTreeMap<Counts, u64>, is_allowed: impl Fn(u8) -> bool) -> Result<Choice> {
+    /// [`Status::Contradiction`](crate::Status::Contradiction) if no allowed class fits;
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn of(partitions: &[(Counts, u64)], is_allowed: impl Fn(u8) -> bool) -> Result<Choice> {
         let allowed: [bool; CLASSES] = core::array::from_fn(|class| is_allowed(class as u8));
-        let all = |sum: u64, class: u8, partitions: &BTreeMap<Counts, u64>, best: Option<&Best>| {
-            partitions.iter().fold(sum, |sum, (counts, times)| {
-                let listed = best.map_or(NEVER_EVER, |best| best.of(*counts).1.saturating_add(WORD));
-                sum.saturating_add(cost(*counts, class).min(listed).saturating_mul(*times)).min(NEVER_EVER)
+        let mut best = Best { is_used: allowed };
+        let mut listed = try_vec(partitions.len())?;
+        listed.extend(partitions.iter().map(|(counts, _)| best.of(*counts).1.saturating_add(WORD)));
+        let all = |rest: u8| {
+            partitions.iter().zip(&listed).fold(0_u64, |sum, ((counts, times), listed)| {
+                sum.saturating_add(cost(*counts, rest).min(*listed).saturating_mul(*times)).min(NEVER_EVER)
             })
         };
-        let mut best = Best { is_used: allowed };
-        // Nobody wants to hear that all keys of unknown partitions are members.
-        let possible = (0..CLASSES as u8).filter(|class| *class != ALWAYS && allowed[usize::from(*class)]);
-        let Some(rest) = possible.min_by_key(|class| all(0, *class, partitions, Some(&best))) else {
-            return Err(none());
+        // Keys of unknown partitions are as strangers of the rest. Nobody wants to hear that all of these are members,
+        // and that nearly all are has to save more than a sixteenth of the bits.
+        let least = |is_inverted: bool| {
+            let possible = (0..CLASSES as u8).filter(|class| *class != ALWAYS && allowed[usize::from(*class)]);
+            let of_side = possible.filter(|class| of_class(*class).is_some_and(|(side, _)| side) == is_inverted);
+            of_side.map(|class| (all(class), class)).min_by_key(|(bits, _)| *bits)
         };
-        if all(0, rest, partitions, Some(&best)) >= NEVER_EVER {
+        let rest = match (least(false), least(true)) {
+            (Some((bits, class)), Some((inverted, _))) if inverted >= bits - bits / 16 => (bits, class),
+            (Some(least), None) | (_, Some(least)) => least,
+            (None, None) => return Err(none()),
+        };
+        let (bits, rest) = rest;
+        if bits >= NEVER_EVER {
             return Err(none());
         }
         let of = |best: &Best, counts: Counts| {
@@ -93,7 +103,7 @@ impl Choice {
         // Classes that no partition takes go first, and then, one by one, those whose partitions cost little more
         // elsewhere.
         let mut needed = [false; CLASSES];
-        partitions.keys().for_each(|counts| needed[usize::from(of(&best, *counts).0)] = true);
+        partitions.iter().for_each(|(counts, _)| needed[usize::from(of(&best, *counts).0)] = true);
         best.is_used = needed;
         loop {
             let (mut costs, mut others) = ([0_u64; CLASSES], [0_u64; CLASSES]);
@@ -115,26 +125,25 @@ impl Choice {
                 None => break,
             }
         }
-        let classes = partitions.keys().map(|counts| (*counts, of(&best, *counts).0)).collect();
-        Ok(Choice { classes, rest }.simplified(partitions))
+        let mut classes = try_vec(partitions.len())?;
+        classes.extend(partitions.iter().map(|(counts, _)| (*counts, of(&best, *counts).0)));
+        Ok(Choice { classes, rest }.simplified())
     }
 
     /// The class of a partition with so many keys.
     pub fn class(&self, counts: Counts) -> u8 {
-        self.classes.get(&counts).copied().unwrap_or(self.rest)
+        let found = self.classes.binary_search_by_key(&counts, |(counts, _)| *counts);
+        found.ok().and_then(|at| self.classes.get(at)).map_or(self.rest, |(_, class)| *class)
     }
 
     /// A set that stores nothing says the same of all keys, as a class without a set does.
-    fn simplified(mut self, partitions: &BTreeMap<Counts, u64>) -> Choice {
+    fn simplified(mut self) -> Choice {
         for from in FIRST_SET..CLASSES as u8 {
             let Some((is_inverted, _)) = of_class(from) else { continue };
-            let mut of = partitions.keys().filter(|counts| self.class(**counts) == from).peekable();
-            if of.peek().is_none() && from != self.rest {
-                continue;
-            }
+            let mut of = self.classes.iter().filter(|(_, class)| *class == from).map(|(counts, _)| counts);
             if of.all(|(members, excluded)| *(if is_inverted { excluded } else { members }) == 0) {
                 let to = if is_inverted { ALWAYS } else { NEVER };
-                self.classes.values_mut().filter(|class| **class == from).for_each(|class| *class = to);
+                self.classes.iter_mut().filter(|(_, class)| *class == from).for_each(|(_, class)| *class = to);
                 self.rest = if self.rest == from { NEVER } else { self.rest };
             }
         }
@@ -177,18 +186,19 @@ mod tests {
     }
 
     fn chosen(partitions: &[Counts]) -> Choice {
-        let mut all = BTreeMap::new();
-        partitions.iter().for_each(|counts| *all.entry(*counts).or_insert(0) += 1);
+        let mut all = partitions.to_vec();
+        all.sort_unstable();
+        let all: Vec<_> = all.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)).collect();
         Choice::of(&all, |_| true).unwrap()
     }
 
     #[test]
     fn partitions_take_what_suits_them() {
-        let all = [(10, 100_000), (100_000, 300_000), (300_000, 50), (40_000, 0), (0, 90_000)];
+        let all = [(10, 100_000), (100_000, 300_000), (300_000, 50), (40_000, 0), (0, 9_000_000)];
         let choice = chosen(&all);
         let side = |counts| of_class(choice.class(counts)).map(|(is_inverted, _)| is_inverted);
         assert_eq!([side((100_000, 300_000)), side((300_000, 50))], [Some(false), Some(true)]);
-        assert_eq!([choice.class((40_000, 0)), choice.class((0, 90_000))], [ALWAYS, NEVER]);
+        assert_eq!([choice.class((40_000, 0)), choice.class((0, 9_000_000))], [ALWAYS, NEVER]);
         // Ten members in 100,000 keys would take a set of their own, at some 16 bits each. That is less than other sets
         // would take.
         assert_eq!(of_class(choice.class((10, 100_000))).map(|(is_inverted, _)| is_inverted), Some(false));
@@ -209,9 +219,9 @@ mod tests {
         assert_eq!(chosen(&[(0, 10), (0, 500)]).rest, NEVER);
         let full = chosen(&[(10, 0), (500, 0)]);
         assert_eq!([full.rest, full.class((10, 0)), full.class((500, 0))], [NEVER, ALWAYS, ALWAYS]);
-        let limited = Choice::of(&BTreeMap::from([((10, 0), 3)]), |class| of_class(class) == Some((false, 7)));
+        let limited = Choice::of(&[((10, 0), 3)], |class| of_class(class) == Some((false, 7)));
         assert_eq!(of_class(limited.unwrap().rest), Some((false, 7)));
-        assert!(Choice::of(&BTreeMap::from([((10, 5), 3)]), |class| class < FIRST_SET).is_err());
+        assert!(Choice::of(&[((10, 5), 3)], |class| class < FIRST_SET).is_err());
     }
 
     #[test]

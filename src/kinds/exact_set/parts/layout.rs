@@ -290,7 +290,7 @@ fn partitioned(
     }
     let start = LINE + (2 * count as usize).next_multiple_of(LINE);
     let end = start.checked_add(usize::try_from(listed).ok()?)?;
-    let mut from = end.checked_next_multiple_of(LINE)?;
+    let mut from = end.checked_next_multiple_of(LINE).filter(|from| *from <= words.len())?;
     let (mut bits, mut last) = (64 * from as u64, 0);
     let (mut members, mut universe, mut wrong) = (always, always.checked_add(never)?, always as f64);
     for i in 0..count as usize {

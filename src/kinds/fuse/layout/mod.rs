@@ -64,6 +64,22 @@ pub fn order(hash: u64) -> u64 {
     x ^ (x >> 27)
 }
 
+/// The hash whose [`order`] this is.
+pub fn hash_of(x: u64) -> u64 {
+    let undo = |x: u64, shift: u32| x ^ x >> shift ^ x.checked_shr(2 * shift).unwrap_or(0);
+    undo(undo(x, 27).wrapping_mul(INVERSE), 30)
+}
+
+/// The inverse of [`MIX`], modulo 2^64. Each step doubles the bits that are right.
+const INVERSE: u64 = {
+    let (mut inverse, mut step) = (1_u64, 0);
+    while step < 6 {
+        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(MIX.wrapping_mul(inverse)));
+        step += 1;
+    }
+    inverse
+};
+
 /// The product of this and a number of 32 bits has the number in both halves.
 const TWICE: u64 = 1 << 32 | 1;
 

@@ -98,9 +98,24 @@ impl<'a> Fingerprints<'a> {
         }
     }
 
+    /// [`Fingerprints::contains_with`] for a hash that went through [`order`], with a scattered hash other than that of
+    /// [`scatter`].
+    #[inline]
+    pub fn contains_scattered(&self, lookup: &Lookup, x: u64, z: u64) -> bool {
+        match &lookup.0 {
+            _ if self.array.shape().shards() == 0 => false,
+            Either::Narrow(kernel) => self.has_scattered(kernel, x, z),
+            Either::Wide(kernel) => self.has_scattered(kernel, x, z),
+        }
+    }
+
     #[inline(always)]
     fn has<C: Coefficients>(&self, kernel: &Kernel<C>, x: u64) -> bool {
-        let z = scatter(x, 0);
+        self.has_scattered(kernel, x, scatter(x, 0))
+    }
+
+    #[inline(always)]
+    fn has_scattered<C: Coefficients>(&self, kernel: &Kernel<C>, x: u64, z: u64) -> bool {
         let bits = (kernel.one)(&self.array, &self.array.find(x, z), 0);
         (bits ^ fingerprint(z) >> self.skipped) & self.mask() == 0
     }

@@ -1,0 +1,90 @@
+//! BUILDERS: FREQUENT STRANGERS
+//!
+//! For kinds whose filters give fewer false answers for keys that are known to be asked for often, such as `stacked`.
+//! Its members are added to a builder as for every kind. The frequent strangers are keys that are no members. Each has
+//! a weight: how often it is asked for beside the other frequent strangers, as a number of lookups or a share of them.
+//! Weights are numbers from 2^-60 to 2^60, and those of a key that is given again add up. The parameter
+//! `frequent_share` says which share of all lookups of absent keys asks for frequent strangers. A key that is a member
+//! too is found when the filter is made: `petal_builder_finish()` then returns `PETAL_ERR_CONTRADICTION` and says the
+//! key's hash.
+
+use crate::boundary::{self, NO_ERROR, boundary};
+use crate::builder::petal_builder;
+use crate::filter::keys::{self, petal_answers, petal_keys};
+use crate::status::{petal_error, petal_status};
+use petal_core::{Answers, Keys};
+use std::ffi::c_void;
+
+/// Gives a frequent stranger with its weight. Returns `PETAL_ERR_UNSUPPORTED` if the kind takes none, and
+/// `PETAL_ERR_OUT_OF_RANGE` for another weight.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_frequent(
+    builder: *mut petal_builder,
+    key: *const c_void,
+    length: usize,
+    weight: f64,
+) -> petal_status {
+    boundary!(NO_ERROR, [builder], {
+        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `key` has
+        // `length` bytes.
+        unsafe {
+            let key = boundary::bytes(key.cast(), length, "key")?;
+            (*builder).0.change(|builder| builder.frequent(key, weight))?
+        }
+    })
+}
+
+/// Gives a uint64_t key that is a frequent stranger, as `petal_builder_frequent()` does a byte key.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_frequent_u64(
+    builder: *mut petal_builder,
+    key: u64,
+    weight: f64,
+) -> petal_status {
+    boundary!(NO_ERROR, [builder], {
+        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
+        unsafe { (*builder).0.change(|builder| builder.frequent_u64(key, weight))? }
+    })
+}
+
+/// Gives the hash of a frequent stranger, as `petal_builder_frequent()` does a byte key.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_frequent_hash(
+    builder: *mut petal_builder,
+    hash: u64,
+    weight: f64,
+) -> petal_status {
+    boundary!(NO_ERROR, [builder], {
+        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
+        unsafe { (*builder).0.change(|builder| builder.frequent_hash(hash, weight))? }
+    })
+}
+
+/// Gives frequent strangers in order. `weights` is nullable: then each key has the weight 1. Otherwise it has one
+/// element a key. `answers` is nullable: its field `done` tells how many keys were taken. A builder finds out nothing
+/// about a key, so it refuses every output in `answers`. Returns the statuses of `petal_builder_frequent()`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_builder_frequent_batch(
+    builder: *mut petal_builder,
+    keys: *const petal_keys,
+    weights: *const f64,
+    answers: *mut petal_answers,
+    error: *mut petal_error,
+) -> petal_status {
+    let give = |keys: &Keys, answers: Option<&mut Answers>| {
+        if builder.is_null() {
+            return Err(boundary::null("builder"));
+        }
+        keys::refuse_answers(answers)?;
+        // SAFETY: by the conventions `builder` is a handle that nobody else uses, and `weights` is NULL or an array
+        // with an element a key.
+        unsafe {
+            let weights =
+                if weights.is_null() { None } else { Some(boundary::elements(weights, keys.len(), "weights")?) };
+            (*builder).0.change(|builder| builder.frequent_batch(keys, weights))
+        }
+    };
+    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
+    // struct with room for all answers.
+    unsafe { keys::take(keys, answers, error, give) }
+}

@@ -1,0 +1,319 @@
+//! Building: which strangers are taken, in which levels, and the levels one after the other.
+
+use super::FREQUENT_SHARE;
+use super::layout::{Lookups, Shape, scattered};
+use super::plan::{MAX_LEVELS, width};
+use super::sizing::{self, Known, Plan};
+use crate::batch::records::{PIECE, Records, Weighted};
+use crate::batch::workers::Work;
+use crate::contract::{Build, Built};
+use crate::error::{Result, Status, error};
+use crate::kinds::fuse::layout::{fingerprint, hash_of};
+use crate::kinds::ribbon::layout::{Equations, Shape as Level, solve};
+use crate::simd;
+use crate::spec::Size;
+use crate::storage::{Words, try_vec};
+use core::sync::atomic::Ordering;
+
+/// Makes the payload.
+pub fn build(build: &mut Build<u64>) -> Result<Built> {
+    let choices = Choices::new(build)?;
+    let (mut chosen, most) = (
+        choices.plan(build, u64::MAX)?,
+        match build.size {
+            Size::Exact { bits, .. } => bits,
+            Size::Rate { .. } => u64::MAX,
+        },
+    );
+    let mut room = most;
+    loop {
+        let (shape, words) = levels(build, &chosen, choices.least_of(&chosen.known))?;
+        let geometry = shape.geometry().ok_or(Status::TooLarge)?;
+        // Keys that are spread unevenly may take more than was expected. Then the plan gets so many bits less.
+        if geometry.bits > most {
+            room = room.saturating_sub(geometry.bits - most);
+            if let Ok(smaller) = choices.plan(build, room) {
+                chosen = smaller;
+                continue;
+            }
+        }
+        return Ok(Built { geometry, words });
+    }
+}
+
+/// How many classes of weights there are for each doubling of a weight.
+const CLASSES: u32 = 4;
+
+/// The strangers, counted by classes of their weights. A filter takes all strangers of a class or none.
+struct Choices {
+    /// For each choice the least units of a weight that is taken, and what is known then. The choice with the fewest
+    /// strangers comes first.
+    least: Vec<u128>,
+    known: Vec<Known>,
+}
+
+/// The class of a weight of so many units, and the least units of that class.
+fn class(units: u128) -> (usize, u128) {
+    let exponent = units.max(1).ilog2();
+    let shift = exponent.saturating_sub(CLASSES.ilog2());
+    let lead = units >> shift;
+    ((exponent * CLASSES) as usize + (lead as usize & (CLASSES as usize - 1)), lead << shift)
+}
+
+impl Choices {
+    /// The choices among all strangers that a builder was given.
+    fn new(build: &Build<u64>) -> Result<Choices> {
+        let (mut least, mut known) = (Vec::new(), Vec::new());
+        let share = build.spec.real_parameter(&FREQUENT_SHARE)?;
+        let Some(strangers) = build.frequent.filter(|strangers| strangers.count() > 0 && build.records.count() > 0)
+        else {
+            return Ok(Choices { least, known });
+        };
+        let classes = (u128::BITS * CLASSES) as usize;
+        let mut counts = try_vec(classes)?;
+        counts.resize(classes, (0_u64, 0_u128, 0_u128));
+        strangers.for_each(&mut |piece| {
+            for stranger in piece {
+                let (class, least) = class(stranger.units());
+                let (count, units, from) = &mut counts[class];
+                (*count, *units, *from) = (*count + 1, units.saturating_add(stranger.units()), least);
+            }
+            Ok(())
+        })?;
+        let all: f64 = counts.iter().rev().map(|(_, units, _)| *units as f64).sum();
+        least = try_vec(classes)?;
+        known = try_vec(classes)?;
+        let (mut taken, mut of_taken) = (0, 0.0);
+        for (count, units, from) in counts.iter().rev().filter(|(count, ..)| *count > 0) {
+            taken += count;
+            of_taken += *units as f64;
+            least.push(*from);
+            known.push(Known { strangers: taken, share: share * (of_taken / all).min(1.0) });
+        }
+        Ok(Choices { least, known })
+    }
+
+    /// The least units of a weight that is taken for what is known of a plan.
+    fn least_of(&self, known: &Known) -> u128 {
+        let choice = self.known.iter().position(|one| one.strangers == known.strangers);
+        choice.and_then(|choice| self.least.get(choice)).copied().unwrap_or(u128::MAX)
+    }
+
+    /// The plan that a spec asks for, in at most `room` bits.
+    fn plan(&self, build: &Build<u64>, room: u64) -> Result<Plan> {
+        sizing::plan(build.records.count(), &self.known, build.size, room)
+    }
+}
+
+/// A level that was solved, and its words.
+type Solved = (Level, Words);
+
+/// All levels of a plan, one after the other. Strangers whose weight has fewer than `least` units are not taken.
+fn levels(build: &mut Build<u64>, plan: &Plan, least: u128) -> Result<(Shape, Words)> {
+    let lookups = Lookups::new(simd::best());
+    let stack = plan.stack;
+    let planned = stack.levels();
+    let mut solved: Vec<Solved> = try_vec(planned)?;
+    let (members, count) = (build.records, build.records.count());
+    let strangers = Taken { records: build.frequent, least, count: plan.known.strangers };
+    for (i, expected) in plan.keys(count).into_iter().enumerate().take(planned) {
+        let side: &dyn Records<u64> = if i % 2 == 0 { members } else { &strangers };
+        let passing = Passing { side, below: &solved, number: i, lookups, keys: 0 };
+        let memory = build.memory;
+        // Keys that pass are kept if they fit into half of the memory. Otherwise each pass asks the levels again.
+        let kept = if i > 0 { passing.keep(expected, memory / 2)? } else { Kept { keys: count, all: None } };
+        if kept.keys == 0 && i > 0 {
+            break;
+        }
+        let mut work = Work {
+            memory: if memory == u64::MAX { memory } else { memory - 8 * kept.room() },
+            threads: build.threads,
+            progress: &mut |done, of| {
+                let level = u128::from(done) * u128::from(count) / u128::from(of.max(1));
+                (build.progress)(i as u64 * count + level.min(count.into()) as u64, planned as u64 * count)
+            },
+        };
+        let (columns, width) = (stack.0[i] as u32, width(stack.0[i]) as u32);
+        let equations = OfLevel(i);
+        let level = match &kept.all {
+            Some(all) => solve(&&all[..], &equations, columns, width, &mut work)?,
+            None => solve(&Passing { keys: kept.keys, ..passing }, &equations, columns, width, &mut work)?,
+        };
+        solved.push(level);
+        if i == 0 {
+            refuse_members(build, &solved, lookups)?;
+        }
+    }
+    let mut shapes = [None; MAX_LEVELS];
+    shapes.iter_mut().zip(&solved).for_each(|(shape, (level, _))| *shape = Some(*level));
+    let shape = Shape::new(&stack.first(solved.len()), strangers.count(), &shapes).ok_or(Status::TooLarge)?;
+    let geometry = shape.geometry().ok_or(Status::TooLarge)?;
+    let mut words = Words::zeroed(geometry.payload_bytes)?;
+    let to = words.exclusive().ok_or(Status::Internal)?;
+    let levels =
+        solved.iter().flat_map(|(level, words)| words.shared().iter().take(level.bits().div_ceil(64) as usize));
+    let from = shape.head().into_iter().chain(levels.map(|word| word.load(Ordering::Relaxed)));
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
+    Ok((shape, words))
+}
+
+/// Refuses a stranger that is a member too. Such a key passes the first level, so only the strangers that pass are
+/// compared with the members, as many at once as the memory holds.
+fn refuse_members(build: &Build<u64>, first: &[Solved], lookups: Lookups) -> Result<()> {
+    let all = build.frequent.map_or(0, |records| records.count());
+    let strangers = Taken { records: build.frequent, least: 0, count: all };
+    let passing = Passing { side: &strangers, below: first, number: 1, lookups, keys: 0 };
+    let most = usize::try_from(build.memory / 16).unwrap_or(usize::MAX).max(PIECE);
+    let mut held: Vec<u64> = try_vec(PIECE)?;
+    let compare = |held: &[u64]| {
+        let mut next = 0;
+        build.records.for_each(&mut |piece| {
+            for member in piece {
+                while held.get(next).is_some_and(|stranger| stranger < member) {
+                    next += 1;
+                }
+                if held.get(next) == Some(member) {
+                    let hash = hash_of(*member);
+                    return Err(error!(
+                        Contradiction,
+                        "a key is a member and a frequent stranger too; its hash is {hash:#018x}"
+                    ));
+                }
+            }
+            Ok(())
+        })
+    };
+    passing.for_each(&mut |piece| {
+        if held.len() + piece.len() > most {
+            compare(&held)?;
+            held.clear();
+        }
+        held.try_reserve(piece.len()).map_err(|_| Status::OutOfMemory)?;
+        held.extend_from_slice(piece);
+        Ok(())
+    })?;
+    if held.is_empty() { Ok(()) } else { compare(&held) }
+}
+
+/// The strangers that a filter takes.
+struct Taken<'a> {
+    records: Option<&'a dyn Records<Weighted>>,
+    /// The least units of their weights.
+    least: u128,
+    count: u64,
+}
+
+impl Records<u64> for Taken<'_> {
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn for_each(&self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
+        let Some(records) = self.records else { return Ok(()) };
+        let mut hashes = try_vec(PIECE)?;
+        records.for_each(&mut |piece| {
+            for part in piece.chunks(PIECE) {
+                hashes.clear();
+                hashes.extend(part.iter().filter(|one| one.units() >= self.least).map(|one| one.hash));
+                if !hashes.is_empty() {
+                    take(&hashes)?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The keys of one side that pass the levels of the other side that were solved before.
+struct Passing<'a> {
+    side: &'a dyn Records<u64>,
+    below: &'a [Solved],
+    /// The number of the level that these keys are for.
+    number: usize,
+    lookups: Lookups,
+    keys: u64,
+}
+
+/// Keys that pass.
+struct Kept {
+    /// How many they are.
+    keys: u64,
+    /// The keys, if there was memory for them.
+    all: Option<Vec<u64>>,
+}
+
+impl Kept {
+    /// How many keys there is memory for.
+    fn room(&self) -> u64 {
+        self.all.as_ref().map_or(0, |all| all.capacity() as u64)
+    }
+}
+
+impl Passing<'_> {
+    /// Whether a key passes the levels of the other side. Those of its own side it passes for certain.
+    fn passes(&self, x: u64) -> bool {
+        let others = self.below.iter().enumerate().skip((self.number + 1) % 2).step_by(2);
+        others.into_iter().all(|(i, (level, words))| self.lookups.passes(i, level, words.shared(), x))
+    }
+
+    /// Counts the keys, and keeps them if they take at most so many bytes.
+    fn keep(&self, expected: u64, bytes: u64) -> Result<Kept> {
+        let room = expected + 6 * expected.isqrt() + 64;
+        let fits = room.checked_mul(8).is_some_and(|needed| needed <= bytes);
+        let mut all = try_vec(if fits { room as usize } else { 0 })?;
+        let mut keys = 0;
+        self.for_each(&mut |piece| {
+            keys += piece.len() as u64;
+            if all.len() as u64 + (piece.len() as u64) <= all.capacity() as u64 {
+                all.extend_from_slice(piece);
+            }
+            Ok(())
+        })?;
+        Ok(Kept { keys, all: (all.len() as u64 == keys).then_some(all) })
+    }
+}
+
+impl Records<u64> for Passing<'_> {
+    fn count(&self) -> u64 {
+        self.keys
+    }
+
+    fn for_each(&self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
+        if self.below.is_empty() {
+            return self.side.for_each(take);
+        }
+        let mut passing = try_vec(PIECE)?;
+        self.side.for_each(&mut |piece| {
+            for part in piece.chunks(PIECE) {
+                passing.clear();
+                passing.extend(part.iter().filter(|x| self.passes(**x)));
+                if !passing.is_empty() {
+                    take(&passing)?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The equations of a level: records are ordered hashes, and their values are fingerprints of the level's own hash.
+struct OfLevel(usize);
+
+impl Equations<u64> for OfLevel {
+    type Value = u32;
+
+    #[inline]
+    fn order(&self, record: &u64) -> u64 {
+        *record
+    }
+
+    #[inline]
+    fn scatter(&self, record: &u64) -> u64 {
+        scattered(*record, self.0)
+    }
+
+    #[inline]
+    fn value(&self, _: &u64, z: u64) -> u32 {
+        fingerprint(z) as u32
+    }
+}

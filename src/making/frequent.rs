@@ -1,0 +1,87 @@
+//! Frequent strangers of a builder: keys that are no members but are asked for often.
+
+use super::builder::Builder;
+use super::create;
+use crate::batch::keys::Keys;
+use crate::batch::ring::Taken;
+use crate::contract::{Weighted, one_by_one};
+use crate::error::{Result, Status, error};
+use crate::handle::many;
+use crate::simd;
+
+impl Builder {
+    /// Gives a frequent stranger: a key that is no member, but is asked for often. The filter takes it for a member
+    /// more rarely than other keys. The weight says how often the key is asked for beside the other frequent
+    /// strangers: a number of lookups, or a share of them. The weights of a key that is given again add up.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the kind takes no frequent strangers; [`Status::OutOfRange`] for a weight that is
+    /// not from 2^-60 to 2^60; the errors of [`Builder::add`]. A key that is added too is found when the filter is
+    /// made: [`Status::Contradiction`].
+    pub fn frequent(&mut self, key: &[u8], weight: f64) -> Result<()> {
+        let hash = self.hasher.hash_key(key)?;
+        self.frequent_hash(hash, weight)
+    }
+
+    /// Gives a `u64` key that is a frequent stranger; see [`Builder::frequent`].
+    ///
+    /// # Errors
+    /// As [`Builder::frequent`].
+    pub fn frequent_u64(&mut self, key: u64, weight: f64) -> Result<()> {
+        let hash = self.hasher.hash_u64(key)?;
+        self.frequent_hash(hash, weight)
+    }
+
+    /// Gives the hash of a frequent stranger; see [`Builder::frequent`].
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] and [`Status::OutOfRange`] as [`Builder::frequent`]; the errors of
+    /// [`Builder::add_hash`].
+    pub fn frequent_hash(&mut self, hash: u64, weight: f64) -> Result<()> {
+        self.check_frequent()?;
+        let record = Weighted::new(self.order.map_or(hash, |order| order(hash)), weight)?;
+        self.frequent.as_mut().ok_or(Status::Internal)?.add(record)
+    }
+
+    /// Gives many frequent strangers. Without weights each key has the weight 1. All are taken, unless there is an
+    /// error: one of [`Builder::frequent`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if there are not as many
+    /// weights as keys.
+    pub fn frequent_batch(&mut self, keys: &Keys, weights: Option<&[f64]>) -> Taken {
+        if let Err(error) = self.check_frequent().and_then(|()| weights.map_or(Ok(()), |of| check_count(keys, of))) {
+            return Taken::none(error);
+        }
+        let (order, Some(frequent)) = (self.order, &mut self.frequent) else {
+            return Taken::none(Status::Internal.into());
+        };
+        let mut weights = weights.map(<[f64]>::iter);
+        many::change(&self.hasher, simd::best(), keys, None, |batch| {
+            one_by_one(batch, |hash| {
+                let weight = weights.as_mut().map_or(Some(1.0), |weights| weights.next().copied());
+                frequent.add(Weighted::new(order.map_or(hash, |order| order(hash)), weight.unwrap_or(0.0))?)?;
+                Ok(true)
+            })
+        })
+    }
+
+    /// How many frequent strangers were given.
+    pub fn frequent_count(&self) -> u64 {
+        self.frequent.as_ref().map_or(0, |frequent| frequent.added())
+    }
+
+    /// Refuses frequent strangers if the kind takes none.
+    fn check_frequent(&self) -> Result<()> {
+        let row = create::row_of(&self.spec)?;
+        if self.frequent.is_some() {
+            return Ok(());
+        }
+        Err(error!(Unsupported, "{} takes no frequent strangers; a kind that does is stacked", row.name))
+    }
+}
+
+/// Refuses a number of weights that is not that of the keys.
+fn check_count(keys: &Keys, weights: &[f64]) -> Result<()> {
+    if keys.len() == weights.len() {
+        return Ok(());
+    }
+    Err(error!(BufferTooSmall, "{} keys have {} weights", keys.len(), weights.len()))
+}

@@ -1,0 +1,420 @@
+//! The kind `stacked`: members are found; frequent strangers and others meet the stated rates; the share of false
+//! answers beside `ribbon`; the same bytes for every order, memory and number of threads; what is refused; forged
+//! images.
+
+use crate::common::{image, mix};
+use crate::specification;
+use core::sync::atomic::{AtomicU64, Ordering};
+use petal::kinds::stacked::{self, plan::Stack};
+use petal::{Answers, Builder, BuilderOptions, Filter, Image, Keys, MIN_MEMORY_LIMIT, OpenOptions, Spec, Status};
+
+fn spec() -> Spec {
+    Spec { kind: Some(stacked::ROW.kind), ..Spec::default() }
+}
+
+fn with_share(spec: Spec, share: f64) -> Spec {
+    let mut spec = spec;
+    spec.set(&stacked::FREQUENT_SHARE, share).unwrap();
+    spec
+}
+
+fn options() -> BuilderOptions {
+    BuilderOptions::default()
+}
+
+/// A filter with these members and frequent strangers.
+fn build(
+    spec: &Spec,
+    options: BuilderOptions,
+    members: &[u64],
+    strangers: &[u64],
+    weights: &[f64],
+) -> petal::Result<Filter> {
+    let mut builder = Builder::new(spec, options)?;
+    builder.add_batch(&Keys::U64(members)).outcome?;
+    builder.frequent_batch(&Keys::U64(strangers), Some(weights)).outcome?;
+    assert_eq!((builder.count(), builder.frequent_count()), (members.len() as u64, strangers.len() as u64));
+    builder.finish()
+}
+
+/// Keys from `from` on, so many.
+fn keys(from: u64, count: u64) -> Vec<u64> {
+    (from..from + count).map(mix).collect()
+}
+
+/// The weights of so many strangers, by Zipf's law with exponent 1.
+fn zipf(count: usize) -> Vec<f64> {
+    (1..=count).map(|rank| 1.0 / rank as f64).collect()
+}
+
+/// The sum of the weights of the keys that the filter contains, in batches and one by one.
+fn found(filter: &Filter, keys: &[u64], weights: &[f64]) -> f64 {
+    let (mut bits, mut sum) = (vec![0; keys.len().div_ceil(8)], 0.0);
+    let mut answers = Answers { bitmap: Some(&mut bits), ..Answers::default() };
+    filter.contains_batch(&Keys::U64(keys), &mut answers).unwrap();
+    for (i, (key, weight)) in keys.iter().zip(weights).enumerate() {
+        let is_found = filter.contains_u64(*key);
+        assert_eq!(bits[i / 8] >> (i % 8) & 1 == 1, is_found, "key {i}");
+        sum += if is_found { *weight } else { 0.0 };
+    }
+    sum
+}
+
+fn levels(filter: &Filter) -> Stack {
+    stacked::levels(filter.base().geometry(), filter.base().words().shared()).unwrap()
+}
+
+/// Asserts that a filter has all of its members.
+#[track_caller]
+fn check(filter: &Filter, members: &[u64]) {
+    filter.payload().check_payload().unwrap();
+    assert_eq!(found(filter, members, &vec![1.0; members.len()]), members.len() as f64);
+    assert_eq!(filter.base().count(), members.len() as u64);
+    assert_eq!(filter.base().header().capacity, members.len().max(1) as u64);
+}
+
+/// Of 10^6 strangers that come by Zipf's law, the most frequent are known. A ribbon filter and a stacked one are given
+/// the same bits. The stacked one has at most 1.1 (1 - s) of the ribbon's false answers by its levels. The exact sum over
+/// all strangers agrees, with a deviation that follows from the weights.
+#[test]
+fn known_strangers_save_false_answers() {
+    let (members, strangers, weights) = (keys(0, 100_000), keys(1 << 40, 1_000_000), zipf(1_000_000));
+    let all: f64 = weights.iter().sum();
+    for (known, share) in [(1000, 0.52), (100_000, 0.84)] {
+        let s = weights[..known].iter().sum::<f64>() / all;
+        assert!((s - share).abs() < 0.005, "{s}");
+        for each in [6.2, 8.1, 8.9, 12.5] {
+            let bits = (each * 100_000.0) as u64;
+            let ribbon =
+                Spec { kind: Some(petal::kinds::ribbon::ROW.kind), bits, capacity: 100_000, ..Spec::default() };
+            let of_ribbon = petal::expected_false_positive_rate(&ribbon, 100_000).unwrap();
+            assert_eq!(of_ribbon.log2().round(), -f64::floor(each));
+            let spec = with_share(Spec { bits, capacity: 1, ..spec() }, s);
+            let filter = build(&spec, options(), &members, &strangers[..known], &weights[..known]).unwrap();
+            assert!(filter.base().geometry().bits <= bits);
+            check(&filter, &members);
+            let stack = levels(&filter);
+            // Without a second level no stranger that is known passes the first one.
+            let of_known = if stack.levels() == 1 { 0.0 } else { stack.frequent_rate() };
+            let of_others = stack.stranger_rate();
+            let stated = s * of_known + (1.0 - s) * of_others;
+            assert!(stated <= 1.1 * (1.0 - s) * of_ribbon, "{known}, {each}: {stated}, {of_ribbon}, {stack:?}");
+            let wrong = found(&filter, &strangers, &weights) / all;
+            let variance = |weights: &[f64], rate: f64| {
+                weights.iter().map(|weight| (weight / all).powi(2) * rate * (1.0 - rate)).sum::<f64>()
+            };
+            let deviation = (variance(&weights[..known], of_known) + variance(&weights[known..], of_others)).sqrt();
+            assert!((wrong - stated).abs() <= 4.5 * deviation, "{known}, {each}: {wrong}, {stated} +- {deviation}");
+        }
+    }
+}
+
+/// A frequent stranger and any other key are taken for members at the rates that the levels state.
+#[test]
+fn rates_are_those_of_the_levels() {
+    let others = keys(1 << 50, 300_000);
+    for (members, strangers, share, rate) in [
+        (20_000, 200_000, 0.9, 0.05),
+        (2000, 300_000, 0.99, 0.02),
+        (100_000, 100_000, 0.5, 0.01),
+        (30_000, 50, 0.5, 0.6),
+    ] {
+        let (members, strangers) = (keys(0, members), keys(1 << 40, strangers));
+        let spec = with_share(Spec { false_positive_rate: rate, ..spec() }, share);
+        let filter = build(&spec, options(), &members, &strangers, &vec![1.0; strangers.len()]).unwrap();
+        check(&filter, &members);
+        let stack = levels(&filter);
+        assert!(stack.rate(share) <= rate && filter.base().header().false_positive_rate == rate);
+        let stated = filter.expected_false_positive_rate(members.len() as u64);
+        assert!((stated - stack.stranger_rate()).abs() < 1e-12);
+        for (keys, rate) in [(&others, stated), (&strangers, stack.frequent_rate())] {
+            let (found, count) = (found(&filter, keys, &vec![1.0; keys.len()]), keys.len() as f64);
+            let deviation = (count * rate * (1.0 - rate)).sqrt();
+            assert!((found - count * rate).abs() <= 4.5 * deviation + 1.0, "{stack:?}: {found} of {count}, {rate}");
+        }
+    }
+}
+
+#[test]
+fn bytes_depend_on_the_keys_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for (members, strangers, share) in [(20_000, 300_000, 0.95), (400_000, 100_000, 0.5)] {
+        let (mut members, mut strangers) = (keys(0, members), keys(1 << 40, strangers));
+        let weight = |key: &u64| (1 + key % 1000) as f64 / 7.0;
+        let spec = with_share(Spec { false_positive_rate: 0.004, ..spec() }, share);
+        let weights: Vec<f64> = strangers.iter().map(weight).collect();
+        let expected = image(&build(&spec, options(), &members, &strangers, &weights).unwrap());
+        for (memory_limit, threads) in
+            [(None, 2), (Some(MIN_MEMORY_LIMIT), 0), (Some(MIN_MEMORY_LIMIT), 3), (Some(16 << 20), 1)]
+        {
+            members.reverse();
+            strangers.rotate_left(12_345);
+            let weights: Vec<f64> = strangers.iter().map(weight).collect();
+            let temporary_directory = Some(folder.path().to_owned());
+            let options = BuilderOptions { memory_limit, temporary_directory, threads, ..options() };
+            let made = build(&spec, options, &members, &strangers, &weights).unwrap();
+            assert!(image(&made) == expected, "{memory_limit:?}, {threads} threads");
+        }
+        // Half of the weight twice is the weight.
+        let mut builder = Builder::new(&spec, options()).unwrap();
+        for i in 0..members.len().max(strangers.len()) {
+            for key in strangers.get(i).into_iter().chain(strangers.get(i)) {
+                builder.frequent_u64(*key, weight(key) / 2.0).unwrap();
+            }
+            members.get(i).into_iter().for_each(|key| builder.add_u64(*key).unwrap());
+        }
+        assert!(image(&builder.finish().unwrap()) == expected);
+        assert_eq!((builder.count(), builder.frequent_count()), (0, 0));
+    }
+}
+
+/// Few keys or none on either side, and hashes that lie together.
+#[test]
+fn corners() {
+    let members_of = |count| keys(0, count);
+    for members in [0, 1, 2, 1000] {
+        for strangers in [0, 1, 1000] {
+            for (share, rate) in [(0.0, 0.01), (1.0, 0.01), (0.5, 0.9), (1.0, 0.9), (0.999, 1e-4)] {
+                let (members, strangers) = (members_of(members), keys(1 << 40, strangers));
+                let spec = with_share(Spec { false_positive_rate: rate, ..spec() }, share);
+                let filter = build(&spec, options(), &members, &strangers, &vec![1.0; strangers.len()]).unwrap();
+                check(&filter, &members);
+                let found = found(&filter, &strangers, &vec![1.0; strangers.len()]);
+                assert!(!members.is_empty() || found == 0.0);
+                assert!(found <= 1000.0 * levels(&filter).frequent_rate() * 2.0 + 4.0, "{found}");
+            }
+        }
+    }
+    let shapes: [fn(u64) -> u64; 6] =
+        [|_| 7, |i| i, |i| u64::MAX - i, |i| i << 28, |i| mix(i) & 0xff | mix(i % 300) << 8, |i| 1 << (i % 64)];
+    for shape in shapes {
+        let hashes: std::collections::BTreeSet<u64> = (0..20_000).map(shape).collect();
+        let spec = with_share(Spec { false_positive_rate: 0.1, ..spec() }, 0.9);
+        let mut builder = Builder::new(&spec, options()).unwrap();
+        for (i, hash) in hashes.iter().enumerate() {
+            match i % 2 {
+                0 => builder.add_hash(*hash).unwrap(),
+                _ => builder.frequent_hash(*hash, 1.0).unwrap(),
+            }
+        }
+        let filter = builder.finish().unwrap();
+        filter.payload().check_payload().unwrap();
+        assert!(hashes.iter().step_by(2).all(|hash| filter.contains_hash(*hash)));
+    }
+}
+
+/// Weights that are no weights, kinds that take none, and numbers of weights.
+#[test]
+fn what_is_refused() {
+    let mut builder = Builder::new(&spec(), options()).unwrap();
+    let outside = [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e-19, 1.2e18, f64::MIN_POSITIVE];
+    for weight in outside {
+        let errors = [
+            builder.frequent(b"a", weight).unwrap_err(),
+            builder.frequent_u64(1, weight).unwrap_err(),
+            builder.frequent_hash(1, weight).unwrap_err(),
+            builder.frequent_batch(&Keys::U64(&[1]), Some(&[weight])).outcome.unwrap_err(),
+        ];
+        for error in errors {
+            assert_eq!(error.status(), Status::OutOfRange, "{error}");
+            assert!(error.message().contains("weight = "), "{error}");
+        }
+    }
+    let taken = builder.frequent_batch(&Keys::U64(&[1, 2, 3]), Some(&[1.0, 2.0, 0.0]));
+    assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (2, Status::OutOfRange));
+    let taken = builder.frequent_batch(&Keys::U64(&[1, 2]), Some(&[1.0]));
+    assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (0, Status::BufferTooSmall));
+    assert_eq!(builder.frequent_count(), 2);
+    let (least, most) = ((-60_f64).exp2(), 60_f64.exp2());
+    for weight in [least, most] {
+        builder.frequent(b"a", weight).unwrap();
+    }
+    assert_eq!(builder.exclude(b"a").unwrap_err().status(), Status::Unsupported);
+    for kind in [petal::kinds::ribbon::ROW.kind, petal::kinds::exact_set::ROW.kind] {
+        let mut other = Builder::new(&Spec { kind: Some(kind), ..spec() }, options()).unwrap();
+        let error = other.frequent_u64(1, 1.0).unwrap_err();
+        assert_eq!(error.status(), Status::Unsupported);
+        assert!(error.message().contains("stacked"), "{error}");
+        assert_eq!(other.frequent_batch(&Keys::U64(&[1]), None).outcome.unwrap_err().status(), Status::Unsupported);
+    }
+    for share in [-0.1, 1.1, f64::NAN] {
+        let error = Builder::new(&with_share(spec(), share), options()).map(drop).unwrap_err();
+        assert_eq!(error.status(), Status::OutOfRange);
+    }
+}
+
+/// A key that is a member too is refused, with the key's hash, and the keys stay.
+#[test]
+fn a_key_on_both_sides_is_a_contradiction() {
+    let folder = tempfile::tempdir().unwrap();
+    for (count, memory_limit) in [(1, None), (20_000, None), (300_000, Some(MIN_MEMORY_LIMIT))] {
+        for both in [0, count - 1] {
+            let temporary_directory = Some(folder.path().to_owned());
+            let options = BuilderOptions { memory_limit, temporary_directory, ..options() };
+            let mut builder = Builder::new(&spec(), options).unwrap();
+            (0..count).for_each(|i| builder.add_hash(mix(i)).unwrap());
+            (count..2 * count).for_each(|i| builder.frequent_hash(mix(i), 1.0).unwrap());
+            builder.frequent_hash(mix(both), (-60_f64).exp2()).unwrap();
+            for _ in 0..2 {
+                let error = builder.finish().map(drop).unwrap_err();
+                assert_eq!(error.status(), Status::Contradiction);
+                assert!(error.message().contains(&format!("{:#018x}", mix(both))), "{error}");
+                assert_eq!((builder.count(), builder.frequent_count()), (count, count + 1));
+            }
+        }
+    }
+    // All strangers are members.
+    let same = keys(0, 5000);
+    let error = build(&spec(), options(), &same, &same, &vec![1.0; 5000]).map(drop).unwrap_err();
+    assert_eq!(error.status(), Status::Contradiction);
+}
+
+#[test]
+fn sizes_and_bits_that_are_asked_for() {
+    let (members, strangers) = (keys(0, 10_000), keys(1 << 40, 5000));
+    let with = |spec: &Spec| build(spec, options(), &members, &strangers, &zipf(5000));
+    for each in [1.3, 2.0, 5.5, 8.0, 12.9, 20.0] {
+        let most = (each * 10_000.0) as u64;
+        let filter = with(&Spec { bits: most, capacity: 10_000, ..with_share(spec(), 0.9) }).unwrap();
+        let geometry = filter.base().geometry();
+        assert!(geometry.bits <= most, "{} of {most}", geometry.bits);
+        check(&filter, &members);
+        // A filter of a level alone never has a lower rate.
+        let plain = Stack::single((each - 0.15) as u64).rate(0.9);
+        assert!(levels(&filter).rate(0.9) <= plain * 1.000_001, "{each}: {:?}", levels(&filter));
+    }
+    let refused = with(&Spec { bits: 5000, capacity: 10_000, ..spec() }).map(drop).unwrap_err();
+    assert_eq!(refused.status(), Status::Contradiction, "{refused}");
+}
+
+/// Every word of the header and of the payload's head is held to its meaning.
+#[test]
+fn forged_words_are_refused() {
+    for (members, strangers) in [(3000, 30_000), (3000, 0), (0, 10), (300_000, 100_000)] {
+        let (members, strangers) = (keys(0, members), keys(1 << 40, strangers));
+        let spec = with_share(Spec { false_positive_rate: 0.001, ..spec() }, 0.95);
+        let filter = build(&spec, options(), &members, &strangers, &vec![1.0; strangers.len()]).unwrap();
+        let (geometry, payload) = (*filter.base().geometry(), filter.base().words().shared());
+        let count = levels(&filter).levels();
+        assert_eq!(count > 1, !strangers.is_empty() && !members.is_empty());
+        let forged = |of_geometry: &[(usize, u64)], of_head: &[(usize, u64)]| {
+            let mut geometry = geometry;
+            of_geometry.iter().for_each(|(i, change)| geometry.words[*i] = geometry.words[*i].wrapping_add(*change));
+            let words: Vec<AtomicU64> = payload.iter().map(|word| word.load(Ordering::Relaxed).into()).collect();
+            for (i, change) in of_head {
+                words[*i].fetch_add(*change, Ordering::Relaxed);
+            }
+            stacked::is_known(&geometry, &words)
+        };
+        assert!(forged(&[], &[]));
+        for i in 2..8 {
+            assert!(!forged(&[(i, 1)], &[]) && !forged(&[(i, u64::MAX)], &[]), "{i}");
+        }
+        // Levels of no bits or too many, a level more, a level less, and a level behind one that is not there.
+        let [first, rest] = [0, 1].map(|i| geometry.words[i]);
+        for [to_first, to_rest] in [
+            [0, rest],
+            [33, rest],
+            [u64::MAX, rest],
+            [first, rest | 1 << 6 * (count - 1)],
+            [first, rest ^ rest & 0x3f << 6 * count.saturating_sub(2) | u64::from(count == 1)],
+            [first, rest | 33 << 6 * (count - 1)],
+            [first, rest | 1 << 6 * count],
+            [first, rest | 1 << 36],
+            [first, u64::MAX],
+        ] {
+            let change = [(0, to_first.wrapping_sub(first)), (1, to_rest.wrapping_sub(rest))];
+            assert!(!forged(&change, &[]), "{count} levels: {to_first}, {to_rest:#x} for {first}, {rest:#x}");
+        }
+        for i in 1..16 {
+            // A level may have fewer keys, as long as it has some.
+            let is_size = i >= 2 && i % 2 == 0 && i < 2 + 2 * count;
+            for change in [1, 64, 1 << 20, 1 << 62, u64::MAX] {
+                assert!(is_size || !forged(&[], &[(i, change)]), "{count} levels, word {i}, {change}");
+            }
+            let keys = payload[i].load(Ordering::Relaxed);
+            assert!(!is_size || members.is_empty() || !forged(&[], &[(i, keys.wrapping_neg())]), "word {i}");
+            assert!(!is_size || !forged(&[], &[(i, 1 << 62)]), "word {i}");
+        }
+        // A level of strangers has no more keys than there are, and a later level of a side no more than an earlier.
+        if count > 1 {
+            assert!(!forged(&[], &[(0, payload[0].load(Ordering::Relaxed).wrapping_neg())]));
+        }
+        if count > 2 {
+            let [first, third] = [2, 6].map(|i| payload[i].load(Ordering::Relaxed));
+            assert!(!forged(&[], &[(6, first + 1 - third)]));
+        }
+    }
+    // Without members there are no strangers.
+    let filter = build(&spec(), options(), &[], &[], &[]).unwrap();
+    let words: Vec<AtomicU64> = filter.base().words().shared().iter().map(|_| 0.into()).collect();
+    assert!(stacked::is_known(filter.base().geometry(), &words));
+    words[0].store(1, Ordering::Relaxed);
+    assert!(!stacked::is_known(filter.base().geometry(), &words));
+}
+
+/// The sizes of layers, with which each level begins. Lookups in such a payload end and read nothing outside it.
+#[test]
+fn forged_levels_are_found() {
+    let (members, strangers) = (keys(0, 3000), keys(1 << 40, 30_000));
+    let spec = with_share(Spec { false_positive_rate: 0.001, ..spec() }, 0.95);
+    let filter = build(&spec, options(), &members, &strangers, &vec![1.0; strangers.len()]).unwrap();
+    assert!(levels(&filter).levels() >= 3);
+    let image = image(&filter);
+    let words: Vec<u64> = image.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+    let mut level = 16;
+    for number in 0..levels(&filter).levels() {
+        for bit in [0, 8, 23, 44, 60] {
+            let mut forged = words.clone();
+            forged[256 / 8 + level] ^= 1 << bit | 1 << 10;
+            let start = std::ptr::NonNull::new(forged.as_mut_ptr().cast::<u8>()).unwrap();
+            // SAFETY: the words outlive the handle, and nobody else uses them.
+            let opened = unsafe { petal::open_buffer(start, image.len(), &OpenOptions::default()) };
+            let Ok(opened) = opened else { continue };
+            let checked = opened.payload().check_payload();
+            assert!(checked.is_err_and(|error| error.status() == Status::Corrupt), "level {number}, bit {bit}");
+            found(&opened, &members, &vec![1.0; members.len()]);
+        }
+        level += words[256 / 8 + 3 + 2 * number].div_ceil(64) as usize;
+    }
+}
+
+/// docs/format.md gives the answers of the library, also of levels after the second and of strangers.
+#[test]
+fn answers_are_those_of_the_format() {
+    for (members, strangers, share, rate) in
+        [(2000, 20_000, 0.95, 1e-3), (300_000, 100_000, 0.9, 0.01), (50, 0, 0.5, 0.2)]
+    {
+        let (members, strangers) = (keys(0, members), keys(1 << 40, strangers));
+        let spec = with_share(Spec { false_positive_rate: rate, ..spec() }, share);
+        let filter = build(&spec, options(), &members, &strangers, &vec![1.0; strangers.len()]).unwrap();
+        let (image, hasher) = (image(&filter), filter.base().hasher());
+        let others = keys(1 << 50, 3000);
+        let some = [&members, &strangers, &others].map(|keys| keys.iter().take(3000));
+        for key in some.into_iter().flatten() {
+            let hash = hasher.hash_u64(*key).unwrap();
+            assert_eq!(specification::is_stacked(&image, hash), filter.contains_hash(hash));
+        }
+    }
+}
+
+#[test]
+fn images_and_compact_forms_come_back() {
+    let (members, strangers) = (keys(0, 500), keys(1 << 40, 5000));
+    let spec = with_share(Spec { false_positive_rate: 0.001, ..spec() }, 0.95);
+    let filter = build(&spec, options(), &members, &strangers, &vec![1.0; strangers.len()]).unwrap();
+    assert!(levels(&filter).levels() >= 3);
+    let mut form = vec![0; filter.compact_size().unwrap()];
+    assert_eq!(filter.serialize_compact(&mut form).unwrap(), form.len());
+    let opened = petal::load(&image(&filter), &OpenOptions::default()).unwrap();
+    let compact = petal::load_compact(&form, &petal::CompactOptions::default()).unwrap();
+    let wrong = found(&filter, &strangers, &zipf(5000));
+    for filter in [&opened, &compact] {
+        check_members(filter, &members);
+        assert_eq!(found(filter, &strangers, &zipf(5000)), wrong);
+    }
+}
+
+fn check_members(filter: &Filter, members: &[u64]) {
+    assert_eq!(found(filter, members, &vec![1.0; members.len()]), members.len() as f64);
+}
