@@ -82,7 +82,8 @@ func TestJSONHasTheNamesOfC(t *testing.T) {
 	for structure, value := range map[string]any{
 		"petal_description": must(f.Describe()), "petal_statistics": must(f.Statistics()),
 		"petal_estimate": must(f.Estimate()), "petal_overlap": must(f.EstimateOverlap(f)),
-		"petal_plan_request": PlanRequest{1, 0.5, 3, CanInsert, true, 1, 1}, "petal_proposal": Proposal{Err: ErrUnsupported},
+		"petal_plan_request":   PlanRequest{1, 0.5, 3, CanInsert, true, 1, 0.5, 1, 1},
+		"petal_proposal":       Proposal{Err: ErrUnsupported},
 		"petal_kind_info":      must(FindKind("bloom")),
 		"petal_parameter_info": ParameterInfo{},
 		"petal_format_info":    must(FindFormat("guava")),
