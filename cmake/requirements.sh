@@ -1,10 +1,10 @@
 #!/bin/sh
-# requirements.sh build|demo|test|interop|windows|redis|test-redis: checks that what this needs is here, and otherwise says what
-# is missing, with the one command that installs it.
+# requirements.sh build|demo|test|interop|windows|redis|test-redis: checks that what this needs is here, and otherwise
+# says what is missing, with the one command that installs it.
 #
 # `make` and `make redis` never install anything. `make demo`, `make test`, `make test-interop`, `make test-windows` and
-# `make test-redis` install what is missing with apt-get if they may: as root, with CI=true or with INSTALL=1 (then through sudo), and
-# never with INSTALL=0. Rust is never installed for you. The packages' names are Debian's.
+# `make test-redis` install what is missing with apt-get if they may: as root, with CI=true or with INSTALL=1 (then
+# through sudo), and never with INSTALL=0. Rust is never installed for you. The packages' names are Debian's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 what=${1:-build}
