@@ -11,7 +11,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build redis install uninstall demo clean help header symbols abi licences figures
-.PHONY: check test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis fuzz
+.PHONY: check test test-lint test-rust test-neon test-windows test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis fuzz
 .PHONY: mutants planted soak soak-redis bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
 .PHONY: bench-formats bench-go bench-built bench-redis bench-universes
 
@@ -97,6 +97,12 @@ test-go: ## the Go packages, against the library installed into target/go
 	@echo "== $@: bindings/go/test.sh"
 	@$(MAKE) --no-print-directory build
 	@bindings/go/test.sh "$(BUILD)" "$(TARGET)/go"
+
+# No stage of `make test` yet.
+test-windows: ## the library, the command and the tests of files as Windows programs, under Wine
+	@echo "== $@: tests/windows/run.sh"
+	@cmake/requirements.sh windows
+	@tests/windows/run.sh "$(TARGET)"
 
 # INTEROP="libbloom": these owners only.
 test-interop: ## the owners of other formats and interfaces, installed where it may, asked whether Petal keeps to theirs

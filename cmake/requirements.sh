@@ -1,10 +1,10 @@
 #!/bin/sh
-# requirements.sh build|demo|test|interop|redis|test-redis: checks that what this needs is here, and otherwise says what
-# is missing, with the one command that installs it.
+# requirements.sh build|demo|test|interop|windows|redis|test-redis: checks that what this needs is here, and otherwise
+# says what is missing, with the one command that installs it.
 #
-# `make` and `make redis` never install anything. `make demo`, `make test`, `make test-interop` and `make test-redis`
-# install what is missing with apt-get if they may: as root, with CI=true or with INSTALL=1 (then through sudo), and
-# never with INSTALL=0. Rust is never installed for you. The packages' names are Debian's.
+# `make` and `make redis` never install anything. `make demo`, `make test`, `make test-interop`, `make test-windows` and
+# `make test-redis` install what is missing with apt-get if they may: as root, with CI=true or with INSTALL=1 (then
+# through sudo), and never with INSTALL=0. Rust is never installed for you. The packages' names are Debian's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 what=${1:-build}
@@ -62,6 +62,10 @@ check() {
         need g++ compiles c++ cstdint c++
         need python3 has python3
         ;;
+    windows)
+        need gcc-mingw-w64-x86-64 has x86_64-w64-mingw32-gcc
+        need "wine wine64" has wine
+        ;;
     redis)
         need libclang-dev has_libclang
         ;;
@@ -71,7 +75,7 @@ check() {
         need python3 has python3
         ;;
     *)
-        echo "usage: requirements.sh build|demo|test|interop|redis|test-redis" >&2
+        echo "usage: requirements.sh build|demo|test|interop|windows|redis|test-redis" >&2
         exit 2
         ;;
     esac
@@ -79,7 +83,7 @@ check() {
 
 case $what in
 build) command="\`make\`" ;;
-interop) command="\`make test-interop\`" ;;
+interop | windows) command="\`make test-$what\`" ;;
 *) command="\`make $what\`" ;;
 esac
 check

@@ -209,6 +209,13 @@ petal_status petal_map_view(const petal_map *map, petal_view *view, petal_error 
 #elif defined(PETAL_INLINE_NEON)
 #include <arm_neon.h>
 #endif
+/* Microsoft's compiler has no numbers of 128 bits, and a function for the high half of a product. */
+#if defined(_MSC_VER) && !defined(__GNUC__) && !defined(__clang__) && !defined(PETAL_INLINE_PORTABLE)
+#if defined(_M_X64) || defined(_M_ARM64)
+#include <intrin.h>
+#define PETAL_INLINE_UMULH 1
+#endif
+#endif
 
 /* Casts as either language likes them. */
 #ifdef __cplusplus
@@ -256,6 +263,8 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_reduce(uint64_t hash, uint64_t range) 
 #if defined(__SIZEOF_INT128__) && !defined(PETAL_INLINE_PORTABLE)
   __extension__ typedef unsigned __int128 product;
   return PETAL_INLINE_CAST(uint64_t, PETAL_INLINE_CAST(product, hash) * range >> 64);
+#elif defined(PETAL_INLINE_UMULH)
+  return __umulh(hash, range);
 #else
   const uint64_t low = 0xffffffffu;
   uint64_t middle = (hash >> 32) * (range & low) + ((hash & low) * (range & low) >> 32);

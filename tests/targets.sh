@@ -17,5 +17,5 @@ for triple in x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-unknown-linux-mu
         continue
     fi
     echo "== cargo check --target $triple"
-    cargo check --locked -p petal -p petal-capi --target $triple
+    cargo check --locked --quiet -p petal -p petal-capi --target $triple
 done

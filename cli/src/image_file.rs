@@ -14,8 +14,7 @@ use petal::{
     Sketch, Status,
 };
 use std::fs::{self, File};
-use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
+use std::io::Read;
 use std::path::Path;
 
 /// The handle that an image opens as.
@@ -376,8 +375,10 @@ pub fn open_to_change<T: Image>(
 }
 
 /// The locked file of a path. While the file is locked, no other command that locks it first can replace it.
+#[cfg(unix)]
 fn locked(path: &Path) -> Outcome<File> {
-    let failed = |error: io::Error| Failure::io(shown(path), &error);
+    use std::os::unix::fs::MetadataExt;
+    let failed = |error: std::io::Error| Failure::io(shown(path), &error);
     loop {
         let file = File::open(path).map_err(failed)?;
         file.try_lock().map_err(|_| Failure::at(path, &Status::Locked.into()))?;
@@ -387,6 +388,25 @@ fn locked(path: &Path) -> Outcome<File> {
             return Ok(file);
         }
     }
+}
+
+/// A file beside that of a path, which only one command at a time can open, and which goes with that command. A lock on
+/// the file itself would keep the command from reading and replacing it.
+#[cfg(windows)]
+fn locked(path: &Path) -> Outcome<File> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const READ_AND_DELETE: u32 = 0x8001_0000;
+    const DELETE_ON_CLOSE: u32 = 0x0400_0000;
+    /// Somebody has the file open, or has just closed it.
+    const OPEN_ELSEWHERE: [Option<i32>; 2] = [Some(32), Some(5)];
+    let mut name = std::ffi::OsString::from(".petal-lock-");
+    name.push(path.file_name().unwrap_or_default());
+    let mut options = File::options();
+    options.create(true).write(true).access_mode(READ_AND_DELETE).share_mode(0).custom_flags(DELETE_ON_CLOSE);
+    options.open(path.with_file_name(name)).map_err(|error| match OPEN_ELSEWHERE.contains(&error.raw_os_error()) {
+        true => Failure::at(path, &Status::Locked.into()),
+        false => Failure::io(shown(path), &error),
+    })
 }
 
 /// Keeps the changes to an image from [`open_to_change`]: in its file, or, for a copy, by replacing the file.

@@ -5,9 +5,8 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use std::env;
 use std::fmt::Display;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -125,15 +124,32 @@ fn unnamed(folder: &Path) -> io::Result<File> {
     let mut number = 0_u32;
     loop {
         let path = folder.join(format!(".petal-{}-{number}", process::id()));
-        match File::options().read(true).write(true).create_new(true).mode(0o600).open(&path) {
-            Ok(file) => {
-                fs::remove_file(&path)?;
-                return Ok(file);
-            }
+        match fleeting(&path) {
+            Ok(file) => return Ok(file),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
             Err(error) => return Err(error),
         }
     }
+}
+
+/// A new file that nobody else can open, and that goes when it is closed.
+#[cfg(unix)]
+fn fleeting(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(path)?;
+    std::fs::remove_file(path)?;
+    Ok(file)
+}
+
+/// A new file that nobody else can open, and that goes when it is closed.
+#[cfg(windows)]
+fn fleeting(path: &Path) -> io::Result<File> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const READ_WRITE_DELETE: u32 = 0xc001_0000;
+    const DELETE_ON_CLOSE: u32 = 0x0400_0000;
+    let mut options = File::options();
+    options.create_new(true).write(true).access_mode(READ_WRITE_DELETE).share_mode(0).custom_flags(DELETE_ON_CLOSE);
+    options.open(path)
 }
 
 /// Reads once, and again if a signal interrupted the read.

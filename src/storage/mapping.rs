@@ -18,7 +18,8 @@ pub struct FileRange {
 /// A mapped range of a file, shared with every other process that maps it.
 ///
 /// A writable mapping holds a lock on its range, which lies at [`LOCKS`]. So there is one writer, or several that share
-/// the range. Closing releases the lock. A child that was forked since has a copy of the mapping, but the lock is its parent's.
+/// the range. Closing releases the lock. A child that was forked since has a copy of the mapping, but the lock is its
+/// parent's.
 pub struct Mapping {
     /// Where the mapping starts: the range's first byte is `lead` bytes after it.
     base: NonNull<u8>,

@@ -663,10 +663,8 @@ fn changes_of_any_region_are_sealed() {
 }
 
 /// An image in the middle of a file.
-#[cfg(unix)]
 #[test]
 fn images_are_opened_at_an_offset() {
-    use std::os::fd::AsRawFd;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("container");
     for_each_case(|case, spec| {
@@ -680,9 +678,13 @@ fn images_are_opened_at_an_offset() {
                     continue;
                 }
                 let options = OpenOptions { mode, key: None };
-                let opened = petal::open_descriptor(file.as_raw_fd(), offset as u64, &options).unwrap();
+                let opened =
+                    petal::open_descriptor(crate::common::file::descriptor(&file), offset as u64, &options).unwrap();
                 is_like(&opened, &filter, spec);
-                fails(petal::open_descriptor(file.as_raw_fd(), offset as u64 + 4, &options), Status::Misaligned);
+                fails(
+                    petal::open_descriptor(crate::common::file::descriptor(&file), offset as u64 + 4, &options),
+                    Status::Misaligned,
+                );
             }
         }
     });

@@ -1,5 +1,6 @@
 //! The kind `counting` against an exact multiset: the promises of removal and counting, and their limits.
 
+use crate::common::file::FileAt;
 use crate::common::{image, mix};
 use petal::format::{HEADER_LENGTH, REGION_BYTES};
 use petal::kinds::counting::{COUNTER_BITS, LAYOUT};
@@ -9,7 +10,6 @@ use petal::{
 };
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 
 /// The greatest value of a counter of the default width.
 const GREATEST: u64 = 15;

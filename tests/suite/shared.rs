@@ -156,7 +156,8 @@ fn one_of_those_who_close_at_once_is_the_last() {
     let path = folder.path().join("shared.petal");
     petal::create(&Spec::with_capacity(1000, 0.01).unwrap()).unwrap().save(&path).unwrap();
     let share = OpenOptions { mode: Mode::Share, ..OpenOptions::default() };
-    for round in 0..1000 {
+    // Waiting for a lock takes long in Wine.
+    for round in 0..if cfg!(windows) { 20 } else { 1000 } {
         let together = Barrier::new(4);
         thread::scope(|scope| {
             for i in 0..4 {

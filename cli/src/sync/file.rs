@@ -66,9 +66,13 @@ impl Growing {
         let written = take_after(file.as_file(), &now).and_then(|()| file.as_file().sync_all());
         written.map_err(|error| failed(&error))?;
         file.persist(&self.path).map_err(|error| failed(&error.error))?;
-        // The name is on the disk once the folder is.
-        let folder = self.path.parent().unwrap_or(Path::new("/"));
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| failed(&error))
+        // The name is on the disk once the folder is. Windows has no such call for folders.
+        #[cfg(unix)]
+        {
+            let folder = self.path.parent().unwrap_or(Path::new("/"));
+            File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| failed(&error))?;
+        }
+        Ok(())
     }
 }
 

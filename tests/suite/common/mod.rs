@@ -2,6 +2,7 @@
 //! memory.
 
 pub mod copies;
+pub mod file;
 pub mod golden;
 pub mod handle;
 pub mod sets;

@@ -1,0 +1,85 @@
+/* A program that knows only the header, as a Windows program: it saves under a name of UTF-8, shares the file with
+ * itself, opens a HANDLE, and replaces a file. With the arguments `hold PATH` the program
+ * holds an image open for writing until somebody kills it. */
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+
+#include <petal.h>
+#include <petal_inline.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CHECK(condition)                                                       \
+  do {                                                                         \
+    if (!(condition)) {                                                        \
+      fprintf(stderr, "line %d: %s: %s\n", __LINE__, #condition, error.message); \
+      return 1;                                                                \
+    }                                                                          \
+  } while (0)
+
+static petal_open_options with(petal_open_mode mode) {
+  petal_open_options options = {.struct_size = sizeof options, .mode = mode};
+  return options;
+}
+
+static int hold(const char *path) {
+  petal_error error = {.struct_size = sizeof error};
+  petal_open_options options = with(PETAL_OPEN_WRITE);
+  petal_filter *filter = NULL;
+  CHECK(petal_filter_open(path, &options, &filter, &error) == PETAL_OK);
+  CHECK(petal_filter_insert_u64(filter, 1000, NULL) == PETAL_OK);
+  puts("held");
+  fflush(stdout);
+  Sleep(60000);
+  return 1;
+}
+
+int main(int count, char **arguments) {
+  if (count == 3 && strcmp(arguments[1], "hold") == 0) return hold(arguments[2]);
+  petal_error error = {.struct_size = sizeof error};
+  const char *path = "s\xc3\xa9t.petal";
+  petal_spec spec = {.struct_size = sizeof spec, .capacity = 100000, .false_positive_rate = 0.01};
+  petal_filter *filter = NULL, *first = NULL, *second = NULL;
+  CHECK(petal_filter_new(&spec, &filter, &error) == PETAL_OK);
+  for (uint64_t key = 0; key < 1000; key++) CHECK(petal_filter_insert_u64(filter, key, NULL) == PETAL_OK);
+  CHECK(petal_filter_save(filter, path, &error) == PETAL_OK);
+  CHECK(petal_filter_save(filter, path, &error) == PETAL_OK);
+  CHECK(GetFileAttributesW(L"s\u00e9t.petal") != INVALID_FILE_ATTRIBUTES);
+  CHECK(petal_filter_save(filter, "\xff.petal", &error) == PETAL_ERR_OUT_OF_RANGE);
+  CHECK(petal_filter_open("none.petal", NULL, &first, &error) == PETAL_ERR_NOT_FOUND);
+  CHECK(error.os_error == ERROR_FILE_NOT_FOUND);
+
+  /* One writer keeps others out, and readers read. */
+  petal_open_options write = with(PETAL_OPEN_WRITE), share = with(PETAL_OPEN_SHARE), load = with(PETAL_OPEN_LOAD);
+  CHECK(petal_filter_open(path, &write, &first, &error) == PETAL_OK);
+  CHECK(petal_filter_open(path, &write, &second, &error) == PETAL_ERR_LOCKED);
+  CHECK(petal_filter_open(path, &load, &second, &error) == PETAL_OK);
+  petal_filter_free(second);
+  petal_filter_free(first);
+
+  /* Sharers, by a name and by a HANDLE, which may be closed at once. */
+  CHECK(petal_filter_open(path, &share, &first, &error) == PETAL_OK);
+  HANDLE file = CreateFileW(L"s\u00e9t.petal", GENERIC_READ | GENERIC_WRITE, 7, NULL, OPEN_EXISTING, 0, NULL);
+  CHECK(file != INVALID_HANDLE_VALUE);
+  CHECK(petal_filter_open_descriptor((intptr_t)file, 0, &share, &second, &error) == PETAL_OK);
+  CloseHandle(file);
+  CHECK(petal_filter_open_descriptor(-1, 0, &share, &filter, &error) < 0);
+  file = CreateFileW(L"s\u00e9t.petal", GENERIC_READ, 7, NULL, OPEN_EXISTING, 0, NULL);
+  petal_filter *refused = NULL;
+  CHECK(petal_filter_open_descriptor((intptr_t)file, 0, &share, &refused, &error) == PETAL_ERR_ACCESS_DENIED);
+  CloseHandle(file);
+  CHECK(petal_filter_insert_shared_u64(first, 5000, NULL) == PETAL_OK);
+  CHECK(petal_filter_contains_u64(second, 5000));
+  petal_filter_free(first);
+  CHECK(petal_filter_insert_shared_u64(second, 5001, NULL) == PETAL_OK);
+  petal_filter_free(second);
+  CHECK(petal_filter_open(path, NULL, &first, &error) == PETAL_OK);
+  CHECK(petal_filter_verify(first, &error) == PETAL_OK);
+  petal_view view = {.struct_size = sizeof view};
+  CHECK(petal_filter_view(first, &view, &error) == PETAL_OK);
+  CHECK(petal_view_contains_u64(&view, 5001) && petal_filter_contains_u64(first, 5000));
+  petal_filter_free(first);
+  petal_filter_free(filter);
+  puts("passed");
+  return 0;
+}
