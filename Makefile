@@ -10,8 +10,8 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build redis wasm install uninstall demo clean help header symbols abi licences figures
-.PHONY: check test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis test-wasm fuzz
+.PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures
+.PHONY: check test test-lint test-rust test-neon test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis test-wasm test-web fuzz
 .PHONY: mutants planted soak soak-redis bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
 .PHONY: bench-wasm bench-formats bench-go bench-built bench-redis
 
@@ -28,6 +28,12 @@ redis: ## compile libpetal_redis.so, the module for Redis and Valkey, into build
 wasm: ## compile the modules for browsers and Node.js into bindings/wasm/dist
 	@cmake/requirements.sh wasm
 	@bindings/wasm/build.sh "$(abspath $(TARGET))"
+
+web: ## the page on which to choose, see and size a filter: build/petal.html, one file, which a browser opens
+	@cmake/requirements.sh wasm
+	@bindings/wasm/build.sh "$(abspath $(TARGET))" petal
+	@node web/build.mjs bindings/wasm/dist/petal.wasm "$(BUILD)/petal.html"
+	@echo "$(BUILD)/petal.html"
 
 # `sudo make install` often has no cargo: then what `make` built before is installed.
 install: ## install into PREFIX (/usr/local), below DESTDIR if given
@@ -122,6 +128,14 @@ test-wasm: ## the JavaScript package, in Node.js and in a headless Chromium
 	@cmake/requirements.sh test-wasm
 	@$(MAKE) --no-print-directory wasm
 	@bindings/wasm/test.sh
+
+# PICTURES=FOLDER: pictures of the page in both themes and two widths.
+test-web: ## the page, in a headless Chromium, beside the command
+	@echo "== $@: web/test.sh"
+	@cmake/requirements.sh test-wasm
+	@$(MAKE) --no-print-directory web
+	@cargo build --quiet --locked --release -p petal-cli
+	@web/test.sh "$(abspath $(BUILD))/petal.html" "$(abspath $(TARGET))/release/petal" $(PICTURES)
 
 fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is found stays in fuzz/corpus
 	@CARGO_TARGET_DIR="$(TARGET)" fuzz/run.sh explore $(FUZZ_SECONDS)

@@ -3,8 +3,9 @@
 # otherwise says what is missing, with the one command that installs it.
 #
 # `make`, `make redis` and `make wasm` never install anything. `make demo`, `make test`, `make test-interop`,
-# `make test-redis` and `make test-wasm` install what is missing with apt-get if they may: as root, with CI=true or with INSTALL=1 (then through sudo), and
-# never with INSTALL=0. Rust is never installed for you. The packages' names are Debian's.
+# `make test-redis` and `make test-wasm` install what is missing with apt-get if they may: as root, with CI=true or with
+# INSTALL=1 (then through sudo), and never with INSTALL=0. Rust is never installed for you. The packages' names are
+# Debian's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 what=${1:-build}

@@ -1,11 +1,13 @@
 #!/bin/sh
-# build.sh [TARGET]: compiles the modules into bindings/wasm/dist, and says how large they are.
+# build.sh [TARGET [MODULE]]: compiles the modules, or one of them, into bindings/wasm/dist, and says how large
+# they are.
 #
 # petal.wasm has every kind of filter and map. reader.wasm opens images of a few kinds and looks keys up; READER names
 # the kinds. Each has a module with SIMD128 beside it. WASM_OPT=1 also runs wasm-opt, of Debian's binaryen.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 target=${1:-"$here/../../target"}
+only=${2-}
 reader=${READER:-blocked,split_block,fuse,ribbon,golomb}
 filters="bloom split_block blocked fuse counting scalable ribbon golomb hash_compaction signatures exact_bits cuckoo
     quotient vector_quotient spectral d_left variable_increment layered removed_set taffy aleph age_partitioned stable
@@ -19,6 +21,7 @@ features() {
 
 # compile FILE FLAGS FEATURES: one module.
 compile() {
+    [ -z "$only" ] || [ "$only" = "$1" ] || return 0
     folder=$target/wasm/$1
     RUSTFLAGS="$2" cargo build --quiet --locked --profile wasm --target wasm32-unknown-unknown --target-dir "$folder" \
         --manifest-path "$here/module/Cargo.toml" --no-default-features --features "$3"

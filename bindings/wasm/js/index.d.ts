@@ -77,6 +77,7 @@ export class Filter extends Image {
   private constructor();
   contains(key: Key): boolean;
   containsBatch(keys: Keys, options?: BatchOptions): Uint8Array;
+  hash(key: Key): bigint;
   insert(key: Key): boolean;
   insertBatch(keys: Keys, options?: BatchOptions): void;
   remove(key: Key): boolean;

@@ -372,6 +372,13 @@ export class Filter extends Image {
     return this._engine.one("petal_contains", this._handle, key) === 1;
   }
 
+  /** The hash of a key, for `{ as: "hashes" }` of filters with the same hash function and seed or key. */
+  hash(key) {
+    const bytes = typeof key === "bigint" ? new Uint8Array(BigUint64Array.of(whole(key, "a key")).buffer) : key;
+    this._engine.withKey(bytes, (start, length) => this._engine.call("petal_hash", this._handle, start, length));
+    return this._engine.answers[0];
+  }
+
   /** `contains` for many keys: 1 or 0 for each. `{ as: "hashes" }` takes hashes. */
   containsBatch(keys, { as } = {}) {
     return this.#many("contains", keys, { as }).answers;

@@ -35,12 +35,12 @@ test("the package has the modules and nothing of the tests", () => {
 });
 
 test("the modules are small", () => {
-  // Bounds above what they are, so that what makes them much larger is noticed; README.md has the sizes.
-  const most = { "petal.wasm": 375_000, "petal-simd.wasm": 385_000, "reader.wasm": 80_000, "reader-simd.wasm": 85_000 };
+  // Bounds above what they are, so that what makes them much larger is noticed. Quality 11 would take long; README.md
+  // has the sizes by that.
+  const most = { "petal.wasm": 460_000, "petal-simd.wasm": 470_000, "reader.wasm": 95_000, "reader-simd.wasm": 100_000 };
   for (const [name, bound] of Object.entries(most)) {
     const bytes = readFileSync(join(installed, "dist", name));
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
-    const size = brotliCompressSync(bytes, { params }).length;
+    const size = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }).length;
     assert.ok(size < bound, `${name}: ${size} bytes`);
   }
 });
@@ -52,8 +52,8 @@ async function serve(folder) {
     const path = join(folder, new URL(request.url, "http://localhost").pathname);
     try {
       if (!path.startsWith(folder)) throw new Error("outside");
-      response.writeHead(200, { "content-type": types[extname(path)] ?? "application/octet-stream" });
-      response.end(readFileSync(path));
+      const bytes = readFileSync(path);
+      response.writeHead(200, { "content-type": types[extname(path)] ?? "application/octet-stream" }).end(bytes);
     } catch {
       response.writeHead(404).end();
     }

@@ -46,6 +46,17 @@ test("keys of each sort", () => {
   filter.free();
 });
 
+test("hashes stand for keys", () => {
+  const filter = petal.create({ capacity: 100, falsePositiveRate: 1e-6, seed: 3 });
+  filter.insert("apple");
+  filter.insert(5n);
+  const hashes = BigUint64Array.of(filter.hash("apple"), filter.hash(5n), filter.hash("pear"));
+  assert.equal(filter.containsBatch(hashes, { as: "hashes" }).join(), "1,1,0");
+  assert.equal(filter.containsBatch(hashes).join(), "0,0,0", "as numbers they are other keys");
+  // XXH3 of no bytes, without a seed, by its owner.
+  assert.equal(petal.create({}).hash(""), 0x2d06800538d394c2n);
+});
+
 test("the rate is the one that was asked for", () => {
   const filter = petal.create({ kind: "blocked", capacity: 100_000, falsePositiveRate: 0.01 });
   const keys = draw(100_000, 3n);
@@ -171,6 +182,9 @@ test("specs say what is wrong", () => {
   assert.throws(() => petal.create({ kind: "exact_bits", bits: 100 }).insert("abc"), status("out_of_range"));
   const { bytes, falsePositiveRate } = petal.size({ kind: "bloom", capacity: 1e6, falsePositiveRate: 0.01 });
   assert.ok(bytes > 1.19e6 && bytes < 1.21e6 && falsePositiveRate <= 0.01);
+  assert.ok(petal.size({ kind: "ribbon", capacity: 1e6, falsePositiveRate: 0.004 }).bytes < 1.05e6);
+  // Sizes are those of machines with 64-bit addresses too.
+  assert.ok(petal.size({ kind: "bloom", capacity: 2 ** 35, falsePositiveRate: 0.01 }).bytes > 40e9);
   assert.equal(petal.create({ kind: "cuckoo", parameters: { bucket_slots: 8 } }).parameters.bucket_slots, 8);
 });
 

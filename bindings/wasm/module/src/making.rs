@@ -3,9 +3,10 @@
 use crate::handles::{Held, hold, not_for, take, with};
 use crate::memory::text;
 use crate::outcome::{answer, answer_real, run};
+use petal::format::image_bytes;
 use petal::{
     Builder, BuilderOptions, Error, HashFunction, KindId, MapBuilder, Result, SecretKey, Spec, Status, create,
-    create_map, expected_false_positive_rate, geometry, image_size, parameter_of, registry,
+    create_map, expected_false_positive_rate, geometry, parameter_of, registry, row_of,
 };
 
 /// A spec with every default.
@@ -122,9 +123,10 @@ pub unsafe extern "C" fn petal_spec_parameter(
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_spec_size(handle: u32, keys: u64) -> i32 {
     with_spec(handle, |spec| {
-        let shape = geometry(spec)?;
+        let (row, shape) = (row_of(spec)?, geometry(spec)?);
+        let payload_bytes = row.most_bytes.map_or(shape.payload_bytes, |most| most(&shape, keys.max(1)));
         answer(0, shape.bits);
-        answer(1, image_size(spec)?);
+        answer(1, image_bytes(payload_bytes).unwrap_or(u64::MAX));
         answer_real(2, expected_false_positive_rate(spec, keys)?);
         answer(3, shape.hashes.into());
         Ok(0)

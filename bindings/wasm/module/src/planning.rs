@@ -9,10 +9,9 @@ thread_local! {
     static PROPOSALS: RefCell<Vec<Proposal>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Asks every kind. The goal is a memory, unless that is 0; then it is a rate. Returns how many proposals there are. The
-/// first answer is the place of the kind to take without further needs.
+/// Asks every kind. The goal is a memory, unless that is 0; then it is a rate. Returns how many proposals there are.
+/// The first answer is the place of the kind to take without further needs.
 #[unsafe(no_mangle)]
-#[expect(clippy::too_many_arguments, reason = "the caller has no structs")]
 pub extern "C" fn petal_plan(
     keys: u64,
     rate: f64,

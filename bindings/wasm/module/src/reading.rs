@@ -1,8 +1,6 @@
 //! Single keys looked up, and what a filter or a map says of itself.
 
-#[cfg(feature = "making")]
-use crate::handles::not_for;
-use crate::handles::{Held, with};
+use crate::handles::{Held, not_for, with};
 use crate::memory::slice;
 use crate::outcome::{answer, answer_real, answer_text};
 use petal::{Capabilities, Filter, Image, Result};
@@ -39,6 +37,23 @@ fn contains_u64(filter: &Filter, key: u64) -> Result<bool> {
         Some(hash) => Ok(filter.contains_hash(hash)),
         None => filter.contains_checked(&key.to_le_bytes()),
     }
+}
+
+/// The hash of a key, as the first answer: what the batches of hashes take.
+///
+/// # Safety
+/// `length` bytes from `start` on are readable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_hash(handle: u32, start: *const u8, length: usize) -> i32 {
+    // SAFETY: the caller's promise.
+    let key = unsafe { slice(start, length) };
+    with(handle, |held| match held {
+        Held::Filter(filter) => {
+            answer(0, filter.base().hasher().hash_key(key)?);
+            Ok(0)
+        }
+        other => Err(not_for(other, "hash")),
+    })
 }
 
 /// The value of a key as the first answer.
