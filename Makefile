@@ -10,10 +10,11 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build redis install uninstall demo clean help header symbols abi licences figures
-.PHONY: check test test-lint test-rust test-neon test-windows test-c test-sanitizers test-fuzz test-package test-go test-interop test-redis fuzz
-.PHONY: mutants planted soak soak-redis bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
-.PHONY: bench-formats bench-go bench-built bench-redis bench-universes
+.PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures
+.PHONY: check test test-lint test-rust test-neon test-windows test-c test-sanitizers test-fuzz test-package test-go
+.PHONY: test-interop test-redis test-wasm test-web fuzz mutants planted soak soak-redis
+.PHONY: bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
+.PHONY: bench-wasm bench-formats bench-go bench-built bench-redis bench-universes
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -24,6 +25,16 @@ redis: ## compile libpetal_redis.so, the module for Redis and Valkey, into build
 	@cmake/requirements.sh redis
 	@$(CONFIGURE) -B "$(BUILD)" -DPETAL_REDIS=ON -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
 	@cmake --build "$(BUILD)" --target petal_redis
+
+wasm: ## compile the modules for browsers and Node.js into bindings/wasm/dist
+	@cmake/requirements.sh wasm
+	@bindings/wasm/build.sh "$(abspath $(TARGET))"
+
+web: ## the page on which to choose, see and size a filter: build/petal.html, one file, which a browser opens
+	@cmake/requirements.sh wasm
+	@bindings/wasm/build.sh "$(abspath $(TARGET))" petal
+	@node web/build.mjs bindings/wasm/dist/petal.wasm "$(BUILD)/petal.html"
+	@echo "$(BUILD)/petal.html"
 
 # `sudo make install` often has no cargo: then what `make` built before is installed.
 install: ## install into PREFIX (/usr/local), below DESTDIR if given
@@ -118,6 +129,20 @@ test-redis: ## the module for Redis and Valkey and the command `petal redis`, on
 	@cmake --build "$(BUILD)" --target petal_cli
 	@cd integrations/redis && cargo fmt --check
 	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/redis/tests/run.sh "$(BUILD)" $(REDIS)
+
+test-wasm: ## the JavaScript package, in Node.js and in a headless Chromium
+	@echo "== $@: bindings/wasm/test.sh"
+	@cmake/requirements.sh test-wasm
+	@$(MAKE) --no-print-directory wasm
+	@bindings/wasm/test.sh
+
+# PICTURES=FOLDER: pictures of the page in both themes and two widths.
+test-web: ## the page, in a headless Chromium, beside the command
+	@echo "== $@: web/test.sh"
+	@cmake/requirements.sh test-wasm
+	@$(MAKE) --no-print-directory web
+	@cargo build --quiet --locked --release -p petal-cli
+	@web/test.sh "$(abspath $(BUILD))/petal.html" "$(abspath $(TARGET))/release/petal" $(PICTURES)
 
 fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is found stays in fuzz/corpus
 	@CARGO_TARGET_DIR="$(TARGET)" fuzz/run.sh explore $(FUZZ_SECONDS)
@@ -233,6 +258,11 @@ bench-formats: ## imported filters beside the code of LevelDB, libbloom and Rock
 	"$(TARGET)/bench/formats" $(BENCH)
 
 # BENCH=Bloom: package bloom beside bits-and-blooms only.
+bench-wasm: ## a batch in each module of bindings/wasm beside native portable code
+	@$(MAKE) --no-print-directory wasm
+	@cargo build --quiet --locked --release -p petal-wasm --example batch
+	@cd bindings/wasm && node bench.mjs "$(abspath $(TARGET))/release/examples/batch"
+
 bench-go: ## the Go packages beside other Go libraries, as benchstat sums it up
 	@$(MAKE) --no-print-directory build
 	@bindings/go/bench/run.sh "$(BUILD)" "$(TARGET)/go" $(BENCH)

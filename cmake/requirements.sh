@@ -1,10 +1,11 @@
 #!/bin/sh
-# requirements.sh build|demo|test|interop|windows|redis|test-redis: checks that what this needs is here, and otherwise
-# says what is missing, with the one command that installs it.
+# requirements.sh build|demo|test|interop|windows|redis|test-redis|wasm|test-wasm: checks that what this needs is here, and
+# otherwise says what is missing, with the one command that installs it.
 #
-# `make` and `make redis` never install anything. `make demo`, `make test`, `make test-interop`, `make test-windows` and
-# `make test-redis` install what is missing with apt-get if they may: as root, with CI=true or with INSTALL=1 (then
-# through sudo), and never with INSTALL=0. Rust is never installed for you. The packages' names are Debian's.
+# `make`, `make redis` and `make wasm` never install anything. `make demo`, `make test`, `make test-interop`,
+# `make test-windows`, `make test-redis` and `make test-wasm` install what is missing with apt-get if they may: as root,
+# with CI=true or with INSTALL=1 (then through sudo), and never with INSTALL=0. Rust is never installed for you. The
+# packages' names are Debian's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 what=${1:-build}
@@ -41,9 +42,14 @@ has_clang_runtime() {
 
 check() {
     missing=
-    need "gcc libc6-dev" compiles cc stdio.h c
-    need binutils has objcopy
-    need cmake has cmake
+    case $what in
+    wasm | test-wasm) ;;
+    *)
+        need "gcc libc6-dev" compiles cc stdio.h c
+        need binutils has objcopy
+        need cmake has cmake
+        ;;
+    esac
     case $what in
     build) ;;
     demo)
@@ -74,8 +80,13 @@ check() {
         need redis-server has redis-server
         need python3 has python3
         ;;
+    wasm) ;;
+    test-wasm)
+        need chromium has chromium
+        need brotli has brotli
+        ;;
     *)
-        echo "usage: requirements.sh build|demo|test|interop|windows|redis|test-redis" >&2
+        echo "usage: requirements.sh build|demo|test|interop|windows|redis|test-redis|wasm|test-wasm" >&2
         exit 2
         ;;
     esac
@@ -97,11 +108,19 @@ else
     found=$(rustc --version | cut -d ' ' -f 2)
     if [ "$(printf '%s\n' "$wanted" "${found%%-*}" | sort -V | head -n 1)" != "$wanted" ]; then
         rust="Rust $wanted or newer, and this is $found: run \`rustup update stable\`"
+    elif { [ "$what" = wasm ] || [ "$what" = test-wasm ]; } &&
+        ! ls "$(rustc --print sysroot)"/lib/rustlib/wasm32-unknown-unknown/lib/libstd-* >/dev/null 2>&1; then
+        rust="Rust's library for WebAssembly: run \`rustup target add wasm32-unknown-unknown\`"
     elif [ "$what" = test ] && ! { has cargo-clippy && has cargo-fmt; }; then
         rust="rustfmt and clippy: run \`rustup component add rustfmt clippy\`"
     fi
 fi
 [ -z "$rust" ] || echo "$command needs $rust" >&2
+node=
+if [ "$what" = test-wasm ] && ! { has npm && [ "$(node -p 'process.versions.node.split(".")[0]')" -ge 20 ]; }; then
+    node="Node.js 20 or newer with npm"
+    echo "$command needs $node" >&2
+fi
 
 # What can be done without: the demo's word list, for which the names of the files under /usr stand in, and what tests
 # need that say so where they are not run.
@@ -142,7 +161,7 @@ if [ "$(id -u)" = 0 ]; then
     sudo=
 fi
 may_install() {
-    [ "$what" != build ] && [ "$what" != redis ] && [ -z "$rust" ] && has apt-get || return 1
+    [ "$what" != build ] && [ "$what" != redis ] && [ "$what" != wasm ] && [ -z "$rust" ] && has apt-get || return 1
     case ${INSTALL-} in
     0) return 1 ;;
     1) $root || has sudo ;;
@@ -165,4 +184,4 @@ fi
 if [ -n "$missing" ]; then
     echo "$command needs packages; on Debian: ${sudo}apt-get install -y --no-install-recommends$missing" >&2
 fi
-[ -z "$missing$rust" ]
+[ -z "$missing$rust$node" ]

@@ -7,7 +7,18 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// hash, needs no division, and scales: `reduce(h, n * d) / d == reduce(h, n)`, which is what folding rests on.
 #[inline]
 pub fn reduce(hash: u64, range: u64) -> u64 {
+    // WebAssembly has no product of 128 bits, but for a call.
+    if cfg!(target_family = "wasm") && range >> 32 == 0 {
+        return reduce_to_few(hash, range);
+    }
     ((u128::from(hash) * u128::from(range)) >> 64) as u64
+}
+
+/// [`reduce`] for a range below 2^32, with products of 64 bits.
+#[inline(always)]
+fn reduce_to_few(hash: u64, range: u64) -> u64 {
+    // The sum is below 2^64: (2^32 - 1)^2 + 2^32 - 1.
+    ((hash >> 32) * range + (((hash & 0xffff_ffff) * range) >> 32)) >> 32
 }
 
 /// The 64-bit finaliser of MurmurHash3 with Stafford's thirteenth set of constants (as in SplitMix64): a bijection in
@@ -258,6 +269,20 @@ pub fn is_zero_from(words: &[AtomicU64], position: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn products_of_halves_reduce_to_the_same() {
+        let mut hash = GOLDEN;
+        for range in [1, 2, 3, 1 << 16, (1 << 31) + 12_345, u64::from(u32::MAX) - 1, u64::from(u32::MAX)] {
+            for edge in [0, 1, u64::from(u32::MAX), 1 << 32, u64::MAX - 1, u64::MAX] {
+                assert_eq!(reduce_to_few(edge, range), reduce(edge, range), "{edge} in {range}");
+            }
+            for _ in 0..10_000 {
+                hash = mix(hash);
+                assert_eq!(reduce_to_few(hash, range), reduce(hash, range), "{hash} in {range}");
+            }
+        }
+    }
 
     #[test]
     fn ranges_are_cleared_and_arcs_are_ranges() {

@@ -283,6 +283,12 @@ fn status_of_os_error(code: i32) -> Status {
     }
 }
 
+/// What a call of a system means to a caller where there is no system: neither files nor threads.
+#[cfg(target_family = "wasm")]
+fn status_of_os_error(_: i32) -> Status {
+    Status::UnsupportedByBuild
+}
+
 impl fmt::Write for Message {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let start = usize::from(self.length);

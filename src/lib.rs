@@ -13,7 +13,10 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 // In a build by choice nothing reaches the code of what it leaves out, and the linker drops that.
-#![cfg_attr(not(all(feature = "kinds", feature = "instructions")), allow(dead_code, unused_imports))]
+#![cfg_attr(
+    any(not(all(feature = "kinds", feature = "instructions")), target_family = "wasm"),
+    allow(dead_code, unused_imports)
+)]
 
 /// The Rust snippets of the README, as tests.
 #[cfg(doctest)]

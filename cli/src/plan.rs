@@ -7,8 +7,8 @@ use crate::numbers::short;
 use crate::output::{Table, Text};
 use crate::plot;
 use crate::sparse;
-use petal::plan::{Fit, Goal, Proposal, Request, plan};
-use petal::{Capabilities, Overfill, Row, Setting, registry};
+use petal::plan::{Fit, Goal, Proposal, Request, keep_in_place, plan, recommended};
+use petal::{Capabilities, Setting, registry};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -75,11 +75,6 @@ fn group(kind: &str) -> (usize, &'static str) {
     (place, GROUPS[place].0)
 }
 
-/// Whether a filter of the kind can be changed in its file.
-fn is_in_place(row: &Row) -> bool {
-    row.is_made_empty() && !row.moves_entries
-}
-
 pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
     if let Some(packed_bytes) = args.wire {
         return sparse::run(args.keys.unwrap_or(0), packed_bytes, args.memory, common);
@@ -111,12 +106,13 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
         fs::write(path, svg.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
     }
     let Some(goal) = goal else { return Ok(0) };
-    let mut proposals: Vec<Choice> = plan(&wanted(goal))?.into_iter().map(Choice::from).collect();
+    let request = wanted(goal);
+    let mut proposals = plan(&request)?;
     if args.in_place {
-        proposals.iter_mut().for_each(Choice::keep_in_place);
-        // The kinds that fit stay first, in their order.
-        proposals.sort_by_key(|choice| choice.fit.is_none());
+        keep_in_place(&mut proposals);
     }
+    let recommended = recommended(&proposals, &request).map(|place| proposals[place].name);
+    let proposals: Vec<Choice> = proposals.into_iter().map(Choice::from).collect();
     let none_fits = proposals.iter().all(|choice| choice.fit.is_none());
     let answer = Answer {
         keys,
@@ -129,7 +125,7 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
             Goal::Memory(_) => None,
         },
         memory: args.memory,
-        recommended: recommended(&proposals, goal, args.is_static, capabilities),
+        recommended,
         proposals,
     };
     let mut text = Text::new()?;
@@ -165,16 +161,6 @@ impl From<Proposal> for Choice {
     }
 }
 
-impl Choice {
-    /// Refuses kinds whose filters cannot be changed in their files.
-    fn keep_in_place(&mut self) {
-        if self.fit.is_some() && !registry::find_name(self.kind).is_some_and(is_in_place) {
-            self.fit = None;
-            self.reason = Some(format!("{} is not changed in place: it is changed in memory, and saved", self.kind));
-        }
-    }
-}
-
 /// The name of a kind's parameter.
 fn parameter(kind: &str, id: u32) -> Option<&'static str> {
     let row = registry::find_name(kind)?;
@@ -188,44 +174,9 @@ fn also(kind: &str) -> Vec<&'static str> {
     let all = [
         ("merge", can(Capabilities::MERGE)),
         ("shared", can(Capabilities::INSERT_SHARED)),
-        ("in-place", is_in_place(row)),
+        ("in-place", row.is_changed_in_place()),
     ];
     all.into_iter().filter(|(_, can)| *can).map(|(name, _)| name).collect()
-}
-
-/// The greatest size of a small kind divided by the smallest size; and the greatest rate of an accurate kind divided by
-/// the least rate.
-const SMALL: f64 = 1.25;
-const ACCURATE: f64 = 2.0;
-
-/// The kind to take without further needs. The kinds that fit come first in `proposals`, the best one at the top.
-fn recommended(proposals: &[Choice], goal: Goal, is_static: bool, capabilities: Capabilities) -> Option<&'static str> {
-    let more = [Capabilities::REMOVE, Capabilities::COUNT, Capabilities::GROW, Capabilities::AGE];
-    let is_plain = !is_static && more.iter().all(|one| !capabilities.contains(*one));
-    let will_do = |kind: &str| {
-        // Without further requests, the filter must take more keys than planned without an error.
-        let row = registry::find_name(kind);
-        let simple = row.is_some_and(|row| {
-            row.universe.is_some()
-                || row.overfill == Overfill::RateRises && more.iter().all(|one| !row.capabilities.contains(*one))
-        });
-        !is_plain || simple
-    };
-    let fits = || proposals.iter().filter_map(|choice| Some((choice.kind, choice.fit.as_ref()?)));
-    let of = |(kind, _): &(&str, &Numbers)| will_do(kind);
-    let (best, first) = fits().find(of).or_else(|| fits().next())?;
-    if is_static {
-        return Some(best);
-    }
-    let near = |fit: &Numbers| match goal {
-        Goal::FalsePositiveRate(_) => fit.bytes as f64 <= SMALL * first.bytes as f64,
-        Goal::Memory(_) => fit.false_positive_rate <= ACCURATE * first.false_positive_rate,
-    };
-    let near = fits().filter(of).filter(|(_, fit)| near(fit));
-    // Fractions of a cache line do not matter. Of equal kinds the first one wins.
-    let lines = |fit: &Numbers| fit.lines_per_lookup.round();
-    let least = near.min_by(|(_, a), (_, b)| lines(a).total_cmp(&lines(b)));
-    Some(least.map_or(best, |(kind, _)| kind))
 }
 
 fn print(answer: &Answer, verbose: bool, text: &mut Text) -> Outcome<()> {

@@ -21,10 +21,13 @@ pub const AHEAD: usize = GROUP;
 /// third level cache.
 pub const FETCH_FROM: usize = 1 << 19;
 
+/// Whether the processor can be asked for a line. Where it cannot, the compiler leaves out what finds the line.
+const CAN_FETCH: bool = cfg!(not(target_family = "wasm"));
+
 /// How far to fetch ahead in a filter of so many words, of `lines` cache lines a key; 0 is not at all.
 #[inline]
 pub fn ahead(words: usize, lines: usize) -> usize {
-    if words < FETCH_FROM { 0 } else { (2 * AHEAD / lines.max(1)).clamp(1, AHEAD) }
+    if words < FETCH_FROM || !CAN_FETCH { 0 } else { (2 * AHEAD / lines.max(1)).clamp(1, AHEAD) }
 }
 
 /// How far a batch that changes something came.

@@ -27,11 +27,18 @@ impl Work<'_> {
 
     /// How many threads work on so many parts, where each thread needs `each` bytes, and the caller's thread needs
     /// `own` bytes if there are others.
+    #[inline]
     pub fn threads_for(&self, parts: usize, each: u64, own: u64) -> usize {
+        if !HAS_THREADS {
+            return 1;
+        }
         let most = self.memory.saturating_sub(own) / each.max(1);
         self.threads.min(parts).min(usize::try_from(most).unwrap_or(usize::MAX))
     }
 }
+
+/// Whether the system has threads. Where it has none, the compiler leaves out the code for them.
+pub const HAS_THREADS: bool = cfg!(not(target_family = "wasm"));
 
 /// What waits to be taken by another thread, the oldest first. Parts of a payload take milliseconds, so that waking all
 /// threads at each change costs nothing. A channel of Rust's library would be ten times this code for each type.

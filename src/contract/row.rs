@@ -281,6 +281,13 @@ pub enum Overfill {
     Forgets,
 }
 
+/// The refusal of a build that only opens images.
+#[cfg(petal_reads_only)]
+#[cold]
+fn cannot_make() -> crate::Error {
+    error!(UnsupportedByBuild, "this build opens filters and makes none")
+}
+
 impl Row {
     /// The values that most kinds have.
     pub const BASE: Row = Row {
@@ -447,6 +454,39 @@ impl Row {
     /// Whether a filter or map of the kind is made empty. Otherwise it is built from all of its keys.
     pub fn is_made_empty(&self) -> bool {
         !matches!(self.structure, Structure::StaticFilter { .. } | Structure::StaticMap { .. })
+    }
+
+    /// What is left of a row in a build that only opens images and looks keys up (`--cfg petal_reads_only`): nothing
+    /// there makes a filter. Nothing then reaches the code that builds, and the linker drops it.
+    #[cfg(petal_reads_only)]
+    pub(crate) const fn for_readers(self) -> Row {
+        let structure = match self.structure {
+            Structure::StaticFilter { open, order, .. } => {
+                Structure::StaticFilter { open, build: |_| Err(cannot_make()), order }
+            }
+            Structure::StaticMap { open, .. } => Structure::StaticMap { open, build: |_| Err(cannot_make()) },
+            structure => structure,
+        };
+        Row {
+            structure,
+            geometry: |_, _| Err(cannot_make()),
+            false_positive_rate: Row::BASE.false_positive_rate,
+            least_rate: Row::BASE.least_rate,
+            build_memory: Row::BASE.build_memory,
+            lines_per_lookup: Row::BASE.lines_per_lookup,
+            most_bytes: None,
+            omissions: None,
+            false_negative_rate: None,
+            made_for: None,
+            in_bytes: None,
+            parts: None,
+            ..self
+        }
+    }
+
+    /// Whether a filter of the kind can be changed where its image lies.
+    pub fn is_changed_in_place(&self) -> bool {
+        self.is_made_empty() && !self.moves_entries
     }
 
     /// The unit of exact sizes, in bits.

@@ -79,10 +79,16 @@ impl Geometry {
     }
 }
 
+/// So many bytes, or `None` past the address space. In WebAssembly, where an address has 32 bits, sizes are counted as
+/// on other machines: plans are for these too, and whoever asks for memory is told that there is not so much.
+pub fn countable(bytes: u64) -> Option<u64> {
+    let fits = if cfg!(target_family = "wasm") { i64::try_from(bytes).is_ok() } else { isize::try_from(bytes).is_ok() };
+    fits.then_some(bytes)
+}
+
 /// The length of the image of such a payload: header, payload and table; `None` past the address space.
 pub fn image_bytes(payload_bytes: u64) -> Option<u64> {
-    let bytes = payload_bytes.checked_add(LENGTH as u64)?.checked_add(regions::table_bytes(payload_bytes))?;
-    isize::try_from(bytes).ok().map(|_| bytes)
+    countable(payload_bytes.checked_add(LENGTH as u64)?.checked_add(regions::table_bytes(payload_bytes))?)
 }
 
 /// Everything that an image says about itself.

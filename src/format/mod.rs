@@ -6,7 +6,7 @@ mod header;
 mod regions;
 
 pub(crate) use header::{CHECKSUM_OFFSET, COUNT_OFFSET, DIRTY, SHARING_OFFSET};
-pub use header::{Geometry, Header, LENGTH as HEADER_LENGTH, MAGIC, STATE_OFFSET, image_bytes};
+pub use header::{Geometry, Header, LENGTH as HEADER_LENGTH, MAGIC, STATE_OFFSET, countable, image_bytes};
 pub use regions::REGION_BYTES;
 #[cfg(test)]
 pub(crate) use regions::tests;

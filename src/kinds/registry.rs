@@ -28,11 +28,25 @@ impl LeftOut {
     }
 }
 
+/// A row as this build has it.
+#[cfg(not(petal_reads_only))]
+macro_rules! present {
+    ($row:expr) => {
+        $row
+    };
+}
+#[cfg(petal_reads_only)]
+macro_rules! present {
+    ($row:expr) => {
+        $row.for_readers()
+    };
+}
+
 /// A list of kinds, `"feature" folder`: the rows that this build has, and what it leaves out.
 macro_rules! kinds {
     ($(#[$doc:meta])* $present:ident, $absent:ident: $($feature:literal $kind:ident,)*) => {
         $(#[$doc])*
-        pub static $present: &[Row] = &[$(#[cfg(feature = $feature)] $kind::ROW,)*];
+        pub static $present: &[Row] = &[$(#[cfg(feature = $feature)] present!($kind::ROW),)*];
         static $absent: &[LeftOut] = &[$(
             #[cfg(not(feature = $feature))]
             LeftOut { kind: $kind::ROW.kind, name: $kind::ROW.name },

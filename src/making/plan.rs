@@ -1,8 +1,8 @@
 //! Which kind should a filter have, and which size? Every kind is asked, and each either fits or says why it does not.
 
-use crate::contract::{Capabilities, Others, Row};
+use crate::contract::{Capabilities, Others, Overfill, Row};
 use crate::error::{Error, Result, error};
-use crate::kinds::registry::FILTERS;
+use crate::kinds::registry::{FILTERS, find};
 use crate::making::create::create;
 use crate::making::inserted::COPY_PLACES;
 use crate::spec::{KindId, Number, Setting, Spec, check_rate};
@@ -114,6 +114,51 @@ pub fn plan(request: &Request) -> Result<[Proposal; FILTERS_COUNT]> {
     };
     proposals.sort_unstable_by(|a, b| rank(a, b).then(a.kind.0.cmp(&b.kind.0)));
     Ok(proposals)
+}
+
+/// Refuses kinds whose filters are not changed where their images lie. The kinds that fit stay first, in their order.
+pub fn keep_in_place(proposals: &mut [Proposal]) {
+    let is_in_place = |kind| find(kind).is_some_and(Row::is_changed_in_place);
+    for Proposal { kind, name, outcome } in &mut *proposals {
+        if outcome.is_ok() && !is_in_place(*kind) {
+            *outcome = Err(error!(Unsupported, "{name} is not changed in place: it is changed in memory, and saved"));
+        }
+    }
+    proposals.sort_by_key(|proposal| proposal.outcome.is_err());
+}
+
+/// The greatest size of a small kind divided by the smallest size; and the greatest rate of an accurate kind divided by
+/// the least rate.
+const SMALL: f64 = 1.25;
+const ACCURATE: f64 = 2.0;
+
+/// The place of the kind to take without further needs. The kinds that fit come first, the best one at the top.
+pub fn recommended(proposals: &[Proposal], request: &Request) -> Option<usize> {
+    let more = [Capabilities::REMOVE, Capabilities::COUNT, Capabilities::GROW, Capabilities::AGE];
+    let is_plain = !request.is_static && more.iter().all(|one| !request.capabilities.contains(*one));
+    let will_do = |kind| {
+        // Without further requests, the filter must take more keys than planned without an error.
+        let simple = find(kind).is_some_and(|row| {
+            row.universe.is_some()
+                || row.overfill == Overfill::RateRises && more.iter().all(|one| !row.capabilities.contains(*one))
+        });
+        !is_plain || simple
+    };
+    let fits = || proposals.iter().enumerate().filter_map(|(i, one)| Some((i, one.kind, one.outcome.as_ref().ok()?)));
+    let of = |(_, kind, _): &(usize, KindId, &Fit)| will_do(*kind);
+    let (best, _, first) = fits().find(of).or_else(|| fits().next())?;
+    if request.is_static {
+        return Some(best);
+    }
+    let near = |fit: &Fit| match request.goal {
+        Goal::FalsePositiveRate(_) => fit.bytes as f64 <= SMALL * first.bytes as f64,
+        Goal::Memory(_) => fit.false_positive_rate <= ACCURATE * first.false_positive_rate,
+    };
+    let near = fits().filter(of).filter(|(_, _, fit)| near(fit));
+    // Fractions of a cache line do not matter. Of equal kinds the first one wins.
+    let lines = |fit: &Fit| fit.lines_per_lookup.round();
+    let least = near.min_by(|(_, _, a), (_, _, b)| lines(a).total_cmp(&lines(b)));
+    Some(least.map_or(best, |(place, _, _)| place))
 }
 
 /// How many kinds of filter there are: one proposal each.

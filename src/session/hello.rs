@@ -1,6 +1,8 @@
 //! How two sides introduce themselves, and the key that they agree on.
 
 use super::wire::{self, Writer};
+#[cfg(doc)]
+use crate::error::Status;
 use crate::error::{Result, error};
 use crate::hash::{HashFunction, Hasher, SecretKey, digest_128};
 use crate::interop::Cursor;
@@ -114,14 +116,20 @@ impl Hello {
 
 /// Bytes that no other side can foresee. The standard library seeds its hash maps from the system's random numbers,
 /// and the process and the time keep a process apart from one that it was forked from.
-pub fn nonce() -> [u8; 16] {
+///
+/// # Errors
+/// [`Status::UnsupportedByBuild`] where there is no system: nothing there is random.
+pub fn nonce() -> Result<[u8; 16]> {
+    if cfg!(target_family = "wasm") {
+        return Err(error!(UnsupportedByBuild, "a session needs random numbers, and this system has none"));
+    }
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let state = std::hash::RandomState::new();
     let mut nonce = [0; 16];
     for (half, place) in nonce.chunks_exact_mut(8).zip(0_u8..) {
         half.copy_from_slice(&state.hash_one((now, std::process::id(), place)).to_le_bytes());
     }
-    nonce
+    Ok(nonce)
 }
 
 #[cfg(test)]
@@ -152,7 +160,7 @@ mod tests {
 
     #[test]
     fn no_two_nonces_are_equal() {
-        let (one, other) = (nonce(), nonce());
+        let (one, other) = (nonce().unwrap(), nonce().unwrap());
         assert!(one != other && one[..8] != one[8..]);
     }
 }

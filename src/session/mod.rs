@@ -171,7 +171,7 @@ impl Session {
             asks_for_kept: kept_symbols,
             symbols: (symbols.len() / of.symbol_words()) as u64,
             count,
-            nonce: hello::nonce(),
+            nonce: hello::nonce()?,
         };
         let set = match (has_symbols, elements) {
             (false, Some(elements)) => Set::of_elements(of, elements),

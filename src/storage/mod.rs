@@ -5,9 +5,12 @@
 
 mod access;
 mod any_bytes;
+#[cfg(not(target_family = "wasm"))]
 mod folder;
 mod image;
 mod mapping;
+#[cfg(target_family = "wasm")]
+mod none;
 mod owned;
 mod process;
 #[cfg(unix)]
@@ -19,14 +22,19 @@ mod windows;
 #[cfg(windows)]
 use windows as os;
 mod words;
+#[cfg(target_family = "wasm")]
+use none as os;
 
 pub use access::Access;
 pub use any_bytes::AnyBytes;
+#[cfg(not(target_family = "wasm"))]
 pub(crate) use folder::{Folder, Temporary};
 pub(crate) use image::ImageBytes;
 pub(crate) use mapping::{FileRange, Mapping};
+#[cfg(target_family = "wasm")]
+pub(crate) use none::{Folder, Temporary};
 pub use os::Descriptor;
-#[cfg(test)]
+#[cfg(all(test, not(target_family = "wasm")))]
 pub(crate) use os::tests;
 pub(crate) use os::{PathBytes, RawFile, code};
 pub use owned::use_allocator_only;

@@ -2,6 +2,7 @@
 
 use super::Index;
 use super::hits::{Best, Hit, Listed, Shared};
+use crate::batch::workers::HAS_THREADS;
 use crate::error::{Result, Status, error};
 use crate::kinds::index::query::{Piece, Query, Sink, Workspace};
 use crate::kinds::index::similarity::Similarity;
@@ -81,7 +82,7 @@ impl Tasks {
             outcome
         };
         let mut outcomes = try_vec(threads)?;
-        if threads <= 1 {
+        if threads <= 1 || !HAS_THREADS {
             outcomes.push(guarded(&mut report)?);
         } else {
             std::thread::scope(|scope| -> Result<()> {

@@ -8,6 +8,7 @@
 //! comparison sort takes over.
 
 use super::record::{Record, STRETCH};
+use crate::batch::workers::HAS_THREADS;
 use crate::error::{Result, Status};
 use crate::making::progress::Steps;
 use crate::storage::try_vec;
@@ -81,7 +82,7 @@ type Advance<'a> = dyn FnMut(Did) -> Result<()> + 'a;
 
 /// Sorts records on so many threads, this one included.
 fn sort_on<R: Record>(records: &mut [R], threads: usize, others: &Others, advance: &mut Advance) -> Result<bool> {
-    if threads < 2 {
+    if threads < 2 || !HAS_THREADS {
         let mut sorter = Sorter::new(records.len(), advance)?;
         sorter.sort(records, u64::BITS)?;
         return Ok(sorter.equal);

@@ -52,7 +52,7 @@ pub fn kernel_in_two(instructions: Instructions) -> &'static BlockKernel {
 }
 
 /// The block that a hash goes to.
-#[inline]
+#[inline(always)]
 pub fn block<T>(words: &[T], hash: u64) -> &[T; BLOCK_WORDS] {
     let (blocks, _) = words.as_chunks();
     &blocks[reduce(hash, blocks.len() as u64) as usize]
@@ -74,7 +74,7 @@ pub fn fetch<T>(words: &[T], hash: u64) {
 /// The lanes of a hash among the sixteen, as a mask: one of `masks`, each as likely as any other. The high bits of the
 /// hash's low half choose the mask. The bits below still distinguish the products from which the bits in the lanes
 /// come.
-#[inline]
+#[inline(always)]
 pub fn lanes(masks: &[u16], hash: u64) -> u16 {
     masks[(((hash & 0xffff_ffff) * masks.len() as u64) >> 32) as usize]
 }
@@ -82,7 +82,7 @@ pub fn lanes(masks: &[u16], hash: u64) -> u16 {
 /// Which bit a hash has in a lane below 16, as a bit of the word that has the lane in one half. Two neighbouring lanes
 /// take ten bits in the middle of a product of the hash's low half, which depend on the whole half: bits 27 to 31 and
 /// 32 to 36.
-#[inline]
+#[inline(always)]
 pub fn bit_of_lane(hash: u64, lane: u32) -> u32 {
     let lane = lane % MAX_HASHES;
     let product = (hash & 0xffff_ffff).wrapping_mul(LANE_SALTS[lane as usize]);
@@ -119,7 +119,7 @@ const STARTS: [usize; MAX_HASHES as usize + 2] = {
 
 /// All masks of 16 bits with ceil(k/2) bits in one byte and floor(k/2) in the other, in increasing order, for k from 0
 /// to 16, one list after the other.
-static MASKS: [u16; STARTS[MAX_HASHES as usize + 1]] = {
+const fn all_masks() -> [u16; STARTS[MAX_HASHES as usize + 1]] {
     // Sorts bytes by how many bits they have. Each list is in increasing order.
     let (mut bytes, mut lengths, mut byte) = ([[0_u16; 70]; 9], [0; 9], 0_u16);
     while byte < 256 {
@@ -147,7 +147,15 @@ static MASKS: [u16; STARTS[MAX_HASHES as usize + 1]] = {
     }
     assert!(next == masks.len());
     masks
-};
+}
+
+/// The lists of [`all_masks`].
+#[cfg(not(target_family = "wasm"))]
+static MASKS: [u16; STARTS[MAX_HASHES as usize + 1]] = all_masks();
+
+/// The lists of [`all_masks`]. They are most of a small module that browsers load, so such a module works them out.
+#[cfg(target_family = "wasm")]
+static MASKS: std::sync::LazyLock<[u16; STARTS[MAX_HASHES as usize + 1]]> = std::sync::LazyLock::new(all_masks);
 
 /// The masks for keys of `hashes` lanes, at most [`MAX_HASHES`].
 #[inline]

@@ -26,7 +26,7 @@ pub static KERNEL: BlockKernel = BlockKernel {
 ///
 /// All lanes of the key are visited, whatever they hold, because a branch on their bits would be guessed wrong too
 /// often.
-#[inline]
+#[inline(always)]
 fn any_lane(masks: &[u16], key: u64, mut visit: impl FnMut(usize, u32) -> bool) -> bool {
     let (mut rest, mut any) = (lanes(masks, key), false);
     while rest != 0 {
@@ -38,7 +38,7 @@ fn any_lane(masks: &[u16], key: u64, mut visit: impl FnMut(usize, u32) -> bool) 
 }
 
 /// Whether a key may be there.
-#[inline]
+#[inline(always)]
 fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key);
     !any_lane(masks, key, |word, bit| block[word].load(Ordering::Relaxed) >> bit & 1 == 0)

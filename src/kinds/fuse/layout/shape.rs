@@ -3,6 +3,7 @@
 
 use super::{Array, MAX_WIDTH, sizing};
 use crate::error::{Result, error};
+use crate::format::countable;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// How many cells a key may have.
@@ -216,7 +217,7 @@ impl Shape {
         let words = cells.checked_add(self.shards * ENTRY_WORDS as u64)?.max(1).checked_next_multiple_of(8)?;
         // Not only the bytes but also the bits have to be countable in 64 bits.
         let bits = words.checked_mul(64)?;
-        isize::try_from(bits / 8).ok().map(|_| words)
+        countable(bits / 8).map(|_| words)
     }
 
     /// Whether every cell that an entry gives to a hash is in the payload.

@@ -4,7 +4,7 @@ use super::MAX_COLUMNS;
 use super::metadata::{BUCKETS, Sizes};
 use super::row::Coefficients;
 use crate::error::{Result, error};
-use crate::format::PAYLOAD_UNIT;
+use crate::format::{PAYLOAD_UNIT, countable};
 use crate::kinds::ribbon::sizing::{self, Width};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,7 +39,7 @@ impl Shape {
         let mut shape = Shape::without_slots(columns, Width::of(width)?, keys)?;
         // Whole lines have to fit into the address space, and their bits have to be countable in 64 bits.
         let lines = bits.checked_next_multiple_of(8 * PAYLOAD_UNIT)?;
-        isize::try_from(lines / 8).ok()?;
+        countable(lines / 8)?;
         // Every key has a slot to itself, so there are no more keys than slots.
         let slots = (bits / 8).checked_sub(shape.bytes)? / u64::from(columns) * 8;
         let known = bits.is_multiple_of(8) && keys <= slots && (keys > 0 || bits == 0);

@@ -1,0 +1,134 @@
+// The package as others get it: packed by npm, in Node.js and in a headless Chromium.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync, cpSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants } from "node:zlib";
+import { chromium } from "playwright-core";
+import { load } from "@petal-filter/petal";
+import { images } from "./tar.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const place = mkdtempSync(join(tmpdir(), "petal-package-"));
+const installed = join(place, "node_modules", "@petal-filter", "petal");
+after(() => rmSync(place, { recursive: true, force: true }));
+
+before(() => {
+  const packed = JSON.parse(execFileSync("npm", ["pack", "--json", "--pack-destination", place], { cwd: root }));
+  mkdirSync(installed, { recursive: true });
+  execFileSync("tar", ["-xf", join(place, packed[0].filename), "-C", installed, "--strip-components=1"]);
+});
+
+test("the package has the modules and nothing of the tests", () => {
+  assert.deepEqual(readdirSync(installed).sort(), ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "dist", "js", "package.json"]);
+  assert.deepEqual(readdirSync(join(installed, "dist")).sort(), ["petal-simd.wasm", "petal.wasm", "reader-simd.wasm", "reader.wasm"]);
+  writeFileSync(join(place, "use.mjs"), `
+    import { load } from "@petal-filter/petal";
+    const filter = (await load()).create({ capacity: 10 });
+    filter.insert("apple");
+    console.log(filter.contains("apple"), filter.contains("pear"));`);
+  assert.equal(execFileSync("node", [join(place, "use.mjs")], { encoding: "utf8" }), "true false\n");
+});
+
+test("the modules are small", () => {
+  // Bounds above what they are, so that what makes them much larger is noticed. Quality 11 would take long; README.md
+  // has the sizes by that.
+  const most = { "petal.wasm": 460_000, "petal-simd.wasm": 470_000, "reader.wasm": 95_000, "reader-simd.wasm": 100_000 };
+  for (const [name, bound] of Object.entries(most)) {
+    const bytes = readFileSync(join(installed, "dist", name));
+    const size = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }).length;
+    assert.ok(size < bound, `${name}: ${size} bytes`);
+  }
+});
+
+/** A server of some folders, on this machine alone. */
+async function serve(folder) {
+  const types = { ".js": "text/javascript", ".html": "text/html", ".wasm": "application/octet-stream" };
+  const server = createServer((request, response) => {
+    const path = join(folder, new URL(request.url, "http://localhost").pathname);
+    try {
+      if (!path.startsWith(folder)) throw new Error("outside");
+      const bytes = readFileSync(path);
+      response.writeHead(200, { "content-type": types[extname(path)] ?? "application/octet-stream" }).end(bytes);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { server, origin: `http://127.0.0.1:${server.address().port}` };
+}
+
+const FLAGS = [
+  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync",
+];
+
+test("in Chromium it answers as in Node.js", { timeout: 120_000 }, async () => {
+  writeFileSync(join(installed, "index.html"), "<!doctype html><title>empty</title>");
+  cpSync(join(root, "example"), join(installed, "example"), { recursive: true });
+  const list = join(place, "list.txt");
+  writeFileSync(list, ["123456", "password", "qwertz", "pässword", ""].join("\n"));
+  // The example's program, with the package from here.
+  cpSync(join(root, "example", "password", "make.mjs"), join(place, "make.mjs"));
+  execFileSync("node", [join(place, "make.mjs"), list, join(installed, "example", "password", "passwords.petal")]);
+  const { server, origin } = await serve(installed);
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS });
+  try {
+    const page = await browser.newPage();
+    const errors = [];
+    page.on("pageerror", (error) => errors.push(error));
+    await page.goto(`${origin}/index.html`);
+    const golden = images().concat(images("maps/")).filter(([name]) => !name.includes("siphash13"));
+    const petal = await load();
+    const asked = Array.from({ length: 3000 }, (_, i) => `key ${i}`);
+    const answers = (petal, bytes, asked) => {
+      const image = petal.open(bytes);
+      const { hash, isMap } = image.info;
+      const keys = hash === "identity" || hash === "external" ? BigUint64Array.from(asked, (_, i) => BigInt(i)) : asked;
+      const as = hash === "external" ? { as: "hashes" } : {};
+      const result = isMap ? image.getBatch(keys, as).values.join() : image.containsBatch(keys, as).join("");
+      image.free();
+      return result;
+    };
+    const expected = golden.map(([, bytes]) => answers(petal, bytes, asked));
+    for (const simd of [true, false]) {
+      const got = await page.evaluate(async ({ golden, asked, simd, source }) => {
+        const { load } = await import("/js/load.js");
+        const answers = eval(source);
+        const petal = await load({ simd });
+        return golden.map((text) => answers(petal, Uint8Array.from(atob(text), (one) => one.charCodeAt(0)), asked));
+      }, { golden: golden.map(([, bytes]) => Buffer.from(bytes).toString("base64")), asked, simd, source: `(${answers})` });
+      got.forEach((answer, i) => assert.ok(answer === expected[i], `${golden[i][0]}, SIMD128 ${simd}`));
+    }
+    const thrown = await page.evaluate(async () => {
+      const { PetalError, load } = await import("/js/load.js");
+      const petal = await load();
+      try {
+        petal.open(new Uint8Array(100));
+      } catch (error) {
+        return [error instanceof PetalError, error.status, petal.hasSimd];
+      }
+    });
+    assert.deepEqual(thrown, [true, "foreign", true]);
+
+    // The example: a password is looked up without a request.
+    await page.goto(`${origin}/example/password/index.html`);
+    const answer = page.locator("#answer");
+    await page.locator("#password:enabled").waitFor();
+    const requests = [];
+    page.on("request", (request) => requests.push(request.url()));
+    for (const [password, expected] of [["qwertz", /Others use/], ["pässword", /Others use/], ["a gnu in a canoe", /not in the list/], ["", /Type/]]) {
+      await page.locator("#password").fill(password);
+      assert.match(await answer.textContent(), expected, password);
+    }
+    assert.deepEqual(requests, []);
+    assert.deepEqual(errors, []);
+  } finally {
+    await browser.close();
+    server.close();
+  }
+});

@@ -1,0 +1,211 @@
+// Choose: questions, and what the planner answers.
+import { $, absent, bytes, logarithmic, make, percent, slider } from "./tools.js";
+import { picture } from "./picture.js";
+
+const DEFAULTS = {
+  have: "known", integers: false, universe: "1000000", remove: false, count: false, times: "10", inPlace: false,
+  shared: false, merge: false, lose: false, values: "none", valueBits: "8", keys: "1000000", goal: "rate", rate: "1",
+  memory: "1200000",
+};
+
+export const KEYS = logarithmic(10, 1e11, 100);
+export const RATES = logarithmic(1e-9, 0.5, 90);
+const MEMORY = logarithmic(100, 1e12, 100);
+
+/** Groups of kinds by what they can do, as `petal plan` has them: a kind belongs to the last that it suits. */
+const GROUPS = [
+  ["Built from all keys at once", []],
+  ["Keys are inserted at any time", ["insert"]],
+  ["Keys are removed too", ["remove"]],
+  ["Keys are counted too", ["count"]],
+  ["Keys are removed and counted too", ["remove", "count"]],
+  ["The filter grows with its keys", ["grow"]],
+  ["Old keys are forgotten", ["age"]],
+];
+
+/** Which maps give what is asked for. */
+const MAPS = {
+  fixed: [["bloomier", "the exact value of each key, and “absent” for other keys; built from all keys at once"]],
+  change: [["mutable_bloomier", "the exact value of each key; the values change later, the keys stay"]],
+  join: [["approximator", "the greatest or the least value, or a set of flags, for keys that come at any time"]],
+  present: [
+    ["retrieval", "the exact value of each key that is there; a key that is not there gets any value"],
+    ["bloomier", "as `retrieval`, and “absent” for nearly all other keys"],
+  ],
+};
+
+export function choose(petal, kinds, changed) {
+  const form = $("#choose form");
+  const fields = form.elements;
+  const advice = $("#advice");
+  const show = picture($("#picture"), $("#picture-text"));
+  const shows = [];
+
+  /** What the form says; texts and yes or no. */
+  function settings() {
+    const all = {};
+    for (const [name, value] of Object.entries(DEFAULTS)) {
+      all[name] = typeof value === "boolean" ? fields[name].checked : fields[name].value;
+    }
+    return all;
+  }
+
+  function write(all) {
+    for (const [name, value] of Object.entries({ ...DEFAULTS, ...all })) {
+      const field = fields[name];
+      if (typeof DEFAULTS[name] === "boolean") field.checked = value === true || value === "1";
+      else field.value = value;
+      // Of a group of buttons nothing is chosen if the address says nonsense.
+      if (field instanceof RadioNodeList && field.value === "") field.value = DEFAULTS[name];
+      if (field instanceof HTMLSelectElement && field.selectedIndex < 0) field.value = DEFAULTS[name];
+    }
+    shows.forEach((show) => show());
+  }
+
+  /** The request to the planner. */
+  function request(all) {
+    const { have, goal } = all;
+    const wanted = [
+      ["age", have === "window"], ["remove", all.remove], ["count", all.count], ["grow", have === "unknown"],
+      ["insert_shared", all.shared], ["merge", all.merge], ["may_lose_keys", all.lose],
+    ];
+    return {
+      keys: number(all.keys),
+      ...(goal === "rate" ? { falsePositiveRate: Number(all.rate) / 100 } : { memory: number(all.memory) }),
+      capabilities: wanted.filter(([, is]) => is).map(([name]) => name),
+      isStatic: have === "all",
+      inPlace: all.inPlace,
+      universe: all.integers ? number(all.universe) : 0,
+      times: all.count ? number(all.times) : 0,
+    };
+  }
+
+  function update() {
+    const all = settings();
+    $("#of-universe").hidden = !all.integers;
+    $("#of-times").hidden = !all.count;
+    $("#of-values").hidden = all.values === "none";
+    $("#keys-label").textContent = all.have === "window" ? "Keys that count: the last so many" : all.have === "unknown" ? "Keys at first" : "Keys";
+    for (const [goal, ids] of [["rate", ["rate", "rate-slider"]], ["memory", ["memory", "memory-slider"]]]) {
+      ids.forEach((id) => { $(`#${id}`).disabled = all.goal !== goal; });
+    }
+    changed(Object.fromEntries(Object.entries(all).filter(([name, value]) => value !== DEFAULTS[name]).map(([name, value]) => [name, value === true ? "1" : value])));
+    try {
+      if (all.values !== "none") showMaps(all);
+      else showPlan(all);
+    } catch (error) {
+      if (error.status === "internal") throw error;
+      advice.replaceChildren(make("p", {}, `That cannot be: ${error.message}.`));
+      fillTable([], null);
+      others([]);
+      show(null);
+    }
+  }
+
+  function showPlan(all) {
+    const asked = request(all);
+    const plan = petal.plan(asked);
+    const fits = plan.proposals.filter(({ fits }) => fits);
+    fillTable(fits, plan.recommended);
+    others(plan.proposals.filter(({ fits }) => !fits));
+    const best = fits.find(({ kind }) => kind === plan.recommended);
+    advice.replaceChildren(...(best ? advise(best, all) : [make("p", { class: "large" }, "No kind does all of this."), make("p", {}, "Below stands why each will not do: give up one wish.")]));
+    show({ plan, request: asked, petal, names: kinds });
+  }
+
+  function advise(best, all) {
+    const row = kinds.get(best.kind);
+    const parameters = Object.entries(best.parameters).map(([name, value]) => ` with ${name} = ${value}`).join("");
+    const lines = best.linesPerLookup.toFixed(1).replace(".0", "");
+    const take = make("p", { class: "large" }, "Take ", make("strong", {}, best.kind), `${parameters}: `,
+      `${bytes(best.bytes)}, ${best.bitsPerKey.toFixed(2)} bits a key. ${absent(best.falsePositiveRate)}`);
+    const more = [make("p", {}, `${row.summary[0].toUpperCase()}${row.summary.slice(1)}. A lookup reads ${lines} cache ${lines === "1" ? "line" : "lines"}.`)];
+    const tell = (text) => more.push(make("p", {}, text));
+    if (all.have === "window") tell("For the last hour, advance the filter by the clock: with G generations, one step each 60 / (G - 1) minutes.");
+    if (all.have === "unknown") tell("The number of keys is the size at first. The filter grows, and keeps its rate.");
+    if (all.integers && best.kind === "exact_bits") tell("It has a bit for each whole number below the bound, and no wrong answer.");
+    if (all.shared) tell("Threads insert with the “shared” calls. Processes open one file to share it (PETAL_OPEN_SHARED).");
+    if (all.inPlace) tell("A program opens the file for writing and changes it where it lies; readers see the changes.");
+    if (all.have === "all" && best.buildMemory > 0) tell(`To build it takes ${bytes(best.buildMemory)} beside the filter.`);
+    return [take, ...more];
+  }
+
+  function fillTable(fits, recommended) {
+    const body = $("#proposals tbody");
+    $("#proposals").hidden = fits.length === 0;
+    // Only kinds that are built from all keys take memory for that.
+    $("#proposals").classList.toggle("unbuilt", fits.every(({ buildMemory }) => buildMemory === 0));
+    const groupOf = ({ kind }) => GROUPS.findLastIndex(([, all]) => all.every((one) => kinds.get(kind)?.capabilities.includes(one)));
+    const first = fits.find(({ kind }) => kind === recommended);
+    const groups = [...new Set(fits.map(groupOf))].sort((a, b) => a - b);
+    // The group of the recommended kind comes first.
+    if (first) groups.sort((a, b) => Number(b === groupOf(first)) - Number(a === groupOf(first)));
+    body.replaceChildren(...groups.flatMap((group) => [
+      make("tr", { class: "group" }, make("th", { scope: "rowgroup", colspan: 7 }, GROUPS[group][0])),
+      ...fits.filter((fit) => groupOf(fit) === group).map((fit) => row(fit, fit.kind === recommended)),
+    ]));
+  }
+
+  function row(fit, isBest) {
+    const { kind, bitsPerKey, falsePositiveRate, linesPerLookup, buildMemory, parameters } = fit;
+    const { capabilities, isInPlace } = kinds.get(kind);
+    const also = [["merge", capabilities.includes("merge")], ["shared", capabilities.includes("insert_shared")], ["in place", isInPlace]];
+    const setting = Object.entries(parameters).map(([name, value]) => ` ${name}=${value}`).join("");
+    const cells = [
+      bitsPerKey.toFixed(2), fit.bytes.toLocaleString("en"), percent(falsePositiveRate), linesPerLookup.toFixed(1),
+      buildMemory ? bytes(buildMemory) : "–", also.filter(([, can]) => can).map(([name]) => name).join(", "),
+    ];
+    // The exact numbers, for programs that read the page.
+    const data = { "data-kind": kind, "data-bits": bitsPerKey, "data-bytes": fit.bytes, "data-rate": falsePositiveRate, "data-lines": linesPerLookup };
+    return make("tr", { class: isBest ? "best" : false, ...data },
+      make("th", { scope: "row" }, kind + setting, isBest ? " (take this)" : ""), ...cells.map((text, i) => make("td", { class: i === 4 ? "build" : false }, text)));
+  }
+
+  function others(proposals) {
+    const details = $("#others");
+    details.hidden = proposals.length === 0;
+    $("summary", details).textContent = `Why ${proposals.length} other kinds will not do`;
+    $("ul", details).replaceChildren(...proposals.map(({ kind, reason }) => make("li", {}, make("strong", {}, kind), `: ${reason}`)));
+  }
+
+  function showMaps(all) {
+    const asked = MAPS[all.values];
+    const capacity = number(all.keys);
+    const valueBits = number(all.valueBits);
+    const rows = asked.map(([kind, why]) => {
+      const parameters = kinds.get(kind).parameters.some(({ name }) => name === "value_bits") ? { value_bits: valueBits } : {};
+      // `retrieval` has no rate: it knows no key.
+      const rate = kind === "retrieval" ? {} : { falsePositiveRate: Number(all.rate) / 100 };
+      return { kind, why, size: petal.size({ kind, capacity, parameters, ...rate }, capacity) };
+    });
+    const [{ kind, why, size }, ...more] = rows;
+    const text = ({ size }) => `${bytes(size.bytes)}, ${((8 * size.bytes) / capacity).toFixed(2)} bits a key`;
+    advice.replaceChildren(
+      make("p", { class: "large" }, "Take the map ", make("strong", {}, kind), `: ${text({ size })}.`),
+      make("p", {}, `It gives ${why}.`),
+      ...more.map((row) => make("p", {}, `Or ${row.kind}: ${text(row)}. It gives ${row.why}.`)),
+      make("p", {}, "A map is a header of its own in C: petal_map.h."),
+    );
+    fillTable([], null);
+    others([]);
+    show(null);
+  }
+
+  shows.push(
+    slider($("#keys-slider"), $("#keys"), KEYS, update),
+    slider($("#rate-slider"), $("#rate"), RATES, update, 100),
+    slider($("#memory-slider"), $("#memory"), MEMORY, update),
+  );
+  form.addEventListener("input", (event) => {
+    if (!event.target.closest(".slide")) update();
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  return { read: (all) => write(all), update };
+}
+
+/** A whole number out of a field; what is none is refused by the library. */
+export function number(text) {
+  const value = Number(text);
+  if (text.trim() === "" || !Number.isInteger(value) || value < 1) throw new Error(`“${text}” is not a whole number from 1 on`);
+  return value;
+}

@@ -1,0 +1,292 @@
+// See: a small filter whose payload is shown, bit by bit, as keys come.
+import { $, make, percent } from "./tools.js";
+
+const MASK = (1n << 64n) - 1n;
+const GOLDEN = 0x9e3779b97f4a7c15n;
+const WORDS = ("apple banana cherry date elder fig grape hazel iris juniper kiwi lemon mango nectarine olive peach quince rose sage thyme " +
+  "umber vanilla walnut yarrow zinnia almond basil clover daisy endive fennel ginger hyssop ivy jasmine kale lilac maple nettle orchid").split(" ");
+
+/** The finaliser of docs/format.md. */
+function mix(x) {
+  x = ((x ^ (x >> 30n)) * 0xbf58476d1ce4e5b9n) & MASK;
+  x = ((x ^ (x >> 27n)) * 0x94d049bb133111ebn) & MASK;
+  return x ^ (x >> 31n);
+}
+
+/** The places of set bits in bytes. */
+function bitsOf(bytes, from = 0, count = bytes.length * 8 - from) {
+  const all = [];
+  for (let i = from; i < from + count; i++) if ((bytes[i >> 3] >> (i & 7)) & 1) all.push(i - from);
+  return all;
+}
+
+/** Number `i` of the numbers of `width` bits. */
+function numberAt(bytes, width, i) {
+  let number = 0;
+  for (let j = 0; j < width; j++) {
+    const bit = i * width + j;
+    number += ((bytes[bit >> 3] >> (bit & 7)) & 1) * 2 ** j;
+  }
+  return number;
+}
+
+/**
+ * Each kind that is shown: its spec, what it is, and how its payload lies. `cells` gives groups of cells: their values,
+ * and whether they are numbers. `places` gives the cells of a key, found by asking the library where it puts the key.
+ */
+const KINDS = {
+  bloom: {
+    spec: { kind: "bloom", bits: 512, hashes: 4 },
+    what: "512 bits. A key sets 4 of them, anywhere.",
+    cells: (bytes, { bits }) => [{ name: "512 bits", values: values(bytes, 1, bits) }],
+    places: (shown, key) => setBits(shown, key),
+    one: "bit", empty: "is 0", taken: "was set by",
+  },
+  blocked: {
+    spec: { kind: "blocked", bits: 1024, hashes: 4 },
+    what: "2 blocks of 512 bits. A key goes to one block, one line of the processor’s cache, and sets 4 bits in it.",
+    cells: (bytes) => split(values(bytes, 1, 1024), 512, (i) => `block ${i}`),
+    places: (shown, key) => setBits(shown, key),
+    one: "bit", empty: "is 0", taken: "was set by",
+  },
+  counting: {
+    spec: { kind: "counting", bits: 1024, hashes: 4, parameters: { counter_bits: 4 } },
+    what: "256 counters of 4 bits. A key adds 1 to 4 of them; a removal subtracts 1.",
+    cells: (bytes) => [{ name: "256 counters", values: values(bytes, 4, 256), numbers: true }],
+    places: (shown, key) => [...new Set(setBits(shown, key).map((bit) => bit >> 2))],
+    one: "counter", empty: "is 0", taken: "was raised by",
+  },
+  cuckoo: {
+    spec: { kind: "cuckoo", bits: 512, capacity: 60, parameters: { fingerprint_bits: 8, bucket_slots: 4 } },
+    what: "16 buckets of 4 slots. A key leaves a fingerprint of 8 bits, in one of two buckets.",
+    cells: (bytes) => split(values(bytes, 8, 64), 4, (i) => `bucket ${i}`, { numbers: true, hex: true }),
+    fingerprint: true,
+  },
+  scalable: {
+    spec: { kind: "scalable", capacity: 12, falsePositiveRate: 0.001, parameters: { level: "bloom" } },
+    what: "A chain of Bloom filters. When a level is full, a larger one with a lower rate comes into use.",
+    cells: (bytes, { bits, first }) => levels(bits, first).map(([from, size], i) => ({ name: `level ${i}: ${size} bits`, values: values(bytes.subarray(from / 8), 1, size) })),
+    levels: true,
+    one: "bit", empty: "is 0", taken: "was set by",
+  },
+};
+
+function values(bytes, width, count) {
+  return Array.from({ length: count }, (_, i) => numberAt(bytes, width, i));
+}
+
+function split(all, size, name, more = {}) {
+  return Array.from({ length: all.length / size }, (_, i) => ({ name: name(i), values: all.slice(i * size, (i + 1) * size), ...more }));
+}
+
+/** Where the levels of `scalable` begin and how many bits each has, by docs/format.md: each is twice the one before. */
+function levels(bits, first) {
+  const all = [];
+  for (let from = 0, size = first; from < bits; from += size, size *= 2) all.push([from, size]);
+  return all;
+}
+
+/** The bits that a key sets in an empty filter of the same spec. */
+function setBits({ petal, spec }, key) {
+  const filter = petal.create(spec);
+  filter.insert(key);
+  const bits = bitsOf(filter.payload(), 0, Number(spec.bits));
+  filter.free();
+  return bits;
+}
+
+export function see(petal, changed) {
+  const [select, field, answer, place] = ["#see-kind", "#see-key", "#see-answer", "#see-cells"].map((id) => $(id));
+  select.append(...Object.keys(KINDS).map((kind) => make("option", {}, kind)));
+  let shown = null;
+  let filter = null;
+  let keys = [];
+  /** The cells as they were before the last key. */
+  let before = null;
+  /** The cells that the last lookup asked for. */
+  let asked = null;
+
+  function begin() {
+    const kind = select.value;
+    filter?.free();
+    filter = petal.create(KINDS[kind].spec);
+    shown = { petal, kind, ...KINDS[kind], first: filter.info.bits };
+    keys = [];
+    before = null;
+    asked = null;
+    $("#see-what").textContent = shown.what;
+    $("#see-remove").disabled = !filter.info.capabilities.includes("remove");
+    answer.replaceChildren(make("p", {}, "The filter is empty. Insert a key and watch what changes; then look keys up."));
+    show();
+  }
+
+  const groups = () => shown.cells(filter.payload(), { bits: filter.info.bits, first: shown.first });
+
+  /** The groups of a key's cells: [group, cell, whether it is taken for this key]. */
+  function placesOf(key) {
+    const all = groups();
+    if (shown.fingerprint) return bucketsOf(key, all);
+    if (shown.levels) {
+      // In the levels the hash of a key is mix(h): a Bloom filter of hashes shows where a level looks.
+      const { hashes } = filter.info;
+      const hash = mix(filter.hash(key));
+      const step = 64;
+      return all.flatMap(({ values }, group) => {
+        const spec = { kind: "bloom", hash: "external", bits: values.length, hashes: Math.min(hashes + Math.floor((group * stepOf()) / step), 64) };
+        const level = petal.create(spec);
+        level.insertBatch(BigUint64Array.of(hash), { as: "hashes" });
+        const bits = bitsOf(level.payload(), 0, values.length);
+        level.free();
+        return bits.map((cell) => [group, cell, values[cell] !== 0]);
+      });
+    }
+    const size = all[0].values.length;
+    return shown.places(shown, key).map((cell) => {
+      const [group, at] = [Math.floor(cell / size), cell % size];
+      return [group, at, all[group].values[at] !== 0];
+    });
+  }
+
+  /** How many more bits each level sets, in 64ths: what a new filter has by docs/format.md. */
+  const stepOf = () => Math.round(64 * Math.log2(1 / filter.parameters.tightening));
+
+  /** The two buckets of a key, all their slots, and whether a slot has its fingerprint, by docs/format.md. */
+  function bucketsOf(key, all) {
+    const high = (a, b) => (a * b) >> 64n;
+    const hash = filter.hash(key);
+    const m = BigInt(all.length);
+    const print = 1n + high((hash * GOLDEN) & MASK, 255n);
+    const first = high(hash, m);
+    const second = (((2n * high(mix(print), m / 2n) + 1n - first) % m) + m) % m;
+    return [...new Set([first, second])].flatMap((bucket) =>
+      all[Number(bucket)].values.map((value, slot) => [Number(bucket), slot, value === Number(print), Number(print)]));
+  }
+
+  function insert(key) {
+    before = groups();
+    asked = null;
+    let told;
+    try {
+      const isNew = filter.insert(key);
+      keys.push(key);
+      told = isNew ? `“${key}” is inserted.` : `“${key}” is inserted; the filter took it for known already.`;
+    } catch (error) {
+      if (error.status !== "full") throw error;
+      told = `There is no room for “${key}”: ${error.message}.`;
+    }
+    const fresh = changes();
+    answer.replaceChildren(make("p", {}, `${told} ${fresh === 0 ? "Nothing changed." : `${fresh} ${fresh === 1 ? "place" : "places"} changed.`}`));
+    show();
+  }
+
+  function changes() {
+    const now = groups();
+    return now.reduce((sum, { values }, group) => sum + values.filter((value, cell) => value !== (before?.[group]?.values[cell] ?? 0)).length, 0);
+  }
+
+  function look(key) {
+    before = null;
+    const found = filter.contains(key);
+    const places = placesOf(key);
+    asked = new Map(places.map(([group, cell, taken]) => [`${group}.${cell}`, taken]));
+    const texts = [make("p", { class: "large" }, make("strong", {}, found ? "Maybe" : "No"),
+      found ? (keys.includes(key) ? ": “" + key + "” was inserted." : ": but nobody inserted “" + key + "”. This “maybe” is wrong.") : `: “${key}” certainly was not inserted.`)];
+    explain(key, found, places).forEach((text) => texts.push(make("p", {}, text)));
+    answer.replaceChildren(...texts);
+    show();
+  }
+
+  /** Why the answer is what it is. */
+  function explain(key, found, places) {
+    const nameOf = ([group, cell]) => (shown.cells.length && groups().length > 1 ? `${groups()[group].name.split(":")[0]}, ${shown.one} ${cell}` : `${shown.one} ${cell}`);
+    if (shown.fingerprint) {
+      const print = places[0][3];
+      const buckets = [...new Set(places.map(([group]) => group))].join(" and ");
+      const isBucket = (bucket) => places.some(([group]) => group === bucket);
+      const others = keys.filter((other) => {
+        const all = placesOf(other);
+        return other !== key && all[0][3] === print && all.some(([group]) => isBucket(group));
+      });
+      const why = found && !keys.includes(key) && others.length ? ` “${others.join("” and “")}” left the same fingerprint.` : "";
+      return [`The fingerprint of “${key}” is ${print.toString(16).padStart(2, "0")}. It may lie in the buckets ${buckets}, and ${found ? "it does" : "it does not"}.${why}`];
+    }
+    if (shown.levels) {
+      const byLevel = groups().map((_, group) => places.filter(([one]) => one === group));
+      return byLevel.map((all, level) => {
+        const lacking = all.filter(([, , taken]) => !taken);
+        if (lacking.length === 0) return `Level ${level}: all ${all.length} bits are 1, so it may be there.`;
+        return `Level ${level}: bit ${lacking[0][1]} is 0, so it is not there.`;
+      });
+    }
+    const lacking = places.filter(([, , taken]) => !taken);
+    if (lacking.length > 0) return [`${nameOf(lacking[0])[0].toUpperCase()}${nameOf(lacking[0]).slice(1)} ${shown.empty}. An insertion of the key would have changed it.`];
+    const owners = new Map(keys.map((other) => [other, new Set(placesOf(other).map(([group, cell]) => `${group}.${cell}`))]));
+    return places.map((one) => {
+      const by = keys.filter((other) => owners.get(other).has(`${one[0]}.${one[1]}`));
+      return `${nameOf(one)[0].toUpperCase()}${nameOf(one).slice(1)} ${shown.taken} ${[...new Set(by)].map((other) => `“${other}”`).slice(0, 4).join(", ") || "keys that were removed or refused"}.`;
+    });
+  }
+
+  function show() {
+    const all = groups();
+    place.replaceChildren(...all.map(({ name, values, numbers, hex }, group) => {
+      const cells = values.map((value, cell) => {
+        const state = asked?.get(`${group}.${cell}`);
+        const isFresh = before !== null && value !== (before[group]?.values[cell] ?? 0);
+        const kind = state === true ? "asked" : state === false ? (shown.fingerprint && value !== 0 ? "taken lacking" : "lacking") : isFresh ? "fresh" : value !== 0 ? "taken" : "";
+        return make("i", { class: kind || false }, numbers ? (hex ? (value === 0 ? "·" : value.toString(16).padStart(2, "0")) : String(value)) : "");
+      });
+      const taken = values.filter((value) => value !== 0).length;
+      const text = `${name}: ${taken} of ${values.length} taken`;
+      return make("div", { class: "block", "data-group": group }, make("h3", {}, text),
+        make("div", { class: `cells${numbers ? " numbers" : ""}`, role: "img", "aria-label": text, style: numbers ? `--cell: ${hex ? "2.2rem" : "1.4rem"}` : false }, ...cells));
+    }));
+    const { fill, falsePositiveRate } = filter.measure();
+    $("#see-state").textContent = `${keys.length} keys. Taken: ${percent(fill).replace("never", "0 %")}. Of absent keys, ${percent(falsePositiveRate)} ${falsePositiveRate >= 1e-5 ? "get" : "gets"} a “maybe” now.`;
+    $("#see-keys").textContent = keys.join(", ") || "none";
+    changed({ kind: select.value === "bloom" ? undefined : select.value });
+  }
+
+  const key = () => field.value;
+  select.addEventListener("change", begin);
+  $("#see-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    insert(key());
+  });
+  $("#see-look").addEventListener("click", () => look(key()));
+  $("#see-remove").addEventListener("click", () => {
+    before = groups();
+    asked = null;
+    // Who removes a key that was never inserted may take another key away.
+    if (!keys.includes(key())) {
+      answer.replaceChildren(make("p", {}, `“${key()}” was not inserted, and only such keys may be removed.`));
+      return show();
+    }
+    filter.remove(key());
+    keys.splice(keys.indexOf(key()), 1);
+    answer.replaceChildren(make("p", {}, `“${key()}” is removed. ${changes()} places changed.`));
+    show();
+  });
+  $("#see-ten").addEventListener("click", () => {
+    const next = WORDS.filter((word) => !keys.includes(word)).slice(0, 10);
+    for (const word of next) insert(word);
+    if (next.length === 0) answer.replaceChildren(make("p", {}, "There are no more words."));
+  });
+  $("#see-find").addEventListener("click", () => {
+    for (let i = 0; i < 20_000; i++) {
+      const word = `word ${i}`;
+      if (keys.includes(word) || !filter.contains(word)) continue;
+      field.value = word;
+      return look(word);
+    }
+    answer.replaceChildren(make("p", {}, "None of 20,000 other words is taken for known. Insert more keys first."));
+  });
+  $("#see-clear").addEventListener("click", begin);
+  return {
+    read: ({ kind }) => {
+      select.value = kind in KINDS ? kind : "bloom";
+      begin();
+    },
+    update: () => show(),
+  };
+}

@@ -1,0 +1,334 @@
+// The built page in a headless Chromium, opened as a file. PAGE is the page, PETAL the command `petal`; pictures go to
+// the folder PICTURES, if that is set.
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { chromium } from "../../bindings/wasm/node_modules/playwright-core/index.mjs";
+
+const { PAGE, PETAL, PICTURES } = process.env;
+const address = pathToFileURL(PAGE).href;
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const FLAGS = [
+  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync",
+];
+
+let browser;
+before(async () => {
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS });
+});
+after(() => browser?.close());
+
+/** The page with these settings. It may ask nobody for anything, and no script may fail. */
+async function open(hash = "", options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+  page.on("pageerror", (error) => assert.fail(String(error)));
+  page.on("request", (request) => assert.match(request.url(), /^(file|blob|data):/));
+  await page.goto(address + hash);
+  await page.locator("html[data-ready=yes]").waitFor({ state: "attached", timeout: 60_000 });
+  return page;
+}
+
+/** What stands behind the # of the address now. */
+const hashOf = (page) => page.evaluate(() => location.hash);
+
+/** The kinds that fit, as the page shows them: the exact numbers. */
+const rows = (page) => page.evaluate(() => [...document.querySelectorAll("#proposals:not([hidden]) tr[data-kind]")].map(({ dataset, className }) => ({
+  kind: dataset.kind, bits: Number(dataset.bits), bytes: Number(dataset.bytes), rate: Number(dataset.rate), lines: Number(dataset.lines), best: className === "best",
+})));
+
+/** What `petal plan --json` says; null if it refuses. */
+function plan(settings) {
+  const { have = "known", keys, goal = "rate", rate, memory, universe, times } = settings;
+  const flags = [
+    ...(have === "window" ? ["--window", keys] : ["--keys", keys]),
+    ...(goal === "rate" ? ["--fpr", String(Number(rate) / 100)] : ["--memory", memory]),
+    ...(have === "all" ? ["--static"] : []), ...(have === "unknown" ? ["--growing"] : []),
+    ...(settings.remove ? ["--remove"] : []), ...(settings.count ? ["--count", "--times", times] : []),
+    ...(settings.inPlace ? ["--in-place"] : []), ...(settings.shared ? ["--shared"] : []),
+    ...(settings.merge ? ["--merge"] : []), ...(settings.lose ? ["--may-lose-keys"] : []),
+    ...(settings.integers ? ["--universe", universe] : []),
+  ];
+  const { stdout, stderr, error } = spawnSync(PETAL, ["plan", "--json", ...flags], { encoding: "utf8" });
+  if (error) throw error;
+  return stdout === "" ? { refusal: stderr } : JSON.parse(stdout);
+}
+
+const near = (a, b, share = 1e-9) => Math.abs(a - b) <= share * Math.max(Math.abs(a), Math.abs(b));
+
+/** Fails unless the page shows what the command says. */
+async function compare(page, settings) {
+  const about = JSON.stringify(settings);
+  const [shown, told] = [await rows(page), plan(settings)];
+  if (told.refusal !== undefined) {
+    assert.deepEqual(shown, [], `${about}: ${told.refusal}`);
+    assert.match(await page.locator("#advice").innerText(), /That cannot be/, about);
+    return;
+  }
+  const fits = told.proposals.filter((one) => one.bytes !== undefined);
+  const byName = new Map(shown.map((row) => [row.kind, row]));
+  assert.equal(shown.length, fits.length, about);
+  for (const { kind, bits_per_key, bytes, false_positive_rate, lines_per_lookup } of fits) {
+    const row = byName.get(kind);
+    const what = `${about}: ${kind}`;
+    assert.ok(row, what);
+    // Powers and logarithms differ in their last bit between WebAssembly and the C library. That may move a size of
+    // gigabytes, which is searched for a memory, by a line or two.
+    const share = settings.goal === "memory" && bytes > 1e8 ? 1e-6 : 1e-9;
+    assert.ok(share > 1e-9 ? near(row.bytes, bytes, share) : row.bytes === bytes, `${what}: ${row.bytes} is not ${bytes}`);
+    assert.ok([[row.bits, bits_per_key], [row.rate, false_positive_rate], [row.lines, lines_per_lookup]].every(([a, b]) => near(a, b, share)), `${what}: ${JSON.stringify(row)}`);
+  }
+  assert.equal(shown.find(({ best }) => best)?.kind ?? null, told.recommended, about);
+  const reasons = told.proposals.filter(({ reason }) => reason !== undefined).map(({ kind, reason }) => `${kind}: ${reason}`).sort();
+  const said = await page.locator("#others li").allTextContents();
+  assert.deepEqual(said.sort(), reasons, about);
+}
+
+/** Numbers that look random, the same at every run. */
+function source(seed) {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function draw(random) {
+  const some = (share) => random() < share;
+  const keys = String(Math.round(10 ** (1 + 8 * random())));
+  const settings = { have: ["known", "unknown", "window", "all"][Math.floor(4 * random())], keys };
+  if (some(0.7)) settings.rate = String(Number((100 * 10 ** (-6 + 5.6 * random())).toPrecision(3)));
+  else Object.assign(settings, { goal: "memory", memory: String(Math.round(keys * (0.2 + 6 * random()) + 64)) });
+  for (const name of ["remove", "merge", "shared", "inPlace", "lose"]) if (some(0.2)) settings[name] = "1";
+  if (some(0.2)) Object.assign(settings, { count: "1", times: String(1 + Math.floor(300 * random())) });
+  if (some(0.2)) Object.assign(settings, { integers: "1", universe: String(Math.round(keys * (0.5 + 20 * random()))) });
+  return settings;
+}
+
+test("the planner's numbers for 200 random settings", { timeout: 300_000 }, async () => {
+  const page = await open();
+  const random = source(34);
+  for (let round = 0; round < 200; round++) {
+    const settings = draw(random);
+    // By the address, as a link does; every tenth by the controls.
+    if (round % 10 === 0) {
+      await page.goto(`${address}#tab=choose`);
+      await page.locator(`input[name=have][value=${settings.have}]`).click();
+      await page.locator("#keys").fill(settings.keys);
+      await page.locator(`input[name=goal][value=${settings.goal ?? "rate"}]`).click();
+      await page.locator(settings.goal ? "#memory" : "#rate").fill(settings.memory ?? settings.rate);
+      for (const name of ["remove", "merge", "shared", "inPlace", "lose", "count", "integers"]) {
+        if (settings[name]) await page.locator(`input[name=${name}]`).click();
+      }
+      if (settings.count) await page.locator("input[name=times]").fill(settings.times);
+      if (settings.integers) await page.locator("input[name=universe]").fill(settings.universe);
+      const kept = new URLSearchParams((await hashOf(page)).slice(1));
+      assert.equal(kept.get("keys") ?? "1000000", settings.keys, "the address keeps the settings");
+    } else {
+      await page.evaluate((hash) => {
+        const changed = new Promise((resolve) => addEventListener("hashchange", () => setTimeout(resolve), { once: true }));
+        location.hash = hash;
+        return changed;
+      }, `tab=choose&${new URLSearchParams(settings)}`);
+    }
+    await compare(page, settings);
+  }
+  await page.close();
+});
+
+test("six questions that newcomers had", async () => {
+  const page = await open();
+  const advice = page.locator("#advice");
+  const best = async () => (await page.locator("#advice strong").first().textContent());
+  const begin = () => page.goto(`${address}#tab=choose`);
+  const click = (label) => page.getByLabel(label).click();
+  await click(/those of the last hour/);
+  assert.ok(["rotating", "age_partitioned"].includes(await best()), await best());
+  assert.match(await advice.innerText(), /by the clock/);
+
+  await begin();
+  await click(/Change a file in place/);
+  assert.equal(await best(), "blocked");
+  await click(/Remove keys/);
+  assert.ok(["counting", "variable_increment", "d_left"].includes(await best()), await best());
+
+  await begin();
+  const values = page.getByLabel(/Give each key a value/);
+  await values.selectOption("change");
+  assert.equal(await best(), "mutable_bloomier");
+  assert.match(await advice.innerText(), /\d bits a key/);
+  for (const [value, kind] of [["fixed", "bloomier"], ["join", "approximator"], ["present", "retrieval"]]) {
+    await values.selectOption(value);
+    assert.equal(await best(), kind);
+  }
+
+  await begin();
+  await click(/whole numbers below a bound/);
+  await page.getByLabel("The bound").fill("3000000");
+  assert.equal(await best(), "exact_bits");
+
+  await begin();
+  await click(/nobody knows how many/);
+  assert.ok(["scalable", "taffy", "aleph"].includes(await best()), await best());
+
+  await begin();
+  await click(/threads or processes/);
+  await click(/Change a file in place/);
+  assert.equal(await best(), "blocked");
+  assert.match(await advice.innerText(), /PETAL_OPEN_SHARED/);
+  await page.close();
+});
+
+test("sliders by the keyboard move the numbers and the picture", async () => {
+  const page = await open();
+  const line = () => page.locator(".now-line").evaluate((element) => element.style.transform);
+  await page.locator(".now-line").waitFor({ state: "attached" });
+  const before = await line();
+  await page.locator("#rate-slider").focus();
+  for (let i = 0; i < 10; i++) await page.keyboard.press("ArrowLeft");
+  const rate = Number(await page.locator("#rate").inputValue());
+  assert.ok(rate > 0 && rate < 1, String(rate));
+  await page.waitForFunction((before) => document.querySelector(".now-line").style.transform !== before, before);
+  await compare(page, { keys: "1000000", rate: String(rate) });
+  assert.match(await page.locator("#picture-text").textContent(), /blocked \d+\.\d bits/);
+  await page.locator("#keys-slider").press("Home");
+  assert.equal(await page.locator("#keys").inputValue(), "10");
+  await page.locator("#keys").fill("nonsense".replace(/\D/g, ""));
+  assert.match(await page.locator("#advice").innerText(), /That cannot be/);
+  await page.close();
+});
+
+for (const kind of ["bloom", "blocked", "counting", "cuckoo", "scalable"]) {
+  test(`keys go into ${kind} and are looked up`, async () => {
+    const page = await open(`#tab=see&kind=${kind}`);
+    const answer = page.locator("#see-answer");
+    const count = (name) => page.locator(`.cells i.${name}`).count();
+    const key = page.locator("#see-key");
+    assert.equal(await count("taken"), 0);
+    await key.fill("apple");
+    await page.getByRole("button", { name: "Look up" }).click();
+    assert.match(await answer.innerText(), /^No/);
+    assert.ok(await count("asked") === 0 && await count("lacking") > 0);
+    await page.getByRole("button", { name: "Insert", exact: true }).click();
+    const fresh = await count("fresh");
+    assert.ok(fresh >= 1 && fresh <= 12, String(fresh));
+    assert.match(await answer.innerText(), new RegExp(`${fresh} places? changed`));
+    await page.getByRole("button", { name: "Look up" }).click();
+    assert.match(await answer.innerText(), /^Maybe: “apple” was inserted/);
+    // What the lookup asks for is what the insertion changed; a cuckoo filter looks at two buckets.
+    assert.equal(await count("asked"), kind === "cuckoo" ? 1 : fresh);
+    for (let i = 0; i < 4; i++) await page.getByRole("button", { name: "Insert ten words" }).click();
+    if (kind === "scalable") assert.ok(await page.locator("[data-group]").count() > 1, "levels were added");
+    await page.getByRole("button", { name: "Find a wrong “maybe”" }).click();
+    assert.match(await answer.innerText(), /This “maybe” is wrong/);
+    assert.ok(await count("asked") >= 1);
+    if (kind !== "scalable" && kind !== "cuckoo") {
+      assert.equal(await count("lacking"), 0);
+      const why = await answer.innerText();
+      assert.match(why, /by “\w+”/);
+      assert.doesNotMatch(why, /keys that were removed/);
+    }
+    if (kind === "cuckoo") assert.match(await answer.innerText(), /left the same fingerprint/);
+    if (kind === "counting" || kind === "cuckoo") {
+      await key.fill("apple");
+      await page.getByRole("button", { name: "Remove" }).click();
+      assert.match(await answer.innerText(), /is removed/);
+    } else assert.ok(await page.getByRole("button", { name: "Remove" }).isDisabled());
+    await page.close();
+  });
+}
+
+test("the calculator, its link and its lines", async () => {
+  const page = await open("#tab=size&kind=bloom&keys=500000&rate=0.5");
+  const place = mkdtempSync(join(tmpdir(), "petal-page-"));
+  try {
+    const told = plan({ keys: "500000", rate: "0.5" }).proposals.find(({ kind }) => kind === "bloom");
+    const answer = page.locator("#size-answer");
+    assert.equal(Number(await answer.getAttribute("data-bytes")), told.bytes);
+    assert.ok(near(Number(await answer.getAttribute("data-rate")), told.false_positive_rate));
+    // A kind that is built from all of its keys, and whose size depends on them.
+    await page.locator("#size-kind").selectOption("ribbon");
+    const built = plan({ have: "all", keys: "500000", rate: "0.5" }).proposals.find(({ kind }) => kind === "ribbon");
+    assert.equal(Number(await answer.getAttribute("data-bytes")), built.bytes);
+    await page.locator("#size-kind").selectOption("bloom");
+    await page.locator("#size-keys").fill("2000");
+    const link = await hashOf(page);
+    assert.match(link, /keys=2000/);
+    for (const kind of ["bloom", "ribbon", "cuckoo"]) {
+      await page.locator("#size-kind").selectOption(kind);
+      const lines = Object.fromEntries(await page.evaluate(() => [...document.querySelectorAll("#size-lines pre")].map((pre) => [pre.dataset.language, pre.textContent])));
+      assert.deepEqual(Object.keys(lines), ["C", "C++", "Go", "Shell"]);
+      const check = (file, text, command, ...flags) => {
+        writeFileSync(join(place, file), text);
+        execFileSync(command, [...flags, join(place, file)], { cwd: place, encoding: "utf8", stdio: "pipe" });
+      };
+      check("lines.c", `#include <petal.h>\nint f(void);\nint f(void) {\n${lines.C}\nreturn (int)status;\n}\n`, "cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", `-I${root}/include`);
+      check("lines.cpp", `#include <petal.hpp>\nvoid f();\nvoid f() {\n${lines["C++"]}\n}\n`, "c++", "-std=c++17", "-Wall", "-fsyntax-only", `-I${root}/include`, `-I${root}/bindings/cpp`);
+      assert.match(lines.Go, new RegExp(`petal\\.Spec\\{Kind: "${kind}"`));
+      writeFileSync(join(place, "keys.txt"), Array.from({ length: 2000 }, (_, i) => `key ${i}\n`).join(""));
+      execFileSync("sh", ["-c", lines.Shell.replace("petal", `'${PETAL}'`)], { cwd: place });
+      const info = JSON.parse(execFileSync(PETAL, ["info", "--json", join(place, "keys.petal")], { encoding: "utf8" }));
+      assert.equal(JSON.stringify(info).includes(`"${kind}"`), true);
+    }
+    // The link opens the same settings.
+    const other = await open(link);
+    assert.equal(await other.locator("#size-keys").inputValue(), "2000");
+    assert.equal(await other.locator("#size-kind").inputValue(), "bloom");
+    await other.close();
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+  await page.close();
+});
+
+test("tabs by the keyboard, names for everything, no text off the page", async () => {
+  for (const width of [1280, 360]) {
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await open("", { viewport: { width, height: 900 }, colorScheme });
+      await page.getByRole("tab", { name: "Choose" }).focus();
+      for (const name of ["choose", "see", "size"]) {
+        assert.equal(await page.evaluate(() => document.activeElement.id), `tab-${name}`);
+        assert.ok(await page.locator(`#${name}`).isVisible());
+        if (name === "see") {
+          await page.getByRole("button", { name: "Insert ten words" }).click();
+          await page.getByRole("button", { name: "Look up" }).click();
+        }
+        const [over, nameless] = await page.evaluate(() => [
+          document.documentElement.scrollWidth - innerWidth,
+          [...document.querySelectorAll("input, select, button, [role=img]")].filter((element) => {
+            const named = element.labels?.length || element.getAttribute("aria-label") || element.getAttribute("aria-labelledby") || element.textContent.trim();
+            return !named;
+          }).map((element) => element.outerHTML.slice(0, 90)),
+        ]);
+        assert.ok(over <= 0, `${name} at ${width}: ${over} pixels too wide`);
+        assert.deepEqual(nameless, []);
+        const contrasts = await page.evaluate(contrastsOf);
+        for (const [what, ratio] of contrasts) assert.ok(ratio >= 4.5, `${what} in ${colorScheme}: ${ratio.toFixed(2)}`);
+        if (PICTURES) await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}-${width}.png`), fullPage: true });
+        await page.getByRole("tab", { name: name === "choose" ? "Choose" : name === "see" ? "See" : "Size" }).press("ArrowRight");
+      }
+      assert.equal(await page.evaluate(() => document.activeElement.id), "tab-choose", "after the last tab comes the first");
+      await page.close();
+    }
+  }
+});
+
+/** The contrast of each pair of colours that text has, as WCAG defines it. */
+function contrastsOf() {
+  const style = getComputedStyle(document.documentElement);
+  const luminance = (name) => {
+    const hex = style.getPropertyValue(`--${name}`).trim();
+    const parts = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255);
+    const [r, g, b] = parts.map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const pairs = [["text", "back"], ["text", "field"], ["text", "mark"], ["soft", "back"], ["soft", "field"], ["one", "back"], ["back", "one"], ["back", "fresh"], ["back", "asked"]];
+  return pairs.map(([one, other]) => {
+    const [high, low] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+    return [`${one} on ${other}`, (high + 0.05) / (low + 0.05)];
+  });
+}
