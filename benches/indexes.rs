@@ -3,10 +3,12 @@
 //! `cargo bench --bench indexes -- contains [ROWS]` makes 10^6 documents of 100 terms (1,024 bits, 7 of them for a
 //! term) and asks for the documents that have ten terms. `cargo bench --bench indexes -- similar INDEX QUERIES`
 //! searches an index of fingerprints for the queries of a file, hexadecimal digits on each line, and prints
-//! milliseconds and answers as JSON for `benches/compare/indexes.py`.
+//! milliseconds and answers as JSON for `benches/compare/indexes.py`. `cargo bench --bench indexes -- attributes ROWS
+//! QUERIES` does so for `benches/compare/attributes.py`: a line of ROWS has the attributes of a row, and a line of
+//! QUERIES attributes with their places.
 
 use petal::kinds::index::{FEATURE_BITS, STORE, WIDTH};
-use petal::{Index, IndexBuilder, OpenOptions, SearchOptions, Spec};
+use petal::{Image, Index, IndexBuilder, OpenOptions, SearchOptions, Similarity, Spec};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -16,7 +18,8 @@ fn main() {
         ["contains"] => contains(1_000_000),
         ["contains", rows] => contains(rows.parse().expect("a number of rows")),
         ["similar", index, queries] => similar(index, queries),
-        _ => eprintln!("give: contains [ROWS], or similar INDEX QUERIES"),
+        ["attributes", rows, queries] => attributes(rows, queries),
+        _ => eprintln!("give: contains [ROWS], similar INDEX QUERIES, or attributes ROWS QUERIES"),
     }
 }
 
@@ -76,7 +79,7 @@ fn contains(rows: u64) {
             .collect();
         let mut found = 0;
         let all = timed(queries.len(), |i| {
-            let whole = index.contains_all(&queries[i], &mut |_, id| {
+            let whole = index.contains_all(&queries[i], &mut SearchOptions::default(), &mut |_, id| {
                 found += 1;
                 black_box(id);
                 true
@@ -118,12 +121,52 @@ fn similar(index: &str, queries: &str) {
         let mean = all.iter().sum::<f64>() / all.len() as f64;
         parts.push(format!("\"{name}\": {{\"ms\": {mean}, \"answers\": [{}]}}", answers.join(", ")));
     };
-    for threshold in [0.5, 0.7, 0.8, 0.9] {
+    // Folds leave out nothing at this Hamming similarity: how fast rows are read.
+    let hamming = || SearchOptions { similarity: Similarity::Hamming, ..SearchOptions::default() };
+    told("hamming", &|query| index.at_least(query, 0.8, &mut hamming()).expect("an answer"));
+    for threshold in [0.3, 0.5, 0.7, 0.8, 0.9] {
         let options = || SearchOptions::default();
         told(&threshold.to_string(), &|query| index.at_least(query, threshold, &mut options()).expect("an answer"));
     }
     told("top", &|query| index.top(query, 10, &mut SearchOptions::default()).expect("an answer"));
     println!("{{{}}}", parts.join(", "));
+}
+
+fn attributes(rows: &str, queries: &str) {
+    let mut spec = Spec { capacity: 0, ..Spec::default() };
+    for (parameter, value) in [(&WIDTH, 80.0), (&FEATURE_BITS, 2.0), (&STORE, 1.0)] {
+        spec.set(parameter, value).expect("a parameter");
+    }
+    let mut builder = IndexBuilder::new(&spec).expect("room");
+    // An attribute is a feature with its place: `3=17`.
+    let row_of = |index: &Index, features: &[String]| -> Vec<u8> {
+        index.row_of(features.iter().map(|feature| (feature.as_bytes(), 0))).expect("a row")
+    };
+    for (id, line) in (0..).zip(std::fs::read_to_string(rows).expect("rows").lines()) {
+        let features: Vec<String> = line.split(' ').enumerate().map(|(i, value)| format!("{i}={value}")).collect();
+        let row = row_of(builder.index(), &features);
+        builder.add(id, &row).expect("room");
+    }
+    let index = builder.finish().expect("room");
+    let (mut ms, mut found) = (Vec::new(), Vec::new());
+    for line in std::fs::read_to_string(queries).expect("queries").lines() {
+        let query = row_of(&index, &line.split(' ').map(str::to_string).collect::<Vec<_>>());
+        let mut count = 0_u64;
+        let best = timed(1, |_| {
+            count = 0;
+            let mut take = |_: u64, id: u64| {
+                count += 1;
+                black_box(id);
+                true
+            };
+            assert!(index.contains_all(&query, &mut SearchOptions::default(), &mut take).expect("an answer"));
+        });
+        ms.push(best[0]);
+        found.push(count);
+    }
+    let (bytes, shape) = (index.base().header().geometry.payload_bytes + 256, index.shape());
+    let columns = 8 * shape.width * shape.column_words() as u64;
+    println!("{{\"ms\": {ms:?}, \"found\": {found:?}, \"bytes\": {bytes}, \"columns\": {columns}}}");
 }
 
 /// The finaliser of SplitMix64.

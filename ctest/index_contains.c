@@ -32,6 +32,23 @@ static petal_index *make(double store, double nesting) {
   return index;
 }
 
+struct taken {
+  uint64_t ids[ROWS];
+  size_t count, most;
+};
+
+static bool take(void *context, uint64_t row, uint64_t id) {
+  struct taken *taken = context;
+  CHECK_EQUAL(id, 7 * row);
+  taken->ids[taken->count++] = id;
+  return taken->count < taken->most;
+}
+
+static bool stop(void *context, uint64_t done, uint64_t total) {
+  *(uint64_t *)context = total;
+  return done < total;
+}
+
 static void test_contains(double store) {
   petal_index *index = make(store, 0);
   memset(rows, 0, sizeof rows);
@@ -45,24 +62,61 @@ static void test_contains(double store) {
     for (unsigned j = 0; j < asked; j++) add(index, query, 3 + 2 * j);
     uint64_t ids[ROWS], expected[ROWS];
     size_t found = 0, count = 0;
+    petal_search_options options = PETAL_SEARCH_OPTIONS_INIT;
+    options.threads = asked;
     for (unsigned i = 0; i < ROWS; i++) {
       if (i != 5 && has_all(rows[i], query)) expected[count++] = 7 * i;
     }
-    CHECK_OK(petal_index_contains_all(index, query, LENGTH, ids, ROWS, &found, NULL));
+    CHECK_OK(petal_index_contains_all(index, query, LENGTH, &options, ids, ROWS, &found, NULL));
     CHECK(found == count && memcmp(ids, expected, count * sizeof *ids) == 0);
     /* Without room the number is told all the same, and nothing is written after the room. */
     ids[1] = 1;
-    CHECK_OK(petal_index_contains_all(index, query, LENGTH, NULL, 0, &found, NULL));
+    CHECK_OK(petal_index_contains_all(index, query, LENGTH, NULL, NULL, 0, &found, NULL));
     CHECK_EQUAL(found, count);
-    CHECK_OK(petal_index_contains_all(index, query, LENGTH, ids, 1, &found, NULL));
+    CHECK_OK(petal_index_contains_all(index, query, LENGTH, NULL, ids, 1, &found, NULL));
     CHECK(found == count && ids[1] == 1);
+    /* A callback gets the same, until it says false. */
+    struct taken taken = {{0}, 0, ROWS};
+    uint64_t given = 0, total = 0;
+    CHECK_OK(petal_index_each_contains_all(index, query, LENGTH, &options, take, &taken, &given, NULL));
+    CHECK(given == count && taken.count == count && memcmp(taken.ids, expected, count * sizeof *expected) == 0);
+    taken.count = 0;
+    taken.most = 2;
+    CHECK_OK(petal_index_each_contains_all(index, query, LENGTH, &options, take, &taken, NULL, NULL));
+    CHECK_EQUAL(taken.count, count < 2 ? count : 2);
+    options.progress = stop;
+    options.progress_context = &total;
+    CHECK_STATUS(petal_index_contains_all(index, query, LENGTH, &options, ids, ROWS, &found, NULL),
+                 PETAL_ERR_CANCELLED);
+    CHECK_EQUAL(total, ROWS);
     double rate = -1;
     CHECK_OK(petal_index_false_positive_rate_of(index, query, LENGTH, &rate, NULL));
     CHECK(asked == 0 ? rate == 1 : rate > 0 && rate < .1);
   }
   size_t found = 77;
-  CHECK_STATUS(petal_index_contains_all(index, rows[0], LENGTH - 1, NULL, 0, &found, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_index_contains_all(index, rows[0], LENGTH - 1, NULL, NULL, 0, &found, NULL),
+               PETAL_ERR_OUT_OF_RANGE);
   CHECK_EQUAL(found, 77);
+  petal_index_free(index);
+}
+
+static void test_folds(void) {
+  petal_index *index = make(0, 0);
+  unsigned char row[LENGTH] = {0}, folded[LENGTH] = {0}, expected[LENGTH / 4] = {0};
+  row[0] = 1;
+  row[LENGTH - 1] = 0x81;
+  CHECK_OK(petal_index_fold_row(index, row, LENGTH, PETAL_FOLD_MODULO, 64, folded, 8, NULL));
+  expected[0] = 1;
+  expected[7] = 0x81;
+  CHECK(memcmp(folded, expected, 8) == 0);
+  CHECK_OK(petal_index_fold_row(index, row, LENGTH, PETAL_FOLD_ADJACENT, 64, folded, 8, NULL));
+  expected[7] = 0xc0;
+  CHECK(memcmp(folded, expected, 8) == 0);
+  CHECK_STATUS(petal_index_fold_row(index, row, LENGTH, PETAL_FOLD_MODULO, 65, folded, 9, NULL),
+               PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_index_fold_row(index, row, LENGTH, PETAL_FOLD_MODULO, 64, folded, 7, NULL),
+               PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_index_fold_row(index, row, LENGTH, 2, 64, folded, 8, NULL), PETAL_ERR_UNKNOWN_VALUE);
   petal_index_free(index);
 }
 
@@ -70,7 +124,7 @@ static void test_features(void) {
   petal_index *index = make(0, 1);
   unsigned char row[LENGTH] = {0}, same[LENGTH] = {0}, other[LENGTH] = {0};
   size_t found = 0;
-  CHECK_STATUS(petal_index_contains_all(index, row, LENGTH, NULL, 0, &found, NULL), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_index_contains_all(index, row, LENGTH, NULL, NULL, 0, &found, NULL), PETAL_ERR_UNSUPPORTED);
   CHECK_OK(petal_index_add_feature_hash(index, row, LENGTH, 1, 64, NULL));
   CHECK_STATUS(petal_index_add_feature_hash(index, row, LENGTH, 1, 65, NULL), PETAL_ERR_OUT_OF_RANGE);
   CHECK_STATUS(petal_index_add_feature(index, row, LENGTH + 1, "x", 1, 1, NULL), PETAL_ERR_OUT_OF_RANGE);
@@ -94,6 +148,7 @@ int main(void) {
   test_contains(0);
   test_contains(1);
   test_contains(2);
+  test_folds();
   test_features();
   return check_done();
 }

@@ -5,6 +5,10 @@ static bool append(void *context, const void *bytes, size_t length) {
   return context && bytes && length;
 }
 
+static bool take_row(void *context, uint64_t row, uint64_t id) {
+  return context && row <= id;
+}
+
 static bool take(void *context, const petal_index_hit *hit) {
   return context && hit;
 }
@@ -66,10 +70,16 @@ int main(void) {
   NONE(petal_index_at_least_many(index, text, 1, 1, NULL, NULL, 1, &count, NULL));
   NONE(petal_index_at_least_many(index, text, 1, 1, NULL, &hit, 1, NULL, NULL));
   double rate = 0;
-  NONE(petal_index_contains_all(NULL, text, 128, &number, 1, &count, NULL));
-  NONE(petal_index_contains_all(index, NULL, 128, &number, 1, &count, NULL));
-  NONE(petal_index_contains_all(index, text, 128, NULL, 1, &count, NULL));
-  NONE(petal_index_contains_all(index, text, 128, &number, 1, NULL, NULL));
+  NONE(petal_index_contains_all(NULL, text, 128, NULL, &number, 1, &count, NULL));
+  NONE(petal_index_contains_all(index, NULL, 128, NULL, &number, 1, &count, NULL));
+  NONE(petal_index_contains_all(index, text, 128, NULL, NULL, 1, &count, NULL));
+  NONE(petal_index_contains_all(index, text, 128, NULL, &number, 1, NULL, NULL));
+  NONE(petal_index_each_contains_all(NULL, text, 128, NULL, take_row, text, &number, NULL));
+  NONE(petal_index_each_contains_all(index, NULL, 128, NULL, take_row, text, &number, NULL));
+  NONE(petal_index_each_contains_all(index, text, 128, NULL, NULL, text, &number, NULL));
+  NONE(petal_index_fold_row(NULL, text, 128, PETAL_FOLD_MODULO, 64, text, 8, NULL));
+  NONE(petal_index_fold_row(index, NULL, 128, PETAL_FOLD_MODULO, 64, text, 8, NULL));
+  NONE(petal_index_fold_row(index, text, 128, PETAL_FOLD_MODULO, 64, NULL, 8, NULL));
   NONE(petal_index_false_positive_rate_of(NULL, text, 128, &rate, NULL));
   NONE(petal_index_false_positive_rate_of(index, NULL, 128, &rate, NULL));
   NONE(petal_index_false_positive_rate_of(index, text, 128, NULL, NULL));

@@ -206,72 +206,6 @@ petal_status petal_index_builder_finish(petal_index_builder *builder, petal_inde
 
 
 /*
- * INDEXES: ROWS THAT CONTAIN A QUERY, AND FEATURES
- */
-
-/**
- * Finds all rows that have every bit of a query. `length` is the number of bytes of a row. The function writes the ids
- * of the first `room` such rows to `ids`, which may be NULL if `room` is 0, in the order of their numbers. `found`
- * becomes the number of all such rows, which may be greater than `room`. A query without bits finds all rows.
- *
- * An index whose parameter `store` is `columns` or `both` reads only the bits of the query. Any other reads all rows.
- * Returns `PETAL_ERR_UNSUPPORTED` if the parameter `nesting` is `no`.
- */
-petal_status petal_index_contains_all(const petal_index *index,
-                                      const void *query,
-                                      size_t length,
-                                      uint64_t *ids,
-                                      size_t room,
-                                      size_t *found,
-                                      petal_error *error);
-
-/**
- * Writes the share of rows that have every bit of a query by chance: the false-positive rate of
- * `petal_index_contains_all()` for rows that have none of the query's features. The rate is that of the rows as they
- * are. A row that has some of the features is found with the rate of the others: ask for a query of these.
- */
-petal_status petal_index_false_positive_rate_of(const petal_index *index,
-                                                const void *query,
-                                                size_t length,
-                                                double *rate,
-                                                petal_error *error);
-
-/**
- * Sets the bits of a feature in a row of `length` bytes. A feature is any bytes, such as a term of a document. It sets
- * `bits` bits, 64 at most, or with 0 as many as the parameter `feature_bits` says. Add rows with `petal_index_add()`,
- * and ask for rows that have all features of a query with `petal_index_contains_all()`.
- */
-petal_status petal_index_add_feature(const petal_index *index,
-                                     void *row,
-                                     size_t length,
-                                     const void *feature,
-                                     size_t feature_length,
-                                     uint32_t bits,
-                                     petal_error *error);
-
-/** `petal_index_add_feature()` for the hash of a feature. */
-petal_status petal_index_add_feature_hash(const petal_index *index,
-                                          void *row,
-                                          size_t length,
-                                          uint64_t hash,
-                                          uint32_t bits,
-                                          petal_error *error);
-
-/**
- * Estimates Tanimoto's coefficient of two sets of features from their rows of `length` bytes each, without the bits
- * that features share by chance. `margin`, nullable, becomes the standard error of the estimate. All features have to
- * set the same number of bits. Returns `PETAL_ERR_OUT_OF_RANGE` if the rows together have no bit or all bits.
- */
-petal_status petal_index_corrected(const petal_index *index,
-                                   const void *first,
-                                   const void *second,
-                                   size_t length,
-                                   double *similarity,
-                                   double *margin,
-                                   petal_error *error);
-
-
-/*
  * INDEXES: IMAGES AND FILES
  *
  * The image of an index has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
@@ -487,6 +421,119 @@ petal_status petal_index_at_least_many(const petal_index *index,
                                        size_t room,
                                        size_t *found,
                                        petal_error *error);
+
+
+/*
+ * INDEXES: ROWS THAT CONTAIN A QUERY, AND FEATURES
+ */
+
+/**
+ * Finds all rows that have every bit of a query. `length` is the number of bytes of a row. The function writes the ids
+ * of the first `room` such rows to `ids`, which may be NULL if `room` is 0, in the order of their numbers. `found`
+ * becomes the number of all such rows, which may be greater than `room`. A query without bits finds all rows.
+ *
+ * An index whose parameter `store` is `columns` or `both` reads only the bits of the query. Any other reads all rows.
+ * `options` is nullable; its similarity has no meaning here. Returns `PETAL_ERR_UNSUPPORTED` if the parameter
+ * `nesting` is `no`.
+ */
+petal_status petal_index_contains_all(const petal_index *index,
+                                      const void *query,
+                                      size_t length,
+                                      const petal_search_options *options,
+                                      uint64_t *ids,
+                                      size_t room,
+                                      size_t *found,
+                                      petal_error *error);
+
+/**
+ * Takes the number and the id of a row that a search found. Return false to end the search. The callback must not
+ * unwind (throw) through the library.
+ */
+typedef bool (*petal_index_row_callback)(void *context, uint64_t row, uint64_t id);
+
+/**
+ * Gives the rows that `petal_index_contains_all()` finds to `each`, in the order of their numbers. The caller's thread
+ * alone calls `each`: while the search goes on, or after the search if the options ask for several threads. The
+ * function passes `context`, which may be NULL, to `each`. `found` becomes the number of rows that `each` got, and is
+ * nullable. `options` is nullable.
+ */
+petal_status petal_index_each_contains_all(const petal_index *index,
+                                           const void *query,
+                                           size_t length,
+                                           const petal_search_options *options,
+                                           petal_index_row_callback each,
+                                           void *context,
+                                           uint64_t *found,
+                                           petal_error *error);
+
+/**
+ * Writes the share of rows that have every bit of a query by chance: the false-positive rate of
+ * `petal_index_contains_all()` for rows that have none of the query's features. The rate is that of the rows as they
+ * are. A row that has some of the features is found with the rate of the others: ask for a query of these.
+ */
+petal_status petal_index_false_positive_rate_of(const petal_index *index,
+                                                const void *query,
+                                                size_t length,
+                                                double *rate,
+                                                petal_error *error);
+
+/**
+ * Sets the bits of a feature in a row of `length` bytes. A feature is any bytes, such as a term of a document. It sets
+ * `bits` bits, 64 at most, or with 0 as many as the parameter `feature_bits` says. Add rows with `petal_index_add()`,
+ * and ask for rows that have all features of a query with `petal_index_contains_all()`.
+ */
+petal_status petal_index_add_feature(const petal_index *index,
+                                     void *row,
+                                     size_t length,
+                                     const void *feature,
+                                     size_t feature_length,
+                                     uint32_t bits,
+                                     petal_error *error);
+
+/** `petal_index_add_feature()` for the hash of a feature. */
+petal_status petal_index_add_feature_hash(const petal_index *index,
+                                          void *row,
+                                          size_t length,
+                                          uint64_t hash,
+                                          uint32_t bits,
+                                          petal_error *error);
+
+/** Which bits of a row become one bit of a narrower row: one of `PETAL_FOLD_*`. */
+typedef uint32_t petal_index_fold;
+
+/**
+ * Bits that lie side by side: with d bits of the row for each bit of the folded row, bit i becomes bit i / d. The
+ * folded row of some features is the row that they give at the smaller width.
+ */
+#define PETAL_FOLD_ADJACENT 0
+/** Bit i becomes bit i modulo the smaller width. Most fingerprints of chemistry fold so. */
+#define PETAL_FOLD_MODULO 1
+
+/**
+ * Folds a row of `length` bytes to one of `width` bits. `width` has to divide the width of the index. A bit of the
+ * folded row is set if one of its bits of the row is. `folded_length` is (width + 7) / 8.
+ */
+petal_status petal_index_fold_row(const petal_index *index,
+                                  const void *row,
+                                  size_t length,
+                                  petal_index_fold fold,
+                                  uint64_t width,
+                                  void *folded,
+                                  size_t folded_length,
+                                  petal_error *error);
+
+/**
+ * Estimates Tanimoto's coefficient of two sets of features from their rows of `length` bytes each, without the bits
+ * that features share by chance. `margin`, nullable, becomes the standard error of the estimate. All features have to
+ * set the same number of bits. Returns `PETAL_ERR_OUT_OF_RANGE` if the rows together have no bit or all bits.
+ */
+petal_status petal_index_corrected(const petal_index *index,
+                                   const void *first,
+                                   const void *second,
+                                   size_t length,
+                                   double *similarity,
+                                   double *margin,
+                                   petal_error *error);
 
 #ifdef __cplusplus
 }

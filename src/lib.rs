@@ -66,7 +66,7 @@ pub use handle::sketch::Sketch;
 pub use handle::stream::Stream;
 pub use hash::{HashFunction, Hasher, SecretKey};
 pub use kinds::aggregate::{Meeting, StateValue, state::Tallies};
-pub use kinds::index::features::{Corrected, Features};
+pub use kinds::index::features::{Corrected, Features, Fold};
 pub use kinds::index::similarity::Similarity;
 pub use kinds::registry;
 pub use making::{

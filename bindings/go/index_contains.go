@@ -8,15 +8,16 @@ import "C"
 import "unsafe"
 
 // ContainsAll returns the ids of all rows that have every bit of a query, in the order of their numbers. An index whose
-// parameter store is columns or both reads only the bits of the query. Returns [ErrUnsupported] if the parameter
-// nesting is no.
-func (x *Index) ContainsAll(query []byte) ([]uint64, error) {
+// parameter store is columns or both reads only the bits of the query. options may be nil; its similarity has no
+// meaning here. Returns [ErrUnsupported] if the parameter nesting is no.
+func (x *Index) ContainsAll(query []byte, options *SearchOptions) ([]uint64, error) {
+	raw := options.raw()
 	// Most answers are short. Of a longer one the first search says the length.
 	for room := 256; ; {
 		ids := make([]uint64, room)
 		var found C.size_t
 		err := called("petal.Index.ContainsAll", func(failure *C.petal_error) {
-			C.petal_go_index_contains_all(x.raw(), nonNil(query), C.size_t(len(query)),
+			C.petal_go_index_contains_all(x.raw(), nonNil(query), C.size_t(len(query)), &raw,
 				(*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids))), C.size_t(room), &found, failure)
 		})
 		if err != nil {
@@ -27,6 +28,32 @@ func (x *Index) ContainsAll(query []byte) ([]uint64, error) {
 		}
 		room = int(found)
 	}
+}
+
+// RowFold says which bits of a row become one bit of a narrower row.
+type RowFold uint32
+
+const (
+	// FoldAdjacent joins bits that lie side by side. The folded row of some features is the row that they give at the
+	// smaller width.
+	FoldAdjacent RowFold = C.PETAL_FOLD_ADJACENT
+	// FoldModulo joins bits whose places are equal modulo the smaller width, as most fingerprints of chemistry do.
+	FoldModulo RowFold = C.PETAL_FOLD_MODULO
+)
+
+// FoldRow folds a row of this index to one of width bits, which divide the width of the index. A bit of the folded row
+// is set if one of its bits of the row is.
+func (x *Index) FoldRow(row []byte, fold RowFold, width uint64) ([]byte, error) {
+	// The library says what is wrong with a greater width.
+	folded := make([]byte, (min(width, x.Width())+7)/8)
+	err := called("petal.Index.FoldRow", func(failure *C.petal_error) {
+		C.petal_go_index_fold_row(x.raw(), nonNil(row), C.size_t(len(row)), C.petal_index_fold(fold),
+			C.uint64_t(width), nonNil(folded), C.size_t(len(folded)), failure)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return folded, nil
 }
 
 // FalsePositiveRateOf returns the share of rows that have every bit of a query by chance: the false-positive rate of

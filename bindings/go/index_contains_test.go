@@ -26,7 +26,7 @@ func TestIndexContainsAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found, err := index.ContainsAll(row(3, 105))
+	found, err := index.ContainsAll(row(3, 105), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestIndexContainsAll(t *testing.T) {
 			t.Errorf("%d is missing", i)
 		}
 	}
-	if all, err := index.ContainsAll(row()); err != nil || len(all) != 400 {
+	if all, err := index.ContainsAll(row(), &SearchOptions{Threads: 2}); err != nil || len(all) != 400 {
 		t.Error(len(all), err)
 	}
 	if rate, err := index.FalsePositiveRateOf(row(3, 105)); err != nil || rate <= 0 || rate > 0.001 {
@@ -44,6 +44,19 @@ func TestIndexContainsAll(t *testing.T) {
 	hashed := row()
 	if err := index.AddFeatureHash(hashed, 12345, 2); err != nil || slices.Equal(hashed, row()) {
 		t.Error(hashed, err)
+	}
+	one := row()
+	one[31] = 0x81
+	for fold, expected := range map[RowFold]byte{FoldAdjacent: 0xc0, FoldModulo: 0x81} {
+		folded, err := index.FoldRow(one, fold, 64)
+		if err != nil || len(folded) != 8 || folded[7] != expected || slices.Max(folded[:7]) != 0 {
+			t.Error(fold, folded, err)
+		}
+	}
+	for _, width := range []uint64{0, 65, 512} {
+		if _, err := index.FoldRow(one, FoldModulo, width); !errors.Is(err, ErrOutOfRange) {
+			t.Error(width, err)
+		}
 	}
 	similarity, margin, err := index.Corrected(row(1, 2, 3), row(1, 2, 3))
 	if err != nil || similarity != 1 || margin > 0.01 {

@@ -430,9 +430,15 @@ static inline petal_status petal_go_index_attachment(const petal_index *index, u
 }
 
 static inline petal_status petal_go_index_contains_all(const petal_index *index, const uint8_t *query, size_t length,
-                                                       uint64_t *ids, size_t room, size_t *found,
-                                                       petal_error *error) {
-	return petal_index_contains_all(index, query, length, ids, room, found, error);
+                                                       const petal_search_options *options, uint64_t *ids,
+                                                       size_t room, size_t *found, petal_error *error) {
+	return petal_index_contains_all(index, query, length, options, ids, room, found, error);
+}
+
+static inline petal_status petal_go_index_fold_row(const petal_index *index, const uint8_t *row, size_t length,
+                                                   petal_index_fold fold, uint64_t width, uint8_t *folded,
+                                                   size_t folded_length, petal_error *error) {
+	return petal_index_fold_row(index, row, length, fold, width, folded, folded_length, error);
 }
 
 static inline petal_status petal_go_index_false_positive_rate_of(const petal_index *index, const uint8_t *query,

@@ -2,7 +2,10 @@
 
 use crate::common::mix;
 use petal::kinds::index::columns::{BLOCK, Columns, chance, ones, write_block};
-use petal::{Features, HashFunction, Hasher, Image, Index, IndexBuilder, Spec, Status, create_index, kinds::index};
+use petal::{
+    Features, Fold, HashFunction, Hasher, Image, Index, IndexBuilder, SearchOptions, Spec, Status, create_index,
+    kinds::index,
+};
 use std::sync::atomic::AtomicU64;
 
 /// Random numbers, the same every time.
@@ -75,12 +78,22 @@ impl Table {
 
     fn found(&self, query: &[u64]) -> Vec<u64> {
         let mut found = Vec::new();
-        let is_whole = self.columns().search(query, &mut |first, bits| {
+        let columns = self.columns();
+        let is_whole = columns.search(&columns.asked(query).unwrap(), 0..columns.rows, &mut |first, bits| {
             assert_ne!(bits, 0);
             found.extend((0..64).filter(|bit| bits >> bit & 1 != 0).map(|bit| first + bit));
             true
         });
-        assert!(is_whole.unwrap());
+        assert!(is_whole);
+        // In pieces the answer is the same.
+        let (mut pieces, asked) = (Vec::new(), columns.asked(query).unwrap());
+        for start in (0..columns.rows).step_by(192) {
+            assert!(columns.search(&asked, start..start + 192, &mut |first, bits| {
+                pieces.extend((0..64).filter(|bit| bits >> bit & 1 != 0).map(|bit| first + bit));
+                true
+            }));
+        }
+        assert_eq!(pieces, found);
         found
     }
 
@@ -158,12 +171,13 @@ fn a_search_stops() {
     let table = Table::new(64, (0..40_000).map(|i| vec![i | 1]).collect(), 0, |_| false);
     for stop in [0, 1, 511, 512, 600] {
         let mut seen = 0;
-        let is_whole = table.columns().search(&[1], &mut |first, bits| {
+        let columns = table.columns();
+        let is_whole = columns.search(&columns.asked(&[1]).unwrap(), 0..columns.rows, &mut |first, bits| {
             assert_eq!((first, bits), (64 * seen, u64::MAX));
             seen += 1;
             seen <= stop
         });
-        assert!(!is_whole.unwrap());
+        assert!(!is_whole);
         assert_eq!(seen, stop + 1);
     }
 }
@@ -235,13 +249,16 @@ fn every_store_answers_as_a_scan() {
                     assert!(expected.contains(&(number, 1000 + number)));
                 }
             }
-            let mut found = Vec::new();
-            let is_whole = index.contains_all(&query, &mut |row, id| {
-                found.push((row, id));
-                true
-            });
-            assert_eq!((is_whole.unwrap(), &found), (true, &expected));
-            assert_eq!(index.count_all(&query).unwrap(), expected.len() as u64);
+            for threads in [0, 3] {
+                let options = || SearchOptions { threads, ..SearchOptions::default() };
+                let mut found = Vec::new();
+                let is_whole = index.contains_all(&query, &mut options(), &mut |row, id| {
+                    found.push((row, id));
+                    true
+                });
+                assert_eq!((is_whole.unwrap(), &found), (true, &expected));
+                assert_eq!(index.count_all(&query, &mut options()).unwrap(), expected.len() as u64);
+            }
             let rates: Vec<f64> = documents
                 .iter()
                 .map(|(_, row)| {
@@ -252,7 +269,89 @@ fn every_store_answers_as_a_scan() {
             let mean = rates.iter().sum::<f64>() / rows as f64;
             assert!((index.false_positive_rate_of(&query).unwrap() - mean).abs() <= 1e-12 * mean);
         }
-        assert_eq!(index.contains_all(&[1], &mut |_, _| true).unwrap_err().status(), Status::OutOfRange);
+        assert_eq!(
+            index.contains_all(&[1], &mut SearchOptions::default(), &mut |_, _| true).unwrap_err().status(),
+            Status::OutOfRange
+        );
+    }
+}
+
+/// Threads share many rows, rows come in order, progress rises to the whole, and both callbacks end a search.
+#[test]
+fn threads_share_columns_and_rows() {
+    for (store, rows) in [(0_u8, 100_000_u64), (1, 600_000)] {
+        let mut spec = Spec { capacity: rows, ..Spec::default() };
+        spec.set(&index::WIDTH, 64.0).unwrap();
+        spec.set(&index::STORE, f64::from(store)).unwrap();
+        let mut builder = IndexBuilder::new(&spec).unwrap();
+        let mut random = Random(40);
+        for id in 0..rows {
+            builder.add(id, &(random.next() & random.next()).to_le_bytes()).unwrap();
+        }
+        let mut index = builder.finish().unwrap();
+        (0..rows).step_by(1000).for_each(|row| assert!(index.remove_row(row).unwrap()));
+        let query = [0, 0, 5, 0, 0, 0, 0, 1];
+        let mut row = [0; 8];
+        let mut expected = Vec::new();
+        for number in 0..rows {
+            if let Some((id, _)) = index.row_at(number).unwrap() {
+                index.copy_row(number, &mut row).unwrap();
+                if row.iter().zip(&query).all(|(row, query)| query & !row == 0) {
+                    expected.push((number, id));
+                }
+            }
+        }
+        assert!(expected.len() as u64 > rows / 100);
+        for threads in [1, 2, 5] {
+            let (mut found, mut last) = (Vec::new(), 0);
+            let mut progress = |done: u64, all: u64| {
+                assert!(all == rows && (last..=all).contains(&done));
+                last = done;
+                true
+            };
+            let mut options = SearchOptions { threads, progress: Some(&mut progress), ..SearchOptions::default() };
+            let mut take = |row: u64, id: u64| {
+                found.push((row, id));
+                true
+            };
+            assert!(index.contains_all(&query, &mut options, &mut take).unwrap());
+            assert_eq!((found, last), (expected.clone(), rows));
+            let mut left = 3;
+            let mut some = |_: u64, _: u64| {
+                left -= 1;
+                left > 0
+            };
+            let mut options = SearchOptions { threads, ..SearchOptions::default() };
+            assert!(!index.contains_all(&query, &mut options, &mut some).unwrap());
+            assert_eq!(left, 0);
+            let mut stop = |_: u64, _: u64| false;
+            let mut options = SearchOptions { threads, progress: Some(&mut stop), ..SearchOptions::default() };
+            assert_eq!(index.count_all(&query, &mut options).unwrap_err().status(), Status::Cancelled);
+        }
+    }
+}
+
+/// A row that an index folds is the row that its features give at the smaller width.
+#[test]
+fn rows_fold() {
+    let with = |width: f64| {
+        let mut spec = Spec { capacity: 1, ..Spec::default() };
+        spec.set(&index::WIDTH, width).unwrap();
+        create_index(&spec).unwrap()
+    };
+    let (wide, narrow) = (with(600.0), with(200.0));
+    let names = ["oil", "gas", "coal", "peat"];
+    let row = |index: &Index| index.row_of(names.iter().map(|name| (name.as_bytes(), 0))).unwrap();
+    let mut folded = vec![1; 25];
+    wide.fold_row(&row(&wide), Fold::Adjacent, 200, &mut folded).unwrap();
+    assert_eq!(folded, row(&narrow));
+    let mut one = vec![0; 75];
+    one[74] = 0x80;
+    wide.fold_row(&one, Fold::Modulo, 200, &mut folded).unwrap();
+    assert!(folded[24] == 0x80 && folded[..24].iter().all(|byte| *byte == 0));
+    for (row, width, length) in [(75, 200, 24), (74, 200, 25), (75, 201, 26), (75, 0, 0), (75, 1200, 150)] {
+        let refused = wide.fold_row(&vec![0; row], Fold::Modulo, width, &mut vec![0; length]);
+        assert_eq!(refused.unwrap_err().status(), Status::OutOfRange, "{row} bytes to {width} bits in {length}");
     }
 }
 
@@ -262,7 +361,7 @@ fn bits_that_do_not_nest_are_refused() {
     let mut spec = Spec { capacity: 10, ..Spec::default() };
     spec.set(&index::NESTING, 1.0).unwrap();
     let index = create_index(&spec).unwrap();
-    let refused = index.contains_all(&[0; 128], &mut |_, _| true).unwrap_err();
+    let refused = index.contains_all(&[0; 128], &mut SearchOptions::default(), &mut |_, _| true).unwrap_err();
     assert_eq!(refused.status(), Status::Unsupported);
     assert!(refused.message().contains("nesting = no"), "{refused}");
     assert_eq!(index.false_positive_rate_of(&[0; 128]).unwrap(), 0.0);

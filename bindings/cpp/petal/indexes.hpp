@@ -210,20 +210,43 @@ class index : public detail::image_owner<index, petal_index, detail::index_calls
     });
   }
   /// The ids of all rows that have every bit of a query, in the order of their numbers.
-  result<std::vector<std::uint64_t>> try_contains_all(bytes query) const noexcept {
+  result<std::vector<std::uint64_t>> try_contains_all(
+      bytes query, const search_options &options = search_options()) const noexcept {
     std::vector<std::uint64_t> ids;
     std::size_t found = 0;
     // Most answers are short. Of a longer one the first search says the length.
     for (std::size_t room = 256;; room = found) {
       if (auto had = detail::allocating([&] { ids.resize(room); }); !had) return had.error();
       auto searched = detail::tried([&](petal_error *error) noexcept {
-        return petal_index_contains_all(get(), query.data(), query.size(), ids.data(), room, &found, error);
+        return petal_index_contains_all(get(), query.data(), query.size(), &options.get(), ids.data(), room, &found,
+                                        error);
       });
       if (!searched) return searched.error();
       if (found <= room) break;
     }
     ids.resize(found);
     return ids;
+  }
+  /// Gives the rows that `contains_all()` finds to a callback, in the order of their numbers; how many these were. See
+  /// `petal_index_each_contains_all()`.
+  result<std::uint64_t> try_each_contains_all(bytes query, petal_index_row_callback each, void *context,
+                                              const search_options &options = search_options()) const noexcept {
+    return detail::output(std::uint64_t{0}, [&](std::uint64_t *found, petal_error *error) noexcept {
+      return petal_index_each_contains_all(get(), query.data(), query.size(), &options.get(), each, context, found,
+                                           error);
+    });
+  }
+  /// A row of this index, folded to one of `width` bits, which divide the width of the index.
+  result<std::vector<std::uint8_t>> try_fold_row(bytes row, petal_index_fold fold, std::uint64_t width) const noexcept {
+    std::vector<std::uint8_t> folded;
+    // The library says what is wrong with a greater width.
+    const std::size_t length = (std::min(width, this->width()) + 7) / 8;
+    if (auto had = detail::allocating([&] { folded.resize(length); }); !had) return had.error();
+    auto made = detail::tried([&](petal_error *error) noexcept {
+      return petal_index_fold_row(get(), row.data(), row.size(), fold, width, folded.data(), folded.size(), error);
+    });
+    if (!made) return made.error();
+    return folded;
   }
   /// The share of rows that have every bit of a query by chance. See `petal_index_false_positive_rate_of()`.
   result<double> try_false_positive_rate_of(bytes query) const noexcept {
@@ -320,7 +343,16 @@ class index : public detail::image_owner<index, petal_index, detail::index_calls
                               const search_options &options = search_options()) const {
     return try_each_at_least(query, threshold, each, context, options).value();
   }
-  std::vector<std::uint64_t> contains_all(bytes query) const { return try_contains_all(query).value(); }
+  std::vector<std::uint64_t> contains_all(bytes query, const search_options &options = search_options()) const {
+    return try_contains_all(query, options).value();
+  }
+  std::uint64_t each_contains_all(bytes query, petal_index_row_callback each, void *context,
+                                  const search_options &options = search_options()) const {
+    return try_each_contains_all(query, each, context, options).value();
+  }
+  std::vector<std::uint8_t> fold_row(bytes row, petal_index_fold fold, std::uint64_t width) const {
+    return try_fold_row(row, fold, width).value();
+  }
   double false_positive_rate_of(bytes query) const { return try_false_positive_rate_of(query).value(); }
   void add_feature(std::vector<std::uint8_t> &row, bytes feature, std::uint32_t bits = 0) const {
     try_add_feature(row, feature, bits).value();

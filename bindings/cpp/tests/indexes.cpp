@@ -27,6 +27,12 @@ petal::index filled() {
   return index;
 }
 
+bool take(void *context, std::uint64_t row, std::uint64_t id) noexcept {
+  EXPECT_EQ(id, 10 * row);
+  static_cast<std::vector<std::uint64_t> *>(context)->push_back(id);
+  return true;
+}
+
 double tanimoto(std::uint64_t a, std::uint64_t b) {
   const auto ones = [](std::uint64_t x) {
     double sum = 0;
@@ -70,6 +76,21 @@ TEST(Indexes, FindWhatAScanFinds) {
     EXPECT_EQ(near[i].size(), std::min<std::size_t>(5, index.at_least(bits(queries[i]), .5).size()));
   }
   EXPECT_FALSE(index.try_top_many(all, queries.size() + 1, 3));
+  // Rows that have all bits of a query, in a list and by a callback.
+  const std::uint64_t few = queries[0] & (queries[0] - 1);
+  std::vector<std::uint64_t> expected;
+  for (std::uint64_t i = 0; i < kRows; i++) {
+    if ((row(i) & few) == few) expected.push_back(10 * i);
+  }
+  EXPECT_GE(expected.size(), 1U);
+  EXPECT_EQ(index.contains_all(bits(few)), expected);
+  EXPECT_EQ(index.contains_all(bits(few), petal::search_options().threads(2)), expected);
+  std::vector<std::uint64_t> taken;
+  EXPECT_EQ(index.each_contains_all(bits(few), take, &taken), expected.size());
+  EXPECT_EQ(taken, expected);
+  const auto folded = index.fold_row(bits(few), PETAL_FOLD_MODULO, 32);
+  for (unsigned i = 0; i < 4; i++) EXPECT_EQ(folded[i], ((few | few >> 32) >> (8 * i) & 0xff));
+  EXPECT_EQ(index.try_fold_row(bits(few), PETAL_FOLD_ADJACENT, 33).error().status(), petal::status::out_of_range);
   const auto tversky = index.top(bits(queries[0]), 1, petal::search_options().tversky(1, 0));
   EXPECT_EQ(tversky[0].similarity, 1);
 }

@@ -41,9 +41,9 @@ use petal_core::{Image, Index, Result};
 use std::ffi::c_void;
 
 pub mod builder;
-pub mod contains;
 pub mod image;
 pub mod search;
+pub mod superimposed;
 
 /// An index. Free it with `petal_index_free()`.
 pub struct petal_index(Handle<Index>);

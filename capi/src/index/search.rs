@@ -68,7 +68,7 @@ pub type petal_index_hit_callback =
     Option<unsafe extern "C" fn(context: *mut c_void, hit: *const petal_index_hit) -> bool>;
 
 /// The options of a search, with the caller's callback.
-struct Options {
+pub(super) struct Options {
     given: Option<petal_search_options>,
     similarity: Similarity,
 }
@@ -76,7 +76,7 @@ struct Options {
 impl Options {
     /// # Safety
     /// `options` is NULL or a struct with its size set.
-    unsafe fn read(options: *const petal_search_options) -> Result<Options> {
+    pub(super) unsafe fn read(options: *const petal_search_options) -> Result<Options> {
         // SAFETY: `options` is NULL or a struct of its size, as the safety section asks.
         let given = unsafe { boundary::read_optional(options)? };
         let similarity = match given {
@@ -102,7 +102,7 @@ impl Options {
     }
 
     /// Runs a search with these options.
-    fn search<T>(&self, search: impl FnOnce(&mut SearchOptions) -> Result<T>) -> Result<T> {
+    pub(super) fn search<T>(&self, search: impl FnOnce(&mut SearchOptions) -> Result<T>) -> Result<T> {
         let mut options = SearchOptions { similarity: self.similarity, ..SearchOptions::default() };
         let Some(given) = self.given else { return search(&mut options) };
         options.threads = given.threads;

@@ -70,7 +70,7 @@ pub fn search(args: &index::Search, common: args::Common) -> Outcome {
             }
             answer(&args.queries, common, |index, query| {
                 let mut rows = Vec::new();
-                index.contains_all(query, &mut |_, id| {
+                index.contains_all(query, &mut SearchOptions::default(), &mut |_, id| {
                     rows.push((id, None));
                     true
                 })?;

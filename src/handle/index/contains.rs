@@ -1,25 +1,36 @@
 //! Searches for rows that contain a query, and rows that are made of features.
 
 use super::Index;
-#[cfg(doc)]
-use crate::error::Status;
-use crate::error::{Error, Result, error};
+use super::search::{MOST_THREADS, PIECE_ROWS, SearchOptions, Tasks};
+use crate::error::{Error, Result, Status, error};
 use crate::handle::image::Image;
 use crate::kinds::index::columns::{Columns, chance, ones};
-use crate::kinds::index::features::{Corrected, Features, corrected};
+use crate::kinds::index::features::{Corrected, Features, Fold, corrected, fold};
 use crate::storage::try_vec;
+use core::ops::Range;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// The rows whose columns one thread searches at once: chunks of 32,768 rows each.
+const COLUMN_ROWS: u64 = 1 << 18;
 
 impl Index {
     /// Gives the number and the id of every row that has all bits of the query, in the order of numbers, until `answer`
     /// says false. The result says whether the search came to its end. A query without bits gives all rows.
     ///
     /// Columns answer without reading other bits than those of the query. Without columns the search reads every row.
+    /// One thread gives rows while the search goes on. Several threads search all rows before `answer` gets the first.
+    /// The options' similarity has no meaning here.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the index says that its bits do not nest; [`Status::OutOfRange`] for a query that is
-    /// no row; [`Status::OutOfMemory`].
-    pub fn contains_all(&self, query: &[u8], answer: &mut dyn FnMut(u64, u64) -> bool) -> Result<bool> {
-        self.containing(query, &mut |first, mut bits| {
+    /// no row; [`Status::Cancelled`]; [`Status::OutOfMemory`].
+    pub fn contains_all(
+        &self,
+        query: &[u8],
+        options: &mut SearchOptions,
+        answer: &mut dyn FnMut(u64, u64) -> bool,
+    ) -> Result<bool> {
+        self.containing(query, options, &mut |first, mut bits| {
             while bits != 0 {
                 let row = first + u64::from(bits.trailing_zeros());
                 if !answer(row, self.rows.id(row)) {
@@ -35,9 +46,9 @@ impl Index {
     ///
     /// # Errors
     /// As [`Index::contains_all`].
-    pub fn count_all(&self, query: &[u8]) -> Result<u64> {
+    pub fn count_all(&self, query: &[u8], options: &mut SearchOptions) -> Result<u64> {
         let mut count = 0;
-        self.containing(query, &mut |_, bits| {
+        self.containing(query, options, &mut |_, bits| {
             count += u64::from(bits.count_ones());
             true
         })?;
@@ -45,7 +56,12 @@ impl Index {
     }
 
     /// Gives rows that have all bits of a query as bits of the 64 rows from a number on.
-    fn containing(&self, query: &[u8], answer: &mut dyn FnMut(u64, u64) -> bool) -> Result<bool> {
+    fn containing(
+        &self,
+        query: &[u8],
+        options: &mut SearchOptions,
+        answer: &mut dyn FnMut(u64, u64) -> bool,
+    ) -> Result<bool> {
         if !self.shape().nests {
             return Err(error!(
                 Unsupported,
@@ -54,28 +70,77 @@ impl Index {
             ));
         }
         let query = self.words_of(query)?;
-        let (rows, words, shape) = (self.rows(), self.rows.words(), self.shape());
+        let (total, words, shape) = (self.rows(), self.rows.words(), self.shape());
+        let mut columns = None;
         if shape.store.has_columns() {
-            let columns = shape.column(0).start..shape.column(shape.width - 1).end;
             let removed = &words[shape.removed()];
-            let columns = Columns { words: &words[columns], column_words: shape.column_words(), rows, removed };
-            return columns.search(&query, answer);
+            let all = &words[shape.column(0).start..shape.column(shape.width - 1).end];
+            let all = Columns { words: all, column_words: shape.column_words(), rows: total, removed };
+            columns = Some((all, all.asked(&query)?));
         }
-        for first in (0..rows).step_by(64) {
+        let piece_rows = if columns.is_some() { COLUMN_ROWS } else { PIECE_ROWS };
+        let pieces = total.div_ceil(piece_rows) as usize;
+        let rows_of = |piece: usize| piece as u64 * piece_rows..total.min((piece as u64 + 1) * piece_rows);
+        let search = |rows: Range<u64>, answer: &mut dyn FnMut(u64, u64) -> bool| match &columns {
+            Some((columns, asked)) => columns.search(asked, rows, answer),
+            None => self.scan(&query, rows, answer),
+        };
+        let threads = options.threads.clamp(1, MOST_THREADS.min(pieces.max(1)));
+        if threads == 1 {
+            for rows in (0..pieces).map(rows_of) {
+                let done = rows.end;
+                if !search(rows, answer) {
+                    return Ok(false);
+                }
+                if options.progress.as_mut().is_some_and(|progress| !progress(done, total)) {
+                    return Err(Status::Cancelled.into());
+                }
+            }
+            return Ok(true);
+        }
+        let tasks = Tasks::new();
+        let lists = tasks.run(threads, &mut options.progress, total, |report| {
+            let mut found: Vec<(u64, u64)> = Vec::new();
+            while let Some(task) = tasks.take(pieces) {
+                let rows = rows_of(task);
+                let length = rows.end - rows.start;
+                let whole = search(rows, &mut |first, bits| {
+                    let has_room = found.try_reserve(1).is_ok();
+                    if has_room {
+                        found.push((first, bits));
+                    }
+                    has_room
+                });
+                if !whole {
+                    return Err(Status::OutOfMemory.into());
+                }
+                tasks.done.fetch_add(length, Ordering::Relaxed);
+                report()?;
+            }
+            Ok(found)
+        })?;
+        let mut all: Vec<(u64, u64)> = try_vec(lists.iter().map(Vec::len).sum())?;
+        all.extend(lists.into_iter().flatten());
+        all.sort_unstable();
+        Ok(all.into_iter().all(|(first, bits)| answer(first, bits)))
+    }
+
+    /// Looks at rows, of which the first has a number that is a multiple of 64, one after the other.
+    fn scan(&self, query: &[u64], rows: Range<u64>, answer: &mut dyn FnMut(u64, u64) -> bool) -> bool {
+        let (words, shape) = (self.rows.words(), self.shape());
+        let has = |(word, wanted): (&AtomicU64, &u64)| wanted & !word.load(Ordering::Relaxed) == 0;
+        for first in rows.clone().step_by(64) {
             let mut bits = 0;
-            for row in first..rows.min(first + 64) {
-                let has = |(word, wanted): (&core::sync::atomic::AtomicU64, &u64)| {
-                    wanted & !word.load(core::sync::atomic::Ordering::Relaxed) == 0
-                };
-                if !self.rows.is_removed(row) && words[shape.row(row)].iter().zip(&query).all(has) {
+            for row in first..rows.end.min(first + 64) {
+                if !self.rows.is_removed(row) && words[shape.row(row)].iter().zip(query).all(has) {
                     bits |= 1 << (row - first);
                 }
             }
             if bits != 0 && !answer(first, bits) {
-                return Ok(false);
+                return false;
             }
         }
-        Ok(true)
+        true
     }
 
     /// The share of rows that have all bits of the query by chance: the false-positive rate of [`Index::contains_all`]
@@ -161,6 +226,27 @@ impl Index {
         let mut words = self.words_of(row)?;
         self.features()?.add_hash(&mut words, hash, bits)?;
         for (to, word) in row.chunks_mut(8).zip(&words) {
+            to.copy_from_slice(&word.to_le_bytes()[..to.len()]);
+        }
+        Ok(())
+    }
+
+    /// Folds a row of this index by OR to one of `width` bits, which must divide the width of the index. Both rows are
+    /// bytes, as everywhere.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`] for a width that does not divide, or bytes that are not those of rows of both widths;
+    /// [`Status::OutOfMemory`].
+    pub fn fold_row(&self, row: &[u8], way: Fold, width: u64, folded: &mut [u8]) -> Result<()> {
+        let row = self.words_of(row)?;
+        if folded.len() as u64 != width.div_ceil(8) {
+            let (given, wanted) = (folded.len(), width.div_ceil(8));
+            return Err(error!(OutOfRange, "{given} bytes for a row of width = {width}, which has {wanted}"));
+        }
+        let mut words: Vec<u64> = try_vec(folded.len().div_ceil(8))?;
+        words.resize(folded.len().div_ceil(8), 0);
+        fold(&row, self.width(), way, &mut words, width)?;
+        for (to, word) in folded.chunks_mut(8).zip(&words) {
             to.copy_from_slice(&word.to_le_bytes()[..to.len()]);
         }
         Ok(())

@@ -29,25 +29,25 @@ impl core::fmt::Debug for SearchOptions<'_> {
 }
 
 /// The most threads of a search.
-const MOST_THREADS: usize = 1024;
+pub(super) const MOST_THREADS: usize = 1024;
 
 /// The rows of a piece, which one thread searches at once.
-const PIECE_ROWS: u64 = 1 << 15;
+pub(super) const PIECE_ROWS: u64 = 1 << 15;
 
 /// The work of a call that threads share.
-struct Tasks {
+pub(super) struct Tasks {
     next: AtomicU64,
-    done: AtomicU64,
+    pub(super) done: AtomicU64,
     stopped: AtomicBool,
 }
 
 impl Tasks {
-    fn new() -> Tasks {
+    pub(super) fn new() -> Tasks {
         Tasks { next: AtomicU64::new(0), done: AtomicU64::new(0), stopped: AtomicBool::new(false) }
     }
 
     /// The tasks that a thread takes, one after the other.
-    fn take(&self, tasks: usize) -> Option<usize> {
+    pub(super) fn take(&self, tasks: usize) -> Option<usize> {
         if self.stopped.load(Ordering::Relaxed) {
             return None;
         }
@@ -57,7 +57,7 @@ impl Tasks {
 
     /// Runs `work` on so many threads, of which the caller's is one, and gives the outcome of each. `report` is called
     /// on the caller's thread.
-    fn run<T: Send>(
+    pub(super) fn run<T: Send>(
         &self,
         threads: usize,
         progress: &mut Option<&mut (dyn FnMut(u64, u64) -> bool + '_)>,

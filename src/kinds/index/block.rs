@@ -1,8 +1,9 @@
 //! Many rows at once, whose columns are written 64 rows at a time.
 
 use super::columns::{BLOCK, ones, write_block};
+use super::layout::folds::{MOST, fold};
 use super::layout::{ARRANGED, ROWS};
-use super::rows::{Rows, fold};
+use super::rows::Rows;
 use crate::contract::Payload;
 use crate::error::{Result, error};
 
@@ -31,7 +32,11 @@ impl Rows {
             if shape.store.has_rows() {
                 words[shape.row(number)].copy_from_slice(row);
             }
-            fold(row, &mut words[shape.folds(number..number + 1)]);
+            let folded = &mut [0; MOST][..shape.fold_words()];
+            fold(row, folded);
+            for (i, fold) in folded.iter().enumerate() {
+                words[shape.fold_word(number, i)] = *fold;
+            }
             let (count, (word, shift)) = (ones(row), shape.count(number));
             words[word] = words[word] & !(0xffff_ffff << shift) | count << shift;
             words[shape.id(number)] = *id;

@@ -11,6 +11,7 @@
 use super::rows::transpose;
 use crate::error::Result;
 use crate::storage::try_vec;
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The words of a column that are joined at once: 32,768 rows.
@@ -41,16 +42,17 @@ pub struct Columns<'a> {
     pub removed: &'a [AtomicU64],
 }
 
-impl Columns<'_> {
-    /// Gives the rows that have every bit of the query, in ascending order, for 64 rows at a time: the number of the
-    /// first one, and a bit for each that has. Ends when `answer` says false; the result says whether it did not. A
-    /// query without bits gives all rows.
+/// The columns that a query reads, each with how many bits its first words have: the fewest come first.
+pub type Asked<'a> = Vec<(u32, &'a [AtomicU64])>;
+
+impl<'a> Columns<'a> {
+    /// The columns of a query's bits.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
-    pub fn search(&self, query: &[u64], answer: &mut dyn FnMut(u64, u64) -> bool) -> Result<bool> {
+    pub fn asked(&self, query: &[u64]) -> Result<Asked<'a>> {
         let words = self.rows.div_ceil(64) as usize;
-        let mut asked: Vec<(u32, &[AtomicU64])> = try_vec(ones(query) as usize)?;
+        let mut asked: Asked = try_vec(ones(query) as usize)?;
         for (i, word) in query.iter().enumerate() {
             let mut word = *word;
             while word != 0 {
@@ -63,24 +65,33 @@ impl Columns<'_> {
         }
         // The columns that have the fewest bits at the beginning come first. This is only a matter of speed.
         asked.sort_by_key(|(sample, _)| *sample);
+        Ok(asked)
+    }
+
+    /// Gives those of the rows from `rows.start` on, which is a multiple of 64, that have every bit of a query, in
+    /// ascending order, for 64 rows at a time: the number of the first one, and a bit for each that has. Ends when
+    /// `answer` says false; the result says whether it did not. A query without bits gives all rows.
+    pub fn search(&self, asked: &Asked<'_>, rows: Range<u64>, answer: &mut dyn FnMut(u64, u64) -> bool) -> bool {
+        let (start, end) = ((rows.start / 64) as usize, rows.end.min(self.rows).div_ceil(64) as usize);
         let mut room = Room { joined: [0; CHUNK], few: [0; CHUNK] };
-        for first in (0..words).step_by(CHUNK) {
-            let length = CHUNK.min(words - first);
+        for first in (start..end).step_by(CHUNK) {
+            let length = CHUNK.min(end - first);
             for (joined, removed) in room.joined.iter_mut().zip(&self.removed[first..first + length]) {
                 *joined = !removed.load(Ordering::Relaxed);
             }
-            if first + length == words && !self.rows.is_multiple_of(64) {
-                room.joined[length - 1] &= (1 << (self.rows % 64)) - 1;
+            let last = 64 * (first + length) as u64;
+            if last > self.rows {
+                room.joined[length - 1] &= u64::MAX >> (last - self.rows);
             }
-            let few = room.join(&asked, first, length);
+            let few = room.join(asked, first, length);
             for at in &room.few[..few] {
                 let at = usize::from(*at);
                 if !answer(64 * (first + at) as u64, room.joined[at]) {
-                    return Ok(false);
+                    return false;
                 }
             }
         }
-        Ok(true)
+        true
     }
 }
 

@@ -34,7 +34,7 @@ pub static WIDTH: Parameter = Parameter {
 /// The length of folds.
 pub static FOLD: Parameter = Parameter {
     name: "fold",
-    summary: "the bits of the fold that is kept beside each row, so that few rows are read; auto is about width / 8",
+    summary: "the bits of the fold that is kept beside each row, so that few rows are read; auto is about width / 4",
     default: 0.0,
     domain: Domain::Choice(&FOLDS),
     word: Some(layout::FOLD_WORD),

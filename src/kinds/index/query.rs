@@ -1,13 +1,15 @@
 //! A query: what rows it may leave out without a look at their bits, and how similar the others are.
 
+use super::layout::folds::{BLOCK_ROWS, fold, is_near};
 use super::layout::{RowKernel, kernel};
-use super::rows::{Rows, fold};
+use super::rows::Rows;
 use super::similarity::Similarity;
 use crate::bits::prefetch;
 use crate::contract::Payload;
 use crate::error::Result;
 use crate::storage::try_vec;
 use core::ops::Range;
+use core::sync::atomic::Ordering;
 
 /// How many rows are looked at between two looks at the threshold.
 const CHUNK: usize = 1024;
@@ -234,7 +236,8 @@ impl<'a> Query<'a> {
         let (mut need, mut threshold) = (None, -1.0);
         let mut at = piece.rows.start;
         while at < piece.rows.end {
-            let rows = at..piece.rows.end.min(at + CHUNK as u64);
+            // Chunks are whole blocks of folds but for the first and the last.
+            let rows = at..piece.rows.end.min(at / BLOCK_ROWS * BLOCK_ROWS + CHUNK as u64);
             if sink.threshold() != threshold {
                 threshold = sink.threshold();
                 need = match self.need(count, threshold, need.unwrap_or(0)) {
@@ -289,16 +292,22 @@ impl<'a> Query<'a> {
         sink: &mut impl Sink,
     ) -> Result<u64> {
         let (words, shape) = (self.rows.words(), self.rows.shape());
-        let places = &mut space.places[..(rows.end - rows.start) as usize];
-        let found = (self.kernel.near)(&self.fold, &words[shape.folds(rows.clone())], differences, places);
-        let places = &places[..found];
-        let row_of = |place: u32| rows.start + u64::from(place);
+        let blocks = rows.start / BLOCK_ROWS..rows.end.div_ceil(BLOCK_ROWS);
+        let first = blocks.start * BLOCK_ROWS;
+        let levels = shape.fold_blocks(blocks).map(|level| &words[level]);
+        let found = (self.kernel.near)(&self.fold, &levels, differences, &mut space.places);
+        let places = &space.places[..found];
         for (i, place) in places.iter().enumerate() {
             if let Some(later) = places.get(i + AHEAD) {
-                let later = shape.row(row_of(*later));
-                later.step_by(8).take(4).for_each(|word| prefetch(&words[word]));
+                // The last blocks may have places after the rows.
+                let later = shape.row((first + u64::from(*later)).min(rows.end - 1));
+                words[later].iter().step_by(8).take(4).for_each(prefetch);
             }
-            let row = row_of(*place);
+            let row = first + u64::from(*place);
+            // The blocks at both ends may have other rows.
+            if !rows.contains(&row) {
+                continue;
+            }
             let common = self.common(row);
             if common >= need {
                 self.offer(row, count, common, sink)?;
@@ -330,8 +339,8 @@ impl<'a> Query<'a> {
             let need = u64::from(need - 1);
             let differences = (self.count + count).saturating_sub(2 * need);
             if !self.fold.is_empty() && differences < 64 * self.fold.len() as u64 {
-                let fold = &words[shape.folds(row..row + 1)];
-                if (self.kernel.near)(&self.fold, fold, differences as u32, &mut [0]) == 0 {
+                let word = |i: usize| words[shape.fold_word(row, i)].load(Ordering::Relaxed);
+                if !is_near(&self.fold, word, differences) {
                     continue;
                 }
             }

@@ -1,5 +1,6 @@
 //! The rows of an index over a payload: reading one, adding one, and what a payload has to hold.
 
+use super::layout::folds::{BLOCK_ROWS, fold};
 use super::layout::{ARRANGED, ATTACHED, ROWS, Shape, State};
 use crate::bits::is_zero_from;
 use crate::contract::{Base, Payload, change_words, over_base};
@@ -121,8 +122,7 @@ impl Rows {
             }
             self.copy_row(number, &mut row);
             fold(&row, &mut folded);
-            let stored = &self.words()[shape.folds(number..number + 1)];
-            let is_fold = folded.iter().zip(stored).all(|(fold, stored)| *fold == stored.load(Ordering::Relaxed));
+            let is_fold = (0..).zip(&folded).all(|(i, fold)| *fold == self.word(shape.fold_word(number, i)));
             let ones: u64 = row.iter().map(|word| u64::from(word.count_ones())).sum();
             if ones != count || row.last().is_some_and(|last| last & beyond(shape.width) != 0) || !is_fold {
                 return Err(error!(Corrupt, "row {number} of the index contradicts its count, its fold or its width"));
@@ -172,10 +172,9 @@ impl Rows {
         let first = (state.rows + 1).min(shape.capacity);
         let wrong = |what: &str| Err(error!(Corrupt, "the index has bits set in {what} after its last row"));
         let all = self.words();
-        let (rows, folds) = (shape.rows(first..first).start, shape.folds(first..first).start);
+        let rows = shape.rows(first..first).start;
         let parts = [
-            ("rows", rows..shape.folds(0..0).start, 0),
-            ("folds", folds..shape.count(0).0, 0),
+            ("rows", rows..shape.folds().start, 0),
             ("counts", shape.count(0).0..shape.id(0), 32 * first),
             ("ids", shape.id(first)..shape.removed().start, 0),
             ("removed rows", shape.removed(), first),
@@ -184,6 +183,13 @@ impl Rows {
             if !is_zero_from(&all[words], from) {
                 return wrong(what);
             }
+        }
+        let blocks = shape.capacity.div_ceil(BLOCK_ROWS);
+        let is_folded = |row: u64| (0..shape.fold_words()).any(|i| self.word(shape.fold_word(row, i)) != 0);
+        let begun = (first..first.next_multiple_of(BLOCK_ROWS)).any(is_folded);
+        let whole = first.div_ceil(BLOCK_ROWS)..blocks;
+        if begun || shape.fold_blocks(whole).into_iter().any(|words| !is_zero_from(&all[words], 0)) {
+            return wrong("folds");
         }
         if shape.store.has_columns() && (0..shape.width).any(|bit| !is_zero_from(&all[shape.column(bit)], first)) {
             return wrong("columns");
@@ -209,15 +215,17 @@ impl Rows {
         let removed = shape.removed().start + (number / 64) as usize;
         let places = [
             shape.row(number),
-            shape.folds(number..number + 1),
             count_word..count_word + 1,
             shape.id(number)..shape.id(number) + 1,
             removed..removed + 1,
             shape.state_start()..shape.state_start() + 1,
         ];
         let columns = if shape.store.has_columns() { shape.width } else { 0 };
-        let mut changed = try_vec(places.len() + columns as usize)?;
+        let mut folded = zeros(shape.fold_words())?;
+        fold(row, &mut folded);
+        let mut changed = try_vec(places.len() + folded.len() + columns as usize)?;
         changed.extend(places);
+        changed.extend((0..folded.len()).map(|i| shape.fold_word(number, i)).map(|word| word..word + 1));
         changed.extend((0..columns).map(|bit| {
             let word = shape.column(bit).start + (number / 64) as usize;
             word..word + 1
@@ -227,7 +235,9 @@ impl Rows {
             if shape.store.has_rows() {
                 words[shape.row(number)].copy_from_slice(row);
             }
-            fold(row, &mut words[shape.folds(number..number + 1)]);
+            for (i, fold) in folded.iter().enumerate() {
+                words[shape.fold_word(number, i)] = *fold;
+            }
             words[count_word] = words[count_word] & !(0xffff_ffff << shift) | count << shift;
             words[shape.id(number)] = id;
             words[removed] &= !(1 << (number % 64));
@@ -325,16 +335,5 @@ pub fn transpose(block: &mut [u64; 64]) {
         }
         size /= 2;
         mask ^= mask << size;
-    }
-}
-
-/// Folds a row, which makes word j of the fold the exclusive or of the row's words j, j + n, j + 2n and so on.
-pub fn fold(row: &[u64], fold: &mut [u64]) {
-    fold.fill(0);
-    if fold.is_empty() {
-        return;
-    }
-    for words in row.chunks(fold.len()) {
-        fold.iter_mut().zip(words).for_each(|(to, word)| *to ^= word);
     }
 }

@@ -1,6 +1,7 @@
 //! The inner loops for AVX2, which looks the bits of half a byte up in a table.
 
 use super::RowKernel;
+use super::folds::{Levels, MOST};
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -59,60 +60,86 @@ fn common_in(query: &[u64], rows: &[AtomicU64], counts: &mut [u32]) {
     }
 }
 
-fn near(query: &[u64], folds: &[AtomicU64], most: u32, places: &mut [u32]) -> usize {
+fn near(query: &[u64], levels: &Levels<'_>, most: u32, places: &mut [u32]) -> usize {
     // SAFETY: `RowKernel` is chosen where the processor has AVX2 and POPCNT.
     unsafe {
         match query.len() {
-            1 => near_in::<1>(query, folds, most, places),
-            2 => near_in::<2>(query, folds, most, places),
-            4 => near_in::<4>(query, folds, most, places),
-            _ => near_one_by_one(query, folds, most, places),
+            1 => near_in::<1, 1>(query, levels, most, places),
+            2 => near_in::<2, 1>(query, levels, most, places),
+            4 => near_in::<2, 2>(query, levels, most, places),
+            _ => near_in::<2, 3>(query, levels, most, places),
         }
     }
 }
 
-/// Folds of any number of words.
+/// Folds whose first level has `FIRST` words, and which have so many levels.
 #[target_feature(enable = "avx2,popcnt")]
-fn near_one_by_one(query: &[u64], folds: &[AtomicU64], most: u32, places: &mut [u32]) -> usize {
-    let (mut found, folds) = (0, folds.chunks_exact(query.len()));
-    for (i, fold) in folds.take(places.len()).enumerate() {
-        let distance: u32 = query.iter().zip(fold).map(|(a, b)| (a ^ b.load(Ordering::Relaxed)).count_ones()).sum();
-        places[found] = i as u32;
-        found += usize::from(distance <= most);
+fn near_in<const FIRST: usize, const LEVELS: usize>(
+    query: &[u64],
+    levels: &Levels<'_>,
+    most: u32,
+    places: &mut [u32],
+) -> usize {
+    let mut asked = [_mm256_setzero_si256(); MOST];
+    for (asked, word) in asked.iter_mut().zip(query) {
+        *asked = _mm256_set1_epi64x(word.cast_signed());
+    }
+    // A vector has the lanes of half a block.
+    let [coarse, second, third] = levels.map(|level| level.as_chunks::<4>().0);
+    let most = _mm256_set1_epi64x(most.into());
+    let mut found = 0;
+    for (block, words) in coarse.chunks_exact(2 * FIRST).enumerate() {
+        for half in 0..2 {
+            let mut differences = [_mm256_setzero_si256(); MOST];
+            let mut sum = _mm256_setzero_si256();
+            for i in 0..FIRST {
+                differences[i] = _mm256_xor_si256(load(&words[2 * i + half]), asked[i]);
+                sum = _mm256_add_epi64(sum, bits_of_words(differences[i]));
+            }
+            let mut near = at_most(sum, most);
+            if LEVELS >= 2 && near != 0 {
+                near = at_most(refine::<2>(&mut differences, second, block, half, &asked), most);
+            }
+            if LEVELS >= 3 && near != 0 {
+                near = at_most(refine::<4>(&mut differences, third, block, half, &asked), most);
+            }
+            if near == 0 {
+                continue;
+            }
+            for lane in 0..4 {
+                // Without a branch: `found` is at most the number of rows before.
+                places[found] = (8 * block + 4 * half) as u32 + lane;
+                found += (near >> lane & 1) as usize;
+            }
+        }
     }
     found
 }
 
-/// Folds of `N` words, which divides 4, so that a vector has whole folds.
-#[target_feature(enable = "avx2,popcnt")]
-fn near_in<const N: usize>(query: &[u64], folds: &[AtomicU64], most: u32, places: &mut [u32]) -> usize {
-    let repeated: [u64; 4] = core::array::from_fn(|i| query[i % N]);
-    // SAFETY: four words are 32 readable bytes.
-    let vector = unsafe { _mm256_loadu_si256(repeated.as_ptr().cast()) };
-    let limit = _mm256_set1_epi64x(most.into());
-    let folds = &folds[..folds.len().min(places.len() * N) / N * N];
-    let (wholes, rest) = folds.as_chunks::<4>();
-    // The first lane of every fold.
-    let firsts = 0xf / ((1 << N) - 1);
-    let mut found = 0;
-    for (i, words) in wholes.iter().enumerate() {
-        let mut sum = bits_of_words(_mm256_xor_si256(load(words), vector));
-        if N >= 2 {
-            sum = _mm256_add_epi64(sum, _mm256_permute4x64_epi64::<0b10_11_00_01>(sum));
-        }
-        if N >= 4 {
-            sum = _mm256_add_epi64(sum, _mm256_permute4x64_epi64::<0b01_00_11_10>(sum));
-        }
-        let far = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(sum, limit)));
-        let mut near = !far & firsts;
-        while near != 0 {
-            places[found] = (4 / N * i) as u32 + near.trailing_zeros() / N as u32;
-            found += 1;
-            near &= near - 1;
-        }
+/// The lanes of `sum` that are at most `most`, as bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn at_most(sum: __m256i, most: __m256i) -> u32 {
+    !_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(sum, most))).cast_unsigned() & 0xf
+}
+
+/// From the differences of folds of `N` words to those of twice as many, and how many these are in each lane.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn refine<const N: usize>(
+    differences: &mut [__m256i; MOST],
+    level: &[[AtomicU64; 4]],
+    block: usize,
+    half: usize,
+    asked: &[__m256i; MOST],
+) -> __m256i {
+    let words = &level[2 * N * block..][..2 * N];
+    let mut sum = _mm256_setzero_si256();
+    for i in 0..N {
+        let finer = _mm256_xor_si256(load(&words[2 * i + half]), asked[N + i]);
+        let other = _mm256_xor_si256(finer, differences[i]);
+        (differences[i], differences[N + i]) = (finer, other);
+        sum = _mm256_add_epi64(sum, _mm256_add_epi64(bits_of_words(finer), bits_of_words(other)));
     }
-    let before = 4 / N * wholes.len();
-    let last = near_one_by_one(query, rest, most, &mut places[found..]);
-    places[found..found + last].iter_mut().for_each(|place| *place += before as u32);
-    found + last
+    sum
 }

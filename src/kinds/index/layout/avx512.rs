@@ -1,6 +1,7 @@
 //! The inner loops for AVX-512 with VPOPCNTDQ: eight words at a time.
 
 use super::RowKernel;
+use super::folds::{Levels, MOST};
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
 
@@ -50,50 +51,83 @@ fn common_in(query: &[u64], rows: &[AtomicU64], counts: &mut [u32]) {
     }
 }
 
-fn near(query: &[u64], folds: &[AtomicU64], most: u32, places: &mut [u32]) -> usize {
+fn near(query: &[u64], levels: &Levels<'_>, most: u32, places: &mut [u32]) -> usize {
     // SAFETY: `RowKernel` is chosen where the processor has these instructions.
     unsafe {
         match query.len() {
-            1 => near_in::<1>(query, folds, most, places),
-            2 => near_in::<2>(query, folds, most, places),
-            4 => near_in::<4>(query, folds, most, places),
-            8 => near_in::<8>(query, folds, most, places),
-            _ => (super::portable::KERNEL.near)(query, folds, most, places),
+            1 => near_in::<1, 1>(query, levels, most, places),
+            2 => near_in::<2, 1>(query, levels, most, places),
+            4 => near_in::<2, 2>(query, levels, most, places),
+            _ => near_in::<2, 3>(query, levels, most, places),
         }
     }
 }
 
-/// Folds of `N` words, which divides 8, so that a vector has whole folds.
+/// Eight words, which others may be changing.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
-fn near_in<const N: usize>(query: &[u64], folds: &[AtomicU64], most: u32, places: &mut [u32]) -> usize {
-    let repeated: [u64; 8] = core::array::from_fn(|i| query[i % N]);
+fn load(words: &[AtomicU64; 8]) -> __m512i {
     // SAFETY: eight words are 64 readable bytes.
-    let query = unsafe { _mm512_loadu_si512(repeated.as_ptr().cast()) };
-    let most = _mm512_set1_epi64(most.into());
-    let folds = &folds[..folds.len().min(places.len() * N) / N * N];
-    // The first lane of every fold.
-    let firsts = (0xff_u16 / ((1 << N) - 1)) as u8;
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
+}
+
+/// Folds whose first level has `FIRST` words, and which have so many levels.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+fn near_in<const FIRST: usize, const LEVELS: usize>(
+    query: &[u64],
+    levels: &Levels<'_>,
+    most: u32,
+    places: &mut [u32],
+) -> usize {
+    let mut asked = [_mm512_setzero_si512(); MOST];
+    for (asked, word) in asked.iter_mut().zip(query) {
+        *asked = _mm512_set1_epi64(word.cast_signed());
+    }
+    let [coarse, second, third] = levels.map(|level| level.as_chunks::<8>().0);
+    let (most, lanes) = (_mm512_set1_epi64(most.into()), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
     let mut found = 0;
-    for (i, words) in folds.chunks(8).enumerate() {
-        let there = lanes(words.len());
-        // SAFETY: the lanes of the mask are the words that there are.
-        let words = unsafe { _mm512_maskz_loadu_epi64(there, words.as_ptr().cast()) };
-        let mut sum = _mm512_popcnt_epi64(_mm512_xor_si512(words, query));
-        if N >= 2 {
-            sum = _mm512_add_epi64(sum, _mm512_permutex_epi64::<0b10_11_00_01>(sum));
+    for (block, words) in coarse.chunks_exact(FIRST).enumerate() {
+        let mut differences = [_mm512_setzero_si512(); MOST];
+        let mut sum = _mm512_setzero_si512();
+        for i in 0..FIRST {
+            differences[i] = _mm512_xor_si512(load(&words[i]), asked[i]);
+            sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(differences[i]));
         }
-        if N >= 4 {
-            sum = _mm512_add_epi64(sum, _mm512_permutex_epi64::<0b01_00_11_10>(sum));
+        let mut near = _mm512_cmple_epu64_mask(sum, most);
+        if LEVELS >= 2 && near != 0 {
+            near = _mm512_cmple_epu64_mask(refine::<2>(&mut differences, second, block, &asked), most);
         }
-        if N >= 8 {
-            sum = _mm512_add_epi64(sum, _mm512_shuffle_i64x2::<0b01_00_11_10>(sum, sum));
+        if LEVELS >= 3 && near != 0 {
+            near = _mm512_cmple_epu64_mask(refine::<4>(&mut differences, third, block, &asked), most);
         }
-        let mut near = _mm512_mask_cmple_epu64_mask(there & firsts, sum, most);
-        while near != 0 {
-            places[found] = (8 / N * i) as u32 + near.trailing_zeros() / N as u32;
-            found += 1;
-            near &= near - 1;
+        if near == 0 {
+            continue;
         }
+        let rows = _mm256_add_epi32(_mm256_set1_epi32(8 * block as i32), lanes);
+        let room = &mut places[found..found + 8];
+        // SAFETY: eight places are 32 writable bytes.
+        unsafe { _mm256_storeu_si256(room.as_mut_ptr().cast(), _mm256_maskz_compress_epi32(near, rows)) };
+        found += near.count_ones() as usize;
     }
     found
+}
+
+/// From the differences of folds of `N` words to those of twice as many, and how many these are in each lane.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+fn refine<const N: usize>(
+    differences: &mut [__m512i; MOST],
+    level: &[[AtomicU64; 8]],
+    block: usize,
+    asked: &[__m512i; MOST],
+) -> __m512i {
+    let words = &level[N * block..][..N];
+    let mut sum = _mm512_setzero_si512();
+    for i in 0..N {
+        let finer = _mm512_xor_si512(load(&words[i]), asked[N + i]);
+        let other = _mm512_xor_si512(finer, differences[i]);
+        (differences[i], differences[N + i]) = (finer, other);
+        sum = _mm512_add_epi64(sum, _mm512_add_epi64(_mm512_popcnt_epi64(finer), _mm512_popcnt_epi64(other)));
+    }
+    sum
 }

@@ -3,7 +3,7 @@
 //!
 //! A row has a *number*, its place in every part. Bit i of a row is bit i % 64 of its word i / 64, and bit i % 8 of its
 //! byte i / 8. The words of a row follow each other, and rows do so without a gap. The *fold* of a row is short: word j
-//! is the exclusive or of the row's words j, j + n, j + 2n and so on, for folds of n words. The *column* of bit i has
+//! is the exclusive or of the row's words j, j + n, j + 2n and so on, for folds of n words; [`folds`] says how it lies. The *column* of bit i has
 //! bit i of every row, in the order of numbers.
 //!
 //! Rows with numbers below [`State::arranged`] are in ascending order of their counts. Others came later.
@@ -12,6 +12,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub mod folds;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
@@ -21,14 +22,15 @@ use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::simd::Instructions;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
+use folds::Levels;
 
 /// The inner loops of searches, for one instruction set.
 pub struct RowKernel {
     /// How many bits each of these rows, which follow each other, has in common with the query. A count for each.
     pub common: fn(query: &[u64], rows: &[AtomicU64], counts: &mut [u32]),
-    /// Which of these folds differ from that of the query in at most so many bits: their places, ascending, and how
-    /// many they are. There is room for a place of each fold.
-    pub near: fn(query: &[u64], folds: &[AtomicU64], most: u32, places: &mut [u32]) -> usize,
+    /// Which of the rows of these blocks have folds that differ from that of the query in at most so many bits: their
+    /// places, ascending, and how many they are. There is room for a place of each row.
+    pub near: fn(query: &[u64], levels: &Levels<'_>, most: u32, places: &mut [u32]) -> usize,
 }
 
 /// The inner loops of searches.
@@ -144,13 +146,13 @@ pub const ATTACHED: usize = 2;
 /// How many words of the line of state are used.
 const STATE_WORDS: usize = 3;
 
-/// The number of the fold's length that suits rows of so many bits: about an eighth of a row.
+/// The number of the fold's length that suits rows of so many bits: about a quarter of a row.
 pub fn fold_for(width: u64) -> u64 {
     match width {
         0..256 => 1,
-        256..768 => 2,
-        768..1536 => 3,
-        1536..3072 => 4,
+        256..512 => 2,
+        512..1024 => 3,
+        1024..2048 => 4,
         _ => 5,
     }
 }
@@ -216,23 +218,12 @@ impl Shape {
         self.width.div_ceil(8) as usize
     }
 
-    /// The words of a fold; 0 if rows have none.
-    pub fn fold_words(&self) -> usize {
-        match self.fold {
-            2 => 1,
-            3 => 2,
-            4 => 4,
-            5 => 8,
-            _ => 0,
-        }
-    }
-
     fn rows_size(&self) -> u64 {
         if self.store.has_rows() { lines(self.capacity * self.row_words() as u64) } else { 0 }
     }
 
     fn folds_size(&self) -> u64 {
-        lines(self.capacity * self.fold_words() as u64)
+        self.folded_rows() * self.fold_words() as u64
     }
 
     /// The words of a column.
@@ -283,10 +274,9 @@ impl Shape {
         rows.start as usize * words..rows.end as usize * words
     }
 
-    /// The words of the folds of rows with these numbers.
-    pub fn folds(&self, rows: Range<u64>) -> Range<usize> {
-        let (start, words) = (self.folds_start() as usize, self.fold_words());
-        start + rows.start as usize * words..start + rows.end as usize * words
+    /// The words of all folds.
+    pub fn folds(&self) -> Range<usize> {
+        self.folds_start() as usize..self.counts_start() as usize
     }
 
     /// The word that has the count of a row, and how far up in it the count is.

@@ -1,6 +1,7 @@
 //! The inner loops for NEON: two words at a time.
 
 use super::RowKernel;
+use super::folds::{Levels, MOST};
 use core::arch::aarch64::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,41 +18,106 @@ unsafe fn bits_of(words: uint64x2_t) -> uint64x2_t {
     unsafe { vpaddlq_u32(vpaddlq_u16(vpaddlq_u8(vcntq_u8(vreinterpretq_u8_u64(words))))) }
 }
 
-/// The bits that `join` leaves of two lists of words of one length.
-#[inline]
-fn count(
-    query: &[u64],
-    words: &[AtomicU64],
-    join: impl Fn(uint64x2_t, uint64x2_t) -> uint64x2_t,
-    join_one: impl Fn(u64, u64) -> u64,
-) -> u32 {
-    let ((query, query_rest), (words, rest)) = (query.as_chunks::<2>(), words.as_chunks::<2>());
-    // SAFETY: two words are 16 readable bytes, and `RowKernel` is chosen where the processor has NEON.
-    let pairs = unsafe {
-        let mut sum = vdupq_n_u64(0);
-        for (a, b) in query.iter().zip(words) {
-            sum = vaddq_u64(sum, bits_of(join(vld1q_u64(a.as_ptr()), vld1q_u64(b.as_ptr().cast()))));
-        }
-        vaddvq_u64(sum) as u32
-    };
-    let last = query_rest.iter().zip(rest).map(|(a, b)| join_one(*a, b.load(Ordering::Relaxed)).count_ones());
-    pairs + last.sum::<u32>()
-}
-
 fn common(query: &[u64], rows: &[AtomicU64], counts: &mut [u32]) {
+    let (asked, asked_rest) = query.as_chunks::<2>();
     for (to, row) in counts.iter_mut().zip(rows.chunks_exact(query.len())) {
-        // SAFETY: `RowKernel` is chosen where the processor has NEON.
-        *to = count(query, row, |a, b| unsafe { vandq_u64(a, b) }, |a, b| a & b);
+        let (words, rest) = row.as_chunks::<2>();
+        // SAFETY: two words are 16 readable bytes, and `RowKernel` is chosen where the processor has NEON.
+        let pairs = unsafe {
+            let mut sum = vdupq_n_u64(0);
+            for (a, b) in asked.iter().zip(words) {
+                sum = vaddq_u64(sum, bits_of(vandq_u64(vld1q_u64(a.as_ptr()), vld1q_u64(b.as_ptr().cast()))));
+            }
+            vaddvq_u64(sum) as u32
+        };
+        let last = asked_rest.iter().zip(rest).map(|(a, b)| (a & b.load(Ordering::Relaxed)).count_ones());
+        *to = pairs + last.sum::<u32>();
     }
 }
 
-fn near(query: &[u64], folds: &[AtomicU64], most: u32, places: &mut [u32]) -> usize {
-    let (mut found, folds) = (0, folds.chunks_exact(query.len()));
-    for (i, fold) in folds.take(places.len()).enumerate() {
-        // SAFETY: `RowKernel` is chosen where the processor has NEON.
-        let distance = count(query, fold, |a, b| unsafe { veorq_u64(a, b) }, |a, b| a ^ b);
-        places[found] = i as u32;
-        found += usize::from(distance <= most);
+fn near(query: &[u64], levels: &Levels<'_>, most: u32, places: &mut [u32]) -> usize {
+    match query.len() {
+        1 => near_in::<1, 1>(query, levels, most, places),
+        2 => near_in::<2, 1>(query, levels, most, places),
+        4 => near_in::<2, 2>(query, levels, most, places),
+        _ => near_in::<2, 3>(query, levels, most, places),
+    }
+}
+
+/// The differences of two lanes of a block in so many words of its folds.
+type Differences = [uint64x2_t; MOST];
+
+/// Folds whose first level has `FIRST` words, and which have so many levels.
+fn near_in<const FIRST: usize, const LEVELS: usize>(
+    query: &[u64],
+    levels: &Levels<'_>,
+    most: u32,
+    places: &mut [u32],
+) -> usize {
+    // A vector has two of the eight lanes of a block.
+    let [coarse, second, third] = levels.map(|level| level.as_chunks::<2>().0);
+    let mut found = 0;
+    for (block, words) in coarse.chunks_exact(4 * FIRST).enumerate() {
+        for pair in 0..4 {
+            // SAFETY: `RowKernel` is chosen where the processor has NEON; two words are 16 readable bytes.
+            let near = unsafe {
+                let mut differences: Differences = [vdupq_n_u64(0); MOST];
+                let mut sum = vdupq_n_u64(0);
+                for i in 0..FIRST {
+                    differences[i] = veorq_u64(vld1q_u64(words[4 * i + pair].as_ptr().cast()), vdupq_n_u64(query[i]));
+                    sum = vaddq_u64(sum, bits_of(differences[i]));
+                }
+                let mut near = at_most(sum, most);
+                if LEVELS >= 2 && near != [false; 2] {
+                    near = at_most(refine::<2>(&mut differences, second, block, pair, query), most);
+                }
+                if LEVELS >= 3 && near != [false; 2] {
+                    near = at_most(refine::<4>(&mut differences, third, block, pair, query), most);
+                }
+                near
+            };
+            for (lane, near) in near.into_iter().enumerate() {
+                // Without a branch: `found` is at most the number of rows before.
+                places[found] = (8 * block + 2 * pair + lane) as u32;
+                found += usize::from(near);
+            }
+        }
     }
     found
+}
+
+/// Which of both lanes are at most `most`.
+///
+/// # Safety
+/// The processor has NEON.
+#[inline]
+unsafe fn at_most(sum: uint64x2_t, most: u32) -> [bool; 2] {
+    // SAFETY: the caller says so.
+    unsafe { [vgetq_lane_u64::<0>(sum) <= u64::from(most), vgetq_lane_u64::<1>(sum) <= u64::from(most)] }
+}
+
+/// From the differences of folds of `N` words to those of twice as many, and how many these are in each lane.
+///
+/// # Safety
+/// The processor has NEON.
+#[inline]
+unsafe fn refine<const N: usize>(
+    differences: &mut Differences,
+    level: &[[AtomicU64; 2]],
+    block: usize,
+    pair: usize,
+    query: &[u64],
+) -> uint64x2_t {
+    let words = &level[4 * N * block..][..4 * N];
+    // SAFETY: the caller says that the processor has NEON; two words are 16 readable bytes.
+    unsafe {
+        let mut sum = vdupq_n_u64(0);
+        for i in 0..N {
+            let finer = veorq_u64(vld1q_u64(words[4 * i + pair].as_ptr().cast()), vdupq_n_u64(query[N + i]));
+            let other = veorq_u64(finer, differences[i]);
+            (differences[i], differences[N + i]) = (finer, other);
+            sum = vaddq_u64(sum, vaddq_u64(bits_of(finer), bits_of(other)));
+        }
+        sum
+    }
 }

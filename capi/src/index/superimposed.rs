@@ -1,8 +1,10 @@
 //! INDEXES: ROWS THAT CONTAIN A QUERY, AND FEATURES
 
 use super::petal_index;
+use super::search::{Options, petal_search_options};
 use crate::boundary::{self, boundary};
 use crate::status::{petal_error, petal_status};
+use petal_core::{Fold, Status};
 use std::ffi::c_void;
 
 /// Finds all rows that have every bit of a query. `length` is the number of bytes of a row. The function writes the ids
@@ -10,12 +12,14 @@ use std::ffi::c_void;
 /// becomes the number of all such rows, which may be greater than `room`. A query without bits finds all rows.
 ///
 /// An index whose parameter `store` is `columns` or `both` reads only the bits of the query. Any other reads all rows.
-/// Returns `PETAL_ERR_UNSUPPORTED` if the parameter `nesting` is `no`.
+/// `options` is nullable; its similarity has no meaning here. Returns `PETAL_ERR_UNSUPPORTED` if the parameter
+/// `nesting` is `no`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_contains_all(
     index: *const petal_index,
     query: *const c_void,
     length: usize,
+    options: *const petal_search_options,
     ids: *mut u64,
     room: usize,
     found: *mut usize,
@@ -26,18 +30,59 @@ pub unsafe extern "C" fn petal_index_contains_all(
             return Err(boundary::null("ids"));
         }
         // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `query` has `length`
-        // bytes, `ids` has room for `room`, and `found` is writable.
+        // bytes, `options` is NULL or a struct of its size, `ids` has room for `room`, and `found` is writable.
         unsafe {
-            let query = boundary::bytes(query.cast(), length, "query")?;
-            let mut count = 0;
-            petal_index::get(index)?.contains_all(query, &mut |_, id| {
+            let (options, query) = (Options::read(options)?, boundary::bytes(query.cast(), length, "query")?);
+            let (index, mut count) = (petal_index::get(index)?, 0);
+            let mut take = |_: u64, id: u64| {
                 if count < room {
                     ids.add(count).write(id);
                 }
                 count += 1;
                 true
-            })?;
+            };
+            options.search(|options| index.contains_all(query, options, &mut take))?;
             found.write(count);
+        }
+        Ok(())
+    })
+}
+
+/// Takes the number and the id of a row that a search found. Return false to end the search. The callback must not
+/// unwind (throw) through the library.
+pub type petal_index_row_callback = Option<unsafe extern "C" fn(context: *mut c_void, row: u64, id: u64) -> bool>;
+
+/// Gives the rows that `petal_index_contains_all()` finds to `each`, in the order of their numbers. The caller's thread
+/// alone calls `each`: while the search goes on, or after the search if the options ask for several threads. The
+/// function passes `context`, which may be NULL, to `each`. `found` becomes the number of rows that `each` got, and is
+/// nullable. `options` is nullable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_index_each_contains_all(
+    index: *const petal_index,
+    query: *const c_void,
+    length: usize,
+    options: *const petal_search_options,
+    each: petal_index_row_callback,
+    context: *mut c_void,
+    found: *mut u64,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [index], {
+        let each = each.ok_or_else(|| boundary::null("each"))?;
+        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `query` has `length`
+        // bytes, `options` is NULL or a struct of its size, and `found` is NULL or writable. `each` is the caller's
+        // function, called as its type says.
+        unsafe {
+            let (options, query) = (Options::read(options)?, boundary::bytes(query.cast(), length, "query")?);
+            let (index, mut count) = (petal_index::get(index)?, 0);
+            let mut take = |row: u64, id: u64| {
+                count += 1;
+                each(context, row, id)
+            };
+            options.search(|options| index.contains_all(query, options, &mut take))?;
+            if !found.is_null() {
+                found.write(count);
+            }
         }
         Ok(())
     })
@@ -105,6 +150,47 @@ pub unsafe extern "C" fn petal_index_add_feature_hash(
         unsafe {
             let row = boundary::elements_mut(row.cast::<u8>(), length, "row")?;
             petal_index::get(index)?.add_feature_hash(row, hash, bits)
+        }
+    })
+}
+
+/// Which bits of a row become one bit of a narrower row: one of `PETAL_FOLD_*`.
+pub type petal_index_fold = u32;
+
+/// Bits that lie side by side: with d bits of the row for each bit of the folded row, bit i becomes bit i / d. The
+/// folded row of some features is the row that they give at the smaller width.
+pub const PETAL_FOLD_ADJACENT: petal_index_fold = 0;
+/// Bit i becomes bit i modulo the smaller width. Most fingerprints of chemistry fold so.
+pub const PETAL_FOLD_MODULO: petal_index_fold = 1;
+
+/// Folds a row of `length` bytes to one of `width` bits. `width` has to divide the width of the index. A bit of the
+/// folded row is set if one of its bits of the row is. `folded_length` is (width + 7) / 8.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_index_fold_row(
+    index: *const petal_index,
+    row: *const c_void,
+    length: usize,
+    fold: petal_index_fold,
+    width: u64,
+    folded: *mut c_void,
+    folded_length: usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [index, folded], {
+        let way = match fold {
+            PETAL_FOLD_ADJACENT => Fold::Adjacent,
+            PETAL_FOLD_MODULO => Fold::Modulo,
+            other => {
+                let what = format_args!("fold = {other} is not a way to fold; 0 and 1 are known");
+                return Err(boundary::error(Status::UnknownValue, what));
+            }
+        };
+        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `row` has `length`
+        // bytes, and `folded` has `folded_length` bytes that nobody else uses.
+        unsafe {
+            let row = boundary::bytes(row.cast(), length, "row")?;
+            let folded = boundary::elements_mut(folded.cast::<u8>(), folded_length, "folded")?;
+            petal_index::get(index)?.fold_row(row, way, width, folded)
         }
     })
 }
