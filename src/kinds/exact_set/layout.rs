@@ -312,8 +312,9 @@ struct Passing<'a, 'b> {
     /// Keys that were gathered, and their orders.
     waiting: Places,
     waiting_orders: [u64; GROUP],
-    /// What the second level was given with its last turn.
+    /// What the second level was given with its last turn, and the places of keys that were gathered for it.
     asked: Asked,
+    asked_places: [usize; GROUP],
 }
 
 /// The places of some keys among those of the batch, in order: the number of a key's group times [`GROUP`], and the
@@ -328,7 +329,8 @@ enum Asked {
     Nothing,
     /// All keys of the group with this number.
     Group(usize),
-    Gathered(Places),
+    /// So many keys that were gathered, at least one.
+    Gathered(usize),
 }
 
 impl<'a, 'b> Passing<'a, 'b> {
@@ -347,6 +349,7 @@ impl<'a, 'b> Passing<'a, 'b> {
             waiting: Places { count: 0, places: [0; GROUP] },
             waiting_orders: [0; GROUP],
             asked: Asked::Nothing,
+            asked_places: [0; GROUP],
         }
     }
 
@@ -359,9 +362,9 @@ impl<'a, 'b> Passing<'a, 'b> {
         match core::mem::replace(&mut self.asked, next) {
             Asked::Nothing => {}
             Asked::Group(group) => self.held[group % HELD].0 &= answers,
-            Asked::Gathered(Places { count, places }) => {
-                for (i, place) in places[..count].iter().enumerate() {
-                    self.note(*place, answers >> i & 1 == 1);
+            Asked::Gathered(count) => {
+                for i in 0..count {
+                    self.note(self.asked_places[i], answers >> i & 1 == 1);
                 }
             }
         }
@@ -376,7 +379,8 @@ impl<'a, 'b> Passing<'a, 'b> {
     /// Gives the second level the keys that were gathered.
     fn ask_gathered(&mut self) {
         let (orders, count) = (self.waiting_orders, core::mem::take(&mut self.waiting.count));
-        self.step(&orders, count, Asked::Gathered(Places { count, places: self.waiting.places }));
+        self.step(&orders, count, Asked::Gathered(count));
+        self.asked_places = self.waiting.places;
     }
 
     /// Gives the caller the answers of all groups before this one.
@@ -448,7 +452,7 @@ impl Batch for Passing<'_, '_> {
         let asked = match &self.asked {
             Asked::Nothing => self.answered,
             Asked::Group(group) => *group,
-            Asked::Gathered(places) => places.places[0] / GROUP,
+            Asked::Gathered(_) => self.asked_places[0] / GROUP,
         };
         let waiting = if self.waiting.count > 0 { self.waiting.places[0] / GROUP } else { self.answered };
         self.release(asked.min(waiting));

@@ -75,6 +75,9 @@ impl Set for Filter {
     }
 }
 
+/// Builds a filter.
+type Maker<'a> = dyn Fn() -> Box<dyn Set> + 'a;
+
 /// The figures of a filter: nanoseconds a key, the least that were measured.
 struct Figures {
     build: f64,
@@ -91,7 +94,7 @@ fn compare(universe: u64, share: u64) {
         keys.sort_unstable_by_key(|key| mixed(*key));
         keys
     });
-    let makers: [(&str, &dyn Fn() -> Box<dyn Set>); 3] = [
+    let makers: [(&str, &Maker); 3] = [
         ("exact_set", &|| build(exact_set::ROW.kind, members, excluded)),
         ("clubcard", &|| Box::new(Other::build(members, excluded))),
         ("ribbon", &|| build(ribbon::ROW.kind, members, &[])),

@@ -211,6 +211,7 @@ pub struct Underway<'a> {
     count: usize,
 }
 
+#[allow(clippy::large_enum_variant, reason = "it lies on the stack while a batch is answered")]
 enum EitherTurns<'a> {
     Narrow(Turns<'a, u64>),
     Wide(Turns<'a, u128>),
