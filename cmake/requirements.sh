@@ -1,6 +1,6 @@
 #!/bin/sh
-# requirements.sh build|demo|test|interop|windows|redis|test-redis|wasm|test-wasm: checks that what this needs is here, and
-# otherwise says what is missing, with the one command that installs it.
+# requirements.sh build|demo|test|interop|windows|redis|test-redis|wasm|test-wasm: checks that what this needs is here,
+# and otherwise says what is missing, with the one command that installs it.
 #
 # `make`, `make redis` and `make wasm` never install anything. `make demo`, `make test`, `make test-interop`,
 # `make test-windows`, `make test-redis` and `make test-wasm` install what is missing with apt-get if they may: as root,

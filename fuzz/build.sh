@@ -1,6 +1,6 @@
 #!/bin/sh
-# build.sh PROFILE FOLDER TARGET...: compiles targets with coverage counters, in a profile of cargo's, and puts them into
-# a folder.
+# build.sh PROFILE FOLDER TARGET...: compiles targets with coverage counters, in a profile of cargo's, and puts them
+# into a folder.
 set -eu
 profile=$1
 folder=$2

@@ -696,8 +696,16 @@ fn propose(input: &mut Unstructured) -> Result<()> {
         _ => Goal::Memory(u64::from(u16::arbitrary(input)?)),
     };
     let capabilities = Capabilities(1 << input.int_in_range(0..=9)?);
-    let request =
-        Request { keys, goal, capabilities, is_static: bool::arbitrary(input)?, universe: 0, frequent: 0.0, strangers: 0, times: keys % 20 };
+    let request = Request {
+        keys,
+        goal,
+        capabilities,
+        is_static: bool::arbitrary(input)?,
+        universe: 0,
+        frequent: 0.0,
+        strangers: 0,
+        times: keys % 20,
+    };
     let Ok(proposals) = plan(&request) else {
         return Ok(());
     };

@@ -7,9 +7,9 @@ use crate::error::{Result, Status};
 use crate::spec::Spec;
 use std::sync::Mutex;
 
-/// Makes the payload of the records with `make`, with the memory that the records leave and `threads` threads. `frequent`
-/// is the frequent strangers, if the kind takes any. The capacity of the spec is the number of records. `steps` learns of
-/// all the work that is left.
+/// Makes the payload of the records with `make`, with the memory that the records leave and `threads` threads. The
+/// frequent strangers are given if the kind takes any. The capacity of the spec is the number of records. `steps`
+/// learns of all the work that is left.
 ///
 /// # Errors
 /// The errors of [`Row::geometry_of`] and of `make`; [`Status::Cancelled`] if `steps` says so.

@@ -74,8 +74,8 @@ fn check(filter: &Filter, members: &[u64]) {
 }
 
 /// Of 10^6 strangers that come by Zipf's law, the most frequent are known. A ribbon filter and a stacked one are given
-/// the same bits. The stacked one has at most 1.1 (1 - s) of the ribbon's false answers by its levels. The exact sum over
-/// all strangers agrees, with a deviation that follows from the weights.
+/// the same bits. The stacked one has at most 1.1 (1 - s) of the ribbon's false answers by its levels. The exact sum
+/// over all strangers agrees, with a deviation that follows from the weights.
 #[test]
 fn known_strangers_save_false_answers() {
     let (members, strangers, weights) = (keys(0, 100_000), keys(1 << 40, 1_000_000), zipf(1_000_000));

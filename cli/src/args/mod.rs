@@ -70,7 +70,7 @@ pub enum Command {
     /// The command writes the complete filter. It replaces the file that -o names in one step, and programs that have
     /// the old file open or mapped keep the old file.
     #[command(after_long_help = manual::after_help("build"))]
-    Build(Build),
+    Build(Box<Build>),
     /// Print the keys that may be in a filter, or with -v the keys that certainly are not.
     ///
     /// With --field the command still prints whole records. With -q it prints nothing, and ends at the first selected

@@ -2,9 +2,10 @@
 //!
 //! Deeds, Hentschel and Idreos, "Stacked Filters: Learning to Filter by Structure", 2020, section 4. Of n members and m
 //! frequent strangers, and levels of b1, b2, ... bits, the levels of members have n, n 2^-b2, n 2^-(b2 + b4), ... keys,
-//! and the levels of strangers m 2^-b1, m 2^-(b1 + b3), ... keys. If a share s of all lookups of absent keys asks for the
-//! frequent strangers, the share of false answers is s 2^-(b1 + b3 + ...) + (1 - s) U, where U is the rate of other keys
-//! ([`Stack::stranger_rate`]). Bits of a level are whole numbers, so all stacks are tried that can be the best one.
+//! and the levels of strangers m 2^-b1, m 2^-(b1 + b3), ... keys. Of all lookups of absent keys a share s is for
+//! frequent strangers. The share of false answers is then s 2^-(b1 + b3 + ...) + (1 - s) U, where U is the rate of
+//! other keys ([`Stack::stranger_rate`]). Bits of a level are whole numbers, so all stacks are tried that can be the
+//! best one.
 
 use super::layout::HEAD_BITS;
 use super::plan::{MAX_BITS, MAX_LEVELS, MIN_BITS, Stack, width};

@@ -3,8 +3,8 @@
 //!
 //! A row has a *number*, its place in every part. Bit i of a row is bit i % 64 of its word i / 64, and bit i % 8 of its
 //! byte i / 8. The words of a row follow each other, and rows do so without a gap. The *fold* of a row is short: word j
-//! is the exclusive or of the row's words j, j + n, j + 2n and so on, for folds of n words; [`folds`] says how it lies. The *column* of bit i has
-//! bit i of every row, in the order of numbers.
+//! is the exclusive or of the row's words j, j + n, j + 2n and so on, for n words. [`folds`] says how folds lie.
+//! The *column* of bit i has bit i of every row, in the order of numbers.
 //!
 //! Rows with numbers below [`State::arranged`] are in ascending order of their counts. Others came later.
 
