@@ -100,7 +100,8 @@ fn build_knows_frequent_strangers() {
     };
     place.file("members", keys(0, 20_000));
     place.file("log", [keys(50_000, 3000), keys(50_000, 1000)].concat());
-    place.file("weighed", (50_000..53_000).flat_map(|key| format!("  {}.5 {key}\n", key % 7).into_bytes()).collect());
+    let weighed: String = (50_000..53_000).map(|key| format!("  {}.5 {key}\n", key % 7)).collect();
+    place.file("weighed", weighed);
     for options in ["--frequent log", "--frequent log --frequent log", "--frequent weighed --weights"] {
         place.petal(&format!("build {options} --set frequent_share=0.9 --fpr 0.001 -o fewer members")).quiet();
         assert_eq!(place.petal("check --count fewer members").text(), "20000\n", "{options}");

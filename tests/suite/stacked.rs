@@ -316,23 +316,23 @@ fn forged_words_are_refused() {
             [0, rest],
             [33, rest],
             [u64::MAX, rest],
-            [first, rest | 1 << 6 * (count - 1)],
-            [first, rest ^ rest & 0x3f << 6 * count.saturating_sub(2) | u64::from(count == 1)],
-            [first, rest | 33 << 6 * (count - 1)],
-            [first, rest | 1 << 6 * count],
+            [first, rest | 1 << (6 * (count - 1))],
+            [first, rest ^ rest & 0x3f << (6 * count.saturating_sub(2)) | u64::from(count == 1)],
+            [first, rest | 33 << (6 * (count - 1))],
+            [first, rest | 1 << (6 * count)],
             [first, rest | 1 << 36],
             [first, u64::MAX],
         ] {
             let change = [(0, to_first.wrapping_sub(first)), (1, to_rest.wrapping_sub(rest))];
             assert!(!forged(&change, &[]), "{count} levels: {to_first}, {to_rest:#x} for {first}, {rest:#x}");
         }
-        for i in 1..16 {
+        for (i, word) in payload.iter().enumerate().take(16).skip(1) {
             // A level may have fewer keys, as long as it has some.
             let is_size = i >= 2 && i % 2 == 0 && i < 2 + 2 * count;
             for change in [1, 64, 1 << 20, 1 << 62, u64::MAX] {
                 assert!(is_size || !forged(&[], &[(i, change)]), "{count} levels, word {i}, {change}");
             }
-            let keys = payload[i].load(Ordering::Relaxed);
+            let keys = word.load(Ordering::Relaxed);
             assert!(!is_size || members.is_empty() || !forged(&[], &[(i, keys.wrapping_neg())]), "word {i}");
             assert!(!is_size || !forged(&[], &[(i, 1 << 62)]), "word {i}");
         }
