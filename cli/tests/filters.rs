@@ -111,8 +111,8 @@ fn build_knows_frequent_strangers() {
         assert_eq!((info["kind"].as_str(), info["offered"].as_u64()), (Some("stacked"), Some(20_000)));
     }
     place.petal_on("build --frequent - --threads 2 --memory-limit 1MiB -o piped members", &keys(50_000, 3000)).quiet();
-    place.file("wrong", b"x 7\n".to_vec());
-    place.file("none", b"0 7\n".to_vec());
+    place.file("wrong", b"x 7\n");
+    place.file("none", b"0 7\n");
     for (line, message) in [
         ("build --frequent members -o no members", "a key is a member and a frequent stranger too: "),
         ("build --kind fuse --frequent log -o no members", "--frequent: fuse takes no frequent strangers"),
