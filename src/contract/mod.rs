@@ -24,6 +24,7 @@ mod parts;
 mod row;
 mod sizes;
 mod sketch_kind;
+mod structure;
 
 pub(crate) use crate::batch::records::PIECE;
 pub use crate::batch::records::{Counted, Entry, Placed, Records, Weighted};
@@ -39,13 +40,14 @@ pub use facets::{
 pub(crate) use facets::{facets, one_by_one};
 pub use map_kind::{MapKind, VALUE_BITS};
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
-pub use row::{Handle, InBytes, Joined, Overfill, Row, Sizes, Structure, Window};
+pub use row::{InBytes, Joined, Overfill, Row, Sizes, Window};
 
 pub use others::{Knowing, Others};
 pub use pairs::{ListedValue, Pair, Presence, ValueListing};
 pub use parts::Parts;
 pub use sketch_kind::{KeyListing, Listed, Listing, SketchKind};
 pub(crate) use sketch_kind::{add_one, add_pair, listing};
+pub use structure::{Handle, Structure};
 
 use crate::batch::ring::{self, Batch, Few};
 use crate::blocks::{Measure, Probe, View};

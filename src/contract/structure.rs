@@ -1,0 +1,112 @@
+//! Which handle a kind has, and how a filter or map of it comes to be.
+
+#[cfg(doc)]
+use super::Row;
+use super::{Base, Build, Built, Entry, Kind, MapKind, Payload, SketchKind};
+use crate::error::Result;
+
+/// Which handle a kind has, and how a filter or map of the kind comes to be.
+pub enum Structure {
+    /// A filter that is made empty and takes keys one by one.
+    Filter {
+        /// A filter over a payload of this kind; refuses a geometry that the kind cannot have.
+        open: fn(Base) -> Result<Box<dyn Kind>>,
+    },
+    /// A filter that is built from all of its keys.
+    StaticFilter {
+        /// Puts the kind over a base, as [`Structure::Filter`] does.
+        open: fn(Base) -> Result<Box<dyn Kind>>,
+        /// Makes the payload.
+        build: fn(&mut Build<u64>) -> Result<Built>,
+        /// A bijection that hashes pass before they are sorted, for kinds whose work is divided by the high bits. The
+        /// high bits of hashes from elsewhere may be weak. The records of a build are its results. In kinds that take
+        /// excluded keys two hashes have one record ([`Row::excludes`]).
+        order: fn(u64) -> u64,
+    },
+    /// A map that is made empty and takes keys with their values one by one.
+    Map {
+        /// A map over a payload of this kind; refuses a geometry that the kind cannot have.
+        open: fn(Base) -> Result<Box<dyn MapKind>>,
+    },
+    /// A map that is built from all of its keys and their values.
+    StaticMap {
+        /// Puts the kind over a base, as [`Structure::Map`] does.
+        open: fn(Base) -> Result<Box<dyn MapKind>>,
+        /// Makes the payload.
+        build: fn(&mut Build<Entry>) -> Result<Built>,
+    },
+    /// A sketch, which is made empty and takes numbers one by one.
+    Sketch {
+        /// A sketch over a payload of this kind; refuses a geometry that the kind cannot have.
+        open: fn(Base) -> Result<Box<dyn SketchKind>>,
+    },
+    /// The only kind of its handle. The handle's calls are those of the kind's own type.
+    Own {
+        /// The handle.
+        handle: Handle,
+        /// The kind over a payload, for whoever needs only what all payloads have; refuses a geometry that the kind
+        /// cannot have.
+        open: fn(Base) -> Result<Box<dyn Payload>>,
+    },
+}
+
+/// The handles that kinds have: what callers call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handle {
+    /// A [`Filter`](crate::Filter).
+    Filter,
+    /// A [`Map`](crate::Map).
+    Map,
+    /// A [`Sketch`](crate::Sketch).
+    Sketch,
+    /// A [`Router`](crate::Router).
+    Router,
+    /// An [`Aggregate`](crate::Aggregate).
+    Aggregate,
+    /// A [`Digest`](crate::Digest).
+    Digest,
+    /// An [`Index`](crate::Index).
+    Index,
+}
+
+impl Handle {
+    /// The singular word for this handle.
+    pub fn name(self) -> &'static str {
+        match self {
+            Handle::Filter => "filter",
+            Handle::Map => "map",
+            Handle::Sketch => "sketch",
+            Handle::Router => "router",
+            Handle::Aggregate => "aggregate",
+            Handle::Digest => "digest",
+            Handle::Index => "index",
+        }
+    }
+
+    /// The plural word for this handle.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Handle::Filter => "filters",
+            Handle::Map => "maps",
+            Handle::Sketch => "sketches",
+            Handle::Router => "routers",
+            Handle::Aggregate => "aggregates",
+            Handle::Digest => "digests",
+            Handle::Index => "indexes",
+        }
+    }
+
+    /// The word for the handle of the kind with this number, by the number's range. The kind may be one of a later
+    /// version, so that an older library can say what it met.
+    pub fn of_number(kind: u32) -> &'static str {
+        match kind {
+            0..256 => "filter or map",
+            256..512 => "sketch",
+            768..1024 => "router",
+            1024..1280 => "aggregate",
+            1280..1536 => "digest",
+            1536..1792 => "index",
+            _ => "handle of its own",
+        }
+    }
+}
