@@ -216,15 +216,16 @@ static void test_images(const petal_index *index) {
   CHECK_OK(petal_index_open_in_buffer(image, size, NULL, &opened, NULL));
   CHECK_STATUS(petal_index_clear(opened, NULL), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
   petal_index_free(opened);
-  CHECK_OK(petal_index_save(index, "index.petal", NULL));
+  const char *path = check_path("index.petal");
+  CHECK_OK(petal_index_save(index, path, NULL));
   petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
   options.mode = PETAL_OPEN_WRITE;
-  CHECK_OK(petal_index_open("index.petal", &options, &opened, NULL));
+  CHECK_OK(petal_index_open(path, &options, &opened, NULL));
   CHECK_OK(petal_index_remove(opened, 10, NULL, NULL));
   CHECK_OK(petal_index_sync(opened, NULL));
   CHECK_OK(petal_index_vouch(opened, NULL));
   petal_index_free(opened);
-  int file = open("index.petal", O_RDONLY);
+  int file = open(path, O_RDONLY);
   CHECK_OK(petal_index_open_descriptor(file, 0, NULL, &opened, NULL));
   petal_description description = PETAL_DESCRIPTION_INIT;
   CHECK_OK(petal_index_describe(opened, &description, NULL));
@@ -232,7 +233,7 @@ static void test_images(const petal_index *index) {
   CHECK_OK(petal_index_verify(opened, NULL));
   petal_index_free(opened);
   close(file);
-  remove("index.petal");
+  remove(path);
   free(image);
   free(again);
 }

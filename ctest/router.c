@@ -239,7 +239,7 @@ static void images(void) {
   CHECK_STATUS(petal_router_load(image, size - 1, NULL, &other, NULL), PETAL_ERR_TRUNCATED);
   ((unsigned char *)image)[400] ^= 1;
   CHECK_STATUS(petal_router_load(image, size, NULL, &other, NULL), PETAL_ERR_CORRUPT);
-  const char *path = "router.petal";
+  const char *path = check_path("router.petal");
   CHECK_OK(petal_router_save(nodes[1], path, NULL));
   CHECK_OK(petal_router_open(path, NULL, &other, NULL));
   CHECK_STATUS(petal_router_insert_u64(other, 8), PETAL_ERR_UNSUPPORTED_BY_HANDLE);

@@ -200,7 +200,7 @@ static void images(void) {
   CHECK_EQUAL(list(other, listed, 30, &is_complete), 11);
   CHECK_OK(petal_sketch_vouch(other, NULL));
   petal_sketch_free(other);
-  const char *path = "sketch.petal";
+  const char *path = check_path("sketch.petal");
   CHECK_OK(petal_sketch_save(sketch, path, NULL));
   CHECK_OK(petal_sketch_open(path, NULL, &other, NULL));
   CHECK_EQUAL(list(other, listed, 30, &is_complete), 10);

@@ -46,7 +46,7 @@ pub struct petal_plan_request {
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_plan_request {
-    const FIRST_SIZE: usize = 64;
+    const FIRST_SIZE: usize = 80;
 }
 
 /// The size of a proposal's reason, with its final NUL.
