@@ -147,10 +147,14 @@ func newVerdict(t *testing.T, path string, seen map[string]bool, random *rand.Ra
 	file, err := os.Create(filepath.Join(t.TempDir(), "image"))
 	check(t, err)
 	v := &verdictOfBoth{file: file, handle: handleOf(path), random: random, share: 1}
-	if kind, _, _ := strings.Cut(filepath.Base(path), "-"); seen[kind] || testing.Short() {
+	kind, _, _ := strings.Cut(filepath.Base(path), "-")
+	if v.handle == HandleIndex {
+		kind = "index"
+	}
+	if seen[kind] || testing.Short() {
 		v.share = 40
 	} else {
-		seen[kind] = strings.Contains(path, "xxh3") || strings.Contains(path, "identity")
+		seen[kind] = strings.Contains(path, "xxh3") || strings.Contains(path, "identity") || v.handle == HandleIndex
 	}
 	if strings.Contains(path, "siphash13") {
 		v.key = goldenKey
@@ -166,6 +170,8 @@ func handleOf(path string) Handle {
 		return HandleMap
 	case "sketches":
 		return HandleSketch
+	case "indexes":
+		return HandleIndex
 	}
 	return HandleFilter
 }
@@ -191,6 +197,10 @@ func (v *verdictOfBoth) copied(image []byte) opened {
 		ours, err := LoadMap(image, &OpenOptions{Key: v.key})
 		views, refusal := view.LoadMap(image, &view.Options{Key: v.key})
 		return opened{err, refusal, func() string { return differentValues(ours, views) }, ours.Close}
+	case HandleIndex:
+		ours, err := LoadIndex(image, &OpenOptions{Key: v.key})
+		views, refusal := view.LoadIndex(image, &view.Options{Key: v.key})
+		return opened{err, refusal, func() string { return differentSearches(ours, views, 2) }, ours.Close}
 	}
 	ours, err := Load(image, &OpenOptions{Key: v.key})
 	views, refusal := view.Load(image, &view.Options{Key: v.key})
@@ -207,6 +217,10 @@ func (v *verdictOfBoth) mapped(image []byte) opened {
 		ours, err := OpenMapAt(v.file, 0, &OpenOptions{Key: v.key})
 		views, refusal := view.WrapMap(image, &view.Options{Key: v.key})
 		return opened{err, refusal, func() string { return differentValues(ours, views) }, ours.Close}
+	case HandleIndex:
+		ours, err := OpenIndexAt(v.file, 0, &OpenOptions{Key: v.key})
+		views, refusal := view.WrapIndex(image, &view.Options{Key: v.key})
+		return opened{err, refusal, func() string { return differentSearches(ours, views, 2) }, ours.Close}
 	}
 	ours, err := OpenAt(v.file, 0, &OpenOptions{Key: v.key})
 	views, refusal := view.Wrap(image, &view.Options{Key: v.key})
@@ -329,13 +343,14 @@ func sameListed(listed []Listed, views []view.Listed) bool {
 	return slices.EqualFunc(listed, views, func(a Listed, b view.Listed) bool { return a == Listed(b) })
 }
 
-// goldenPaths are the golden images of filters, maps and sketches; none outside the repository.
+// goldenPaths are the golden images of filters, maps, sketches and indexes; none outside the repository.
 func goldenPaths(t *testing.T) (paths []string) {
 	t.Helper()
 	folder := goldenfiles.Folder(t)
 	for _, sub := range []string{"", "maps", "sketches", "digests"} {
 		paths = append(paths, must(filepath.Glob(filepath.Join(folder, sub, "*.petal")))...)
 	}
+	paths = append(paths, must(filepath.Glob(filepath.Join(folder, "indexes", "*")))...)
 	if len(paths) == 0 {
 		t.Skip("tests/golden is not here")
 	}
@@ -518,6 +533,9 @@ func TestOptionalFeaturesAreNotKeptUp(t *testing.T) {
 		case HandleMap:
 			// Package view cannot write maps.
 			writers = append(writers, must(LoadMap(later, options)))
+		case HandleIndex:
+			// Package view does not write indexes.
+			writers = append(writers, must(LoadIndex(later, options)), must(OpenIndex(file, options)))
 		case HandleSketch:
 			views := &view.Options{Key: options.Key}
 			mapped := must(view.OpenSketch(file, views))

@@ -26,7 +26,8 @@ import (
 // which they came.
 //
 // Methods that only read the index may run in many goroutines at once. [Index.Close] and methods that change the index
-// need it to themselves. Indexes are experimental: methods may still change. Pure Go does not read them.
+// need it to themselves. Indexes are experimental: methods may still change. Package view reads their images
+// without cgo.
 type Index struct {
 	owner *held[*C.petal_index]
 }

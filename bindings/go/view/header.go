@@ -33,7 +33,7 @@ const (
 	Digest    = image.Digest
 )
 
-// Kind is a kind of filter, map or sketch.
+// Kind is a kind of filter, map, sketch or index.
 type Kind = image.Kind
 
 // The kinds that this package reads.
@@ -60,6 +60,7 @@ const (
 	IBLT            = image.IBLT
 	Riblt           = image.Riblt
 	Pinsketch       = image.Pinsketch
+	IndexKind       = image.Index
 )
 
 // Header is what an image says about itself.
@@ -72,7 +73,7 @@ type Header struct {
 	// Identifier is the seed (XXH3, XXH64), the identifier of the secret key (SipHash13), the maker's tag (External) or
 	// the bits of a digest (Digest).
 	Identifier uint64
-	// Capacity is the number of distinct keys that the filter was sized for; 0 is unknown.
+	// Capacity is the number of distinct keys that the filter was sized for, or of rows of an index; 0 is unknown.
 	Capacity uint64
 	// FalsePositiveRate is the rate expected at capacity; 0 if exact bits were asked for.
 	FalsePositiveRate float64

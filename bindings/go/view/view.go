@@ -3,8 +3,8 @@
 //
 // The kinds of filter are bloom, split_block, blocked, fuse, ribbon, golomb, counting, scalable, hash_compaction,
 // signatures, exact_bits, cuckoo, quotient, vector_quotient and d_left. The kinds of map are bloomier, retrieval,
-// approximator and mutable_bloomier ([Map]). The kinds of sketch are iblt, riblt and pinsketch ([Sketch]). The error
-// for another kind names that kind.
+// approximator and mutable_bloomier ([Map]). The kinds of sketch are iblt, riblt and pinsketch ([Sketch]). The kind
+// index has rows of bits that are searched ([Index]). The error for another kind names that kind.
 //
 // [Open] opens a filter in place over a mapped file, and [Wrap] over a slice. [Load] and [Read] copy a filter into
 // memory of its own; a copy of bloom, split_block, blocked or counting takes insertions too. A copy of a sketch takes

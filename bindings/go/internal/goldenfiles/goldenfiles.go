@@ -13,8 +13,8 @@ import (
 )
 
 // Folder unpacks all golden images into a temporary folder of the test, and returns its name. Images of maps, of
-// sketches and of filters of digests go into the subfolders maps, sketches and digests. The folder is empty if the
-// module is not in its repository.
+// sketches, of filters of digests and of indexes go into the subfolders maps, sketches, digests and indexes. The folder
+// is empty if the module is not in its repository.
 func Folder(t testing.TB) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -39,6 +39,13 @@ func Folder(t testing.TB) string {
 	}
 	digests := os.DirFS(filepath.Join(root, "tests", "golden", "digests"))
 	if err := os.CopyFS(filepath.Join(folder, "digests"), digests); err != nil {
+		t.Fatal(err)
+	}
+	indexes := filepath.Join(folder, "indexes")
+	if err := os.MkdirAll(indexes, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := unpack(filepath.Join(root, "tests", "golden", "own", "index.tar"), indexes); err != nil {
 		t.Fatal(err)
 	}
 	return folder

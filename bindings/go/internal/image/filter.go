@@ -23,7 +23,7 @@ type Options struct {
 	Key [16]byte
 }
 
-// Filter is an opened filter, map or sketch. The zero value is closed.
+// Filter is an opened filter, map, sketch or index. The zero value is closed.
 type Filter struct {
 	// The fields that a lookup needs come first, side by side.
 	row     *kindRow
@@ -215,16 +215,19 @@ func (f *Filter) String() string {
 	}
 	h := &f.header
 	keys, capacity := "keys", " of %d"
-	isSketch := f.row.handle() == ASketch
-	if isSketch {
+	isFilter := f.row.handle() != ASketch && f.row.handle() != AnIndex
+	switch f.row.handle() {
+	case ASketch:
 		keys, capacity = "numbers", ", for %d differences"
+	case AnIndex:
+		keys = "rows"
 	}
 	line := fmt.Sprintf("%v, %d %s", h.Kind, h.Offered, keys)
 	if h.Capacity != 0 {
 		line += fmt.Sprintf(capacity, h.Capacity)
 	}
 	line += fmt.Sprintf(", %d bytes", len(f.image))
-	if h.FalsePositiveRate != 0 && !isSketch {
+	if h.FalsePositiveRate != 0 && isFilter {
 		line += fmt.Sprintf(", false-positive rate %.4g at capacity", h.FalsePositiveRate)
 	}
 	if h.Dirty {

@@ -2,7 +2,7 @@ package image
 
 import "fmt"
 
-// Kind is a kind of filter, map or sketch.
+// Kind is a kind of filter, map, sketch or index.
 type Kind uint32
 
 // The kinds that this package reads.
@@ -31,6 +31,7 @@ const (
 	IBLT            Kind = 256
 	Riblt           Kind = 257
 	Pinsketch       Kind = 258
+	Index           Kind = 1536
 )
 
 // kinds has a row for each kind, at its number.
@@ -59,6 +60,7 @@ var kinds = [...]*kindRow{
 	IBLT:            &ibltRow,
 	Riblt:           &ribltRow,
 	Pinsketch:       &pinsketchRow,
+	Index:           &indexRow,
 }
 
 // A choice is a header word with a number below a bound.
@@ -81,10 +83,10 @@ type kindRow struct {
 	state func(s *shape, payload []byte) bool
 	// check says whether a payload is valid beyond its checksums; nil if every payload is valid.
 	check func(s *shape, payload []byte) bool
-	// contains looks up a hash; nil for maps and sketches.
+	// contains looks up a hash; nil for maps, sketches and indexes.
 	contains func(s *shape, payload []byte, hash uint64) bool
 	// value returns the value of a key of a map, and whether it is there; possible is false if the directory is forged.
-	// nil for filters and sketches.
+	// nil for all but maps.
 	value func(s *shape, payload []byte, id identity) (value uint64, found, possible bool)
 	// insert inserts a hash; nil if this package does not insert into the kind.
 	insert func(s *shape, payload []byte, hash uint64) (isNew bool)
@@ -115,9 +117,10 @@ const (
 	AFilter Handle = iota
 	AMap
 	ASketch
+	AnIndex
 )
 
-func (h Handle) String() string { return [...]string{"filter", "map", "sketch"}[h] }
+func (h Handle) String() string { return [...]string{"filter", "map", "sketch", "index"}[h] }
 
 // handle returns the handle of the kind's images.
 func (r *kindRow) handle() Handle {
@@ -126,6 +129,8 @@ func (r *kindRow) handle() Handle {
 		return AMap
 	case r.list != nil:
 		return ASketch
+	case r == &indexRow:
+		return AnIndex
 	}
 	return AFilter
 }
@@ -177,6 +182,7 @@ type shape struct {
 	buckets     bucketShape  // signatures
 	levels      []chainLevel // scalable
 	parts       *exactParts  // exact_set of several parts
+	index       *indexShape  // index
 }
 
 // wholeBytes returns how many bytes hold this number of bits.
