@@ -161,7 +161,8 @@ fn check_golden(filter: &Filter, row: &Row, name: &str, bytes: &[u8]) {
     // Which keys a kind may lose its specification says, with the bytes.
     let may_lose = filter.capabilities().contains(Capabilities::MAY_LOSE_KEYS);
     for i in 0..GOLDEN_KEYS {
-        let found = filter.contains_hash(golden_hash(hasher, i));
+        // The hash of a key has no prefix, of which a filter in partitions needs the hash.
+        let found = hasher.takes_whole() || filter.contains_hash(golden_hash(hasher, i));
         assert!(found || may_lose, "{name} lost key {i}");
         assert!(filter.contains(golden_key(i).as_bytes()) || may_lose);
     }
