@@ -198,3 +198,55 @@ func TestViewRefusesSearches(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Many rows, of which columns are joined chunk by chunk, and a file to which rows come while package view has it open.
+func TestViewOfManyRows(t *testing.T) {
+	const rows = 70_000
+	random := rand.New(rand.NewPCG(21, 22))
+	for _, store := range []string{"rows", "columns", "both"} {
+		b := must(NewIndexBuilder(Spec{Kind: "index", Capacity: rows + 200, Hash: SipHash13, Key: [16]byte{1},
+			Parameters: map[string]string{"width": "64", "store": store}}))
+		for i := range uint64(rows) {
+			check(t, b.Add(i/2, indexBytes(random.Uint64()&random.Uint64())))
+		}
+		made := must(b.Finish())
+		path := filepath.Join(t.TempDir(), "rows")
+		check(t, made.Save(path))
+		check(t, made.Close())
+		check(t, b.Close())
+		x := must(OpenIndex(path, &OpenOptions{Mode: OpenWrite}))
+		v := must(view.OpenIndex(path, nil))
+		for round := range uint64(100) {
+			must(x.Add(rows+round, indexBytes(random.Uint64())))
+			must(x.RemoveRow(random.Uint64N(rows)))
+			if v.Rows() != rows+round+1 || v.Count() != rows {
+				t.Fatalf("%s: %d of %d rows after %d were added", store, v.Count(), v.Rows(), round+1)
+			}
+			query := indexBytes(random.Uint64() & random.Uint64() & random.Uint64())
+			if round > 90 {
+				// Few bits, which many rows have.
+				query = indexBytes(1 << random.IntN(64))
+			}
+			if ours, views := must(x.ContainsAll(query, nil)), must(v.ContainsAll(query)); !slices.Equal(ours, views) {
+				t.Fatalf("%s: %x is in %d rows, and in %d of view", store, query, len(ours), len(views))
+			}
+			if store == "columns" {
+				continue
+			}
+			if ours, views := must(x.AtLeast(query, 0.4, nil)), must(v.AtLeast(query, 0.4, nil)); !sameHits(ours, views) {
+				t.Fatalf("%s: %d rows are near %x, and %d of view", store, len(ours), query, len(views))
+			}
+			k := random.IntN(300)
+			if ours, views := must(x.Top(query, k, nil)), must(v.Top(query, k, nil)); !sameHits(ours, views) {
+				t.Fatalf("%s: the best %d for %x are %v, and %v of view", store, k, query, ours, views)
+			}
+		}
+		wants(t, v.Verify(), view.ErrDirty)
+		check(t, x.Close())
+		check(t, v.Verify())
+		check(t, v.Close())
+		if _, err := view.OpenIndex(path, &view.Options{Key: [16]byte{2}}); !errors.Is(err, view.ErrKeyMismatch) {
+			t.Error(err)
+		}
+	}
+}

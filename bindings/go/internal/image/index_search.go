@@ -365,8 +365,12 @@ func (q *query) containedByRows(take func(row uint64)) {
 	}
 }
 
-// chunkWords is how many words of the columns are joined at once.
-const chunkWords = 512
+const (
+	// chunkWords is how many words of the columns are joined at once.
+	chunkWords = 512
+	// chunkFew is how many words of a chunk are so few that they are read one by one.
+	chunkFew = 32
+)
 
 // containedByColumns joins the columns of the query's bits. Columns with few bits in their first line come first, so
 // that most chunks are empty soon.
@@ -388,6 +392,7 @@ func (q *query) containedByColumns(take func(row uint64)) {
 	}
 	sorted.SortFunc(columns, func(a, b column) int { return cmp.Compare(a.sample, b.sample) })
 	var room [chunkWords]uint64
+	var places [chunkFew]int
 	end := (rows + 63) / 64
 	for first := uint64(0); first < end; first += chunkWords {
 		joined := room[:min(end-first, chunkWords)]
@@ -397,14 +402,37 @@ func (q *query) containedByColumns(take func(row uint64)) {
 		if last := 64 * (first + uint64(len(joined))); last > rows {
 			joined[len(joined)-1] &= ^uint64(0) >> (last - rows)
 		}
+		// As soon as few words have a bit left, only these words of the other columns are read.
+		few, isFew := places[:0], false
 		for _, c := range columns {
-			bytes, left := c.bytes[8*first:], uint64(0)
+			bytes := c.bytes[8*first:]
+			if isFew {
+				kept := few[:0]
+				for _, i := range few {
+					if joined[i] &= binary.LittleEndian.Uint64(bytes[8*i:]); joined[i] != 0 {
+						kept = append(kept, i)
+					}
+				}
+				if few = kept; len(few) == 0 {
+					break
+				}
+				continue
+			}
+			left := 0
 			for i := range joined {
-				joined[i] &= binary.LittleEndian.Uint64(bytes[8*i:])
-				left |= joined[i]
+				if joined[i] &= binary.LittleEndian.Uint64(bytes[8*i:]); joined[i] != 0 {
+					left++
+				}
 			}
 			if left == 0 {
 				break
+			}
+			if isFew = left <= chunkFew; isFew {
+				for i := range joined {
+					if joined[i] != 0 {
+						few = append(few, i)
+					}
+				}
 			}
 		}
 		for i, word := range joined {
