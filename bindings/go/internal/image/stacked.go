@@ -43,79 +43,104 @@ func (s *shape) columns(level int) uint64 {
 	return s.derivation >> (levelField * (level - 1)) & lowBits(levelField)
 }
 
-// stackedLevels calls visit for each level of a payload with its shape and its part of the payload, until visit returns
-// false. Without keys a level has no shards. possible is false if the head does not fit the geometry.
-func (s *shape) stackedLevels(payload []byte, visit func(level int, of *shape, payload []byte) bool) (possible bool) {
-	word := func(i int) uint64 { return binary.LittleEndian.Uint64(payload[8*i:]) }
-	begin, end, most := uint64(stackedHeadBytes), uint64(8*stackedHeadBytes), [2]uint64{1<<64 - 1, word(0)}
-	if word(1) != 0 {
-		return false
-	}
-	for level := range mostStacked {
-		keys, bits, columns := word(2+2*level), word(3+2*level), s.columns(level)
+// stackedWalk goes through the levels of a payload. After each next that returned true, level, of and part are the
+// number of a level, its shape and its part of the payload. Without keys a level has no shards.
+type stackedWalk struct {
+	level int
+	of    shape
+	part  []byte
+	// possible is whether the heads that were read fit the geometry.
+	possible bool
+
+	payload    []byte
+	begin, end uint64
+	most       [2]uint64
+}
+
+func (s *shape) stackedWalk(payload []byte) stackedWalk {
+	w := stackedWalk{level: -1, payload: payload, begin: stackedHeadBytes, end: 8 * stackedHeadBytes}
+	w.most = [2]uint64{1<<64 - 1, w.word(0)}
+	w.possible = w.word(1) == 0
+	return w
+}
+
+func (w *stackedWalk) word(i int) uint64 { return binary.LittleEndian.Uint64(w.payload[8*i:]) }
+
+// next goes to the next level. It returns false after the last one, and where a head does not fit.
+func (w *stackedWalk) next(s *shape) bool {
+	for w.possible && w.level+1 < mostStacked {
+		w.level++
+		keys, bits, columns := w.word(2+2*w.level), w.word(3+2*w.level), s.columns(w.level)
 		if columns == 0 {
-			if keys|bits != 0 {
-				return false
-			}
+			w.possible = keys|bits == 0
 			continue
 		}
-		if bits > s.bits || bits%8 != 0 || keys > most[level%2] || begin*8+bits > s.bits ||
-			keys == 0 && (level > 0 || s.columns(1) != 0 || word(0) != 0) {
+		if bits > s.bits || bits%8 != 0 || keys > w.most[w.level%2] || w.begin*8+bits > s.bits ||
+			keys == 0 && (w.level > 0 || s.columns(1) != 0 || w.word(0) != 0) {
+			w.possible = false
 			return false
 		}
-		most[level%2] = keys
+		w.most[w.level%2] = keys
 		width := ribbonWidths[0].width
 		if columns <= mostWideColumns {
 			width = ribbonWidths[1].width
 		}
-		of := shape{bits: bits}
-		if _, possible := of.setRibbon(&Header{Bits: bits}, columns, width, keys); !possible {
+		w.of = shape{bits: bits}
+		if _, w.possible = w.of.setRibbon(&Header{Bits: bits}, columns, width, keys); !w.possible {
 			return false
 		}
-		end = begin*8 + bits
+		w.end = w.begin*8 + bits
 		bytes := (bits + 63) / 64 * 8
-		if s.columns(level+1) == 0 {
-			bytes = uint64(len(payload)) - begin
+		if s.columns(w.level+1) == 0 {
+			bytes = uint64(len(w.payload)) - w.begin
 		}
-		if visit != nil && !visit(level, &of, payload[begin:begin+bytes]) {
-			return true
-		}
-		begin += bytes
+		w.part = w.payload[w.begin : w.begin+bytes]
+		w.begin += bytes
+		return true
 	}
-	return end == s.bits
+	w.possible = w.possible && w.end == s.bits
+	return false
 }
 
-func (s *shape) stackedState(payload []byte) bool { return s.stackedLevels(payload, nil) }
+func (s *shape) stackedState(payload []byte) bool {
+	w := s.stackedWalk(payload)
+	for w.next(s) {
+	}
+	return w.possible
+}
 
 func (s *shape) stackedCheck(payload []byte) bool {
-	valid := true
-	possible := s.stackedLevels(payload, func(_ int, of *shape, payload []byte) bool {
-		valid = of.ribbon.shards == 0 || of.ribbonCheck(payload)
-		return valid
-	})
-	return possible && valid
+	w := s.stackedWalk(payload)
+	for w.next(s) {
+		if w.of.ribbon.shards > 0 && !w.of.ribbonCheck(w.part) {
+			return false
+		}
+	}
+	return w.possible
 }
 
 func (s *shape) stackedContains(payload []byte, hash uint64) bool {
 	x, found := orderOf(hash), false
-	possible := s.stackedLevels(payload, func(level int, of *shape, payload []byte) bool {
+	w := s.stackedWalk(payload)
+	for w.next(s) {
 		z := (&shard{}).scatter(x)
-		if level > 0 {
-			z = mix(x + golden*uint64(level))
+		if w.level > 0 {
+			z = mix(x + golden*uint64(w.level))
 		}
 		passes := false
-		if of.ribbon.shards > 0 {
-			together, _, there := of.ribbonColumns(payload, x, z)
+		if w.of.ribbon.shards > 0 {
+			together, _, there := w.of.ribbonColumns(w.part, x, z)
 			// With a forged directory a key is found, because nothing is certain.
 			if !there {
-				found = true
-				return false
+				return true
 			}
-			passes = together == fingerprint(z)&lowBits(uint(of.ribbon.columns))
+			passes = together == fingerprint(z)&lowBits(uint(w.of.ribbon.columns))
 		}
 		// The answer is that of the first level that the key does not pass, or of the last level.
-		found = (level%2 == 0) == passes
-		return passes
-	})
-	return !possible || found
+		found = (w.level%2 == 0) == passes
+		if !passes {
+			return found
+		}
+	}
+	return !w.possible || found
 }
