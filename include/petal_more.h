@@ -168,9 +168,9 @@ petal_status petal_builder_exclude_batch(petal_builder *builder,
 
 /**
  * Makes the builder bring a filter up to date. The next filter that the builder makes is `old`, followed by what
- * changes of its answers. Give the builder the whole universe of the new filter, as for one that is made anew: members
- * and excluded keys. The builder copies `old`, which may be an image in place. The delta of both filters (petal_wire.h)
- * is then as small as the change.
+ * changes of its answers. Give the builder the whole universe of the new filter, members and excluded keys, as for a
+ * filter that is made anew. The builder copies `old`, which may be an image in place. The delta of both filters
+ * (petal_wire.h) is then as small as the change.
  *
  * Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot do this, and `PETAL_ERR_INCOMPATIBLE` if `old` has another kind,
  * hash function, seed or `partition_prefix_bytes` than the builder's spec says. Finishing returns `PETAL_ERR_FULL` if
