@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 log=$work/log
 CC=${CC:-cc}
 CXX=${CXX:-c++}
-limit=9100000 # bytes of libpetal.a: a guard against what slips in, not an aim
+limit=9700000 # bytes of libpetal.a: a guard against what slips in, not an aim
 passed=0
 failed=0
 
@@ -364,7 +364,7 @@ check "a library of blocked alone builds" by_choice one blocked all
 check "the symbols are the same" same_symbols
 check "a program with it has at most 715,000 bytes, where 700,000 are the aim" at_most 715000 one
 check "a program with all kinds is linked" link_with all "$work/build/lib/libpetal.a"
-check "that program stays below 3,700,000 bytes, which is a guard and not an aim" at_most 3700000 all
+check "that program stays below 3,950,000 bytes, which is a guard and not an aim" at_most 3950000 all
 
 # --- Two archives made by Rust in one program ------------------------------------------------------------------------
 
