@@ -11,7 +11,7 @@ only=${2-}
 reader=${READER:-blocked,split_block,fuse,ribbon,golomb}
 filters="bloom split_block blocked fuse counting scalable ribbon golomb hash_compaction signatures exact_bits cuckoo
     quotient vector_quotient spectral d_left variable_increment layered removed_set taffy aleph age_partitioned stable
-    rotating exact_set"
+    rotating exact_set stacked"
 maps="bloomier retrieval approximator mutable_bloomier"
 
 # features NAME...: the features of the core with these names.

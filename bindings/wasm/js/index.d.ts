@@ -143,8 +143,13 @@ export interface PlanRequest {
   isStatic?: boolean;
   /** The filter is changed where its image lies. */
   inPlace?: boolean;
+  /** All keys that are asked for, members and others; or, if keys are integers, the bound below which all are. */
   universe?: number | bigint;
   times?: number | bigint;
+  /** The share, from 0 to 1, of all lookups of absent keys that asks for keys which a builder is given. */
+  frequent?: number;
+  /** How many such keys there are; as many as `keys` if you leave it out. */
+  strangers?: number | bigint;
 }
 
 export type Proposal =

@@ -492,7 +492,8 @@ export class MapBuilder extends Held {
 }
 
 const SPEC = ["kind", "capacity", "falsePositiveRate", "bits", "hashes", "hash", "seed", "key", "parameters"];
-const REQUEST = ["keys", "falsePositiveRate", "memory", "capabilities", "isStatic", "inPlace", "universe", "times"];
+const REQUEST = ["keys", "falsePositiveRate", "memory", "capabilities", "isStatic", "inPlace", "universe", "times",
+  "frequent", "strangers"];
 
 /** A module that was loaded. All filters of a module share its memory. */
 export class Petal {
@@ -586,6 +587,7 @@ export class Petal {
     const count = engine.call(
       "petal_plan", whole(keys, "keys"), real(falsePositiveRate ?? 0.01, "falsePositiveRate"), bytes, set,
       Number(isStatic), Number(inPlace), whole(request.universe ?? 0, "universe"), whole(request.times ?? 0, "times"),
+      real(request.frequent ?? 0, "frequent"), whole(request.strangers ?? 0, "strangers"),
     );
     const recommended = Number(engine.answers[0]);
     const proposals = Array.from({ length: count }, (_, i) => this.#proposal(i));

@@ -14,13 +14,13 @@ pub enum Held {
     Map(Map),
     /// A spec that is filled in.
     #[cfg(feature = "making")]
-    Spec(Spec),
+    Spec(Box<Spec>),
     /// A builder of a filter.
     #[cfg(feature = "making")]
-    Builder(Builder),
+    Builder(Box<Builder>),
     /// A builder of a map.
     #[cfg(feature = "making")]
-    MapBuilder(MapBuilder),
+    MapBuilder(Box<MapBuilder>),
 }
 
 /// All that is held. A place that was given back is the next one's.

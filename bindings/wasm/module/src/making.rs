@@ -12,7 +12,7 @@ use petal::{
 /// A spec with every default.
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_spec() -> i32 {
-    run(|| hold(Held::Spec(Spec::default())))
+    run(|| hold(Held::Spec(Box::default())))
 }
 
 /// Uses a spec.
@@ -149,8 +149,8 @@ pub extern "C" fn petal_builder(handle: u32, is_map: bool) -> i32 {
         Held::Spec(spec) => {
             let options = BuilderOptions::default();
             hold(match is_map {
-                true => Held::MapBuilder(MapBuilder::new(&spec, options)?),
-                false => Held::Builder(Builder::new(&spec, options)?),
+                true => Held::MapBuilder(Box::new(MapBuilder::new(&spec, options)?)),
+                false => Held::Builder(Box::new(Builder::new(&spec, options)?)),
             })
         }
         other => Err(not_for(&other, "be built")),

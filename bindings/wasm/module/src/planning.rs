@@ -21,11 +21,13 @@ pub extern "C" fn petal_plan(
     in_place: bool,
     universe: u64,
     times: u64,
+    frequent: f64,
+    strangers: u64,
 ) -> i32 {
     run(|| {
         let goal = if memory == 0 { Goal::FalsePositiveRate(rate) } else { Goal::Memory(memory) };
         let capabilities = Capabilities(capabilities);
-        let request = Request { keys, goal, capabilities, is_static, universe, times };
+        let request = Request { keys, goal, capabilities, is_static, universe, times, frequent, strangers };
         let mut proposals = plan(&request)?;
         if in_place {
             keep_in_place(&mut proposals);
