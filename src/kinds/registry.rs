@@ -30,12 +30,14 @@ impl LeftOut {
 
 /// A row as this build has it.
 #[cfg(not(petal_reads_only))]
+#[allow(unused_macros, reason = "a build may have no kinds")]
 macro_rules! present {
     ($row:expr) => {
         $row
     };
 }
 #[cfg(petal_reads_only)]
+#[allow(unused_macros, reason = "a build may have no kinds")]
 macro_rules! present {
     ($row:expr) => {
         $row.for_readers()

@@ -33,8 +33,8 @@ pub fn paired(hash: u64) -> u64 {
 
 /// The record of a member with this hash. With [`EXCLUDED`] it is the record of an excluded key.
 ///
-/// This is the order of [`paired`], without a second multiplication: if the other hash of the pair is the even one, its
-/// product differs from the product of this hash by the multiplier moved up to bit [`PAIR`].
+/// This is the order of `paired`, without a second multiplication: if the other hash of the pair is the even one, its
+/// product differs from the product of this hash by the multiplier moved up to bit `PAIR`.
 #[inline(always)]
 pub fn order(hash: u64) -> u64 {
     let factor = hash ^ hash >> 30;
