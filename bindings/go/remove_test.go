@@ -185,7 +185,9 @@ func TestBuilderFrequent(t *testing.T) {
 		t.Errorf("%d members are there", answers.TrueCount)
 	}
 	check(t, f.ContainsBatch(Uint64Keys(strangers), &answers))
-	if answers.TrueCount > 20 {
+	// Nearly all of the weight is that of one hash. So the rate of the others is that of any key, which is at most 0.01
+	// where 0.9 of all lookups are known: 30 of 3,000, and 4.5 standard deviations more.
+	if answers.TrueCount > 55 {
 		t.Errorf("%d frequent strangers are there", answers.TrueCount)
 	}
 	for _, weight := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-30} {

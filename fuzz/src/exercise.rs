@@ -35,7 +35,7 @@ pub fn look(filter: &Filter) {
     }
     let header = filter.base().header().clone();
     // Kinds that take keys whole know nothing of hashes.
-    let is_keyed = filter.base().row().hashes_keys_itself;
+    let is_keyed = filter.base().row().hashes_keys_itself || filter.base().hasher().takes_whole();
     let can_hash = is_keyed || filter.base().hasher().can_hash();
     for key in [&b""[..], b"a", b"a longer key, of more than a few words"] {
         assert!(filter.contains(key) || can_hash, "what cannot be looked up may be there");

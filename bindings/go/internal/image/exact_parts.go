@@ -18,6 +18,8 @@ const (
 	alwaysClass     = 1
 	firstSetClass   = 2
 	exactLineBytes  = 64
+	// exactHashBits is how many bits of a hash tell keys apart: one of the 64 is the side that a record is on.
+	exactHashBits = 63
 )
 
 // exactParts says where the parts of a payload lie.
@@ -26,7 +28,8 @@ type exactParts struct {
 	updateCount  uint64
 	baseBits     uint64
 	listed, rest uint64
-	directory    uint64 // where the directory begins
+	directory    uint64  // where the directory begins
+	told, rate   float64 // the rate for strangers: that of the header, and that of the parts
 	sets         []exactPart
 	updates      []exactPart
 }
@@ -39,11 +42,25 @@ type exactPart struct {
 
 func (p *exactPart) of(payload []byte) []byte { return payload[p.from:p.to] }
 
+// rate returns the rate of a set for strangers. stored is the number of keys that it stores.
+func (p *exactPart) rate(stored uint64) float64 {
+	passes := math.Exp2(-float64(p.shape.reach))
+	switch {
+	case p.shape.derivation == excludedStored:
+		return 1 - passes
+	case stored == 0:
+		return 0
+	}
+	// The probability that a key has the hash of another.
+	same := -math.Expm1(float64(stored) * math.Log1p(-math.Exp2(-exactHashBits)))
+	return same + (1-same)*passes
+}
+
 // asExactParts is asExactSet for several parts.
 func (s *shape) asExactParts(h *Header) (payloadBytes uint64, possible bool) {
 	w := &h.Words
 	rate := math.Float64frombits(w[3])
-	s.parts = &exactParts{prefix: int(min(w[2], mostPrefixBytes)), updateCount: w[4], baseBits: h.Bits}
+	s.parts = &exactParts{prefix: int(min(w[2], mostPrefixBytes)), updateCount: w[4], baseBits: h.Bits, told: rate}
 	if w[4] > 0 {
 		s.parts.baseBits = w[5]
 	}
@@ -84,6 +101,7 @@ func (s *shape) exactPartsState(payload []byte) bool {
 		if p.sets, _, possible = addPart(nil, payload, 0, s.reach|s.derivation<<8, p.baseBits); !possible {
 			return false
 		}
+		p.rate = p.sets[0].rate(word(0))
 	} else if !s.exactPartitions(payload) {
 		return false
 	}
@@ -105,9 +123,11 @@ func (s *shape) exactPartsState(payload []byte) bool {
 		if members > universe || word(at+exactLineBytes+16) != universe {
 			return false
 		}
+		flipped := p.updates[len(p.updates)-1].rate(word(at + exactLineBytes))
+		p.rate = p.rate*(1-flipped) + (1-p.rate)*flipped
 		bits = 8*(at+exactLineBytes) + ofSet
 	}
-	return bits == s.bits
+	return bits == s.bits && math.Abs(p.told-p.rate) <= 1e-9*p.rate
 }
 
 // exactPartitions reads the head of partitions, and those of their sets.
@@ -140,7 +160,7 @@ func (s *shape) exactPartitions(payload []byte) bool {
 			return false
 		}
 	}
-	bits, last, possible := 8*from, uint64(0), false
+	bits, last, possible, wrong := 8*from, uint64(0), false, float64(always)
 	for i := range count {
 		form, ofSet := word(exactLineBytes+16*i), word(exactLineBytes+16*i+8)
 		start := from
@@ -152,6 +172,11 @@ func (s *shape) exactPartitions(payload []byte) bool {
 			return false
 		}
 		universe, last, bits = universe+all, form, 8*start+ofSet
+		wrong += p.sets[i].rate(stored) * float64(all)
+	}
+	p.rate = 0
+	if universe > 0 {
+		p.rate = min(wrong/float64(universe), 1)
 	}
 	return bits == p.baseBits
 }
