@@ -5,6 +5,8 @@
 
 mod access;
 mod any_bytes;
+#[cfg(test)]
+pub(crate) mod failing;
 #[cfg(not(target_family = "wasm"))]
 mod folder;
 mod image;
@@ -34,8 +36,6 @@ pub(crate) use mapping::{FileRange, Mapping};
 #[cfg(target_family = "wasm")]
 pub(crate) use none::{Folder, Temporary};
 pub use os::Descriptor;
-#[cfg(all(test, not(target_family = "wasm")))]
-pub(crate) use os::tests;
 pub(crate) use os::{PathBytes, RawFile, code};
 pub use owned::use_allocator_only;
 pub(crate) use process::Process;

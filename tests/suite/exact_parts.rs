@@ -382,6 +382,12 @@ fn updates_of_something_else_are_refused() {
     let other = builder.finish().unwrap();
     let mut builder = Builder::new(&spec(0), options()).unwrap();
     assert_eq!(builder.update(&other).unwrap_err().status(), Status::Incompatible);
+    // An image that nobody vouches for.
+    let mut dirty = image(&old);
+    dirty[216..221].copy_from_slice(b"DIRTY");
+    let dirty: Filter = petal::load(&dirty, &OpenOptions::default()).unwrap();
+    let refused = build(&spec(2), options(), &universe, Some(&dirty)).map(drop).unwrap_err();
+    assert_eq!(refused.status(), Status::Dirty, "{refused}");
     // The set takes so many updates, and no more.
     let mut filter = old;
     for _ in 0..64 {
@@ -477,6 +483,16 @@ fn forged_words_are_refused() {
                     is_prefix || is_rate || value == geometry.words[word] || !known(&forged, payload),
                     "geometry {word}: {value}"
                 );
+            }
+        }
+        // An update has at most as many members as keys.
+        if geometry.words[4] > 0 {
+            let line = geometry.words[5].div_ceil(512) as usize * 8;
+            let forged: Vec<AtomicU64> = payload.iter().map(|word| word.load(Ordering::Relaxed).into()).collect();
+            let all = forged[line + 3].load(Ordering::Relaxed);
+            for (members, is_possible) in [(all, true), (all + 1, false), (u64::MAX, false)] {
+                forged[line + 2].store(members, Ordering::Relaxed);
+                assert_eq!(known(&geometry, &forged), is_possible, "{members} members of {all} keys");
             }
         }
         for bits in [0, 1, geometry.bits - 1, geometry.bits + 1, geometry.bits + 512, u64::MAX] {

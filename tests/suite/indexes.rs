@@ -225,6 +225,24 @@ fn long_runs_and_many_queries() {
             assert_eq!(index.top(query, 9, &mut options()).unwrap(), top[i]);
         }
     }
+    // Rows that contain a query come in order, also from several threads and several pieces of rows.
+    for (store, rows) in [(0.0, 100_000), (1.0, 600_000_u64)] {
+        let mut builder = IndexBuilder::new(&spec(rows, &[("width", 64.0), ("store", store)])).unwrap();
+        let bits = |i: u64| (i * i / 7 % 256).to_le_bytes();
+        (0..rows).for_each(|i| builder.add(rows - i, &bits(i)).unwrap());
+        let searched = builder.finish().unwrap();
+        let mut seen = [Vec::new(), Vec::new()];
+        for (threads, seen) in [1, 3].into_iter().zip(&mut seen) {
+            let mut options = SearchOptions { threads, ..SearchOptions::default() };
+            let mut take = |row, id| {
+                seen.push((row, id));
+                true
+            };
+            assert!(searched.contains_all(&5_u64.to_le_bytes(), &mut options, &mut take).unwrap());
+        }
+        assert!(seen[0] == seen[1] && seen[0].is_sorted());
+        assert_eq!(seen[0].len(), (0..rows).filter(|i| bits(*i)[0] & 5 == 5).count());
+    }
     // Rows that are not arranged: what belongs to one query must not stay for the next.
     let mut others = create_index(&spec(600, &[])).unwrap();
     let mut row = vec![0; 128];

@@ -82,6 +82,9 @@ fn frequent_strangers() {
     {
         let wanted = Request { frequent: share, strangers, ..request(members, Goal::FalsePositiveRate(rate)) };
         let fit = of("stacked", &wanted).unwrap();
+        if strangers == 0 {
+            assert_eq!(of("stacked", &Request { strangers: members, ..wanted }).unwrap(), fit);
+        }
         assert!(fit.false_positive_rate <= rate && fit.bits_per_key > 0.0);
         let plain = of("stacked", &request(members, Goal::FalsePositiveRate(rate))).unwrap();
         assert!(members == 1 || fit.bits_per_key < plain.bits_per_key - 0.5, "{fit:?}, {plain:?}");

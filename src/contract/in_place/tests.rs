@@ -1,7 +1,7 @@
 //! Tests of what sealing costs, and of system calls that fail.
 
 use crate::format::{REGION_BYTES, tests::READ};
-use crate::storage::tests::FLUSHES_LEFT;
+use crate::storage::failing::FLUSHES_LEFT;
 use crate::{Filter, HashFunction, Image, Mode, OpenOptions, Spec, Status, create, open};
 use std::path::Path;
 

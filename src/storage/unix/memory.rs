@@ -125,25 +125,9 @@ unsafe fn unmap(base: NonNull<u8>, length: usize) {
 /// `base` is at a page boundary and `length` bytes from it are mapped, of the file `_file`.
 pub unsafe fn flush(base: NonNull<u8>, length: usize, _file: &RawFile) -> core::result::Result<(), i32> {
     #[cfg(test)]
-    if tests::fails() {
+    if super::super::failing::flush_fails() {
         return Err(libc::EIO);
     }
     // SAFETY: the caller says that the bytes are mapped, and where a page begins.
     retry(|| unsafe { libc::msync(base.as_ptr().cast(), length, libc::MS_SYNC) }).map(|_| ())
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    std::thread_local! {
-        /// How many flushes of this thread still succeed; `None` is all.
-        pub static FLUSHES_LEFT: core::cell::Cell<Option<u32>> = const { core::cell::Cell::new(None) };
-    }
-
-    pub(super) fn fails() -> bool {
-        FLUSHES_LEFT.with(|left| {
-            let now = left.get();
-            left.set(now.map(|left| left.saturating_sub(1)));
-            now == Some(0)
-        })
-    }
 }

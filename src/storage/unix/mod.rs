@@ -10,8 +10,6 @@ mod path;
 pub use file::{FileStatus, RawFile};
 pub use folder::RawFolder;
 pub use fork::{call_in_children, wiped_in_children};
-#[cfg(test)]
-pub(crate) use memory::tests;
 pub use memory::{flush, free_anonymous, map_anonymous, map_file, mapping_step, move_anonymous, page_size, unmap_file};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use path::ProcPath;

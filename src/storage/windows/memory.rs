@@ -96,26 +96,11 @@ pub unsafe fn free_anonymous(base: NonNull<u8>, _: usize) {
 /// `length` bytes from `base` are mapped, of `file`, which is open for writing.
 pub unsafe fn flush(base: NonNull<u8>, length: usize, file: &RawFile) -> Result<(), i32> {
     #[cfg(test)]
-    if tests::fails() {
+    if super::super::failing::flush_fails() {
         return Err(system::ERROR_GEN_FAILURE);
     }
     // SAFETY: the caller says that the bytes are mapped.
     check(unsafe { system::FlushViewOfFile(base.as_ptr().cast(), length) })?;
     // The first call writes the bytes and does not wait for the disk.
     file.sync()
-}
-#[cfg(test)]
-pub(crate) mod tests {
-    std::thread_local! {
-        /// How many flushes of this thread still succeed; `None` is all.
-        pub static FLUSHES_LEFT: core::cell::Cell<Option<u32>> = const { core::cell::Cell::new(None) };
-    }
-
-    pub(super) fn fails() -> bool {
-        FLUSHES_LEFT.with(|left| {
-            let now = left.get();
-            left.set(now.map(|left| left.saturating_sub(1)));
-            now == Some(0)
-        })
-    }
 }

@@ -10,8 +10,6 @@ mod system;
 
 pub use file::{FileStatus, RawFile};
 pub use folder::RawFolder;
-#[cfg(test)]
-pub(crate) use memory::tests;
 pub use memory::{flush, free_anonymous, map_anonymous, map_file, mapping_step, move_anonymous, page_size, unmap_file};
 pub use path::{Name, PathBytes, Unit, name_before_nul};
 

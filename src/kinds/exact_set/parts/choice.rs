@@ -163,7 +163,7 @@ impl Best {
         used.map(|class| (class, cost(counts, class))).min_by_key(|(_, cost)| *cost).unwrap_or((NEVER, NEVER_EVER))
     }
 
-    /// The same classes, but for one.
+    /// The classes that are left when one of them may not be taken.
     fn without(&self, class: u8) -> Best {
         let mut is_used = self.is_used;
         is_used[usize::from(class)] = false;
