@@ -49,21 +49,9 @@ pub fn order(hash: u64) -> u64 {
 
 /// The two hashes whose record this is.
 pub fn hashes_of(record: u64) -> [u64; 2] {
-    let undo = |x: u64, shift: u32| x ^ x >> shift ^ x.checked_shr(2 * shift).unwrap_or(0);
-    let product = undo(record & !EXCLUDED, 27);
-    let hash = undo(product.wrapping_mul(INVERSE), 30);
+    let hash = mixing::hash_of(record & !EXCLUDED);
     [hash, hash ^ 1 << PAIR]
 }
-
-/// The inverse of the multiplier of [`mixing::order`], modulo 2^64. Each step doubles the bits that are right.
-const INVERSE: u64 = {
-    let (mut inverse, mut step) = (1_u64, 0);
-    while step < 6 {
-        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(MIX.wrapping_mul(inverse)));
-        step += 1;
-    }
-    inverse
-};
 
 /// The words of the head: a line.
 pub const HEAD_WORDS: usize = PAYLOAD_UNIT as usize / 8;
