@@ -426,6 +426,55 @@ fn appending_while_read() {
     }
 }
 
+/// Ids of four bytes take half the place, and an id that does not fit changes nothing. Counts fit at every width.
+#[test]
+fn short_ids_and_counts() {
+    for store in [0.0, 1.0, 2.0] {
+        let mut random = Random(41);
+        let settings = |id_bytes| [("width", 255.0), ("store", store), ("id_bytes", id_bytes)];
+        let mut index = create_index(&spec(100, &settings(4.0))).unwrap();
+        let most = u64::from(u32::MAX);
+        let rows: Rows = [0, most, 7, most - 1].into_iter().map(|id| (id, random.row(255, id % 200))).collect();
+        for (id, row) in &rows {
+            index.add(*id, row).unwrap();
+        }
+        let before = image(&index);
+        let refused = index.add(most + 1, &rows[0].1).unwrap_err();
+        assert_eq!(refused.status(), Status::OutOfRange);
+        let said = "id = 4294967296 is more than 4294967295, the most that id_bytes = 4 has room for";
+        assert_eq!(refused.to_string(), said);
+        assert_eq!(IndexBuilder::new(&spec(1, &settings(4.0))).unwrap().add(1 << 40, &rows[0].1), Err(refused));
+        // Merging looks at all ids before the first row comes.
+        let mut long = create_index(&spec(100, &settings(8.0))).unwrap();
+        long.add(1, &rows[0].1).unwrap();
+        long.add(1 << 33, &rows[1].1).unwrap();
+        assert_eq!(index.merge(&long).unwrap_err().status(), Status::OutOfRange);
+        assert_eq!(image(&index), before);
+        long.remove(1 << 33).unwrap();
+        index.merge(&long).unwrap();
+        long.merge(&index).unwrap();
+        index.verify().unwrap();
+        let ids = |index: &Index| -> Vec<u64> {
+            (0..index.rows()).filter_map(|row| index.row_at(row).unwrap()).map(|(id, _)| id).collect()
+        };
+        assert_eq!(ids(&index), [0, most, 7, most - 1, 1]);
+        assert_eq!(ids(&long), [1, 0, most, 7, most - 1, 1]);
+        assert!(image(&index).len() + 300 < image(&long).len());
+    }
+    for width in [64, 255, 256, 257, 65_535, 65_536] {
+        let mut index = create_index(&spec(9, &[("width", f64::from(width))])).unwrap();
+        for count in [width, 0, width - 1, 1, width] {
+            let mut row = vec![0_u8; index.row_bytes()];
+            (0..count).for_each(|bit| row[bit as usize / 8] |= 1 << (bit % 8));
+            let number = index.add(3, &row).unwrap();
+            assert_eq!(index.row_at(number).unwrap(), Some((3, u64::from(count))));
+        }
+        index.verify().unwrap();
+        let again: Index = load_as(&image(&index), &OpenOptions::default()).unwrap();
+        assert_eq!(again.row_at(4).unwrap(), Some((3, u64::from(width))));
+    }
+}
+
 /// Words that no row made are refused by `verify`, and harmless in every call.
 #[test]
 fn forged_words_are_harmless() {
@@ -459,12 +508,12 @@ fn forged_words_are_harmless() {
                 assert!(opened.verify().is_err() || value == words[first + word]);
                 // What the checksums do not say, the kind says. Ids may be anything, and so may the five bytes of the
                 // attachment, the place after the last row, and which rows were removed.
-                let is_free = word >= shape.id(0) && word < shape.removed().end
+                let is_free = word >= shape.ids().word(0) && word < shape.removed().end
                     || word == shape.attachment().start && value >> 40 == 0
                     || shape.row(66).contains(&word) && shape.store.has_rows()
                     || (0..shape.fold_words()).any(|i| shape.fold_word(66, i) == word)
-                    || word == shape.count(66).0
-                    || store == 1.0 && word < shape.count(0).0;
+                    || word == shape.counts().word(66)
+                    || store == 1.0 && word < shape.counts().word(0);
                 let is_column = shape.store.has_columns() && (0..130).any(|bit| shape.column(bit).start + 1 == word);
                 if value != words[first + word] && !is_free && !is_column && word < shape.state_start() {
                     assert!(opened.payload().check_payload().is_err(), "store {store}, word {word}, value {value:#x}");
@@ -483,7 +532,15 @@ fn forged_words_are_harmless() {
 }
 
 /// A payload as docs/format.md says it, made of rows in the order of their numbers, without the library.
-fn specified(width: u64, capacity: usize, fold: usize, store: u64, rows: &Rows, removed: &[u64]) -> Vec<u64> {
+fn specified(
+    width: u64,
+    capacity: usize,
+    fold: usize,
+    store: u64,
+    id_bits: usize,
+    rows: &Rows,
+    removed: &[u64],
+) -> Vec<u64> {
     let lines = |mut words: Vec<u64>, length: usize| {
         words.resize(length.next_multiple_of(8), 0);
         words
@@ -511,10 +568,13 @@ fn specified(width: u64, capacity: usize, fold: usize, store: u64, rows: &Rows, 
             }
         }
     }
-    let mut counts = vec![0; capacity.div_ceil(2)];
-    rows.iter().enumerate().for_each(|(i, (_, row))| counts[i / 2] |= u64::from(ones(row)) << (32 * (i % 2)));
-    payload.extend(lines(counts, capacity.div_ceil(2)));
-    payload.extend(lines(rows.iter().map(|(id, _)| *id).collect(), capacity));
+    let mut packed = |bits: usize, numbers: Vec<u64>| {
+        let in_word = 64 / bits;
+        let word = |some: &[u64]| some.iter().enumerate().map(|(i, number)| number << (bits * i)).sum();
+        payload.extend(lines(numbers.chunks(in_word).map(word).collect(), capacity.div_ceil(in_word)));
+    };
+    packed(if width < 256 { 8 } else { 16 }, rows.iter().map(|(_, row)| u64::from(ones(row))).collect());
+    packed(id_bits, rows.iter().map(|(id, _)| *id).collect());
     let column = capacity.div_ceil(64).next_multiple_of(8);
     let mut gone = vec![0; column];
     removed.iter().for_each(|row| gone[(row / 64) as usize] |= 1 << (row % 64));
@@ -535,11 +595,17 @@ fn specified(width: u64, capacity: usize, fold: usize, store: u64, rows: &Rows, 
 #[test]
 fn golden_images_are_what_the_format_says() {
     let mut random = Random(7);
-    let cases = [(64, 1, 0), (130, 2, 0), (1024, 3, 0), (881, 4, 2), (2048, 5, 0), (100, 1, 1)];
-    for (width, fold, store) in cases {
-        let settings =
-            [("width", width as f64), ("fold", f64::from(fold)), ("store", store as f64), ("attachment_bytes", 40.0)];
-        let mut rows: Rows = (0..70_u64).map(|id| (mix(id), random.row(width, id % 50))).collect();
+    let cases = [(64, 1, 0, 8), (130, 2, 0, 8), (1024, 3, 0, 4), (881, 4, 2, 8), (2048, 5, 0, 8), (100, 1, 1, 4)];
+    for (width, fold, store, id_bytes) in cases {
+        let settings = [
+            ("width", width as f64),
+            ("fold", f64::from(fold)),
+            ("store", store as f64),
+            ("attachment_bytes", 40.0),
+            ("id_bytes", id_bytes as f64),
+        ];
+        let id = |i: u64| mix(i) >> (64 - 8 * id_bytes);
+        let mut rows: Rows = (0..70_u64).map(|i| (id(i), random.row(width, i % 50))).collect();
         rows[..40].sort_by_key(|(_, row)| ones(row));
         let mut index = create_index(&spec(77, &settings)).unwrap();
         for (id, row) in &rows {
@@ -549,10 +615,10 @@ fn golden_images_are_what_the_format_says() {
         assert!(index.remove_row(5).unwrap() && index.remove_row(69).unwrap());
         let image = image(&index);
         let words = [0, 0, 1, 2, 4, 8][fold as usize];
-        let expected = specified(width, 77, words, store, &rows, &[5, 69]);
+        let expected = specified(width, 77, words, store, 8 * id_bytes, &rows, &[5, 69]);
         let payload = image[256..].chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));
         assert!(payload.take(expected.len()).eq(expected.iter().copied()), "width {width}");
-        golden::check(&ROW, &format!("width={width},fold={fold},store={store}"), &image);
+        golden::check(&ROW, &format!("width={width},fold={fold},store={store},id_bytes={id_bytes}"), &image);
     }
     let files = golden::files(&ROW);
     assert_eq!(files.len(), cases.len());

@@ -12,7 +12,8 @@ impl Index {
     /// Adds a row with an id, and returns the number of the row.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] for another number of bytes than a row has, or a bit after the last one;
+    /// [`Status::OutOfRange`] for another number of bytes than a row has, a bit after the last one, or an id that does
+    /// not fit in the parameter `id_bytes`;
     /// [`Status::Full`] if the index has as many rows as its capacity; [`Status::UnsupportedByHandle`] if the image is
     /// open for reading; [`Status::Corrupt`] if an image in place does not match its checksums.
     pub fn add(&mut self, id: u64, row: &[u8]) -> Result<u64> {
@@ -75,9 +76,11 @@ impl Index {
         if rows > room {
             return Err(error!(Full, "{rows} rows are more than there is room for in the index, which is {room}"));
         }
+        let merged = |row: &u64| !other.rows.is_removed(*row);
+        (0..other.rows()).filter(merged).try_for_each(|row| self.rows.check_id(other.rows.id(row)))?;
         let mut words = try_vec(self.shape().row_words())?;
         words.resize(self.shape().row_words(), 0);
-        for row in (0..other.rows()).filter(|row| !other.rows.is_removed(*row)) {
+        for row in (0..other.rows()).filter(merged) {
             other.rows.copy_row(row, &mut words);
             self.rows.add(other.rows.id(row), &words)?;
         }

@@ -3,8 +3,12 @@
 use super::Index;
 use crate::error::{Result, Status};
 use crate::kinds::index::query::Sink;
+use crate::storage::try_vec;
 use core::cmp::Ordering;
 use core::sync::atomic::{self, AtomicU64};
+
+/// So few hits are sorted as they are.
+const FEW: usize = 64;
 
 /// A row that a search found. C passes arrays of these, so its layout is that of C.
 #[repr(C)]
@@ -23,6 +27,97 @@ impl Hit {
     pub fn order(&self, other: &Hit) -> Ordering {
         let similar = other.similarity.total_cmp(&self.similarity);
         similar.then(self.id.cmp(&other.id)).then(self.row.cmp(&other.row))
+    }
+}
+
+/// Puts hits in the order of answers.
+///
+/// Counts of bits are whole numbers, so many hits are equally similar. The different similarities are found and sorted
+/// first. Each hit then goes to the group of its similarity, and the groups are sorted by ids.
+///
+/// # Errors
+/// [`Status::OutOfMemory`].
+pub(super) fn sort(hits: &mut [Hit]) -> Result<()> {
+    if hits.len() < FEW {
+        hits.sort_unstable_by(Hit::order);
+        return Ok(());
+    }
+    let mut groups = Groups::new(hits.len())?;
+    let mut group_of: Vec<usize> = try_vec(hits.len())?;
+    group_of.extend(hits.iter().map(|hit| groups.count(hit.similarity)));
+    let mut groups = groups.found;
+    let mut order: Vec<usize> = try_vec(groups.len())?;
+    order.extend(0..groups.len());
+    order.sort_unstable_by(|a, b| groups[*b].similarity.total_cmp(&groups[*a].similarity));
+    let mut start = 0;
+    for group in &order {
+        groups[*group].next = start;
+        start += groups[*group].hits;
+    }
+    // An id and a row as one number: numbers of 128 bits are sorted without a branch.
+    let mut sorted = try_vec(hits.len())?;
+    sorted.resize(hits.len(), 0_u128);
+    for (hit, group) in hits.iter().zip(group_of) {
+        let next = &mut groups[group].next;
+        sorted[*next] = u128::from(hit.id) << 64 | u128::from(hit.row);
+        *next += 1;
+    }
+    let (mut hits, mut sorted) = (hits, &mut sorted[..]);
+    for Group { similarity, hits: length, .. } in order.iter().map(|group| &groups[*group]) {
+        let (both, rest) = sorted.split_at_mut(*length);
+        both.sort_unstable();
+        let (into, others) = hits.split_at_mut(*length);
+        for (hit, both) in into.iter_mut().zip(both) {
+            *hit = Hit { id: (*both >> 64) as u64, row: *both as u64, similarity: *similarity };
+        }
+        (hits, sorted) = (others, rest);
+    }
+    Ok(())
+}
+
+/// Hits that are equally similar.
+struct Group {
+    similarity: f64,
+    hits: usize,
+    /// The place of the next of these hits.
+    next: usize,
+}
+
+/// The similarities of hits: a table with open addresses of the groups that were found.
+struct Groups {
+    found: Vec<Group>,
+    /// One more than the number of a group, or 0.
+    table: Vec<usize>,
+}
+
+impl Groups {
+    /// Room for so many different similarities.
+    fn new(most: usize) -> Result<Groups> {
+        let places = (2 * most).next_power_of_two();
+        let mut table = try_vec(places)?;
+        table.resize(places, 0);
+        Ok(Groups { found: try_vec(most)?, table })
+    }
+
+    /// Counts a hit, and gives the number of its group.
+    fn count(&mut self, similarity: f64) -> usize {
+        let mask = self.table.len() - 1;
+        // The last bits of a quotient are as good as any after a product's upper half.
+        let mut place = (similarity.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
+        loop {
+            match self.table[place].checked_sub(1) {
+                None => {
+                    self.found.push(Group { similarity, hits: 1, next: 0 });
+                    self.table[place] = self.found.len();
+                    return self.found.len() - 1;
+                }
+                Some(group) if self.found[group].similarity.total_cmp(&similarity).is_eq() => {
+                    self.found[group].hits += 1;
+                    return group;
+                }
+                Some(_) => place = (place + 1) & mask,
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Searches for similar rows.
 
 use super::Index;
-use super::hits::{Best, Hit, Listed, Shared};
+use super::hits::{Best, Hit, Listed, Shared, sort};
 use crate::batch::workers::HAS_THREADS;
 use crate::error::{Result, Status, error};
 use crate::kinds::index::query::{Piece, Query, Sink, Workspace};
@@ -326,7 +326,7 @@ fn merged(lists: impl Iterator<Item = Vec<Hit>>, most: usize) -> Result<Vec<Hit>
             all.extend(list);
         }
     }
-    all.sort_unstable_by(Hit::order);
+    sort(&mut all)?;
     all.truncate(most);
     Ok(all)
 }

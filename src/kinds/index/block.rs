@@ -12,7 +12,7 @@ impl Rows {
     /// of 64. This is for indexes that are being made: an image in place would be marked as a whole.
     ///
     /// # Errors
-    /// [`Status::Full`](crate::Status::Full); [`Status::Internal`](crate::Status::Internal) where the rows are no such
+    /// [`Status::Full`](crate::Status::Full); the errors of [`Rows::check_id`]; [`Status::Internal`](crate::Status::Internal) where the rows are no such
     /// block; the errors of writing. Nothing has changed then.
     pub fn add_block(&mut self, ids: &[u64], rows: &[u64]) -> Result<()> {
         let (shape, state, width) = (*self.shape(), self.state(), self.shape().row_words());
@@ -25,6 +25,7 @@ impl Rows {
             let capacity = shape.capacity;
             return Err(error!(Full, "{end} rows are more than {capacity}, the capacity of the index"));
         }
+        ids.iter().try_for_each(|id| self.check_id(*id))?;
         let mut arranged = state.arranged;
         let mut last = if first == 0 { 0 } else { self.count(first - 1) };
         let words = self.base_mut().writable()?;
@@ -37,9 +38,9 @@ impl Rows {
             for (i, fold) in folded.iter().enumerate() {
                 words[shape.fold_word(number, i)] = *fold;
             }
-            let (count, (word, shift)) = (ones(row), shape.count(number));
-            words[word] = words[word] & !(0xffff_ffff << shift) | count << shift;
-            words[shape.id(number)] = *id;
+            let count = ones(row);
+            shape.counts().set(words, number, count);
+            shape.ids().set(words, number, *id);
             if arranged == number && last <= count {
                 (arranged, last) = (number + 1, count);
             }

@@ -76,13 +76,22 @@ pub static ATTACHMENT_BYTES: Parameter = Parameter {
     word: Some(layout::ATTACHMENT_WORD),
 };
 
+/// The bytes of an id.
+pub static ID_BYTES: Parameter = Parameter {
+    name: "id_bytes",
+    summary: "the bytes of an id; 4 for ids below 2^32",
+    default: 8.0,
+    domain: Domain::OneOf(&layout::ID_BYTES),
+    word: Some(layout::ID_BYTES_WORD),
+};
+
 /// The registry's row. A capacity is a number of rows.
 pub const ROW: Row = Row {
     kind: KIND,
     name: "index",
     summary: "rows of bits with ids: finds the rows that are most similar to a query, or that contain all of its bits",
     capabilities: Capabilities::INSERT.with(Capabilities::REMOVE).with(Capabilities::CLEAR),
-    parameters: &[&WIDTH, &FOLD, &STORE, &NESTING, &FEATURE_BITS, &ATTACHMENT_BYTES],
+    parameters: &[&WIDTH, &FOLD, &STORE, &NESTING, &FEATURE_BITS, &ATTACHMENT_BYTES, &ID_BYTES],
     structure: Structure::Own { handle: Handle::Index, open: |base| Ok(try_box(Rows::over(base)?)?) },
     sizes: Sizes::Multiples(1),
     hashes: (1, 1),
@@ -133,6 +142,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         nests: spec.parameter(&NESTING)? == 0,
         feature_bits: spec.parameter(&FEATURE_BITS)?,
         attachment_bytes: spec.parameter(&ATTACHMENT_BYTES)?,
+        id_bytes: spec.parameter(&ID_BYTES)?,
     };
     shape.geometry()
 }

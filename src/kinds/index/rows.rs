@@ -1,6 +1,7 @@
 //! The rows of an index over a payload: reading one, adding one, and what a payload has to hold.
 
 use super::layout::folds::{BLOCK_ROWS, fold};
+use super::layout::numbers::Numbers;
 use super::layout::{ARRANGED, ATTACHED, ROWS, Shape, State};
 use crate::bits::is_zero_from;
 use crate::contract::{Base, Payload, change_words, over_base};
@@ -12,6 +13,10 @@ use core::sync::atomic::{AtomicU64, Ordering};
 pub struct Rows {
     base: Base,
     shape: Shape,
+    // Where parts of the shape lie, which every row that is found needs.
+    counts: Numbers,
+    ids: Numbers,
+    removed: usize,
 }
 
 impl Payload for Rows {
@@ -36,7 +41,8 @@ impl Rows {
     /// [`Status::Corrupt`](crate::Status::Corrupt) for a geometry that the kind cannot have.
     pub fn over(base: Base) -> Result<Rows> {
         let shape = base.known(Shape::of(base.geometry()))?;
-        Ok(Rows { base, shape })
+        let (counts, ids, removed) = (shape.counts(), shape.ids(), shape.removed().start);
+        Ok(Rows { base, shape, counts, ids, removed })
     }
 
     /// How the payload lies.
@@ -63,20 +69,19 @@ impl Rows {
     /// How many bits a row has set.
     #[inline]
     pub fn count(&self, row: u64) -> u64 {
-        let (word, shift) = self.shape.count(row);
-        self.word(word) >> shift & 0xffff_ffff
+        self.counts.get(self.words(), row)
     }
 
     /// The id of a row.
     #[inline]
     pub fn id(&self, row: u64) -> u64 {
-        self.word(self.shape.id(row))
+        self.ids.get(self.words(), row)
     }
 
     /// Whether a row was removed.
     #[inline]
     pub fn is_removed(&self, row: u64) -> bool {
-        self.word(self.shape.removed().start + (row / 64) as usize) >> (row % 64) & 1 == 1
+        self.word(self.removed + (row / 64) as usize) >> (row % 64) & 1 == 1
     }
 
     /// Bit `bit` of a row.
@@ -172,11 +177,12 @@ impl Rows {
         let first = (state.rows + 1).min(shape.capacity);
         let wrong = |what: &str| Err(error!(Corrupt, "the index has bits set in {what} after its last row"));
         let all = self.words();
+        let (counts, ids) = (self.counts, self.ids);
         let rows = shape.rows(first..first).start;
         let parts = [
             ("rows", rows..shape.folds().start, 0),
-            ("counts", shape.count(0).0..shape.id(0), 32 * first),
-            ("ids", shape.id(first)..shape.removed().start, 0),
+            ("counts", counts.word(0)..ids.word(0), counts.bits() * first),
+            ("ids", ids.word(0)..shape.removed().start, ids.bits() * first),
             ("removed rows", shape.removed(), first),
         ];
         for (what, words, from) in parts {
@@ -200,23 +206,37 @@ impl Rows {
         Ok(())
     }
 
+    /// Refuses an id that does not fit.
+    ///
+    /// # Errors
+    /// [`Status::OutOfRange`](crate::Status::OutOfRange).
+    pub fn check_id(&self, id: u64) -> Result<()> {
+        let (bytes, most) = (self.shape.id_bytes, self.ids.most());
+        if id > most {
+            return Err(error!(OutOfRange, "id = {id} is more than {most}, the most that id_bytes = {bytes} has room for"));
+        }
+        Ok(())
+    }
+
     /// Adds a row, given as the words of a row. Returns its number.
     ///
     /// # Errors
-    /// [`Status::Full`](crate::Status::Full); the errors of changed words. Nothing has changed then.
+    /// [`Status::Full`](crate::Status::Full); [`Status::OutOfRange`](crate::Status::OutOfRange) for an id that does not
+    /// fit; the errors of changed words. Nothing has changed then.
     pub fn add(&mut self, id: u64, row: &[u64]) -> Result<u64> {
         let (shape, state) = (self.shape, self.state());
         let number = state.rows;
         if number == shape.capacity {
             return Err(error!(Full, "the index is full: it has {number} rows, its capacity"));
         }
+        self.check_id(id)?;
         let count: u64 = row.iter().map(|word| u64::from(word.count_ones())).sum();
-        let (count_word, shift) = shape.count(number);
+        let (counts, ids) = (self.counts, self.ids);
         let removed = shape.removed().start + (number / 64) as usize;
         let places = [
             shape.row(number),
-            count_word..count_word + 1,
-            shape.id(number)..shape.id(number) + 1,
+            counts.word(number)..counts.word(number) + 1,
+            ids.word(number)..ids.word(number) + 1,
             removed..removed + 1,
             shape.state_start()..shape.state_start() + 1,
         ];
@@ -238,8 +258,8 @@ impl Rows {
             for (i, fold) in folded.iter().enumerate() {
                 words[shape.fold_word(number, i)] = *fold;
             }
-            words[count_word] = words[count_word] & !(0xffff_ffff << shift) | count << shift;
-            words[shape.id(number)] = id;
+            counts.set(words, number, count);
+            ids.set(words, number, id);
             words[removed] &= !(1 << (number % 64));
             if shape.store.has_columns() {
                 for bit in 0..shape.width {

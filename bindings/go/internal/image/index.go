@@ -41,6 +41,7 @@ type indexShape struct {
 	rowWords, foldWords, columnWords     uint64
 	hasRows, hasColumns, nests           bool
 	mostAttached                         uint64 // bytes
+	countBytes, idBytes                  uint64
 	folds, counts, ids, removed, columns uint64 // the rows lie at 0
 	attachment, state                    uint64
 }
@@ -48,16 +49,26 @@ type indexShape struct {
 // wholeLines returns the words of as many lines of 64 bytes as so many words need.
 func wholeLines(words uint64) uint64 { return (words + 7) / 8 * 8 }
 
+// linesOf returns the words of as many lines as so many numbers of 1, 2, 4 or 8 bytes need.
+func linesOf(numbers, bytes uint64) uint64 { return wholeLines((numbers + 8/bytes - 1) / (8 / bytes)) }
+
 func (s *shape) asIndex(h *Header) (payloadBytes uint64, possible bool) {
 	width, fold, store := h.Words[0], h.Words[1], h.Words[2]
 	if width < leastWidth || width > mostWidth || h.Bits == 0 || h.Bits%width != 0 || h.Bits/width > mostRows ||
 		h.Hashes != 1 || fold == 0 || fold > 1 && store == onlyColumns || h.Words[4] == 0 ||
-		h.Words[4] > mostFeatureBits || h.Words[5] > mostAttachment || h.Words[6] != 0 || h.Words[7] != 0 {
+		h.Words[4] > mostFeatureBits || h.Words[5] > mostAttachment || h.Words[6] != 4 && h.Words[6] != 8 || h.Words[7] != 0 {
 		return 0, false
 	}
 	x := &indexShape{
 		width: width, capacity: h.Bits / width, rowWords: (width + 63) / 64, foldWords: foldWords[fold],
 		hasRows: store != onlyColumns, hasColumns: store != 0, nests: h.Words[3] == 0, mostAttached: h.Words[5],
+		countBytes: 4, idBytes: h.Words[6],
+	}
+	switch {
+	case width < 1<<8:
+		x.countBytes = 1
+	case width < 1<<16:
+		x.countBytes = 2
 	}
 	// With at most 2^40 rows of 2^10 words nothing here overflows.
 	x.columnWords = wholeLines((x.capacity + 63) / 64)
@@ -65,8 +76,8 @@ func (s *shape) asIndex(h *Header) (payloadBytes uint64, possible bool) {
 		x.folds = wholeLines(x.capacity * x.rowWords)
 	}
 	x.counts = x.folds + x.foldedRows()*x.foldWords
-	x.ids = x.counts + wholeLines((x.capacity+1)/2)
-	x.removed = x.ids + wholeLines(x.capacity)
+	x.ids = x.counts + linesOf(x.capacity, x.countBytes)
+	x.removed = x.ids + linesOf(x.capacity, x.idBytes)
 	x.columns = x.removed + x.columnWords
 	x.attachment = x.columns
 	if x.hasColumns {
@@ -95,13 +106,29 @@ func (x *indexShape) foldWord(row, word uint64) uint64 {
 // wordAt returns a word of a payload.
 func wordAt(payload []byte, word uint64) uint64 { return binary.LittleEndian.Uint64(payload[8*word:]) }
 
+// numberAt returns the number i of numbers of 1, 2, 4 or 8 bytes that follow each other.
+func numberAt(numbers []byte, i, bytes uint64) uint64 {
+	switch numbers = numbers[i*bytes:]; bytes {
+	case 1:
+		return uint64(numbers[0])
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(numbers))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(numbers))
+	default:
+		return binary.LittleEndian.Uint64(numbers)
+	}
+}
+
 // count returns how many bits a row has set, by what the image says.
 func (x *indexShape) count(payload []byte, row uint64) uint64 {
-	return uint64(binary.LittleEndian.Uint32(payload[8*x.counts+4*row:]))
+	return numberAt(payload[8*x.counts:], row, x.countBytes)
 }
 
 // id returns the id of a row.
-func (x *indexShape) id(payload []byte, row uint64) uint64 { return wordAt(payload, x.ids+row) }
+func (x *indexShape) id(payload []byte, row uint64) uint64 {
+	return numberAt(payload[8*x.ids:], row, x.idBytes)
+}
 
 // isRemoved says whether a row was removed.
 func (x *indexShape) isRemoved(payload []byte, row uint64) bool {
@@ -279,7 +306,8 @@ func (x *indexShape) checkRest(payload []byte) bool {
 	first := min(rows+1, x.capacity)
 	part := func(start, end uint64) []byte { return payload[8*start : 8*end] }
 	if x.hasRows && !isZeroFrom(part(0, x.folds), 64*x.rowWords*first) ||
-		!isZeroFrom(part(x.counts, x.ids), 32*first) || !isZeroFrom(part(x.ids, x.removed), 64*first) ||
+		!isZeroFrom(part(x.counts, x.ids), 8*x.countBytes*first) ||
+		!isZeroFrom(part(x.ids, x.removed), 8*x.idBytes*first) ||
 		!isZeroFrom(part(x.removed, x.columns), first) ||
 		!isZeroFrom(part(x.attachment, x.state), 8*x.stateAt(payload, 2)) {
 		return false

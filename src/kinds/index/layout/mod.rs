@@ -15,6 +15,7 @@ mod avx512;
 pub mod folds;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+pub mod numbers;
 mod portable;
 
 use crate::error::{Result, error};
@@ -23,6 +24,7 @@ use crate::simd::Instructions;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use folds::Levels;
+use numbers::Numbers;
 
 /// The inner loops of searches, for one instruction set.
 pub struct RowKernel {
@@ -58,6 +60,8 @@ pub const NESTING_WORD: usize = 3;
 pub const FEATURE_BITS_WORD: usize = 4;
 /// The geometry's word that has the bytes of the attachment at most.
 pub const ATTACHMENT_WORD: usize = 5;
+/// The geometry's word that has the bytes of an id.
+pub const ID_BYTES_WORD: usize = 6;
 
 /// The least number of bits that a row has.
 pub const MIN_WIDTH: u64 = 64;
@@ -67,6 +71,8 @@ pub const MAX_WIDTH: u64 = 1 << 16;
 pub const MAX_FEATURE_BITS: u64 = 64;
 /// The most rows that an index has room for.
 pub const MAX_ROWS: u64 = 1 << 40;
+/// How many bytes an id may take.
+pub const ID_BYTES: [u64; 2] = [4, 8];
 
 /// The names of the lengths of folds, in the order of their numbers.
 pub const FOLDS: [&str; 6] = ["auto", "none", "64", "128", "256", "512"];
@@ -124,6 +130,8 @@ pub struct Shape {
     pub feature_bits: u64,
     /// The bytes of the attachment at most.
     pub attachment_bytes: u64,
+    /// The bytes of an id, one of [`ID_BYTES`].
+    pub id_bytes: u64,
 }
 
 /// The numbers in the last line of the payload.
@@ -165,7 +173,7 @@ fn lines(words: u64) -> u64 {
 impl Shape {
     /// The shape that a geometry describes, if it is one of this kind.
     pub fn of(geometry: &Geometry) -> Option<Shape> {
-        let [width, fold, store, nesting, feature_bits, attachment_bytes, rest @ ..] = geometry.words;
+        let [width, fold, store, nesting, feature_bits, attachment_bytes, id_bytes, rest] = geometry.words;
         if !(MIN_WIDTH..=MAX_WIDTH).contains(&width) || geometry.bits == 0 || !geometry.bits.is_multiple_of(width) {
             return None;
         }
@@ -177,13 +185,15 @@ impl Shape {
             nests: nesting == 0,
             feature_bits,
             attachment_bytes,
+            id_bytes,
         };
-        let is_one = rest == [0; 2]
+        let is_one = rest == 0
             && (1..FOLDS.len() as u64).contains(&fold)
             && (fold == 1 || shape.store.has_rows())
             && nesting <= 1
             && (1..=MAX_FEATURE_BITS).contains(&feature_bits)
-            && attachment_bytes <= 1 << 32;
+            && attachment_bytes <= 1 << 32
+            && ID_BYTES.contains(&id_bytes);
         (is_one && shape.geometry().is_ok_and(|expected| expected == *geometry)).then_some(shape)
     }
 
@@ -199,6 +209,7 @@ impl Shape {
         words[NESTING_WORD] = u64::from(!self.nests);
         words[FEATURE_BITS_WORD] = self.feature_bits;
         words[ATTACHMENT_WORD] = self.attachment_bytes;
+        words[ID_BYTES_WORD] = self.id_bytes;
         let capacity = self.capacity;
         if capacity > MAX_ROWS {
             return Err(error!(TooLarge, "capacity = {capacity} is more than {MAX_ROWS} rows, the most of an index"));
@@ -239,16 +250,24 @@ impl Shape {
         self.rows_size()
     }
 
-    fn counts_start(&self) -> u64 {
-        self.folds_start() + self.folds_size()
+    /// How many bits each row has set, in as few bytes as hold the width.
+    pub fn counts(&self) -> Numbers {
+        let bytes = match self.width {
+            0..0x100 => 1,
+            0x100..0x1_0000 => 2,
+            _ => 4,
+        };
+        Numbers::new(self.folds_start() + self.folds_size(), bytes)
     }
 
-    fn ids_start(&self) -> u64 {
-        self.counts_start() + lines(self.capacity.div_ceil(2))
+    /// The id of each row.
+    pub fn ids(&self) -> Numbers {
+        let counts = self.counts();
+        Numbers::new(counts.start + lines(counts.words(self.capacity)), self.id_bytes)
     }
 
     fn removed_start(&self) -> u64 {
-        self.ids_start() + lines(self.capacity)
+        self.ids().start + lines(self.ids().words(self.capacity))
     }
 
     fn columns_start(&self) -> u64 {
@@ -276,17 +295,7 @@ impl Shape {
 
     /// The words of all folds.
     pub fn folds(&self) -> Range<usize> {
-        self.folds_start() as usize..self.counts_start() as usize
-    }
-
-    /// The word that has the count of a row, and how far up in it the count is.
-    pub fn count(&self, row: u64) -> (usize, u32) {
-        ((self.counts_start() + row / 2) as usize, (row % 2) as u32 * 32)
-    }
-
-    /// The word that has the id of a row.
-    pub fn id(&self, row: u64) -> usize {
-        (self.ids_start() + row) as usize
+        self.folds_start() as usize..self.counts().start as usize
     }
 
     /// The words of the bits that say which rows were removed.
