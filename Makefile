@@ -14,7 +14,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .PHONY: check test test-lint test-rust test-neon test-windows test-c test-sanitizers test-fuzz test-package test-go
 .PHONY: test-interop test-redis test-wasm test-web fuzz mutants planted soak soak-redis
 .PHONY: bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
-.PHONY: bench-wasm bench-formats bench-go bench-built bench-redis bench-universes
+.PHONY: bench-wasm bench-formats bench-go bench-built bench-redis bench-universes bench-indexes
 
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
@@ -233,6 +233,9 @@ bench-built: ## kinds that are built from all keys, from C: builds and lookups; 
 # KEYS="1e6 1e7": universes of so many keys. It takes the crate clubcard, which nothing else here is linked with.
 bench-universes: ## exact sets beside those of the crate clubcard and beside `ribbon`: bits, builds and lookups
 	cargo run --locked --release -p petal-bench --features clubcard --bin universes -- $(KEYS)
+
+bench-indexes: ## documents that contain terms, found in an index of ROWS documents (10^6)
+	cargo bench --locked --bench indexes -- contains $(ROWS)
 
 # KIND=ribbon: of that kind. benches/billion.sh says what else can be chosen.
 bench-billion: ## 10^9 keys by the command in 2 GiB of memory and 16 GB of temporary disk, verified and all looked up
