@@ -350,7 +350,7 @@ static petal_status use_search_options(void *s, petal_error *e) {
 }
 
 static const petal_keys no_keys = {.form = PETAL_KEYS_HASHES};
-static const petal_plan_request plan_request = {.keys = 10, .memory = 4096};
+static const petal_plan_request plan_request = {.keys = 1000, .memory = 4096};
 
 static void struct_sizes(void) {
   static const struct {

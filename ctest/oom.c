@@ -299,7 +299,7 @@ static petal_status estimate_and_plan(void) {
   petal_filter *filter = make(1000);
   petal_estimate estimate;
   petal_overlap comparison = {.struct_size = sizeof comparison};
-  petal_plan_request request = {.struct_size = sizeof request, .keys = 1000, .memory = 4096};
+  petal_plan_request request = {.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01};
   petal_proposal proposal = {.struct_size = sizeof proposal};
   size_t count = 0;
   arm();

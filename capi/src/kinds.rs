@@ -214,9 +214,9 @@ unsafe impl boundary::SizedStruct for petal_parameter_info {
     const FIRST_SIZE: usize = 232;
 }
 
-/// The `most_copies` of a kind.
+/// The `most_copies` of a kind, which is the same for every capacity.
 fn most_copies(row: &Row) -> u32 {
-    let spec = Spec { kind: Some(row.kind), ..Spec::default() };
+    let spec = Spec { kind: Some(row.kind), capacity: 1, ..Spec::default() };
     let copies = row.copies.and_then(|copies| row.geometry_of(&spec).ok().map(|geometry| copies(&geometry)));
     copies.unwrap_or(0) as u32
 }
