@@ -45,7 +45,8 @@ if [ -f "$built/petal.dll" ]; then
         echo "EXPORTS"
         "$here/symbols.sh" map | sed 's/^/    /'
     } >"$out/petal.def"
-    "$NM" -g --defined-only "$built/libpetal.dll.a" 2>/dev/null | sed -n 's/.* __imp_\(petal_.*\)$/    \1/p' | LC_ALL=C sort |
+    "$NM" -g --defined-only "$built/libpetal.dll.a" 2>/dev/null |
+        sed -n 's/.* __imp_\(petal_.*\)$/    \1/p' | LC_ALL=C sort |
         { echo "LIBRARY petal.dll"; echo "EXPORTS"; cat; } | cmp -s - "$out/petal.def" ||
         fail "petal.dll does not export what petal.map lists"
     copy "$built/petal.dll" "$out/petal.dll" --strip-all

@@ -1,7 +1,7 @@
 #!/bin/sh
-# windows.sh CARGO_TARGET WORK: the package that CMake makes for mingw-w64, as programs outside the tree use it: found by
-# CMake and by pkg-config, linked with petal.dll and with libpetal.a, and run under Wine. tests/windows/run.sh calls it
-# with Wine's settings; WORK has what Wine 8 lacks (bcryptprimitives.dll). Prints one line a check, and at the end
+# windows.sh CARGO_TARGET WORK: the package that CMake makes for mingw-w64, as programs outside the tree use it: found
+# by CMake and by pkg-config, linked with petal.dll and with libpetal.a, and run under Wine. tests/windows/run.sh calls
+# it with Wine's settings; WORK has what Wine 8 lacks (bcryptprimitives.dll). Prints one line a check, and at the end
 # "N passed, M failed".
 set -u
 LC_ALL=C
@@ -83,8 +83,9 @@ check "petal.map, petal.def and petal.dll name the same functions" symbols
 
 # What the system has, and nothing of a compiler.
 needed() {
+    system='kernel32|ntdll|userenv|ws2_32|dbghelp|msvcrt|advapi32|bcrypt|bcryptprimitives|api-ms-win-[a-z0-9-]*'
     strangers=$(x86_64-w64-mingw32-objdump -p "$prefix/bin/petal.dll" | sed -n 's/^.*DLL Name: //p' |
-        grep -viE '^(kernel32|ntdll|userenv|ws2_32|dbghelp|msvcrt|advapi32|bcrypt|bcryptprimitives|api-ms-win-[a-z0-9-]*)\.dll$')
+        grep -viE "^($system)\.dll$")
     [ -z "$strangers" ] || { echo "needs $strangers"; return 1; }
 }
 check "petal.dll needs the system's libraries only" needed
@@ -110,7 +111,8 @@ check "petal.dll and petal.exe have a version resource" versions
 
 # ran PROGRAM shared|static: runs it, compares the version it prints, and whether it needs petal.dll.
 ran() {
-    if x86_64-w64-mingw32-objdump -p "$1" | grep -q "DLL Name: petal.dll"; then linked=shared; else linked=static; fi
+    linked=static
+    if x86_64-w64-mingw32-objdump -p "$1" | grep -q "DLL Name: petal.dll"; then linked=shared; fi
     [ "$linked" = "$2" ] || { echo "the program is $linked"; return 1; }
     said=$(wined "$1") || return 1
     [ "$said" = "$number" ] || { echo "it says version $said instead of $number"; return 1; }
