@@ -11,7 +11,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures
-.PHONY: check test test-lint test-rust test-neon test-windows test-c test-sanitizers test-fuzz test-package test-go
+.PHONY: check test test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
 .PHONY: test-interop test-redis test-wasm test-web fuzz mutants planted soak soak-redis
 .PHONY: bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
 .PHONY: bench-wasm bench-formats bench-go bench-built bench-redis bench-universes bench-indexes
@@ -86,6 +86,10 @@ test-neon: ## what is for aarch64, in an emulator of it
 	@echo "== $@: tests/neon.sh"
 	@tests/neon.sh "$(TARGET)"
 
+test-musl: ## C programs that musl-gcc links with the library for musl
+	@echo "== $@: tests/musl.sh"
+	@tests/musl.sh "$(TARGET)"
+
 test-c: ## the C and C++ tests, which know only the headers
 	@echo "== $@: ctest"
 	@$(CONFIGURE) -B "$(BUILD)/ctest" -DPETAL_BUILD_TESTS=ON -DPETAL_INSTALL=OFF >/dev/null
@@ -110,7 +114,7 @@ test-go: ## the Go packages, against the library installed into target/go
 	@bindings/go/test.sh "$(BUILD)" "$(TARGET)/go"
 
 # No stage of `make test` yet.
-test-windows: ## the library, the command and the tests of files as Windows programs, under Wine
+test-windows: ## the library, the command, the tests and the package as Windows programs, under Wine
 	@echo "== $@: tests/windows/run.sh"
 	@cmake/requirements.sh windows
 	@tests/windows/run.sh "$(TARGET)"

@@ -1,5 +1,6 @@
 //! Makes the man pages and the shell completions, of the very command line that the program reads. They go to the
-//! folder that `PETAL_CLI_DOCUMENTS` names, in the build of a package, and otherwise beside cargo's other products.
+//! folder that `PETAL_CLI_DOCUMENTS` names, in the build of a package, and otherwise beside cargo's other products. For
+//! Windows also the version resource of petal.exe.
 
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -17,12 +18,23 @@ mod manual;
 #[allow(dead_code, reason = "only what the command line needs is used here")]
 #[path = "src/numbers.rs"]
 mod numbers;
+#[path = "../capi/resource.rs"]
+mod resource;
 
 fn main() -> io::Result<()> {
-    for input in
-        ["build.rs", "src/args/mod.rs", "src/args/map.rs", "src/args/redis.rs", "src/manual.rs", "src/numbers.rs"]
-    {
+    for input in [
+        "build.rs",
+        "src/args/mod.rs",
+        "src/args/map.rs",
+        "src/args/redis.rs",
+        "src/manual.rs",
+        "src/numbers.rs",
+        "../capi/resource.rs",
+    ] {
         println!("cargo::rerun-if-changed={input}");
+    }
+    if let Some(object) = resource::compile("petal.exe", "The command petal") {
+        println!("cargo::rustc-link-arg-bins={}", object.display());
     }
     println!("cargo::rerun-if-env-changed=PETAL_CLI_DOCUMENTS");
     let folder = env::var_os("PETAL_CLI_DOCUMENTS").or_else(|| env::var_os("OUT_DIR")).map(PathBuf::from);

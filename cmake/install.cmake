@@ -3,12 +3,19 @@
 install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
 install(FILES bindings/cpp/petal.hpp bindings/cpp/petal_view.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(DIRECTORY bindings/cpp/petal DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
-install(FILES
-  "${petal_lib_dir}/libpetal.a" "${petal_lib_dir}/${petal_shared}"
-  "${petal_lib_dir}/${petal_soname}" "${petal_lib_dir}/libpetal.so"
-  DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(FILES "${petal_lib_dir}/libpetal.a" DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+# Windows looks for a library where the programs are.
+if(WIN32)
+  set(petal_shared_dir "${CMAKE_INSTALL_BINDIR}")
+else()
+  set(petal_shared_dir "${CMAKE_INSTALL_LIBDIR}")
+endif()
+install(FILES "${petal_lib_dir}/${petal_shared}" DESTINATION "${petal_shared_dir}")
+foreach(name IN LISTS petal_links)
+  install(FILES "${petal_lib_dir}/${name}" DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endforeach()
 if(PETAL_BUILD_CLI)
-  install(PROGRAMS "${petal_raw_dir}/petal" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(PROGRAMS "${petal_raw_dir}/petal${CMAKE_EXECUTABLE_SUFFIX}" DESTINATION "${CMAKE_INSTALL_BINDIR}")
   install(DIRECTORY "${petal_cli_documents}/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" FILES_MATCHING PATTERN "*.1")
   install(FILES "${petal_cli_documents}/petal.bash"
     DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions" RENAME petal)
@@ -28,7 +35,7 @@ install(FILES LICENSE-MIT LICENSE-APACHE LICENSES-THIRD-PARTY DESTINATION "${CMA
 set(petal_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/petal")
 configure_package_config_file(cmake/petalConfig.cmake.in petalConfig.cmake
   INSTALL_DESTINATION "${petal_config_dir}"
-  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR petal_shared_dir
   NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 # As the soname: compatible within one major version.
 write_basic_package_version_file(petalConfigVersion.cmake COMPATIBILITY SameMajorVersion)
@@ -65,5 +72,8 @@ foreach(file IN LISTS petal_pc_files)
 endforeach()
 
 # Last, when everything is in its place.
+if(WIN32 OR APPLE)
+  return()
+endif()
 install(CODE "set(petal_libdir \"${CMAKE_INSTALL_LIBDIR}\")\nset(petal_soname \"${petal_soname}\")")
 install(SCRIPT cmake/ldconfig.cmake)

@@ -69,7 +69,8 @@ check() {
         need python3 has python3
         ;;
     windows)
-        need gcc-mingw-w64-x86-64 has x86_64-w64-mingw32-gcc
+        need g++-mingw-w64-x86-64 has x86_64-w64-mingw32-g++
+        need pkg-config has pkg-config
         need "wine wine64" has wine
         ;;
     redis)
@@ -131,6 +132,9 @@ fi
 if [ "$what" = test ] && [ "$(uname -m)" = x86_64 ] &&
     ! { has aarch64-linux-gnu-g++ && { has qemu-aarch64 || has qemu-aarch64-static; }; }; then
     wished="g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+fi
+if [ "$what" = test ] && [ "$(uname -m)" = x86_64 ] && ! has musl-gcc; then
+    wished="$wished musl-tools"
 fi
 # The owners of other formats and interfaces, one line each: what tests/interop asks, which says so where it cannot.
 if [ "$what" = interop ]; then

@@ -20,6 +20,7 @@ test-fuzz 300
 test-sanitizers 480"
 lane_2="test-c 420
 test-package 450
+test-musl 60
 test-go 330"
 
 case ${1-} in

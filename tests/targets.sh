@@ -17,5 +17,6 @@ for triple in x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-unknown-linux-mu
         continue
     fi
     echo "== cargo check --target $triple"
-    cargo check --locked --quiet -p petal -p petal-capi --target $triple
+    said=$(cargo check --locked --quiet -p petal -p petal-capi --target $triple 2>&1) || { echo "$said"; exit 1; }
+    [ -z "$said" ] || { echo "$said"; echo "targets: $triple has warnings"; exit 1; }
 done

@@ -2,7 +2,7 @@
 # run.sh [CARGO_TARGET]: the library, the command and the tests of files and of images in place, as Windows programs
 # under Wine. A Wine that is not Windows proves what the code does with the calls, and not what Windows does.
 #
-# Needs gcc-mingw-w64-x86-64, wine64 and Rust's standard library for x86_64-pc-windows-gnu. Where one of them is
+# Needs g++-mingw-w64-x86-64, wine64 and Rust's standard library for x86_64-pc-windows-gnu. Where one of them is
 # missing, it says so and does nothing.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -14,6 +14,7 @@ not_run() {
 }
 
 command -v x86_64-w64-mingw32-gcc >/dev/null || not_run "there is no mingw (Debian: gcc-mingw-w64-x86-64)"
+command -v x86_64-w64-mingw32-g++ >/dev/null || not_run "there is no C++ compiler (Debian: g++-mingw-w64-x86-64)"
 command -v wine >/dev/null || not_run "there is no wine (Debian: wine wine64)"
 [ -d "$(rustc --print target-libdir --target $triple)" ] || { command -v rustup && rustup target add $triple; } ||
     not_run "rustc has no $triple, and rustup cannot get it"
@@ -71,4 +72,6 @@ wine ./petal.exe vouch held.petal
 wine ./petal.exe insert held.petal keys
 wine ./petal.exe verify held.petal
 wine ./petal.exe check held.petal keys | tr -d '\r' | cmp - keys
+cd - >/dev/null
+tests/packaging/windows.sh "$CARGO_TARGET_DIR/package" "$work"
 echo "windows: passed"

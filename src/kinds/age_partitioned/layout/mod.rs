@@ -23,16 +23,16 @@ pub use kernel::{Inserted, Kernel};
 use super::sizing::MAX_SLICES;
 use crate::batch::ring::{self, CHUNK, GROUP};
 use crate::bits;
-use crate::simd::{self, Instructions};
+use crate::simd::Instructions;
 use core::sync::atomic::AtomicU64;
 
 /// The inner loops for an instruction set.
 pub fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        simd::Kernel::Avx2 => &avx2::KERNEL,
+        crate::simd::Kernel::Avx2 => &avx2::KERNEL,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        simd::Kernel::Avx512 => &avx512::KERNEL,
+        crate::simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &kernel::PORTABLE,
     }
 }

@@ -19,17 +19,17 @@ use crate::blocks::segments::ones;
 use crate::kinds::quotient::layout::select::Select;
 use crate::kinds::quotient::layout::{Bytes, Reader, Table};
 use crate::kinds::quotient::sizing::{BLOCK, block_bits};
-use crate::simd::{self, Instructions};
+use crate::simd::Instructions;
 
 /// The inner loops for an instruction set.
 pub fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        simd::Kernel::Avx2 if instructions.deposits_quickly() => &avx2::WITH_PDEP,
+        crate::simd::Kernel::Avx2 if instructions.deposits_quickly() => &avx2::WITH_PDEP,
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        simd::Kernel::Avx2 => &avx2::WITHOUT_PDEP,
+        crate::simd::Kernel::Avx2 => &avx2::WITHOUT_PDEP,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        simd::Kernel::Avx512 => &avx512::KERNEL,
+        crate::simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &kernel::PORTABLE,
     }
 }

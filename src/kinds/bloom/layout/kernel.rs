@@ -2,7 +2,6 @@
 //! hold the words.
 
 use crate::batch::ring::Batch;
-use crate::bits::GOLDEN;
 use crate::blocks::{ScatteredBits, ScatteredKernel};
 use core::sync::atomic::AtomicU64;
 
@@ -31,13 +30,15 @@ pub fn suits(bits: &ScatteredBits, width: u32, words: usize) -> bool {
 }
 
 /// For each of [`AT_ONCE`] probes, its number.
+#[cfg(target_arch = "x86_64")]
 pub(super) static NUMBERS: [u64; AT_ONCE as usize] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /// What the hash is multiplied by for each probe. These products do not wait for each other.
+#[cfg(target_arch = "x86_64")]
 pub(super) static POWERS: [u64; AT_ONCE as usize] = {
     let (mut powers, mut i) = ([1; AT_ONCE as usize], 1);
     while i < powers.len() {
-        powers[i] = GOLDEN.wrapping_mul(powers[i - 1]);
+        powers[i] = crate::bits::GOLDEN.wrapping_mul(powers[i - 1]);
         i += 1;
     }
     powers

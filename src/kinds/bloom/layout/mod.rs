@@ -29,7 +29,7 @@ use crate::blocks::{BitLayout, Measure, ScatteredBits, ScatteredKernel, View, Wa
 use crate::error::Result;
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
-use crate::simd::{self, Instructions};
+use crate::simd::Instructions;
 use crate::sizing::{self, dependent};
 use crate::storage::AnyBytes;
 use core::sync::atomic::AtomicU64;
@@ -44,9 +44,9 @@ const FIRST_PROBES: u32 = 2;
 pub fn kernel(instructions: Instructions) -> Option<&'static Kernel> {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        simd::Kernel::Avx2 => Some(&avx2::KERNEL),
+        crate::simd::Kernel::Avx2 => Some(&avx2::KERNEL),
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        simd::Kernel::Avx512 => Some(&avx512::KERNEL),
+        crate::simd::Kernel::Avx512 => Some(&avx512::KERNEL),
         _ => None,
     }
 }

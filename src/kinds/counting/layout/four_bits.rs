@@ -6,7 +6,7 @@ use super::{avx2, avx512};
 use crate::batch::ring::Batch;
 use crate::blocks::ScatteredBits;
 use crate::kinds::bloom;
-use crate::simd::{self, Instructions};
+use crate::simd::Instructions;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The bits of a counter.
@@ -22,9 +22,9 @@ const AT_ONCE: usize = 16;
 fn kernel(instructions: Instructions) -> Option<&'static Kernel> {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        simd::Kernel::Avx2 => Some(&avx2::KERNEL),
+        crate::simd::Kernel::Avx2 => Some(&avx2::KERNEL),
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        simd::Kernel::Avx512 => Some(&avx512::KERNEL),
+        crate::simd::Kernel::Avx512 => Some(&avx512::KERNEL),
         _ => None,
     }
 }

@@ -48,6 +48,7 @@ impl Counters {
 
     /// Whether so many words hold all counters, and the loops take these counters.
     #[inline(always)]
+    #[cfg(target_arch = "x86_64")]
     pub fn are_in(self, words: usize) -> bool {
         self.suit() && self.range <= words as u64 * 16
     }

@@ -38,16 +38,16 @@ use crate::bits::{GOLDEN, prefetch, reduce};
 use crate::blocks::source::{Source, flip, window};
 use crate::blocks::{Layout, View};
 use crate::format::Geometry;
-use crate::simd::{self, Instructions};
+use crate::simd::Instructions;
 use core::sync::atomic::AtomicU64;
 
 /// The inner loops of an instruction set for these buckets.
 pub fn kernel(instructions: Instructions, buckets: &Buckets) -> &'static Kernel {
     let [any, eight, twelve, sixteen] = match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        simd::Kernel::Avx2 => &avx2::KERNELS,
+        crate::simd::Kernel::Avx2 => &avx2::KERNELS,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        simd::Kernel::Avx512 => &avx512::KERNELS,
+        crate::simd::Kernel::Avx512 => &avx512::KERNELS,
         _ => &portable::KERNELS,
     };
     let own = [(8, eight), (12, twelve), (16, sixteen)];

@@ -9,7 +9,7 @@ use crate::batch::ring::{self, Batch, GROUP, nothing};
 use crate::batch::workers::Work;
 use crate::blocks::{Probe, View};
 use crate::error::Result;
-use crate::simd::{self, Instructions};
+use crate::simd::Instructions;
 use crate::storage::Words;
 use core::sync::atomic::AtomicU64;
 
@@ -145,9 +145,9 @@ impl Kernel {
 fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        simd::Kernel::Avx2 => &avx2::KERNEL,
+        crate::simd::Kernel::Avx2 => &avx2::KERNEL,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        simd::Kernel::Avx512 => &avx512::KERNEL,
+        crate::simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &portable::KERNEL,
     }
 }

@@ -43,7 +43,7 @@ pub use writer::{Source, write};
 
 use super::sizing;
 use crate::bits::read_unaligned;
-use crate::simd::{self, Instructions};
+use crate::simd::Instructions;
 use core::sync::atomic::{AtomicU64, Ordering};
 use lookups::Kernel;
 pub use sizing::{BUCKET_BITS, GROUP, HEAD_BITS, MAX_RICE_BITS};
@@ -52,7 +52,7 @@ pub use sizing::{BUCKET_BITS, GROUP, HEAD_BITS, MAX_RICE_BITS};
 fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        simd::Kernel::Avx512 => &avx512::KERNEL,
+        crate::simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &lookups::PORTABLE,
     }
 }

@@ -33,16 +33,16 @@ pub use segments::Segments;
 use crate::blocks::segments::ones;
 use crate::blocks::slots::Slots;
 use crate::blocks::source::Source;
-use crate::simd::{self, Instructions};
+use crate::simd::Instructions;
 use lanes::Lanes;
 
 /// The inner loops for an instruction set.
 pub fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        simd::Kernel::Avx2 => &avx2::KERNEL,
+        crate::simd::Kernel::Avx2 => &avx2::KERNEL,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        simd::Kernel::Avx512 => &avx512::KERNEL,
+        crate::simd::Kernel::Avx512 => &avx512::KERNEL,
         _ => &kernel::PORTABLE,
     }
 }

@@ -34,7 +34,7 @@ use crate::bits::{self, GOLDEN, mix, prefetch, reduce};
 use crate::blocks::fingerprint_table::{FingerprintTable, Held};
 use crate::error::{Result, error};
 use crate::format::Geometry;
-use crate::simd::{self, Instructions};
+use crate::simd::Instructions;
 use crate::storage::AnyBytes;
 use core::ops::Range;
 use core::sync::atomic::AtomicU64;
@@ -43,9 +43,9 @@ use core::sync::atomic::AtomicU64;
 fn kernel(instructions: Instructions, tag_bits: u32) -> &'static Kernel {
     let kernels = match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        simd::Kernel::Avx512 => &avx512::KERNELS,
+        crate::simd::Kernel::Avx512 => &avx512::KERNELS,
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        simd::Kernel::Avx2 => &avx2::KERNELS,
+        crate::simd::Kernel::Avx2 => &avx2::KERNELS,
         _ => &kernel::PLAIN,
     };
     &kernels[usize::from(tag_bits == 16)]
