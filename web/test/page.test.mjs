@@ -242,6 +242,46 @@ for (const kind of ["bloom", "blocked", "counting", "cuckoo", "scalable"]) {
   });
 }
 
+for (const kind of ["fuse", "ribbon"]) {
+  test(`${kind} is built anew with each key, and says which cells are combined`, async () => {
+    const page = await open("#tab=see");
+    await page.locator("#see-kind").selectOption(kind);
+    const [answer, key] = [page.locator("#see-answer"), page.locator("#see-key")];
+    const button = (name) => page.getByRole("button", { name, exact: name === "Insert" }).click();
+    const asked = () => page.evaluate(() => [...document.querySelectorAll(".cells i.asked")].map((cell) => parseInt(cell.textContent, 16)));
+    await key.fill("apple");
+    await button("Look up");
+    assert.match(await answer.innerText(), /^No/);
+    await button("Insert");
+    assert.match(await answer.innerText(), /built from 1 key, with “apple”/);
+    for (let i = 0; i < 3; i++) await button("Insert ten words");
+    assert.match(await answer.innerText(), /built from 31 keys/);
+    assert.match(await answer.innerText(), /[1-9]\d* of \d+ (cells|slots) changed/);
+    const sumOf = (values) => values.reduce((a, b) => a ^ b, 0).toString(16).padStart(2, "0");
+    await key.fill("apple");
+    await button("Look up");
+    const text = await answer.innerText();
+    assert.match(text, /^Maybe: “apple” was inserted/);
+    // What is shown in the cells gives the fingerprint that the answer names.
+    const values = await asked();
+    assert.ok(kind === "fuse" ? values.length === 3 : values.length > 10 && values.length <= 64, `${values.length} cells`);
+    const told = kind === "fuse" ? / = ([0-9a-f]{2})\. That is the fingerprint/.exec(text) : / is ([0-9a-f]{2})\. That is the fingerprint/.exec(text);
+    // Some slots of a ribbon lie past the last one that is shown.
+    const past = parseInt(/which hold ([0-9a-f]{2}) together/.exec(text)?.[1] ?? "00", 16);
+    assert.equal(told?.[1], sumOf([...values, past]), text);
+    await button("Find a wrong “maybe”");
+    assert.match(await answer.innerText(), /This “maybe” is wrong[^]*by chance/);
+    await key.fill("a stranger");
+    await button("Look up");
+    assert.match(await answer.innerText(), /^No[^]*so it was not among the keys/);
+    assert.equal((await asked()).length, 0);
+    assert.ok(await page.getByRole("button", { name: "Remove" }).isDisabled());
+    await button("Begin anew");
+    assert.match(await page.locator("#see-state").innerText(), /^0 keys/);
+    await page.close();
+  });
+}
+
 test("the calculator, its link and its lines", async () => {
   const page = await open("#tab=size&kind=bloom&keys=500000&rate=0.5");
   const place = mkdtempSync(join(tmpdir(), "petal-page-"));
