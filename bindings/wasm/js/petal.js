@@ -523,6 +523,9 @@ export class MapBuilder extends Held {
   }
 }
 
+/** A number as every library of Petal reads it. */
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
 const SPEC = ["kind", "capacity", "falsePositiveRate", "bits", "hashes", "hash", "seed", "key", "parameters"];
 const BUILD = ["as", "exclude", "universe", "frequent", "weights"];
 const REQUEST = ["keys", "falsePositiveRate", "memory", "capabilities", "isStatic", "inPlace", "universe", "times",
@@ -705,8 +708,10 @@ export class Petal {
         engine.withBytes(secretKey(spec.key), (start) => engine.call("petal_spec_key", handle, start));
       }
       for (const [parameter, value] of Object.entries(spec.parameters ?? {})) {
+        const text = String(value);
+        const number = NUMBER.test(text) ? Number(text) : NaN;
         engine.withText(parameter, (start, length) =>
-          engine.withText(String(value), (at, room) => engine.call("petal_spec_parameter", handle, start, length, at, room)));
+          engine.withText(text, (at, room) => engine.call("petal_spec_parameter", handle, start, length, at, room, number)));
       }
     } catch (error) {
       if (!engine.stopped) engine.call("petal_free", handle);
