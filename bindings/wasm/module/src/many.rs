@@ -118,7 +118,16 @@ fn done(answers: &mut Answers, taken: Taken) -> Taken {
 
 #[cold]
 fn refusal(verb: u32, held: &Held) -> Error {
-    let names = ["look keys up", "insert", "remove", "count", "put values", "replace values", "exclude", "take frequent strangers"];
+    let names = [
+        "look keys up",
+        "insert",
+        "remove",
+        "count",
+        "put values",
+        "replace values",
+        "exclude",
+        "take frequent strangers",
+    ];
     match names.get(verb as usize) {
         Some(name) => not_for(held, name),
         None => Error::new(Status::UnknownValue, format_args!("verb = {verb} is not known")),
