@@ -100,15 +100,24 @@ impl Parameter {
     /// [`Status::UnknownValue`](crate::Status::UnknownValue) for a choice that does not exist,
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a number out of bounds.
     pub fn parse(&self, text: &str) -> Result<f64> {
+        self.read(text, text.parse().ok())
+    }
+
+    /// As [`Parameter::parse`], where somebody else has read the digits: `number` is what `text` stands for, if it is a
+    /// number.
+    ///
+    /// # Errors
+    /// As [`Parameter::parse`].
+    pub fn read(&self, text: &str, number: Option<f64>) -> Result<f64> {
         let names = self.choices();
         if let Some(position) = names.iter().position(|name| *name == text) {
             return Ok(position as f64);
         }
-        match text.parse().map(|value| self.check(value)) {
-            Ok(Ok(value)) => Ok(value),
+        match number.map(|value| self.check(value)) {
+            Some(Ok(value)) => Ok(value),
             _ if !names.is_empty() => Err(error!(UnknownValue, "{} = {text} is not one of {}", self.name, List(names))),
-            Ok(refused) => refused,
-            Err(_) => Err(self.refusal(format_args!("{text}"))),
+            Some(refused) => refused,
+            None => Err(self.refusal(format_args!("{text}"))),
         }
     }
 

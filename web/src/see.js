@@ -1,33 +1,15 @@
 // See: a small filter whose payload is shown, bit by bit, as keys come.
+import { fuseReader, GOLDEN, mix, mulhigh, numberAt, ribbonReader, wrap } from "./readers.js";
 import { $, make, percent } from "./tools.js";
 
-const MASK = (1n << 64n) - 1n;
-const GOLDEN = 0x9e3779b97f4a7c15n;
 const WORDS = ("apple banana cherry date elder fig grape hazel iris juniper kiwi lemon mango nectarine olive peach quince rose sage thyme " +
   "umber vanilla walnut yarrow zinnia almond basil clover daisy endive fennel ginger hyssop ivy jasmine kale lilac maple nettle orchid").split(" ");
-
-/** The finaliser of docs/format.md. */
-function mix(x) {
-  x = ((x ^ (x >> 30n)) * 0xbf58476d1ce4e5b9n) & MASK;
-  x = ((x ^ (x >> 27n)) * 0x94d049bb133111ebn) & MASK;
-  return x ^ (x >> 31n);
-}
 
 /** The places of set bits in bytes. */
 function bitsOf(bytes, from = 0, count = bytes.length * 8 - from) {
   const all = [];
   for (let i = from; i < from + count; i++) if ((bytes[i >> 3] >> (i & 7)) & 1) all.push(i - from);
   return all;
-}
-
-/** Number `i` of the numbers of `width` bits. */
-function numberAt(bytes, width, i) {
-  let number = 0;
-  for (let j = 0; j < width; j++) {
-    const bit = i * width + j;
-    number += ((bytes[bit >> 3] >> (bit & 7)) & 1) * 2 ** j;
-  }
-  return number;
 }
 
 /**
@@ -69,7 +51,21 @@ const KINDS = {
     levels: true,
     one: "bit", empty: "is 0", taken: "was set by",
   },
+  fuse: {
+    spec: { kind: "fuse", parameters: { fingerprint_bits: 8 } },
+    what: "Cells of 8 bits. A key has three of them, whose exclusive or (⊕) is the key’s fingerprint. The filter is built from all keys at once: each key more is another build.",
+    reader: fuseReader,
+    one: "cell",
+  },
+  ribbon: {
+    spec: { kind: "ribbon", parameters: { fingerprint_bits: 8 } },
+    what: "Slots of 8 bits. A key has a row of 64 coefficients, 0 or 1, from a slot on. The exclusive or (⊕) of the slots with a 1 is the key’s fingerprint. The filter is built from all keys at once.",
+    reader: ribbonReader,
+    one: "slot",
+  },
 };
+
+const hex = (value) => value.toString(16).padStart(2, "0");
 
 function values(bytes, width, count) {
   return Array.from({ length: count }, (_, i) => numberAt(bytes, width, i));
@@ -109,7 +105,7 @@ export function see(petal, changed) {
   function begin() {
     const kind = select.value;
     filter?.free();
-    filter = petal.create(KINDS[kind].spec);
+    filter = KINDS[kind].reader ? petal.build(KINDS[kind].spec, []) : petal.create(KINDS[kind].spec);
     shown = { petal, kind, ...KINDS[kind], first: filter.info.bits };
     keys = [];
     before = null;
@@ -120,12 +116,24 @@ export function see(petal, changed) {
     show();
   }
 
-  const groups = () => shown.cells(filter.payload(), { bits: filter.info.bits, first: shown.first });
+  /** A built filter, read from the bytes of its image. */
+  const reader = () => shown.reader(filter.save());
+
+  function builtGroups() {
+    const { cells } = reader();
+    return cells.length === 0 ? [] : [{ name: `${cells.length} ${shown.one}s of 8 bits`, values: cells, numbers: true, hex: true, built: true }];
+  }
+
+  const groups = () => shown.reader ? builtGroups() : shown.cells(filter.payload(), { bits: filter.info.bits, first: shown.first });
 
   /** The groups of a key's cells: [group, cell, whether it is taken for this key]. */
   function placesOf(key) {
     const all = groups();
     if (shown.fingerprint) return bucketsOf(key, all);
+    if (shown.reader) {
+      const { places, found } = reader().find(filter.hash(key));
+      return places.filter((cell) => cell < all[0]?.values.length).map((cell) => [0, cell, found]);
+    }
     if (shown.levels) {
       // In the levels the hash of a key is mix(h): a Bloom filter of hashes shows where a level looks.
       const { hashes } = filter.info;
@@ -152,12 +160,11 @@ export function see(petal, changed) {
 
   /** The two buckets of a key, all their slots, and whether a slot has its fingerprint, by docs/format.md. */
   function bucketsOf(key, all) {
-    const high = (a, b) => (a * b) >> 64n;
     const hash = filter.hash(key);
     const m = BigInt(all.length);
-    const print = 1n + high((hash * GOLDEN) & MASK, 255n);
-    const first = high(hash, m);
-    const second = (((2n * high(mix(print), m / 2n) + 1n - first) % m) + m) % m;
+    const print = 1n + mulhigh(wrap(hash * GOLDEN), 255n);
+    const first = mulhigh(hash, m);
+    const second = (((2n * mulhigh(mix(print), m / 2n) + 1n - first) % m) + m) % m;
     return [...new Set([first, second])].flatMap((bucket) =>
       all[Number(bucket)].values.map((value, slot) => [Number(bucket), slot, value === Number(print), Number(print)]));
   }
@@ -166,6 +173,7 @@ export function see(petal, changed) {
     before = groups();
     asked = null;
     let told;
+    if (shown.reader) return rebuild(key);
     try {
       const isNew = filter.insert(key);
       keys.push(key);
@@ -176,6 +184,17 @@ export function see(petal, changed) {
     }
     const fresh = changes();
     answer.replaceChildren(make("p", {}, `${told} ${fresh === 0 ? "Nothing changed." : `${fresh} ${fresh === 1 ? "place" : "places"} changed.`}`));
+    show();
+  }
+
+  /** A build from all keys and this one. */
+  function rebuild(key) {
+    const isNew = !keys.includes(key);
+    if (isNew) keys.push(key);
+    filter.free();
+    filter = petal.build(shown.spec, keys);
+    const [fresh, total] = [changes(), groups()[0].values.length];
+    answer.replaceChildren(make("p", {}, `The filter is built from ${keys.length} ${keys.length === 1 ? "key" : "keys"}${isNew ? `, with “${key}”` : `: “${key}” was there already`}. ${fresh} of ${total} ${shown.one}s changed.`));
     show();
   }
 
@@ -196,9 +215,30 @@ export function see(petal, changed) {
     show();
   }
 
+  /** The slots that are combined, what they hold, and what comes out. */
+  function explainBuilt(key, found) {
+    if (keys.length === 0) return ["A filter of no keys says no to all."];
+    const { cells, find, coefficients } = reader();
+    const { places, slot, layer, sum, fingerprint } = find(filter.hash(key));
+    if (places.length === 0) return ["The key has no row in any layer."];
+    const end = found
+      ? `That is the fingerprint of “${key}”${keys.includes(key) ? "" : ", by chance: one key in 256 has it"}.`
+      : `The fingerprint of “${key}” is ${hex(fingerprint)}, so it was not among the keys of the build.`;
+    if (shown.one === "cell") {
+      return [`Its cells are ${places.join(", ")}: ${places.map((place) => hex(cells[place])).join(" ⊕ ")} = ${hex(sum)}. ${end}`];
+    }
+    const where = layer === 0 ? "the first layer" : `layer ${layer + 1}, for keys that the layer before has no place for`;
+    const past = places.filter((place) => place >= cells.length);
+    const rest = places.reduce((rest, place) => rest ^ (cells[place] ?? 0), sum);
+    const more = past.length === 0 ? "" : ` ${past.length} of these lie past the last slot, which hold ${hex(rest)} together.`;
+    return [`Its row begins in slot ${slot}, in ${where}. ${places.length} of ${coefficients} coefficients are 1: slots ${places.slice(0, 6).join(", ")}, … ${places.at(-1)}.${more}`,
+      `The exclusive or of these slots is ${hex(sum)}. ${end}`];
+  }
+
   /** Why the answer is what it is. */
   function explain(key, found, places) {
     const nameOf = ([group, cell]) => (shown.cells.length && groups().length > 1 ? `${groups()[group].name.split(":")[0]}, ${shown.one} ${cell}` : `${shown.one} ${cell}`);
+    if (shown.reader) return explainBuilt(key, found);
     if (shown.fingerprint) {
       const print = places[0][3];
       const buckets = [...new Set(places.map(([group]) => group))].join(" and ");
@@ -229,20 +269,21 @@ export function see(petal, changed) {
 
   function show() {
     const all = groups();
-    place.replaceChildren(...all.map(({ name, values, numbers, hex }, group) => {
+    place.replaceChildren(...all.map(({ name, values, numbers, hex: isHex, built }, group) => {
       const cells = values.map((value, cell) => {
         const state = asked?.get(`${group}.${cell}`);
         const isFresh = before !== null && value !== (before[group]?.values[cell] ?? 0);
-        const kind = state === true ? "asked" : state === false ? (shown.fingerprint && value !== 0 ? "taken lacking" : "lacking") : isFresh ? "fresh" : value !== 0 ? "taken" : "";
-        return make("i", { class: kind || false }, numbers ? (hex ? (value === 0 ? "·" : value.toString(16).padStart(2, "0")) : String(value)) : "");
+        const kind = state === true ? "asked" : state === false ? (numbers && isHex && value !== 0 ? "taken lacking" : "lacking") : isFresh ? "fresh" : value !== 0 ? "taken" : "";
+        return make("i", { class: kind || false }, numbers ? (isHex ? (value === 0 && !built ? "·" : hex(value)) : String(value)) : "");
       });
       const taken = values.filter((value) => value !== 0).length;
-      const text = `${name}: ${taken} of ${values.length} taken`;
+      const text = built ? name : `${name}: ${taken} of ${values.length} taken`;
       return make("div", { class: "block", "data-group": group }, make("h3", {}, text),
-        make("div", { class: `cells${numbers ? " numbers" : ""}`, role: "img", "aria-label": text, style: numbers ? `--cell: ${hex ? "2.2rem" : "1.4rem"}` : false }, ...cells));
+        make("div", { class: `cells${numbers ? " numbers" : ""}`, role: "img", "aria-label": text, style: numbers ? `--cell: ${isHex ? "2.2rem" : "1.4rem"}` : false }, ...cells));
     }));
     const { fill, falsePositiveRate } = filter.measure();
-    $("#see-state").textContent = `${keys.length} keys. Taken: ${percent(fill).replace("never", "0 %")}. Of absent keys, ${percent(falsePositiveRate)} ${falsePositiveRate >= 1e-5 ? "get" : "gets"} a “maybe” now.`;
+    const size = shown.reader ? `${keys.length ? (8 * filter.payload().length / keys.length).toFixed(1) : 0} bits a key, more than in large filters.` : `Taken: ${percent(fill).replace("never", "0 %")}.`;
+    $("#see-state").textContent = `${keys.length} keys. ${size} Of absent keys, ${percent(falsePositiveRate)} ${falsePositiveRate >= 1e-5 ? "get" : "gets"} a “maybe” now.`;
     $("#see-keys").textContent = keys.join(", ") || "none";
     changed({ kind: select.value === "bloom" ? undefined : select.value });
   }

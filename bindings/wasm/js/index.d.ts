@@ -100,6 +100,21 @@ export class PetalMap extends Image {
   merge(other: PetalMap): void;
 }
 
+/** How often each key is asked for: from 2^-60 to 2^60. */
+export type Weights = Float64Array | readonly number[];
+
+/** `{ as: "hashes" }` holds for all keys that the options have. */
+export interface BuildOptions extends BatchOptions {
+  /** The filter says of these keys that they are not there. None of them is a member. For `exact_set`. */
+  exclude?: Keys;
+  /** All keys that are ever asked for. Those that are no members are excluded. For `exact_set`. */
+  universe?: Keys;
+  /** Keys that are no members but are asked for often. For `stacked`, with its parameter `frequent_share`. */
+  frequent?: Keys;
+  /** As many weights as frequent keys; each key has the weight 1 without them. */
+  weights?: Weights;
+}
+
 export type Values = BigUint64Array | readonly (number | bigint)[];
 
 /** Collects keys; `finish` makes a filter of any kind. The builder is empty then and can be used again. */
@@ -107,7 +122,16 @@ export class Builder extends Held {
   private constructor();
   add(key: Key): void;
   addBatch(keys: Keys, options?: BatchOptions): void;
+  /** The filter says of this key that it is not there; for kinds such as `exact_set`. */
+  exclude(key: Key): void;
   excludeBatch(keys: Keys, options?: BatchOptions): void;
+  /** The excluded keys are a whole universe: those that are members too are members. */
+  excludeAllButMembers(): void;
+  /** A key that is no member but is asked for often, for kinds such as `stacked`. The weight says how often; 1 by itself. */
+  frequent(key: Key, weight?: number): void;
+  frequentBatch(keys: Keys, weights?: Weights, options?: BatchOptions): void;
+  /** The next filter is `old` and, after it, what changes of its answers; for `exact_set` with partitions. */
+  update(old: Filter): void;
   finish(): Filter;
 }
 
@@ -200,7 +224,7 @@ export class Petal {
   createMap(spec: Spec): PetalMap;
   builder(spec?: Spec): Builder;
   mapBuilder(spec?: Spec): MapBuilder;
-  build(spec: Spec, keys: Keys, options?: BatchOptions): Filter;
+  build(spec: Spec, keys: Keys, options?: BuildOptions): Filter;
   buildMap(spec: Spec, keys: Keys, values: Values, options?: BatchOptions): PetalMap;
   size(spec: Spec, keys?: number | bigint): { bits: number; bytes: number; falsePositiveRate: number; hashes: number };
   plan(request: PlanRequest): Plan;

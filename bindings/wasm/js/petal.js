@@ -55,7 +55,7 @@ function onlyKnown(object, known, what) {
 /** How many bytes the memory for single keys has. */
 const SCRATCH = 4096;
 
-const VERBS = { contains: 0, insert: 1, remove: 2, count: 3, put: 4, replace: 5, exclude: 6 };
+const VERBS = { contains: 0, insert: 1, remove: 2, count: 3, put: 4, replace: 5, exclude: 6, frequent: 7 };
 
 /** Memory of the module, addresses and calls: what the classes below share. */
 class Engine {
@@ -456,6 +456,12 @@ function valuesOf(keys, values) {
   return all;
 }
 
+function weightsOf(keys, weights) {
+  const all = weights instanceof Float64Array ? weights : Float64Array.from(weights, (weight) => real(weight, "a weight"));
+  if (all.length !== keys.length) throw new PetalError(-11, `${keys.length} keys have ${all.length} weights`);
+  return all;
+}
+
 /** Collects keys; `finish` makes a filter of any kind, those that need all keys at once too. */
 export class Builder extends Held {
   add(key) {
@@ -466,9 +472,35 @@ export class Builder extends Held {
     this._engine.many("insert", this._handle, keys, { as, asks: false });
   }
 
-  /** Has the filter say of these keys that they are not there; only some kinds can. */
+  /** Has the filter say of this key that it is not there, for `exact_set`. */
+  exclude(key) {
+    this.excludeBatch([key]);
+  }
+
   excludeBatch(keys, { as } = {}) {
     this._engine.many("exclude", this._handle, keys, { as, asks: false });
+  }
+
+  /** Says that the excluded keys are a whole universe: those that are members too are members. */
+  excludeAllButMembers() {
+    this._engine.call("petal_exclude_all_but_members", this._handle);
+  }
+
+  /** Gives a key that is no member but is asked for often, for `stacked`. */
+  frequent(key, weight = 1) {
+    this.frequentBatch([key], [weight]);
+  }
+
+  /** Without weights each key has the weight 1. */
+  frequentBatch(keys, weights, { as } = {}) {
+    const given = weights === undefined ? null : weightsOf(keys, weights);
+    this._engine.many("frequent", this._handle, keys, { as, asks: false, given });
+  }
+
+  /** Makes the next filter `old` and, after it, what changes of its answers; for `exact_set` with partitions. */
+  update(old) {
+    if (!(old instanceof Filter) || old._engine !== this._engine) throw new TypeError("update takes a filter of the same module");
+    this._engine.call("petal_update", this._handle, old._handle);
   }
 
   finish() {
@@ -491,7 +523,11 @@ export class MapBuilder extends Held {
   }
 }
 
+/** A number as every library of Petal reads it. */
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
 const SPEC = ["kind", "capacity", "falsePositiveRate", "bits", "hashes", "hash", "seed", "key", "parameters"];
+const BUILD = ["as", "exclude", "universe", "frequent", "weights"];
 const REQUEST = ["keys", "falsePositiveRate", "memory", "capabilities", "isStatic", "inPlace", "universe", "times",
   "frequent", "strangers"];
 
@@ -533,11 +569,24 @@ export class Petal {
     return new MapBuilder(this.#engine, this.#withSpec(spec, (handle) => this.#engine.call("petal_builder", handle, 1)));
   }
 
-  /** A filter of exactly these keys. */
-  build(spec, keys, options) {
+  /**
+   * A filter of exactly these keys. `exclude` has keys of which the filter says that they are not there; `universe` the
+   * same, but members may be among its keys. `frequent` has keys that are asked for often though they are no members.
+   */
+  build(spec, keys, options = {}) {
+    onlyKnown(options, BUILD, "the options of a build");
+    const { as, exclude, universe, frequent, weights } = options;
+    if (exclude !== undefined && universe !== undefined) {
+      throw new PetalError(-7, "exclude and universe: give one of them");
+    }
+    if (weights !== undefined && frequent === undefined) throw new TypeError("weights belong to frequent keys");
     const builder = this.builder(spec);
     try {
-      builder.addBatch(keys, options);
+      builder.addBatch(keys, { as });
+      if (universe !== undefined) builder.excludeAllButMembers();
+      const excluded = universe ?? exclude;
+      if (excluded !== undefined) builder.excludeBatch(excluded, { as });
+      if (frequent !== undefined) builder.frequentBatch(frequent, weights, { as });
       return builder.finish();
     } finally {
       builder.free();
@@ -659,8 +708,10 @@ export class Petal {
         engine.withBytes(secretKey(spec.key), (start) => engine.call("petal_spec_key", handle, start));
       }
       for (const [parameter, value] of Object.entries(spec.parameters ?? {})) {
+        const text = String(value);
+        const number = NUMBER.test(text) ? Number(text) : NaN;
         engine.withText(parameter, (start, length) =>
-          engine.withText(String(value), (at, room) => engine.call("petal_spec_parameter", handle, start, length, at, room)));
+          engine.withText(text, (at, room) => engine.call("petal_spec_parameter", handle, start, length, at, room, number)));
       }
     } catch (error) {
       if (!engine.stopped) engine.call("petal_free", handle);

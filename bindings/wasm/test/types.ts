@@ -21,6 +21,12 @@ export async function types(bytes: Uint8Array): Promise<void> {
   const made: Filter = petal.create({ kind: "blocked", capacity: 1_000_000n, parameters: { blocks: 2, layout: "x" } });
   const builder: Builder = petal.builder({ falsePositiveRate: 0.001 });
   builder.addBatch(["a", "b"]);
+  builder.exclude("c");
+  builder.frequentBatch(["d"], Float64Array.of(2));
+  builder.update(made);
+  const whole: Filter = petal.build({ kind: "exact_set" }, ["a"], { universe: ["a", "b"] });
+  petal.build({ kind: "stacked" }, ["a"], { frequent: BigUint64Array.of(1n), weights: [2], as: "hashes" });
+  void whole;
   const plan: Plan = petal.plan({ keys: 5, capabilities: ["remove"] });
   const proposal: Proposal | undefined = plan.proposals[0];
   if (proposal?.fits) {
@@ -50,6 +56,8 @@ export async function types(bytes: Uint8Array): Promise<void> {
   new Filter();
   // @ts-expect-error A map has no insertion.
   if (opened instanceof PetalMap) opened.insert("a");
+  // @ts-expect-error Weights are numbers.
+  petal.build({ kind: "stacked" }, ["a"], { frequent: ["b"], weights: [1n] });
   // @ts-expect-error There is no such build.
   await load({ build: "writer" });
 }

@@ -30,6 +30,27 @@ pub extern "C" fn petal_insert_u64(handle: u32, key: u64) -> i32 {
     })
 }
 
+/// Says that the excluded keys are a whole universe: those that are members too are members.
+#[unsafe(no_mangle)]
+pub extern "C" fn petal_exclude_all_but_members(handle: u32) -> i32 {
+    with(handle, |held| match held {
+        Held::Builder(builder) => {
+            builder.exclude_all_but_members();
+            Ok(0)
+        }
+        other => Err(not_for(other, "exclude")),
+    })
+}
+
+/// Makes a builder bring a filter up to date.
+#[unsafe(no_mangle)]
+pub extern "C" fn petal_update(handle: u32, old: u32) -> i32 {
+    with_both(handle, old, |held, old| match (held, old) {
+        (Held::Builder(builder), Held::Filter(old)) => builder.update(old).map(|()| 0),
+        (held, _) => Err(not_for(held, "bring up to date what is no filter")),
+    })
+}
+
 /// Uses a filter.
 fn with_filter(handle: u32, call: &str, body: impl FnOnce(&mut Filter) -> Result<i32>) -> i32 {
     with(handle, |held| match held {

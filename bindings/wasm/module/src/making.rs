@@ -97,7 +97,8 @@ pub unsafe extern "C" fn petal_spec_key(handle: u32, key: *const SecretKey) -> i
     })
 }
 
-/// Sets a parameter of the kind, which is set before. The value is a number or the name of a choice, as text.
+/// Sets a parameter of the kind, which is set before. The value is a number or the name of a choice, as text. `number`
+/// is what the text stands for, or else not a number: reading digits in the module would take a large table.
 ///
 /// # Safety
 /// The bytes of the name and of the value are readable.
@@ -108,12 +109,13 @@ pub unsafe extern "C" fn petal_spec_parameter(
     name_length: usize,
     value: *const u8,
     value_length: usize,
+    number: f64,
 ) -> i32 {
     // SAFETY: the caller's promise.
     let (name, value) = unsafe { (text(name, name_length), text(value, value_length)) };
     with_spec(handle, |spec| {
         let parameter = parameter_of(spec, name?)?;
-        let value = parameter.parse(value?)?;
+        let value = parameter.read(value?, (!number.is_nan()).then_some(number))?;
         spec.set(parameter, value).map(|()| 0)
     })
 }

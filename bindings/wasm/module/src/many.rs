@@ -1,6 +1,8 @@
 //! Many keys in one call.
 
 use crate::handles::{Held, not_for, with};
+#[cfg(feature = "making")]
+use crate::memory::reals;
 use crate::memory::{room, slice};
 use crate::outcome::answer;
 #[cfg(feature = "making")]
@@ -19,10 +21,13 @@ const PUT: u32 = 4;
 const REPLACE: u32 = 5;
 #[cfg(feature = "making")]
 const EXCLUDE: u32 = 6;
+#[cfg(feature = "making")]
+const FREQUENT: u32 = 7;
 
 /// Runs a verb on `count` keys. Their form is 0 for byte strings (`length` bytes with `count + 1` offsets), 1 for
 /// numbers, 2 for hashes, 3 for digests (`length` bytes in all). `answers` takes a byte a key; `values` gives or takes
-/// a number a key; both may be null. The first two answers are how many keys had a yes, and how many were taken.
+/// a number a key, which
+/// is a weight's bits for frequent strangers; both may be null. The first two answers are how many keys had a yes, and how many were taken.
 ///
 /// # Safety
 /// As many bytes and numbers are readable, and writable in `answers` and `values`, as this says; nobody else uses them.
@@ -75,7 +80,7 @@ fn call<'a>(
             filter.count_batch(keys, answers)
         }
         #[cfg(feature = "making")]
-        (verb, held) => change(verb, held, keys, answers, values.unwrap_or_default()).outcome,
+        (verb, held) => change(verb, held, keys, answers, values.map(|values| &*values)).outcome,
         #[cfg(not(feature = "making"))]
         (verb, held) => Err(refusal(verb, held)),
     }
@@ -83,7 +88,8 @@ fn call<'a>(
 
 /// Runs a verb that changes what is held.
 #[cfg(feature = "making")]
-fn change(verb: u32, held: &mut Held, keys: &Keys, answers: &mut Answers, values: &[u64]) -> Taken {
+fn change(verb: u32, held: &mut Held, keys: &Keys, answers: &mut Answers, values: Option<&[u64]>) -> Taken {
+    let given = values.unwrap_or_default();
     match (verb, held) {
         (INSERT, Held::Filter(filter)) => {
             // Whether a key is new is not found out for who does not ask.
@@ -92,11 +98,13 @@ fn change(verb: u32, held: &mut Held, keys: &Keys, answers: &mut Answers, values
             done(answers, taken)
         }
         (REMOVE, Held::Filter(filter)) => filter.remove_batch(keys, Some(answers)),
-        (PUT, Held::Map(map)) => map.put_batch(keys, values, Some(answers)),
-        (REPLACE, Held::Map(map)) => map.replace_batch(keys, values, Some(answers)),
+        (PUT, Held::Map(map)) => map.put_batch(keys, given, Some(answers)),
+        (REPLACE, Held::Map(map)) => map.replace_batch(keys, given, Some(answers)),
         (INSERT, Held::Builder(builder)) => done(answers, builder.add_batch(keys)),
         (EXCLUDE, Held::Builder(builder)) => done(answers, builder.exclude_batch(keys)),
-        (PUT, Held::MapBuilder(builder)) => done(answers, builder.put_batch(keys, values)),
+        // Frequent strangers without weights each have the weight 1.
+        (FREQUENT, Held::Builder(builder)) => done(answers, builder.frequent_batch(keys, values.map(reals))),
+        (PUT, Held::MapBuilder(builder)) => done(answers, builder.put_batch(keys, given)),
         (verb, held) => Taken::none(refusal(verb, held)),
     }
 }
@@ -110,7 +118,17 @@ fn done(answers: &mut Answers, taken: Taken) -> Taken {
 
 #[cold]
 fn refusal(verb: u32, held: &Held) -> Error {
-    match ["look keys up", "insert", "remove", "count", "put values", "replace values", "exclude"].get(verb as usize) {
+    let names = [
+        "look keys up",
+        "insert",
+        "remove",
+        "count",
+        "put values",
+        "replace values",
+        "exclude",
+        "take frequent strangers",
+    ];
+    match names.get(verb as usize) {
         Some(name) => not_for(held, name),
         None => Error::new(Status::UnknownValue, format_args!("verb = {verb} is not known")),
     }

@@ -68,6 +68,13 @@ pub unsafe fn room<'a, T>(start: *mut T, length: usize) -> Option<&'a mut [T]> {
     Some(unsafe { core::slice::from_raw_parts_mut(start, length) })
 }
 
+/// Numbers as the fractions of which they are the bits.
+#[cfg(feature = "making")]
+pub fn reals(numbers: &[u64]) -> &[f64] {
+    // SAFETY: both types have eight bytes and the same alignment on `wasm32`, and any bits are a fraction.
+    unsafe { core::slice::from_raw_parts(numbers.as_ptr().cast(), numbers.len()) }
+}
+
 /// A name at an address.
 ///
 /// # Safety

@@ -8,8 +8,8 @@
 //! the *group* of that key and of the keys that were set aside meanwhile. All equations of a group are worked on at
 //! once: each cell has a row of bits that says which equations the cell is in.
 
-use super::cells;
 use super::peel::{Advance, COUNT, Keys, Peeling, Seeded, Slot, peeled};
+use super::{IS_SMALL, cells};
 use crate::error::Result;
 use crate::kinds::fuse::sizing;
 use crate::storage::{Words, try_vec};
@@ -139,6 +139,7 @@ impl Asides {
     ) -> bool {
         let group = self.groups[group].clone();
         let is_solved = match group.keys.len().div_ceil(64) {
+            _ if IS_SMALL => self.solve_in::<_, K, MOST_WORDS>(&group, of, slots, late, own),
             1 => self.solve_in::<_, K, 1>(&group, of, slots, late, own),
             2 => self.solve_in::<_, K, 2>(&group, of, slots, late, own),
             _ => self.solve_in::<_, K, MOST_WORDS>(&group, of, slots, late, own),

@@ -57,6 +57,10 @@ use core::sync::atomic::AtomicU64;
 use one_shard::OneShard;
 use shape::{ENTRY_WORDS, Entry, Segments, groups, positions};
 
+/// Whether the code for builds is to be small, because it is loaded before it can do anything. Then it has one loop for
+/// all widths, which gives the same bytes.
+const IS_SMALL: bool = cfg!(target_family = "wasm");
+
 /// The first half of the mixing, a bijection, which spreads hashes that are weak in their high bits evenly over shards.
 #[inline]
 pub fn order(hash: u64) -> u64 {

@@ -6,9 +6,9 @@
 //! ([`super::aside`]).
 
 use super::aside::Asides;
-use super::cells;
 use super::peel::{Advance, FAR, Keys, NEAR, Peeling, STRETCH, Seeded, Slot, fetch_key, fetch_slot, other, peeled};
 use super::shape::Segments;
+use super::{IS_SMALL, cells};
 use crate::bits::{GOLDEN, mix};
 use crate::error::{Result, Status, error};
 use crate::storage::{Words, try_vec};
@@ -139,6 +139,7 @@ impl Scratch {
 }
 
 /// Gives the cells that keys were peeled with their values, beginning with the last key. These cells are zero before.
+#[inline(never)]
 fn assign<Q: Keys, const K: usize>(
     of: Seeded<Q>,
     slots: &[Slot],
@@ -149,6 +150,7 @@ fn assign<Q: Keys, const K: usize>(
 ) -> Result<()> {
     for part in order.rchunks(STRETCH) {
         match width {
+            _ if IS_SMALL => assign_part::<_, K, 0>(of, slots, part, width, cells),
             8 => assign_part::<_, K, 8>(of, slots, part, width, cells),
             16 => assign_part::<_, K, 16>(of, slots, part, width, cells),
             _ => assign_part::<_, K, 0>(of, slots, part, width, cells),
