@@ -1,6 +1,6 @@
 //! Gives the shared library that plain `cargo build` links the same name and the same lifetime as the installed one,
-//! and petal.dll its version resource. Needs nothing beyond the Rust toolchain (and mingw-w64 for Windows); the header is
-//! committed, not made here.
+//! and petal.dll its version resource. Needs nothing beyond the Rust toolchain (and mingw-w64 for Windows); the header
+//! is committed, not made here.
 
 use std::env;
 
