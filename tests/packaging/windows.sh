@@ -123,7 +123,8 @@ by_cmake() {
     rm -rf "$work/consumer"
     if [ "$1" = shared ]; then library=petal::$3; else library=petal::${3}_static; fi
     cmake -S "$here/$2" -B "$work/consumer" $cross -DCMAKE_CXX_COMPILER=$CXX \
-        -DCMAKE_PREFIX_PATH="$prefix" -DPETAL_LIBRARY="$library" -DCMAKE_FIND_ROOT_PATH="$prefix" -DCMAKE_EXE_LINKER_FLAGS=-static-libgcc\ -static-libstdc++ &&
+        -DCMAKE_PREFIX_PATH="$prefix" -DPETAL_LIBRARY="$library" -DCMAKE_FIND_ROOT_PATH="$prefix" \
+        -DCMAKE_EXE_LINKER_FLAGS=-static-libgcc\ -static-libstdc++ &&
         cmake --build "$work/consumer" && ran "$work/consumer/consumer.exe" "$1"
 }
 

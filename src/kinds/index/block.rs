@@ -13,8 +13,8 @@ impl Rows {
     ///
     /// # Errors
     /// [`Status::Full`](crate::Status::Full); the errors of [`Rows::check_id`];
-    /// [`Status::Internal`](crate::Status::Internal) where the rows are no such block; the errors of writing. Nothing has
-    /// changed then.
+    /// [`Status::Internal`](crate::Status::Internal) where the rows are no such block; the errors of writing. Nothing
+    /// has changed then.
     pub fn add_block(&mut self, ids: &[u64], rows: &[u64]) -> Result<()> {
         let (shape, state, width) = (*self.shape(), self.state(), self.shape().row_words());
         let first = state.rows;
