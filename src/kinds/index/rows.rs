@@ -213,7 +213,10 @@ impl Rows {
     pub fn check_id(&self, id: u64) -> Result<()> {
         let (bytes, most) = (self.shape.id_bytes, self.ids.most());
         if id > most {
-            return Err(error!(OutOfRange, "id = {id} is more than {most}, the most that id_bytes = {bytes} has room for"));
+            return Err(error!(
+                OutOfRange,
+                "id = {id} is more than {most}, the most that id_bytes = {bytes} has room for"
+            ));
         }
         Ok(())
     }
