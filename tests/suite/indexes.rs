@@ -476,6 +476,35 @@ fn short_ids_and_counts() {
     }
 }
 
+/// A union takes as many rows as there is room for, and one row more changes nothing. An attachment has a length too.
+#[test]
+fn what_has_no_room_changes_nothing() {
+    let made = |rows: u64| {
+        let mut index = create_index(&spec(10, &[("width", 128.0), ("attachment_bytes", 40.0)])).unwrap();
+        assert!(index.is_empty() && index.width() == 128);
+        (0..rows).for_each(|i| assert_eq!(index.add(i, &[i as u8; 16]).unwrap(), i));
+        assert_eq!(index.is_empty(), rows == 0);
+        index
+    };
+    for rows in 0..10 {
+        let mut index = made(rows);
+        let before = image(&index);
+        assert_eq!(index.merge(&made(11 - rows.max(1))).map_err(|error| error.status()).is_ok(), rows == 0);
+        assert_eq!(image(&index) == before, rows > 0, "{rows} rows");
+        if rows > 0 {
+            index.merge(&made(10 - rows)).unwrap();
+        }
+        assert_eq!((index.rows(), index.add(7, &[0; 16]).unwrap_err().status()), (10, Status::Full));
+        for length in [40, 0, 39, 1, 8, 17] {
+            index.attach(&vec![length as u8; length]).unwrap();
+            assert_eq!(index.attachment().unwrap(), vec![length as u8; length]);
+        }
+        let before = image(&index);
+        assert_eq!(index.attach(&[1; 41]).unwrap_err().status(), Status::TooLarge);
+        assert_eq!(image(&index), before);
+    }
+}
+
 /// Words that no row made are refused by `verify`, and harmless in every call.
 #[test]
 fn forged_words_are_harmless() {
