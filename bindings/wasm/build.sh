@@ -23,7 +23,8 @@ features() {
 compile() {
     [ -z "$only" ] || [ "$only" = "$1" ] || return 0
     folder=$target/wasm/$1
-    RUSTFLAGS="$2 --cfg petal_host_numbers" cargo build --quiet --locked --profile wasm --target wasm32-unknown-unknown --target-dir "$folder" \
+    RUSTFLAGS="$2 --cfg petal_host_numbers" cargo build --quiet --locked --profile wasm \
+        --target wasm32-unknown-unknown --target-dir "$folder" \
         --manifest-path "$here/module/Cargo.toml" --no-default-features --features "$3"
     cp "$folder/wasm32-unknown-unknown/wasm/petal_wasm.wasm" "$here/dist/$1.wasm"
     if [ -n "${WASM_OPT:-}" ]; then
