@@ -23,7 +23,8 @@ features() {
 compile() {
     [ -z "$only" ] || [ "$only" = "$1" ] || return 0
     folder=$target/wasm/$1
-    RUSTFLAGS="$2" cargo build --quiet --locked --profile wasm --target wasm32-unknown-unknown --target-dir "$folder" \
+    RUSTFLAGS="$2 --cfg petal_host_numbers" cargo build --quiet --locked --profile wasm \
+        --target wasm32-unknown-unknown --target-dir "$folder" \
         --manifest-path "$here/module/Cargo.toml" --no-default-features --features "$3"
     cp "$folder/wasm32-unknown-unknown/wasm/petal_wasm.wasm" "$here/dist/$1.wasm"
     if [ -n "${WASM_OPT:-}" ]; then
@@ -44,9 +45,14 @@ mkdir -p "$here/dist"
 cp "$here"/../../LICENSE-* "$here/"
 # shellcheck disable=SC2086 # lists of words
 all=$(features $filters $maps)
+# A reader of filters only has no code for maps.
+case ,$reader, in
+*,bloomier,* | *,retrieval,* | *,approximator,* | *,mutable_bloomier,*) reads=,maps ;;
+*) reads= ;;
+esac
 few=$(echo "$reader" | sed 's/\([^,]*\)/petal\/\1/g')
 for simd in "" "-C target-feature=+simd128"; do
     suffix=${simd:+-simd}
     compile "petal$suffix" "$simd" "${all}making,planning"
-    compile "reader$suffix" "$simd --cfg petal_reads_only" "$few"
+    compile "reader$suffix" "$simd --cfg petal_reads_only" "$few$reads"
 done

@@ -7,7 +7,7 @@
 use super::{FORMAT_VERSION, PAYLOAD_UNIT, regions};
 use crate::error::{Result, Status, error};
 use crate::hash::{self, Checksum, HashFunction};
-use crate::spec::{KindId, Parameter};
+use crate::spec::{KindId, Number, Parameter};
 
 /// The length of the header; the payload follows at once.
 pub const LENGTH: usize = 256;
@@ -262,7 +262,7 @@ impl Header {
         }
         // A rate of -0 would be a second form of 0.
         if !(0.0..=1.0).contains(&false_positive_rate) || false_positive_rate.is_sign_negative() {
-            return Err(error!(Corrupt, "the header's false_positive_rate is {false_positive_rate}"));
+            return Err(error!(Corrupt, "the header's false_positive_rate is {}", Number(false_positive_rate)));
         }
         if payload_bytes == 0 || !payload_bytes.is_multiple_of(PAYLOAD_UNIT) || image_bytes(payload_bytes).is_none() {
             return Err(error!(Corrupt, "a payload of {payload_bytes} bytes is not possible"));

@@ -60,7 +60,7 @@ impl Spec {
     /// The refusal of a size that no allowed value of a parameter reaches.
     pub(crate) fn unreachable(&self, size: Size, parameter: &Parameter) -> Error {
         let Size::Rate { capacity, false_positive_rate: rate } = size else { return size.too_large() };
-        let (name, (_, most), rate) = (parameter.name, parameter.bounds(), Number(rate));
+        let (name, most, rate) = (parameter.name, Number(parameter.bounds().1), Number(rate));
         match self.parameter(parameter) {
             Ok(0) | Err(_) => error!(
                 TooLarge,

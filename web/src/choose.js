@@ -3,7 +3,7 @@ import { $, absent, bytes, logarithmic, make, percent, slider } from "./tools.js
 import { picture } from "./picture.js";
 
 const DEFAULTS = {
-  have: "known", integers: false, universe: "1000000", remove: false, count: false, times: "10", inPlace: false,
+  have: "known", integers: false, universe: "1000000", asked: false, all: "10000000", often: false, share: "80", strangers: "100000", remove: false, count: false, times: "10", inPlace: false,
   shared: false, merge: false, lose: false, values: "none", valueBits: "8", keys: "1000000", goal: "rate", rate: "1",
   memory: "1200000",
 };
@@ -62,6 +62,10 @@ export function choose(petal, kinds, changed) {
     shows.forEach((show) => show());
   }
 
+  // What is asked of absent keys helps only a filter that is built from all keys.
+  const isAsked = (all) => all.have === "all" && all.asked && !all.integers;
+  const isOften = (all) => all.have === "all" && all.often;
+
   /** The request to the planner. */
   function request(all) {
     const { have, goal } = all;
@@ -75,7 +79,8 @@ export function choose(petal, kinds, changed) {
       capabilities: wanted.filter(([, is]) => is).map(([name]) => name),
       isStatic: have === "all",
       inPlace: all.inPlace,
-      universe: all.integers ? number(all.universe) : 0,
+      universe: all.integers ? number(all.universe) : isAsked(all) ? number(all.all) : 0,
+      ...(isOften(all) ? { frequent: Number(all.share) / 100, strangers: number(all.strangers) } : {}),
       times: all.count ? number(all.times) : 0,
     };
   }
@@ -83,6 +88,10 @@ export function choose(petal, kinds, changed) {
   function update() {
     const all = settings();
     $("#of-universe").hidden = !all.integers;
+    $("#of-all").hidden = all.have !== "all";
+    $("#of-asked").hidden = !isAsked(all);
+    $("#of-often").hidden = !isOften(all);
+    fields.asked.disabled = all.integers;
     $("#of-times").hidden = !all.count;
     $("#of-values").hidden = all.values === "none";
     $("#keys-label").textContent = all.have === "window" ? "Keys that count: the last so many" : all.have === "unknown" ? "Keys at first" : "Keys";
@@ -104,13 +113,22 @@ export function choose(petal, kinds, changed) {
 
   function showPlan(all) {
     const asked = request(all);
-    const plan = petal.plan(asked);
+    const plan = planOf(asked, all);
     const fits = plan.proposals.filter(({ fits }) => fits);
     fillTable(fits, plan.recommended);
     others(plan.proposals.filter(({ fits }) => !fits));
     const best = fits.find(({ kind }) => kind === plan.recommended);
     advice.replaceChildren(...(best ? advise(best, all) : [make("p", { class: "large" }, "No kind does all of this."), make("p", {}, "Below stands why each will not do: give up one wish.")]));
     show({ plan, request: asked, petal, names: kinds });
+  }
+
+  /** The planner's answer. A bound is of whole numbers: for other keys the kind of these falls away. */
+  function planOf(asked, all) {
+    const plan = petal.plan(asked);
+    if (!isAsked(all)) return plan;
+    const proposals = plan.proposals.map((one) => (one.kind === "exact_bits" ? { kind: one.kind, fits: false, reason: "its keys are whole numbers below a bound" } : one));
+    // Where all keys are known, the planner takes the first that fits.
+    return { recommended: proposals.find(({ fits }) => fits)?.kind ?? null, proposals };
   }
 
   function advise(best, all) {
@@ -122,6 +140,8 @@ export function choose(petal, kinds, changed) {
     const more = [make("p", {}, `${row.summary[0].toUpperCase()}${row.summary.slice(1)}. A lookup reads ${lines} cache ${lines === "1" ? "line" : "lines"}.`)];
     const tell = (text) => more.push(make("p", {}, text));
     if (all.have === "window") tell("For the last hour, advance the filter by the clock: with G generations, one step each 60 / (G - 1) minutes.");
+    if (best.kind === "exact_set") tell("It is never wrong about a key of those that will be asked for. The builder takes them all: members, and the others as excluded keys.");
+    if (best.kind === "stacked") tell("The builder takes the frequent absent keys too, with how often each is asked for. The rate is that of all lookups of absent keys.");
     if (all.have === "unknown") tell("The number of keys is the size at first. The filter grows, and keeps its rate.");
     if (all.integers && best.kind === "exact_bits") tell("It has a bit for each whole number below the bound, and no wrong answer.");
     if (all.shared) tell("Threads insert with the “shared” calls. Processes open one file to share it (PETAL_OPEN_SHARED).");

@@ -66,7 +66,7 @@ export function picture(svg, caption) {
       curve.classList.toggle("best", curve.dataset.curve === about.plan.recommended);
     }
     moveDots(fits, about, down);
-    caption.textContent = `Bits for each key (up) against the share of absent keys that get a “maybe” (across); the dashed line is the least that any filter needs. ` +
+    caption.textContent = `Bits for each key (up) against the share of absent keys that get a “maybe” (across); the dashed line is the least for a filter that is told its members only. ` +
       `At ${percent(goal)}: ${fits.slice(0, 6).map(({ kind, bitsPerKey, linesPerLookup }) => `${kind} ${bitsPerKey.toFixed(1)} bits and ${linesPerLookup.toFixed(1)} lines a lookup`).join(", ") || "no kind fits"}.`;
   }
 
@@ -80,6 +80,12 @@ export function picture(svg, caption) {
     for (const place of places) {
       place.name = Math.min(place.y, last - 13);
       last = place.name;
+    }
+    // Names that would stand above the picture push the others down.
+    let least = TOP;
+    for (const place of [...places].reverse()) {
+      place.name = Math.max(place.name, least);
+      least = place.name + 13;
     }
     for (const { fit, y, name } of places) {
       const { kind, linesPerLookup, falsePositiveRate } = fit;

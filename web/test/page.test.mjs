@@ -51,7 +51,8 @@ function plan(settings) {
     ...(settings.remove ? ["--remove"] : []), ...(settings.count ? ["--count", "--times", times] : []),
     ...(settings.inPlace ? ["--in-place"] : []), ...(settings.shared ? ["--shared"] : []),
     ...(settings.merge ? ["--merge"] : []), ...(settings.lose ? ["--may-lose-keys"] : []),
-    ...(settings.integers ? ["--universe", universe] : []),
+    ...(settings.integers ? ["--universe", universe] : have === "all" && settings.asked ? ["--universe", settings.all] : []),
+    ...(have === "all" && settings.often ? ["--frequent", String(Number(settings.share) / 100), "--strangers", settings.strangers] : []),
   ];
   const { stdout, stderr, error } = spawnSync(PETAL, ["plan", "--json", ...flags], { encoding: "utf8" });
   if (error) throw error;
@@ -64,6 +65,12 @@ const near = (a, b, share = 1e-9) => Math.abs(a - b) <= share * Math.max(Math.ab
 async function compare(page, settings) {
   const about = JSON.stringify(settings);
   const [shown, told] = [await rows(page), plan(settings)];
+  // A bound is of whole numbers, so the page does not offer their kind for other keys.
+  if (settings.have === "all" && settings.asked && !settings.integers && told.refusal === undefined) {
+    const of = told.proposals.find(({ kind }) => kind === "exact_bits");
+    told.proposals[told.proposals.indexOf(of)] = { kind: "exact_bits", reason: "its keys are whole numbers below a bound" };
+    if (told.recommended === "exact_bits") told.recommended = told.proposals.find(({ bytes }) => bytes !== undefined)?.kind ?? null;
+  }
   if (told.refusal !== undefined) {
     assert.deepEqual(shown, [], `${about}: ${told.refusal}`);
     assert.match(await page.locator("#advice").innerText(), /That cannot be/, about);
@@ -77,10 +84,10 @@ async function compare(page, settings) {
     const what = `${about}: ${kind}`;
     assert.ok(row, what);
     // Powers and logarithms differ in their last bit between WebAssembly and the C library. That may move a size of
-    // gigabytes, which is searched for a memory, by a line or two.
-    const share = settings.goal === "memory" && bytes > 1e8 ? 1e-6 : 1e-9;
+    // gigabytes, which is searched for a memory or a rate, by a few lines.
+    const share = bytes > 1e8 ? 1e-5 : 1e-9;
     assert.ok(share > 1e-9 ? near(row.bytes, bytes, share) : row.bytes === bytes, `${what}: ${row.bytes} is not ${bytes}`);
-    assert.ok([[row.bits, bits_per_key], [row.rate, false_positive_rate], [row.lines, lines_per_lookup]].every(([a, b]) => near(a, b, share)), `${what}: ${JSON.stringify(row)}`);
+    assert.ok([[row.bits, bits_per_key], [row.rate, false_positive_rate], [row.lines, lines_per_lookup]].every(([a, b]) => near(a, b, share)), `${what}: ${JSON.stringify(row)}, not ${bits_per_key} bits and ${false_positive_rate}`);
   }
   assert.equal(shown.find(({ best }) => best)?.kind ?? null, told.recommended, about);
   const reasons = told.proposals.filter(({ reason }) => reason !== undefined).map(({ kind, reason }) => `${kind}: ${reason}`).sort();
@@ -105,6 +112,10 @@ function draw(random) {
   else Object.assign(settings, { goal: "memory", memory: String(Math.round(keys * (0.2 + 6 * random()) + 64)) });
   for (const name of ["remove", "merge", "shared", "inPlace", "lose"]) if (some(0.2)) settings[name] = "1";
   if (some(0.2)) Object.assign(settings, { count: "1", times: String(1 + Math.floor(300 * random())) });
+  if (settings.have === "all" && some(0.4)) Object.assign(settings, { asked: "1", all: String(Math.round(keys * (1 + 30 * random()))) });
+  if (settings.have === "all" && some(0.4)) {
+    Object.assign(settings, { often: "1", share: String(Math.round(1 + 98 * random())), strangers: String(Math.ceil(keys * random())) });
+  }
   if (some(0.2)) Object.assign(settings, { integers: "1", universe: String(Math.round(keys * (0.5 + 20 * random()))) });
   return settings;
 }
@@ -121,11 +132,13 @@ test("the planner's numbers for 200 random settings", { timeout: 300_000 }, asyn
       await page.locator("#keys").fill(settings.keys);
       await page.locator(`input[name=goal][value=${settings.goal ?? "rate"}]`).click();
       await page.locator(settings.goal ? "#memory" : "#rate").fill(settings.memory ?? settings.rate);
-      for (const name of ["remove", "merge", "shared", "inPlace", "lose", "count", "integers"]) {
+      for (const name of ["remove", "merge", "shared", "inPlace", "lose", "count", "asked", "often", "integers"]) {
         if (settings[name]) await page.locator(`input[name=${name}]`).click();
       }
       if (settings.count) await page.locator("input[name=times]").fill(settings.times);
       if (settings.integers) await page.locator("input[name=universe]").fill(settings.universe);
+      else if (settings.asked) await page.locator("input[name=all]").fill(settings.all);
+      for (const name of settings.often ? ["share", "strangers"] : []) await page.locator(`input[name=${name}]`).fill(settings[name]);
       const kept = new URLSearchParams((await hashOf(page)).slice(1));
       assert.equal(kept.get("keys") ?? "1000000", settings.keys, "the address keeps the settings");
     } else {
@@ -140,46 +153,83 @@ test("the planner's numbers for 200 random settings", { timeout: 300_000 }, asyn
   await page.close();
 });
 
-test("six questions that newcomers had", async () => {
+/** Questions that newcomers had: what they click, which kinds are right, and what the advice says. Clicks and keys only. */
+const QUESTIONS = [
+  ["a window of the last hour", async (page) => {
+    await page.getByLabel(/those of the last hour/).click();
+    await page.getByLabel("Keys that count: the last so many").last().fill("250000");
+  }, ["rotating", "age_partitioned"], /by the clock/],
+  ["a file changed in place", async (page) => {
+    await page.getByLabel(/Change a file in place/).click();
+  }, ["blocked"], /changes it where it lies/],
+  ["a file changed in place, from which keys are removed", async (page) => {
+    await page.getByLabel(/Change a file in place/).click();
+    await page.getByLabel("Remove keys").click();
+  }, ["counting", "variable_increment", "d_left"], /changes it where it lies/],
+  ["values that change", async (page) => {
+    await page.getByLabel(/Give each key a value/).selectOption("change");
+  }, ["mutable_bloomier"], /the values change later, the keys stay[^]*petal_map\.h/],
+  ["dense integers", async (page) => {
+    await page.getByLabel(/whole numbers below a bound/).click();
+    await page.getByLabel("The bound").fill("3000000");
+  }, ["exact_bits"], /no wrong answer/],
+  ["an unknown number of keys", async (page) => {
+    await page.getByLabel(/nobody knows how many/).click();
+  }, ["scalable", "taffy", "aleph"], /The filter grows, and keeps its rate/],
+  ["a file that processes share", async (page) => {
+    await page.getByLabel(/threads or processes/).click();
+    await page.getByLabel(/Change a file in place/).click();
+  }, ["blocked"], /PETAL_OPEN_SHARED/],
+  ["all keys that will be asked for are known", async (page) => {
+    await page.getByLabel("All keys at once, and they stay").click();
+    await page.getByLabel(/every key that will ever be asked for/).click();
+    await page.getByLabel("So many in all").fill("5000000");
+  }, ["exact_set"], /never wrong/],
+  ["absent keys that are asked for often", async (page) => {
+    await page.getByLabel("All keys at once, and they stay").click();
+    await page.getByLabel(/absent keys that are asked for often/).click();
+    await page.getByLabel("So many", { exact: true }).fill("20000");
+    await page.getByLabel(/of the lookups of absent keys/).fill("95");
+  }, ["stacked"], /how often each is asked for/],
+];
+
+for (const [question, answer, kinds, advice] of QUESTIONS) {
+  test(`newcomers ask for ${question}`, async () => {
+    const page = await open();
+    await answer(page);
+    const best = await page.locator("#advice strong").first().textContent();
+    assert.ok(kinds.includes(best), best);
+    assert.match(await page.locator("#advice").innerText(), advice);
+    // The table has the kind too, as the one to take, with numbers; maps have theirs in the advice.
+    if (best !== "mutable_bloomier") assert.equal((await rows(page)).find((row) => row.best)?.kind, best);
+    else assert.match(await page.locator("#advice").innerText(), /\d bits a key/);
+    // The names beside the curves stand in the picture, and apart.
+    if (best !== "mutable_bloomier") {
+      await page.locator(".dots text").first().waitFor({ state: "attached" });
+      await page.waitForTimeout(400);
+      const [tops, top, bottom] = await page.evaluate(() => {
+        const { top, bottom } = document.querySelector("#picture").getBoundingClientRect();
+        return [[...document.querySelectorAll(".dots text")].map((text) => text.getBoundingClientRect().top).sort((a, b) => a - b), top, bottom];
+      });
+      assert.ok(tops.every((place) => place >= top - 4 && place <= bottom), "names leave the picture");
+      assert.ok(tops.every((place, i) => i === 0 || place - tops[i - 1] >= 10), "names lie on each other");
+    }
+    if (PICTURES) await page.screenshot({ path: join(PICTURES, `question-${question.replaceAll(/\W+/g, "-")}.png`), fullPage: true });
+    // The address keeps the question.
+    const other = await open(await hashOf(page));
+    assert.equal(await other.locator("#advice").innerText(), await page.locator("#advice").innerText());
+    await other.close();
+    await page.close();
+  });
+}
+
+test("maps for each sort of value", async () => {
   const page = await open();
-  const advice = page.locator("#advice");
-  const best = async () => (await page.locator("#advice strong").first().textContent());
-  const begin = () => page.goto(`${address}#tab=choose`);
-  const click = (label) => page.getByLabel(label).click();
-  await click(/those of the last hour/);
-  assert.ok(["rotating", "age_partitioned"].includes(await best()), await best());
-  assert.match(await advice.innerText(), /by the clock/);
-
-  await begin();
-  await click(/Change a file in place/);
-  assert.equal(await best(), "blocked");
-  await click(/Remove keys/);
-  assert.ok(["counting", "variable_increment", "d_left"].includes(await best()), await best());
-
-  await begin();
   const values = page.getByLabel(/Give each key a value/);
-  await values.selectOption("change");
-  assert.equal(await best(), "mutable_bloomier");
-  assert.match(await advice.innerText(), /\d bits a key/);
-  for (const [value, kind] of [["fixed", "bloomier"], ["join", "approximator"], ["present", "retrieval"]]) {
+  for (const [value, kind] of [["change", "mutable_bloomier"], ["fixed", "bloomier"], ["join", "approximator"], ["present", "retrieval"]]) {
     await values.selectOption(value);
-    assert.equal(await best(), kind);
+    assert.equal(await page.locator("#advice strong").first().textContent(), kind);
   }
-
-  await begin();
-  await click(/whole numbers below a bound/);
-  await page.getByLabel("The bound").fill("3000000");
-  assert.equal(await best(), "exact_bits");
-
-  await begin();
-  await click(/nobody knows how many/);
-  assert.ok(["scalable", "taffy", "aleph"].includes(await best()), await best());
-
-  await begin();
-  await click(/threads or processes/);
-  await click(/Change a file in place/);
-  assert.equal(await best(), "blocked");
-  assert.match(await advice.innerText(), /PETAL_OPEN_SHARED/);
   await page.close();
 });
 

@@ -45,6 +45,18 @@ function keyType() {
   return new TypeError("a key is a string, a Uint8Array or a BigInt; the key of the number n is BigInt(n)");
 }
 
+/** A message of the module, with digits in the place of the bits of numbers. */
+function withDigits(message) {
+  return message.replace(/\x02([0-9a-f]+)\x03/g, (_, bits) => {
+    const [number] = new Float64Array(BigUint64Array.of(BigInt(`0x${bits}`)).buffer);
+    if (Object.is(number, -0)) return "-0";
+    const size = Math.abs(number);
+    if (size === Infinity) return number < 0 ? "-inf" : "inf";
+    if (number === 0 || Number.isNaN(number) || (size >= 1e-4 && size < 1e15)) return String(number);
+    return number.toExponential().replace("e+", "e");
+  });
+}
+
 /** Refuses names that nobody reads, which are mistakes. */
 function onlyKnown(object, known, what) {
   for (const name of Object.keys(object)) {
@@ -120,7 +132,7 @@ class Engine {
 
   failure(number, done) {
     const start = this.calls.petal_message() >>> 0;
-    return new PetalError(number, this.read(start, Number(this.answers[0])), done);
+    return new PetalError(number, withDigits(this.read(start, Number(this.answers[0]))), done);
   }
 
   allocate(length) {

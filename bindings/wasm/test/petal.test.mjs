@@ -263,3 +263,25 @@ test("statuses are those of C", async () => {
   assert.ok(all.length >= 33, `${all.length} statuses`);
   for (const [, name, code] of all) assert.equal(new PetalError(Number(code), "").status, name.toLowerCase());
 });
+
+test("numbers in messages are those of every library", () => {
+  const message = (make) => {
+    try {
+      make();
+    } catch (error) {
+      return error.message;
+    }
+    return assert.fail("it is refused");
+  };
+  const rate = (falsePositiveRate) => message(() => petal.create({ falsePositiveRate }));
+  assert.match(rate(1.5), /= 1\.5 is not inside \(0, 1\)$/);
+  assert.match(rate(-0.25), /= -0\.25 is not/);
+  assert.match(rate(1e300), /= 1e300 is not/);
+  assert.match(rate(-2.5e-9), /= -2\.5e-9 is not/);
+  assert.match(rate(NaN), /= NaN is not/);
+  assert.match(rate(Infinity), /= inf is not/);
+  assert.match(message(() => petal.create({ kind: "cuckoo", parameters: { fingerprint_bits: 99.5 } })), /= 99\.5 is not .* to \d+$/);
+  assert.match(message(() => petal.create({ kind: "cuckoo", parameters: { fingerprint_bits: "many" } })), /= many is not/);
+  assert.match(message(() => petal.create({ kind: "cuckoo", parameters: { fingerprint_bits: "0x10" } })), /= 0x10 is not/);
+  assert.equal(petal.create({ kind: "cuckoo", parameters: { fingerprint_bits: "1.2e1" } }).parameters.fingerprint_bits, 12);
+});

@@ -133,7 +133,7 @@ fn range_of(spec: &Spec, size: Size) -> Result<u64> {
                 return Err(error!(
                     Contradiction,
                     "bits = {bits} are too few for capacity = {capacity}: range = {least} takes {}",
-                    needed.ceil()
+                    needed.ceil() as u64
                 ));
             }
             Ok(if asked != 0 { asked } else { sizing::range_within(capacity, bits).unwrap_or(least) })

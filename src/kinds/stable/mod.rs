@@ -128,6 +128,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
             match most.or_else(|| sizing::decrements(cells, rate)) {
                 Some(decrements) => (bits, sizing::Cells { decrements, ..cells }),
                 None => {
+                    let rate = Number(rate);
                     return Err(error!(
                         Contradiction,
                         "bits = {bits} are too few cells of cell_bits = {cell_bits} for a false_positive_rate of {rate}"

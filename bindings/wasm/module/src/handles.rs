@@ -2,15 +2,18 @@
 
 use crate::outcome::run;
 use core::cell::RefCell;
+#[cfg(feature = "maps")]
+use petal::Map;
 #[cfg(feature = "making")]
 use petal::{Builder, MapBuilder, Spec};
-use petal::{Error, Filter, Map, Result, Status};
+use petal::{Error, Filter, Result, Status};
 
 /// What stands behind a number.
 pub enum Held {
     /// A filter.
     Filter(Filter),
     /// A map.
+    #[cfg(feature = "maps")]
     Map(Map),
     /// A spec that is filled in.
     #[cfg(feature = "making")]
@@ -103,6 +106,7 @@ pub extern "C" fn petal_free(handle: u32) -> i32 {
 pub fn not_for(held: &Held, call: &str) -> Error {
     let name = match held {
         Held::Filter(_) => "filter",
+        #[cfg(feature = "maps")]
         Held::Map(_) => "map",
         #[cfg(feature = "making")]
         Held::Spec(_) => "spec",

@@ -72,6 +72,7 @@ fn call<'a>(
 ) -> Result<()> {
     match (verb, held) {
         (CONTAINS, Held::Filter(filter)) => filter.contains_batch(keys, answers),
+        #[cfg(feature = "maps")]
         (CONTAINS, Held::Map(map)) => {
             answers.values = values;
             map.get_batch(keys, answers)

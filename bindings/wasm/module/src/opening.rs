@@ -3,8 +3,9 @@
 use crate::handles::{Held, hold};
 use crate::memory::slice;
 use crate::outcome::run;
-use petal::format::Header;
-use petal::{OpenOptions, SecretKey, load_as, registry};
+use petal::{OpenOptions, SecretKey, load_as};
+#[cfg(feature = "maps")]
+use petal::{Result, format::Header, registry};
 
 /// Copies an image out of the caller's bytes and checks all of it. `key` is null or the address of 16 bytes.
 ///
@@ -16,12 +17,21 @@ pub unsafe extern "C" fn petal_open(start: *const u8, length: usize, key: *const
     let (bytes, key) = unsafe { (slice(start, length), key.as_ref().copied()) };
     run(|| {
         let options = OpenOptions { key, ..OpenOptions::default() };
-        let header = Header::read(|start| {
-            let length = bytes.len().min(start.len());
-            start[..length].copy_from_slice(&bytes[..length]);
-            Ok(length)
-        })?;
-        let is_map = registry::find(header.0.kind).is_some_and(petal::Row::is_map);
-        hold(if is_map { Held::Map(load_as(bytes, &options)?) } else { Held::Filter(load_as(bytes, &options)?) })
+        #[cfg(feature = "maps")]
+        if is_map(bytes)? {
+            return hold(Held::Map(load_as(bytes, &options)?));
+        }
+        hold(Held::Filter(load_as(bytes, &options)?))
     })
+}
+
+/// Whether an image is that of a map.
+#[cfg(feature = "maps")]
+fn is_map(bytes: &[u8]) -> Result<bool> {
+    let header = Header::read(|start| {
+        let length = bytes.len().min(start.len());
+        start[..length].copy_from_slice(&bytes[..length]);
+        Ok(length)
+    })?;
+    Ok(registry::find(header.0.kind).is_some_and(petal::Row::is_map))
 }

@@ -1,6 +1,8 @@
 //! Single keys looked up, and what a filter or a map says of itself.
 
-use crate::handles::{Held, not_for, with};
+#[cfg(feature = "maps")]
+use crate::handles::not_for;
+use crate::handles::{Held, with};
 use crate::memory::slice;
 use crate::outcome::{answer, answer_real, answer_text};
 use petal::{Capabilities, Filter, Image, Result};
@@ -15,6 +17,7 @@ pub unsafe extern "C" fn petal_contains(handle: u32, start: *const u8, length: u
     let key = unsafe { slice(start, length) };
     with(handle, |held| match held {
         Held::Filter(filter) => filter.contains_checked(key).map(i32::from),
+        #[cfg(feature = "maps")]
         Held::Map(map) => map.get(key).map(valued),
         #[cfg(feature = "making")]
         other => Err(not_for(other, "look keys up")),
@@ -26,6 +29,7 @@ pub unsafe extern "C" fn petal_contains(handle: u32, start: *const u8, length: u
 pub extern "C" fn petal_contains_u64(handle: u32, key: u64) -> i32 {
     with(handle, |held| match held {
         Held::Filter(filter) => contains_u64(filter, key).map(i32::from),
+        #[cfg(feature = "maps")]
         Held::Map(map) => map.get_u64(key).map(valued),
         #[cfg(feature = "making")]
         other => Err(not_for(other, "look keys up")),
@@ -52,11 +56,13 @@ pub unsafe extern "C" fn petal_hash(handle: u32, start: *const u8, length: usize
             answer(0, filter.base().hasher().hash_key(key)?);
             Ok(0)
         }
+        #[cfg(feature = "maps")]
         other => Err(not_for(other, "hash")),
     })
 }
 
 /// The value of a key as the first answer.
+#[cfg(feature = "maps")]
 fn valued(value: Option<u64>) -> i32 {
     answer(0, value.unwrap_or(0));
     value.is_some().into()
@@ -91,6 +97,7 @@ fn describe(image: &impl Image) -> i32 {
 pub extern "C" fn petal_describe(handle: u32) -> i32 {
     with(handle, |held| match held {
         Held::Filter(filter) => Ok(describe(filter)),
+        #[cfg(feature = "maps")]
         Held::Map(map) => Ok(describe(map)),
         #[cfg(feature = "making")]
         other => Err(not_for(other, "describe itself")),
@@ -102,6 +109,7 @@ pub extern "C" fn petal_describe(handle: u32) -> i32 {
 pub extern "C" fn petal_verify(handle: u32) -> i32 {
     with(handle, |held| match held {
         Held::Filter(filter) => filter.verify().map(|()| 0),
+        #[cfg(feature = "maps")]
         Held::Map(map) => map.verify().map(|()| 0),
         #[cfg(feature = "making")]
         other => Err(not_for(other, "verify itself")),

@@ -33,7 +33,7 @@ const fn code(highs: [u64; SLOTS]) -> u64 {
 }
 
 /// The sequences by their numbers, the first number of each in the lowest bits.
-static SEQUENCES: [u16; CODES] = {
+const fn all_sequences() -> [u16; CODES] {
     let mut all = [0; CODES];
     let mut packed: u64 = 0;
     while packed < 1 << 16 {
@@ -44,7 +44,15 @@ static SEQUENCES: [u16; CODES] = {
         packed += 1;
     }
     all
-};
+}
+
+/// The list of [`all_sequences`].
+#[cfg(not(target_family = "wasm"))]
+static SEQUENCES: [u16; CODES] = all_sequences();
+
+/// The list of [`all_sequences`], which a module that browsers load works out.
+#[cfg(target_family = "wasm")]
+static SEQUENCES: std::sync::LazyLock<[u16; CODES]> = std::sync::LazyLock::new(all_sequences);
 
 #[inline]
 fn code_at(words: &(impl Source + ?Sized), bit: u64) -> u64 {
