@@ -1,6 +1,6 @@
 #!/bin/sh
-# aarch64.sh [CARGO_TARGET] [rust|c|package]...: the Rust suite, the C tests and the package for aarch64 Linux, whole, in
-# qemu-user. `make soak-aarch64` runs it; tests/neon.sh has the part that `make test` takes. Some hours.
+# aarch64.sh [CARGO_TARGET] [rust|c|package]...: the Rust suite, the C tests and the package for aarch64 Linux, whole,
+# in qemu-user. `make soak-aarch64` runs it; tests/neon.sh has the part that `make test` takes. Some hours.
 #
 # Needs g++-aarch64-linux-gnu, qemu-user, pkg-config and Rust's standard library for aarch64.
 set -eu
@@ -47,9 +47,9 @@ rust() {
         cargo test --locked --target $triple --target-dir "$target" -p petal --lib --test suite
 }
 
-# Left out are the tests that are about the machine that compiles (symbols, ABI, coverage), and oom, which puts functions
-# in the place of those of the C library that the emulator itself calls. Limits of memory hold for the emulator as well,
-# so wire_damage is told to set none.
+# Left out are the tests that are about the machine that compiles (symbols, ABI, coverage), and oom, which puts
+# functions in the place of those of the C library. Limits of memory hold for the emulator as well, so wire_damage is
+# told to set none.
 c() {
     build_package
     for library in a so; do
@@ -58,7 +58,8 @@ c() {
             "-DPETAL_TEST_LIBRARY=$prefix/lib/libpetal.$library;m;dl;pthread" >"$work/log"
         cmake --build "$work/ctest-$library" --parallel "$(nproc)" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
         (cd "$work/ctest-$library" && PETAL_TEST_SCALE=4 PETAL_TEST_SANITIZER=1 \
-            ctest --parallel "$(nproc)" --no-tests=error --output-on-failure -E '^c\.(symbols|abi|coverage|given\.oom)$')
+            ctest --parallel "$(nproc)" --no-tests=error --output-on-failure \
+                -E '^c\.(symbols|abi|coverage|given\.oom)$')
     done
 }
 
