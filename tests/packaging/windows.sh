@@ -177,11 +177,11 @@ check "a static program saves and opens" small
 # shared, bad_file), functions in the place of others (oom), and limits, modes and mappings by system calls of Unix
 # (bad_file, image). tests/windows has killed writers, two processes and a full disk.
 c_test() {
-    name=$1
+    program=$1
     shift
     $CC -std=c99 -O1 -Wall -Wextra -Wconversion -Wshadow -pedantic -Werror -I"$root/include" -I"$root/ctest" "$@" \
-        -o "$work/$name.exe" "$prefix/lib/libpetal.dll.a" -static -lpthread || return 1
-    (cd "$work" && PETAL_TEST_SCALE=4 WINEPATH="Z:$prefix/bin;Z:$lent" timeout 600 wine "./$name.exe")
+        -o "$work/$program.exe" "$prefix/lib/libpetal.dll.a" -static -lpthread || return 1
+    (cd "$work" && PETAL_TEST_SCALE=4 WINEPATH="Z:$prefix/bin;Z:$lent" timeout 600 wine "./$program.exe")
 }
 for file in "$root"/ctest/*.c; do
     name=$(basename "$file" .c)
