@@ -12,7 +12,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures
 .PHONY: check test test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
-.PHONY: test-interop test-redis test-wasm test-web fuzz mutants planted soak soak-redis
+.PHONY: test-interop test-redis test-wasm test-web fuzz mutants planted soak soak-redis soak-aarch64
 .PHONY: bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
 .PHONY: bench-wasm bench-formats bench-go bench-built bench-redis bench-universes bench-indexes
 
@@ -172,6 +172,10 @@ soak: ## every number of keys built, 10^9 lookups, all rates in narrow bands, 10
 	tests/features.sh all
 	cargo test --locked -p petal --no-default-features --features kinds --test suite -- golden:: kernels::
 	cargo bench --locked --bench soak -- $(SOAK)
+
+# AARCH64=package: one part of it, of rust, c and package.
+soak-aarch64: ## the Rust suite, the C tests and the package for aarch64 Linux, whole, in an emulator: some hours
+	@tests/aarch64.sh "$(TARGET)" $(AARCH64)
 
 # What `make soak` is to the core; some minutes, 2 GiB of memory. REDIS=kills: one part of it.
 soak-redis: ## the module and `petal redis` at length: 10^8 keys with their rate, servers killed at random, a cluster under load

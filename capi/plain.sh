@@ -52,7 +52,7 @@ if [ -f "$built/petal.dll" ]; then
     copy "$built/petal.dll" "$out/petal.dll" --strip-all
     # Members without a section, which rustc leaves where it compiled in parts, are more than GNU strip can take.
     cp "$raw" "$out/raw.a"
-    "$AR" t "$out/raw.a" 2>/dev/null | grep '\.dwo$' | xargs -r "$AR" d "$out/raw.a" 2>/dev/null
+    "$AR" t "$out/raw.a" 2>/dev/null | grep '\.dwo$' | xargs -r "$AR" d "$out/raw.a" >/dev/null 2>&1
     copy "$out/raw.a" "$out/libpetal.a" --strip-debug
     rm "$out/raw.a"
     cp "$built/libpetal.dll.a" "$out/libpetal.dll.a"

@@ -219,7 +219,7 @@ static void images(void) {
   petal_aggregate_free(loaded);
   FILE *file = fopen(path, "rb");
   CHECK(file != NULL);
-  CHECK_OK(petal_aggregate_open_descriptor(fileno(file), 0, NULL, &loaded, NULL));
+  CHECK_OK(petal_aggregate_open_descriptor(check_descriptor(fileno(file)), 0, NULL, &loaded, NULL));
   fclose(file);
   CHECK_CLOSE(results_of(loaded).sum, results_of(aggregate).sum, 0);
   petal_aggregate_free(loaded);

@@ -269,7 +269,8 @@ static void spoilt_files(void) {
   }
   /* Whatever follows an image at an offset of a file is none of its business, but offsets are. */
   petal_filter *filter = SENTINEL;
-  int file = open(path, O_RDWR);
+  int number = open(path, O_RDWR);
+  intptr_t file = check_descriptor(number);
   for (uint64_t offset = 1; offset < 8; offset++) {
     char text[32];
     snprintf(text, sizeof text, "offset = %d ", (int)offset);
@@ -279,7 +280,7 @@ static void spoilt_files(void) {
   REFUSED(PETAL_ERR_FOREIGN, "", petal_filter_open_descriptor(file, 8, NULL, &filter, &error));
   CHECK(petal_filter_open_descriptor(file, UINT64_MAX - 7, NULL, &filter, &error) != PETAL_OK);
   CHECK(filter == SENTINEL);
-  close(file);
+  close(number);
 }
 
 static void reading_only(petal_kind kind) {

@@ -3,7 +3,9 @@
 
 #include <math.h>
 #include <signal.h>
+#ifndef _WIN32
 #include <sys/resource.h>
+#endif
 
 static petal_builder *make(const petal_spec *spec, const petal_builder_options *options) {
   petal_builder *builder = NULL;
@@ -183,7 +185,10 @@ static void spilling(petal_kind kind, uint64_t memory_limit) {
       CHECK_OK(petal_builder_add_u64(small, key));
       CHECK_OK(petal_builder_add_u64(large, key));
     }
+#ifndef _WIN32
+    /* A temporary file has no name. */
     CHECK_EQUAL(check_files_in(check_path(".")), files);
+#endif
     CHECK_EQUAL(keys_in(small), keys);
     petal_filter *a = finish(small), *b = finish(large);
     CHECK(check_same_bits(a, b));
@@ -264,7 +269,22 @@ static void saving(petal_kind kind) {
   CHECK_STATUS(petal_builder_save(builder, check_path("no/such/folder"), NULL), PETAL_ERR_NOT_FOUND);
   CHECK_STATUS(petal_builder_save(builder, check_path("."), NULL), PETAL_ERR_UNSUPPORTED);
   CHECK_EQUAL(keys_in(builder), 5000);
+#ifdef _WIN32
+  /* The system may refuse to replace a file that is mapped. Then the keys and the old file stay too. */
+  petal_status status = petal_builder_save(builder, path, NULL);
+  if (status != PETAL_OK) {
+    CHECK_STATUS(status, PETAL_ERR_ACCESS_DENIED);
+    CHECK_EQUAL(keys_in(builder), 5000);
+    CHECK(check_same_bits(mapped_old, old));
+    petal_filter *copy = NULL;
+    CHECK_OK(petal_filter_copy(old, &copy, NULL));
+    petal_filter_free(mapped_old);
+    mapped_old = copy;
+    CHECK_OK(petal_builder_save(builder, path, NULL));
+  }
+#else
   CHECK_OK(petal_builder_save(builder, path, NULL));
+#endif
   CHECK_EQUAL(keys_in(builder), 0);
   new = finish(other);
   CHECK_OK(petal_filter_open(path, NULL, &mapped_new, NULL));
@@ -476,6 +496,7 @@ static void refusals(void) {
   petal_builder_free(NULL);
 }
 
+#ifndef _WIN32
 /* A disk without room, which a limit on the size of files stands for: the error names the folder, the keys that were
  * taken stay, and with room the builder goes on. */
 static void full_disk(void) {
@@ -513,6 +534,7 @@ static void full_disk(void) {
   petal_filter_free(filter);
   petal_builder_free(builder);
 }
+#endif
 
 int main(void) {
   for (size_t k = 0; k < check_kind_count(); k++) {
@@ -532,7 +554,9 @@ int main(void) {
   with_excluded();
   by_partitions();
   with_frequent();
+#ifndef _WIN32
   full_disk();
+#endif
   progress_and_cancel(0);
   progress_and_cancel(1 << 20);
   refusals();

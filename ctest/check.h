@@ -33,6 +33,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef _WIN32
+#include <direct.h>
+#include <io.h>
+#endif
 
 static unsigned long check_count;
 static unsigned long check_failures;
@@ -91,7 +95,18 @@ static inline void check_text(const char *actual, const char *part, const char *
 #define HASH_KEYS(hashes, count) ((petal_keys[]){petal_keys_hashes((hashes), (count))})
 #define ANSWERS(...) ((petal_answers){.struct_size = sizeof(petal_answers), __VA_ARGS__})
 
+/* What opens an open file: on Windows a HANDLE, because a number belongs to one C runtime. */
+#ifdef _WIN32
+static inline intptr_t check_descriptor(int file) { return _get_osfhandle(file); }
+#else
+static inline intptr_t check_descriptor(int file) { return file; }
+#endif
+
 static char check_folder[1024];
+
+#ifdef _WIN32
+static inline char *mkdtemp(char *path) { return _mktemp(path) != NULL && _mkdir(path) == 0 ? path : NULL; }
+#endif
 
 static inline int check_remove(const char *path, const struct stat *status, int type, struct FTW *walk) {
   (void)status, (void)type, (void)walk;

@@ -216,7 +216,7 @@ static void test_files(void) {
   free(image.bytes);
   petal_digest_free(opened);
   descriptor = open(path, O_RDONLY);
-  CHECK_OK(petal_digest_open_descriptor(descriptor, 0, NULL, &opened, NULL));
+  CHECK_OK(petal_digest_open_descriptor(check_descriptor(descriptor), 0, NULL, &opened, NULL));
   close(descriptor);
   CHECK(finds(opened, 4, 1500, 200));
   petal_digest_free(opened);

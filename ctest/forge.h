@@ -7,7 +7,14 @@
 
 #include <petal_inline.h>
 #include <pthread.h>
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+/* A word of 16-bit compilers. */
+#undef near
+#else
 #include <sys/mman.h>
+#endif
 
 /* Hashes with rare patterns, and ordinary ones. */
 static inline uint64_t hash_at(uint64_t i) {
@@ -29,16 +36,36 @@ typedef struct {
 } fenced;
 
 static inline fenced fence(const petal_view *view, bool at_end) {
+#ifdef _WIN32
+  SYSTEM_INFO system;
+  GetSystemInfo(&system);
+  size_t page = system.dwPageSize, bytes = (size_t)view->payload_bytes;
+#else
   size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (size_t)view->payload_bytes;
+#endif
   fenced f = {NULL, (bytes + page - 1) / page * page + 2 * page, NULL};
+#ifdef _WIN32
+  f.pages = VirtualAlloc(NULL, f.length, MEM_RESERVE, PAGE_NOACCESS);
+  CHECK(f.pages != NULL);
+  CHECK(VirtualAlloc(f.pages + page, f.length - 2 * page, MEM_COMMIT, PAGE_READWRITE) != NULL);
+#else
   void *pages = mmap(NULL, f.length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(pages != MAP_FAILED);
   f.pages = pages;
   CHECK(mprotect(f.pages + page, f.length - 2 * page, PROT_READ | PROT_WRITE) == 0);
+#endif
   unsigned char *first = at_end ? f.pages + f.length - page - bytes : f.pages + page;
   memcpy(first, view->payload, bytes);
   f.payload = (uint64_t *)(void *)first;
   return f;
+}
+
+static inline void unfence(fenced f) {
+#ifdef _WIN32
+  VirtualFree(f.pages, 0, MEM_RELEASE);
+#else
+  munmap(f.pages, f.length);
+#endif
 }
 
 /* Words that a directory does not expect, and ordinary ones. */

@@ -226,7 +226,7 @@ static void test_images(const petal_index *index) {
   CHECK_OK(petal_index_vouch(opened, NULL));
   petal_index_free(opened);
   int file = open(path, O_RDONLY);
-  CHECK_OK(petal_index_open_descriptor(file, 0, NULL, &opened, NULL));
+  CHECK_OK(petal_index_open_descriptor(check_descriptor(file), 0, NULL, &opened, NULL));
   petal_description description = PETAL_DESCRIPTION_INIT;
   CHECK_OK(petal_index_describe(opened, &description, NULL));
   CHECK(description.kind == PETAL_KIND_INDEX && description.capacity == ROWS && description.offered == ROWS - 1);

@@ -245,7 +245,7 @@ static void stays_inside(const recipe *r, uint64_t rounds) {
     ask(&seen, 0, check_scaled(100000));
     CHECK(pthread_join(thread, NULL) == 0);
 #endif
-    munmap(f.pages, f.length);
+    unfence(f);
   }
   petal_filter_free(filter);
 }
@@ -258,9 +258,9 @@ static void forged_images_are_asked(const recipe *r) {
   check_image image = check_take_image(filter);
   const size_t payload = (size_t)view.payload_bytes;
   uint64_t views = 0;
-  void *memory = NULL;
-  CHECK(posix_memalign(&memory, 64, image.length) == 0);
-  unsigned char *bytes = memory;
+  unsigned char *memory = malloc(image.length + 64);
+  CHECK(memory != NULL);
+  unsigned char *bytes = memory + (64 - (uintptr_t)memory % 64) % 64;
   for (uint64_t round = 0; round < 200; round++) {
     memcpy(bytes, image.bytes, image.length);
     for (uint64_t i = 0; i < 3; i++) {
@@ -274,12 +274,12 @@ static void forged_images_are_asked(const recipe *r) {
       fenced f = fence(&seen, true);
       seen.payload = f.payload;
       ask(&seen, round * 100, 100);
-      munmap(f.pages, f.length);
+      unfence(f);
     }
     petal_filter_free(opened);
   }
   CHECK(views > 0);
-  free(bytes);
+  free(memory);
   free(image.bytes);
   petal_filter_free(filter);
 }

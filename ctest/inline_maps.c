@@ -232,7 +232,7 @@ static void stays_inside(const recipe *r) {
     ask(&seen, 0, check_scaled(20000));
     CHECK(pthread_join(thread, NULL) == 0);
 #endif
-    munmap(f.pages, f.length);
+    unfence(f);
   }
   petal_map_free(map);
 }

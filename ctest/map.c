@@ -134,7 +134,7 @@ static void images(void) {
     check_same(map, U64_KEYS(keys, COUNT), COUNT);
     petal_map_free(map);
     file = fopen(streamed, "rb");
-    CHECK_OK(petal_map_open_descriptor(fileno(file), 0, &options, &map, NULL));
+    CHECK_OK(petal_map_open_descriptor(check_descriptor(fileno(file)), 0, &options, &map, NULL));
     fclose(file);
     check_same(map, U64_KEYS(keys, COUNT), COUNT);
     petal_map_free(map);

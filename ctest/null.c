@@ -431,7 +431,7 @@ static void images(void) {
   FILE *file = fopen(path, "rb");
   NULLABLE(petal_filter_open(path, NULL, &out, NULL));
   petal_filter_free(out);
-  NULLABLE(petal_filter_open_descriptor(fileno(file), 0, NULL, &out, NULL));
+  NULLABLE(petal_filter_open_descriptor(check_descriptor(fileno(file)), 0, NULL, &out, NULL));
   petal_filter_free(out);
   NULLABLE(petal_filter_open_in_buffer(buffer, length, NULL, &out, NULL));
   petal_filter_free(out);

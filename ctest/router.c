@@ -245,7 +245,7 @@ static void images(void) {
   CHECK_STATUS(petal_router_insert_u64(other, 8), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
   check_opened(other);
   FILE *file = fopen(path, "rb");
-  CHECK_OK(petal_router_open_descriptor(fileno(file), 0, NULL, &other, NULL));
+  CHECK_OK(petal_router_open_descriptor(check_descriptor(fileno(file)), 0, NULL, &other, NULL));
   fclose(file);
   check_opened(other);
   petal_filter *filter = NULL;

@@ -209,7 +209,7 @@ static void images(void) {
   CHECK(petal_sketch_capabilities(sketch) & PETAL_CAN_SUBTRACT && petal_sketch_capabilities(other) & PETAL_CAN_LIST);
   petal_sketch_free(other);
   FILE *file = fopen(path, "rb");
-  CHECK_OK(petal_sketch_open_descriptor(fileno(file), 0, NULL, &other, NULL));
+  CHECK_OK(petal_sketch_open_descriptor(check_descriptor(fileno(file)), 0, NULL, &other, NULL));
   CHECK_EQUAL(list(other, listed, 30, &is_complete), 10);
   uint8_t id[PETAL_COMPATIBILITY_ID_SIZE], other_id[PETAL_COMPATIBILITY_ID_SIZE];
   CHECK_OK(petal_sketch_compatibility_id(sketch, id, NULL));

@@ -3,7 +3,9 @@
 #include "check.h"
 
 #include <stdlib.h>
+#ifndef _WIN32
 #include <sys/resource.h>
+#endif
 
 /* The most bytes of an image that is allowed, and the most memory that the program may have beyond what it has. */
 enum { MOST = 1 << 16, ROOM = 1 << 14, MEMORY = 64 << 20 };
@@ -149,6 +151,7 @@ static void at_random(const form *forms, size_t count, uint64_t times) {
 /* Forms whose headers claim payloads of every size. Nothing above the limit is ever asked for: the program could not
  * have so much memory. Tools that keep shadows of memory take no limit. */
 static void claims(void) {
+#ifndef _WIN32
   struct rlimit before, small;
   bool is_limited = getenv("PETAL_TEST_SANITIZER") == NULL && getrlimit(RLIMIT_AS, &before) == 0;
   if (is_limited) {
@@ -161,6 +164,7 @@ static void claims(void) {
     small.rlim_cur = (rlim_t)pages * 4096 + MEMORY;
     is_limited = is_limited && setrlimit(RLIMIT_AS, &small) == 0;
   }
+#endif
   for (unsigned kind = 1; kind < 64; kind++) {
     for (unsigned shift = 11; shift < 58; shift++) {
       /* The fields: kind, one hash, a capacity, and 2^shift units of 64 bytes. */
@@ -177,7 +181,9 @@ static void claims(void) {
                  shift, (int)of_filter, (int)of_map);
     }
   }
+#ifndef _WIN32
   if (is_limited) CHECK(setrlimit(RLIMIT_AS, &before) == 0);
+#endif
 }
 
 int main(void) {

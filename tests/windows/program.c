@@ -1,12 +1,20 @@
 /* A program that knows only the header, as a Windows program: it saves under a name of UTF-8, shares the file with
- * itself, opens a HANDLE, and replaces a file. With the arguments `hold PATH` the program
- * holds an image open for writing until somebody kills it. */
+ * itself, opens a HANDLE, and replaces a file. With arguments the program does one of these, the first three until
+ * somebody kills it:
+ *   hold PATH          holds an image open for writing
+ *   write PATH COUNT   inserts keys from COUNT on, and says after each flush how many keys there are
+ *   save PATH COUNT    saves filters of ever more keys
+ *   share PATH COUNT   inserts 1000 keys from COUNT on beside others
+ *   full PATH COUNT    finds no room for a filter
+ * `check PATH COUNT` looks whether an image has so many keys, and says whether it is dirty; `once PATH COUNT` saves one
+ * filter. */
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
 #include <petal.h>
 #include <petal_inline.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CHECK(condition)                                                       \
@@ -34,8 +42,84 @@ static int hold(const char *path) {
   return 1;
 }
 
+static int write_until_killed(const char *path, uint64_t key) {
+  petal_error error = {.struct_size = sizeof error};
+  petal_open_options options = with(PETAL_OPEN_WRITE);
+  petal_filter *filter = NULL;
+  CHECK(petal_filter_open(path, &options, &filter, &error) == PETAL_OK);
+  for (;;) {
+    for (int i = 0; i < 64; i++) CHECK(petal_filter_insert_u64(filter, key++, &(bool){false}) == PETAL_OK);
+    CHECK(petal_filter_sync(filter, &error) == PETAL_OK);
+    printf("%llu\n", (unsigned long long)key);
+    fflush(stdout);
+  }
+}
+
+static int save_until_killed(const char *path, uint64_t keys, int times) {
+  petal_error error = {.struct_size = sizeof error};
+  petal_spec spec = {.struct_size = sizeof spec, .capacity = 100000, .false_positive_rate = 0.01};
+  petal_filter *filter = NULL;
+  CHECK(petal_filter_new(&spec, &filter, &error) == PETAL_OK);
+  for (uint64_t key = 0; key < keys; key++) CHECK(petal_filter_insert_u64(filter, key, NULL) == PETAL_OK);
+  for (int i = 0; i != times; i++) {
+    CHECK(petal_filter_save(filter, path, &error) == PETAL_OK);
+    printf("%llu\n", (unsigned long long)keys);
+    fflush(stdout);
+    CHECK(petal_filter_insert_u64(filter, keys++, NULL) == PETAL_OK);
+  }
+  petal_filter_free(filter);
+  return 0;
+}
+
+static int share_with_others(const char *path, uint64_t key) {
+  petal_error error = {.struct_size = sizeof error};
+  petal_open_options options = with(PETAL_OPEN_SHARE);
+  petal_filter *filter = NULL;
+  CHECK(petal_filter_open(path, &options, &filter, &error) == PETAL_OK);
+  for (int i = 0; i < 1000; i++) {
+    CHECK(petal_filter_insert_shared_u64(filter, key++, NULL) == PETAL_OK);
+    if (i % 100 == 0) Sleep(20);
+  }
+  petal_filter_free(filter);
+  return 0;
+}
+
+static int find_no_room(const char *path) {
+  petal_error error = {.struct_size = sizeof error};
+  petal_spec spec = {.struct_size = sizeof spec, .capacity = 1000000, .false_positive_rate = 0.01};
+  petal_filter *filter = NULL;
+  CHECK(petal_filter_new(&spec, &filter, &error) == PETAL_OK);
+  CHECK(petal_filter_save(filter, path, &error) == PETAL_ERR_NO_SPACE);
+  petal_filter_free(filter);
+  return 0;
+}
+
+static int check(const char *path, uint64_t keys) {
+  petal_error error = {.struct_size = sizeof error};
+  petal_filter *filter = NULL;
+  CHECK(petal_filter_open(path, NULL, &filter, &error) == PETAL_OK);
+  petal_description description = {.struct_size = sizeof description};
+  CHECK(petal_filter_describe(filter, &description, &error) == PETAL_OK);
+  for (uint64_t key = 0; key < keys; key++) CHECK(petal_filter_contains_u64(filter, key));
+  bool is_dirty = (description.state & (PETAL_STATE_DIRTY | PETAL_STATE_UNVOUCHED)) != 0;
+  /* A clean image is one whose checksums hold. */
+  CHECK(petal_filter_verify(filter, &error) == PETAL_OK || is_dirty);
+  puts(is_dirty ? "dirty" : "clean");
+  petal_filter_free(filter);
+  return 0;
+}
+
 int main(int count, char **arguments) {
   if (count == 3 && strcmp(arguments[1], "hold") == 0) return hold(arguments[2]);
+  if (count == 4) {
+    uint64_t keys = strtoull(arguments[3], NULL, 10);
+    if (strcmp(arguments[1], "write") == 0) return write_until_killed(arguments[2], keys);
+    if (strcmp(arguments[1], "save") == 0) return save_until_killed(arguments[2], keys, -1);
+    if (strcmp(arguments[1], "once") == 0) return save_until_killed(arguments[2], keys, 1);
+    if (strcmp(arguments[1], "share") == 0) return share_with_others(arguments[2], keys);
+    if (strcmp(arguments[1], "full") == 0) return find_no_room(arguments[2]);
+    return check(arguments[2], keys);
+  }
   petal_error error = {.struct_size = sizeof error};
   const char *path = "s\xc3\xa9t.petal";
   petal_spec spec = {.struct_size = sizeof spec, .capacity = 100000, .false_positive_rate = 0.01};

@@ -72,6 +72,74 @@ wine ./petal.exe vouch held.petal
 wine ./petal.exe insert held.petal keys
 wine ./petal.exe verify held.petal
 wine ./petal.exe check held.petal keys | tr -d '\r' | cmp - keys
+
+# Writers that are killed again and again, wherever they are: what they flushed is there.
+# killed WHAT PATH LINES: lets a program write until it has said so many lines, kills it, and keeps the last in `count`.
+killed() {
+    wine ./program.exe "$1" "$2" "$count" >written &
+    writer=$!
+    until [ "$(wc -l <written)" -ge "$3" ]; do kill -0 $writer; done
+    kill -9 $writer
+    wait $writer || true
+    count=$(tr -d '\r' <written | sed -n '$!p' | tail -n 1)
+}
+echo "windows: killed writers"
+cp sét.petal killed.petal
+count=1000
+dirty=0
+for lines in 3 9 5 17 4 8 33 6 7 12 21 3 10 5 14 9 28 4 11 6; do
+    killed write killed.petal $lines
+    state=$(wine ./program.exe check killed.petal "$count" | tr -d '\r')
+    [ "$state" != dirty ] || dirty=$((dirty + 1))
+    wine ./petal.exe vouch killed.petal
+done
+echo "windows: 20 writers were killed, $dirty images were dirty, all had their $count keys"
+[ $dirty -gt 0 ] || { echo "windows: no image was ever dirty" >&2; exit 1; }
+wine ./petal.exe verify killed.petal
+
+echo "windows: two processes share an image"
+cp sét.petal shared.petal
+wine ./program.exe share shared.petal 1000 &
+sharer=$!
+wine ./program.exe share shared.petal 2000
+wait $sharer
+[ "$(wine ./program.exe check shared.petal 3000 | tr -d '\r')" = clean ]
+
+# A full disk, where this may make one: the old file stays, and nothing else.
+mkdir small
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=256k none small 2>/dev/null; then
+    echo "windows: a full disk"
+    cp sét.petal small/filter.petal
+    status=0
+    wine ./program.exe full small/filter.petal 0 && cmp sét.petal small/filter.petal || status=1
+    left=$(ls -A small)
+    umount small
+    [ $status = 0 ] && [ "$left" = filter.petal ] || { echo "windows: a full disk leaves: $left" >&2; exit 1; }
+fi
+
+# Savers that are killed: the file is the old one or the new one, and the next save removes what was left.
+mkdir saved
+count=1000
+for lines in 3 9 5 17 4; do
+    killed save saved/filter.petal $lines
+    [ "$(wine ./program.exe check saved/filter.petal "$count" | tr -d '\r')" = clean ]
+    wine ./petal.exe verify saved/filter.petal
+done
+wine ./program.exe once saved/filter.petal "$count"
+[ "$(ls -A saved)" = filter.petal ] || { echo "windows: files are left: $(ls -A saved)" >&2; exit 1; }
+
 cd - >/dev/null
+if command -v go >/dev/null; then
+    echo "windows: pure Go"
+    # Go looks for this library in the system's folder only.
+    cp "$work/bcryptprimitives.dll" "$WINEPREFIX/drive_c/windows/system32"
+    # Left out are three tests of package filter that pass: Wine 8 does not have the call by which Go removes their
+    # folders afterwards. Forged bytes take long in internal/image and are the same code on every system.
+    cd bindings/go
+    GOOS=windows CGO_ENABLED=0 go test -short -exec wine ./view ./internal/sizing
+    GOOS=windows CGO_ENABLED=0 go test -short -exec wine -skip \
+        'TestGoldenFilesAreMadeAgain|TestAClosedFilterSaysSo|TestFilesAreReplacedAsAWhole' ./filter
+    cd - >/dev/null
+fi
 tests/packaging/windows.sh "$CARGO_TARGET_DIR/package" "$work"
 echo "windows: passed"
