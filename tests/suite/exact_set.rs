@@ -293,8 +293,8 @@ fn sizes_and_bits_that_are_asked_for() {
     }
 }
 
-/// Keys that are spread unevenly take more bits than expected. The set then has fewer bits for each key, unless the spec
-/// says how many.
+/// Keys that are spread unevenly take more bits than expected. The set then has fewer bits for each key, unless the
+/// spec says how many.
 #[test]
 fn no_set_takes_more_bits_than_it_may() {
     let (mut uneven, mut refused) = (0, 0);

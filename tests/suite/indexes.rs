@@ -1,6 +1,7 @@
 //! Indexes: rows of bits that are searched. Every answer is compared with a scan of a list of the same rows.
 
 use crate::common::{SECRET, golden, image, is_soak, mix};
+use crate::format::seal;
 use petal::kinds::index::ROW;
 use petal::{
     HashFunction, Hit, Image, Index, IndexBuilder, Kernel, Mode, OpenOptions, SearchOptions, Similarity, Spec, Status,
@@ -387,24 +388,26 @@ fn appending_while_read() {
         let mut writer = open();
         std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
-                let mut seen = 0;
-                while seen < 2_000 {
-                    let now = reader.rows();
-                    assert!(now >= seen);
-                    for row in seen..now {
-                        let (id, given) = &rows[row as usize];
-                        let mut bytes = vec![0; 32];
-                        reader.copy_row(row, &mut bytes).unwrap();
-                        assert_eq!((reader.row_at(row).unwrap(), &bytes), (Some((*id, ones(given).into())), given));
-                        let found = reader.at_least(given, 1.0, &mut SearchOptions::default()).unwrap();
-                        assert!(row % 16 != 0 || found.iter().any(|hit| hit.row == row));
-                    }
-                    seen = now;
-                    std::thread::yield_now();
+                for (id, row) in &rows[..2_000] {
+                    writer.add(*id, row).unwrap();
                 }
             });
-            for (id, row) in &rows[..2_000] {
-                writer.add(*id, row).unwrap();
+            let mut seen = 0;
+            while seen < 2_000 {
+                // A writer that ended has written all rows.
+                let is_last = thread.is_finished();
+                let now = reader.rows();
+                assert!(now >= seen && (now == 2_000 || !is_last));
+                for row in seen..now {
+                    let (id, given) = &rows[row as usize];
+                    let mut bytes = vec![0; 32];
+                    reader.copy_row(row, &mut bytes).unwrap();
+                    assert_eq!((reader.row_at(row).unwrap(), &bytes), (Some((*id, ones(given).into())), given));
+                    let found = reader.at_least(given, 1.0, &mut SearchOptions::default()).unwrap();
+                    assert!(row % 16 != 0 || found.iter().any(|hit| hit.row == row));
+                }
+                seen = now;
+                std::thread::yield_now();
             }
             thread.join().unwrap();
         });
@@ -502,6 +505,44 @@ fn what_has_no_room_changes_nothing() {
         let before = image(&index);
         assert_eq!(index.attach(&[1; 41]).unwrap_err().status(), Status::TooLarge);
         assert_eq!(image(&index), before);
+    }
+}
+
+/// Words of a header that no spec asks for are refused.
+#[test]
+fn forged_headers_are_refused() {
+    for store in [0.0, 1.0] {
+        let mut index = create_index(&spec(20, &[("width", 100.0), ("store", store)])).unwrap();
+        index.add(1, &[7; 13]).unwrap();
+        let written = image(&index);
+        // The fold, what is stored, the nesting, the bits for each feature, the bytes of an id, and a word without use.
+        let forged = [(1, 0), (1, 2), (1, 6), (1, u64::MAX), (2, 3), (2, u64::MAX), (3, 2), (4, 0), (4, 65), (6, 0)];
+        for (word, value) in forged.into_iter().chain([(6, 3), (6, 16), (7, 1), (7, u64::MAX), (0, 63), (0, 65_537)]) {
+            let mut bytes = written.clone();
+            bytes[72 + 8 * word..][..8].copy_from_slice(&value.to_le_bytes());
+            seal(&mut bytes);
+            let status = load_as::<Index>(&bytes, &OpenOptions::default()).map_err(|error| error.status()).err();
+            let is_refused = matches!(status, Some(Status::Corrupt | Status::NewerVersion));
+            assert!(is_refused, "store {store}, word {word}: {value}, {status:?}");
+        }
+    }
+}
+
+/// Folds have about a quarter of a row, and indexes that have columns alone have no folds.
+#[test]
+fn folds_suit_their_rows() {
+    let fold = |settings: &[(&str, f64)]| petal::geometry(&spec(20, settings)).map(|geometry| geometry.words[1]);
+    let widths = [64, 255, 256, 511, 512, 1023, 1024, 2047, 2048, 65_536];
+    for (width, suits) in widths.into_iter().zip([1, 1, 2, 2, 3, 3, 4, 4, 5, 5]) {
+        for (store, suits) in [(0.0, suits), (1.0, 1), (2.0, suits)] {
+            let width = ("width", f64::from(width));
+            assert_eq!(fold(&[width, ("store", store)]).unwrap(), suits, "{width:?}, store {store}");
+            assert_eq!(fold(&[width, ("store", store), ("fold", 1.0)]).unwrap(), 1);
+            match fold(&[width, ("store", store), ("fold", 3.0)]) {
+                Ok(fold) => assert!(fold == 3 && store != 1.0),
+                Err(error) => assert!(store == 1.0 && error.status() == Status::Contradiction, "{error}"),
+            }
+        }
     }
 }
 

@@ -420,8 +420,8 @@ fn check_members(filter: &Filter, members: &[u64]) {
     assert_eq!(found(filter, members, &vec![1.0; members.len()]), members.len() as f64);
 }
 
-/// A member is asked for in all levels that it passes. Each is a line of the level's directory, and a row that may begin
-/// at any byte.
+/// A member is asked for in all levels that it passes. Each is a line of the level's directory, and a row that may
+/// begin at any byte.
 #[test]
 fn lookups_read_as_many_lines_as_told() {
     let level = |columns: u64| {

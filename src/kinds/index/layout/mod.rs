@@ -173,7 +173,7 @@ fn lines(words: u64) -> u64 {
 impl Shape {
     /// The shape that a geometry describes, if it is one of this kind.
     pub fn of(geometry: &Geometry) -> Option<Shape> {
-        let [width, fold, store, nesting, feature_bits, attachment_bytes, id_bytes, rest] = geometry.words;
+        let [width, fold, store, nesting, feature_bits, attachment_bytes, id_bytes, _] = geometry.words;
         if !(MIN_WIDTH..=MAX_WIDTH).contains(&width) || geometry.bits == 0 || !geometry.bits.is_multiple_of(width) {
             return None;
         }
@@ -187,10 +187,9 @@ impl Shape {
             attachment_bytes,
             id_bytes,
         };
-        let is_one = rest == 0
-            && (1..FOLDS.len() as u64).contains(&fold)
+        // The comparison with the geometry of the shape does the rest.
+        let is_one = (1..FOLDS.len() as u64).contains(&fold)
             && (fold == 1 || shape.store.has_rows())
-            && nesting <= 1
             && (1..=MAX_FEATURE_BITS).contains(&feature_bits)
             && attachment_bytes <= 1 << 32
             && ID_BYTES.contains(&id_bytes);
