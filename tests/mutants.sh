@@ -6,9 +6,10 @@
 #
 # cargo-mutants lists the changes. tests/mutants plants all of them in a copy of the core, each behind a question, so
 # that one compilation has them; then each meets the tests that reach it, those of its own kind first, until one fails.
-# JOBS=2 tries two at once. What survives is compared with tests/mutants-allowed.txt, which says of each known survivor
-# why it cannot matter. What stands in constants and what returns another hidden type cannot be chosen later: the end
-# names how many there are, and target/mutation/left_out lists them.
+# JOBS=2 tries two at once. TESTS="plan wire" leaves only these groups of the tests that come last. What survives is
+# compared with tests/mutants-allowed.txt, which says of each known survivor why it cannot matter. What stands in
+# constants and what returns another hidden type cannot be chosen later: the end names how many there are, and
+# target/mutation/left_out lists them.
 # Needs cargo-mutants (cargo install cargo-mutants).
 set -eu
 cd "$(dirname "$0")/.."

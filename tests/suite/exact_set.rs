@@ -293,6 +293,40 @@ fn sizes_and_bits_that_are_asked_for() {
     }
 }
 
+/// Keys that are spread unevenly take more bits than expected. The set then has fewer bits for each key, unless the spec
+/// says how many.
+#[test]
+fn no_set_takes_more_bits_than_it_may() {
+    let (mut uneven, mut refused) = (0, 0);
+    for seed in 0..12 {
+        let (members, excluded) = (keys(seed << 20, 1000), keys(1 << 40 | seed << 20, 9000));
+        let with = |most: u64, fixed: u64| {
+            let mut spec = Spec { bits: most, capacity: u64::from(most > 0), ..spec() };
+            spec.set(&exact_set::FINGERPRINT_BITS, fixed as f64).unwrap();
+            build(&spec, options(), &members, &excluded)
+        };
+        for wanted in [6, 7, 11] {
+            let bits = with(0, wanted).unwrap().base().geometry().bits;
+            let planned = |most| sizing::most_accurate(1000, 9000, 1..=32, most).unwrap().bits;
+            for most in [bits - 1, bits, bits + 1] {
+                let filter = with(most, 0).unwrap();
+                let geometry = filter.base().geometry();
+                let told = if most < bits { wanted - 1 } else { wanted }.min(planned(most));
+                assert!(geometry.bits <= most && geometry.words[0] == told, "{wanted} bits in {most}: {geometry:?}");
+                assert_eq!((true_count(&filter, &members), true_count(&filter, &excluded)), (1000, 0));
+                uneven += u32::from(told < planned(most));
+            }
+            if let Err(error) = with(bits - 1, wanted) {
+                assert!([Status::OutOfRange, Status::Contradiction].contains(&error.status()), "{error}");
+                refused += u32::from(error.status() == Status::OutOfRange);
+            } else {
+                panic!("{wanted} bits in {} bits", bits - 1);
+            }
+        }
+    }
+    assert!(uneven > 3 && refused > 3, "{uneven} are uneven, {refused} are refused");
+}
+
 /// The sizes of layers, with which each level begins. Lookups in such a payload end and read nothing outside it.
 #[test]
 fn forged_levels_are_found() {
@@ -383,5 +417,26 @@ fn images_and_compact_forms_come_back() {
             )
             .unwrap()
         );
+    }
+}
+
+/// A lookup reads a line of each level's directory, and a row that may begin at any byte. An update is one set more.
+#[test]
+fn lookups_read_as_many_lines_as_told() {
+    let level = |columns: u64| {
+        let bytes = columns * if columns <= 4 { 17 } else { 9 };
+        1.0 + (0..64).map(|first| (first + bytes - 1) / 64 + 1).sum::<u64>() as f64 / 64.0
+    };
+    let told = |words, payload_bytes| {
+        let geometry = petal::format::Geometry { bits: 8 * payload_bytes, hashes: 1, words, payload_bytes };
+        (exact_set::ROW.lines_per_lookup)(&geometry)
+    };
+    for bits in 1..=32 {
+        let counted = if bits > 1 { level(bits - 1) } else { 0.0 } + level(1);
+        assert_eq!(told([bits, 1, 0, 0, 0, 0, 0, 0], 1 << 20), counted, "{bits} bits");
+        assert_eq!(told([bits, 1, 0, 0, 0, 0, 0, 0], 128), counted.min(2.0), "{bits} bits");
+    }
+    for updates in 1..5 {
+        assert_eq!(told([9, 1, 0, 0, updates, 0, 0, 0], 1 << 20), (5 + 4 * updates) as f64);
     }
 }

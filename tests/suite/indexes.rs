@@ -443,10 +443,8 @@ fn short_ids_and_counts() {
         assert_eq!(refused.status(), Status::OutOfRange);
         let said = "id = 4294967296 is more than 4294967295, the most that id_bytes = 4 has room for";
         assert_eq!(refused.to_string(), said);
-        assert_eq!(
-            IndexBuilder::new(&spec(1, &settings(4.0))).unwrap().add(1 << 40, &rows[0].1).unwrap_err().status(),
-            Status::OutOfRange
-        );
+        let refused = IndexBuilder::new(&spec(1, &settings(4.0))).unwrap().add(1 << 40, &rows[0].1).unwrap_err();
+        assert_eq!(refused.status(), Status::OutOfRange);
         // Merging looks at all ids before the first row comes.
         let mut long = create_index(&spec(100, &settings(8.0))).unwrap();
         long.add(1, &rows[0].1).unwrap();
@@ -475,6 +473,35 @@ fn short_ids_and_counts() {
         index.verify().unwrap();
         let again: Index = load_as(&image(&index), &OpenOptions::default()).unwrap();
         assert_eq!(again.row_at(4).unwrap(), Some((3, u64::from(width))));
+    }
+}
+
+/// A union takes as many rows as there is room for, and one row more changes nothing. An attachment has a length too.
+#[test]
+fn what_has_no_room_changes_nothing() {
+    let made = |rows: u64| {
+        let mut index = create_index(&spec(10, &[("width", 128.0), ("attachment_bytes", 40.0)])).unwrap();
+        assert!(index.is_empty() && index.width() == 128);
+        (0..rows).for_each(|i| assert_eq!(index.add(i, &[i as u8; 16]).unwrap(), i));
+        assert_eq!(index.is_empty(), rows == 0);
+        index
+    };
+    for rows in 0..10 {
+        let mut index = made(rows);
+        let before = image(&index);
+        assert_eq!(index.merge(&made(11 - rows.max(1))).map_err(|error| error.status()).is_ok(), rows == 0);
+        assert_eq!(image(&index) == before, rows > 0, "{rows} rows");
+        if rows > 0 {
+            index.merge(&made(10 - rows)).unwrap();
+        }
+        assert_eq!((index.rows(), index.add(7, &[0; 16]).unwrap_err().status()), (10, Status::Full));
+        for length in [40, 0, 39, 1, 8, 17] {
+            index.attach(&vec![length as u8; length]).unwrap();
+            assert_eq!(index.attachment().unwrap(), vec![length as u8; length]);
+        }
+        let before = image(&index);
+        assert_eq!(index.attach(&[1; 41]).unwrap_err().status(), Status::TooLarge);
+        assert_eq!(image(&index), before);
     }
 }
 

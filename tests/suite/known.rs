@@ -38,7 +38,7 @@ fn build(spec: &Spec, members: u64, give: impl FnOnce(&mut Builder) -> petal::Ta
 fn check(filter: &Filter, fit: &Fit, members: u64) {
     let bits = filter.base().geometry().bits as f64;
     let bytes = image(filter).len() as u64;
-    assert!(bytes <= fit.bytes, "{bytes} bytes, {fit:?}");
+    assert!(bytes <= fit.bytes && fit.bytes <= bytes + bytes / 32 + 1024, "{bytes} bytes, {fit:?}");
     let expected = fit.bits_per_key * members as f64;
     assert!((bits - expected).abs() <= 0.01 * expected + 2000.0, "{bits} bits, {expected} expected");
 }
@@ -113,4 +113,16 @@ fn frequent_strangers() {
     }
     assert_eq!(plan(&Request { strangers: 5, ..wanted }).unwrap_err().status(), Status::Contradiction);
     assert!(plan(&Request { frequent: 1.0, ..wanted }).unwrap()[0].outcome.is_ok());
+}
+
+/// A build works on a shard at a time, which has 6 standard deviations more keys than the mean at most.
+#[test]
+fn builds_take_a_shard_and_all_keys() {
+    use petal::kinds::{exact_set, ribbon::sizing::SHARD_KEYS, stacked};
+    let shard = SHARD_KEYS + 6 * SHARD_KEYS.isqrt();
+    for keys in [0, 1, 1000, SHARD_KEYS, shard, shard + 1, 1 << 40] {
+        let work = 32 * if keys < shard { keys } else { shard };
+        assert_eq!((exact_set::ROW.build_memory)(keys), work + 8 * keys);
+        assert_eq!((stacked::ROW.build_memory)(keys), work + 4 * keys);
+    }
 }

@@ -419,3 +419,28 @@ fn images_and_compact_forms_come_back() {
 fn check_members(filter: &Filter, members: &[u64]) {
     assert_eq!(found(filter, members, &vec![1.0; members.len()]), members.len() as f64);
 }
+
+/// A member is asked for in all levels that it passes. Each is a line of the level's directory, and a row that may begin
+/// at any byte.
+#[test]
+fn lookups_read_as_many_lines_as_told() {
+    let level = |columns: u64| {
+        let bytes = columns * if columns <= 4 { 17 } else { 9 };
+        1.0 + (0..64).map(|first| (first + bytes - 1) / 64 + 1).sum::<u64>() as f64 / 64.0
+    };
+    for levels in [[9, 0, 0, 0, 0], [4, 3, 0, 0, 0], [8, 2, 5, 0, 0], [20, 1, 3, 4, 30]] {
+        let mut stack = Stack::default();
+        stack.0[..5].copy_from_slice(&levels);
+        let [first, rest] = stack.words();
+        let told = |payload_bytes| {
+            let words = [first, rest, 0, 0, 0, 0, 0, 0];
+            let geometry = petal::format::Geometry { bits: 8 * payload_bytes, hashes: 1, words, payload_bytes };
+            (stacked::ROW.lines_per_lookup)(&geometry)
+        };
+        let passes = |bits: u64| (-(bits as f64)).exp2();
+        let shares = [1.0, 1.0, passes(levels[1]), passes(levels[1]), passes(levels[1] + levels[3])];
+        let read = levels.iter().zip(shares).filter(|(bits, _)| **bits > 0).map(|(bits, share)| share * level(*bits));
+        assert!((told(1 << 20) - read.sum::<f64>()).abs() < 1e-9, "{levels:?}");
+        assert_eq!(told(64), 1.0);
+    }
+}

@@ -3,7 +3,7 @@
 
 use super::FINGERPRINT_BITS;
 use super::layout::{EXCLUDED, Shape, hashes_of};
-use super::plan::{MIN_BITS, Plan, width};
+use super::plan::{Plan, width};
 use super::sizing;
 use crate::batch::records::{PIECE, Records};
 use crate::batch::ring::{Batch, GROUP};
@@ -21,13 +21,15 @@ use core::sync::atomic::Ordering;
 pub fn build(build: &mut Build<u64>) -> Result<Built> {
     let sides = Sides::count(build.records)?;
     let mut plan = plan(build, &sides)?;
+    let allowed = build.spec.allowed(&FINGERPRINT_BITS)?;
+    let (least, is_fixed) = (*allowed.start(), allowed.start() == allowed.end());
     loop {
         let (shape, words) = levels(build, &plan)?;
         let geometry = shape.geometry().ok_or(Status::TooLarge)?;
         // Keys that are spread unevenly may take more than was expected: a bit less for each key, then.
         match build.size {
-            Size::Exact { bits: most, .. } if geometry.bits > most && plan.bits > MIN_BITS => plan.bits -= 1,
-            Size::Exact { bits: most, .. } if geometry.bits > most && sides.excluded > 0 => {
+            Size::Exact { bits: most, .. } if geometry.bits > most && plan.bits > least => plan.bits -= 1,
+            Size::Exact { bits: most, .. } if geometry.bits > most && (sides.excluded > 0 || is_fixed) => {
                 let bits = geometry.bits;
                 return Err(error!(OutOfRange, "bits = {most} are less than the {bits} that these keys take"));
             }

@@ -78,14 +78,20 @@ pub fn run(mutants: &Mutants, programs: &[PathBuf], numbers: &[usize]) -> io::Re
     if folders.iter().all(|folder| folder.starts_with("kinds::")) {
         rest.retain(|test| !SHARED.contains(&test.group()));
     }
+    // TESTS: the groups that the others are taken from.
+    if let Ok(groups) = std::env::var("TESTS") {
+        rest.retain(|test| groups.split_whitespace().any(|group| group == test.group()));
+    }
     for folder in &folders {
         let kind = folder.strip_prefix("kinds::");
+        let called = folder.rsplit("::").next().unwrap_or_default();
         let near = names.iter().filter_map(|(program, name)| {
             let test = Test::new(program, name, None);
             if kind.is_some() && SHARED.contains(&test.group()) {
                 return Some(Test { kind: kind.map(str::to_string), ..test });
             }
-            (kind == Some(test.group()) || name.starts_with(&format!("{folder}::"))).then_some(test)
+            // Groups are called as the kind or the folder, or begin with that name.
+            (test.group().starts_with(called) || name.starts_with(&format!("{folder}::"))).then_some(test)
         });
         let near: Vec<Test> = near.collect();
         let of_folder: Vec<usize> = numbers.iter().copied().filter(|number| folder_of(number) == *folder).collect();
