@@ -9,7 +9,7 @@ export PAGE PETAL PICTURES
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
-node --test "$here/test/page.test.mjs" >"$log" 2>&1 || status=$?
+node --test "$here"/test/*.test.mjs >"$log" 2>&1 || status=$?
 # What failed is shown, and then how many there were.
 [ "$status" = 0 ] || cat "$log"
 passed=$(sed -n 's/^# pass //p' "$log")

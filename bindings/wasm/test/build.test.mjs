@@ -24,6 +24,12 @@ for (const simd of hasSimd() ? [true, false] : [false]) {
     assert.deepEqual(Buffer.from(petal.build(stacked, members, { frequent }).save()), expected);
     const weights = frequent.map(() => 3);
     assert.deepEqual(Buffer.from(petal.build(stacked, members, { frequent, weights }).save()), expected, "only shares count");
+    // Ten keys that nearly all lookups ask for make another filter. The weights of a key add up.
+    const [few, most] = [frequent.slice(1890), frequent.map((_, i) => (i < 1890 ? 1 : 1e6))];
+    const uneven = Buffer.from(petal.build(stacked, members, { frequent, weights: Float64Array.from(most) }).save());
+    assert.notDeepEqual(uneven, expected);
+    const again = { frequent: [...frequent, ...few], weights: [...frequent.map(() => 1), ...few.map(() => 999_999)] };
+    assert.deepEqual(Buffer.from(petal.build(stacked, members, again).save()), uneven);
     const builder = petal.builder(stacked);
     builder.addBatch(members);
     for (const key of frequent) builder.frequent(key);
