@@ -20,6 +20,9 @@ for triple in x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-unknown-linux-mu
     # A shared library exists for musl only where musl itself is shared.
     flags=
     [ $triple != x86_64-unknown-linux-musl ] || flags="-C target-feature=-crt-static"
-    said=$(RUSTFLAGS=$flags cargo check --locked --quiet -p petal -p petal-capi --target $triple 2>&1) || { echo "$said"; exit 1; }
+    said=$(RUSTFLAGS=$flags cargo check --locked --quiet -p petal -p petal-capi --target $triple 2>&1) || {
+        echo "$said"
+        exit 1
+    }
     [ -z "$said" ] || { echo "$said"; echo "targets: $triple has warnings"; exit 1; }
 done
