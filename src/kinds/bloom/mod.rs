@@ -68,10 +68,6 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// Where probes depend on each other, the best number of hashes for independent probes is kept unless another one has a
-/// rate so many times lower.
-const MUCH: f64 = 1.1;
-
 /// The word of the geometry that has the bits of a field of a digest, or 0.
 const FIELD_WIDTH: usize = 3;
 
@@ -108,9 +104,9 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
              {least} bits for each hash"
         )
     };
-    let scheme = Derivation::from_number(derivation).and_then(Derivation::scheme);
     let (bits, hashes) = match size {
         Size::Rate { capacity, false_positive_rate: rate } => {
+            let scheme = Derivation::from_number(derivation).and_then(Derivation::scheme);
             if scheme.is_some() && foldable {
                 // These schemes need a range without small factors, and such a range cannot be folded.
                 let name = Derivation::NAMES[derivation as usize];
@@ -145,20 +141,11 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
             }
         }
         Size::Exact { capacity, bits, hashes: 0 } => {
-            let is_there = |hashes: &u32| {
-                let range = range_of(bits, *hashes);
-                range > 0 && digest_bits.is_none_or(|digest_bits| fields::are_there(digest_bits, *hashes, range))
+            let best = sizing::bloom::optimal_hashes(bits, capacity, MAX_HASHES);
+            let has_fields = |hashes: &u32| {
+                digest_bits.is_none_or(|digest_bits| fields::are_there(digest_bits, *hashes, range_of(bits, *hashes)))
             };
-            let rate = |hashes: u32| layout::rate(scheme, is_partitioned, range_of(bits, hashes), hashes, capacity);
-            let of_independent = sizing::bloom::optimal_hashes(bits, capacity, MAX_HASHES);
-            let mut best = (1..=of_independent).rev().find(is_there).unwrap_or(1);
-            if scheme.is_some() || is_partitioned {
-                // Slices lose bits, and in ranges with small factors more keys meet: another number may be far better.
-                let rates = (1..=MAX_HASHES).filter(is_there).map(|hashes| (rate(hashes), hashes));
-                let least = rates.min_by(|(rate, _), (other, _)| rate.total_cmp(other));
-                best = least.filter(|(least, _)| MUCH * least < rate(best)).map_or(best, |(_, hashes)| hashes);
-            }
-            (bits, best)
+            (bits, (1..=best).rev().find(has_fields).unwrap_or(1))
         }
         Size::Exact { bits, hashes, .. } => (bits, hashes),
     };

@@ -30,7 +30,7 @@ use crate::error::Result;
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
 use crate::simd::Instructions;
-use crate::sizing::{self, dependent, dependent::Scheme};
+use crate::sizing::{self, dependent};
 use crate::storage::AnyBytes;
 use core::sync::atomic::AtomicU64;
 
@@ -66,15 +66,6 @@ pub struct Bloom {
     words: usize,
     /// The inner loops of the instruction set, if it has some.
     kernel: Option<&'static Kernel>,
-}
-
-/// The rate of positions below `range`, of so many hashes and distinct keys.
-pub fn rate(scheme: Option<Scheme>, is_partitioned: bool, range: u64, hashes: u32, keys: u64) -> f64 {
-    match (scheme, is_partitioned) {
-        (Some(scheme), is_partitioned) => dependent::rate(scheme, is_partitioned, range, hashes, keys),
-        (None, false) => sizing::bloom::exact(range, hashes, keys),
-        (None, true) => sizing::bloom::partitioned_exact(range, hashes, keys),
-    }
 }
 
 impl Bloom {
@@ -191,8 +182,11 @@ impl Bloom {
 
     /// The exact rate with so many distinct keys.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
-        let is_partitioned = self.bits.stride != 0;
-        let rate = rate(self.derivation.scheme(), is_partitioned, self.bits.range, self.bits.hashes, keys);
+        let rate = match (self.derivation.scheme(), self.bits.stride) {
+            (Some(scheme), stride) => dependent::rate(scheme, stride != 0, self.bits.range, self.bits.hashes, keys),
+            (None, 0) => sizing::bloom::exact(self.bits.range, self.bits.hashes, keys),
+            (None, slice) => sizing::bloom::partitioned_exact(slice, self.bits.hashes, keys),
+        };
         let hash_bits = match self.field_width {
             0 => 64,
             width => width * self.bits.hashes,
