@@ -429,6 +429,35 @@ fn appending_while_read() {
     }
 }
 
+/// A row overwrites all that a writer that was stopped has left in its place.
+#[test]
+fn a_row_overwrites_what_was_left_in_its_place() {
+    let mut random = Random(9);
+    let rows: Rows = (0..3).map(|id| (id, random.row(130, 20 + id))).collect();
+    let all_ones: Vec<u8> = (0..17).map(|byte| if byte < 16 { 0xff } else { 3 }).collect();
+    for (store, fold, id_bytes) in [(0.0, 2.0, 8.0), (1.0, 1.0, 4.0), (2.0, 3.0, 4.0)] {
+        let settings = [("width", 130.0), ("store", store), ("fold", fold), ("id_bytes", id_bytes)];
+        let made = || {
+            let mut index = create_index(&spec(70, &settings)).unwrap();
+            rows.iter().for_each(|(id, row)| assert!(index.add(*id, row).is_ok()));
+            index
+        };
+        let (mut clean, mut stopped) = (made(), made());
+        stopped.add(u64::from(u32::MAX), &all_ones).unwrap();
+        stopped.remove_row(3).unwrap();
+        // The last row is written, but not yet counted.
+        let (mut left, state) = (image(&stopped), 256 + 8 * stopped.shape().state_start());
+        left[state..state + 64].copy_from_slice(&image(&clean)[state..state + 64]);
+        seal(&mut left);
+        let mut again: Index = load_as(&left, &OpenOptions::default()).unwrap();
+        let row = random.row(130, 1);
+        assert_eq!((clean.add(5, &row).unwrap(), again.add(5, &row).unwrap()), (3, 3));
+        again.payload().check_payload().unwrap();
+        assert_eq!(again.row_at(3).unwrap(), Some((5, 1)));
+        assert!(image(&again)[256..state + 64] == image(&clean)[256..state + 64], "store {store}");
+    }
+}
+
 /// Ids of four bytes take half the place, and an id that does not fit changes nothing. Counts fit at every width.
 #[test]
 fn short_ids_and_counts() {
