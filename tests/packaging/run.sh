@@ -17,41 +17,10 @@ log=$work/log
 CC=${CC:-cc}
 CXX=${CXX:-c++}
 limit=9700000 # bytes of libpetal.a: a guard against what slips in, not an aim
-passed=0
-failed=0
+. "$here/checks.sh"
+soname=libpetal.so.${version%%.*}
 
 say() { echo "-- $*"; }
-
-# check NAME COMMAND...: counts the command, and shows what it said if it failed.
-check() {
-    name=$1
-    shift
-    if "$@" >"$log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok: $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $name"
-        sed 's/^/    /' "$log"
-    fi
-}
-
-finish() {
-    echo "$passed passed, $failed failed"
-    [ "$failed" = 0 ]
-    exit
-}
-
-# Nothing can be checked without these: they end the run when they fail.
-must() {
-    before=$failed
-    check "$@"
-    [ "$failed" = "$before" ] || finish
-}
-
-version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
-soname=libpetal.so.${version%%.*}
-number=$(echo "$version" | awk -F '[.-]' '{ print $1 * 10000 + $2 * 100 + $3 }')
 
 # --- Building and installing -----------------------------------------------------------------------------------------
 

@@ -17,37 +17,8 @@ trap 'rm -rf "$work"' EXIT
 log=$work/log
 CC=x86_64-w64-mingw32-gcc
 CXX=x86_64-w64-mingw32-g++
-passed=0
-failed=0
-
-# check NAME COMMAND...: counts the command, and shows what it said if it failed.
-check() {
-    name=$1
-    shift
-    if "$@" >"$log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok: Windows: $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED: Windows: $name"
-        sed 's/^/    /' "$log"
-    fi
-}
-
-finish() {
-    echo "$passed passed, $failed failed"
-    [ "$failed" = 0 ]
-    exit
-}
-
-must() {
-    before=$failed
-    check "$@"
-    [ "$failed" = "$before" ] || finish
-}
-
-version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
-number=$(echo "$version" | awk -F '[.-]' '{ print $1 * 10000 + $2 * 100 + $3 }')
+. "$here/checks.sh"
+of="Windows: "
 prefix=$work/first
 cross="-DCMAKE_SYSTEM_NAME=Windows -DCMAKE_C_COMPILER=$CC"
 
