@@ -1,6 +1,7 @@
 //! What searches find, and how the best of it is kept.
 
 use super::Index;
+use crate::bits::GOLDEN;
 use crate::error::{Result, Status};
 use crate::kinds::index::query::Sink;
 use crate::storage::try_vec;
@@ -88,6 +89,8 @@ struct Groups {
     found: Vec<Group>,
     /// One more than the number of a group, or 0.
     table: Vec<usize>,
+    /// How far down a product goes to become a place.
+    shift: u32,
 }
 
 impl Groups {
@@ -96,14 +99,14 @@ impl Groups {
         let places = (2 * most).next_power_of_two();
         let mut table = try_vec(places)?;
         table.resize(places, 0);
-        Ok(Groups { found: try_vec(most)?, table })
+        Ok(Groups { found: try_vec(most)?, table, shift: 64 - places.trailing_zeros() })
     }
 
     /// Counts a hit, and gives the number of its group.
     fn count(&mut self, similarity: f64) -> usize {
         let mask = self.table.len() - 1;
-        // The last bits of a quotient are as good as any after a product's upper half.
-        let mut place = (similarity.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
+        // Fibonacci hashing: only the highest bits depend on all bits, and simple fractions have no lower ones.
+        let mut place = (similarity.to_bits().wrapping_mul(GOLDEN) >> self.shift) as usize;
         loop {
             match self.table[place].checked_sub(1) {
                 None => {
