@@ -266,7 +266,7 @@ impl Aggregate {
         let state = self.memories.state();
         let (count, tallies) = (state.tallies.count(), state.tallies);
         let known = |value: f64| if count == 0 { f64::NAN } else { value };
-        let is_exact = |extreme: Extreme| count > 0 && extreme.holders > 0;
+        let is_exact = |extreme: Extreme| extreme.holders > 0;
         Results {
             count,
             sum: exact_sum::mean(&state.sum, 1),

@@ -1,6 +1,6 @@
 //! Aggregates: an exact model, gossip among many participants, images, and forged bytes.
 
-use crate::common::{golden, image as bytes, is_soak, mix};
+use crate::common::{Buffer, golden, image as bytes, is_soak, mix};
 use crate::format::seal;
 use petal::kinds::aggregate::{ROLES, ROW, STATES};
 use petal::{
@@ -51,7 +51,8 @@ fn meetings_do_what_a_table_does() {
     const STATES: u64 = 5;
     let mut aggregate: Aggregate = create_as(&spec(300, 1e-9, STATES as u32)).unwrap();
     let (mut model, mut random) = (BTreeMap::<u64, u32>::new(), Random(1));
-    let mut counted = [0; 4];
+    // The refusals without and with cited states.
+    let mut counted = [0; 2];
     for step in 0..20_000 {
         let (id, state) = (random.below(300), random.below(STATES) as u32);
         let (now, before) = (value_of(id, state), model.get(&id).copied());
@@ -72,13 +73,13 @@ fn meetings_do_what_a_table_does() {
                 };
                 assert_eq!(aggregate.meet_u64(id, now, &[]).unwrap(), expected, "step {step}");
                 model.entry(id).or_insert(state);
-                counted[3] += u64::from(expected == Meeting::Refused);
+                counted[0] += u64::from(expected == Meeting::Refused);
             }
             2 if before.is_some_and(|before| before != state) => {
                 // So is one that cites another value.
                 let wrong = at(before.unwrap(), value_of(id, before.unwrap()).value + 0.5);
                 assert_eq!(aggregate.meet_u64(id, now, &[wrong]).unwrap(), Meeting::Refused);
-                counted[3] += 1;
+                counted[1] += 1;
             }
             _ => {
                 // Whoever cites all states is understood.
@@ -98,7 +99,8 @@ fn meetings_do_what_a_table_does() {
             check(&aggregate, &model);
         }
     }
-    assert_eq!(aggregate.results().tallies.refusals(), counted[3]);
+    let tallies = aggregate.results().tallies;
+    assert_eq!([tallies.refused_firsts, tallies.refused_changes], counted);
     for (id, state) in &model {
         assert!(aggregate.leave_u64(*id, value_of(*id, *state)).unwrap());
     }
@@ -320,6 +322,34 @@ fn values_taken_by_mistake_leave_an_image_that_opens() {
     assert!(taken > 20, "{taken}");
 }
 
+/// Whoever cites several states that seem aggregated is refused, because nobody knows which one to replace. With one
+/// such state among others that one is replaced. What seems aggregated is what a copy lets leave.
+#[test]
+fn several_states_that_seem_aggregated_are_refused() {
+    let mut came = [0; 3];
+    for seed in 0..40 {
+        let spec = Spec { seed, bits: 192, hashes: 1, ..spec(0, 0.0, 3) };
+        let mut aggregate: Aggregate = create_as(&spec).unwrap();
+        for id in 0..6 {
+            aggregate.meet_u64(id, at(id as u32 % 3, 5.0), &[]).unwrap();
+        }
+        for id in 0..6 {
+            let seems = |one: StateValue| aggregate.copy().unwrap().leave_u64(id, one).unwrap();
+            let (now, cited) = (at(id as u32 % 3, 70.0), [at(0, 5.0), at(1, 5.0), at(2, 5.0)]);
+            // Without the id all calls are refused.
+            if seems(now) || !cited.into_iter().any(seems) {
+                continue;
+            }
+            let found: Vec<_> = cited.into_iter().filter(|one| seems(*one)).collect();
+            came[found.len() - 1] += 1;
+            let expected =
+                if let [one] = found[..] { Meeting::Changed { replaced: one.state } } else { Meeting::Refused };
+            assert_eq!(aggregate.meet_u64(id, now, &cited).unwrap(), expected, "seed {seed}: {found:?}");
+        }
+    }
+    assert!(came.iter().all(|times| *times > 5), "{came:?}");
+}
+
 /// What a disseminator told comes back, also after answers that were lost.
 #[test]
 fn told_states_come_back() {
@@ -344,6 +374,9 @@ fn told_states_come_back() {
     assert!(theirs.forget(b"we", 5).unwrap() && !theirs.forget(b"we", 5).unwrap());
     assert_eq!(theirs.told(b"we").unwrap(), [0]);
     assert!(theirs.told(b"others").unwrap().is_empty());
+    // A state whose answers are lost twice is noted once.
+    (0..2).for_each(|_| theirs.tell(b"we", 4, None).unwrap());
+    assert!(theirs.forget(b"we", 4).unwrap() && !theirs.forget(b"we", 4).unwrap());
     // A refusal is not noted.
     theirs.tell(b"we", 2, Some(Meeting::Refused)).unwrap();
     assert_eq!(theirs.told(b"we").unwrap(), [0]);
@@ -359,7 +392,11 @@ fn ids_have_three_forms() {
     assert_eq!(aggregate.meet_hash(hash, at(0, 1.0), &[]).unwrap(), Meeting::Duplicate);
     aggregate.tell_hash(hash, 1, Some(Meeting::First)).unwrap();
     assert_eq!(aggregate.told_u64(7).unwrap(), [1]);
+    assert!(format!("{aggregate:?}").contains("count: 1"));
     assert!(aggregate.forget_u64(7, 1).unwrap() && aggregate.leave_hash(hash, at(0, 1.0)).unwrap());
+    let id = 7_u64.to_le_bytes();
+    assert_eq!(aggregate.meet(&id, at(1, 1.0), &[]).unwrap(), Meeting::First);
+    assert!(aggregate.leave(&id, at(1, 1.0)).unwrap() && !aggregate.leave(&id, at(1, 1.0)).unwrap());
     let mut external: Aggregate = create_as(&Spec { hash: HashFunction::External, ..spec(50, 0.01, 2) }).unwrap();
     assert_eq!(external.meet(b"id", at(0, 1.0), &[]).unwrap_err().status(), Status::ExternalHash);
     assert_eq!(external.meet_hash(hash, at(0, 1.0), &[]).unwrap(), Meeting::First);
@@ -415,6 +452,21 @@ fn refusals_change_nothing() {
     assert_eq!(create_as::<Aggregate>(&Spec::default()).unwrap_err().status(), Status::Unsupported);
     let error = petal::geometry(&Spec { bits: 64, hashes: 2, ..spec(0, 0.0, 3) }).unwrap_err();
     assert!(error.message().contains("bits = 64 is not a multiple of 192"), "{}", error.message());
+}
+
+/// Exact bits are those of all memories. A key gets as many places as are best for the counters of one memory, and a
+/// lookup reads at most the lines that are there.
+#[test]
+fn bits_are_divided_among_the_memories() {
+    for (roles, memories) in [(0.0, 3), (1.0, 2), (2.0, 1)] {
+        // 1,600 counters for 160 ids.
+        let spec = with_roles(&Spec { bits: 6400 * memories, ..spec(160, 0.0, 2) }, roles);
+        let geometry = petal::geometry(&spec).unwrap();
+        assert_eq!((geometry.bits, geometry.hashes), (6400 * memories, 7));
+    }
+    let spec = with_roles(&Spec { bits: 64, hashes: 16, ..spec(0, 0.0, 2) }, 2.0);
+    let geometry = petal::geometry(&spec).unwrap();
+    assert_eq!((geometry.payload_bytes, (ROW.lines_per_lookup)(&geometry)), (64, 1.0));
 }
 
 /// An aggregate that many meetings went through.
@@ -574,4 +626,41 @@ fn impossible_words_are_refused() {
     }
     refused(state + 43 * 8, u64::MAX);
     refused(state + 44 * 8, 1);
+}
+
+/// Without ids the sum and the extremes are 0, and no meeting changed anything.
+#[test]
+fn words_of_nobody_are_zero() {
+    let aggregate: Aggregate = create_as(&spec(64, 0.02, 3)).unwrap();
+    let image = bytes(&aggregate);
+    let state = 256 + (aggregate.base().geometry().bits / 8) as usize + 3 * 8;
+    let (five, minus_one) = (5.0_f64.to_bits(), (-1.0_f64).to_bits());
+    let forgeries: [&[(usize, u64)]; 6] =
+        [&[], &[(0, 1)], &[(34, five), (36, five)], &[(36, minus_one)], &[(34, five)], &[(39, 1)]];
+    for forgery in forgeries {
+        let mut forged = image.clone();
+        for (word, number) in forgery {
+            forged[state + 8 * word..][..8].copy_from_slice(&number.to_le_bytes());
+        }
+        seal(&mut forged);
+        let status = load(&forged).map(drop).map_err(|error| error.status());
+        let expected = if forgery.is_empty() { Ok(()) } else { Err(Status::Corrupt) };
+        assert_eq!(status, expected, "{forgery:?}");
+    }
+}
+
+/// Nobody leaves an aggregate without ids, whatever its memories and its counts of states say. An image that is opened
+/// in place is not read to its end, so these may be forged.
+#[test]
+fn nobody_leaves_an_empty_aggregate() {
+    let aggregate: Aggregate = create_as(&spec(64, 0.02, 3)).unwrap();
+    let mut forged = bytes(&aggregate);
+    let memories = (aggregate.base().geometry().bits / 8) as usize;
+    forged[256..256 + memories].fill(0xff);
+    forged[256 + memories] = 1;
+    Buffer::of(&forged).open_as(Mode::Write, None, |aggregate: petal::Result<&mut Aggregate>| {
+        let aggregate = aggregate.unwrap();
+        assert!(!aggregate.leave_u64(1, at(0, 5.0)).unwrap());
+        assert_eq!(aggregate.results().tallies.departures, 0);
+    });
 }

@@ -657,7 +657,7 @@ fn open_all_ways(bytes: &[u8]) {
         Buffer::of(bytes).open_as(mode, None, |handle| match handle {
             Ok(Handle::Filter(filter)) => exercise(filter),
             Ok(Handle::Map(map)) => exercise_map(map),
-            Err(_) => {}
+            Ok(Handle::Other(_)) | Err(_) => {}
         });
     }
 }

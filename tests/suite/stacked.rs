@@ -5,8 +5,10 @@
 use crate::common::{image, mix};
 use crate::specification;
 use core::sync::atomic::{AtomicU64, Ordering};
+use petal::kinds::stacked::sizing::{self, Known};
 use petal::kinds::stacked::{self, plan::Stack};
 use petal::{Answers, Builder, BuilderOptions, Filter, Image, Keys, MIN_MEMORY_LIMIT, OpenOptions, Spec, Status};
+use std::collections::BTreeSet;
 
 fn spec() -> Spec {
     Spec { kind: Some(stacked::ROW.kind), ..Spec::default() }
@@ -169,6 +171,61 @@ fn bytes_depend_on_the_keys_alone() {
     }
 }
 
+/// A filter takes those strangers that pay: all whose weights are at least a bound, out of four bounds for each
+/// doubling of a weight. The best plan of all plans for such strangers has the levels of the filter.
+#[test]
+fn the_strangers_that_pay_are_taken() {
+    let members = keys(0, 2000);
+    let mut taken = BTreeSet::new();
+    for (exponent, scale, share, rate) in [
+        (1.0, 1.0, 0.9, 0.01),
+        (1.0, 1.1e18, 0.5, 0.02),
+        (2.0, 1e-10, 0.7, 0.05),
+        (0.5, 7e9, 0.99, 0.03),
+        (0.0, 3.0, 0.6, 0.01),
+        (2.0, 2.0, 0.2, 0.01),
+    ] {
+        let weights: Vec<f64> = (1..=6000).map(|rank| scale * f64::powf(f64::from(rank), -exponent)).collect();
+        let strangers = keys(1 << 40, 6000);
+        // The bound below a weight: 1, 1.25, 1.5 or 1.75 times a power of two.
+        let bound = |weight: f64| {
+            let power = weight.log2().floor().exp2();
+            power * (1.0 + (4.0 * (weight / power - 1.0)).floor() / 4.0)
+        };
+        let (mut best, mut weight) = (sizing::smallest(2000, &[], rate).unwrap(), 0.0);
+        let all: f64 = weights.iter().sum();
+        for (i, one) in weights.iter().enumerate() {
+            weight += one;
+            if weights.get(i + 1).is_none_or(|next| bound(*next) < bound(*one)) {
+                let known = Known { strangers: i as u64 + 1, share: share * f64::min(weight / all, 1.0) };
+                best = sizing::smallest(2000, &[known], rate).filter(|plan| plan.bits < best.bits).unwrap_or(best);
+            }
+        }
+        let spec = with_share(Spec { false_positive_rate: rate, ..spec() }, share);
+        let filter = build(&spec, options(), &members, &strangers, &weights).unwrap();
+        let of_filter = filter.base().words().shared()[0].load(Ordering::Relaxed);
+        // A level that no key is left for is left out, and those after it.
+        let expected = best.stack.first(levels(&filter).levels());
+        assert_eq!((of_filter, levels(&filter)), (best.known.strangers, expected), "{exponent}, {scale}, {share}");
+        taken.insert(of_filter);
+    }
+    assert!(taken.len() >= 4 && taken.iter().all(|taken| *taken > 0), "{taken:?}");
+}
+
+/// The rate is kept with the greatest weights too: what the strangers that a filter takes weigh is not less because no
+/// number of 128 bits has the sum of all.
+#[test]
+fn great_weights_are_summed_exactly() {
+    let (members, strangers) = (keys(0, 2000), keys(1 << 40, 100_016));
+    let weights: Vec<f64> = (0..100_016).map(|i| f64::exp2(if i < 16 { 60.0 } else { 59.0 })).collect();
+    let spec = with_share(Spec { false_positive_rate: 0.01, ..spec() }, 0.9);
+    let filter = build(&spec, options(), &members, &strangers, &weights).unwrap();
+    let taken = filter.base().words().shared()[0].load(Ordering::Relaxed) as usize;
+    let share = 0.9 * weights[..taken].iter().sum::<f64>() / weights.iter().sum::<f64>();
+    let rate = levels(&filter).rate(share);
+    assert!(rate <= 0.01, "{rate} with {taken} strangers, {:?}", levels(&filter));
+}
+
 /// Few keys or none on either side, and hashes that lie together.
 #[test]
 fn corners() {
@@ -189,7 +246,7 @@ fn corners() {
     let shapes: [fn(u64) -> u64; 6] =
         [|_| 7, |i| i, |i| u64::MAX - i, |i| i << 28, |i| mix(i) & 0xff | mix(i % 300) << 8, |i| 1 << (i % 64)];
     for shape in shapes {
-        let hashes: std::collections::BTreeSet<u64> = (0..20_000).map(shape).collect();
+        let hashes: BTreeSet<u64> = (0..20_000).map(shape).collect();
         let spec = with_share(Spec { false_positive_rate: 0.1, ..spec() }, 0.9);
         let mut builder = Builder::new(&spec, options()).unwrap();
         for (i, hash) in hashes.iter().enumerate() {

@@ -135,7 +135,7 @@ mod tests {
         let mut sum = sum_of(&values);
         assert_eq!(sum, sum_of(&reversed));
         values.iter().for_each(|value| add(&mut sum, *value, true));
-        assert!(is_zero(&sum));
+        assert!(is_zero(&sum) && !is_zero(&sum_of(&[5e-324])));
         assert_eq!(mean(&sum_of(&[1e300, 1.0, -1e300]), 1), 1.0);
         assert_eq!(mean(&sum_of(&[f64::MAX, f64::MAX]), 1), f64::INFINITY);
         assert_eq!(mean(&sum_of(&[f64::MIN, f64::MIN]), 1), f64::NEG_INFINITY);
@@ -166,6 +166,8 @@ mod tests {
         let two_to_53 = 9_007_199_254_740_992.0;
         assert_eq!(mean(&sum_of(&[two_to_53, 1.0]), 1), two_to_53);
         assert_eq!(mean(&sum_of(&[two_to_53, 1.0, 5e-324]), 1), two_to_53 + 2.0);
+        assert_eq!(mean(&sum_of(&[2.0 * two_to_53, 2.0]), 2), two_to_53);
+        assert_eq!(mean(&sum_of(&[2.0 * two_to_53, 2.0, 5e-324]), 2), two_to_53 + 2.0);
     }
 
     #[test]

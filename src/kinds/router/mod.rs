@@ -13,7 +13,7 @@ pub mod state;
 
 use crate::contract::{Base, Capabilities, Handle, Payload, Row, Sizes, Structure};
 use crate::error::{Result, error};
-use crate::format::Geometry;
+use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 use layout::Layout;
@@ -87,7 +87,8 @@ pub const ROW: Row = Row {
     hashes: (1, MAX_HASHES),
     geometry,
     lines_per_lookup: |geometry| {
-        Layout::of(geometry).map_or(1.0, |layout| f64::from(layout.hashes) * (layout.edges * layout.levels + 1) as f64)
+        let asked = |layout: Layout| f64::from(layout.hashes) * (layout.edges * layout.levels + 1) as f64;
+        Layout::of(geometry).map_or(1.0, asked).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
     },
     false_positive_rate: |geometry, keys| match Layout::of(geometry) {
         Some(layout) => sizing::rate(layout.bits, layout.hashes, sizing::keys_at(keys, layout.fan_out, layout.levels)),

@@ -70,23 +70,28 @@ impl Choices {
             return Ok(Choices { least, known });
         };
         let classes = (u128::BITS * CLASSES) as usize;
+        // Of each class: how many strangers, the sums of the low and of the high halves of their units, which no number
+        // of strangers lets overflow, and the least units.
         let mut counts = try_vec(classes)?;
-        counts.resize(classes, (0_u64, 0_u128, 0_u128));
+        counts.resize(classes, (0_u64, [0_u128; 2], 0_u128));
         strangers.for_each(&mut |piece| {
             for stranger in piece {
                 let (class, least) = class(stranger.units());
-                let (count, units, from) = &mut counts[class];
-                (*count, *units, *from) = (*count + 1, units.saturating_add(stranger.units()), least);
+                let (count, [low, high], from) = &mut counts[class];
+                let units = stranger.units();
+                (*count, *low, *high) = (*count + 1, *low + u128::from(units as u64), *high + (units >> 64));
+                *from = least;
             }
             Ok(())
         })?;
-        let all: f64 = counts.iter().rev().map(|(_, units, _)| *units as f64).sum();
+        let weight = |[low, high]: [u128; 2]| low as f64 + high as f64 * 64_f64.exp2();
+        let all: f64 = counts.iter().rev().map(|(_, units, _)| weight(*units)).sum();
         least = try_vec(classes)?;
         known = try_vec(classes)?;
         let (mut taken, mut of_taken) = (0, 0.0);
         for (count, units, from) in counts.iter().rev().filter(|(count, ..)| *count > 0) {
             taken += count;
-            of_taken += *units as f64;
+            of_taken += weight(*units);
             least.push(*from);
             known.push(Known { strangers: taken, share: share * (of_taken / all).min(1.0) });
         }
@@ -315,5 +320,31 @@ impl Equations<u64> for OfLevel {
     #[inline]
     fn value(&self, _: &u64, z: u64) -> u32 {
         fingerprint(z) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys that pass are kept if the memory is enough for as many as are expected and a few more, and only if no more
+    /// than these come.
+    #[test]
+    fn no_more_keys_are_kept_than_fit() {
+        let keys: Vec<u64> = (0..1000).collect();
+        let room = 1000 + 6 * 31 + 64;
+        let side: &dyn Records<u64> = &&keys[..];
+        let passing = Passing { side, below: &[], number: 1, lookups: Lookups::new(simd::best()), keys: 0 };
+        for (expected, bytes, kept) in [
+            (1000, u64::MAX, room),
+            (1000, 8 * room, room),
+            (1000, 8 * room - 1, 0),
+            (100, u64::MAX, 0),
+            (1 << 61, 9, 0),
+        ] {
+            let found = passing.keep(expected, bytes).unwrap();
+            assert_eq!((found.keys, found.room()), (1000, kept), "{expected} in {bytes} bytes");
+            assert!(found.all.is_none_or(|all| all == keys));
+        }
     }
 }

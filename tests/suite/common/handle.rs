@@ -1,13 +1,17 @@
-//! A filter or a map, for tests of the images that both have.
+//! A handle for an image of any kind, for tests of what all images have.
 
 use super::{filled, hash_of};
 use petal::contract::Payload;
-use petal::{Base, BuilderOptions, Capabilities, Filter, HashFunction, Image, Map, MapBuilder, Result, Spec, row_of};
+use petal::{
+    Base, BuilderOptions, Capabilities, Filter, HashFunction, Image, Map, MapBuilder, Result, Spec, Structure, row_of,
+};
 
 /// A handle for an image of any kind.
 pub enum Handle {
     Filter(Filter),
     Map(Map),
+    /// A sketch, or a kind that is alone in its handle.
+    Other(Box<dyn Payload>),
 }
 
 impl Image for Handle {
@@ -15,6 +19,7 @@ impl Image for Handle {
         match self {
             Handle::Filter(filter) => filter.payload(),
             Handle::Map(map) => map.payload(),
+            Handle::Other(payload) => &**payload,
         }
     }
 
@@ -22,13 +27,16 @@ impl Image for Handle {
         match self {
             Handle::Filter(filter) => filter.payload_mut(),
             Handle::Map(map) => map.payload_mut(),
+            Handle::Other(payload) => &mut **payload,
         }
     }
 
     fn over(base: Base) -> Result<Handle> {
-        match base.row().is_map() {
-            false => Filter::over(base).map(Handle::Filter),
-            true => Map::over(base).map(Handle::Map),
+        match base.row().structure {
+            Structure::Filter { .. } | Structure::StaticFilter { .. } => Filter::over(base).map(Handle::Filter),
+            Structure::Map { .. } | Structure::StaticMap { .. } => Map::over(base).map(Handle::Map),
+            Structure::Sketch { open } => open(base).map(|sketch| Handle::Other(sketch)),
+            Structure::Own { open, .. } => open(base).map(Handle::Other),
         }
     }
 }
@@ -64,6 +72,7 @@ impl Handle {
                 };
                 is_read(map, i % 2, value)
             }
+            (Handle::Other(_), _) => unreachable!("a filter or a map"),
         }
     }
 }
