@@ -70,6 +70,7 @@ check() {
         ;;
     windows)
         need g++-mingw-w64-x86-64 has x86_64-w64-mingw32-g++
+        need libgtest-dev compiles c++ gtest/gtest.h c++
         need pkg-config has pkg-config
         need "wine wine64" has wine
         ;;

@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 use crate::file_name::is_standard;
 use crate::numbers;
 use crate::progress::Progress;
-use crate::source::{Source, identity};
+use crate::source::{Source, identity_at, identity_of};
 use crate::spool::{self, read};
 use crate::stdio::{check_standard_input, stdin};
 use crate::text;
@@ -195,7 +195,7 @@ impl Inputs {
                 let start = file.stream_position().map_err(|error| failed(&source, error))?;
                 source.length = Some(metadata.len().saturating_sub(start));
                 source.end = metadata.len();
-                source.identity = identity(&metadata);
+                source.identity = identity_of(&file);
             }
             inputs.sources.push(source);
         }
@@ -204,7 +204,7 @@ impl Inputs {
 
     /// Whether the file at `path` is one of the inputs.
     pub fn contains(&self, path: &Path) -> bool {
-        let identity = path.metadata().ok().as_ref().and_then(identity);
+        let identity = identity_at(path);
         identity.is_some() && self.sources.iter().any(|source| source.identity == identity)
     }
 

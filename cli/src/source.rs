@@ -5,7 +5,7 @@ use crate::file_name::name;
 use crate::spool;
 use crate::stdio::stdin;
 use std::cell::{Cell, OnceCell};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub(crate) struct Source {
     /// The number of bytes, and the position of their end; `None` for a source that can be read only once.
     pub(crate) length: Option<u64>,
     pub(crate) end: u64,
-    /// The device and inode of the file.
+    /// The device of the file, and its number there.
     pub(crate) identity: Option<(u64, u64)>,
     /// All bytes of a source that can be read only once but is read twice.
     pub(crate) spool: OnceCell<spool::Spool>,
@@ -75,7 +75,7 @@ impl Source {
         let (Some(length), Some(file)) = (self.length, file) else { return Ok(()) };
         // Some files of the system report a length greater than their real one.
         let now = file.metadata().map_err(|error| self.failed(&error))?;
-        if bytes < length && now.len() < self.end && identity(&now) == self.identity {
+        if bytes < length && now.len() < self.end && identity_of(file) == self.identity {
             return Err(Failure::new(format_args!(
                 "{}: became shorter while it was read: of {length} bytes {bytes} were there to be read",
                 self.name()
@@ -85,13 +85,34 @@ impl Source {
     }
 }
 
+/// The device of an open file and its number there.
 #[cfg(unix)]
-pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    Some((metadata.dev(), metadata.ino()))
+pub(crate) fn identity_of(file: &File) -> Option<(u64, u64)> {
+    file.metadata().ok().map(|metadata| identity(&metadata))
 }
 
-#[cfg(not(unix))]
-pub(crate) fn identity(_: &Metadata) -> Option<(u64, u64)> {
-    None
+/// The device of the file at a path and its number there, if there is a file.
+#[cfg(unix)]
+pub(crate) fn identity_at(path: &Path) -> Option<(u64, u64)> {
+    path.metadata().ok().map(|metadata| identity(&metadata))
+}
+
+#[cfg(unix)]
+fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(windows)]
+pub(crate) use petal::storage::identity_of;
+
+/// The volume of the file at a path and its number there, if there is a file.
+#[cfg(windows)]
+pub(crate) fn identity_at(path: &Path) -> Option<(u64, u64)> {
+    use std::os::windows::fs::OpenOptionsExt;
+    // Enough to ask for a number. Folders are opened with a flag of their own.
+    const READ_ATTRIBUTES: u32 = 0x80;
+    const BACKUP_SEMANTICS: u32 = 0x0200_0000;
+    let file = File::options().access_mode(READ_ATTRIBUTES).custom_flags(BACKUP_SEMANTICS).open(path).ok()?;
+    identity_of(&file)
 }

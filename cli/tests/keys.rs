@@ -5,8 +5,7 @@ mod common;
 use common::{Place, able, command, info, keeps_keys, kinds, lines};
 use petal::{Builder, BuilderOptions, Capabilities, Image, Overfill, Sizes, Spec};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 
 #[test]
@@ -61,14 +60,11 @@ fn all_ways_in_make_the_same_filter() {
 fn standard_input_is_read_from_where_it_stands() {
     let place = Place::new();
     place.file("keys", lines(0..100));
-    // The shell's `read` takes the first line and leaves the file there.
-    let script = "{ read -r line; \"$0\" build -o filter -; } < keys";
-    let status = std::process::Command::new("sh")
-        .args(["-c", script, env!("CARGO_BIN_EXE_petal")])
-        .current_dir(place.folder())
-        .status()
-        .expect("sh");
-    assert!(status.success());
+    // As the shell's `read` does, which takes the first line and leaves the file there.
+    let mut keys = fs::File::open(place.path("keys")).unwrap();
+    keys.read_exact(&mut [0; b"0\n".len()]).unwrap();
+    let status = command().args(["build", "-o", "filter", "-"]).current_dir(place.folder()).stdin(keys).status();
+    assert!(status.expect("petal").success());
     let info = info(&place.path("filter"));
     assert_eq!((info["capacity"].as_u64(), info["offered"].as_u64()), (Some(99), Some(99)));
 }
@@ -313,8 +309,18 @@ fn insert_adds_in_place() {
     );
 }
 
+/// Ends a process by a signal. Windows has none, and ends a process.
+fn interrupt(child: &mut std::process::Child, signal: &str) {
+    if cfg!(unix) {
+        let id = child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+    } else {
+        child.kill().unwrap();
+    }
+    assert!(!child.wait().unwrap().success());
+}
+
 #[test]
-#[cfg(unix)]
 fn an_interrupted_insertion_can_be_vouched_for() {
     for signal in ["INT", "KILL"] {
         let place = Place::new();
@@ -325,7 +331,9 @@ fn an_interrupted_insertion_can_be_vouched_for() {
         insert.args(["insert", "filter"]).current_dir(place.folder()).stdin(Stdio::piped());
         // Whatever runs the tests in the background may have had SIGINT ignored, and children inherit that.
         // SAFETY: the closure makes one system call and touches no memory.
+        #[cfg(unix)]
         unsafe {
+            use std::os::unix::process::CommandExt;
             insert.pre_exec(|| {
                 libc::signal(libc::SIGINT, libc::SIG_DFL);
                 Ok(())
@@ -338,9 +346,7 @@ fn an_interrupted_insertion_can_be_vouched_for() {
         while place.petal("check -qv filter more").status != 1 {
             assert!(child.try_wait().unwrap().is_none(), "the insertion ended by itself");
         }
-        let id = child.id().to_string();
-        assert!(std::process::Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
-        assert!(!child.wait().unwrap().success());
+        interrupt(&mut child, signal);
         place.petal("verify filter").names(&["filter", "petal help vouch"]);
         place.petal("insert filter more").names(&["filter", "petal help vouch"]);
         assert_eq!(info(&place.path("filter"))["dirty"], true);
@@ -630,6 +636,7 @@ fn a_rebuilt_file_leaves_readers_their_mapping() {
     assert_eq!(place.names(), ["filter", "new", "old"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_named_pipe_is_opened_once() {
     let place = Place::new();

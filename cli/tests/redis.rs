@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Place, petal_on};
+use common::{NOT_THERE, Place, petal_on};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::thread::{self, JoinHandle};
@@ -98,13 +98,13 @@ fn what_is_wrong_is_told_before_a_server_is_asked() {
         ("redis build --type cf --fpr 0.1 seen keys", ["--fpr", "--type cf"]),
         ("redis build --set foldable seen keys", ["--set foldable", "NAME=VALUE"]),
         ("redis build --shards 0 seen keys", ["--shards", "from 1 to 65536"]),
-        ("redis build seen missing", ["missing", "No such file"]),
+        ("redis build seen missing", ["missing", NOT_THERE]),
         ("redis build --url rediss://no.invalid seen keys", ["no.invalid:6379", "address"]),
         ("redis build --url http://user:guess@here seen keys", ["--url here: is not", "unix://"]),
         ("redis export --shards 2 seen -o out.petal", ["-o out.petal", "{}"]),
         ("redis import --shards 2 seen in.petal", ["in.petal", "{}"]),
         ("redis import seen keys", ["keys", "not"]),
-        ("redis merge seen -o missing/out.petal", ["missing/out.petal", "No such file"]),
+        ("redis merge seen -o missing/out.petal", ["missing/out.petal", NOT_THERE]),
     ] {
         let message = place.petal(line).trouble();
         assert!(things.iter().all(|thing| message.contains(thing)), "{line}: {message}");

@@ -2,12 +2,11 @@
 
 mod common;
 
-use common::{Place, Run, command, lines};
+use common::{NOT_THERE, Place, Run, command, lines};
 use std::fmt::Display;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::ops::Range;
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -100,13 +99,16 @@ fn sketches_are_compared_with_sketches_and_keys() {
     place.petal("build -o filter a").quiet();
     place.petal("diff filter a").names(&["filter", "not a sketch"]);
     place.petal("diff - -").names(&["standard input"]);
-    place.petal("diff a nothing").names(&["nothing", "No such file"]);
+    place.petal("diff a nothing").names(&["nothing", NOT_THERE]);
     place.petal("diff --numbers a b").names(&["--numbers"]);
 }
 
 /// The arguments of `petal sync` on the other side, for a shell.
 fn peer(place: &Place, arguments: &str) -> String {
-    format!("cd '{}' && '{}' sync {arguments} --peer -", place.folder().display(), env!("CARGO_BIN_EXE_petal"))
+    let petal = std::path::absolute(env!("CARGO_BIN_EXE_petal")).expect("a folder");
+    let (folder, petal) = (place.folder().display(), petal.display());
+    let cd = if cfg!(windows) { "cd /d" } else { "cd" };
+    format!("{cd} \"{folder}\" && \"{petal}\" sync {arguments} --peer -")
 }
 
 /// `petal sync` of a file with that of another side.
@@ -135,15 +137,19 @@ fn two_sides_learn_what_differs_and_exchange_it() {
     }
 }
 
-/// Only a side that says --exchange changes its file: in one step, with its permissions, and through a link.
+/// Only a side that says --exchange changes its file: in one step, on Unix with its permissions and through a link.
 #[test]
 fn files_change_only_if_their_side_says_so() {
     let place = Place::new();
     place.file("a", "x\ny");
     place.file("b", "y\nz\n");
-    std::fs::set_permissions(place.path("a"), std::fs::Permissions::from_mode(0o640)).unwrap();
-    std::os::unix::fs::symlink("a", place.path("link")).unwrap();
-    let run = sync(&place, "--exchange --json link", "b");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(place.path("a"), std::fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink("a", place.path("link")).unwrap();
+    }
+    let run = sync(&place, if cfg!(unix) { "--exchange --json link" } else { "--exchange --json a" }, "b");
     assert_eq!((run.status, sorted(&run.stdout)), (0, marked(&["x"], &["z"])));
     let report: serde_json::Value = serde_json::from_str(&run.stderr).unwrap();
     let number = |name: &str| report[name].as_u64().unwrap();
@@ -151,9 +157,14 @@ fn files_change_only_if_their_side_says_so() {
     assert!(number("sent_bytes") > 0 && number("received_bytes") > 0 && report["method"].is_string());
     assert_eq!(std::fs::read(place.path("a")).unwrap(), b"x\ny\nz\n");
     assert_eq!(std::fs::read(place.path("b")).unwrap(), b"y\nz\n");
-    assert_eq!(std::fs::metadata(place.path("a")).unwrap().permissions().mode() & 0o777, 0o640);
-    assert!(std::fs::symlink_metadata(place.path("link")).unwrap().is_symlink());
-    assert_eq!(place.names(), ["a", "b", "link"]);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(place.path("a")).unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(std::fs::symlink_metadata(place.path("link")).unwrap().is_symlink());
+        std::fs::remove_file(place.path("link")).unwrap();
+    }
+    assert_eq!(place.names(), ["a", "b"]);
     assert_eq!(sync(&place, "-q a", "--exchange b").status, 1);
     assert_eq!(std::fs::read(place.path("b")).unwrap(), b"y\nz\nx\n");
 }
@@ -174,10 +185,11 @@ fn wrong_peers_are_told() {
     let place = Place::new();
     place.file("a", "x\n");
     let with = |peer: &str| place.petal_with(&["sync", "a", "--peer", peer].map(String::from));
-    with("true").names_among(&["the other side ended"]);
-    with("echo hello there, this is no petal; cat").names_among(&["no `petal sync`"]);
+    with(if cfg!(windows) { "rem" } else { "true" }).names_among(&["the other side ended"]);
+    with(if cfg!(windows) { "echo hello there, this is no petal" } else { "echo hello there, this is no petal; cat" })
+        .names_among(&["no `petal sync`"]);
     with("exit 3").names_among(&["the other side ended"]);
-    place.petal("sync nothing --peer true").names(&["nothing", "No such file"]);
+    place.petal("sync nothing --peer true").names(&["nothing", NOT_THERE]);
     place.petal("sync - --peer true").names(&["KEYS is a file"]);
     place.petal("sync a").names(&["--peer"]);
     place.petal("sync a --connect 127.0.0.1:1").names(&["--connect 127.0.0.1:1"]);

@@ -36,6 +36,8 @@ pub(crate) use mapping::{FileRange, Mapping};
 #[cfg(target_family = "wasm")]
 pub(crate) use none::{Folder, Temporary};
 pub use os::Descriptor;
+#[cfg(windows)]
+pub use os::identity_of;
 pub(crate) use os::{PathBytes, RawFile, code};
 pub use owned::use_allocator_only;
 pub(crate) use process::Process;

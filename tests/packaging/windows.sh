@@ -2,7 +2,7 @@
 # windows.sh CARGO_TARGET WORK: the package that CMake makes for mingw-w64, as programs outside the tree use it: found
 # by CMake and by pkg-config, linked with petal.dll and with libpetal.a, and run under Wine. tests/windows/run.sh calls
 # it with Wine's settings; WORK has what Wine 8 lacks (bcryptprimitives.dll). Prints one line a check, and at the end
-# "N passed, M failed". The C tests are run with this package too.
+# "N passed, M failed". The C and C++ tests are run with this package too.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -68,7 +68,10 @@ check "nothing that is installed names the folders of whoever built it" no_path_
 
 # wined PROGRAM ARGUMENT...: under Wine, which looks for libraries in the package and in WORK.
 wined() {
-    WINEPATH="Z:$prefix/bin;Z:$lent" timeout 120 wine "$@" | tr -d '\r'
+    status=0
+    WINEPATH="Z:$prefix/bin;Z:$lent" timeout 600 wine "$@" >"$work/said" || status=$?
+    tr -d '\r' <"$work/said"
+    return $status
 }
 
 versions() {
@@ -168,6 +171,39 @@ for name in inline inline_kinds inline_maps; do
     ! grep -q ' avx2 ' /proc/cpuinfo ||
         check "ctest/$name.c, AVX2" c_test $name -O2 -mavx2 -DPETAL_INLINE_EXPECTED='"AVX2"' "$root/ctest/$name.c"
 done
+
+# The tests of petal.hpp, all in one program, with GoogleTest from its source. GNU's compiler has std::thread only in its
+# variant for POSIX threads.
+gtest=/usr/src/googletest/googletest
+cpp_compiled() {
+    mkdir -p "$work/cpp"
+    for file in "$gtest/src/gtest-all.cc" "$gtest/src/gtest_main.cc" "$root"/bindings/cpp/tests/*.cpp; do
+        warnings="-Wall -Wextra -Wconversion -Wshadow -Wold-style-cast -pedantic -Werror"
+        case $file in
+        */no_exceptions.cpp) warnings="$warnings -fno-exceptions -fno-rtti" ;;
+        */without.cpp) warnings="$warnings -fno-exceptions" ;;
+        "$gtest"*) warnings=-I$gtest ;;
+        esac
+        echo "$warnings -c $file -o $work/cpp/$(basename "${file%.*}").o"
+    done | xargs -P "$(nproc)" -L 1 $CXX-posix -std=c++20 -O0 -isystem "$gtest/include" -I "$prefix/include"
+}
+# cpp_test PROGRAM LIBRARY OBJECT...: links and runs.
+cpp_test() {
+    program=$1
+    library=$2
+    shift 2
+    $CXX-posix "$@" -o "$work/$program.exe" $library -static && (cd "$work" && wined "./$program.exe")
+}
+if [ -d "$gtest" ] && command -v $CXX-posix >/dev/null; then
+    check "the C++ tests compile" cpp_compiled
+    static=$(PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig pkg-config --libs petal-static)
+    check "C++ without exceptions" cpp_test no_exceptions "$prefix/lib/libpetal.dll.a" "$work/cpp/no_exceptions.o"
+    rm -f "$work/cpp/no_exceptions.o"
+    check "the C++ tests, shared" cpp_test cpp "$prefix/lib/libpetal.dll.a" "$work"/cpp/*.o
+    check "the C++ tests, static" cpp_test cpp_static "$static" "$work"/cpp/*.o
+else
+    echo "skipped: the C++ tests (Debian: libgtest-dev, g++-mingw-w64-x86-64)"
+fi
 
 # A program that links another static library made by Rust takes petal.dll for Petal.
 beside() {

@@ -117,7 +117,8 @@ fn spilling_changes_nothing() {
         let all = || (0..keys).map(|i| mix(if i % 10 == 0 { i / 3 } else { i }));
         let mut spilled = spilling(limit);
         add(&mut spilled, all());
-        assert_eq!(files(), 0, "the temporary file has no name");
+        // On Windows it has one, and goes with its handle.
+        assert!(files() == 0 || cfg!(windows) && files() == 1, "the temporary file has no name");
         let mut in_memory = builder(&Spec::default());
         add(&mut in_memory, all());
         assert_eq!(spilled.count(), keys);

@@ -191,7 +191,9 @@ fn cancelling_at_any_call_leaves_nothing_and_loses_nothing() {
                 let stopped: Error = builder.save(&path).unwrap_err();
                 assert_eq!(stopped.status(), Status::Cancelled, "{what}: {stopped}");
                 assert_eq!(log.take(), all_calls[..=last], "{what}");
-                assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{what}");
+                // On Windows the file that holds the keys has a name, and goes with its handle.
+                let left = fs::read_dir(folder.path()).unwrap().count();
+                assert!(left == 0 || cfg!(windows) && limit.is_some() && left == 1, "{what}");
                 // All keys are there still.
                 assert_eq!(builder.count(), n, "{what}");
                 if last % 8 == 0 {

@@ -329,7 +329,7 @@ fn of_the_table_of_a_handle() {
     {
         for end in [".rs", ".c", ".h", ".hpp", ".cpp", ".go"] {
             for path in all_files(folder, end) {
-                let place = path.strip_prefix(root()).expect("a file of the tree").to_string_lossy().into_owned();
+                let place = path.strip_prefix(root()).expect("a file of the tree").to_string_lossy().replace('\\', "/");
                 let is_named =
                     named.iter().any(|name| *name == place || name.ends_with('/') && place.starts_with(name));
                 let words = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_of_sketches);

@@ -1,4 +1,5 @@
-/* Rust's standard library takes random numbers from this library, which Wine 8 does not have. */
+/* Rust's standard library takes random numbers from bcryptprimitives.dll, which Wine 8 does not have:
+ *   x86_64-w64-mingw32-gcc -shared -o bcryptprimitives.dll bcryptprimitives.c -ladvapi32 */
 #include <windows.h>
 #include <ntsecapi.h>
 

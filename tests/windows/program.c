@@ -162,7 +162,22 @@ int main(int count, char **arguments) {
   petal_view view = {.struct_size = sizeof view};
   CHECK(petal_filter_view(first, &view, &error) == PETAL_OK);
   CHECK(petal_view_contains_u64(&view, 5001) && petal_filter_contains_u64(first, 5000));
+
+  /* A file that is replaced while it is mapped: the mapping keeps its keys. Where the system refuses, the file stays. */
+  petal_filter *other = NULL;
+  CHECK(petal_filter_new(&spec, &other, &error) == PETAL_OK);
+  for (uint64_t key = 10000; key < 11000; key++) CHECK(petal_filter_insert_u64(other, key, NULL) == PETAL_OK);
+  petal_status replaced = petal_filter_save(other, path, &error);
+  CHECK(replaced == PETAL_OK || replaced == PETAL_ERR_ACCESS_DENIED);
+  CHECK(petal_filter_verify(first, &error) == PETAL_OK && petal_filter_contains_u64(first, 5001));
+  CHECK(petal_filter_open(path, NULL, &second, &error) == PETAL_OK);
+  CHECK(petal_filter_verify(second, &error) == PETAL_OK);
+  CHECK(petal_filter_contains_u64(second, replaced == PETAL_OK ? 10999 : 5001));
+  printf("a mapped file %s\n", replaced == PETAL_OK ? "was replaced" : "stayed");
+  petal_filter_free(second);
   petal_filter_free(first);
+  CHECK(petal_filter_save(filter, path, &error) == PETAL_OK);
+  petal_filter_free(other);
   petal_filter_free(filter);
   puts("passed");
   return 0;

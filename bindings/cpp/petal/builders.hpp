@@ -28,6 +28,12 @@ class builder_options {
     directory_ = std::move(temporary_directory);
     return *this;
   }
+#ifdef _WIN32
+  template <class Path, class = decltype(std::declval<const Path &>().u8string())>
+  builder_options &memory_limit(std::uint64_t most, const Path &temporary_directory) {
+    return memory_limit(most, std::string(c_string(temporary_directory).get()));
+  }
+#endif
   /// How many threads make the filter or map, the caller's included; 0 and 1 mean the caller's only. The filter or map
   /// is the same.
   builder_options &threads(std::size_t count) noexcept {

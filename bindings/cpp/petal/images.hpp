@@ -69,8 +69,9 @@ class image_owner {
       return Calls::open(path.get(), options.get(), handle, error);
     });
   }
-  /// Opens the image at `offset`, a multiple of 8, of an open file, which may be closed at once.
-  static result<Self> try_open_descriptor(int descriptor, std::uint64_t offset,
+  /// Opens the image at `offset`, a multiple of 8, of an open file, which may be closed at once. On
+  /// Windows `descriptor` is a HANDLE.
+  static result<Self> try_open_descriptor(std::intptr_t descriptor, std::uint64_t offset,
                                           const open_options &options = {}) noexcept {
     return made([&](Handle **handle, petal_error *error) noexcept {
       return Calls::open_descriptor(descriptor, offset, options.get(), handle, error);
@@ -160,7 +161,7 @@ class image_owner {
   // The same operations, which throw `petal::error`.
 
   static Self open(c_string path, const open_options &options = {}) { return try_open(path, options).value(); }
-  static Self open_descriptor(int descriptor, std::uint64_t offset, const open_options &options = {}) {
+  static Self open_descriptor(std::intptr_t descriptor, std::uint64_t offset, const open_options &options = {}) {
     return try_open_descriptor(descriptor, offset, options).value();
   }
   static Self open_in_buffer(void *buffer, std::size_t length, const open_options &options = {}) {

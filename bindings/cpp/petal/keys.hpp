@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -45,17 +46,30 @@ class bytes {
   std::size_t size_ = 0;
 };
 
-/// A name or a path: whatever is, or has as its c_str(), characters that end with a NUL.
+/// A name or a path: whatever is, or has as its c_str(), characters that end with a NUL. On Windows a name is UTF-8, and
+/// a `std::filesystem::path`, whose characters are wide there, is turned into UTF-8.
 class c_string {
  public:
   c_string(const char *text) noexcept : text_(text) {}
   template <class Text,
             class = std::enable_if_t<std::is_same_v<decltype(std::declval<const Text &>().c_str()), const char *>>>
   c_string(const Text &text) noexcept(noexcept(text.c_str())) : text_(text.c_str()) {}
+#ifdef _WIN32
+  template <class Path, class = decltype(std::declval<const Path &>().u8string()), class = Path>
+  c_string(const Path &path) : text_(nullptr), is_path_(true) {
+    for (const auto byte : path.u8string()) path_.push_back(static_cast<char>(byte));
+  }
+  const char *get() const noexcept { return is_path_ ? path_.c_str() : text_; }
+#else
   const char *get() const noexcept { return text_; }
+#endif
 
  private:
   const char *text_;
+#ifdef _WIN32
+  bool is_path_ = false;
+  std::string path_;
+#endif
 };
 
 namespace detail {

@@ -1,10 +1,6 @@
 // Images: files, buffers, callbacks.
 #include "common.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -26,7 +22,7 @@ TEST_F(files, save_and_open_in_every_mode) {
   EXPECT_EQ(std::filesystem::file_size(file), f.serialized_size());
 
   // A path is anything with a c_str().
-  EXPECT_TRUE(petal::filter::open(file.c_str()).equal(f));
+  EXPECT_TRUE(petal::filter::open(file.string().c_str()).equal(f));
   EXPECT_TRUE(petal::filter::open(file.string()).equal(f));
 
   auto read = petal::filter::open(file);
@@ -89,24 +85,21 @@ TEST_F(files, at_an_offset_of_a_descriptor) {
   out << "and what follows";
   out.close();
 
-  const int descriptor = ::open(path("container").c_str(), O_RDONLY);
-  ASSERT_GE(descriptor, 0);
-  const auto inside = petal::filter::open_descriptor(descriptor, 16);
-  ::close(descriptor);
+  const auto inside = petal::filter::open_descriptor(open_file(path("container")).number(), 16);
   EXPECT_TRUE(inside.equal(f));
-  EXPECT_EQ(petal::filter::try_open_descriptor(-1, 16).error().os_error(), EBADF);
+  EXPECT_EQ(petal::filter::try_open_descriptor(-1, 16).error().os_error(), not_open);
   EXPECT_THROW(petal::filter::open_descriptor(-1, 0), petal::error);
 }
 
 TEST_F(files, errors) {
   const auto missing = petal::filter::try_open(path("nowhere"));
   EXPECT_EQ(missing.status(), petal::status::not_found);
-  EXPECT_EQ(missing.error().os_error(), ENOENT);
+  EXPECT_EQ(missing.error().os_error(), not_there);
   EXPECT_TRUE(has(missing.error().message(), "nowhere"));
   const auto error = thrown([&] { petal::filter::open(path("nowhere")); });
   EXPECT_EQ(error.code(), petal::status::not_found);
   EXPECT_EQ(error.code(), std::errc::no_such_file_or_directory);
-  EXPECT_EQ(error.os_error(), ENOENT);
+  EXPECT_EQ(error.os_error(), not_there);
   EXPECT_STREQ(error.what(), missing.error().message());
   EXPECT_THROW(filled().save(path("no/such/folder")), std::system_error);
 

@@ -2,12 +2,10 @@
 #include "common.hpp"
 
 #include <cstdint>
-#include <fcntl.h>
 #include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -108,7 +106,7 @@ TEST(Maps, AreImages) {
   std::size_t done = 0;
   ASSERT_TRUE(built->try_put_batch(keys, values.data(), &done));
   EXPECT_EQ(done, exact.size());
-  const std::string path = ::testing::TempDir() + "petal_map_" + std::to_string(getpid());
+  const std::string path = ::testing::TempDir() + "petal_map_" + std::to_string(std::random_device()());
   const petal::map map = built->finish();
   map.save(path);
   check(petal::map::open(path), exact);
@@ -116,9 +114,7 @@ TEST(Maps, AreImages) {
   EXPECT_EQ(image.size(), map.serialized_size());
   check(petal::map::load(image.data(), image.size()), exact);
   check(petal::map::open_in_buffer(image.data(), image.size()), exact);
-  const int descriptor = ::open(path.c_str(), O_RDONLY);
-  check(petal::map::open_descriptor(descriptor, 0), exact);
-  ::close(descriptor);
+  check(petal::map::open_descriptor(open_file(path).number(), 0), exact);
   std::vector<std::byte> streamed;
   map.serialize_to([&](petal::bytes piece) { streamed.insert(streamed.end(), piece.begin(), piece.end()); });
   EXPECT_EQ(streamed, image);
@@ -129,7 +125,7 @@ TEST(Maps, AreImages) {
   const auto refused = petal::filter::try_open(path);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), petal::status::unsupported);
-  ::unlink(path.c_str());
+  std::filesystem::remove(path);
 }
 
 TEST(Maps, RefuseTwoValuesAndCancel) {

@@ -37,10 +37,11 @@ impl Channel {
                     (Box::new(input), Box::new(io::stdout()), None, false)
                 }
                 (Some(command), ..) => {
-                    let mut shell = Command::new("/bin/sh");
-                    shell.arg("-c").arg(command).stdin(Stdio::piped()).stdout(Stdio::piped());
-                    let mut child =
-                        shell.spawn().map_err(|error| Failure::io(format_args!("--peer {command}"), &error))?;
+                    let mut child = shell(command)
+                        .stdin(Stdio::piped())
+                        .stdout(Stdio::piped())
+                        .spawn()
+                        .map_err(|error| Failure::io(format_args!("--peer {command}"), &error))?;
                     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
                         return Err(Failure::new(format_args!("--peer {command}: has no standard input or output")));
                     };
@@ -129,6 +130,23 @@ impl Channel {
 fn both(stream: TcpStream) -> io::Result<(Box<dyn Read>, Box<dyn Write>)> {
     stream.set_nodelay(true)?;
     Ok((Box::new(stream.try_clone()?), Box::new(stream)))
+}
+
+/// What runs a command line.
+#[cfg(unix)]
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(command);
+    shell
+}
+
+/// What runs a command line: `cmd` takes the line as it is, without the first quote and the last.
+#[cfg(windows)]
+fn shell(command: &str) -> Command {
+    use std::os::windows::process::CommandExt;
+    let mut shell = Command::new("cmd");
+    shell.arg("/S").arg("/C").raw_arg(format!("\"{command}\""));
+    shell
 }
 
 /// The failure of a channel whose other side ended, or that broke.

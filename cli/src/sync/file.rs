@@ -2,10 +2,11 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::file_name::shown;
-use crate::source::identity;
+use crate::source::{identity_at, identity_of};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use tempfile::NamedTempFile;
 
 /// The next content of a file: the present one, and the keys that are added.
@@ -13,7 +14,7 @@ pub struct Growing {
     path: PathBuf,
     file: BufWriter<NamedTempFile>,
     /// The file as it was when it was copied.
-    before: Metadata,
+    before: Seen,
     /// What ends a key.
     end: &'static [u8],
     added: u64,
@@ -26,7 +27,7 @@ impl Growing {
         let path = path.canonicalize().map_err(failed)?;
         let folder = path.parent().unwrap_or(Path::new("/"));
         let mut from = File::open(&path).map_err(failed)?;
-        let before = from.metadata().map_err(failed)?;
+        let before = seen(identity_of(&from), &from.metadata().map_err(failed)?);
         let separator = end[end.len() - 1];
         let mut file = tempfile::Builder::new().prefix(".petal-sync-").tempfile_in(folder).map_err(failed)?;
         let length = io::copy(&mut from, &mut file).map_err(failed)?;
@@ -56,8 +57,7 @@ impl Growing {
         let failed = |error: &io::Error| Failure::io(shown(&self.path), error);
         let file = self.file.into_inner().map_err(|error| failed(error.error()))?;
         let now = self.path.metadata().map_err(|error| failed(&error))?;
-        let seen = |metadata: &Metadata| (identity(metadata), metadata.len(), metadata.modified().ok());
-        if seen(&now) != seen(&self.before) {
+        if seen(identity_at(&self.path), &now) != self.before {
             return Err(Failure::new(format_args!(
                 "{}: changed while it was compared, and stays as it is: run the command again",
                 shown(&self.path)
@@ -74,6 +74,13 @@ impl Growing {
         }
         Ok(())
     }
+}
+
+/// What shows that a file is another one, or has changed.
+type Seen = (Option<(u64, u64)>, u64, Option<SystemTime>);
+
+fn seen(identity: Option<(u64, u64)>, metadata: &Metadata) -> Seen {
+    (identity, metadata.len(), metadata.modified().ok())
 }
 
 /// Gives a new file the owner, the group and the permissions of the old one. If the group cannot be given, the new

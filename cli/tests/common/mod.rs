@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
+/// What the system says of a file that is not there. Windows and Wine say it in their own words.
+pub const NOT_THERE: &str = if cfg!(unix) { "No such file" } else { "" };
+
 /// What a run of the command gave.
 #[derive(Debug)]
 pub struct Run {

@@ -20,7 +20,7 @@ mod marks;
 mod reading;
 mod sealing;
 mod sharing;
-#[cfg(all(test, unix))]
+#[cfg(all(test, not(target_family = "wasm")))]
 mod tests;
 mod writing;
 

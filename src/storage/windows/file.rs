@@ -195,6 +195,12 @@ fn access(writable: bool) -> u32 {
     system::GENERIC_READ | if writable { system::GENERIC_WRITE } else { 0 }
 }
 
+/// The volume of an open file and its number there, which `std` gives on Unix only; `None` where the system does not say.
+pub fn identity_of(file: &std::fs::File) -> Option<(u64, u64)> {
+    let file = RawFile(OwnedHandle::from(file.try_clone().ok()?));
+    file.status().ok().map(|status| status.identity())
+}
+
 /// How many bytes one call reads or writes.
 fn at_once(length: usize) -> u32 {
     length.min(1 << 30) as u32
