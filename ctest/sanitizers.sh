@@ -90,13 +90,15 @@ instrumented() {
 }
 
 # The archive that is released, with the flags that CMake gives, so that it is compiled once for all; and one with the
-# planted faults (which the packaging tests also use). Both as cargo makes them: the machine code is the same after
-# capi/link.sh, but the reports' names are gone.
+# planted faults. That one proves the tool only, and is compiled in a hurry, with the flags of tests/packaging/run.sh.
+# Both are as cargo makes them: the machine code is the same after capi/link.sh, but the reports' names are gone.
 released() {
     archive=$target/release/libpetal.a
     archive_with_faults=$target/planted/release/libpetal.a
     (cd "$root" && cmake/cargo.sh rustc --release --locked -p petal-capi --lib --crate-type staticlib \
-        --target-dir "$target") && cargo_to "$target/planted" --features planted-faults
+        --target-dir "$target") || return
+    CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+        cargo_to "$target/planted" --features planted-faults
 }
 
 # compile SOURCE ARCHIVE PROGRAM: one C program, for the tool. $compiler is a command with arguments.

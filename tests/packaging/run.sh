@@ -373,7 +373,7 @@ plain_cargo() {
     for tool in cargo rustc cc ld; do
         ln -sf "$(command -v $tool)" "$work/bin/$tool"
     done
-    (cd "$root" && LIBCLANG_PATH=/nonexistent PATH=$work/bin \
+    (cd "$root" && LIBCLANG_PATH=/nonexistent PATH=$work/bin CARGO_PROFILE_DEV_OPT_LEVEL=0 \
         "$work/bin/cargo" build --locked --target-dir "$target/plain")
 }
 check "cargo build --locked" plain_cargo
@@ -399,7 +399,8 @@ rust() {
     cargo new --quiet --vcs none "$work/rust" && cd "$work/rust" || return 1
     cp "$root/Cargo.lock" .
     awk '/^```rust$/ { on = 1; next } /^```$/ { on = 0 } on' "$root/README.md" >src/main.rs
-    cargo add --quiet --offline --path "$root" petal && cargo run --quiet --offline --target-dir "$target/plain"
+    cargo add --quiet --offline --path "$root" petal &&
+        CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo run --quiet --offline --target-dir "$target/plain"
 }
 rust_says() { said=$(rust) && [ "$said" = "apple: true" ] || { echo "it printed: $said"; return 1; }; }
 check "cargo add --path, and the README's example in Rust" rust_says

@@ -1,20 +1,23 @@
 # cmake -DCOMPILER=... -DFOLDER=... -P refused.cmake: what must not compile does not, and for the right reason.
 cmake_minimum_required(VERSION 3.16)
 
+set(temporary "$ENV{TMPDIR}")
+if(NOT temporary)
+  set(temporary /tmp)
+endif()
+string(RANDOM LENGTH 12 name)
+set(work "${temporary}/petal-refused-${name}")
+set(compile "${COMPILER}" -std=c++17 "-I${FOLDER}/.." "-I${FOLDER}/../../../include")
+
+# gcc and clang take the header compiled from here, beside the header's own name.
+file(WRITE "${work}/all.hpp" "#include <map>\n#include <sstream>\n#include <petal.hpp>\n")
+execute_process(COMMAND ${compile} -x c++-header "${work}/all.hpp" -o "${work}/all.hpp.gch")
+
 # try(REGEX STATEMENT): the statement, with a filter f, is refused with a message that matches; or compiles, if "".
 function(try regex statement)
-  string(RANDOM LENGTH 12 name)
-  set(temporary "$ENV{TMPDIR}")
-  if(NOT temporary)
-    set(temporary /tmp)
-  endif()
-  set(file "${temporary}/petal-refused-${name}.cpp")
-  file(WRITE "${file}" "#include <map>\n#include <sstream>\n#include <petal.hpp>\n"
-    "void test(petal::filter &f) { ${statement} }\n")
-  execute_process(
-    COMMAND "${COMPILER}" -std=c++17 -fsyntax-only "-I${FOLDER}/.." "-I${FOLDER}/../../../include" "${file}"
+  file(WRITE "${work}/test.cpp" "void test(petal::filter &f) { ${statement} }\n")
+  execute_process(COMMAND ${compile} -fsyntax-only -include "${work}/all.hpp" "${work}/test.cpp"
     RESULT_VARIABLE result ERROR_VARIABLE output)
-  file(REMOVE "${file}")
   if(regex STREQUAL "" AND NOT result EQUAL 0)
     message(SEND_ERROR "should compile: ${statement}\n${output}")
   elseif(NOT regex STREQUAL "" AND (result EQUAL 0 OR NOT output MATCHES "${regex}"))
@@ -62,3 +65,4 @@ foreach(standard IN ITEMS c++11 c++14)
     endif()
   endforeach()
 endforeach()
+file(REMOVE_RECURSE "${work}")

@@ -21,7 +21,9 @@ for namespace in "$a" "$b"; do
     ip -n "$namespace" link set veth0 up
 done
 
-(cd "$root" && cmake/cargo.sh build --locked --release -p petal-cli --target-dir "$target") || exit 1
+# With the same environment as CMake's, so that the command is not compiled again.
+(cd "$root" && PETAL_CLI_DOCUMENTS=$target/release/petal-documents \
+    cmake/cargo.sh build --locked --release -p petal-cli --target-dir "$target") || exit 1
 petal=$target/release/petal
 seq 1000000 >"$work/ours"
 seq 51 1000050 | sort -R --random-source=/dev/zero >"$work/theirs"
