@@ -38,6 +38,7 @@ pub mod hash;
 pub mod interop;
 pub mod kinds;
 mod making;
+mod order;
 pub mod simd;
 pub mod sizing;
 pub mod session;

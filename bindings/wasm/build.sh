@@ -14,18 +14,23 @@ filters="bloom split_block blocked fuse counting scalable ribbon golomb hash_com
     rotating exact_set stacked"
 maps="bloomier retrieval approximator mutable_bloomier"
 
+# What makes modules small: code for few bytes, and addresses in as many bytes as they need.
+small="--cfg petal_host_numbers --cfg petal_small -C link-arg=--compress-relocations -C llvm-args=-inline-threshold"
+
 # features NAME...: the features of the core with these names.
 features() {
     printf 'petal/%s,' "$@"
 }
 
-# compile FILE FLAGS FEATURES: one module.
+# compile FILE INLINE FLAGS FEATURES: one module. INLINE is how large a function may be that the compiler inlines. For
+# the least bytes in a file the compiler inlines less than for the least bytes of a packed file, where what repeats
+# costs little. The numbers below were found by trying.
 compile() {
     [ -z "$only" ] || [ "$only" = "$1" ] || return 0
     folder=$target/wasm/$1
-    RUSTFLAGS="$2 --cfg petal_host_numbers" cargo build --quiet --locked --profile wasm \
+    RUSTFLAGS="$small=$2 $3" cargo build --quiet --locked --profile wasm \
         --target wasm32-unknown-unknown --target-dir "$folder" \
-        --manifest-path "$here/module/Cargo.toml" --no-default-features --features "$3"
+        --manifest-path "$here/module/Cargo.toml" --no-default-features --features "$4"
     cp "$folder/wasm32-unknown-unknown/wasm/petal_wasm.wasm" "$here/dist/$1.wasm"
     if [ -n "${WASM_OPT:-}" ]; then
         wasm-opt -Oz --enable-simd --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int \
@@ -53,6 +58,6 @@ esac
 few=$(echo "$reader" | sed 's/\([^,]*\)/petal\/\1/g')
 for simd in "" "-C target-feature=+simd128"; do
     suffix=${simd:+-simd}
-    compile "petal$suffix" "$simd" "${all}making,planning"
-    compile "reader$suffix" "$simd --cfg petal_reads_only" "$few$reads"
+    compile "petal$suffix" 20 "$simd" "${all}making,planning"
+    compile "reader$suffix" 50 "$simd --cfg petal_reads_only" "$few$reads"
 done

@@ -5,6 +5,7 @@ use crate::error::{Error, Result, error};
 use crate::kinds::registry::{FILTERS, find};
 use crate::making::create::create;
 use crate::making::inserted::COPY_PLACES;
+use crate::order::{sort_by, sort_few_by_key};
 use crate::spec::{KindId, Number, Setting, Spec, check_rate};
 use core::cmp::Ordering;
 
@@ -112,7 +113,7 @@ pub fn plan(request: &Request) -> Result<[Proposal; FILTERS_COUNT]> {
         (Ok(a), Ok(b)) => cost(a, request).partial_cmp(&cost(b, request)).unwrap_or(Ordering::Equal),
         (a, b) => b.is_ok().cmp(&a.is_ok()),
     };
-    proposals.sort_unstable_by(|a, b| rank(a, b).then(a.kind.0.cmp(&b.kind.0)));
+    sort_by(&mut proposals, |a, b| rank(a, b).then(a.kind.0.cmp(&b.kind.0)));
     Ok(proposals)
 }
 
@@ -124,7 +125,7 @@ pub fn keep_in_place(proposals: &mut [Proposal]) {
             *outcome = Err(error!(Unsupported, "{name} is not changed in place: it is changed in memory, and saved"));
         }
     }
-    proposals.sort_by_key(|proposal| proposal.outcome.is_err());
+    sort_few_by_key(proposals, |proposal| proposal.outcome.is_err());
 }
 
 /// The greatest size of a small kind divided by the smallest size; and the greatest rate of an accurate kind divided by

@@ -17,6 +17,7 @@
 //! Whenever a capacity's keys did not fit, too many of them had two or three buckets in common.
 
 use crate::bits::{mix, reduce};
+use crate::order::sort;
 use crate::sizing::{exp, hash_floor, hit_at_least_once, is_rate, ln, ln_1p_minus, search};
 
 /// The least and the greatest number of bits of a fingerprint.
@@ -134,7 +135,7 @@ pub fn crowding(buckets: u64, keys: u64, slots: u32, fingerprint_bits: u32) -> f
         let mut all = [0; 1 << COUNTED_BITS];
         let all = &mut all[..fingerprints as usize];
         all.iter_mut().zip(1..).for_each(|(sum, fingerprint)| *sum = sum_of(fingerprint, buckets));
-        all.sort_unstable();
+        sort(all);
         for same in all.chunk_by(|a, b| a == b) {
             let often = same.len() as f64;
             if let Some((known, count)) = sums.iter_mut().find(|(known, _)| *known == often || *known == 0.0) {

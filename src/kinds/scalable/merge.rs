@@ -12,6 +12,7 @@ use super::schedule::{MAX_OF_SIZE, STATE_WORDS, Schedule};
 use crate::bits;
 use crate::contract::{Base, Capabilities, Kind, Merge, Payload};
 use crate::error::{Result, Status, error};
+use crate::order::sort_few_by_key;
 use crate::storage::{Words, try_vec};
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -160,7 +161,7 @@ impl Scalable {
             }
             _ if !self.base().is_own() => return Err(self.base().full()),
             _ => {
-                into.full.sort_by_key(|level| level.size);
+                sort_few_by_key(&mut into.full, |level| level.size);
                 let (schedule, words) = into.whole(joins.map(|(_, part)| part))?;
                 Change::Whole(schedule, words)
             }

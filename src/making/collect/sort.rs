@@ -11,6 +11,7 @@ use super::record::{Record, STRETCH};
 use crate::batch::workers::HAS_THREADS;
 use crate::error::{Result, Status};
 use crate::making::progress::Steps;
+use crate::order::sort_by_key;
 use crate::storage::try_vec;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -39,7 +40,7 @@ const FEWEST_OF_A_THREAD: usize = 1 << 15;
 /// [`Status::Cancelled`], [`Status::OutOfMemory`].
 pub fn sort<R: Record>(records: &mut [R], threads: usize, steps: &mut Steps) -> Result<bool> {
     if records.len() <= AT_ONCE {
-        records.sort_unstable_by_key(R::key);
+        sort_by_key(records, R::key);
         if records.windows(2).all(|pair| pair[0].key() != pair[1].key()) {
             return steps.advance(records.len() as u64).map(|()| false);
         }
@@ -187,7 +188,7 @@ impl<'a, R: Record> Sorter<'a, R> {
             // The records are not uniform: skip the bits that all of them share.
             (top, is_least) = (differing(records), true);
         }
-        records.sort_unstable_by_key(R::key);
+        sort_by_key(records, R::key);
         self.equal |= records.windows(2).any(|pair| pair[0].key() == pair[1].key());
         (self.advance)(Did::Sort(records.len() as u64))
     }

@@ -7,6 +7,7 @@
 
 use super::MAX_SLOTS;
 use crate::blocks::source::{Source, flip, window};
+use crate::order::sort;
 
 /// How many slots a bucket has.
 const SLOTS: usize = 4;
@@ -86,7 +87,7 @@ pub(super) fn replace(words: &mut [u64], bit: u64, width: u32, old: u64, new: u6
     let Some(slot) = before[..SLOTS].iter().position(|entry| *entry == old) else { return false };
     let mut after = before;
     after[slot] = new;
-    after[..SLOTS].sort_unstable();
+    sort(&mut after[..SLOTS]);
     let low = width - HIGH_BITS;
     let highs: [u64; SLOTS] = core::array::from_fn(|i| after[i] >> low);
     flip(words, bit, code_at(words, bit) ^ code(highs));

@@ -2,6 +2,7 @@
 //! not far from each other.
 
 use super::{TABLES, Table, measure};
+use crate::order::sort;
 use core::sync::atomic::AtomicU64;
 
 /// How many fingerprints a bucket has over all subtables, in a table as full as it is made for.
@@ -56,7 +57,7 @@ fn least(table: &Table, words: &[AtomicU64], from: u64, end: u64, room: &mut [u6
             }
         }
     }
-    room[..found].sort_unstable();
+    sort(&mut room[..found]);
     found
 }
 

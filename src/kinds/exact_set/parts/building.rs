@@ -12,6 +12,7 @@ use crate::batch::records::{PIECE, Placed, Records};
 use crate::contract::{Base, Build, Built};
 use crate::error::{Result, Status, error};
 use crate::format::{Geometry, image_bytes};
+use crate::order::sort;
 use crate::simd;
 use crate::spec::Size;
 use crate::storage::{Words, try_vec};
@@ -72,7 +73,7 @@ pub fn build(build: &mut Build<Placed>, asked: &Asked, prefixes: &[u64]) -> Resu
     let rate = limit(build, excluded);
     let mut ordered = try_vec(counts.len())?;
     ordered.extend_from_slice(&counts);
-    ordered.sort_unstable();
+    sort(&mut ordered);
     let mut partitions: Vec<(Counts, u64)> = try_vec(counts.len())?;
     for counts in ordered {
         match partitions.last_mut() {
@@ -98,7 +99,7 @@ pub fn build(build: &mut Build<Placed>, asked: &Asked, prefixes: &[u64]) -> Resu
     let mut used: Vec<u8> = (FIRST_SET..u8::MAX).filter(|class| classes.contains(class)).collect();
     if choice.rest >= FIRST_SET && !used.contains(&choice.rest) {
         used.push(choice.rest);
-        used.sort_unstable();
+        sort(&mut used);
     }
     let parts = used.len() as u64;
     for (part, class) in used.iter().enumerate() {
@@ -115,7 +116,7 @@ pub fn build(build: &mut Build<Placed>, asked: &Asked, prefixes: &[u64]) -> Resu
     let mut directory = try_vec(prefixes.len())?;
     let listed = prefixes.iter().zip(&classes).filter(|(_, class)| **class != choice.rest);
     directory.extend(listed.map(|(hash, class)| hash >> CLASS_BITS << CLASS_BITS | u64::from(number(*class))));
-    directory.sort_unstable();
+    sort(&mut directory);
     let head = [directory.len() as u64, parts, number(choice.rest).into(), keys_of(ALWAYS), keys_of(NEVER), 0, 0, 0];
     laid_out(asked, head, &directory, &sets)
 }

@@ -14,6 +14,7 @@ use super::shape::{Shape, class};
 use crate::batch::shards::place;
 use crate::bits::{BYTES_OF_BITS, reduce};
 use crate::error::{Result, Status, error};
+use crate::order::sort_by_key;
 
 /// How many rows are on their way to their slots at once.
 const LANES: usize = 4;
@@ -246,7 +247,7 @@ impl<C: Coefficients, V: Value> Scratch<C, V> {
             }
             let starts = layers.set_layer(layer, C::SIZES.starts(bumped.len() as u64));
             bumped.iter_mut().for_each(|key| key.hash = bumped_hash(key.x, key.z, layer as u32 + 1));
-            bumped.sort_unstable_by_key(|key| (key.hash, key.x, key.z));
+            sort_by_key(bumped, |key| (key.hash, key.x, key.z));
             let mut part = Vec::new();
             next.clear();
             let start = |i: usize| reduce(bumped[i].hash, starts);
@@ -302,7 +303,7 @@ impl<C: Coefficients, V: Value> Scratch<C, V> {
         }
         // Only hashes that were made for it let all of this fail. Then each key has a slot to itself, and is found by
         // search.
-        bumped.sort_unstable_by_key(|key| (key.x, key.z));
+        sort_by_key(bumped, |key| (key.x, key.z));
         let listed = layers.set_base(LISTED, keys) as usize;
         let first = first + C::WIDTH;
         resize(&mut system.rows, first + listed + C::WIDTH)?;
