@@ -168,7 +168,7 @@ CRASH ?= 500
 soak: ## every number of keys built, 10^9 lookups, all rates in narrow bands, 10^8 operations a kind, filters past 2^35 bits, processes killed
 	PETAL_CRASH=$(CRASH) cargo test --locked -p petal --test crash
 	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- false_positive_rate:: conformance:: sweep::
-	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- state_machine:: ageing:: stable:: quotient:: cuckoo:: exact_set::
+	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- state_machine:: ageing:: stable:: quotient:: cuckoo:: exact_set:: format::
 	tests/features.sh all
 	cargo test --locked -p petal --no-default-features --features kinds --test suite -- golden:: kernels::
 	cargo bench --locked --bench soak -- $(SOAK)

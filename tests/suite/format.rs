@@ -2,8 +2,8 @@
 
 use crate::common::handle::Handle;
 use crate::common::{
-    Buffer, Case, SECRET, all_layouts, each, filled, golden, hashed, image, is_one_kind, is_wanted, layouts, mix,
-    share_of,
+    Buffer, Case, SECRET, all_layouts, each, filled, golden, hashed, image, is_one_kind, is_soak, is_wanted, layouts,
+    mix, share_of,
 };
 use crate::specification;
 use petal::format::{HEADER_LENGTH, STATE_OFFSET};
@@ -298,6 +298,10 @@ fn every_flipped_payload_bit_is_noticed() {
     each_image(|case, _, bytes| {
         let mut bytes = bytes.clone();
         for bit in 8 * HEADER_LENGTH..8 * bytes.len() {
+            // The soak flips all bits; otherwise one of each byte is flipped.
+            if !is_soak() && bit % 8 != (bit / 8) % 8 {
+                continue;
+            }
             bytes[bit / 8] ^= 1 << (bit % 8);
             let error = load_as::<Handle>(&bytes, &OpenOptions::default()).err().map(|error| error.status());
             assert_eq!(error, Some(Status::Corrupt), "{}: bit {bit}", case.name());
