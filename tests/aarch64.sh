@@ -31,12 +31,14 @@ prefix=$work/petal
 
 emulated() { LD_LIBRARY_PATH='' "$qemu" -L "$libraries" -E LD_LIBRARY_PATH="$prefix/lib" "$@"; }
 
-# The package is built once, with the command.
+# The package is built once; only the tests of the package need the command.
+command=OFF
+case " $parts " in *" package "*) command=ON ;; esac
 build_package() {
     [ ! -d "$prefix" ] || return 0
     echo "aarch64: building the package"
-    cmake -S . -B "$work/build" $cross -DPETAL_CARGO_TARGET=$triple -DPETAL_CARGO_TARGET_DIR="$target/aarch64" \
-        >"$work/log"
+    cmake -S . -B "$work/build" $cross -DPETAL_CARGO_TARGET=$triple -DPETAL_BUILD_CLI=$command \
+        -DPETAL_CARGO_TARGET_DIR="$target/aarch64" >"$work/log"
     cmake --build "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
     cmake --install "$work/build" --prefix "$prefix" >/dev/null
 }

@@ -25,18 +25,25 @@ pub fn run(args: &args::Change, common: args::Common) -> Outcome {
     let mut larger = None;
     let inserted = insert(&mut filter, &mut larger, &inputs);
     // Keys that were inserted before a failure stay, and the file is sound.
-    let saved = match &mut larger {
-        // The old filter still holds the writer's lock on the file.
-        Some(larger) => larger.save(&args.filter),
+    let saved = match larger {
+        Some(larger) => {
+            // The old filter still holds the writer's lock on the file.
+            let saved = larger.save(&args.filter);
+            filter = larger;
+            match saved {
+                // Windows may refuse while the file is mapped. The lock file of this command is still there.
+                Err(error) if cfg!(windows) && error.status() == Status::AccessDenied => filter.save(&args.filter),
+                saved => saved,
+            }
+        }
         None => image_file::keep(&args.filter, &mut filter),
     };
     saved.map_err(|error| Failure::at(&args.filter, &error))?;
-    let filter = larger.as_ref().unwrap_or(&filter);
     let count = filter.base().count() - before;
     inserted.map_err(|failure| Failure::new(format_args!("{failure} (after {count} keys were inserted)")))?;
-    image_file::warn_if_overfull(filter);
+    image_file::warn_if_overfull(&filter);
     if common.json {
-        info::print_json(&info::Summary { inserted: Some(count), ..info::Summary::of(&args.filter, filter) })?;
+        info::print_json(&info::Summary { inserted: Some(count), ..info::Summary::of(&args.filter, &filter) })?;
     }
     Ok(0)
 }

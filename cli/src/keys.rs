@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 use crate::file_name::is_standard;
 use crate::numbers;
 use crate::progress::Progress;
-use crate::source::{Source, identity_at, identity_of};
+use crate::source::{Source, identity_at, identity_of, known};
 use crate::spool::{self, read};
 use crate::stdio::{check_standard_input, stdin};
 use crate::text;
@@ -23,6 +23,7 @@ use memchr::memmem::Finder;
 use memchr::{memchr_iter, memrchr};
 use petal::{HashFunction, Hasher};
 use std::cell::{Cell, OnceCell};
+use std::fs::Metadata;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
@@ -181,15 +182,15 @@ impl Inputs {
             let (spool, counted, end) = (OnceCell::new(), Cell::new(None), 0);
             let mut source = Source { path, length: None, end, identity: None, spool, counted };
             let failed = |source: &Source, error| Failure::io(source.name(), &error);
-            let metadata = match &source.path {
+            let metadata = known(match &source.path {
                 Some(path) => path.metadata(),
                 None => stdin().and_then(|file| file.metadata()),
-            }
+            })
             .map_err(|error| failed(&source, error))?;
-            if metadata.is_dir() {
+            if metadata.as_ref().is_some_and(Metadata::is_dir) {
                 return Err(Failure::new(format_args!("{}: is a directory", source.name())));
             }
-            if metadata.is_file() {
+            if let Some(metadata) = metadata.filter(Metadata::is_file) {
                 // A pipe is opened only once: its writer would see the first reader close it.
                 let mut file = source.open()?;
                 let start = file.stream_position().map_err(|error| failed(&source, error))?;

@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Outcome};
 use crate::file_name::{is_standard, name, shown};
 use crate::keys::Inputs;
+use crate::source::known;
 use crate::stdio;
 use petal::image::Sink;
 use petal::{Base, Filter, Image};
@@ -152,7 +153,7 @@ impl Destination {
         if path.is_dir() {
             return Err(Failure::new(format_args!("-o {}: is a directory", shown(path))));
         }
-        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        if known(path.metadata()).is_ok_and(|known| known.is_none_or(|metadata| !metadata.is_file())) {
             return Ok(Destination::Stream(path.to_path_buf()));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -5,7 +5,7 @@ use crate::file_name::name;
 use crate::spool;
 use crate::stdio::stdin;
 use std::cell::{Cell, OnceCell};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -85,6 +85,15 @@ impl Source {
     }
 }
 
+/// What the system knows of an input; `None` for a pipe or a device on Windows, which knows nothing of them.
+pub(crate) fn known(metadata: io::Result<Metadata>) -> io::Result<Option<Metadata>> {
+    const NO_FILES: [Option<i32>; 2] = [Some(1), Some(87)];
+    match metadata {
+        Err(error) if cfg!(windows) && NO_FILES.contains(&error.raw_os_error()) => Ok(None),
+        other => other.map(Some),
+    }
+}
+
 /// The device of an open file and its number there.
 #[cfg(unix)]
 pub(crate) fn identity_of(file: &File) -> Option<(u64, u64)> {
@@ -98,7 +107,7 @@ pub(crate) fn identity_at(path: &Path) -> Option<(u64, u64)> {
 }
 
 #[cfg(unix)]
-fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
+fn identity(metadata: &Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt;
     (metadata.dev(), metadata.ino())
 }

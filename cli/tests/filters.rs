@@ -4,7 +4,7 @@
 mod common;
 
 use clap::CommandFactory;
-use common::{Place, able, info, kinds, lines, petal};
+use common::{NOTHING, Place, able, info, kinds, lines, petal};
 use petal::Capabilities as Can;
 use petal::registry;
 use serde_json::Value;
@@ -714,7 +714,7 @@ fn bits_per_key_are_of_the_keys_that_are_there() {
 fn what_was_not_counted_is_unknown() {
     for row in able(Can::INSERT_SHARED) {
         let place = Place::new();
-        place.petal(&format!("build --kind {} --capacity 1000 -o filter /dev/null", row.name)).quiet();
+        place.petal(&format!("build --kind {} --capacity 1000 -o filter {NOTHING}", row.name)).quiet();
         assert_eq!(info(&place.path("filter"))["offered"], 0);
         let options = petal::OpenOptions { mode: petal::Mode::Share, key: None };
         let filter = petal::open(&place.path("filter"), &options).unwrap();

@@ -51,9 +51,9 @@ fn all_ways_in_make_the_same_filter() {
     let redirected = command().arg("build").stdin(fs::File::open(place.path("keys")).unwrap()).output().expect("petal");
     assert_eq!(redirected.stdout, expected);
     let nul: Vec<u8> = lines(0..5000).iter().map(|byte| if *byte == b'\n' { 0 } else { *byte }).collect();
-    place.file("nul", &nul);
-    assert_eq!(place.petal("build -0 nul").quiet(), expected);
-    assert_eq!(place.petal("build -0 --set foldable=0 --seed 0 --kind blocked --fpr 0.01 nul").quiet(), expected);
+    place.file("ended", &nul);
+    assert_eq!(place.petal("build -0 ended").quiet(), expected);
+    assert_eq!(place.petal("build -0 --set foldable=0 --seed 0 --kind blocked --fpr 0.01 ended").quiet(), expected);
 }
 
 #[test]
@@ -181,10 +181,10 @@ fn records_are_bytes() {
     let others = b"Plain\nbinary\nwith return\nspaces\n\r\nno newline at the end\r\n\xff\xfe\n";
     assert_eq!(place.petal_on("check -v filter", others).quiet(), others);
     // With -0 newlines belong to the keys.
-    place.file("nul", b"a\nb\0\0c");
-    place.petal("build -0 --fpr 1e-6 -o filter nul").quiet();
+    place.file("ended", b"a\nb\0\0c");
+    place.petal("build -0 --fpr 1e-6 -o filter ended").quiet();
     assert_eq!(info(&place.path("filter"))["offered"], 3);
-    assert_eq!(place.petal("check -0 filter nul").quiet(), b"a\nb\0\0c\0");
+    assert_eq!(place.petal("check -0 filter ended").quiet(), b"a\nb\0\0c\0");
     assert_eq!(place.petal_on("check -v filter", b"a\nb\nc\n\n").quiet(), b"a\nb\n");
 }
 
@@ -625,7 +625,16 @@ fn a_rebuilt_file_leaves_readers_their_mapping() {
     // This process maps the file; the command is another one.
     let options = petal::OpenOptions { mode: petal::Mode::Read, key: None };
     let mapped = petal::open(&place.path("filter"), &options).unwrap();
-    place.petal("build --fpr 1e-6 -o filter new").quiet();
+    let rebuilt = place.petal("build --fpr 1e-6 -o filter new");
+    if cfg!(windows) && rebuilt.status == 2 {
+        // Windows may refuse, and then nothing changes.
+        rebuilt.names(&["-o filter", "denies access"]);
+        mapped.verify().unwrap();
+        assert_eq!(info(&place.path("filter"))["capacity"], 1000);
+        assert_eq!(place.names(), ["filter", "new", "old"]);
+        return;
+    }
+    rebuilt.quiet();
     let found = |key: u32| mapped.contains(key.to_string().as_bytes());
     assert!((0..1000).all(found));
     assert!((5000..9000).filter(|key| found(*key)).count() < 5);
@@ -670,9 +679,12 @@ fn kinds_that_grow_grow_in_their_file() {
         // What fits goes into the file as it is.
         let room = inserted["statistics"]["room"].as_u64().unwrap() as u32;
         assert!(room > 10, "{room}");
-        let (file, before) = (fs::File::open(place.path("filter")).unwrap(), info(&place.path("filter")));
+        let before = info(&place.path("filter"));
+        // Windows may refuse to replace a file that is open.
+        let file = cfg!(unix).then(|| fs::File::open(place.path("filter")).unwrap());
         place.petal_on("insert filter", &lines(30_000..30_010)).quiet();
-        assert_eq!(file.metadata().unwrap().len(), before["bytes"].as_u64().unwrap());
+        let length = file.map(|file| file.metadata().unwrap().len());
+        assert!(length.is_none_or(|length| Some(length) == before["bytes"].as_u64()));
         assert_eq!(info(&place.path("filter"))["bytes"], before["bytes"]);
         let passed = place.petal_on(&format!("dedup --kind {} --capacity 100", kind.name), &lines(0..10_000).repeat(2));
         assert!(passed.status == 0 && !passed.stderr.contains("warning"), "{}", passed.stderr);

@@ -3,9 +3,13 @@
 
 mod common;
 
-use common::{Place, command, info, lines, run};
+use common::{Place, command, lines};
+#[cfg(unix)]
+use common::{info, run};
 use std::fs;
-use std::process::{Command, Stdio};
+#[cfg(unix)]
+use std::process::Command;
+use std::process::Stdio;
 
 #[test]
 fn a_field_is_the_key() {

@@ -49,9 +49,9 @@ fn files_are_compared_as_sets() {
     assert_eq!((&first["side"], &first["key"]), (&"left".into(), &"pear".into()));
     place.file("crlf", "fig\r\nkiwi\r\nplum\r\nlime\r\n");
     assert_eq!(place.petal("diff --crlf crlf b").quiet(), b"");
-    place.file("nul", "a\nb\0c\0");
+    place.file("ended", "a\nb\0c\0");
     place.file("nul2", "c\0");
-    assert_eq!(differing(place.petal("diff -0 nul nul2")), b"< a\nb\0");
+    assert_eq!(differing(place.petal("diff -0 ended nul2")), b"< a\nb\0");
 }
 
 /// Empty, equal, nested and unlike files, against the sets themselves.

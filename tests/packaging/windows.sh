@@ -172,8 +172,8 @@ for name in inline inline_kinds inline_maps; do
         check "ctest/$name.c, AVX2" c_test $name -O2 -mavx2 -DPETAL_INLINE_EXPECTED='"AVX2"' "$root/ctest/$name.c"
 done
 
-# The tests of petal.hpp, all in one program, with GoogleTest from its source. GNU's compiler has std::thread only in its
-# variant for POSIX threads.
+# The tests of petal.hpp, all in one program, with GoogleTest from its source. GNU's compiler has std::thread only in
+# its variant for POSIX threads.
 gtest=/usr/src/googletest/googletest
 cpp_compiled() {
     mkdir -p "$work/cpp"

@@ -163,7 +163,7 @@ int main(int count, char **arguments) {
   CHECK(petal_filter_view(first, &view, &error) == PETAL_OK);
   CHECK(petal_view_contains_u64(&view, 5001) && petal_filter_contains_u64(first, 5000));
 
-  /* A file that is replaced while it is mapped: the mapping keeps its keys. Where the system refuses, the file stays. */
+  /* A file that is replaced while it is mapped: the mapping keeps its keys. If the system refuses, the file stays. */
   petal_filter *other = NULL;
   CHECK(petal_filter_new(&spec, &other, &error) == PETAL_OK);
   for (uint64_t key = 10000; key < 11000; key++) CHECK(petal_filter_insert_u64(other, key, NULL) == PETAL_OK);

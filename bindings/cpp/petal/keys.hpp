@@ -46,8 +46,8 @@ class bytes {
   std::size_t size_ = 0;
 };
 
-/// A name or a path: whatever is, or has as its c_str(), characters that end with a NUL. On Windows a name is UTF-8, and
-/// a `std::filesystem::path`, whose characters are wide there, is turned into UTF-8.
+/// A name or a path: whatever is, or has as its c_str(), characters that end with a NUL. On Windows a name is UTF-8.
+/// There a `std::filesystem::path`, which has wide characters, is turned into UTF-8.
 class c_string {
  public:
   c_string(const char *text) noexcept : text_(text) {}

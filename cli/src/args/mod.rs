@@ -32,7 +32,8 @@ use std::path::PathBuf;
 /// `dedup`, whose lines go there: its results go to standard error. A file name that is not UTF-8 has U+FFFD in it, and
 /// `file_bytes` has its bytes in hexadecimal.
 #[derive(Parser, Debug)]
-#[command(name = "petal", version, max_term_width = 100, after_long_help = manual::after_help("petal"))]
+#[command(name = "petal", bin_name = "petal", version, max_term_width = 100)]
+#[command(after_long_help = manual::after_help("petal"))]
 #[command(arg_required_else_help = true)]
 pub struct Cli {
     /// What all subcommands take.

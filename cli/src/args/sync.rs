@@ -39,8 +39,9 @@ pub struct Diff {
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("other").args(["peer", "listen", "connect"]).required(true))]
 pub struct Sync {
-    /// A command line for the shell (on Windows for `cmd`) that runs `petal sync` on the other side, and passes its
-    /// standard input and output on. With - this is the other side, and its own standard input and output are the channel.
+    /// A command line for the shell, on Windows for `cmd`. It runs `petal sync` on the other side, and passes its
+    /// standard input and output on. With - this is the other side, and its own standard input and output are the
+    /// channel.
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
     pub peer: Option<String>,
     /// Wait for one connection of the other side at this address, such as 127.0.0.1:7000.

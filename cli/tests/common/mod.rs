@@ -13,6 +13,9 @@ use tempfile::TempDir;
 /// What the system says of a file that is not there. Windows and Wine say it in their own words.
 pub const NOT_THERE: &str = if cfg!(unix) { "No such file" } else { "" };
 
+/// A file without bytes.
+pub const NOTHING: &str = if cfg!(unix) { "/dev/null" } else { "NUL" };
+
 /// What a run of the command gave.
 #[derive(Debug)]
 pub struct Run {

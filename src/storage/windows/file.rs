@@ -195,7 +195,7 @@ fn access(writable: bool) -> u32 {
     system::GENERIC_READ | if writable { system::GENERIC_WRITE } else { 0 }
 }
 
-/// The volume of an open file and its number there, which `std` gives on Unix only; `None` where the system does not say.
+/// The volume of an open file and its number there, which `std` gives on Unix only; `None` if the system does not say.
 pub fn identity_of(file: &std::fs::File) -> Option<(u64, u64)> {
     let file = RawFile(OwnedHandle::from(file.try_clone().ok()?));
     file.status().ok().map(|status| status.identity())
