@@ -477,6 +477,27 @@ fn check_members(filter: &Filter, members: &[u64]) {
     assert_eq!(found(filter, members, &vec![1.0; members.len()]), members.len() as f64);
 }
 
+/// A level is no larger than a ribbon filter may become, and building takes the memory of a ribbon filter, and what the
+/// half of the members takes.
+#[test]
+fn bounds_are_those_of_a_ribbon() {
+    let ribbon = &petal::kinds::ribbon::ROW;
+    for keys in [0, 1, 1000, 100_000, 10_000_000, 3_000_000_000] {
+        assert_eq!((stacked::ROW.build_memory)(keys), (ribbon.build_memory)(keys) + 4 * keys);
+        for levels in [[9, 0, 0], [3, 8, 7]] {
+            let mut stack = Stack::default();
+            stack.0[..3].copy_from_slice(&levels);
+            let most = |row: &petal::Row, [first, second]: [u64; 2]| {
+                let (bits, words) = (20 * keys + 1000, [first, second, 0, 0, 0, 0, 0, 0]);
+                let payload_bytes = bits.div_ceil(512) * 64;
+                row.most_bytes.unwrap()(&petal::format::Geometry { bits, hashes: 1, words, payload_bytes }, keys)
+            };
+            let of_ribbon = most(ribbon, [levels.iter().sum(), 0]);
+            assert_eq!(most(&stacked::ROW, stack.words()), of_ribbon, "{keys} keys, {levels:?}");
+        }
+    }
+}
+
 /// A member is asked for in all levels that it passes. Each is a line of the level's directory, and a row that may
 /// begin at any byte.
 #[test]

@@ -30,8 +30,9 @@ pub fn build(build: &mut Build<u64>) -> Result<Built> {
         let (shape, words) = levels(build, &chosen, choices.least_of(&chosen.known))?;
         let geometry = shape.geometry().ok_or(Status::TooLarge)?;
         // Keys that are spread unevenly may take more than was expected. Then the plan gets so many bits less.
-        if geometry.bits > most {
-            room = room.saturating_sub(geometry.bits - most);
+        let excess = geometry.bits.saturating_sub(most);
+        if excess != 0 {
+            room = room.saturating_sub(excess);
             if let Ok(smaller) = choices.plan(build, room) {
                 chosen = smaller;
                 continue;
@@ -131,7 +132,7 @@ fn levels(build: &mut Build<u64>, plan: &Plan, least: u128) -> Result<(Shape, Wo
             break;
         }
         let mut work = Work {
-            memory: if memory == u64::MAX { memory } else { memory - 8 * kept.room() },
+            memory: kept.leaves(memory),
             threads: build.threads,
             progress: &mut |done, of| {
                 let level = u128::from(done) * u128::from(count) / u128::from(of.max(1));
@@ -252,6 +253,11 @@ impl Kept {
     fn room(&self) -> u64 {
         self.all.as_ref().map_or(0, |all| all.capacity() as u64)
     }
+
+    /// How much of so many bytes of memory is left.
+    fn leaves(&self, memory: u64) -> u64 {
+        memory.saturating_sub(8 * self.room())
+    }
 }
 
 impl Passing<'_> {
@@ -344,6 +350,7 @@ mod tests {
         ] {
             let found = passing.keep(expected, bytes).unwrap();
             assert_eq!((found.keys, found.room()), (1000, kept), "{expected} in {bytes} bytes");
+            assert_eq!((found.leaves(20_000), found.leaves(100)), (20_000 - 8 * kept, if kept > 0 { 0 } else { 100 }));
             assert!(found.all.is_none_or(|all| all == keys));
         }
     }
