@@ -13,6 +13,7 @@
 #ifdef _WIN32
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
+#undef near
 #else
 #include <fcntl.h>
 #include <unistd.h>
