@@ -4,6 +4,7 @@ use crate::common::{golden, image, is_soak, mix};
 use petal::kinds::digest::ROW;
 use petal::{Digest, FindOptions, Found, Image, Mode, OpenOptions, Spec, Status, create_digest, load_as, open_as};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Random numbers, the same every time: `mix` of 1, 2, 3 and so on from a seed.
@@ -235,6 +236,21 @@ fn rates_by_length_are_those_of_random_excerpts() {
     }
     let digest = digest(1_000_000, &[]);
     assert_eq!((digest.expected_rate(62), digest.expected_rate(63)), (1.0, 0.0));
+}
+
+/// What a digest says of itself is what it was given.
+#[test]
+fn a_digest_describes_itself() {
+    for payloads in [0.0, 3.0] {
+        let mut digest = digest(10_000, &[("payloads", payloads)]);
+        assert_eq!((digest.names_payloads(), digest.offered(), digest.fill()), (payloads > 0.0, 0, 0.0));
+        digest.add(1, &Random(3).bytes(3_000)).unwrap();
+        assert_eq!(digest.offered(), 3_000);
+        let (filter, words) = (digest.shape().filter_words(), digest.base().words().shared());
+        let ones: u32 = words[..filter].iter().map(|word| word.load(Ordering::Relaxed).count_ones()).sum();
+        assert_eq!(digest.fill(), f64::from(ones) / digest.shape().bits as f64);
+        assert!(format!("{digest:?}").contains("header"), "{digest:?}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use crate::common::{image, mix};
 use crate::specification;
 use core::sync::atomic::{AtomicU64, Ordering};
+use petal::contract::Others;
 use petal::kinds::stacked::sizing::{self, Known};
 use petal::kinds::stacked::{self, plan::Stack};
 use petal::{Answers, Builder, BuilderOptions, Filter, Image, Keys, MIN_MEMORY_LIMIT, OpenOptions, Spec, Status};
@@ -73,6 +74,13 @@ fn check(filter: &Filter, members: &[u64]) {
     assert_eq!(found(filter, members, &vec![1.0; members.len()]), members.len() as f64);
     assert_eq!(filter.base().count(), members.len() as u64);
     assert_eq!(filter.base().header().capacity, members.len().max(1) as u64);
+    // What is measured are the keys and the slots of all levels.
+    let (measure, words) = (filter.measure(), filter.base().words().shared());
+    let of_level = |i: usize, bits: u64| [2, 3].map(|at| words[at + 2 * i].load(Ordering::Relaxed) / [1, bits][at - 2]);
+    let all = levels(filter).0.into_iter().take_while(|bits| *bits > 0).enumerate().map(|(i, bits)| of_level(i, bits));
+    let [keys, slots] = all.fold([0; 2], |[keys, slots], of| [keys + of[0], slots + of[1]]);
+    assert_eq!((measure.taken, measure.fill), (keys, if slots == 0 { 0.0 } else { keys as f64 / slots as f64 }));
+    assert_eq!(measure.false_positive_rate, filter.expected_false_positive_rate(members.len() as u64));
 }
 
 /// Of 10^6 strangers that come by Zipf's law, the most frequent are known. A ribbon filter and a stacked one are given
@@ -100,6 +108,7 @@ fn known_strangers_save_false_answers() {
             let of_known = if stack.levels() == 1 { 0.0 } else { stack.frequent_rate() };
             let of_others = stack.stranger_rate();
             let stated = s * of_known + (1.0 - s) * of_others;
+            assert!(stack.levels() == 1 || stack.rate(s) == stated);
             assert!(stated <= 1.1 * (1.0 - s) * of_ribbon, "{known}, {each}: {stated}, {of_ribbon}, {stack:?}");
             let wrong = found(&filter, &strangers, &weights) / all;
             let variance = |weights: &[f64], rate: f64| {
@@ -403,6 +412,7 @@ fn forged_words_are_refused() {
             assert!(!forged(&[], &[(6, first + 1 - third)]));
         }
     }
+    assert!(Stack::of_words([0, 0]).is_none() && Stack::of_words([1, 0]) == Some(Stack::single(1)));
     // Without members there are no strangers.
     let filter = build(&spec(), options(), &[], &[], &[]).unwrap();
     let words: Vec<AtomicU64> = filter.base().words().shared().iter().map(|_| 0.into()).collect();
@@ -475,6 +485,32 @@ fn images_and_compact_forms_come_back() {
 
 fn check_members(filter: &Filter, members: &[u64]) {
     assert_eq!(found(filter, members, &vec![1.0; members.len()]), members.len() as f64);
+}
+
+/// What is planned for strangers that are known is what is built: the same levels, and the rate of these levels.
+#[test]
+fn what_is_planned_for_strangers_is_built() {
+    let (members, strangers) = (keys(0, 20_000), keys(1 << 40, 50_000));
+    for (share, rate) in [(0.9, 0.02), (0.99, 0.004), (0.5, 0.01)] {
+        let spec = with_share(Spec { false_positive_rate: rate, capacity: 20_000, ..spec() }, share);
+        let size = petal::Size::Rate { capacity: 20_000, false_positive_rate: rate };
+        let others = Others { keys: 50_000, share };
+        let (geometry, planned) = stacked::ROW.knowing.unwrap()(&spec, size, &others).unwrap();
+        let filter = build(&spec, options(), &members, &strangers, &[1.0; 50_000]).unwrap();
+        let built = filter.base().geometry();
+        assert!(planned <= rate && planned == levels(&filter).rate(share), "{planned}");
+        assert_eq!(geometry.words, built.words);
+        assert!(geometry.bits.abs_diff(built.bits) < built.bits / 50, "{} {}", geometry.bits, built.bits);
+    }
+}
+
+/// Other keys have the hash of a member at a rate that so many members make great.
+#[test]
+fn hashes_of_members_are_counted() {
+    let members = 1_u64 << 60;
+    let same = -(members as f64 * (-(-64_f64).exp2()).ln_1p()).exp_m1();
+    assert!((Stack::single(1).rate_with(members) - (same + (1.0 - same) * 0.5)).abs() < 1e-12);
+    assert_eq!(Stack::single(1).rate_with(0), 0.0);
 }
 
 /// A level is no larger than a ribbon filter may become, and building takes the memory of a ribbon filter, and what the

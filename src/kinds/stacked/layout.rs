@@ -75,13 +75,11 @@ impl Shape {
 
     /// The shape to expect of a stack whose levels have so many keys.
     pub fn expected(stack: &Stack, strangers: u64, keys: &[u64; MAX_LEVELS]) -> Option<Shape> {
-        let levels = (0..stack.levels()).take_while(|i| *i == 0 || keys[*i] > 0).count();
-        let stack = stack.first(levels);
         let mut shapes = [None; MAX_LEVELS];
-        for (i, shape) in shapes.iter_mut().take(levels).enumerate() {
+        for (i, shape) in shapes.iter_mut().take(stack.levels()).enumerate() {
             *shape = Some(Level::expected(stack.0[i] as u32, width(stack.0[i]) as u32, keys[i])?);
         }
-        Shape::new(&stack, strangers, &shapes)
+        Shape::new(stack, strangers, &shapes)
     }
 
     /// The shape that a geometry and a payload's head describe, if it is one of this kind.
@@ -160,7 +158,7 @@ impl Shape {
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).
     pub fn check(&self, words: &[AtomicU64]) -> Result<()> {
-        self.each(words).filter(|(level, _)| level.keys() > 0).try_for_each(|(level, words)| level.check_within(words))
+        self.each(words).try_for_each(|(level, words)| level.check_within(words))
     }
 
     /// Asks for the cache lines that a lookup reads first.
