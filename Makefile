@@ -12,7 +12,7 @@ CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_F
 .NOTPARALLEL:
 .PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures
 .PHONY: check test test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
-.PHONY: test-interop test-redis test-wasm test-web fuzz mutants planted soak soak-redis soak-aarch64
+.PHONY: test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak soak-redis soak-aarch64
 .PHONY: bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
 .PHONY: bench-wasm bench-formats bench-go bench-built bench-redis bench-universes bench-indexes
 
@@ -134,6 +134,11 @@ test-redis: ## the module for Redis and Valkey and the command `petal redis`, on
 	@cd integrations/redis && cargo fmt --check
 	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/redis/tests/run.sh "$(BUILD)" $(REDIS)
 
+# Says what it leaves out, and does nothing without Node.js.
+test-node: ## the JavaScript package in Node.js alone, with two of its four modules
+	@echo "== $@: bindings/wasm/test.sh short"
+	@bindings/wasm/test.sh short "$(abspath $(TARGET))"
+
 test-wasm: ## the JavaScript package, in Node.js and in a headless Chromium
 	@echo "== $@: bindings/wasm/test.sh"
 	@cmake/requirements.sh test-wasm
@@ -143,7 +148,7 @@ test-wasm: ## the JavaScript package, in Node.js and in a headless Chromium
 # PICTURES=FOLDER: pictures of the page in both themes and two widths.
 test-web: ## the page, in a headless Chromium, beside the command
 	@echo "== $@: web/test.sh"
-	@cmake/requirements.sh test-wasm
+	@cmake/requirements.sh test-web
 	@$(MAKE) --no-print-directory web
 	@cargo build --quiet --locked --release -p petal-cli
 	@web/test.sh "$(abspath $(BUILD))/petal.html" "$(abspath $(TARGET))/release/petal" $(PICTURES)

@@ -1,11 +1,11 @@
 #!/bin/sh
-# requirements.sh build|demo|test|interop|windows|redis|test-redis|wasm|test-wasm: checks that what this needs is here,
-# and otherwise says what is missing, with the one command that installs it.
+# requirements.sh build|demo|test|interop|windows|redis|test-redis|wasm|test-wasm|test-web: checks that what this needs
+# is here, and otherwise says what is missing, with the one command that installs it.
 #
 # `make`, `make redis` and `make wasm` never install anything. `make demo`, `make test`, `make test-interop`,
-# `make test-windows`, `make test-redis` and `make test-wasm` install what is missing with apt-get if they may: as root,
-# with CI=true or with INSTALL=1 (then through sudo), and never with INSTALL=0. Rust is never installed for you. The
-# packages' names are Debian's.
+# `make test-windows`, `make test-redis`, `make test-wasm` and `make test-web` install what is missing with apt-get if
+# they may: as root, with CI=true or with INSTALL=1 (then through sudo), and never with INSTALL=0. Rust and Node.js are
+# never installed for you. The packages' names are Debian's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 what=${1:-build}
@@ -43,7 +43,7 @@ has_clang_runtime() {
 check() {
     missing=
     case $what in
-    wasm | test-wasm) ;;
+    wasm | test-wasm | test-web) ;;
     *)
         need "gcc libc6-dev" compiles cc stdio.h c
         need binutils has objcopy
@@ -83,12 +83,12 @@ check() {
         need python3 has python3
         ;;
     wasm) ;;
-    test-wasm)
+    test-wasm) ;;
+    test-web)
         need chromium has chromium
-        need brotli has brotli
         ;;
     *)
-        echo "usage: requirements.sh build|demo|test|interop|windows|redis|test-redis|wasm|test-wasm" >&2
+        echo "usage: requirements.sh build|demo|test|interop|windows|redis|test-redis|wasm|test-wasm|test-web" >&2
         exit 2
         ;;
     esac
@@ -110,7 +110,7 @@ else
     found=$(rustc --version | cut -d ' ' -f 2)
     if [ "$(printf '%s\n' "$wanted" "${found%%-*}" | sort -V | head -n 1)" != "$wanted" ]; then
         rust="Rust $wanted or newer, and this is $found: run \`rustup update stable\`"
-    elif { [ "$what" = wasm ] || [ "$what" = test-wasm ]; } &&
+    elif case $what in wasm | test-wasm | test-web) ;; *) false ;; esac &&
         ! ls "$(rustc --print sysroot)"/lib/rustlib/wasm32-unknown-unknown/lib/libstd-* >/dev/null 2>&1; then
         rust="Rust's library for WebAssembly: run \`rustup target add wasm32-unknown-unknown\`"
     elif [ "$what" = test ] && ! { has cargo-clippy && has cargo-fmt; }; then
@@ -119,7 +119,8 @@ else
 fi
 [ -z "$rust" ] || echo "$command needs $rust" >&2
 node=
-if [ "$what" = test-wasm ] && ! { has npm && [ "$(node -p 'process.versions.node.split(".")[0]')" -ge 20 ]; }; then
+if case $what in test-wasm | test-web) ;; *) false ;; esac &&
+    ! { has npm && [ "$(node -p 'process.versions.node.split(".")[0]')" -ge 20 ]; }; then
     node="Node.js 20 or newer with npm"
     echo "$command needs $node" >&2
 fi
@@ -153,6 +154,11 @@ if [ "$what" = interop ]; then
     wish squid test -x /usr/sbin/squid
     wish default-jdk-headless has javac
     wish python3-venv python3 -c "import venv, ensurepip"
+fi
+# The browser, whose test is skipped without it, and what tells the sizes of modules.
+if [ "$what" = test-wasm ]; then
+    has chromium || wished="$wished chromium"
+    has brotli || wished="$wished brotli"
 fi
 # What pip makes an environment with.
 if [ "$what" = test-redis ] && ! python3 -c "import venv, ensurepip" >/dev/null 2>&1; then

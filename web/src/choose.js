@@ -147,7 +147,29 @@ export function choose(petal, kinds, changed) {
     if (all.shared) tell("Threads insert with the “shared” calls. Processes open one file to share it (PETAL_OPEN_SHARED).");
     if (all.inPlace) tell("A program opens the file for writing and changes it where it lies; readers see the changes.");
     if (all.have === "all" && best.buildMemory > 0) tell(`To build it takes ${bytes(best.buildMemory)} beside the filter.`);
-    return [take, ...more];
+    const { universe } = request(all);
+    const moreOf = { exact_bits: universe, exact_set: universe, stacked: Number(all.share) };
+    const link = lead(best.kind, all.keys, {
+      rate: all.goal === "rate" ? all.rate : String(Number((100 * best.falsePositiveRate).toPrecision(9))),
+      more: moreOf[best.kind],
+      strangers: best.kind === "stacked" ? all.strangers : "",
+      set: best.kind === "stacked" ? "" : Object.entries(best.parameters).map(([name, value]) => `${name}=${value}`).join(","),
+    });
+    return isSized(best, all) ? [take, ...more, link] : [take, ...more];
+  }
+
+  /** Whether the calculator's filter is the planner's: it knows nothing of how often keys come. */
+  function isSized({ kind, bytes, falsePositiveRate, parameters }, all) {
+    if (kind === "exact_set" || kind === "stacked") return true;
+    const rate = all.goal === "rate" ? Number(all.rate) / 100 : Number(falsePositiveRate.toPrecision(11));
+    const spec = kind === "exact_bits" ? { bits: number(all.universe) } : { falsePositiveRate: rate };
+    return petal.size({ kind, capacity: number(all.keys), parameters, ...spec }).bytes === bytes;
+  }
+
+  /** The way on to the calculator, which has lines to copy. */
+  function lead(kind, keys, more) {
+    const settings = Object.entries({ tab: "size", kind, keys, ...more }).filter(([, value]) => value);
+    return make("p", {}, make("a", { href: `#${new URLSearchParams(settings)}` }, `Lines to copy for ${kind}`));
   }
 
   function fillTable(fits, recommended) {
@@ -178,7 +200,7 @@ export function choose(petal, kinds, changed) {
     // The exact numbers, for programs that read the page.
     const data = { "data-kind": kind, "data-bits": bitsPerKey, "data-bytes": fit.bytes, "data-rate": falsePositiveRate, "data-lines": linesPerLookup };
     return make("tr", { class: isBest ? "best" : false, ...data },
-      make("th", { scope: "row" }, kind + setting, isBest ? " (take this)" : ""), ...cells.map((text, i) => make("td", { class: i === 4 ? "build" : false }, text)));
+      make("th", { scope: "row" }, kind + setting, isBest ? " (take this)" : ""), ...cells.map((text, i) => make("td", { class: { 1: "bytes", 4: "build" }[i] ?? false }, text)));
   }
 
   function others(proposals) {
@@ -205,6 +227,7 @@ export function choose(petal, kinds, changed) {
       make("p", {}, `It gives ${why}.`),
       ...more.map((row) => make("p", {}, `Or ${row.kind}: ${text(row)}. It gives ${row.why}.`)),
       make("p", {}, "A map is a header of its own in C: petal_map.h."),
+      lead(kind, all.keys, { rate: all.rate, more: valueBits }),
     );
     fillTable([], null);
     others([]);

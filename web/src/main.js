@@ -65,6 +65,8 @@ async function main() {
     const name = names.includes(tab) ? tab : "choose";
     fresh.delete(name);
     open(name, settings);
+    // A link within the page lies on a tab that is hidden now.
+    if (document.activeElement?.closest("[hidden]")) $(`#tab-${name}`).focus();
   };
   // A link to other settings of the same page.
   addEventListener("hashchange", read);

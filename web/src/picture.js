@@ -48,7 +48,7 @@ export function picture(svg, caption) {
     const top = [16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 4096, 65536].find((one) => one >= most) ?? most;
     const down = (bits) => BOTTOM - ((BOTTOM - TOP) * Math.min(bits, top)) / top;
     const isNarrow = svg.clientWidth < 480;
-    RIGHT = isNarrow ? 205 : 450;
+    RIGHT = isNarrow ? 185 : 450;
     svg.setAttribute("viewBox", isNarrow ? "0 0 360 400" : "0 0 640 400");
     const state = `${name} ${top} ${isNarrow}`;
     if (drawn !== state) {

@@ -19,7 +19,15 @@ const fieldsOf = (s) => [
 ];
 
 /** The parameters of the settings. */
-const parametersOf = (s) => s.isMap ? [["value_bits", s.more]] : s.kind === "stacked" ? [["frequent_share", s.more / 100]] : [];
+const parametersOf = (s) => [...(s.isMap ? [["value_bits", s.more]] : s.kind === "stacked" ? [["frequent_share", s.more / 100]] : []), ...s.set];
+
+/** What comes before the lines of a language. */
+const BEFORE = {
+  C: (s) => `Needs #include <petal${s.isMap ? "_map" : ""}.h>. Compile with $(pkg-config --cflags --libs petal).`,
+  "C++": () => "Needs #include <petal.hpp>. Compile with $(pkg-config --cflags --libs petal).",
+  Go: () => "Needs import \"github.com/petal-filter/petal/bindings/go\".",
+  Shell: (s) => fileText(s.kind, s.isMap),
+};
 
 /** What is given to a builder beside its members. */
 const BESIDE = {
@@ -43,11 +51,11 @@ export const LINES = {
     const [name, noun, call] = s.isBuilt
       ? [s.isMap ? "petal_map_builder" : "petal_builder", "builder", `petal_${s.isMap ? "map_builder" : "builder"}_new(&spec, NULL, &builder, NULL)`]
       : [type, s.isMap ? "map" : "filter", `${type}_new(&spec, &${s.isMap ? "map" : "filter"}, NULL)`];
-    const fields = fieldsOf(s).map(([field, value]) => `.${field} = ${value}`).join(",\n                   ");
+    const fields = fieldsOf(s).map(([field, value]) => `.${field} = ${value}`).join(",\n    ");
     const set = parametersOf(s).map(([parameter, value]) => `petal_spec_set(&spec, "${parameter}", ${value}, NULL)`);
     return [
-      `petal_spec spec = {.struct_size = sizeof spec,\n                   ${fields}};`, `${name} *${noun} = NULL;`,
-      ...(set.length ? [`petal_status status = ${set[0]};`, `if (status == PETAL_OK) status = ${call};`] : [`petal_status status = ${call};`]),
+      `petal_spec spec = {\n    .struct_size = sizeof spec,\n    ${fields},\n};`, `${name} *${noun} = NULL;`,
+      ...[...set, call].map((one, i) => (i === 0 ? `petal_status status = ${one};` : `if (status == PETAL_OK) status = ${one};`)),
     ].join("\n") + besideOf(s, "C");
   },
   "C++": (s) => {
@@ -89,13 +97,17 @@ export function size(petal, kinds, changed) {
   const [select, keys, rate, more] = ["#size-kind", "#size-keys", "#size-rate", "#size-more"].map((id) => $(id));
   const options = (isMap) => [...kinds.values()].filter((row) => row.isMap === isMap).map(({ name }) => make("option", {}, name));
   select.append(make("optgroup", { label: "Filters" }, ...options(false)), make("optgroup", { label: "Maps" }, ...options(true)));
+  // Parameters that a link gave, as name=value with commas between.
+  let set = "";
+  // How many frequent strangers there are; without a link as many as keys.
+  let strangers = "";
   const moreOf = (kind) => (kinds.get(kind).isMap ? VALUES : MORE[kind]);
 
   /** The numbers of the library. */
   function numbers(s) {
     const parameters = Object.fromEntries(parametersOf(s));
     if (s.kind === "exact_set" || s.kind === "stacked") {
-      const others = s.kind === "exact_set" ? { universe: s.more } : { frequent: s.more / 100, strangers: s.keys };
+      const others = s.kind === "exact_set" ? { universe: s.more } : { frequent: s.more / 100, strangers: strangers ? number(strangers) : s.keys };
       const plan = petal.plan({ keys: s.keys, falsePositiveRate: s.hasRate ? s.rate : 0.01, isStatic: true, ...others });
       const { fits, reason, bitsPerKey, bytes, falsePositiveRate } = plan.proposals.find(({ kind }) => kind === s.kind);
       if (!fits) throw new Error(reason);
@@ -113,7 +125,8 @@ export function size(petal, kinds, changed) {
     if (needs) $("#size-more-label").textContent = needs[0];
     const hasRate = !["exact_bits", "exact_set", "retrieval"].includes(kind);
     for (const id of ["#size-rate", "#size-rate-slider"]) $(id).disabled = !hasRate;
-    changed({ kind, keys: keys.value, rate: rate.value, more: needs ? more.value : undefined });
+    changed({ kind, keys: keys.value, rate: rate.value, more: needs ? more.value : undefined, set, strangers });
+    $("#size-set").textContent = strangers ? `With ${Number(strangers).toLocaleString("en")} frequent strangers` : set && `With ${set.replaceAll(",", ", ").replaceAll("=", " = ")}`;
     const answer = $("#size-answer");
     const lines = $("#size-lines");
     $("#size-formula").textContent = FORMULAS[kind].text;
@@ -121,10 +134,14 @@ export function size(petal, kinds, changed) {
       const s = {
         kind, keys: number(keys.value), rate: Number((Number(rate.value) / 100).toPrecision(12)), hasRate, isMap: row.isMap, isBuilt: !row.isMadeEmpty,
         more: needs ? (kind === "stacked" ? Number(more.value) : number(more.value)) : 0,
+        set: set ? set.split(",").map((one) => one.split("=")) : [],
       };
       const { spec, ...size } = numbers(s);
       const bits = (8 * size.bytes) / s.keys;
-      const wrong = kind === "exact_set" ? "It is never wrong about a key of the universe." : kind === "retrieval" ? "Absent keys get any value." :
+      // Such a filter changes with the keys that come after.
+      const isYoung = ["grow", "age"].some((one) => row.capabilities.includes(one));
+      const maybe = absent(size.falsePositiveRate);
+      const wrong = isYoung && hasRate ? `So far: ${maybe} The limit is ${percent(s.rate)}.` : kind === "exact_set" ? "It is never wrong about a key of the universe." : kind === "retrieval" ? "Absent keys get any value." :
         row.isMap ? absent(size.falsePositiveRate).replace("a “maybe”", "a value") : absent(size.falsePositiveRate);
       answer.replaceChildren(
         make("p", { class: "large" }, make("strong", {}, bytes(size.bytes)), ` for ${s.keys.toLocaleString("en")} keys`),
@@ -144,8 +161,8 @@ export function size(petal, kinds, changed) {
       lines.replaceChildren(...Object.entries(LINES).flatMap(([language, text]) => {
         const button = make("button", { type: "button", "aria-label": `Copy the lines in ${language}` }, "Copy");
         button.addEventListener("click", () => copy(text(s)));
-        return [make("h3", {}, language, button), make("pre", { tabindex: 0, "data-language": language }, text(s))];
-      }), make("p", {}, fileText(kind, row.isMap)));
+        return [make("h3", {}, language, button), make("p", {}, BEFORE[language](s)), make("pre", { tabindex: 0, "data-language": language }, text(s))];
+      }));
     } catch (error) {
       if (error.status === "internal") throw error;
       answer.replaceChildren(make("p", {}, `That cannot be: ${error.message}.`));
@@ -188,6 +205,7 @@ export function size(petal, kinds, changed) {
 
   const shows = [slider($("#size-keys-slider"), keys, KEYS, update), slider($("#size-rate-slider"), rate, RATES, update, 100)];
   select.addEventListener("change", () => {
+    [set, strangers] = ["", ""];
     more.value = moreOf(select.value)?.[1] ?? "";
     update();
   });
@@ -200,6 +218,7 @@ export function size(petal, kinds, changed) {
       if (select.selectedIndex < 0) select.value = "blocked";
       keys.value = from.keys ?? "1000000";
       rate.value = from.rate ?? "1";
+      [set, strangers] = [from.set ?? "", from.strangers ?? ""];
       more.value = from.more ?? moreOf(select.value)?.[1] ?? "";
       shows.forEach((show) => show());
     },

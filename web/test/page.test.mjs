@@ -215,9 +215,22 @@ for (const [question, answer, kinds, advice] of QUESTIONS) {
       assert.ok(tops.every((place, i) => i === 0 || place - tops[i - 1] >= 10), "names lie on each other");
     }
     if (PICTURES) await page.screenshot({ path: join(PICTURES, `question-${question.replaceAll(/\W+/g, "-")}.png`), fullPage: true });
-    // The address keeps the question.
-    const other = await open(await hashOf(page));
+    // The address keeps the question, on a phone too. There the names end within the picture.
+    const other = await open(await hashOf(page), { viewport: { width: 360, height: 900 } });
     assert.equal(await other.locator("#advice").innerText(), await page.locator("#advice").innerText());
+    const past = await other.evaluate(() => {
+      const { right } = document.querySelector("#picture").getBoundingClientRect();
+      return [...document.querySelectorAll(".dots text")].filter((text) => text.getBoundingClientRect().right > right).map((text) => text.textContent);
+    });
+    assert.deepEqual(past, []);
+    // The link leads to lines for the filter that the advice is about.
+    const told = await page.locator("#advice .large").innerText();
+    await page.locator("#advice a").click();
+    assert.equal(await page.evaluate(() => document.activeElement.id), "tab-size");
+    assert.equal(await page.locator("#size-kind").inputValue(), best);
+    const size = await page.locator("#size-answer strong").innerText();
+    assert.ok(told.includes(`: ${size}, `), `${told} ${size}`);
+    assert.match(await page.locator("#size-lines pre").first().innerText(), new RegExp(`PETAL_KIND_${best.toUpperCase()}`));
     await other.close();
     await page.close();
   });
@@ -402,7 +415,7 @@ test("the lines of each kind run, and give the numbers that are shown", { timeou
     write("keys.tsv", (i) => `${i * 7}\t${i % 256}\n`);
     write("universe.txt", (i) => `${i * 7}\n`, 0, 10 * count);
     write("strangers.txt", (i) => `${i * 7}\n`, count, 2 * count);
-    const sources = { C: "#include <petal.h>\n#include <petal_map.h>\n", "C++": "#include <petal.hpp>\n", Go: "package lines\n\nimport \"github.com/petal-filter/petal\"\n\n" };
+    const sources = { C: "#include <petal.h>\n#include <petal_map.h>\n", "C++": "#include <petal.hpp>\n", Go: "package lines\n\nimport \"github.com/petal-filter/petal/bindings/go\"\n\n" };
     for (const kind of kinds) {
       const rate = kind === "vector_quotient" ? 0.4 : 1;
       await goTo(page, `tab=size&kind=${kind}&keys=${count}&rate=${rate}${["exact_set", "exact_bits"].includes(kind) ? `&more=${10 * count}` : ""}`);

@@ -13,7 +13,7 @@ export function fileOf(build, simd) {
 
 /** Loads a module. */
 export async function load({ build = "petal", simd = hasSimd(), from } = {}) {
-  const url = new URL(fileOf(build, simd), from ?? new URL("../dist/", import.meta.url));
+  const url = new URL(fileOf(build, simd), from ?? new URL(/* @vite-ignore */ "../dist/", import.meta.url));
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
   // Not by streaming, which refuses servers that do not know the type of the file.

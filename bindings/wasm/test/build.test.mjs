@@ -1,7 +1,8 @@
 // Builds with keys that are no members: those that are excluded, and those that are asked for often.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PetalError, hasSimd, load } from "@petal-filter/petal";
+import { PetalError, load } from "@petal-filter/petal";
+import { modules } from "./modules.mjs";
 import { images } from "./tar.mjs";
 
 const golden = new Map(images());
@@ -12,7 +13,7 @@ const status = (expected) => (error) => {
   return true;
 };
 
-for (const simd of hasSimd() ? [true, false] : [false]) {
+for (const simd of modules("petal")) {
   const petal = await load({ simd });
   const which = simd ? "SIMD128" : "portable";
   const stacked = { kind: "stacked", falsePositiveRate: 1e-4, parameters: { frequent_share: 0.99 } };

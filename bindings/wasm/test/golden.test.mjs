@@ -1,7 +1,8 @@
 // The golden images, which every library of Petal answers alike.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Filter, PetalError, PetalMap, hasSimd, load } from "@petal-filter/petal";
+import { Filter, PetalError, PetalMap, load } from "@petal-filter/petal";
+import { modules } from "./modules.mjs";
 import { images } from "./tar.mjs";
 
 const SECRET = Uint8Array.from({ length: 16 }, (_, i) => i);
@@ -28,7 +29,7 @@ function keysOf(filter) {
 /** Bytes that look like a digest. */
 const digest = (length, number) => new Uint8Array(length).map((_, j) => Number(mix(BigInt(64 * number + j)) & 255n));
 
-for (const simd of hasSimd() ? [true, false] : [false]) {
+for (const simd of modules("petal")) {
   const petal = await load({ simd });
   const which = simd ? "SIMD128" : "portable";
 
