@@ -164,12 +164,13 @@ for file in "$root"/ctest/*.c; do
     esac
     check "ctest/$name.c" c_test "$name" "$file"
 done
-for name in inline inline_kinds inline_maps; do
-    check "ctest/$name.c, SSE2" c_test $name -DPETAL_INLINE_EXPECTED='"SSE2"' "$root/ctest/$name.c"
-    check "ctest/$name.c, plain" c_test $name -DPETAL_INLINE_PORTABLE -DPETAL_INLINE_EXPECTED='"plain"' \
-        "$root/ctest/$name.c"
+for inlined in inline inline_kinds inline_maps; do
+    check "ctest/$inlined.c, SSE2" c_test $inlined -DPETAL_INLINE_EXPECTED='"SSE2"' "$root/ctest/$inlined.c"
+    check "ctest/$inlined.c, plain" c_test $inlined -DPETAL_INLINE_PORTABLE -DPETAL_INLINE_EXPECTED='"plain"' \
+        "$root/ctest/$inlined.c"
     ! grep -q ' avx2 ' /proc/cpuinfo ||
-        check "ctest/$name.c, AVX2" c_test $name -O2 -mavx2 -DPETAL_INLINE_EXPECTED='"AVX2"' "$root/ctest/$name.c"
+        check "ctest/$inlined.c, AVX2" c_test $inlined -O2 -mavx2 -DPETAL_INLINE_EXPECTED='"AVX2"' \
+            "$root/ctest/$inlined.c"
 done
 
 # The tests of petal.hpp, all in one program, with GoogleTest from its source. GNU's compiler has std::thread only in
