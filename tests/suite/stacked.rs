@@ -504,6 +504,24 @@ fn what_is_planned_for_strangers_is_built() {
     }
 }
 
+/// The search goes as deep as levels pay: among these settings seven are the best for most.
+#[test]
+fn seven_levels_pay() {
+    let settings = [
+        (15_468, 30_134, 0.999_995_94, 3.167e-6),
+        (1_413_118, 224_661, 0.999_987_6, 6.596e-4),
+        (2_584_609, 1_702_107, 0.999_693_48, 6.738e-4),
+        (828_468, 1_265_987, 0.869_791_57, 6.505e-3),
+        (33_388, 26_584, 0.999_971_04, 1.776e-5),
+    ];
+    let levels = settings.map(|(members, strangers, share, rate)| {
+        let plan = sizing::smallest(members, &[Known { strangers, share }], rate).unwrap();
+        assert!(plan.stack.rate_among(share, members) <= rate);
+        plan.stack.levels()
+    });
+    assert!(levels.iter().filter(|levels| **levels == 7).count() >= 3, "{levels:?}");
+}
+
 /// Other keys have the hash of a member at a rate that so many members make great.
 #[test]
 fn hashes_of_members_are_counted() {
