@@ -21,6 +21,7 @@ test-sanitizers 480"
 lane_2="test-c 420
 test-package 450
 test-musl 60
+test-node 120
 test-go 330"
 
 case ${1-} in

@@ -57,7 +57,7 @@ fn documents() -> Vec<PathBuf> {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let left_out = name.starts_with('.') || ["target", "build", "corpus"].contains(&name);
+            let left_out = name.starts_with('.') || ["target", "build", "corpus", "node_modules"].contains(&name);
             match () {
                 () if left_out || path.is_symlink() => {}
                 () if path.is_dir() => folders.push(path),
