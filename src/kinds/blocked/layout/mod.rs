@@ -21,7 +21,6 @@ use crate::bits::{prefetch, reduce};
 use crate::blocks::block_kernel::BlockKernel;
 use crate::blocks::block_kernel::SALTS;
 use crate::simd::Instructions;
-use std::sync::OnceLock;
 
 /// How many 64-bit words a block has.
 pub const BLOCK_WORDS: usize = 8;
@@ -104,39 +103,65 @@ const LANE_SALTS: [u64; MAX_HASHES as usize] = {
 /// The most lanes that a key has: all of them.
 pub const MAX_HASHES: u32 = 16;
 
-/// How many masks there are for keys of `hashes` lanes: each half of a block has C(8, i) sets of i lanes.
-const fn mask_count(hashes: usize) -> usize {
-    let sets = [1, 8, 28, 56, 70, 56, 28, 8, 1];
-    let (more, fewer) = (hashes.div_ceil(2), hashes / 2);
-    let which_has_more = if more == fewer { 1 } else { 2 };
-    which_has_more * sets[more] * sets[fewer]
-}
-
-/// The most masks that one number of lanes has: seven and nine have 2 * 70 * 56.
-const MOST_MASKS: usize = mask_count(7);
-
-/// All masks of 16 bits with ceil(k/2) bits in one byte and floor(k/2) in the other, in increasing order, and then
-/// zeros.
-fn list_masks(hashes: usize) -> [u16; MOST_MASKS] {
-    let (mut list, mut next) = ([0; MOST_MASKS], 0);
-    let ones = |byte: u16| byte.count_ones() as usize;
-    for high in (0..256).filter(|&high| ones(high) == hashes / 2 || ones(high) == hashes.div_ceil(2)) {
-        for low in (0..256).filter(|&low| ones(low) + ones(high) == hashes) {
-            list[next] = high << 8 | low;
-            next += 1;
-        }
+/// How many masks there are for each number of lanes, and where their list starts in [`MASKS`].
+const STARTS: [usize; MAX_HASHES as usize + 2] = {
+    // C(8, i), how many subsets of each size a half has.
+    let subsets = [1, 8, 28, 56, 70, 56, 28, 8, 1];
+    let (mut starts, mut hashes) = ([0; MAX_HASHES as usize + 2], 0);
+    while hashes <= MAX_HASHES as usize {
+        let (more, fewer) = (hashes.div_ceil(2), hashes / 2);
+        let halves = if more == fewer { 1 } else { 2 };
+        starts[hashes + 1] = starts[hashes] + halves * subsets[more] * subsets[fewer];
+        hashes += 1;
     }
-    debug_assert_eq!(next, mask_count(hashes));
-    list
+    starts
+};
+
+/// All masks of 16 bits with ceil(k/2) bits in one byte and floor(k/2) in the other, in increasing order, for k from 0
+/// to 16, one list after the other.
+const fn all_masks() -> [u16; STARTS[MAX_HASHES as usize + 1]] {
+    // Sorts bytes by how many bits they have. Each list is in increasing order.
+    let (mut bytes, mut lengths, mut byte) = ([[0_u16; 70]; 9], [0; 9], 0_u16);
+    while byte < 256 {
+        let ones = byte.count_ones() as usize;
+        bytes[ones][lengths[ones]] = byte;
+        lengths[ones] += 1;
+        byte += 1;
+    }
+    let (mut masks, mut next, mut hashes) = ([0; STARTS[MAX_HASHES as usize + 1]], 0, 0);
+    while hashes <= MAX_HASHES {
+        let mut high = 0_u16;
+        while high < 256 {
+            let ones = high.count_ones();
+            if ones == hashes / 2 || ones == hashes.div_ceil(2) {
+                let (rest, mut i) = ((hashes - ones) as usize, 0);
+                while i < lengths[rest] {
+                    masks[next] = high << 8 | bytes[rest][i];
+                    next += 1;
+                    i += 1;
+                }
+            }
+            high += 1;
+        }
+        hashes += 1;
+    }
+    assert!(next == masks.len());
+    masks
 }
 
-/// The masks for keys of `hashes` lanes, at most [`MAX_HASHES`]. A list is worked out when it is first asked for, in
-/// microseconds: in a library or a module for browsers all lists would be 70 kB.
+/// The lists of [`all_masks`].
+#[cfg(not(target_family = "wasm"))]
+static MASKS: [u16; STARTS[MAX_HASHES as usize + 1]] = all_masks();
+
+/// The lists of [`all_masks`]. They are most of a small module that browsers load, so such a module works them out.
+#[cfg(target_family = "wasm")]
+static MASKS: std::sync::LazyLock<[u16; STARTS[MAX_HASHES as usize + 1]]> = std::sync::LazyLock::new(all_masks);
+
+/// The masks for keys of `hashes` lanes, at most [`MAX_HASHES`].
+#[inline]
 pub fn masks(hashes: u32) -> &'static [u16] {
-    static LISTS: [OnceLock<[u16; MOST_MASKS]>; MAX_HASHES as usize + 1] =
-        [const { OnceLock::new() }; MAX_HASHES as usize + 1];
     let hashes = hashes.min(MAX_HASHES) as usize;
-    &LISTS[hashes].get_or_init(|| list_masks(hashes))[..mask_count(hashes)]
+    &MASKS[STARTS[hashes]..STARTS[hashes + 1]]
 }
 
 #[cfg(test)]
