@@ -82,3 +82,19 @@ pub(crate) fn hit_at_least_once(p: f64, trials: f64) -> f64 {
 pub(crate) fn is_rate(rate: f64) -> bool {
     rate > 0.0 && rate < 1.0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::hit_at_least_once;
+
+    /// One trial hits with its own rate, and two with 2p - p^2, where the series is taken and where it is not.
+    #[test]
+    fn tiny_rates_are_exact() {
+        for p in [1e-300, 1e-17, 1e-12, 3e-10, 3.4e-9, 6.9e-9, 7.1e-9, 1e-7, 1e-3] {
+            for (trials, exact) in [(1.0, p), (2.0, p * (2.0 - p))] {
+                let hit = hit_at_least_once(p, trials);
+                assert!((hit / exact - 1.0).abs() <= 4.0 * f64::EPSILON, "{p} in {trials} trials: {hit}");
+            }
+        }
+    }
+}
