@@ -7,7 +7,7 @@
 //!
 //! An insertion computes one probe of eight keys at a time. Each of the eight bits is then set by itself.
 
-use super::kernel::{AT_ONCE, Kernel, NUMBERS, POWERS, suits};
+use super::kernel::{AT_ONCE, Kernel, MOST_ASKED, NUMBERS, POWERS, suits};
 use crate::batch::ring::{Batch, GROUP};
 use crate::bits::GOLDEN;
 use crate::blocks::eight::{Eight, WIDTH, all, load, numbers, reduce, store};
@@ -33,7 +33,9 @@ fn contains_many<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], bat
 fn insert_many(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch) {
     assert!(suits(bits, 1, words.len()));
     // SAFETY: this kernel is given out for processors that have AVX-512, and the words suit.
-    unsafe { insert(bits, words, batch) }
+    unsafe {
+        if batch.is_asked() { insert_asked(bits, words, batch) } else { insert(bits, words, batch) }
+    }
 }
 
 fn put_one(bits: &ScatteredBits, words: &mut [u64], hash: u64) -> bool {
@@ -50,6 +52,10 @@ struct Left {
     hashes: [Eight; GROUP / WIDTH + 1],
     keys: [Eight; GROUP / WIDTH + 1],
 }
+
+/// Positions of eight keys: one vector for each probe.
+#[repr(align(64))]
+struct Asked([Eight; MOST_ASKED]);
 
 /// The numbers of a group's keys.
 const KEYS: [Eight; GROUP / WIDTH + 1] = {
@@ -196,6 +202,44 @@ unsafe fn insert(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch)
             }
         }
         batch.answer(0, count);
+    }
+}
+
+/// As `insert`, with answers: whether a bit of a key was not set. The positions of eight keys come first, and then the
+/// keys one after the other, so that a key which comes twice is new once.
+///
+/// # Safety
+/// The words suit ([`suits`]).
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn insert_asked(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch) {
+    let (mut hashes, mut at) = ([0; GROUP], Asked([[0; WIDTH]; MOST_ASKED]));
+    let at = &mut at.0[..bits.hashes as usize];
+    loop {
+        let count = batch.next(&mut hashes);
+        if count == 0 {
+            return;
+        }
+        let mut answers = 0;
+        for (i, eight) in hashes.as_chunks().0.iter().enumerate().take(count.div_ceil(WIDTH)) {
+            let (mut hashes, mut start) = (load(eight), 0);
+            for at in &mut *at {
+                store(at, positions(bits, start, hashes));
+                hashes = next(hashes);
+                start += bits.stride;
+            }
+            for lane in 0..WIDTH.min(count - i * WIDTH) {
+                let mut were_set = 1;
+                for at in &*at {
+                    let position = at[lane];
+                    // SAFETY: a position is below the end of its slice, and the words suit, as the safety section asks.
+                    let word = unsafe { words.get_unchecked_mut((position / 64) as usize) };
+                    were_set &= *word >> (position % 64);
+                    *word |= 1 << (position % 64);
+                }
+                answers |= (!were_set & 1) << (i * WIDTH + lane);
+            }
+        }
+        batch.answer(answers, count);
     }
 }
 

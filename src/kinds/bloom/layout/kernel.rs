@@ -13,7 +13,7 @@ pub struct Kernel {
     /// Whether all counters of each key of a batch are above 0. A counter has four bits, and lies where the key would
     /// have a bit.
     pub contains_counters: fn(&ScatteredBits, &[AtomicU64], &mut dyn Batch),
-    /// Sets the bits of each key of a batch that asks for no answers.
+    /// Sets the bits of each key of a batch. The keys have at most [`MOST_ASKED`] bits if the batch asks for answers.
     pub insert: fn(&ScatteredBits, &mut [u64], &mut dyn Batch),
     /// The inner loops for one key that has at most `AT_ONCE` bits.
     pub single: ScatteredKernel,
@@ -21,6 +21,9 @@ pub struct Kernel {
 
 /// The most bits of a key that [`Kernel::single`] takes.
 pub const AT_ONCE: u32 = 8;
+
+/// The most bits of a key whose answer [`Kernel::insert`] gives.
+pub const MOST_ASKED: usize = 16;
 
 /// Whether the inner loops may read the positions, which are bits or counters of `width` bits, in so many words. All of
 /// them must lie in the words, and a position must have at most 32 bits.

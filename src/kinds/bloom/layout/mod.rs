@@ -344,7 +344,8 @@ impl BitLayout for Bloom {
 
     fn insert_many(&self, words: &mut [u64], batch: &mut dyn Batch) {
         let shape = *self;
-        if let Some(kernel) = shape.cached(words.len()).filter(|_| !batch.is_asked()) {
+        let suits = !batch.is_asked() || shape.bits.hashes as usize <= kernel::MOST_ASKED;
+        if let Some(kernel) = shape.cached(words.len()).filter(|_| suits) {
             return (kernel.insert)(&shape.bits, words, batch);
         }
         let ahead = shape.ahead(words.len());
