@@ -64,6 +64,7 @@ static const recipe RECIPES[] = {
     {PETAL_KIND_BLOOM, 1000, .02, 6, NULL, 0, NULL, 0},
     {PETAL_KIND_BLOOM, 100000, .01, 7, NULL, 0, NULL, 0},
     {PETAL_KIND_BLOOM, 1000, 1e-6, 8, NULL, 0, NULL, 0},
+    {PETAL_KIND_BLOOM, 1000, .02, 7, "partitioned", 1, NULL, 0},
     {PETAL_KIND_BLOOM, 0, .01, 9, "partitioned", 1, NULL, 0},
     {PETAL_KIND_BLOOM, 1000, .1, 10, "partitioned", 1, NULL, 0},
     {PETAL_KIND_BLOOM, 100000, .01, 11, "partitioned", 1, NULL, 0},
