@@ -12,10 +12,13 @@ mod avx2;
 mod avx512;
 pub mod chain;
 mod fills;
+mod masks;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
 pub mod two_blocks;
+
+pub use masks::masks;
 
 use crate::bits::{prefetch, reduce};
 use crate::blocks::block_kernel::BlockKernel;
@@ -102,81 +105,3 @@ const LANE_SALTS: [u64; MAX_HASHES as usize] = {
 
 /// The most lanes that a key has: all of them.
 pub const MAX_HASHES: u32 = 16;
-
-/// How many masks there are for each number of lanes, and where their list starts in [`MASKS`].
-const STARTS: [usize; MAX_HASHES as usize + 2] = {
-    // C(8, i), how many subsets of each size a half has.
-    let subsets = [1, 8, 28, 56, 70, 56, 28, 8, 1];
-    let (mut starts, mut hashes) = ([0; MAX_HASHES as usize + 2], 0);
-    while hashes <= MAX_HASHES as usize {
-        let (more, fewer) = (hashes.div_ceil(2), hashes / 2);
-        let halves = if more == fewer { 1 } else { 2 };
-        starts[hashes + 1] = starts[hashes] + halves * subsets[more] * subsets[fewer];
-        hashes += 1;
-    }
-    starts
-};
-
-/// All masks of 16 bits with ceil(k/2) bits in one byte and floor(k/2) in the other, in increasing order, for k from 0
-/// to 16, one list after the other.
-const fn all_masks() -> [u16; STARTS[MAX_HASHES as usize + 1]] {
-    // Sorts bytes by how many bits they have. Each list is in increasing order.
-    let (mut bytes, mut lengths, mut byte) = ([[0_u16; 70]; 9], [0; 9], 0_u16);
-    while byte < 256 {
-        let ones = byte.count_ones() as usize;
-        bytes[ones][lengths[ones]] = byte;
-        lengths[ones] += 1;
-        byte += 1;
-    }
-    let (mut masks, mut next, mut hashes) = ([0; STARTS[MAX_HASHES as usize + 1]], 0, 0);
-    while hashes <= MAX_HASHES {
-        let mut high = 0_u16;
-        while high < 256 {
-            let ones = high.count_ones();
-            if ones == hashes / 2 || ones == hashes.div_ceil(2) {
-                let (rest, mut i) = ((hashes - ones) as usize, 0);
-                while i < lengths[rest] {
-                    masks[next] = high << 8 | bytes[rest][i];
-                    next += 1;
-                    i += 1;
-                }
-            }
-            high += 1;
-        }
-        hashes += 1;
-    }
-    assert!(next == masks.len());
-    masks
-}
-
-/// The lists of [`all_masks`].
-#[cfg(not(target_family = "wasm"))]
-static MASKS: [u16; STARTS[MAX_HASHES as usize + 1]] = all_masks();
-
-/// The lists of [`all_masks`]. They are most of a small module that browsers load, so such a module works them out.
-#[cfg(target_family = "wasm")]
-static MASKS: std::sync::LazyLock<[u16; STARTS[MAX_HASHES as usize + 1]]> = std::sync::LazyLock::new(all_masks);
-
-/// The masks for keys of `hashes` lanes, at most [`MAX_HASHES`].
-#[inline]
-pub fn masks(hashes: u32) -> &'static [u16] {
-    let hashes = hashes.min(MAX_HASHES) as usize;
-    &MASKS[STARTS[hashes]..STARTS[hashes + 1]]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn masks_are_all_that_divide_evenly_between_the_halves() {
-        for hashes in 1..=MAX_HASHES {
-            let even = |mask: u32| {
-                let (low, high) = ((mask & 0xff).count_ones(), (mask >> 8).count_ones());
-                low + high == hashes && low.abs_diff(high) <= 1
-            };
-            let expected: Vec<u16> = (0..1 << 16).filter(|mask| even(*mask)).map(|mask| mask as u16).collect();
-            assert_eq!(masks(hashes), expected, "{hashes}");
-        }
-    }
-}

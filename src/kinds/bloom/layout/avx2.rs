@@ -28,9 +28,7 @@ fn contains_many<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], bat
 fn insert_many(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch) {
     assert!(suits(bits, 1, words.len()));
     // SAFETY: this kernel is given out for processors that have AVX2, and the words suit.
-    unsafe {
-        if batch.is_asked() { insert_asked(bits, words, batch) } else { insert(bits, words, batch) }
-    }
+    unsafe { if batch.is_asked() { insert_asked(bits, words, batch) } else { insert(bits, words, batch) } }
 }
 
 fn put_one(bits: &ScatteredBits, words: &mut [u64], hash: u64) -> bool {

@@ -24,6 +24,9 @@ const POWERS: Eight = {
     powers
 };
 
+/// The bit of a counter that says whether it is 8 or more.
+const HALF: u64 = 8;
+
 /// Numbers that are no word's place, a different one in each lane.
 const NOWHERE: Eight = [1 << 33, 2 << 33, 3 << 33, 4 << 33, 5 << 33, 6 << 33, 7 << 33, 8 << 33];
 
@@ -189,20 +192,61 @@ impl Eights {
     /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     unsafe fn add_all(&self, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) {
-        let mut hashes = [0; GROUP];
+        let (asked, mut hashes) = (batch.is_asked(), [0; GROUP]);
         loop {
             let count = batch.next(&mut hashes);
             if count == 0 {
                 return;
             }
             let mut answers = 0;
-            for (i, hash) in hashes[..count].iter().enumerate() {
+            for (i, hashes) in hashes[..count].chunks(WIDTH).enumerate() {
                 // SAFETY: the words hold all counters, as the safety section asks.
-                let new = unsafe { self.add_one(words, *hash) }.unwrap_or_else(|| alone(self.0, words, *hash));
-                answers |= u64::from(new) << i;
+                let together = |words: &mut [u64], eight| unsafe { self.add_eight(words, eight) };
+                if !asked && hashes.first_chunk().is_some_and(|eight| together(words, eight)) {
+                    continue;
+                }
+                for (lane, hash) in hashes.iter().enumerate() {
+                    // SAFETY: as above.
+                    let new = unsafe { self.add_one(words, *hash) }.unwrap_or_else(|| alone(self.0, words, *hash));
+                    answers |= u64::from(new) << (i * WIDTH + lane);
+                }
             }
             batch.answer(answers, count);
         }
+    }
+
+    /// Adds eight keys. Returns false, with nothing changed, if two counters of a key are the same, or if a counter
+    /// is 8 or more. The eight keys add at most 8 to a counter, so none passes its greatest value.
+    ///
+    /// # Safety
+    /// The words hold all counters ([`Counters::are_in`]).
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn add_eight(&self, words: &mut [u64], hashes: &Eight) -> bool {
+        let (mut places, mut vectors) = ([[0; WIDTH]; WIDTH], [_mm512_setzero_si512(); WIDTH]);
+        let (mut multiples, mut refused) = (load(hashes), 0);
+        let hashes = self.0.hashes as usize;
+        for i in 0..hashes {
+            let at = reduce(multiples, all(self.0.range));
+            multiples = _mm512_mullo_epi64(multiples, all(GOLDEN));
+            for before in &vectors[..i] {
+                refused |= _mm512_cmpeq_epi64_mask(*before, at);
+            }
+            (vectors[i], places[i]) = (at, numbers(at));
+            // SAFETY: a place is below the number of counters, all of which lie in the words.
+            let read = |key: usize| unsafe { *words.get_unchecked((places[i][key] / 16) as usize) } as i64;
+            let read = _mm512_set_epi64(read(7), read(6), read(5), read(4), read(3), read(2), read(1), read(0));
+            let shifts = _mm512_and_si512(_mm512_slli_epi64::<2>(at), all(60));
+            refused |= _mm512_test_epi64_mask(_mm512_srlv_epi64(read, shifts), all(HALF));
+        }
+        if refused != 0 {
+            return false;
+        }
+        for place in places[..hashes].as_flattened() {
+            // SAFETY: as above.
+            *unsafe { words.get_unchecked_mut((place / 16) as usize) } += 1 << (place % 16 * 4);
+        }
+        true
     }
 
     /// # Safety
