@@ -86,8 +86,11 @@ static void test_contains(double store) {
     CHECK_EQUAL(taken.count, count < 2 ? count : 2);
     options.progress = stop;
     options.progress_context = &total;
+    memset(ids, 0xee, sizeof ids);
+    found = 4711;
     CHECK_STATUS(petal_index_contains_all(index, query, LENGTH, &options, ids, ROWS, &found, NULL),
                  PETAL_ERR_CANCELLED);
+    CHECK(found == 4711 && ids[0] == UINT64_C(0xeeeeeeeeeeeeeeee));
     CHECK_EQUAL(total, ROWS);
     double rate = -1;
     CHECK_OK(petal_index_false_positive_rate_of(index, query, LENGTH, &rate, NULL));

@@ -282,6 +282,37 @@ static petal_status serialize(void) {
   return status;
 }
 
+/* An index with rows and columns is searched for more bits than a small sort takes. */
+static petal_status search_index(void) {
+  static unsigned char row[128];
+  petal_spec wide = {.struct_size = sizeof wide, .kind = PETAL_KIND_INDEX, .capacity = 40};
+  petal_index *index = NULL;
+  petal_index_hit hits[3];
+  uint64_t ids[3] = {4711, 4711, 4711};
+  size_t found = 4711, contained = 4711;
+  CHECK_OK(petal_spec_set_choice(&wide, "store", "both", NULL));
+  CHECK_OK(petal_index_new(&wide, &index, NULL));
+  memset(row, 0x7e, sizeof row);
+  for (unsigned i = 0; i < 40; i++) {
+    row[i] ^= (unsigned char)(i + 1);
+    CHECK_OK(petal_index_add(index, i, row, sizeof row, NULL, NULL));
+  }
+  memset(row, 0x70, 64);
+  arm();
+  petal_status top = petal_index_top(index, row, sizeof row, 3, NULL, hits, &found, NULL);
+  petal_status status = petal_index_contains_all(index, row, sizeof row, NULL, ids, 3, &contained, NULL);
+  petal_index *arranged = NULL;
+  if (top == PETAL_OK && status == PETAL_OK) status = petal_index_arranged(index, 0, &arranged, NULL);
+  disarm();
+  CHECK((found == 4711) == (top != PETAL_OK));
+  CHECK((contained == 4711) == (ids[0] == 4711));
+  CHECK(contained == 4711 || (contained > 3 && ids[0] == 0));
+  CHECK_OK(petal_index_verify(index, NULL));
+  petal_index_free(arranged);
+  petal_index_free(index);
+  return top != PETAL_OK ? top : status;
+}
+
 static petal_status describe(void) {
   petal_filter *filter = make(1000);
   petal_statistics statistics = {.struct_size = sizeof statistics};
@@ -490,6 +521,7 @@ int main(void) {
   if (check_scaled(100) >= 25) run("build with a file", build_with_a_file, true);
   run("build into a file", build_into_a_file, true);
   run("estimate and plan", estimate_and_plan, false);
+  run("search an index", search_index, true);
   run("serialize", serialize, false);
   run("describe", describe, false);
   run("use", use, false);

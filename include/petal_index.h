@@ -290,6 +290,9 @@ petal_status petal_index_vouch(petal_index *index, petal_error *error);
 
 /*
  * INDEXES: SEARCHES
+ *
+ * Similarities need rows. If the parameter `store` is `columns`, these functions return
+ * `PETAL_ERR_UNSUPPORTED_BY_HANDLE`.
  */
 
 /** How similarity is measured: one of `PETAL_SIMILARITY_*`. */

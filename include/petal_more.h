@@ -185,10 +185,10 @@ petal_status petal_builder_update(petal_builder *builder, const petal_filter *ol
  * For kinds whose filters give fewer false answers for keys that are known to be asked for often, such as `stacked`.
  * Its members are added to a builder as for every kind. The frequent strangers are keys that are no members. Each has
  * a weight: how often it is asked for beside the other frequent strangers, as a number of lookups or a share of them.
- * Weights are numbers from 2^-60 to 2^60, and those of a key that is given again add up. The parameter
- * `frequent_share` says which share of all lookups of absent keys asks for frequent strangers. A key that is a member
- * too is found when the filter is made: `petal_builder_finish()` then returns `PETAL_ERR_CONTRADICTION` and says the
- * key's hash.
+ * Weights are numbers from 2^-60 to 2^60, and those of a key that is given again add up, to less than 2^64. The
+ * parameter `frequent_share` says which share of all lookups of absent keys asks for frequent strangers. A key that
+ * is a member too is found when the filter is made: `petal_builder_finish()` then returns `PETAL_ERR_CONTRADICTION`
+ * and says the key's hash.
  */
 
 /**
@@ -348,6 +348,7 @@ petal_status petal_filter_expected_omissions(const petal_filter *filter,
  * - `signatures`: within 0.5 %;
  * - `hash_compaction`: within 1 %, and 5 % where hardly any slot is empty;
  * - `variable_increment`: up to 8 % too high with 2 to 16 keys;
+ * - `exact_set` after an update: mostly too high if the universe has fewer than 36 keys (10 % at 12 keys);
  * - `scalable`, and `rotating` with `touch` = 0: the relative error is at most 0.15 times the rate (0.15 % at a rate
  *   of 1 %), because a level does not get the keys that earlier levels seem to have;
  * - `age_partitioned`: the relative error is at most 0.03 times the rate.

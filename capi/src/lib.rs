@@ -81,7 +81,8 @@
 //! no C++ exception and no longjmp pass through a call, and use no pthread_cancel inside one.
 //!
 //! The library never aborts, exits or prints, and it reads no environment variables. The library starts threads only
-//! where options ask for threads: while a builder makes its filter, and while an index is searched. If the library
+//! where options ask for threads: while a builder makes its filter, and while an index is searched. If a thread is to
+//! start and the system has not even the hundred bytes of its record, Rust's standard library aborts. If the library
 //! catches a bug of its own, the call returns `PETAL_ERR_INTERNAL`. A handle that the call was changing then refuses
 //! all further use (lookups say true): you can only free it.
 //!

@@ -12,7 +12,8 @@ use crate::simd;
 impl Builder {
     /// Gives a frequent stranger: a key that is no member, but is asked for often. The filter takes it for a member
     /// more rarely than other keys. The weight says how often the key is asked for beside the other frequent
-    /// strangers: a number of lookups, or a share of them. The weights of a key that is given again add up.
+    /// strangers: a number of lookups, or a share of them. The weights of a key that is given again add up, to
+    /// less than 2^64.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind takes no frequent strangers; [`Status::OutOfRange`] for a weight that is

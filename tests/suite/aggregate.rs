@@ -402,6 +402,17 @@ fn ids_have_three_forms() {
     assert_eq!(external.meet_hash(hash, at(0, 1.0), &[]).unwrap(), Meeting::First);
 }
 
+/// A state that is cited twice is one state, and with another value it is not.
+#[test]
+fn a_state_may_be_cited_twice() {
+    let mut aggregate: Aggregate = create_as(&spec(50, 1e-6, 3)).unwrap();
+    aggregate.meet_u64(1, at(0, 2.0), &[]).unwrap();
+    let changed = aggregate.meet_u64(1, at(1, 3.0), &[at(0, 2.0), at(2, 2.0), at(0, 2.0)]).unwrap();
+    assert_eq!(changed, Meeting::Changed { replaced: 0 });
+    assert_eq!(aggregate.meet_u64(1, at(2, 0.5), &[at(1, 3.0), at(1, 3.5)]).unwrap(), Meeting::Changed { replaced: 1 });
+    assert_eq!((aggregate.results().sum, aggregate.results().count), (0.5, 1));
+}
+
 /// Whatever is refused names the parameter, and changes nothing.
 #[test]
 fn refusals_change_nothing() {

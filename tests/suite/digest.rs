@@ -1,6 +1,7 @@
 //! Digests of payloads: the table of the simulation, excerpts of random and real payloads, and forged images.
 
 use crate::common::{golden, image, is_soak, mix};
+use crate::format::seal;
 use petal::kinds::digest::ROW;
 use petal::{Digest, FindOptions, Found, Image, Mode, OpenOptions, Spec, Status, create_digest, load_as, open_as};
 use std::path::Path;
@@ -311,7 +312,11 @@ fn searches_are_bounded() {
         }
         let none = FindOptions { max_lookups: 0, ..FindOptions::default() };
         let found = digest.find(&Random(29).bytes(500), &none).unwrap();
-        assert!(!found.is_complete && !found.is_found() && found.lookups <= 1);
+        assert!(!found.is_complete && !found.is_found() && found.lookups == 0);
+        for max_lookups in 1..300 {
+            let found = digest.find(&Random(23).bytes(1 << 16)[99..999], &FindOptions { max_lookups, ..few });
+            assert!(found.unwrap().lookups <= max_lookups, "{cut}, {ids}: {max_lookups}");
+        }
         let error = digest.find(&[1; 40], &FindOptions::default()).unwrap_err();
         assert!(
             error.status() == Status::OutOfRange && error.to_string().contains("an excerpt of 40 bytes"),
@@ -600,6 +605,38 @@ fn forged_images_are_harmless() {
             }
         }
     }
+}
+
+/// Counters that say the most that they can say make an image that opens, and so does what comes after.
+#[test]
+fn counters_at_their_greatest_stay_there() {
+    let mut digest = digest(9_000, &[("payloads", 90.0), ("block_bytes", 8.0), ("segment_blocks", 8.0)]);
+    digest.add(1, &[7; 300]).unwrap();
+    let (shape, most) = (*digest.shape(), 1 << 62);
+    let load = |image: &[u8]| load_as::<Digest>(image, &OpenOptions::default());
+    let forged = |words: &[(usize, u64)]| {
+        let mut forged = image(&digest);
+        words.iter().for_each(|(word, value)| forged[256 + 8 * word..][..8].copy_from_slice(&value.to_le_bytes()));
+        seal(&mut forged);
+        load(&forged)
+    };
+    let state = shape.state_start();
+    let mut entries = forged(&[(state + 3, most)]).unwrap();
+    entries.add(2, &[9; 300]).unwrap();
+    load(&image(&entries)).unwrap().verify().unwrap();
+    // 64 payloads that take all segments: the next one would have no number.
+    let words: Vec<_> = (1..65).map(|payload| (shape.entry_start(payload) + 1, most)).collect();
+    let segments = shape.segments_of(300) + 64 * shape.segments_of(most);
+    let counts = [(state, 65), (state + 1, segments), (state + 2, most)];
+    assert!(forged(&[&words[..], &counts].concat()).is_err());
+    let words: Vec<_> = (1..64).map(|payload| (shape.entry_start(payload) + 1, most)).collect();
+    let segments = shape.segments_of(300) + 63 * shape.segments_of(most);
+    let last = (shape.entry_start(64) + 1, most - 1024);
+    let counts = [(state, 65), (state + 1, segments + shape.segments_of(most - 1024)), (state + 2, most)];
+    let mut full = forged(&[&words[..], &[last], &counts].concat()).unwrap();
+    let before = image(&full);
+    assert_eq!(full.add(2, &[9; 3000]).unwrap_err().status(), Status::Full);
+    assert!(image(&full) == before && !full.is_open());
 }
 
 /// A digest over a real tree, the sources of the core: excerpts are found in their file at their offset, and those of

@@ -301,6 +301,21 @@ fn what_contradicts_is_refused() {
     assert!(build(&rare, options(), &universe, None).is_err());
 }
 
+/// The rate that a spec asks for holds for strangers, whatever the partitions: also where no key is excluded, and above
+/// one half, where the excluded keys may be stored.
+#[test]
+fn asked_rates_hold_for_every_universe() {
+    for rate in [0.9, 0.76, 0.6, 0.5, 0.3, 0.01] {
+        let spec = Spec { false_positive_rate: rate, ..spec(2) };
+        for counts in [&[(1, 0)][..], &[(3000, 0); 3], &[(500, 0), (0, 500), (700, 9)], &[(2, 0), (3000, 1)], &[]] {
+            let universe = Universe::of(counts);
+            let filter = build(&spec, options(), &universe, None).unwrap();
+            check(&filter, &universe);
+            assert!(filter.expected_false_positive_rate(0) <= rate, "{rate}: {counts:?}");
+        }
+    }
+}
+
 /// Universes change a little, again and again. Each update is right for the universe that it was made for.
 #[test]
 fn updates_are_right() {

@@ -450,6 +450,7 @@ fn a_row_overwrites_what_was_left_in_its_place() {
         left[state..state + 64].copy_from_slice(&image(&clean)[state..state + 64]);
         seal(&mut left);
         let mut again: Index = load_as(&left, &OpenOptions::default()).unwrap();
+        assert_eq!((again.rows(), again.len()), (3, 3));
         let row = random.row(130, 1);
         assert_eq!((clean.add(5, &row).unwrap(), again.add(5, &row).unwrap()), (3, 3));
         again.payload().check_payload().unwrap();

@@ -1,4 +1,7 @@
 //! INDEXES: SEARCHES
+//!
+//! Similarities need rows. If the parameter `store` is `columns`, these functions return
+//! `PETAL_ERR_UNSUPPORTED_BY_HANDLE`.
 
 use super::petal_index;
 use crate::boundary::{self, boundary};

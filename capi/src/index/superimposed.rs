@@ -34,14 +34,24 @@ pub unsafe extern "C" fn petal_index_contains_all(
         unsafe {
             let (options, query) = (Options::read(options)?, boundary::bytes(query.cast(), length, "query")?);
             let (index, mut count) = (petal_index::get(index)?, 0);
+            // Outputs are written on success only, and a search may be cancelled.
+            let mut first: Vec<u64> = Vec::new();
             let mut take = |_: u64, id: u64| {
-                if count < room {
-                    ids.add(count).write(id);
-                }
                 count += 1;
+                if first.len() < room {
+                    if first.try_reserve(1).is_err() {
+                        return false;
+                    }
+                    first.push(id);
+                }
                 true
             };
-            options.search(|options| index.contains_all(query, options, &mut take))?;
+            if !options.search(|options| index.contains_all(query, options, &mut take))? {
+                return Err(Status::OutOfMemory.into());
+            }
+            if !first.is_empty() {
+                ids.copy_from_nonoverlapping(first.as_ptr(), first.len());
+            }
             found.write(count);
         }
         Ok(())

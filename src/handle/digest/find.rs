@@ -150,8 +150,9 @@ impl Search<'_> {
 
     /// Counts work that is no lookup, such as a block that is hashed.
     fn spend(&mut self) -> Option<()> {
-        self.lookups += 1;
-        (self.lookups < self.options.max_lookups).then_some(())
+        let is_left = self.lookups < self.options.max_lookups;
+        self.lookups += u64::from(is_left);
+        is_left.then_some(())
     }
 
     fn found(&mut self, found: Match) -> Result<Option<()>> {

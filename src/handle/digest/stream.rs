@@ -7,6 +7,7 @@ use crate::error::{Result, error};
 use crate::handle::image::Image;
 use crate::kinds::digest::cut::Cutter;
 use crate::kinds::digest::entries::{Groups, entry, entry_in, place};
+use crate::kinds::digest::layout::MOST;
 
 /// A payload that is being written.
 pub(super) struct Stream {
@@ -62,6 +63,10 @@ impl Digest {
                 let most = shape.payloads;
                 return Err(error!(Full, "the digest has the {most} payloads of its parameter payloads already"));
             }
+            // Only a forged table has so many: the longest payload would pass what a state may say.
+            if state.segments > MOST - shape.segments_of(MAX_PAYLOAD) {
+                return Err(error!(Full, "the digest has {} segments, and no room for a payload's", state.segments));
+            }
             state.payloads += 1;
         }
         // Even without a table, an image that cannot be written is refused before the payload is open.
@@ -105,7 +110,7 @@ impl Digest {
         let hasher = self.base().hasher().clone();
         let words = self.base_mut().writable()?;
         let mut insert = |entry: u64| {
-            state.entries += 1;
+            state.entries = (state.entries + 1).min(MOST);
             scattered.each(entry, |bit| state.ones += u64::from(bits::set(words, bit)));
             // A forged state may have said more bits than the filter had.
             state.ones = state.ones.min(shape.bits);

@@ -78,7 +78,8 @@ impl Index {
     /// How many rows there are, without those that were removed. Reads a bit of each row.
     pub fn len(&self) -> u64 {
         let (state, removed) = (self.rows.state(), self.shape().removed());
-        state.rows - crate::bits::count_ones(&self.rows.words()[removed]).min(state.rows)
+        // The place after the last row may have a mark that a writer left.
+        state.rows - crate::bits::count_ones_in(&self.rows.words()[removed], 0, state.rows)
     }
 
     /// Whether there are no rows.

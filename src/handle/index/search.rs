@@ -247,7 +247,7 @@ impl Index {
         let mut pieces = query.pieces(0.0, PIECE_ROWS)?;
         // Rows that are not arranged come last, because any of them may have any bound.
         let bound = |piece: &Piece| piece.count.map_or(-1.0, |_| piece.bound);
-        pieces.sort_by(|a, b| bound(b).total_cmp(&bound(a)));
+        pieces.sort_unstable_by(|a, b| bound(b).total_cmp(&bound(a)));
         Ok(pieces)
     }
 

@@ -230,7 +230,7 @@ impl Memories {
         for cited in previous {
             let cited = self.checked(*cited)?;
             if is_known && self.count_of(cited.state) > 0 && self.has(Memory::States, entry(id, cited)) {
-                several |= found.is_some();
+                several |= found.is_some_and(|found| found != cited);
                 found = Some(cited);
             }
         }

@@ -91,7 +91,7 @@ pub struct State {
 }
 
 /// The greatest number that a word of the state holds, so that sums of such words do not overflow.
-const MOST: u64 = 1 << 62;
+pub const MOST: u64 = 1 << 62;
 
 impl Shape {
     /// The shape that a geometry describes, if it is one of this kind.

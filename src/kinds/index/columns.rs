@@ -64,7 +64,7 @@ impl<'a> Columns<'a> {
             }
         }
         // The columns that have the fewest bits at the beginning come first. This is only a matter of speed.
-        asked.sort_by_key(|(sample, _)| *sample);
+        asked.sort_unstable_by_key(|(sample, _)| *sample);
         Ok(asked)
     }
 

@@ -69,8 +69,20 @@ impl Choice {
     /// [`Status::Contradiction`](crate::Status::Contradiction) if no allowed class fits;
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     pub fn of(partitions: &[(Counts, u64)], is_allowed: impl Fn(u8) -> bool) -> Result<Choice> {
-        let allowed: [bool; CLASSES] = core::array::from_fn(|class| is_allowed(class as u8));
-        let mut best = Best { is_used: allowed };
+        let mut allowed: [bool; CLASSES] = core::array::from_fn(|class| is_allowed(class as u8));
+        let choice = Choice::among(partitions, &allowed)?;
+        // A set of excluded keys that stores none contains every key, whatever rate its bits promise.
+        if allowed[usize::from(ALWAYS)] || choice.classes.iter().all(|(_, class)| *class != ALWAYS) {
+            return Ok(choice);
+        }
+        let is_inverted = |class: usize| of_class(class as u8).is_some_and(|(is_inverted, _)| is_inverted);
+        (0..CLASSES).filter(|class| is_inverted(*class)).for_each(|class| allowed[class] = false);
+        Choice::among(partitions, &allowed)
+    }
+
+    /// [`Choice::of`] the allowed classes.
+    fn among(partitions: &[(Counts, u64)], allowed: &[bool; CLASSES]) -> Result<Choice> {
+        let mut best = Best { is_used: *allowed };
         let mut listed = try_vec(partitions.len())?;
         listed.extend(partitions.iter().map(|(counts, _)| best.of(*counts).1.saturating_add(WORD)));
         let all = |rest: u8| {
@@ -222,6 +234,12 @@ mod tests {
         let limited = Choice::of(&[((10, 0), 3)], |class| of_class(class) == Some((false, 7)));
         assert_eq!(of_class(limited.unwrap().rest), Some((false, 7)));
         assert!(Choice::of(&[((10, 5), 3)], |class| class < FIRST_SET).is_err());
+        // Without the class of all members a set of members says the same, at a rate of its own.
+        let limited = Choice::of(&[((10, 0), 3), ((500, 0), 1)], |class| class != ALWAYS).unwrap();
+        assert!([(10, 0), (500, 0)].map(|of| limited.class(of)).iter().all(|of| of_class(*of).is_some_and(|of| !of.0)));
+        let of_excluded = |class| of_class(class).is_some_and(|(is_inverted, _)| is_inverted);
+        assert!(Choice::of(&[((10, 0), 3)], of_excluded).is_err());
+        assert!(of_excluded(Choice::of(&[((10, 0), 3), ((10, 5), 1)], of_excluded).unwrap().class((10, 0))));
     }
 
     #[test]
