@@ -110,6 +110,9 @@ static inline char *mkdtemp(char *path) { return _mktemp(path) != NULL && _mkdir
 
 static inline int check_remove(const char *path, const struct stat *status, int type, struct FTW *walk) {
   (void)status, (void)type, (void)walk;
+#ifdef _WIN32
+  if (type == FTW_DP) return _rmdir(path);
+#endif
   return remove(path);
 }
 

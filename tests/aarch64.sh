@@ -43,10 +43,13 @@ build_package() {
     cmake --install "$work/build" --prefix "$prefix" >/dev/null
 }
 
+# Tests with their checks, optimised as little as those for Windows: quick to compile. Two tests at a time, because some
+# take gigabytes.
 rust() {
     CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$qemu -L $libraries" \
-        cargo test --locked --target $triple --target-dir "$target" -p petal --lib --test suite
+        cargo test --locked --profile mutants --no-fail-fast --target $triple --target-dir "$target" \
+        -p petal --lib --test suite -- --test-threads 2
 }
 
 # Left out are the tests that are about the machine that compiles (symbols, ABI, coverage), and oom, which puts

@@ -338,8 +338,8 @@ pub fn not_own(path: &Path, handle: Handle) -> Outcome<Handle> {
     }
 }
 
-/// A filter or map that a command changes. If it is a copy, the second part is the locked file, which keeps other
-/// commands from changing it.
+/// A filter or map that a command changes. If the command may replace the file while it does not hold the writer's lock
+/// on it, the second part is the locked file, which keeps other commands from changing it.
 pub type Changing<T> = (T, Option<File>);
 
 /// Opens a filter or a map with `open`, to change it in its file. If its kind moves entries in a change, opens a copy
@@ -360,8 +360,13 @@ pub fn open_to_change<T: Image>(
     // An unsupported operation is reported before an error of the mode.
     if let Ok(image) = open(path, Mode::Read, key) {
         require(path, &image, (capability, verb))?;
-        if image.base().row().moves_entries {
-            (mode, lock) = (Mode::Load, Some(locked(path)?));
+        let row = image.base().row();
+        if row.moves_entries {
+            mode = Mode::Load;
+        }
+        // Windows may replace the file of a filter that grew only after its mapping and the writer's lock are gone.
+        if row.moves_entries || cfg!(windows) && row.capabilities.contains(Capabilities::GROW) {
+            lock = Some(locked(path)?);
         }
     }
     let image = open(path, mode, key)?;

@@ -31,7 +31,8 @@ pub fn run(args: &args::Change, common: args::Common) -> Outcome {
             let saved = larger.save(&args.filter);
             filter = larger;
             match saved {
-                // Windows may refuse while the file is mapped. The lock file of this command is still there.
+                // Windows may refuse while the file is mapped. Now only the lock file keeps others out, and only
+                // commands look at that.
                 Err(error) if cfg!(windows) && error.status() == Status::AccessDenied => filter.save(&args.filter),
                 saved => saved,
             }

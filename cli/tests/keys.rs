@@ -645,6 +645,26 @@ fn a_rebuilt_file_leaves_readers_their_mapping() {
     assert_eq!(place.names(), ["filter", "new", "old"]);
 }
 
+/// The file of a filter that grew is replaced when nothing maps it any more, so commands keep each other out by a file.
+#[cfg(windows)]
+#[test]
+fn two_commands_never_change_a_growing_filter_at_once() {
+    use std::os::windows::fs::OpenOptionsExt;
+    let place = Place::new();
+    place.file("keys", lines(0..5000));
+    place.petal("build --kind scalable --capacity 100 -o filter keys").quiet();
+    let before = fs::read(place.path("filter")).unwrap();
+    let other = fs::File::options().create(true).write(true).share_mode(0).open(place.path(".petal-lock-filter"));
+    place.petal("insert filter keys").names(&["filter", "open for writing"]);
+    assert_eq!(fs::read(place.path("filter")).unwrap(), before);
+    drop(other.unwrap());
+    place.file("more", lines(5000..50_000));
+    assert_eq!(place.petal("insert filter more").quiet(), b"");
+    place.petal("verify filter").quiet();
+    assert_eq!(place.petal("check filter more").quiet(), lines(5000..50_000));
+    assert_eq!(place.names(), ["filter", "keys", "more"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_named_pipe_is_opened_once() {
