@@ -31,8 +31,8 @@ static MASKS: Masks = Masks(UnsafeCell::new([0; COUNT]));
 /// Beside the masks and not in one value with them: a `Once` is not all zeros.
 static WORKED_OUT: Once = Once::new();
 
-/// The masks for keys of `hashes` lanes, at most [`MAX_HASHES`]: all that have ceil(k/2) bits in one byte and floor(k/2)
-/// in the other, in increasing order. The first call works out the masks for all numbers of lanes, in some microseconds.
+/// The masks for keys of k = `hashes` lanes, at most [`MAX_HASHES`]: all with ceil(k/2) bits in one byte and floor(k/2)
+/// in the other, in increasing order. The first call works out the masks for all numbers of lanes, in microseconds.
 #[inline]
 pub fn masks(hashes: u32) -> &'static [u16] {
     // SAFETY: `Once` calls this function once, and no thread reads the masks before it has returned.
