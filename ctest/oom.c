@@ -313,6 +313,47 @@ static petal_status search_index(void) {
   return top != PETAL_OK ? top : status;
 }
 
+/* An index takes all rows of another one, or none. */
+static petal_status merge_indexes(void) {
+  static const unsigned char row[128] = {3};
+  petal_spec sized = {.struct_size = sizeof sized, .kind = PETAL_KIND_INDEX, .capacity = 10};
+  petal_index *index = NULL, *other = NULL;
+  CHECK_OK(petal_index_new(&sized, &index, NULL));
+  CHECK_OK(petal_index_new(&sized, &other, NULL));
+  for (unsigned i = 0; i < 5; i++) {
+    CHECK_OK(petal_index_add(index, i, row, sizeof row, NULL, NULL));
+    CHECK_OK(petal_index_add(other, i, row, sizeof row, NULL, NULL));
+  }
+  arm();
+  petal_status status = petal_index_merge(index, other, NULL);
+  disarm();
+  CHECK_EQUAL(petal_index_rows(index), status == PETAL_OK ? 10 : 5);
+  petal_index_free(index);
+  petal_index_free(other);
+  return status;
+}
+
+/* Sets of several partitions. */
+static petal_status build_partitions(void) {
+  petal_spec sets = {.struct_size = sizeof sets, .kind = PETAL_KIND_EXACT_SET};
+  CHECK_OK(petal_spec_set(&sets, "partition_prefix_bytes", 1, NULL));
+  petal_builder *builder = NULL;
+  petal_filter *filter = SENTINEL;
+  CHECK_OK(petal_builder_new(&sets, NULL, &builder, NULL));
+  for (uint64_t i = 0; i < 900; i++) {
+    CHECK_OK((i % 7 < i % 3 ? petal_builder_add_u64 : petal_builder_exclude_u64)(builder, i));
+  }
+  arm();
+  petal_status status = petal_builder_finish(builder, &filter, NULL);
+  disarm();
+  CHECK((filter == SENTINEL) == (status != PETAL_OK));
+  if (status != PETAL_OK) CHECK_OK(petal_builder_finish(builder, &filter, NULL));
+  for (uint64_t i = 0; i < 900; i++) CHECK(petal_filter_contains_u64(filter, i) == (i % 7 < i % 3));
+  petal_filter_free(filter);
+  petal_builder_free(builder);
+  return status;
+}
+
 static petal_status describe(void) {
   petal_filter *filter = make(1000);
   petal_statistics statistics = {.struct_size = sizeof statistics};
@@ -522,6 +563,8 @@ int main(void) {
   run("build into a file", build_into_a_file, true);
   run("estimate and plan", estimate_and_plan, false);
   run("search an index", search_index, true);
+  run("merge indexes", merge_indexes, true);
+  run("build partitions", build_partitions, true);
   run("serialize", serialize, false);
   run("describe", describe, false);
   run("use", use, false);

@@ -80,9 +80,10 @@ impl Index {
         (0..other.rows()).filter(merged).try_for_each(|row| self.rows.check_id(other.rows.id(row)))?;
         let mut words = try_vec(self.shape().row_words())?;
         words.resize(self.shape().row_words(), 0);
+        let mut room = self.rows.room()?;
         for row in (0..other.rows()).filter(merged) {
             other.rows.copy_row(row, &mut words);
-            self.rows.add(other.rows.id(row), &words)?;
+            self.rows.add_in(&mut room, other.rows.id(row), &words)?;
         }
         if other.base().is_unvouched() {
             self.base_mut().taint();

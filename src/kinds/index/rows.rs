@@ -7,7 +7,19 @@ use crate::bits::is_zero_from;
 use crate::contract::{Base, Payload, change_words, over_base};
 use crate::error::{Result, error};
 use crate::storage::try_vec;
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
+
+/// The places of a row beside its folds and columns.
+const PLACES: usize = 5;
+
+/// The memory that adding a row takes.
+pub struct Room {
+    /// The words of the row's fold.
+    folded: Vec<u64>,
+    /// The words of the payload that change.
+    changed: Vec<Range<usize>>,
+}
 
 /// The payload of an index.
 pub struct Rows {
@@ -227,6 +239,25 @@ impl Rows {
     /// [`Status::Full`](crate::Status::Full); [`Status::OutOfRange`](crate::Status::OutOfRange) for an id that does not
     /// fit; the errors of changed words. Nothing has changed then.
     pub fn add(&mut self, id: u64, row: &[u64]) -> Result<u64> {
+        let mut room = self.room()?;
+        self.add_in(&mut room, id, row)
+    }
+
+    /// The memory that adding takes, for one row after the other.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn room(&self) -> Result<Room> {
+        let columns = if self.shape.store.has_columns() { self.shape.width as usize } else { 0 };
+        let folded = zeros(self.shape.fold_words())?;
+        Ok(Room { changed: try_vec(PLACES + folded.len() + columns)?, folded })
+    }
+
+    /// [`Rows::add`] in memory of the caller's.
+    ///
+    /// # Errors
+    /// As [`Rows::add`], but [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn add_in(&mut self, room: &mut Room, id: u64, row: &[u64]) -> Result<u64> {
         let (shape, state) = (self.shape, self.state());
         let number = state.rows;
         if number == shape.capacity {
@@ -236,7 +267,7 @@ impl Rows {
         let count: u64 = row.iter().map(|word| u64::from(word.count_ones())).sum();
         let (counts, ids) = (self.counts, self.ids);
         let removed = shape.removed().start + (number / 64) as usize;
-        let places = [
+        let places: [Range<usize>; PLACES] = [
             shape.row(number),
             counts.word(number)..counts.word(number) + 1,
             ids.word(number)..ids.word(number) + 1,
@@ -244,16 +275,16 @@ impl Rows {
             shape.state_start()..shape.state_start() + 1,
         ];
         let columns = if shape.store.has_columns() { shape.width } else { 0 };
-        let mut folded = zeros(shape.fold_words())?;
-        fold(row, &mut folded);
-        let mut changed = try_vec(places.len() + folded.len() + columns as usize)?;
+        let Room { folded, changed } = room;
+        fold(row, folded);
+        changed.clear();
         changed.extend(places);
         changed.extend((0..folded.len()).map(|i| shape.fold_word(number, i)).map(|word| word..word + 1));
         changed.extend((0..columns).map(|bit| {
             let word = shape.column(bit).start + (number / 64) as usize;
             word..word + 1
         }));
-        change_words(self, &changed, |rows| {
+        change_words(self, changed, |rows| {
             let words = rows.base.writable_at_once()?;
             if shape.store.has_rows() {
                 words[shape.row(number)].copy_from_slice(row);

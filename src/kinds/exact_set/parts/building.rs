@@ -96,7 +96,8 @@ pub fn build(build: &mut Build<Placed>, asked: &Asked, prefixes: &[u64]) -> Resu
         of.map(|((members, excluded), _)| members + excluded).sum::<u64>()
     };
     let mut sets = try_vec(usize::from(u8::MAX))?;
-    let mut used: Vec<u8> = (FIRST_SET..u8::MAX).filter(|class| classes.contains(class)).collect();
+    let mut used: Vec<u8> = try_vec(usize::from(u8::MAX))?;
+    used.extend((FIRST_SET..u8::MAX).filter(|class| classes.contains(class)));
     if choice.rest >= FIRST_SET && !used.contains(&choice.rest) {
         used.push(choice.rest);
         sort(&mut used);
