@@ -341,7 +341,13 @@ fn rows_fold() {
     };
     let (wide, narrow) = (with(600.0), with(200.0));
     let names = ["oil", "gas", "coal", "peat"];
-    let row = |index: &Index| index.row_of(names.iter().map(|name| (name.as_bytes(), 0))).unwrap();
+    let row = |index: &Index| {
+        let row = index.row_of(names.iter().map(|name| (name.as_bytes(), 0))).unwrap();
+        let mut one_by_one = vec![0; row.len()];
+        names.iter().for_each(|name| index.add_feature(&mut one_by_one, name.as_bytes(), 0).unwrap());
+        assert_eq!(row, one_by_one);
+        row
+    };
     let mut folded = vec![1; 25];
     wide.fold_row(&row(&wide), Fold::Adjacent, 200, &mut folded).unwrap();
     assert_eq!(folded, row(&narrow));

@@ -3,6 +3,7 @@
 use crate::common::{golden, image, is_soak, mix};
 use crate::format::seal;
 use petal::kinds::digest::ROW;
+use petal::kinds::digest::layout::Shape;
 use petal::{Digest, FindOptions, Found, Image, Mode, OpenOptions, Spec, Status, create_digest, load_as, open_as};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -313,9 +314,12 @@ fn searches_are_bounded() {
         let none = FindOptions { max_lookups: 0, ..FindOptions::default() };
         let found = digest.find(&Random(29).bytes(500), &none).unwrap();
         assert!(!found.is_complete && !found.is_found() && found.lookups == 0);
-        for max_lookups in 1..300 {
-            let found = digest.find(&Random(23).bytes(1 << 16)[99..999], &FindOptions { max_lookups, ..few });
-            assert!(found.unwrap().lookups <= max_lookups, "{cut}, {ids}: {max_lookups}");
+        let known = &Random(23).bytes(1 << 16)[99..999];
+        let all = digest.find(known, &FindOptions::default()).unwrap();
+        assert!(all.is_complete && all.lookups > if cut == 0.0 { 1000 } else { 20 }, "{cut}, {ids}: {}", all.lookups);
+        for max_lookups in (1..300).filter(|most| *most < all.lookups) {
+            let found = digest.find(known, &FindOptions { max_lookups, ..few }).unwrap();
+            assert!(!found.is_complete && found.lookups == max_lookups, "{cut}, {ids}: {max_lookups}");
         }
         let error = digest.find(&[1; 40], &FindOptions::default()).unwrap_err();
         assert!(
@@ -604,6 +608,83 @@ fn forged_images_are_harmless() {
                 let _ = (opened.expected_rate(500), opened.shortest_excerpt_at(0.5), opened.copy().is_err());
             }
         }
+    }
+}
+
+/// The last bytes of a payload are found where they were, and nothing is found past its end.
+#[test]
+fn the_end_of_a_payload_is_found() {
+    for length in [320, 640, 6400] {
+        let mut digest = digest(100_000, &[("payloads", 9.0), ("bytes_per_byte", 0.2)]);
+        let payload = Random(8).bytes(length);
+        digest.add(7, &payload).unwrap();
+        digest.add(8, &Random(9).bytes(300)).unwrap();
+        let found = find(&digest, &payload[length - 320..]);
+        assert!(has(&found, 7, length as u64 - 320) && found.matches.len() == 1, "{length}: {found:?}");
+        // These blocks may lie in the segment at places that are too near to the end.
+        let longer = [&payload[length - 320..], &[1; 31]].concat();
+        assert!(!find(&digest, &longer).is_found(), "{length}");
+    }
+}
+
+/// A shape has what a digest can have, and nothing else.
+#[test]
+fn shapes_have_bounds() {
+    let shape = *digest(9_000, &[("payloads", 4.0)]).shape();
+    let is_one = |shape: Shape| shape.geometry().is_ok_and(|geometry| Shape::of(&geometry).is_some());
+    assert!(is_one(shape));
+    for (block_bytes, allowed) in [(7, false), (8, true), (1024, true), (1025, false)] {
+        assert_eq!(is_one(Shape { block_bytes, ..shape }), allowed, "{block_bytes}");
+    }
+    for (levels, allowed) in [(0, false), (1, true), (4, true), (5, false)] {
+        assert_eq!(is_one(Shape { levels, ..shape }), allowed, "{levels}");
+    }
+    for (segment_blocks, allowed) in [(0, false), (8, true), (12, false), (1 << 16, true), ((1 << 16) + 8, false)] {
+        assert_eq!(is_one(Shape { segment_blocks, ..shape }), allowed, "{segment_blocks}");
+    }
+    for (most, allowed) in [(1 << 32, true), ((1 << 32) + 1, false)] {
+        assert_eq!(is_one(Shape { payloads: most, ..shape }), allowed, "{most}");
+        assert_eq!(is_one(Shape { attachment_bytes: most, ..shape }), allowed, "{most}");
+    }
+    assert!(!is_one(Shape { bits: 0, ..shape }) && !is_one(Shape { hashes: 0, ..shape }));
+    assert!(!is_one(Shape { hashes: 65, ..shape }) && is_one(Shape { hashes: 64, ..shape }));
+}
+
+/// A digest that has as much data as its capacity has the rate of an entry that was asked for.
+#[test]
+fn a_full_digest_has_its_rate() {
+    for (ids, levels) in [(0.0, 1.0), (100.0, 1.0), (0.0, 3.0), (100.0, 2.0)] {
+        let spec = Spec { false_positive_rate: 0.01, ..spec(64 * 3200, &[("payloads", ids), ("levels", levels)]) };
+        let mut digest = create_digest(&spec).unwrap();
+        let mut random = Random(51);
+        (0..64).for_each(|id| digest.add(id, &random.bytes(3200)).unwrap());
+        assert!((0.0085..0.0115).contains(&digest.entry_rate()), "{ids}, {levels}: {}", digest.entry_rate());
+    }
+}
+
+/// A digest that contradicts itself is refused when it is loaded, under right checksums too.
+#[test]
+fn contradicting_words_are_refused() {
+    let mut digest = digest(9_000, &[("payloads", 4.0), ("attachment_bytes", 30.0)]);
+    digest.add(1, &Random(3).bytes(3000)).unwrap();
+    digest.attach(b"names").unwrap();
+    let (image, shape) = (image(&digest), *digest.shape());
+    let (state, table, attachment) = (shape.state_start(), shape.entry_start(0), shape.attachment_start());
+    let bits_set = digest.measure_with(&mut |_| ()).taken;
+    for (word, value) in [
+        (state + 4, bits_set - 1),
+        (state + 1, 3),
+        (state + 2, 2999),
+        (table + 1, 3001),
+        (table + 2, 1),
+        (attachment + 1, 1),
+        (0, u64::MAX),
+    ] {
+        let mut forged = image.clone();
+        forged[256 + 8 * word..][..8].copy_from_slice(&value.to_le_bytes());
+        seal(&mut forged);
+        let status = load_as::<Digest>(&forged, &OpenOptions::default()).map(drop).map_err(|error| error.status());
+        assert_eq!(status, Err(Status::Corrupt), "word {word}: {value}");
     }
 }
 

@@ -10,6 +10,7 @@ use petal::{
     Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, MIN_MEMORY_LIMIT, OpenOptions, Spec, Status,
     wire,
 };
+use std::sync::{Arc, Mutex};
 
 /// A spec whose keys are divided by prefixes of so many bytes.
 fn spec(prefix_bytes: u64) -> Spec {
@@ -379,6 +380,93 @@ fn rates_after_updates() {
             assert_eq!(refused.map(drop).unwrap_err().status(), Status::Contradiction);
         }
     }
+}
+
+/// An update has the fewest bits with which strangers keep to the rate that is asked for, and not fewer.
+#[test]
+fn updates_take_the_bits_of_the_rate() {
+    let universe = Universe::of(&[(500, 20_000)]);
+    let filter = build(&Spec { false_positive_rate: 0.01, ..spec(0) }, options(), &universe, None).unwrap();
+    let before = filter.expected_false_positive_rate(500);
+    let mut changed = universe.clone();
+    let moved = changed.excluded.split_off(changed.excluded.len() - 3000);
+    changed.members.extend(moved);
+    for bits in [3, 5, 7, 12] {
+        let rate = |update: f64| before * (1.0 - update) + update * (1.0 - before);
+        let (least, next) = (rate((-f64::from(bits)).exp2()), rate((1.0 - f64::from(bits)).exp2()));
+        let limited = Spec { false_positive_rate: 0.5 * least + 0.5 * next, ..spec(0) };
+        let update = build(&limited, options(), &changed, Some(&filter)).unwrap();
+        check(&update, &changed);
+        let stated = update.expected_false_positive_rate(0);
+        assert!((stated - least).abs() < 1e-9, "{bits} bits: {stated}, and not {least}");
+    }
+}
+
+/// Progress reports rise through all sets and both of their levels, so that nobody waits long for the next number.
+#[test]
+fn progress_rises_through_the_sets() {
+    let single = Universe::of(&[(30_000, 40_000)]);
+    let several = Universe::of(&[(30_000, 90_000), (60_000, 20_000), (20_000, 60_000), (0, 9000)]);
+    for (prefix_bytes, universe) in [(0, &single), (2, &several)] {
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let how = || {
+            let calls = calls.clone();
+            let progress = Box::new(move |done, total| {
+                calls.lock().unwrap().push((done, total));
+                true
+            });
+            BuilderOptions { progress: Some(progress), ..options() }
+        };
+        let check_calls = |what: &str, most: f64| {
+            let calls = core::mem::take(&mut *calls.lock().unwrap());
+            let total = calls[0].1;
+            let steps = calls.windows(2).map(|pair| pair[1].0 - pair[0].0);
+            let longest = steps.max().unwrap() as f64 / total as f64;
+            assert!(longest < most, "{what}, {prefix_bytes}: {longest}");
+        };
+        let spec = spec(prefix_bytes);
+        let old = build(&spec, how(), universe, None).unwrap();
+        assert!(old.measure().taken >= universe.counts.iter().map(|of| of.0.min(of.1)).sum(), "its keys take slots");
+        check_calls("a set", if prefix_bytes == 0 { 0.26 } else { 0.13 });
+        let mut newer = universe.clone();
+        let moved = newer.excluded.split_off(newer.excluded.len() - 5000);
+        newer.members.extend(moved);
+        build(&spec, how(), &newer, Some(&old)).unwrap();
+        check_calls("an update", 0.26);
+    }
+}
+
+/// The bits of a spec are a limit, whatever else it says.
+#[test]
+fn bits_are_a_limit() {
+    let universe = Universe::of(&[(200, 300)]);
+    let alone = Universe::of(&[(200, 0)]);
+    let mut built = [0; 4];
+    for bits in (520..3000).step_by(24) {
+        for (i, (fixed, universe)) in [0.0, 6.0].iter().flat_map(|of| [(of, &universe), (of, &alone)]).enumerate() {
+            let mut asked = Spec { bits, capacity: 200, ..spec(0) };
+            asked.set(&exact_set::FINGERPRINT_BITS, *fixed).unwrap();
+            match build(&asked, options(), universe, None) {
+                Ok(filter) => {
+                    built[i] += 1;
+                    assert!(filter.base().geometry().bits <= bits, "{bits} bits, {fixed} fixed");
+                }
+                Err(error) => {
+                    assert!([Status::OutOfRange, Status::Contradiction].contains(&error.status()), "{error}");
+                }
+            }
+        }
+    }
+    assert!(built.iter().all(|times| (10..103).contains(times)), "{built:?}");
+    // With as few bits as are expected, about half of all seeds need more.
+    let universe = Universe::of(&[(200, 4000)]);
+    let bits = sizing::smallest(200, 4000, 1..=32, 1.0).unwrap().expected_bits().unwrap();
+    let of_seed = |seed| build(&Spec { bits, seed, capacity: 200, ..spec(0) }, options(), &universe, None);
+    let fits = (0..24).filter(|seed| match of_seed(*seed) {
+        Ok(filter) => filter.base().geometry().bits <= bits || panic!("seed {seed}"),
+        Err(error) => error.status() != Status::OutOfRange,
+    });
+    assert!((5..20).contains(&fits.count()));
 }
 
 #[test]

@@ -83,6 +83,7 @@ fn fewer_bits_and_narrower_rows() {
         let refused = fold(&whole, 4096, Fold::Adjacent, &mut vec![0; words], to).unwrap_err();
         assert_eq!(refused.status(), Status::OutOfRange);
     }
+    assert!(fold(&[], 0, Fold::Adjacent, &mut [0], 64).is_err(), "no row has 0 bits");
 }
 
 #[test]
@@ -168,4 +169,7 @@ fn similarities_that_have_none() {
     assert_eq!(apart.similarity, 0.0);
     assert!(apart.error > 0.0);
     assert!((features(1024, 4).estimate(0), features(64, 1).estimate(64)) == (0.0, f64::INFINITY));
+    let many = features(65_536, 4);
+    let estimate = many.estimate(ones(&row(&many, 0..5000)));
+    assert!((estimate - 5000.0).abs() < 50.0, "{estimate}");
 }

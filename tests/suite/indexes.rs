@@ -1,8 +1,9 @@
 //! Indexes: rows of bits that are searched. Every answer is compared with a scan of a list of the same rows.
 
-use crate::common::{SECRET, golden, image, is_soak, mix};
+use crate::common::{Buffer, SECRET, golden, image, is_soak, mix};
 use crate::format::seal;
 use petal::kinds::index::ROW;
+use petal::kinds::index::layout::Shape;
 use petal::{
     HashFunction, Hit, Image, Index, IndexBuilder, Kernel, Mode, OpenOptions, SearchOptions, Similarity, Spec, Status,
     create_index, load_as, open_as,
@@ -554,6 +555,43 @@ fn forged_headers_are_refused() {
             let status = load_as::<Index>(&bytes, &OpenOptions::default()).map_err(|error| error.status()).err();
             let is_refused = matches!(status, Some(Status::Corrupt | Status::NewerVersion));
             assert!(is_refused, "store {store}, word {word}: {value}, {status:?}");
+        }
+    }
+}
+
+/// A shape has a width and a number of rows that an index can have.
+#[test]
+fn shapes_have_bounds() {
+    let shape = *create_index(&spec(20, &[("width", 64.0)])).unwrap().shape();
+    for (width, is_one) in [(63, false), (64, true), (65_536, true), (65_537, false), (1 << 20, false)] {
+        let shape = Shape { width, ..shape };
+        assert_eq!(Shape::of(&shape.geometry().unwrap()).is_some(), is_one, "{width}");
+    }
+    let of_rows = |capacity| Shape { capacity, ..shape }.geometry().map(drop).map_err(|error| error.status());
+    assert_eq!([of_rows(1 << 40), of_rows((1 << 40) + 1)], [Ok(()), Err(Status::TooLarge)]);
+}
+
+/// A row that is added in place marks all regions that it changes, also those that have folds alone.
+#[test]
+fn rows_in_place_mark_their_folds() {
+    for fold in [1.0, 2.0, 3.0, 4.0, 5.0] {
+        let settings = [("width", 1024.0), ("fold", fold), ("attachment_bytes", 300_000.0)];
+        let index = create_index(&spec(9000, &settings)).unwrap();
+        let mut random = Random(77);
+        for attached in [0, 1, 9000, 250_000] {
+            let mut buffer = Buffer::of(&image(&index));
+            buffer.open_as(Mode::Write, None, |index: petal::Result<&mut Index>| {
+                let index = index.unwrap();
+                // An attachment alone changes what it says of itself.
+                let rows = if attached == 9000 { 0 } else { 9 };
+                (0..rows).for_each(|id| _ = index.add(id, &random.row(1024, 200)).unwrap());
+                index.attach(&vec![7; attached]).unwrap();
+                index.sync().unwrap();
+            });
+            let index: Index = load_as(&buffer.bytes(), &OpenOptions::default()).unwrap();
+            index.verify().unwrap();
+            let rows = if attached == 9000 { 0 } else { 9 };
+            assert_eq!((index.len(), index.attachment().unwrap()), (rows, vec![7; attached]));
         }
     }
 }

@@ -430,6 +430,11 @@ fn forged_changes_are_refused() {
         assert_eq!(b.receive(0, &forged).map_err(|error| error.status()), expected, "{value} at {at}");
         assert_eq!(bytes(&b), before);
     }
+    let mut forged = change.clone();
+    forged[7] = 1;
+    seal_message(&mut forged);
+    assert_eq!(b.receive(0, &forged).unwrap_err().status(), Status::Corrupt);
+    assert_eq!(bytes(&b), before);
     assert_eq!(b.receive(0, &change).unwrap(), Received::Changed);
 }
 
@@ -578,6 +583,7 @@ fn counters_stay_at_their_greatest_value() {
     let mut plain = create_router(&spec(&[("counter_bits", 1.0)], 4096, 4), 0).unwrap();
     plain.insert(b"a").unwrap();
     assert_eq!(plain.remove(b"a").unwrap_err().status(), Status::Unsupported);
+    assert!(plain.contains(b"a").unwrap() && !plain.contains(b"b").unwrap());
     let keys: Vec<u64> = (0..1000).collect();
     let mut router = create_router(&spec(&[], 1 << 16, 4), 0).unwrap();
     assert_eq!(router.insert_batch(&Keys::U64(&keys)).keys, 1000);
@@ -750,6 +756,38 @@ fn forged_images_are_refused() {
         assert_eq!(error.status(), Status::Corrupt, "{what}: {error}");
         assert!(!error.message().contains("checksum of bytes"), "{what}: {error}");
     }
+}
+
+/// A key may count twice in one counter. Forged bytes may have 1 there, and a removal then takes nothing from others.
+#[test]
+fn removals_take_nothing_from_other_counters() {
+    let cells = 256 + 8 * 16..256 + 8 * 20;
+    let mut tried = 0;
+    for key in 0..200 {
+        let mut router = create_router(&spec(&[("edges", 1.0)], 64, 4), 0).unwrap();
+        router.insert_hash(mix(key)).unwrap();
+        let mut image = bytes(&router);
+        let Some(at) = cells.clone().find(|at| image[*at] & 0x0f == 2) else { continue };
+        image[at] -= 1;
+        seal(&mut image);
+        let mut router: Router = load_as(&image, &OpenOptions::default()).unwrap();
+        assert!(router.remove_hash(mix(key)).unwrap());
+        assert!(bytes(&router)[cells.clone()].iter().all(|byte| *byte == 0), "{key}");
+        tried += 1;
+    }
+    assert!(tried > 5, "{tried}");
+}
+
+/// No router has levels without bits.
+#[test]
+fn levels_without_bits_are_refused() {
+    let image = bytes(&create_router(&spec(&[("levels", 2.0), ("edges", 3.0)], 64, 4), 5).unwrap());
+    let mut forged = [&image[..256 + 128], &[0; 3 * 128][..], &[0; 64][..]].concat();
+    forged[64..72].fill(0);
+    forged[136..144].copy_from_slice(&u64::to_le_bytes(4 * 128));
+    seal(&mut forged);
+    let error = load_as::<Router>(&forged, &OpenOptions::default()).unwrap_err();
+    assert_eq!(error.status(), Status::Corrupt, "{error}");
 }
 
 /// Images of random bytes answer, or are refused.

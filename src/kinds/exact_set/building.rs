@@ -333,3 +333,15 @@ impl Equations<u64> for OfPassing {
         (fingerprint(z) >> self.bit) as u32 & 1 ^ u32::from(record & EXCLUDED != self.side)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn shares_rise_to_all() {
+        let shares = [0, 1, 2, 4].map(|done| share(done, 4, 1000));
+        assert_eq!(shares, [0, 250, 500, 1000]);
+        assert_eq!([share(u64::MAX, 1, 9), share(u64::MAX, u64::MAX, u64::MAX), share(0, 0, 7)], [9, u64::MAX, 0]);
+    }
+}

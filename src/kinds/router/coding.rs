@@ -238,6 +238,19 @@ mod tests {
         }
     }
 
+    /// A sender may choose any coding, also one that this library never takes.
+    #[test]
+    fn the_longest_low_parts_are_read() {
+        for low in [0, 1, 55, 56] {
+            let gap = if low == 0 { [0x1f, 0, 0, 0, 0, 0, 0, 0] } else { u64::to_le_bytes(5 << 1) };
+            let gap = if low == 1 { [0x0b, 0, 0, 0, 0, 0, 0, 0] } else { gap };
+            let bytes = [&[1 + low][..], &1_u64.to_le_bytes(), &gap[..(1 + usize::from(low)).div_ceil(8)]].concat();
+            let mut level = [0];
+            read(&mut &bytes[..], &mut level).unwrap();
+            assert_eq!(level, [1 << 5], "{low}");
+        }
+    }
+
     /// Bytes that are no level are refused, and no bytes panic or set a bit outside of the level.
     #[test]
     fn foreign_bytes_are_refused() {

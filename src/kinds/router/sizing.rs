@@ -75,5 +75,16 @@ mod tests {
             }
         }
         assert!(size_for(1e300, 0.01).is_none() && size_for(f64::INFINITY, 0.01).is_none());
+        assert!(size_for(MOST_KEYS, 0.3).is_some() && size_for(1.5 * MOST_KEYS, 0.3).is_none());
+    }
+
+    /// A key sets as many bits as leave the fill at 0.3, and one more would not.
+    #[test]
+    fn hashes_suit_the_bits() {
+        assert_eq!([hashes_for(64, 1e9), hashes_for(64, 0.0), hashes_for(1 << 20, 1.0)], [1, 22, MAX_HASHES]);
+        for (bits, keys) in [(6400, 100.0), (64, 1.0), (4096, 300.0), (1 << 20, 123_456.0)] {
+            let (hashes, most) = (hashes_for(bits, keys), FILL * (1.0 + 1e-3));
+            assert!(fill(bits, hashes, keys) <= most && fill(bits, hashes + 1, keys) > FILL, "{bits} {keys}: {hashes}");
+        }
     }
 }
