@@ -578,10 +578,8 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_bloom_set(const petal_view *view, uint
 #define PETAL_INLINE_GOLDEN_4 (PETAL_INLINE_GOLDEN_2 * PETAL_INLINE_GOLDEN_2)
 
 #ifdef PETAL_INLINE_AVX512
-/* The same as petal_view_bloom_contains_hash(), eight probes at once, where a probe ranges over fewer than 2^32 bits.
- * The function reads all of a key's bits, whatever the first ones say. That costs less than a branch which the
- * processor guesses wrong, also out of cache, because the reads do not wait for each other. */
-PETAL_INLINE_ALWAYS bool petal_inline_bloom_contains_narrow(const petal_view *view, uint64_t hash) {
+/* Where the next eight probes' bits lie, where a probe ranges over fewer than 2^32 bits, and begins at `slices`. */
+PETAL_INLINE_ALWAYS __m512i petal_inline_bloom_eight_bits(const petal_view *view, uint64_t hash, __m512i slices) {
   static const uint64_t powers[8] = {1,
                                      PETAL_INLINE_GOLDEN,
                                      PETAL_INLINE_GOLDEN_2,
@@ -590,19 +588,30 @@ PETAL_INLINE_ALWAYS bool petal_inline_bloom_contains_narrow(const petal_view *vi
                                      PETAL_INLINE_GOLDEN_4 * PETAL_INLINE_GOLDEN,
                                      PETAL_INLINE_GOLDEN_4 * PETAL_INLINE_GOLDEN_2,
                                      PETAL_INLINE_GOLDEN_4 * PETAL_INLINE_GOLDEN_3};
-  static const uint64_t numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
   const __m512i range = _mm512_set1_epi64(PETAL_INLINE_CAST(int64_t, view->words[0]));
-  const __m512i stride = _mm512_set1_epi64(PETAL_INLINE_CAST(int64_t, view->words[1]));
   /* With full masks, as for the layout blocked. */
-  __m512i slices = _mm512_maskz_mullo_epi64(0xff, stride, _mm512_loadu_si512(numbers));
+  __m512i multiples = _mm512_set1_epi64(PETAL_INLINE_CAST(int64_t, hash));
+  multiples = _mm512_maskz_mullo_epi64(0xff, multiples, _mm512_loadu_si512(powers));
+  /* The high half of the product with a number of 32 bits. */
+  __m512i low = _mm512_maskz_srli_epi64(0xff, _mm512_maskz_mul_epu32(0xff, multiples, range), 32);
+  __m512i high = _mm512_maskz_mul_epu32(0xff, _mm512_maskz_srli_epi64(0xff, multiples, 32), range);
+  return _mm512_add_epi64(_mm512_maskz_srli_epi64(0xff, _mm512_add_epi64(low, high), 32), slices);
+}
+
+/* Where the first eight probes' ranges begin. */
+PETAL_INLINE_ALWAYS __m512i petal_inline_bloom_eight_slices(const petal_view *view) {
+  static const uint64_t numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+  const __m512i stride = _mm512_set1_epi64(PETAL_INLINE_CAST(int64_t, view->words[1]));
+  return _mm512_maskz_mullo_epi64(0xff, stride, _mm512_loadu_si512(numbers));
+}
+
+/* The same as petal_view_bloom_contains_hash(), eight probes at once, where a probe ranges over fewer than 2^32 bits.
+ * The function reads all of a key's bits, whatever the first ones say. That costs less than a branch which the
+ * processor guesses wrong, also out of cache, because the reads do not wait for each other. */
+PETAL_INLINE_ALWAYS bool petal_inline_bloom_contains_narrow(const petal_view *view, uint64_t hash) {
+  __m512i slices = petal_inline_bloom_eight_slices(view);
   for (uint64_t left = view->words[2];; left -= 8) {
-    __m512i multiples = _mm512_set1_epi64(PETAL_INLINE_CAST(int64_t, hash)), words = _mm512_setzero_si512();
-    multiples = _mm512_maskz_mullo_epi64(0xff, multiples, _mm512_loadu_si512(powers));
-    /* The high half of the product with a number of 32 bits. */
-    __m512i low = _mm512_maskz_srli_epi64(0xff, _mm512_maskz_mul_epu32(0xff, multiples, range), 32);
-    __m512i high = _mm512_maskz_mul_epu32(0xff, _mm512_maskz_srli_epi64(0xff, multiples, 32), range);
-    __m512i bits = _mm512_maskz_srli_epi64(0xff, _mm512_add_epi64(low, high), 32);
-    bits = _mm512_add_epi64(bits, slices);
+    __m512i bits = petal_inline_bloom_eight_bits(view, hash, slices), words = _mm512_setzero_si512();
     const __mmask8 probes = PETAL_INLINE_CAST(__mmask8, left < 8 ? (1u << left) - 1 : 0xff);
     __mmask8 unread = probes;
     __asm__ volatile("vpgatherqq (%2,%3,8), %0%{%1%}"
@@ -615,8 +624,28 @@ PETAL_INLINE_ALWAYS bool petal_inline_bloom_contains_narrow(const petal_view *vi
     if (left <= 8) return are_set;
     if (!are_set) return false;
     hash *= PETAL_INLINE_GOLDEN_4 * PETAL_INLINE_GOLDEN_4;
+    const __m512i stride = _mm512_set1_epi64(PETAL_INLINE_CAST(int64_t, view->words[1]));
     slices = _mm512_add_epi64(slices, _mm512_maskz_slli_epi64(0xff, stride, 3));
   }
+}
+
+/* The same as petal_view_bloom_insert_hash(), for at most eight probes, where a probe ranges over fewer than 2^32 bits.
+ */
+PETAL_INLINE_ALWAYS bool petal_inline_bloom_insert_narrow(const petal_view *view, uint64_t hash) {
+  /* In one line: after a store into two lines the reads would wait. */
+  union {
+    __m512i eight;
+    uint64_t each[8];
+  } bits;
+  uint64_t all = 1, one = 1;
+  bits.eight = petal_inline_bloom_eight_bits(view, hash, petal_inline_bloom_eight_slices(view));
+  for (uint64_t i = 0; i < view->words[2]; i++) {
+    uint64_t bit = bits.each[i], *word = view->writable_payload + PETAL_INLINE_CAST(size_t, bit >> 6);
+    uint64_t old = petal_inline_load(word);
+    petal_inline_store(word, old | one << (bit & 63));
+    all &= old >> (bit & 63);
+  }
+  return (all & 1) == 0;
 }
 #endif
 
@@ -648,6 +677,10 @@ PETAL_INLINE_ALWAYS bool petal_view_bloom_contains_hash(const petal_view *view, 
 PETAL_INLINE_ALWAYS bool petal_view_bloom_insert_hash(const petal_view *view, uint64_t hash) {
   const uint64_t stride = view->words[1];
   uint64_t slice = 0, all = 1;
+#ifdef PETAL_INLINE_AVX512
+  const bool is_narrow = view->words[0] >> 32 == 0 && view->words[2] <= 8;
+  if (PETAL_INLINE_LIKELY(is_narrow)) return petal_inline_bloom_insert_narrow(view, hash);
+#endif
   for (uint64_t left = view->words[2]; left > 0; left--) {
     all &= petal_inline_bloom_set(view, hash, slice);
     hash *= PETAL_INLINE_GOLDEN;
@@ -798,31 +831,37 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_cuckoo_window(const petal_view *view, 
   return petal_inline_load(word) >> (bit & 63) | next << 1 << (63 - (bit & 63));
 }
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_CUCKOO. Chance decides which bucket has the
- * fingerprint, so both are looked at, without a branch. */
-PETAL_INLINE_ALWAYS bool petal_view_cuckoo_contains_hash(const petal_view *view, uint64_t hash) {
+/* As petal_view_cuckoo_contains_hash(), some slots of a bucket at a time: for buckets that eight bytes do not have. */
+PETAL_INLINE_SELDOM bool petal_inline_cuckoo_contains_in_parts(const petal_view *view, uint64_t hash) {
   const uint64_t width = view->words[2], ones = view->words[4], highs = ones << (width - 1), lows = highs - ones;
   const petal_inline_cuckoo_places places = petal_inline_cuckoo_find(view, hash);
   uint64_t pattern = places.fingerprint * ones, missing = highs;
-#if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
-  /* Eight bytes have a bucket, if they are all there. */
-  uint64_t last = places.first > places.second ? places.first : places.second;
-  if (PETAL_INLINE_LIKELY(view->words[5] != 0 && (last >> 3) + 8 <= view->payload_bytes)) {
-    uint64_t first = petal_inline_load_bits(view->payload, places.first) ^ pattern;
-    uint64_t second = petal_inline_load_bits(view->payload, places.second) ^ pattern;
-    /* The highest bit of a slot stays 0 where the slot is the fingerprint. */
-    missing &= ((first & lows) + lows) | first;
-    missing &= ((second & lows) + lows) | second;
-    return missing != highs;
-  }
-#endif
   for (uint64_t slot = 0; slot < view->words[1]; slot += view->words[3]) {
     uint64_t first = petal_inline_cuckoo_window(view, places.first + slot * width) ^ pattern;
     uint64_t second = petal_inline_cuckoo_window(view, places.second + slot * width) ^ pattern;
+    /* The highest bit of a slot stays 0 where the slot is the fingerprint. */
     missing &= ((first & lows) + lows) | first;
     missing &= ((second & lows) + lows) | second;
   }
   return missing != highs;
+}
+
+/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_CUCKOO. Chance decides which bucket has the
+ * fingerprint, so both are looked at, without a branch. */
+PETAL_INLINE_ALWAYS bool petal_view_cuckoo_contains_hash(const petal_view *view, uint64_t hash) {
+#if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
+  /* Eight bytes have a bucket, if they are all there. */
+  const petal_inline_cuckoo_places places = petal_inline_cuckoo_find(view, hash);
+  const uint64_t last = places.first > places.second ? places.first : places.second;
+  if (PETAL_INLINE_LIKELY(view->words[5] != 0 && (last >> 3) + 8 <= view->payload_bytes)) {
+    const uint64_t ones = view->words[4], highs = ones << (view->words[2] - 1), lows = highs - ones;
+    uint64_t pattern = places.fingerprint * ones;
+    uint64_t first = petal_inline_load_bits(view->payload, places.first) ^ pattern;
+    uint64_t second = petal_inline_load_bits(view->payload, places.second) ^ pattern;
+    return ((((first & lows) + lows) | first) & (((second & lows) + lows) | second) & highs) != highs;
+  }
+#endif
+  return petal_inline_cuckoo_contains_in_parts(view, hash);
 }
 
 PETAL_INLINE_ALWAYS void petal_view_cuckoo_prefetch_hash(const petal_view *view, uint64_t hash) {
