@@ -211,7 +211,8 @@ test_asan() {
     export ASAN_OPTIONS UBSAN_OPTIONS
     compiler="$clang -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
     runner=
-    stage asan 4 instrumented "-Zsanitizer=address -Cdebug-assertions=on" || return
+    # Reports find the callers by frame pointers.
+    stage asan 4 instrumented "-Zsanitizer=address -Cdebug-assertions=on -Cforce-frame-pointers=yes" || return
     proven 1 heap-buffer-overflow read_past_the_end
     proven 2 heap-use-after-free read_after_free
     proven 3 "detected memory leaks" leak

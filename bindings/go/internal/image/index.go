@@ -360,11 +360,16 @@ func (f *Filter) CountRows() uint64 {
 	x := f.shape.index
 	rows, _ := x.rows(f.payload)
 	removed := uint64(0)
-	for word := x.removed; word < x.columns; word++ {
-		removed += uint64(bits.OnesCount64(wordAt(f.payload, word)))
+	// The place after the last row may have a mark that a writer left.
+	for row := uint64(0); row < rows; row += 64 {
+		marks := wordAt(f.payload, x.removed+row/64)
+		if rows-row < 64 {
+			marks &= 1<<(rows-row) - 1
+		}
+		removed += uint64(bits.OnesCount64(marks))
 	}
 	runtime.KeepAlive(f)
-	return rows - min(removed, rows)
+	return rows - removed
 }
 
 // RowWidth returns the number of bits of a row.
