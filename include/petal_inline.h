@@ -960,22 +960,31 @@ PETAL_INLINE_ALWAYS bool petal_inline_fuse_is_byte(const uint64_t *words, petal_
   return (differing & 255) == 0;
 }
 
+/* A lookup by a hash in its order. `is_of_bytes` says that keys have three cells of a byte, and is a constant wherever
+ * this function is called, so that neither case pays for the other. */
+PETAL_INLINE_ALWAYS bool petal_inline_fuse_contains(const petal_view *view, uint64_t x, bool is_of_bytes) {
+  petal_inline_fuse_shard shard = petal_inline_fuse_only(view);
+  uint64_t arity = is_of_bytes ? 3 : view->words[2], how_far = x >> 32;
+  const bool is_only = shard.length != 0;
+  if (!is_only) {
+    if (view->words[0] == 0) return false;
+    if (!petal_inline_fuse_read(view, petal_inline_reduce(x, view->words[0]), &shard)) return true;
+    how_far = x * view->words[0] >> 32;
+  }
+  uint64_t z = petal_inline_scatter(x, shard.seeds);
+  petal_inline_fuse_cells found = petal_inline_fuse_find(arity, shard, how_far, z);
+  if (!is_only && found.cells[3] >= shard.cells) return true;
+  return is_of_bytes ? petal_inline_fuse_is_byte(shard.words, found, z)
+                     : petal_inline_fuse_is(view, shard.words, found, z);
+}
+
 /* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_LAYOUT_FUSE. */
 PETAL_INLINE_ALWAYS bool petal_view_fuse_contains_hash(const petal_view *view, uint64_t hash) {
-  petal_inline_fuse_shard shard = petal_inline_fuse_only(view);
-  uint64_t x = petal_inline_order(hash), z = petal_inline_scatter(x, shard.seeds);
-  if (PETAL_INLINE_LIKELY(view->words[1] == 8 && view->words[2] == 3 && shard.length != 0)) {
-    return petal_inline_fuse_is_byte(shard.words, petal_inline_fuse_find(3, shard, x >> 32, z), z);
+  const uint64_t x = petal_inline_order(hash);
+  if (PETAL_INLINE_LIKELY(view->words[1] == 8 && view->words[2] == 3)) {
+    return petal_inline_fuse_contains(view, x, true);
   }
-  if (shard.length != 0) {
-    return petal_inline_fuse_is(view, shard.words, petal_inline_fuse_find(view->words[2], shard, x >> 32, z), z);
-  }
-  if (view->words[0] == 0) return false;
-  if (!petal_inline_fuse_read(view, petal_inline_reduce(x, view->words[0]), &shard)) return true;
-  z = petal_inline_scatter(x, shard.seeds);
-  petal_inline_fuse_cells found = petal_inline_fuse_find(view->words[2], shard, x * view->words[0] >> 32, z);
-  if (found.cells[3] >= shard.cells) return true;
-  return petal_inline_fuse_is(view, shard.words, found, z);
+  return petal_inline_fuse_contains(view, x, false);
 }
 
 /* Fetches the lines of the cells. The directory is read, unless there is only one shard. */
