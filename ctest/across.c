@@ -8,10 +8,11 @@ static petal_filter *filters[MOST];
 static const petal_filter *asked[MOST];
 static uint8_t bytes[MOST + 1], bitmap[(MOST + 7) / 8 + 1];
 
-/* Filter i, of each kind in turn, has the keys from i on. */
+/* Filter i, of each kind in turn, has the keys from i on. At a rate of .3 a key of `bloom` has two probes. */
 static void make(void) {
   for (uint64_t i = 0; i < MOST; i++) {
     petal_spec spec = {.struct_size = sizeof spec, .kind = check_kind(i % check_kind_count()), .capacity = KEYS};
+    if (i / check_kind_count() % 2 == 1) spec.false_positive_rate = .3;
     uint64_t keys[KEYS];
     for (uint64_t k = 0; k < KEYS; k++) keys[k] = check_key(i + k);
     filters[i] = check_filled_with(&spec, U64_KEYS(keys, KEYS));
@@ -46,8 +47,14 @@ static void check_all_true(const petal_answers *answers, size_t count) {
   CHECK_EQUAL(answers->done, 0);
 }
 
-int main(void) {
-  make();
+/* After the first filter has been replaced by one of a megabyte, all others are fetched ahead. */
+static void enlarge(void) {
+  petal_spec large = {.struct_size = sizeof large, .capacity = 1 << 20};
+  petal_filter_free(filters[0]);
+  asked[0] = filters[0] = check_filled_with(&large, U64_KEYS(((uint64_t[]){check_key(7)}), 1));
+}
+
+static void check_all_counts(void) {
   static const size_t counts[] = {0, 1, 63, 64, 65, 128, MOST};
   petal_spec spec = {.struct_size = sizeof spec};
   for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
@@ -65,6 +72,13 @@ int main(void) {
       check_answers(&answers, counts[c], key);
     }
   }
+}
+
+int main(void) {
+  make();
+  check_all_counts();
+  enlarge();
+  check_all_counts();
   petal_answers none = ANSWERS(.bytes = NULL);
   CHECK_OK(petal_filter_contains_across_u64(NULL, 0, 1, &none, NULL));
   CHECK_OK(petal_filter_contains_across_u64(asked, MOST, check_key(7), &none, NULL));

@@ -150,7 +150,7 @@ impl Batch for Chunk<'_> {
 }
 
 /// How far ahead of a key's answer something is done for it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Stages {
     /// Where its first lines are fetched; 0 is nowhere, [`AHEAD`] at most.
     pub far: usize,

@@ -65,6 +65,15 @@ impl Probe<'_> {
         }
     }
 
+    /// The same after [`Probe::fetch`]: reads what was fetched first, and the rest only if that does not say no.
+    #[inline(always)]
+    pub fn contains_fetched(&self, hash: u64) -> bool {
+        match &self.way {
+            Way::Scattered { bits, .. } => bits.has_first(self.words, hash) && self.contains(hash),
+            Way::Block { .. } | Way::Built { .. } => self.contains(hash),
+        }
+    }
+
     /// Whether each of few keys may be there, as [`crate::contract::Kind::contains_few`] says it.
     #[inline(always)]
     pub fn contains_few(&self, few: &Few) -> Option<u64> {

@@ -6,8 +6,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 /// How many probes a lookup reads before it decides whether to go on. The processor reads the bits of one group at
 /// once. In a filter at its capacity an absent key fails in the first group with a probability of 15/16, so the
-/// processor seldom guesses wrong.
-const GROUP: usize = 4;
+/// processor seldom guesses wrong. So the lines of the first group are those to fetch ahead.
+pub const GROUP: usize = 4;
 
 /// What the hash is multiplied by for each probe of a group; the last power is for the next group. The products do not
 /// wait for each other, as a product of the product before would.
@@ -118,13 +118,24 @@ impl ScatteredBits {
         self.fold(hash, true, |all, bit| all & test(bit), |all| all)
     }
 
-    /// Asks for the lines of the first two probes of a hash: an absent key seldom needs more.
+    /// The bits of a hash in its first group.
+    #[inline(always)]
+    fn first(&self, hash: u64) -> impl Iterator<Item = u64> {
+        let powers = POWERS.into_iter().take(GROUP.min(self.hashes as usize));
+        (0..).zip(powers).map(move |(i, power)| i * self.stride + reduce(hash.wrapping_mul(power), self.range))
+    }
+
+    /// Asks for the lines of the first [`GROUP`] probes of a hash.
     #[inline]
     pub fn fetch(&self, words: &[AtomicU64], hash: u64) {
-        for (slice, power) in [0, self.stride].into_iter().zip(POWERS) {
-            let bit = slice + reduce(hash.wrapping_mul(power), self.range);
-            fetch_word(words, (bit / 64) as usize);
-        }
+        self.first(hash).for_each(|bit| fetch_word(words, (bit / 64) as usize));
+    }
+
+    /// Whether the bits are set whose lines [`ScatteredBits::fetch`] asks for.
+    #[inline]
+    pub fn has_first(&self, words: &[AtomicU64], hash: u64) -> bool {
+        let read = |bit: u64| words[(bit / 64) as usize].load(Ordering::Relaxed) >> (bit % 64);
+        self.first(hash).fold(1, |all, bit| all & read(bit)) != 0
     }
 
     /// Whether all bits of a hash are set.

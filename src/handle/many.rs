@@ -76,49 +76,20 @@ pub(crate) fn contains(
     Ok(())
 }
 
-/// The numbers of many filters that are asked for one key, and the filters' answers on the way out.
-struct Across<'a, 'b> {
-    count: usize,
-    numbered: usize,
-    answered: usize,
-    answers: &'a mut Answers<'b>,
-}
-
-impl Batch for Across<'_, '_> {
-    fn keys(&self) -> usize {
-        self.count
-    }
-
-    fn next(&mut self, numbers: &mut [u64; GROUP]) -> usize {
-        let count = GROUP.min(self.count - self.numbered);
-        let next = self.numbered as u64..;
-        numbers[..count].iter_mut().zip(next).for_each(|(to, number)| *to = number);
-        self.numbered += count;
-        count
-    }
-
-    fn is_asked(&self) -> bool {
-        true
-    }
-
-    fn answer(&mut self, answers: u64, filters: usize) {
-        self.answers.take(self.answered, answers, filters);
-        self.answered += filters;
-    }
-}
-
 /// How many filters ahead of an answer two things are fetched: the lines that lead to a filter's payload, and then the
 /// payload's lines.
 const ACROSS: Stages = Stages { far: ring::AHEAD, near: ring::AHEAD / 2 };
 
 /// Asks many filters, by their numbers, for one key. `ask` gives the answer of each filter, in order. Some filters
 /// ahead of that `fetch` asks for the lines of the payload, and further ahead `touch` asks for the lines that lead to
-/// it.
+/// it. If all filters are near, in a cache, nothing is asked for ahead.
 ///
 /// # Errors
 /// An error if the answers have no room for so many filters. All answers then say true.
+#[inline(always)]
 pub(crate) fn across(
     count: usize,
+    are_near: bool,
     answers: &mut Answers,
     touch: impl Fn(usize),
     fetch: impl Fn(usize),
@@ -129,9 +100,22 @@ pub(crate) fn across(
         answers.fill(true, count);
         return Err(error);
     }
-    let mut call = Across { count, numbered: 0, answered: 0, answers };
-    let (touch, fetch) = (|_: &(), i| touch(i as usize), |_: &(), i| fetch(i as usize));
-    ring::rolling(&mut (), ACROSS, &mut call, touch, fetch, |(), i| ask(i as usize));
+    let Stages { far, near } = if are_near { Stages::default() } else { ACROSS };
+    (0..far.min(count)).for_each(&touch);
+    (0..near.min(count)).for_each(&fetch);
+    for start in (0..count).step_by(GROUP) {
+        let (end, mut group) = (count.min(start + GROUP), 0);
+        for i in start..end {
+            if far > 0 && i + far < count {
+                touch(i + far);
+            }
+            if near > 0 && i + near < count {
+                fetch(i + near);
+            }
+            group |= u64::from(ask(i)) << (i - start);
+        }
+        answers.take(start, group, end - start);
+    }
     answers.done = count;
     Ok(())
 }

@@ -211,7 +211,7 @@ pub fn compacts_contain_hash<'a>(
             true
         })
     };
-    many::across(count, answers, |i| form(i).fetch_last(), fetch_payload, &mut ask)?;
+    many::across(count, false, answers, |i| form(i).fetch_last(), fetch_payload, &mut ask)?;
     let Some((i, error)) = wrong else { return Ok(()) };
     answers.fill(true, count);
     answers.done = 0;

@@ -23,14 +23,22 @@ fn filters(count: u64, spec: impl Fn(u64, Spec) -> Spec) -> Vec<(Spec, Filter)> 
     (0..count).map(one).collect()
 }
 
+const COUNTS: [usize; 9] = [0, 1, 63, 64, 65, 127, 128, 129, 300];
+
+/// A filter of a megabyte, with the keys up to 50. Behind such a filter all others are fetched ahead.
+fn large() -> Filter {
+    filled(&Spec { capacity: 1 << 20, ..Spec::default() }, 0..50)
+}
+
 #[test]
 fn many_filters_answer_as_each_does() {
-    let all = filters(300, |_, spec| spec);
+    let (all, large) = (filters(300, |_, spec| spec), large());
     if all.is_empty() {
         return;
     }
-    let handles: Vec<&Filter> = all.iter().map(|(_, filter)| filter).collect();
-    for count in [0, 1, 63, 64, 65, 127, 128, 129, 300] {
+    let near: Vec<&Filter> = all.iter().map(|(_, filter)| filter).collect();
+    let far = [&[&large], &near[1..]].concat();
+    for (handles, count) in [&near, &far].into_iter().flat_map(|handles| COUNTS.map(|count| (handles, count))) {
         let some = &handles[..count];
         for key in [0, 20, 49, 64, 200, 1 << 40] {
             let expected: Vec<u8> = some.iter().map(|filter| filter.contains_u64(key).into()).collect();
@@ -61,12 +69,16 @@ fn filters_may_hash_differently() {
         return;
     }
     let handles: Vec<&Filter> = all.iter().map(|(_, filter)| filter).collect();
+    let large = large();
     for key in [0, 20, 100, 220, 1 << 40] {
         let expected: Vec<u8> = handles.iter().map(|filter| filter.contains_u64(key).into()).collect();
         let mut bytes = vec![7; 200];
         let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
         filters_contain_u64(&handles, key, &mut answers).unwrap();
         assert_eq!(bytes, expected, "key {key}");
+        let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+        filters_contain_u64(&[&[&large], &handles[1..]].concat(), key, &mut answers).unwrap();
+        assert_eq!(bytes[1..], expected[1..], "key {key}, fetched ahead");
         let mut holders = (key.saturating_sub(49)..=key.min(199)).map(|i| i as usize);
         let may_lose = |i: usize| handles[i].base().row().capabilities.contains(Capabilities::MAY_LOSE_KEYS);
         assert!(holders.all(|i| expected[i] == 1 || may_lose(i)));
@@ -86,7 +98,11 @@ fn the_last_of_many_is_asked_as_the_first_is() {
     let without = petal::load(&image(&keyed[0].1), &OpenOptions::default()).unwrap();
     let mut handles: Vec<&Filter> = keyed.iter().map(|(_, filter)| filter).collect();
     handles.push(&without);
-    let lists = [(all.iter().map(|(_, filter)| filter).collect(), Status::ExternalHash), (handles, Status::KeyMissing)];
+    let mut far = handles.clone();
+    let large = filled(&hashed(&Spec { capacity: 1 << 20, ..Spec::default() }, HashFunction::SipHash13, 1), 0..50);
+    far[0] = &large;
+    let external = all.iter().map(|(_, filter)| filter).collect();
+    let lists = [(external, Status::ExternalHash), (handles, Status::KeyMissing), (far, Status::KeyMissing)];
     for (handles, refusal) in lists {
         let handles: Vec<&Filter> = handles;
         let mut bytes = vec![0; handles.len()];

@@ -19,6 +19,9 @@ pub trait Asked: Sized {
         true
     }
 
+    /// How many words the payload has.
+    fn words(&self) -> usize;
+
     /// Asks for the cache lines of the handle, which lead to its payload.
     fn touch(&self) {
         prefetch(self);
@@ -27,13 +30,21 @@ pub trait Asked: Sized {
     /// Asks for the cache lines that [`Asked::contains_hash`] reads first.
     fn fetch(&self, hash: u64);
 
-    /// Whether the hash may have been inserted.
+    /// Whether the hash may have been inserted. [`Asked::fetch`] was called before.
     fn contains_hash(&self, hash: u64) -> bool;
 }
+
+/// Filters that are asked together are taken for near if they have fewer words, all as large as the first one: what
+/// fits into a second-level cache.
+const NEAR: usize = 1 << 17;
 
 impl Asked for Filter {
     fn hasher(&self) -> &Hasher {
         &self.hasher
+    }
+
+    fn words(&self) -> usize {
+        self.kind.base().words().shared().len()
     }
 
     fn fetch(&self, hash: u64) {
@@ -46,7 +57,7 @@ impl Asked for Filter {
 }
 
 /// Asks many filters for one hash: answer i is that of filter i. While one filter answers, the lines of the next ones
-/// are being fetched, so that the call takes about as long as reading one line of each.
+/// are being fetched, unless the filters are few and small.
 ///
 /// # Errors
 /// [`Status::BufferTooSmall`] if `answers` have no room for so many filters; [`Status::Unsupported`] if they want more
@@ -104,20 +115,24 @@ fn ask<A: Asked>(
     answers: &mut Answers,
 ) -> Result<()> {
     let refused = Cell::new(None);
+    let hash_for = |filter: &A| {
+        let refusal = match hash(filter) {
+            Ok(hash) if filter.is_sound() => return Some(hash),
+            Ok(_) => Status::Internal,
+            Err(refusal) => refusal,
+        };
+        refused.set(refused.get().or(Some(refusal)));
+        None
+    };
     let fetch = |i: usize| {
-        let filter = filters[i];
-        match hash(filter) {
-            Ok(hash) if filter.is_sound() => filter.fetch(hash),
-            Ok(_) => refused.set(refused.get().or(Some(Status::Internal))),
-            Err(refusal) => refused.set(refused.get().or(Some(refusal))),
+        if let Some(hash) = hash_for(filters[i]) {
+            filters[i].fetch(hash);
         }
     };
     // A filter that was refused answers true, as all will.
-    let ask = |i: usize| match hash(filters[i]) {
-        Ok(hash) if refused.get().is_none() => filters[i].contains_hash(hash),
-        _ => true,
-    };
-    many::across(filters.len(), answers, |i| touch(filters[i]), fetch, ask)?;
+    let ask = |i: usize| hash_for(filters[i]).is_none_or(|hash| filters[i].contains_hash(hash));
+    let are_near = filters.first().is_none_or(|first| first.words().saturating_mul(filters.len()) < NEAR);
+    many::across(filters.len(), are_near, answers, |i| touch(filters[i]), fetch, ask)?;
     match refused.get() {
         None => Ok(()),
         Some(refusal) => {

@@ -25,6 +25,7 @@ pub use kernel::Kernel;
 
 use crate::batch::ring::{self, Batch};
 use crate::bits;
+use crate::blocks::scattered_bits::GROUP;
 use crate::blocks::{BitLayout, Measure, ScatteredBits, ScatteredKernel, View, Way};
 use crate::error::Result;
 use crate::format::Geometry;
@@ -279,13 +280,13 @@ impl BitLayout for Bloom {
         (self.derivation == Derivation::Remix).then_some(Way::Scattered { kernel, bits: self.bits })
     }
 
-    /// Fetches the lines of the first probes, because an absent key seldom needs more.
+    /// Fetches the lines of the probes that a lookup reads before it decides, because an absent key seldom needs more.
     fn fetch(&self, hash: u64, fetch: &mut dyn FnMut(usize)) {
         let mut probe = 0;
         self.all(hash, |position| {
             fetch((position / 64) as usize);
             probe += 1;
-            probe < FIRST_PROBES
+            probe < GROUP
         });
     }
 
