@@ -746,8 +746,8 @@ fn cuts(bytes: &[u8], reach: u64) -> u64 {
     (7 + reach..bytes.len() - reach).filter(is_least).count() as u64
 }
 
-/// Excerpts with as many cuts as can be: a pattern that is as long as two cuts are apart. All of their blocks count, and
-/// the offsets where the pattern may lie are one range.
+/// Excerpts with as many cuts as can be: a pattern as long as two cuts are apart. All of their blocks count, and the
+/// offsets where the pattern may lie are one range.
 #[test]
 fn patterns_are_cut_as_often_as_can_be() {
     for ids in [0.0, 9.0] {
@@ -843,6 +843,11 @@ fn levels_suit_what_a_digest_keeps() {
         assert_eq!(digest(1_000, &[("payloads", payloads), ("levels", levels)]).shape().levels, expected);
     }
     let mut digest = digest(1_000, &[]);
+    let geometry = digest.base().geometry();
+    for (hashes, payload_bytes, lines) in [(7, 1 << 20, 7.0), (7, 256, 4.0)] {
+        let geometry = petal::format::Geometry { hashes, payload_bytes, ..*geometry };
+        assert_eq!((ROW.lines_per_lookup)(&geometry), lines);
+    }
     digest.begin(1).unwrap();
     assert!(digest.is_open());
     digest.end().unwrap();
@@ -899,6 +904,8 @@ fn contradicting_words_are_refused() {
         (state + 2, 2999),
         (table + 1, 3001),
         (table + 2, 1),
+        (state + 6, 1),
+        (state + 7, 1),
         (attachment + 1, 1),
         (0, u64::MAX),
     ] {
@@ -908,6 +915,29 @@ fn contradicting_words_are_refused() {
         let status = load_as::<Digest>(&forged, &OpenOptions::default()).map(drop).map_err(|error| error.status());
         assert_eq!(status, Err(Status::Corrupt), "word {word}: {value}");
     }
+    // Blocks have no hashes of another's.
+    let mut external = image.clone();
+    external[16] = 4;
+    seal(&mut external);
+    assert_eq!(load_as::<Digest>(&external, &OpenOptions::default()).unwrap_err().status(), Status::Corrupt);
+}
+
+/// What comes first in a segment may have any number, and a digest without ids keeps its attachment.
+#[test]
+fn many_segments_have_room() {
+    let mut many = digest(1 << 19, &[("payloads", 3.0), ("block_bytes", 8.0), ("segment_blocks", 8.0)]);
+    let payload = Random(67).bytes(300_000);
+    many.add(1, &payload).unwrap();
+    many.add(2, &payload[..1_000]).unwrap();
+    assert_eq!(many.state().segments, 4_688 + 16);
+    let mut without = digest(1 << 19, &[("payloads", 0.0), ("attachment_bytes", 30.0)]);
+    without.attach(b"names").unwrap();
+    without.add(9, &payload).unwrap();
+    assert_eq!((without.attachment().unwrap(), without.state().segments), (b"names".to_vec(), 0));
+    let mut forged = image(&without);
+    forged[256 + 8 * (without.shape().state_start() + 1)] = 1;
+    seal(&mut forged);
+    assert_eq!(load_as::<Digest>(&forged, &OpenOptions::default()).unwrap_err().status(), Status::Corrupt);
 }
 
 /// Counters that say the most that they can say make an image that opens, and so does what comes after.
