@@ -3,7 +3,7 @@
 use crate::common::{golden, image, is_soak, mix};
 use crate::format::seal;
 use petal::kinds::digest::ROW;
-use petal::kinds::digest::layout::Shape;
+use petal::kinds::digest::layout::{Cut, Shape};
 use petal::{Digest, FindOptions, Found, Image, Mode, OpenOptions, Spec, Status, create_digest, load_as, open_as};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -627,6 +627,233 @@ fn the_end_of_a_payload_is_found() {
     }
 }
 
+/// What the head of `src/kinds/digest/sizing.rs` says, worked out place by place: the probability that a random excerpt
+/// of so many bytes is found.
+fn formula(digest: &Digest, length: u64) -> f64 {
+    let (shape, state, rate) = (*digest.shape(), digest.state(), digest.entry_rate());
+    let place_rate = |entries: f64, blocks: f64| {
+        let of_no_segment = (1.0 - rate.powf(blocks)).powf(state.segments as f64);
+        rate.powf(entries) * if shape.payloads > 0 { 1.0 - of_no_segment } else { 1.0 }
+    };
+    let (block, levels) = (shape.block_bytes, 0..shape.levels);
+    if shape.cut == Cut::Fixed {
+        let mut none = 0.0;
+        for lead in 0..block.min(length) {
+            let blocks = (length - lead) / block;
+            for first in 0..shape.segment_blocks {
+                let fits = first * block >= lead && first * block - lead + length <= state.longest;
+                if blocks > 0 && (fits || state.longest > block * shape.segment_blocks) {
+                    let of_level = |level: u32| {
+                        (first..=first + blocks - blocks.min(1 << level))
+                            .filter(move |at| blocks >= 1 << level && at % (1 << level) == 0)
+                    };
+                    let entries: usize = levels.clone().map(|level| of_level(level).count()).sum();
+                    none += (-place_rate(entries as f64, blocks as f64)).ln_1p();
+                }
+            }
+        }
+        return -none.exp_m1();
+    }
+    let reach = (block - 1) / 2;
+    let positions = length.saturating_sub(7 + 2 * reach);
+    let of_blocks = |blocks: f64| {
+        let sizes = levels.clone().map(|level| f64::from(1 << level));
+        place_rate(sizes.map(|size| (blocks - size + 1.0).max(0.0) / size).sum(), blocks)
+    };
+    let mean = positions as f64 / (2 * reach + 1) as f64 - 1.0;
+    if mean > 64.0 {
+        return of_blocks(mean);
+    }
+    // At least so many gaps end in the positions that are free: a binomial distribution, trial by trial.
+    let at_least = |blocks: u64| {
+        let free = positions as f64 - (blocks * (reach + 1)) as f64 - 1.25 * reach as f64;
+        if blocks == 0 || free < 0.0 {
+            return f64::from(blocks == 0);
+        }
+        let (stop, mut shares) = (1.0 / (reach + 1) as f64, vec![0.0; blocks as usize]);
+        shares[0] = 1.0;
+        let mut reached = 0.0;
+        for _ in 0..free as u64 + blocks {
+            reached += shares[blocks as usize - 1] * stop;
+            for i in (0..blocks as usize).rev() {
+                let before = if i > 0 { shares[i - 1] } else { 0.0 };
+                shares[i] = shares[i] * (1.0 - stop) + before * stop;
+            }
+        }
+        reached
+    };
+    let shares: Vec<f64> = (1..128).map(|blocks| at_least(blocks) - at_least(blocks + 1)).collect();
+    let found: f64 = shares.iter().zip(1..).map(|(share, blocks)| share * of_blocks(f64::from(blocks))).sum();
+    let all: f64 = shares.iter().sum();
+    if all > 0.0 { found / all } else { 1.0 }
+}
+
+/// The rates that a digest tells are those of the formula, for every length, cut and level, with ids and without; and
+/// searches tell the rates of the excerpt's own blocks.
+#[test]
+fn rates_are_those_of_the_formula() {
+    let mut random = Random(53);
+    for (cut, ids, levels, block, segment, payload) in [
+        (0.0, 0.0, 1.0, 32.0, 64.0, 1500),
+        (0.0, 0.0, 3.0, 16.0, 8.0, 1500),
+        (0.0, 40.0, 2.0, 16.0, 8.0, 1500),
+        (0.0, 40.0, 1.0, 32.0, 64.0, 700),
+        (1.0, 0.0, 1.0, 16.0, 8.0, 1500),
+        (1.0, 40.0, 1.0, 32.0, 8.0, 1500),
+        (1.0, 40.0, 3.0, 9.0, 16.0, 1500),
+    ] {
+        let settings = [("cut", cut), ("payloads", ids), ("levels", levels), ("block_bytes", block)];
+        let settings = [&settings[..], &[("segment_blocks", segment), ("bytes_per_byte", 0.01)]].concat();
+        let mut digest = digest(20 * payload, &settings);
+        (0..20).for_each(|id| digest.add(id, &random.bytes(payload as usize)).unwrap());
+        let reach = (block as u64 - 1) / 2;
+        let least = if cut == 0.0 { 2 * block as u64 - 1 } else { 9 + 3 * reach };
+        assert_eq!((digest.shortest_excerpt(), digest.expected_rate(least - 1)), (least, 1.0));
+        // The last two have just no more blocks than a distribution is worked out for, and just more.
+        let most = 7 + 2 * reach + 65 * (2 * reach + 1);
+        for length in [least, least + 1, least + 7, 100, 163, 400, 690, 700, 701, most, most + 1]
+            .into_iter()
+            .filter(|of| *of >= least)
+        {
+            let (told, expected) = (digest.expected_rate(length), formula(&digest, length));
+            // The tail of a distribution is what is left of 1.
+            let near = if cut == 0.0 { 1e-9 * expected } else { 1e-5 * expected + 1e-15 };
+            assert!((told - expected).abs() <= near, "{settings:?}, {length}: {told}, {expected}");
+        }
+        let (rate, segments) = (digest.entry_rate(), digest.state().segments as f64);
+        for length in [least, least + 60, 200, 400] {
+            let excerpt = random.bytes(length as usize);
+            let Ok(found) = digest.find(&excerpt, &FindOptions::default()) else { continue };
+            let blocks = if cut == 0.0 { (length + 1) / block as u64 - 1 } else { cuts(&excerpt, reach) - 1 };
+            let wrong = segments * rate.powi(blocks as i32);
+            assert!((found.wrong_segments - wrong).abs() <= 1e-9 * wrong, "{settings:?}: {blocks} blocks");
+            if cut == 0.0 {
+                assert_eq!(found.rate, digest.expected_rate(length));
+            } else if levels == 1.0 {
+                let named = if ids > 0.0 { 1.0 - (1.0 - rate.powi(blocks as i32)).powf(segments) } else { 1.0 };
+                let expected = rate.powi(blocks as i32) * named;
+                assert!((found.rate - expected).abs() <= 1e-9, "{settings:?}: {blocks} blocks, {}", found.rate);
+            }
+        }
+    }
+}
+
+/// How many cuts by content bytes have, far less than four blocks apart.
+fn cuts(bytes: &[u8], reach: u64) -> u64 {
+    let (reach, hash) = (reach as usize, |at: usize| mix(u64::from_le_bytes(bytes[at - 7..=at].try_into().unwrap())));
+    let is_least =
+        |at: &usize| (at - reach..=at + reach).filter(|other| other != at).all(|other| hash(*at) < hash(other));
+    (7 + reach..bytes.len() - reach).filter(is_least).count() as u64
+}
+
+/// Excerpts with as many cuts as can be: a pattern as long as two cuts are apart. All of their blocks count, and the
+/// offsets where the pattern may lie are one range.
+#[test]
+fn patterns_are_cut_as_often_as_can_be() {
+    for ids in [0.0, 9.0] {
+        let mut digest = digest(30_000, &[("cut", 1.0), ("payloads", ids), ("bytes_per_byte", 0.02), ("levels", 1.0)]);
+        let pattern = Random(5).bytes(16).repeat(600);
+        digest.add(3, &pattern).unwrap();
+        digest.add(4, &Random(6).bytes(12_000)).unwrap();
+        let excerpt = &pattern[160..960];
+        let found = find(&digest, excerpt);
+        let blocks = cuts(excerpt, 15) - 1;
+        assert!(blocks > 800 / 16 - 6);
+        let wrong = digest.state().segments as f64 * digest.entry_rate().powi(blocks as i32);
+        assert!((found.wrong_segments - wrong).abs() <= 1e-9 * wrong, "{blocks} blocks, {wrong}");
+        assert!(ids == 0.0 || wrong > 0.0);
+        // All blocks have one key, so that another payload may seem to have them too.
+        assert_eq!(found.matches.iter().filter(|one| one.payload != Some(4)).count(), 1, "{found:?}");
+        assert!((160..8000).step_by(16).all(|at| has(&found, 3, at)), "{found:?}");
+        assert!(found.matches[0].offset + found.matches[0].span <= if ids > 0.0 { 9600 } else { 12_000 } - 800 + 1);
+    }
+}
+
+/// With cuts by content an excerpt is found at each of its places, also at the end of a payload, in ranges that no
+/// search can make shorter. Blocks that no payload has together are not found with ids.
+#[test]
+fn places_of_cut_excerpts() {
+    let settings = |ids| [("cut", 1.0), ("payloads", ids), ("bytes_per_byte", 1.0), ("levels", 1.0)];
+    let mut random = Random(59);
+    let (twice, mut payload) = (random.bytes(600), random.bytes(8_000));
+    payload[1_000..1_600].copy_from_slice(&twice);
+    payload[5_003..5_603].copy_from_slice(&twice);
+    let [first, second] = [random.bytes(2_000), random.bytes(2_000)];
+    let junction = [&first[700..1_000], &second[..300]].concat();
+    let excerpt = [&first[400..1_000], &second[..600]].concat();
+    let [mut with, mut without] = [9.0, 0.0].map(|ids| digest(20_000, &settings(ids)));
+    for digest in [&mut with, &mut without] {
+        for (id, bytes) in (7..).zip([&payload, &first, &second, &junction]) {
+            digest.add(id, bytes).unwrap();
+        }
+    }
+    let found = find(&with, &twice);
+    assert!(found.matches.len() == 2 && has(&found, 7, 1_000) && has(&found, 7, 5_003), "{found:?}");
+    let is_in_bounds = |one: &petal::Match| one.span <= 256 && one.offset + one.span <= 8_000 - 600 + 1;
+    assert!(found.matches.iter().all(is_in_bounds), "{found:?}");
+    assert!(has(&find(&with, &payload[7_400..]), 7, 7_400));
+    assert!(has(&find(&with, &payload[..600]), 7, 0));
+    assert!(!find(&with, &excerpt).is_found());
+    // Without ids nobody knows which blocks came together, and where.
+    let found = find(&without, &excerpt);
+    assert_eq!(found.matches, [petal::Match { payload: None, offset: 0, span: 8_000 - 1_200 + 1 }]);
+    for digest in [&with, &without] {
+        let most = FindOptions { max_excerpt: 600, ..FindOptions::default() };
+        assert!(digest.find(&twice, &most).is_ok());
+        assert_eq!(digest.find(&payload[..601], &most).unwrap_err().status(), Status::OutOfRange);
+    }
+    for cut in [0.0, 1.0] {
+        let digest = digest(1_000, &[("cut", cut)]);
+        let least = digest.shortest_excerpt() as usize;
+        assert!(
+            digest.find(&payload[..least - 1], &FindOptions::default()).unwrap_err().to_string().contains("shorter")
+        );
+        if let Err(error) = digest.find(&payload[..least], &FindOptions::default()) {
+            assert!(cut == 1.0 && error.to_string().contains("has no block"), "{error}");
+        }
+    }
+}
+
+/// Blocks are cut where the format says, in short payloads and where patterns of a few bytes begin and end.
+#[test]
+fn short_payloads_are_cut_as_the_format_says() {
+    let mut random = Random(61);
+    for block_bytes in [8, 9, 16] {
+        let names = ["block_bytes", "levels", "cut", "segment_blocks", "payloads", "attachment_bytes"];
+        let settings = [block_bytes, 2, 1, 8, 60, 0];
+        let parameters: Vec<_> = names.into_iter().zip(settings.map(|setting| setting as f64)).collect();
+        let mut digest = create_digest(&Spec { seed: 42, bits: 90_000, hashes: 3, ..spec(0, &parameters) }).unwrap();
+        let payloads: Vec<Vec<u8>> = (0..60)
+            .map(|i| {
+                let pattern = random.bytes(1 + i % 11).repeat(if i % 3 == 0 { 0 } else { 70 / (1 + i % 11) });
+                [random.bytes(20 + i), pattern, random.bytes(40)].concat()
+            })
+            .collect();
+        (70..).zip(&payloads).for_each(|(id, payload)| digest.add(id, payload).unwrap());
+        let payloads: Vec<&[u8]> = payloads.iter().map(|payload| &payload[..]).collect();
+        let payload = specified(90_000, 3, settings, 42, &payloads, b"");
+        assert!(image(&digest)[256..256 + payload.len()] == payload[..], "{block_bytes}");
+    }
+}
+
+/// A digest without ids has two levels unless the spec says how many, and one with ids has one.
+#[test]
+fn levels_suit_what_a_digest_keeps() {
+    for (payloads, levels, expected) in [(0.0, 0.0, 2), (5.0, 0.0, 1), (0.0, 1.0, 1), (5.0, 3.0, 3)] {
+        assert_eq!(digest(1_000, &[("payloads", payloads), ("levels", levels)]).shape().levels, expected);
+    }
+    let mut digest = digest(1_000, &[]);
+    let geometry = digest.base().geometry();
+    for (hashes, payload_bytes, lines) in [(7, 1 << 20, 7.0), (7, 256, 4.0)] {
+        let geometry = petal::format::Geometry { hashes, payload_bytes, ..*geometry };
+        assert_eq!((ROW.lines_per_lookup)(&geometry), lines);
+    }
+    digest.begin(1).unwrap();
+    assert!(digest.is_open());
+    digest.end().unwrap();
+    assert!(!digest.is_open());
+}
+
 /// A shape has what a digest can have, and nothing else.
 #[test]
 fn shapes_have_bounds() {
@@ -677,6 +904,8 @@ fn contradicting_words_are_refused() {
         (state + 2, 2999),
         (table + 1, 3001),
         (table + 2, 1),
+        (state + 6, 1),
+        (state + 7, 1),
         (attachment + 1, 1),
         (0, u64::MAX),
     ] {
@@ -686,6 +915,29 @@ fn contradicting_words_are_refused() {
         let status = load_as::<Digest>(&forged, &OpenOptions::default()).map(drop).map_err(|error| error.status());
         assert_eq!(status, Err(Status::Corrupt), "word {word}: {value}");
     }
+    // Blocks have no hashes of another's.
+    let mut external = image.clone();
+    external[16] = 4;
+    seal(&mut external);
+    assert_eq!(load_as::<Digest>(&external, &OpenOptions::default()).unwrap_err().status(), Status::Corrupt);
+}
+
+/// What comes first in a segment may have any number, and a digest without ids keeps its attachment.
+#[test]
+fn many_segments_have_room() {
+    let mut many = digest(1 << 19, &[("payloads", 3.0), ("block_bytes", 8.0), ("segment_blocks", 8.0)]);
+    let payload = Random(67).bytes(300_000);
+    many.add(1, &payload).unwrap();
+    many.add(2, &payload[..1_000]).unwrap();
+    assert_eq!(many.state().segments, 4_688 + 16);
+    let mut without = digest(1 << 19, &[("payloads", 0.0), ("attachment_bytes", 30.0)]);
+    without.attach(b"names").unwrap();
+    without.add(9, &payload).unwrap();
+    assert_eq!((without.attachment().unwrap(), without.state().segments), (b"names".to_vec(), 0));
+    let mut forged = image(&without);
+    forged[256 + 8 * (without.shape().state_start() + 1)] = 1;
+    seal(&mut forged);
+    assert_eq!(load_as::<Digest>(&forged, &OpenOptions::default()).unwrap_err().status(), Status::Corrupt);
 }
 
 /// Counters that say the most that they can say make an image that opens, and so does what comes after.

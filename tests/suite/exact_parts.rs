@@ -270,6 +270,7 @@ fn keys_of_every_form() {
     }
     assert_eq!(filter.insert_batch(&Keys::U64(&[1]), None).outcome.unwrap_err().status(), Status::Unsupported);
     assert_eq!(filter.compact_size().unwrap_err().status(), Status::Unsupported);
+    assert!(Builder::new(&Spec { hash: HashFunction::External, ..spec(0) }, options()).is_ok());
     let external = Spec { hash: HashFunction::External, ..spec(1) };
     assert_eq!(Builder::new(&external, options()).map(drop).unwrap_err().status(), Status::Contradiction);
     // Keys under a secret.
@@ -427,6 +428,79 @@ fn updates_take_the_bits_of_the_rate() {
         let stated = update.expected_false_positive_rate(0);
         assert!((stated - least).abs() < 1e-9, "{bits} bits: {stated}, and not {least}");
     }
+}
+
+/// An update of a set to which most strangers belong makes the rate no greater, and is refused if that is too much.
+#[test]
+fn updates_of_high_rates_keep_to_them() {
+    for (counts, bits) in [((20_000, 2000), 2), ((20_000, 20), 4), ((2000, 4000), 2)] {
+        let universe = Universe::of(&[counts]);
+        let mut fixed = Spec { false_positive_rate: 0.95, ..spec(0) };
+        fixed.set(&exact_set::FINGERPRINT_BITS, f64::from(bits)).unwrap();
+        let filter = build(&fixed, options(), &universe, None).unwrap();
+        let before = filter.expected_false_positive_rate(counts.0);
+        let is_inverted = filter.base().geometry().words[1] == 2;
+        assert_eq!(is_inverted, counts.0 > counts.1);
+        let mut changed = universe.clone();
+        let moved = changed.members.split_off(changed.members.len() - 1500);
+        changed.excluded.extend(moved);
+        let with =
+            |rate: f64| build(&Spec { false_positive_rate: rate, ..spec(0) }, options(), &changed, Some(&filter));
+        let refused = |rate: f64| {
+            let error = with(rate).map(drop).unwrap_err();
+            assert_eq!(error.status(), Status::Contradiction, "{error}");
+        };
+        refused(0.99 * before);
+        for above in [1.0, 1.001, 1.01, 1.04] {
+            let limit = before * above;
+            if above == 1.0 && !is_inverted {
+                refused(limit);
+                continue;
+            }
+            let update = with(limit);
+            let Ok(update) = update else {
+                assert!(!is_inverted, "{limit} of {before}");
+                continue;
+            };
+            check(&update, &changed);
+            assert!(update.expected_false_positive_rate(0) <= limit, "{limit} of {before}");
+        }
+    }
+    // The bits of an update are those of the rate that is left.
+    let universe = Universe::of(&[(2000, 4000)]);
+    let mut fixed = spec(0);
+    fixed.set(&exact_set::FINGERPRINT_BITS, 2.0).unwrap();
+    let filter = build(&fixed, options(), &universe, None).unwrap();
+    let mut changed = universe.clone();
+    let moved = changed.excluded.split_off(2500);
+    changed.members.extend(moved);
+    for bits in [3, 5, 7] {
+        // Of a rate of 1/4, an update of so many bits leaves 1/4 and half of its own.
+        let update = (-f64::from(bits)).exp2();
+        let limited = Spec { false_positive_rate: 0.25 + 0.75 * update, ..spec(0) };
+        let stated = build(&limited, options(), &changed, Some(&filter)).unwrap().expected_false_positive_rate(0);
+        assert!((stated - (0.25 + 0.5 * update)).abs() < 1e-9, "{bits} bits: {stated}");
+    }
+}
+
+/// Updates that change most keys are right, also where memory keeps a part of the changes only. Pure sides need no set.
+#[test]
+fn updates_of_most_keys_are_right() {
+    let universe = Universe::of(&[(30_000, 30_000)]);
+    let filter = build(&spec(0), options(), &universe, None).unwrap();
+    for kept in [0, 10_000] {
+        let mut other =
+            Universe { members: universe.excluded.clone(), excluded: universe.members.clone(), counts: vec![] };
+        other.members.extend(other.excluded.split_off(other.excluded.len() - kept));
+        let folder = tempfile::tempdir().unwrap();
+        let temporary_directory = Some(folder.path().to_owned());
+        let little = BuilderOptions { memory_limit: Some(MIN_MEMORY_LIMIT), temporary_directory, ..options() };
+        let updates = [options(), little].map(|options| build(&spec(0), options, &other, Some(&filter)).unwrap());
+        check(&updates[0], &other);
+        assert!(image(&updates[0]) == image(&updates[1]));
+    }
+    let pure = build(&spec(2), options(), &Universe::of(&[(3000, 0), (0, 3000)]), None).unwrap();
+    assert!(pure.base().geometry().bits <= 3 * 512, "{:?}", pure.base().geometry());
 }
 
 /// Progress reports rise through all sets and both of their levels, so that nobody waits long for the next number.
@@ -662,6 +736,38 @@ fn forged_words_are_refused() {
             }
         }
     }
+}
+
+/// A rate that is not that of the parts is refused, also a small one, and sets come in order.
+#[test]
+fn forged_rates_and_orders_are_refused() {
+    let rare = Spec { false_positive_rate: 0.001, ..spec(2) };
+    let universe = Universe::of(&[(500, 9000), (600, 300)]);
+    let filter = build(&rare, options(), &universe, None).unwrap();
+    let (mut geometry, payload) = (*filter.base().geometry(), filter.base().words().shared());
+    let rate = f64::from_bits(geometry.words[3]);
+    assert!(rate <= 0.001);
+    for (forged, is_known) in [(rate * (1.0 + 1e-12), true), (rate * (1.0 + 1e-8), false), (rate + 1e-7, false)] {
+        geometry.words[3] = forged.to_bits();
+        assert_eq!(exact_set::is_known(&geometry, payload), is_known, "{forged}, not {rate}");
+    }
+    let universe = Universe::of(&[(3000, 100_000), (9000, 9000)]);
+    let filter = build(&spec(2), options(), &universe, None).unwrap();
+    let (mut geometry, payload) = (*filter.base().geometry(), filter.base().words().shared());
+    let words: Vec<u64> = payload.iter().map(|word| word.load(Ordering::Relaxed)).collect();
+    assert_eq!(words[1], 2, "two sets");
+    let front = (16 + words[0] as usize).next_multiple_of(8);
+    let [first, second] = [9, 11].map(|row| 8 * words[row].div_ceil(512) as usize);
+    let known = |geometry: &petal::format::Geometry, words: &[u64]| {
+        let words: Vec<AtomicU64> = words.iter().map(|word| (*word).into()).collect();
+        exact_set::is_known(geometry, &words)
+    };
+    assert!(known(&geometry, &words) && front + first + second == words.len());
+    let mut swapped = words.clone();
+    swapped[8..12].rotate_left(2);
+    swapped[front..].rotate_left(first);
+    geometry.bits = 64 * (front + second) as u64 + words[9];
+    assert!(!known(&geometry, &swapped));
 }
 
 /// A directory whose words do not ascend, or name a class that is not there, is found by a look through. Lookups end.

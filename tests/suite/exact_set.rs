@@ -237,6 +237,46 @@ fn a_key_on_both_sides_is_a_contradiction() {
     assert_eq!(builder.finish().map(drop).unwrap_err().status(), Status::Contradiction);
 }
 
+/// Hashes of both sides that lie in long runs, of one more or less than what is kept of them at a time.
+#[test]
+fn long_runs_of_one_side_are_right() {
+    let mut hashes: Vec<u64> = (0..30_000).map(mix).collect();
+    hashes.sort_unstable_by_key(|hash| exact_set::order(*hash));
+    for first in [1, 2, 4095, 4096, 4097] {
+        for is_inverted in [false, true] {
+            // A few of one side, then none of it, then many: the other side has the rest.
+            let is_member = |i: usize| (i < first || (4096..13_000).contains(&i)) != is_inverted;
+            let mut builder = Builder::new(&spec(), options()).unwrap();
+            for (i, hash) in hashes.iter().enumerate() {
+                if is_member(i) { builder.add_hash(*hash) } else { builder.exclude_hash(*hash) }.unwrap();
+            }
+            let filter = builder.finish().unwrap();
+            let wrong = hashes.iter().enumerate().filter(|(i, hash)| filter.contains_hash(**hash) != is_member(*i));
+            assert_eq!(wrong.count(), 0, "{first}, {is_inverted}");
+            let mut answers = Answers::default();
+            filter.contains_batch(&Keys::Hashes(&hashes), &mut answers).unwrap();
+            assert_eq!(answers.true_count, (0..hashes.len()).filter(|i| is_member(*i)).count() as u64);
+        }
+    }
+}
+
+/// Strangers pass by their bits, or because they have the hash of a member.
+#[test]
+fn rates_are_those_of_the_formula() {
+    let rate = sizing::false_positive_rate;
+    for members in [1, 1 << 30, 1 << 61, 1 << 62] {
+        // With so many bits no other stranger passes.
+        let same = rate(1000, false, members);
+        assert!((same / -(-(members as f64) * 0.5_f64.powi(63)).exp_m1() - 1.0).abs() < 1e-9, "{members}: {same}");
+        for bits in [1, 2, 9] {
+            let passes = 0.5_f64.powi(bits as i32);
+            assert!((rate(bits, false, members) - (1.0 - (1.0 - same) * (1.0 - passes))).abs() < 1e-15);
+            assert_eq!(rate(bits, true, members), 1.0 - passes);
+        }
+    }
+    assert_eq!([rate(3, false, 0), rate(3, true, 0)], [0.0, 0.875]);
+}
+
 /// Hashes that were made to lie together, also with sides that alternate.
 #[test]
 fn hashes_of_any_shape_are_right() {
@@ -297,7 +337,7 @@ fn sizes_and_bits_that_are_asked_for() {
 /// spec says how many.
 #[test]
 fn no_set_takes_more_bits_than_it_may() {
-    let (mut uneven, mut refused) = (0, 0);
+    let (mut uneven, mut refused, mut exact) = (0, 0, 0);
     for seed in 0..12 {
         let (members, excluded) = (keys(seed << 20, 1000), keys(1 << 40 | seed << 20, 9000));
         let with = |most: u64, fixed: u64| {
@@ -316,6 +356,11 @@ fn no_set_takes_more_bits_than_it_may() {
                 assert_eq!((true_count(&filter, &members), true_count(&filter, &excluded)), (1000, 0));
                 uneven += u32::from(told < planned(most));
             }
+            // What takes just the bits that it may is built, unless the plan expects more.
+            match with(bits, wanted) {
+                Ok(filter) => exact += u32::from(filter.base().geometry().bits == bits),
+                Err(error) => assert_eq!(error.status(), Status::Contradiction, "{error}"),
+            }
             if let Err(error) = with(bits - 1, wanted) {
                 assert!([Status::OutOfRange, Status::Contradiction].contains(&error.status()), "{error}");
                 refused += u32::from(error.status() == Status::OutOfRange);
@@ -324,7 +369,22 @@ fn no_set_takes_more_bits_than_it_may() {
             }
         }
     }
-    assert!(uneven > 3 && refused > 3, "{uneven} are uneven, {refused} are refused");
+    assert!(uneven > 3 && refused > 3 && exact > 3, "{uneven} are uneven, {refused} are refused, {exact} are exact");
+    // Without excluded keys too, where the spec says how many bits each key takes.
+    let bits = sizing::smallest(200, 0, 6..=6, 1.0).unwrap().expected_bits().unwrap();
+    let mut fits = 0;
+    for seed in 0..24 {
+        let mut spec = Spec { bits, seed, capacity: 200, ..spec() };
+        spec.set(&exact_set::FINGERPRINT_BITS, 6.0).unwrap();
+        match build(&spec, options(), &keys(0, 200), &[]) {
+            Ok(filter) => {
+                assert!(filter.base().geometry().bits <= bits, "seed {seed}");
+                fits += 1;
+            }
+            Err(error) => assert_eq!(error.status(), Status::OutOfRange, "{error}"),
+        }
+    }
+    assert!((1..24).contains(&fits), "{fits}");
 }
 
 /// The sizes of layers, with which each level begins. Lookups in such a payload end and read nothing outside it.
@@ -417,6 +477,23 @@ fn images_and_compact_forms_come_back() {
             )
             .unwrap()
         );
+    }
+}
+
+/// A set is no larger than a ribbon filter of all its bits may become, with a directory more, and the end of a level.
+#[test]
+fn bounds_are_those_of_a_ribbon() {
+    for keys in [0, 1, 1000, 100_000, 10_000_000, 3_000_000_000] {
+        for fingerprint_bits in [1, 7, 32] {
+            let (bits, words) = (20 * keys + 1000, [fingerprint_bits, 1, 0, 0, 0, 0, 0, 0]);
+            let geometry =
+                petal::format::Geometry { bits, hashes: 1, words, payload_bytes: u64::div_ceil(bits, 512) * 64 };
+            let [set, ribbon] =
+                [&exact_set::ROW, &petal::kinds::ribbon::ROW].map(|of| of.most_bytes.unwrap()(&geometry, keys));
+            let directory = 4 * petal::kinds::ribbon::sizing::shards(keys);
+            let more = set - ribbon;
+            assert!(more >= 128 + directory / 64 * 64 && more <= 192 + directory, "{keys} keys: {more} bytes more");
+        }
     }
 }
 

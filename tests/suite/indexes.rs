@@ -596,6 +596,35 @@ fn rows_in_place_mark_their_folds() {
     }
 }
 
+/// A row that is added or removed far from the first one marks the regions of its own words, its columns' too.
+#[test]
+fn rows_far_in_place_mark_their_words() {
+    for store in [0.0, 1.0, 2.0] {
+        let settings = [("width", 64.0), ("store", store)];
+        let mut index = create_index(&spec(100_000, &settings)).unwrap();
+        let mut random = Random(79);
+        (0..40_050).for_each(|id| _ = index.add(id, &random.next().to_le_bytes()).unwrap());
+        for is_added in [true, false] {
+            let mut buffer = Buffer::of(&image(&index));
+            buffer.open_as(Mode::Write, None, |index: petal::Result<&mut Index>| {
+                let index = index.unwrap();
+                if is_added {
+                    assert_eq!(index.add(7, &[255; 8]).unwrap(), 40_050);
+                } else {
+                    assert_eq!(index.remove(39_000).unwrap(), 1);
+                }
+                index.sync().unwrap();
+            });
+            let after: Index = load_as(&buffer.bytes(), &OpenOptions::default()).unwrap();
+            after.verify().unwrap();
+            assert_eq!(after.len(), if is_added { 40_051 } else { 40_050 });
+            assert_eq!(after.row_at(39_000).unwrap().is_some(), is_added);
+            if is_added { index.add(7, &[255; 8]) } else { index.remove(39_000) }.unwrap();
+            assert!(image(&index) == image(&after));
+        }
+    }
+}
+
 /// Folds have about a quarter of a row, and indexes that have columns alone have no folds.
 #[test]
 fn folds_suit_their_rows() {

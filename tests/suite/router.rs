@@ -260,6 +260,20 @@ fn walks_go_back() {
     assert_eq!((walk.hops_left, walk.visited), (0, 5));
 }
 
+/// A walk's depth is how many nodes are on the way back, also where the query goes to a node that it had left.
+#[test]
+fn walks_know_how_far_they_came() {
+    let routers = network(&spec(&[], 1024, 4), &[vec![1, 2], vec![0], vec![0]]);
+    let mut walk = Walk::new(9);
+    (walk.visited, walk.depth) = (3, 3);
+    (walk.nodes[1], walk.nodes[2], walk.way[1], walk.way[2]) = (1, 2, 1, 2);
+    assert_eq!(routers[2].walk_u64(5, &mut walk).unwrap(), Route::Back { neighbour: 1 });
+    assert_eq!((walk.visited, walk.depth, walk.hops_left), (3, 2, 8));
+    // The way is now 0 and 1. The query goes to 2 after all, and back.
+    assert_eq!(routers[2].walk_u64(5, &mut walk).unwrap(), Route::Back { neighbour: 1 });
+    assert_eq!((walk.visited, walk.depth, walk.way[2], walk.hops_left), (3, 2, 2, 7));
+}
+
 /// Walks that cannot be are refused and stay as they are; every other one answers.
 #[test]
 fn forged_walks_are_refused() {
@@ -331,6 +345,12 @@ fn weights_break_ties() {
     let firsts =
         (0..40).filter(|key| many[0].route_u64(*key, None, 1).unwrap() == Route::Edge { neighbour: 1, level: 1 });
     assert!((6..=34).contains(&firsts.count()), "4.5 of the deviation from 20");
+    // The last tie goes to the greatest hash of the key's hash and the neighbour, so every layer goes the same way.
+    for key in 0..40 {
+        let hash = many[0].base().hasher().hash_u64(key).unwrap();
+        let neighbour = (1..3).max_by_key(|neighbour| mix(hash ^ mix(*neighbour))).unwrap();
+        assert_eq!(many[0].route_hash(hash, None, 1), Route::Edge { neighbour, level: 1 });
+    }
 }
 
 /// A neighbour that lost a message asks for all levels; what changed is smaller than all, and both leave the same.
@@ -430,6 +450,15 @@ fn forged_changes_are_refused() {
         assert_eq!(b.receive(0, &forged).map_err(|error| error.status()), expected, "{value} at {at}");
         assert_eq!(bytes(&b), before);
     }
+    a.insert_u64(9).unwrap();
+    let whole = a.advertise(1).unwrap().to_vec();
+    for at in [64, 72] {
+        let mut forged = whole.clone();
+        forged[at] = 1;
+        seal_message(&mut forged);
+        assert_eq!(b.receive(0, &forged).unwrap_err().status(), Status::Corrupt, "all levels build on nothing");
+        assert_eq!(bytes(&b), before);
+    }
     let mut forged = change.clone();
     forged[7] = 1;
     seal_message(&mut forged);
@@ -521,9 +550,94 @@ fn full_levels_are_ignored() {
     let rates = routers[1].rates();
     assert!(rates.ignored == 1 && rates.false_route_rate < 0.01 && !rates.is_overfull, "{rates:?}");
     assert!(rates.level[0].greatest_fill > 0.99 && rates.level[0].mean_fill < 0.6);
+    let further = routers[2].edge(1).unwrap();
+    assert!(further.ignored == 0 && further.fill[1] == 0.0, "{further:?}");
+    (0..5000).for_each(|key| routers[3].insert_u64(2_000_000 + key).unwrap());
+    (0..2).for_each(|_| _ = round(&mut routers, false));
+    assert_eq!([routers[2].edge(3).unwrap().ignored, routers[1].edge(2).unwrap().ignored], [1, 0]);
     routers[0].clear().unwrap();
+    routers[3].clear().unwrap();
     (0..3).for_each(|_| _ = round(&mut routers, true));
     assert_eq!(routers[1].edge(0).unwrap().ignored, 0, "and the level is asked again when it is no longer full");
+}
+
+/// Adds keys to a router until so many bits of a level are set, when each key sets one.
+fn fill_with_ones(router: &mut Router, ones: u64) {
+    let bits = router.base().geometry().bits as f64;
+    let mut keys = 0..;
+    while router.rates().own_fill < ones as f64 / bits {
+        router.insert_u64(keys.next().unwrap()).unwrap();
+    }
+    assert_eq!(router.rates().own_fill, ones as f64 / bits);
+}
+
+/// A level is ignored, and a router overfull, above the bounds and not at them. An edge of which nothing was heard does
+/// not count, and the rates of levels are those of their fills.
+#[test]
+fn bounds_of_fills_are_kept() {
+    let spec = spec(&[("levels", 2.0), ("edges", 3.0), ("max_fill", 0.5)], 640, 1);
+    let mut routers = network(&spec, &[vec![1, 2], vec![0, 3], vec![0], vec![1]]);
+    fill_with_ones(&mut routers[1], 320);
+    fill_with_ones(&mut routers[3], 192);
+    let all = routers[3].advertise(1).unwrap().to_vec();
+    routers[1].receive(3, &all).unwrap();
+    let tell = |routers: &mut [Router]| {
+        let all = routers[1].advertise(0).unwrap().to_vec();
+        routers[0].receive(1, &all).unwrap();
+        (routers[0].rates(), routers[0].edge(1).unwrap())
+    };
+    let (rates, edge) = tell(&mut routers);
+    assert_eq!((rates.ignored, edge.ignored, rates.is_overfull), (0, 0, false));
+    assert_eq!([edge.fill[0], edge.fill[1]], [0.5, 0.3]);
+    for (level, fill) in [0.5, 0.3].into_iter().enumerate() {
+        let level = &rates.level[level];
+        assert_eq!([level.mean_fill, level.greatest_fill], [fill; 2], "edge 2 said nothing");
+        assert!((level.false_route_rate - fill).abs() < 1e-15);
+    }
+    assert!((rates.false_route_rate - (1.0 - 0.5 * 0.7)).abs() < 1e-15);
+    fill_with_ones(&mut routers[3], 193);
+    let all = routers[3].advertise(1).unwrap().to_vec();
+    routers[1].receive(3, &all).unwrap();
+    fill_with_ones(&mut routers[1], 321);
+    let (rates, edge) = tell(&mut routers);
+    assert_eq!((rates.ignored, edge.ignored, rates.is_overfull), (1, 1, true));
+    fill_with_ones(&mut routers[3], 321);
+    let all = routers[3].advertise(1).unwrap().to_vec();
+    routers[1].receive(3, &all).unwrap();
+    assert_eq!(routers[1].edge(3).unwrap().ignored, 1);
+}
+
+/// The bit of each level that is ignored is that of its number.
+#[test]
+fn ignored_levels_are_bits() {
+    let own = bytes(&golden_router());
+    for (level, bit) in [(0, 1), (1, 2), (2, 4)] {
+        let mut forged = own.clone();
+        // The first slot's head begins after 16 words of head and 16 of cells, and tells of set bits in word 8.
+        let at = 256 + 8 * (32 + 8 + level);
+        forged[at..at + 8].copy_from_slice(&u64::to_le_bytes(256));
+        let ((), _) = in_place(&forged, Mode::Read, |router| {
+            assert_eq!(router.unwrap().edges().next().unwrap().ignored, bit);
+        });
+    }
+}
+
+/// What is planned: as many hashes as leave the last level at a fill of 0.3, the rate of its keys, and the lines of a
+/// query, which asks the node itself and all levels of all edges.
+#[test]
+fn plans_are_those_of_the_last_level() {
+    let settings = [("levels", 3.0), ("fan_out", 2.0), ("edges", 4.0)];
+    for (bits, hashes, suit) in [(8192, 0, 14), (8192, 3, 3), (1024, 0, 1)] {
+        let spec = Spec { capacity: 50, ..spec(&settings, bits, hashes) };
+        let router = create_router(&spec, 0).unwrap();
+        let (geometry, row) = (router.base().geometry(), router.base().row());
+        assert_eq!((geometry.bits, geometry.hashes), (bits, suit));
+        let fill = 1.0 - (1.0 - 1.0 / bits as f64).powf(f64::from(suit) * 200.0);
+        let rate = petal::expected_false_positive_rate(&spec, 50).unwrap();
+        assert!((rate / fill.powi(suit as i32) - 1.0).abs() < 1e-9, "{rate}");
+        let lines = (f64::from(suit) * 13.0).min((geometry.payload_bytes / 64) as f64);
+        assert_eq!((row.lines_per_lookup)(geometry), lines);
+    }
 }
 
 /// Sizes keep to the rate and the fill that were asked for, and the expected numbers are those that networks show.
@@ -756,6 +870,31 @@ fn forged_images_are_refused() {
         assert_eq!(error.status(), Status::Corrupt, "{what}: {error}");
         assert!(!error.message().contains("checksum of bytes"), "{what}: {error}");
     }
+}
+
+/// Levels before the first message, and the words after the last slot, are empty; a level may be full.
+#[test]
+fn nothing_is_where_nothing_was_told() {
+    let mut router = create_router(&spec(&[("levels", 1.0), ("edges", 1.0)], 64, 4), 0).unwrap();
+    router.add_edge(1, 0, 0.0).unwrap();
+    let image = bytes(&router);
+    // 16 words of head, 4 of cells, a slot of 16 and 2, and 2 that fill the last line.
+    assert_eq!(router.base().geometry().payload_bytes, 8 * 40);
+    let word = |at: usize| 256 + 8 * at;
+    for (at, ones) in [(36, 1), (37, 0), (38, 0), (39, 0)] {
+        let mut forged = image.clone();
+        forged[word(at)] = 1;
+        forged[word(20 + 8)] = ones;
+        seal(&mut forged);
+        let error = load_as::<Router>(&forged, &OpenOptions::default()).unwrap_err();
+        assert_eq!(error.status(), Status::Corrupt, "word {at}: {error}");
+    }
+    let mut other = create_router(&spec(&[("levels", 1.0), ("edges", 1.0)], 64, 4), 1).unwrap();
+    other.add_edge(0, 0, 0.0).unwrap();
+    (0..500).for_each(|key| other.insert_u64(key).unwrap());
+    router.receive(1, other.advertise(0).unwrap()).unwrap();
+    let full: Router = load_as(&bytes(&router), &OpenOptions::default()).unwrap();
+    assert_eq!(full.edge(1).unwrap().fill[0], 1.0);
 }
 
 /// A key may count twice in one counter. Forged bytes may have 1 there, and a removal then takes nothing from others.

@@ -37,11 +37,10 @@ impl Plan {
 /// for strangers is at most `rate`. Of equal plans the one with the fewest bits of a fingerprint, with members stored.
 pub fn smallest(members: u64, excluded: u64, allowed: RangeInclusive<u64>, rate: f64) -> Option<Plan> {
     let plans = [(false, members, excluded), (true, excluded, members)].into_iter();
-    // Without a key to store there is nothing to say of any other.
-    let plans = plans.filter(|(is_inverted, stored, _)| !is_inverted || *stored > 0);
     let plans = plans.flat_map(|(is_inverted, stored, others)| {
         allowed.clone().map(move |bits| Plan { bits, is_inverted, stored, others })
     });
+    // A plan that stores none of the excluded keys is no plan, and has no expected bits.
     let keeps = |plan: &Plan| false_positive_rate(plan.bits, plan.is_inverted, members) <= rate;
     plans
         .filter(keeps)

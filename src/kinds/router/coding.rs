@@ -249,6 +249,10 @@ mod tests {
             read(&mut &bytes[..], &mut level).unwrap();
             assert_eq!(level, [1 << 5], "{low}");
         }
+        let full = [&[1][..], &64_u64.to_le_bytes(), &[0; 8]].concat();
+        let mut level = [0];
+        read(&mut &full[..], &mut level).unwrap();
+        assert_eq!(level, [u64::MAX]);
     }
 
     /// Bytes that are no level are refused, and no bytes panic or set a bit outside of the level.
@@ -265,6 +269,9 @@ mod tests {
         assert_eq!(refused(&with_gaps(0, 1, &[0xff; 30]), 1), Status::Truncated);
         assert_eq!(refused(&with_gaps(56, 1, &[0xff, 0, 0, 0, 0, 0, 0, 0, 0]), 1), Status::Corrupt);
         assert_eq!(refused(&with_gaps(56, 1, &[0xfe; 9]), 1), Status::Corrupt);
+        assert_eq!(refused(&with_gaps(0, 65, &[0; 8]), 1), Status::Corrupt);
+        // 256 units of 2^56 bits are 2^64, and not 0.
+        assert_eq!(refused(&with_gaps(56, 1, &[&[0xff; 32][..], &[0; 8]].concat()), 1), Status::Corrupt);
         let mut random = 1;
         for _ in 0..10_000 {
             let bytes: [u8; 24] = core::array::from_fn(|_| {

@@ -63,11 +63,12 @@ mod tests {
     #[test]
     fn sizes_keep_rate_and_fill() {
         for asked in [0.5, 0.3, 0.1, 0.01, 1e-3, 1e-6, 1e-12] {
-            for keys in [1.0, 10.0, 90.0, 1234.5, 1e6, 1e12] {
+            for keys in [1.0, 10.0, 22.82, 90.0, 1234.5, 1e6, 1e12] {
                 let (bits, hashes) = size_for(keys, asked).unwrap();
                 assert!(bits.is_multiple_of(64) && (1..=MAX_HASHES).contains(&hashes));
                 assert!(rate(bits, hashes, keys) <= asked * (1.0 + 1e-9), "{asked} {keys}");
                 assert!(fill(bits, hashes, keys) <= FILL * (1.0 + 1e-9), "{asked} {keys}");
+                assert!(hashes == 1 || rate_of_fill(FILL, hashes - 1) > asked * (1.0 - 1e-9), "{asked}: {hashes}");
                 let fewer = (bits as f64 * 0.99) as u64 - 65.min((bits as f64 * 0.99) as u64 - 1);
                 let holds = rate(fewer, hashes, keys) <= asked && fill(fewer, hashes, keys) <= FILL;
                 assert!(bits <= 256 || !holds, "{asked} {keys}: {bits} bits, and {fewer} would do");
@@ -75,6 +76,7 @@ mod tests {
             }
         }
         assert!(size_for(1e300, 0.01).is_none() && size_for(f64::INFINITY, 0.01).is_none());
+        assert!(size_for(MOST_KEYS, 1e-300).is_none() && size_for(1.0, f64::NAN).is_none());
         assert!(size_for(MOST_KEYS, 0.3).is_some() && size_for(1.5 * MOST_KEYS, 0.3).is_none());
     }
 

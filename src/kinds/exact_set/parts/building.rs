@@ -175,7 +175,7 @@ fn count<R: Of>(records: &dyn Records<R>, take: &mut dyn FnMut(u64, usize)) -> R
     records.for_each(&mut |piece| {
         for of in piece {
             let record = of.record();
-            if last == Some(record ^ EXCLUDED) && record & EXCLUDED != 0 {
+            if last == Some(record ^ EXCLUDED) {
                 let [hash, other] = hashes_of(record);
                 return Err(error!(
                     Contradiction,
@@ -356,7 +356,6 @@ fn updated<R: Of>(build: &mut Build<R>, asked: &Asked, old: &Base, prefixes: &[u
     // Strangers have the opposite of the older answer at the rate of the update.
     let (limit, before) = (limit(build, excluded.max(1)), form.rate);
     let most = match () {
-        () if limit >= 1.0 => 1.0,
         () if before > limit => -1.0,
         () if before >= 0.5 => 1.0,
         () => (limit - before) / (1.0 - 2.0 * before),
