@@ -842,6 +842,14 @@ fn levels_suit_what_a_digest_keeps() {
     for (payloads, levels, expected) in [(0.0, 0.0, 2), (5.0, 0.0, 1), (0.0, 1.0, 1), (5.0, 3.0, 3)] {
         assert_eq!(digest(1_000, &[("payloads", payloads), ("levels", levels)]).shape().levels, expected);
     }
+    // A digest plans for blocks of 32 bytes, or of 31 on average if they are cut by content: their groups, and their ids.
+    for (cut, ids, of_block) in [(0.0, 0.0, 1.75_f64 / 32.0), (1.0, 0.0, 1.75 / 31.0), (1.0, 5.0, 2.75 / 31.0)] {
+        let spec = spec(1_000_000, &[("cut", cut), ("payloads", ids), ("levels", 3.0), ("bytes_per_byte", 0.05)]);
+        let (geometry, entries) = (petal::geometry(&spec).unwrap(), (1_000_000.0 * of_block).ceil());
+        let fill = 1.0 - (1.0 - 1.0 / geometry.bits as f64).powf(f64::from(geometry.hashes) * entries);
+        let told = (ROW.false_positive_rate)(&geometry, 1_000_000);
+        assert!((told / fill.powi(geometry.hashes as i32) - 1.0).abs() < 1e-3, "{cut}, {ids}: {told}");
+    }
     let mut digest = digest(1_000, &[]);
     let geometry = digest.base().geometry();
     for (hashes, payload_bytes, lines) in [(7, 1 << 20, 7.0), (7, 256, 4.0)] {
