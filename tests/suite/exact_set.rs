@@ -385,6 +385,19 @@ fn no_set_takes_more_bits_than_it_may() {
         }
     }
     assert!((1..24).contains(&fits), "{fits}");
+    // With one bit for each member there is no bit less to take.
+    let bits = sizing::smallest(1000, 0, 1..=1, 1.0).unwrap().expected_bits().unwrap();
+    let mut fits = 0;
+    for seed in 0..24 {
+        match build(&Spec { bits, seed, capacity: 1000, ..self::spec() }, options(), &keys(0, 1000), &[]) {
+            Ok(filter) => {
+                assert!(filter.base().geometry().bits <= bits, "seed {seed}");
+                fits += 1;
+            }
+            Err(error) => assert_eq!(error.status(), Status::OutOfRange, "{error}"),
+        }
+    }
+    assert!((8..24).contains(&fits), "{fits}");
 }
 
 /// The sizes of layers, with which each level begins. Lookups in such a payload end and read nothing outside it.

@@ -22,14 +22,14 @@ pub fn build(build: &mut Build<u64>) -> Result<Built> {
     let sides = Sides::count(build.records)?;
     let mut plan = plan(build, &sides)?;
     let allowed = build.spec.allowed(&FINGERPRINT_BITS)?;
-    let (least, is_fixed) = (*allowed.start(), allowed.start() == allowed.end());
+    let least = *allowed.start();
     loop {
         let (shape, words) = levels(build, &plan)?;
         let geometry = shape.geometry().ok_or(Status::TooLarge)?;
         // Keys that are spread unevenly may take more than was expected: a bit less for each key, then.
         match build.size {
             Size::Exact { bits: most, .. } if geometry.bits > most && plan.bits > least => plan.bits -= 1,
-            Size::Exact { bits: most, .. } if geometry.bits > most && (sides.excluded > 0 || is_fixed) => {
+            Size::Exact { bits: most, .. } if geometry.bits > most => {
                 let bits = geometry.bits;
                 return Err(error!(OutOfRange, "bits = {most} are less than the {bits} that these keys take"));
             }
