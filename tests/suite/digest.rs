@@ -842,7 +842,7 @@ fn levels_suit_what_a_digest_keeps() {
     for (payloads, levels, expected) in [(0.0, 0.0, 2), (5.0, 0.0, 1), (0.0, 1.0, 1), (5.0, 3.0, 3)] {
         assert_eq!(digest(1_000, &[("payloads", payloads), ("levels", levels)]).shape().levels, expected);
     }
-    // A digest plans for blocks of 32 bytes, or of 31 on average if they are cut by content: their groups, and their ids.
+    // A digest plans for the groups and the ids of blocks of 32 bytes, or of 31 on average if content cuts them.
     for (cut, ids, of_block) in [(0.0, 0.0, 1.75_f64 / 32.0), (1.0, 0.0, 1.75 / 31.0), (1.0, 5.0, 2.75 / 31.0)] {
         let spec = spec(1_000_000, &[("cut", cut), ("payloads", ids), ("levels", 3.0), ("bytes_per_byte", 0.05)]);
         let (geometry, entries) = (petal::geometry(&spec).unwrap(), (1_000_000.0 * of_block).ceil());

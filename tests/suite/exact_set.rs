@@ -510,6 +510,35 @@ fn bounds_are_those_of_a_ribbon() {
     }
 }
 
+/// A measure counts the keys and the slots of both levels.
+#[test]
+fn measures_count_both_levels() {
+    for (members, excluded) in [(3000, 90_000), (5000, 5000)] {
+        let filter = build(&spec(), options(), &keys(0, members), &keys(members, excluded)).unwrap();
+        let (geometry, words) = (*filter.base().geometry(), filter.base().words().shared());
+        let [stored, passed, _, first] = [0, 1, 2, 3].map(|word| words[word].load(Ordering::Relaxed));
+        let columns = geometry.words[0] - 1;
+        let taken = passed + if columns > 0 { stored } else { 0 };
+        let slots = geometry.bits - 512 - first.next_multiple_of(64) + if columns > 0 { first / columns } else { 0 };
+        let measure = filter.measure();
+        assert_eq!(measure.taken, taken);
+        assert!((measure.fill - taken as f64 / slots as f64).abs() < 1e-9, "{} of {slots}", measure.taken);
+    }
+}
+
+/// A set of one bit may say that the excluded keys are stored, although no builder makes one: the answers are opposite.
+#[test]
+fn sets_of_one_bit_may_be_inverted() {
+    let (members, excluded) = (keys(0, 5000), keys(5000, 5000));
+    let filter = build(&spec(), options(), &members, &excluded).unwrap();
+    assert_eq!(filter.base().geometry().words[..2], [1, 1]);
+    let mut inverted = image(&filter);
+    inverted[80] = 2;
+    crate::format::seal(&mut inverted);
+    let inverted = petal::load(&inverted, &OpenOptions::default()).unwrap();
+    assert_eq!((true_count(&inverted, &members), true_count(&inverted, &excluded)), (0, 5000));
+}
+
 /// A lookup reads a line of each level's directory, and a row that may begin at any byte. An update is one set more.
 #[test]
 fn lookups_read_as_many_lines_as_told() {

@@ -625,6 +625,41 @@ fn rows_far_in_place_mark_their_words() {
     }
 }
 
+/// Copies in another order have the rows that are left, the room that was asked for, and the doubts about the image.
+#[test]
+fn copies_say_what_they_have() {
+    let mut random = Random(83);
+    let [mut few, mut many] = [(); 2].map(|()| create_index(&spec(300, &[("width", 100.0)])).unwrap());
+    few.add(1000, &random.row(100, 9)).unwrap();
+    (0..130).for_each(|id| _ = many.add(id, &random.row(100, 30)).unwrap());
+    assert_eq!(many.remove(5).unwrap() + many.remove(77).unwrap(), 2);
+    let copies = [
+        (many.arranged(200).unwrap(), 200, 128),
+        (few.merged(&many, 150).unwrap(), 150, 129),
+        (many.merged(&few, 129).unwrap(), 129, 129),
+    ];
+    for (copy, capacity, rows) in copies {
+        copy.verify().unwrap();
+        let header = copy.base().header();
+        assert_eq!((header.capacity, copy.len(), copy.rows(), copy.base().count()), (capacity, rows, rows, rows));
+        assert!(!copy.base().header().dirty && copy.row_at(rows).is_err());
+        let opened: Index = load_as(&image(&copy), &OpenOptions::default()).unwrap();
+        assert_eq!((opened.len(), opened.base().header().capacity), (rows, capacity));
+    }
+    let mut dirty = image(&many);
+    dirty[216..221].copy_from_slice(b"DIRTY");
+    let dirty: Index = load_as(&dirty, &OpenOptions::default()).unwrap();
+    assert!(dirty.arranged(200).unwrap().base().header().dirty);
+    // Bits are those of all rows, and the capacity that of the bits.
+    let of = |bits, capacity| create_index(&Spec { bits, ..spec(capacity, &[("width", 100.0)]) });
+    for capacity in [0, 30] {
+        assert_eq!(of(3000, capacity).unwrap().base().header().capacity, 30);
+    }
+    for (bits, capacity) in [(3000, 29), (3000, 300_000), (3050, 0), (3000, 3000 % 100)] {
+        assert_eq!(of(bits, capacity).is_ok(), (bits, capacity) == (3000, 0), "{bits}, {capacity}");
+    }
+}
+
 /// Folds have about a quarter of a row, and indexes that have columns alone have no folds.
 #[test]
 fn folds_suit_their_rows() {
