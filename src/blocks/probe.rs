@@ -65,7 +65,8 @@ impl Probe<'_> {
         }
     }
 
-    /// The same after [`Probe::fetch`]: reads what was fetched first, and the rest only if that does not say no.
+    /// Whether a key may be there, whose lines [`Probe::fetch`] asked for. Reads those lines first, and other lines
+    /// only if the first ones do not say no.
     #[inline(always)]
     pub fn contains_fetched(&self, hash: u64) -> bool {
         match &self.way {

@@ -30,7 +30,7 @@ pub trait Asked: Sized {
     /// Asks for the cache lines that [`Asked::contains_hash`] reads first.
     fn fetch(&self, hash: u64);
 
-    /// Whether the hash may have been inserted. [`Asked::fetch`] was called before.
+    /// Whether the hash may have been inserted. Unless all filters are near, [`Asked::fetch`] was called before.
     fn contains_hash(&self, hash: u64) -> bool;
 }
 
