@@ -349,7 +349,7 @@ petal_status petal_filter_expected_omissions(const petal_filter *filter,
  * - `hash_compaction`: within 1 %, and 5 % where hardly any slot is empty;
  * - `variable_increment`: up to 8 % too high with 2 to 16 keys;
  * - `exact_set` after an update, if the universe has fewer than 36 keys: too high by up to an eighth in the mean over
- *   seeds; in 6,000 trials no filter had more than 1.8 times the rate;
+ *   seeds; in 6,000 trials no filter had more than 1.8 times the stated rate;
  * - `scalable`, and `rotating` with `touch` = 0: the relative error is at most 0.15 times the rate (0.15 % at a rate
  *   of 1 %), because a level does not get the keys that earlier levels seem to have;
  * - `age_partitioned`: the relative error is at most 0.03 times the rate.
