@@ -202,6 +202,28 @@ pub fn rolling<State: ?Sized>(
     }
 }
 
+/// Writes the count of each hash, in order. `stages` says how far ahead of it `fetch` is called for the hash, and then
+/// `fetch_rest`.
+#[inline(always)]
+pub fn counting(
+    stages: Stages,
+    hashes: &[u64],
+    counts: &mut [u64],
+    fetch: impl Fn(u64),
+    fetch_rest: impl Fn(u64),
+    count: impl Fn(u64) -> u64,
+) {
+    let Stages { far, near } = stages;
+    let later = |i: usize, ahead: usize| hashes.get(i + ahead).filter(|_| ahead > 0);
+    hashes.iter().take(far).for_each(|hash| fetch(*hash));
+    hashes.iter().take(near).for_each(|hash| fetch_rest(*hash));
+    for (i, (hash, result)) in hashes.iter().zip(counts).enumerate() {
+        later(i, far).into_iter().for_each(|hash| fetch(*hash));
+        later(i, near).into_iter().for_each(|hash| fetch_rest(*hash));
+        *result = count(*hash);
+    }
+}
+
 /// Inserts all keys of a batch in order, as [`rolling`] answers them, and computes no answers that nobody wants.
 #[inline(always)]
 pub fn inserting<State: ?Sized>(

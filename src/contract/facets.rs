@@ -275,6 +275,13 @@ pub(crate) fn one_by_one(batch: &mut dyn Batch, mut take: impl FnMut(u64) -> Res
     ring::trying(&mut (), 0, batch, ring::nothing, |(), hash| take(hash))
 }
 
+/// How far ahead of a key's answer the key's lines are fetched; 0 is not at all.
+pub(crate) fn ahead<K: Kind + ?Sized>(kind: &K) -> usize {
+    let base = kind.base();
+    let lines = (base.row().lines_per_lookup)(base.geometry());
+    ring::ahead(base.words().shared().len(), lines.ceil() as usize)
+}
+
 /// Gives out the facets that a kind implements: `facets!(Insert, Merge);` stands among the methods of its [`Kind`].
 macro_rules! facets {
     ($($facet:ident),+) => { $(facets!(@ $facet);)+ };

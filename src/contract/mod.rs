@@ -37,7 +37,7 @@ pub use facets::{
     Age, Cardinality, Count, Enumerate, Fold, Grow, INTERVAL_SIGMAS, Insert, Intersect, KeyedKind, Merge, Overlap,
     Rejuvenate, Remove, Resize, SharedAge, SharedInsert,
 };
-pub(crate) use facets::{facets, one_by_one};
+pub(crate) use facets::{ahead, facets, one_by_one};
 pub use map_kind::{MapKind, VALUE_BITS};
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
 pub use row::{InBytes, Joined, Overfill, Row, Sizes, Window};
@@ -131,9 +131,10 @@ pub trait Kind: Payload {
     /// Asks for the cache lines that [`Kind::contains_hash`] reads first.
     fn fetch(&self, _hash: u64) {}
 
-    /// Whether each key of a batch may have been inserted (see `batch::ring`).
+    /// Whether each key of a batch may have been inserted (see `batch::ring`). Fetches ahead what [`Kind::fetch`] names.
     fn contains_many(&self, batch: &mut dyn Batch) {
-        ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| self.contains_hash(hash));
+        let fetch = |_: &(), hash| self.fetch(hash);
+        ring::rolling(&mut (), ahead(self), batch, fetch, ring::nothing, |_, hash| self.contains_hash(hash));
     }
 
     /// Whether each of few keys may have been inserted. Bit i answers for the i-th key, and bits after the last key

@@ -275,14 +275,9 @@ impl<T: TableKind> Count for FingerprintFilter<T> {
     }
 
     fn count_many(&self, hashes: &[u64], counts: &mut [u64]) {
-        let (words, ahead) = (self.words(), self.ahead());
-        hashes.iter().take(ahead).for_each(|hash| self.table.fetch(words, *hash));
-        for (i, (hash, count)) in hashes.iter().zip(counts).enumerate() {
-            if let Some(later) = hashes.get(i + ahead).filter(|_| ahead > 0) {
-                self.table.fetch(words, *later);
-            }
-            *count = self.table.copies(words, *hash);
-        }
+        let words = self.words();
+        let fetch = |hash| self.table.fetch(words, hash);
+        ring::counting(self.ahead().into(), hashes, counts, fetch, |_| {}, |hash| self.table.copies(words, hash));
     }
 }
 

@@ -17,14 +17,14 @@
 
 pub mod primes;
 pub mod sizing;
+mod ways;
 
-use crate::batch::ring::{self, Batch, Taken};
-use crate::bits::{GOLDEN, mix, reduce};
+use crate::batch::ring::{self, Batch, CHUNK, Chunk, GROUP, Taken};
 use crate::blocks::Measure;
 use crate::blocks::slots::Slots;
 use crate::contract::{
     Base, Capabilities, Cardinality, InBytes, Insert, Kind, Overfill, Payload, Row, Sizes, Structure, change_one,
-    facets, over_base,
+    facets, one_by_one, over_base,
 };
 use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -33,6 +33,7 @@ use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 use core::sync::atomic::Ordering;
 use sizing::{SIGNATURE_BITS as RANGE, Table};
+use ways::{End, Way};
 
 /// How long signatures are.
 pub const SIGNATURE_BITS: Parameter = Parameter {
@@ -68,7 +69,7 @@ pub const ROW: Row = Row {
     in_bytes: Some(InBytes {
         contains: |trailer, bytes, hash| {
             let slots = slots_of(&trailer.geometry(ROW.compact)?)?;
-            Some(matches!(Way::of(hash, slots).walk(|word| bytes.word(word)), End::Found))
+            Some(matches!(Way::of(hash, slots).walk(slots, |word| bytes.word(word)), End::Found))
         },
         fetch: |trailer, bytes, hash| {
             if let Some(slots) = trailer.geometry(ROW.compact).as_ref().and_then(slots_of) {
@@ -126,56 +127,6 @@ fn open(base: Base) -> Result<Box<dyn Kind>> {
     }
 }
 
-/// A key on its way through the slots.
-struct Way {
-    slots: Slots,
-    slot: u64,
-    step: u64,
-    /// Not 0. It comes from another part of the hash than the slots.
-    signature: u64,
-}
-
-/// Where the walk over a key's slots ends.
-enum End {
-    /// At the key's signature.
-    Found,
-    /// At this slot, which is empty.
-    Empty(u64),
-    /// Nowhere: all slots are taken.
-    Full,
-}
-
-impl Way {
-    #[inline]
-    fn of(hash: u64, slots: Slots) -> Way {
-        let part = |i: u64| mix(hash.wrapping_add(i.wrapping_mul(GOLDEN)));
-        Way {
-            slots,
-            slot: reduce(part(0), slots.count),
-            step: 1 + reduce(part(1), slots.count - 1),
-            signature: 1 + reduce(part(2), slots.greatest()),
-        }
-    }
-
-    /// Follows the way through the words that `word` gives by their places.
-    #[inline]
-    fn walk(self, word: impl Fn(usize) -> u64) -> End {
-        let Way { slots, mut slot, step, signature } = self;
-        for _ in 0..slots.count {
-            match slots.get_by(slot, &word) {
-                0 => return End::Empty(slot),
-                found if found == signature => return End::Found,
-                _ => {}
-            }
-            slot += step;
-            if slot >= slots.count {
-                slot -= slots.count;
-            }
-        }
-        End::Full
-    }
-}
-
 /// A table over a payload.
 struct HashCompaction {
     base: Base,
@@ -190,7 +141,14 @@ impl HashCompaction {
     #[inline]
     fn find(&self, hash: u64) -> End {
         let words = self.base.words().shared();
-        Way::of(hash, self.slots).walk(|word| words[word].load(Ordering::Relaxed))
+        Way::of(hash, self.slots).walk(self.slots, |word| words[word].load(Ordering::Relaxed))
+    }
+
+    /// Where the ways of keys end, as [`ways::walk_all`] says it.
+    fn find_all(&self, hashes: &[u64], end: impl FnMut(usize, End)) {
+        let words = self.base.words().shared();
+        let word = |word: usize| words[word].load(Ordering::Relaxed);
+        ways::walk_all(hashes, self.slots, word, |word| ring::fetch_word(words, word), end);
     }
 
     /// Inserts a hash where [`Base::writable_at_once`] allows it.
@@ -253,6 +211,23 @@ impl Kind for HashCompaction {
         matches!(self.find(hash), End::Found)
     }
 
+    /// Many keys are on their ways at once, so that each waits for its next line while others take their steps.
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        let _ = Chunk::each(batch, |chunk| {
+            let mut found = [0; CHUNK / GROUP];
+            self.find_all(chunk.hashes(), |key, end| {
+                found[key / GROUP] |= u64::from(matches!(end, End::Found)) << (key % GROUP);
+            });
+            for (group, answers) in found.into_iter().enumerate() {
+                let keys = chunk.hashes().len().saturating_sub(group * GROUP).min(GROUP);
+                if keys > 0 {
+                    chunk.answer(answers, keys);
+                }
+            }
+            Ok(())
+        });
+    }
+
     fn fetch(&self, hash: u64) {
         let [first, _] = self.slots.words_of(Way::of(hash, self.slots).slot);
         ring::fetch_word(self.base.words().shared(), first);
@@ -304,9 +279,18 @@ impl Insert for HashCompaction {
         self.insert(hash)?.ok()
     }
 
-    /// One after the other: in an image in place, where a key goes depends on those before it.
+    /// One after the other: where a key goes depends on those before it. Before that, many keys at once go their ways,
+    /// which brings the lines of these ways into the cache.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
-        crate::contract::one_by_one(batch, |hash| self.insert_one(hash))
+        if self.base.words().shared().len() < ring::FETCH_FROM {
+            return one_by_one(batch, |hash| self.insert_one(hash));
+        }
+        Chunk::each(batch, |chunk| {
+            self.find_all(chunk.hashes(), |_, _| {});
+            let Taken { keys, outcome } = one_by_one(chunk, |hash| self.insert_one(hash));
+            chunk.keep(keys);
+            outcome
+        })
     }
 }
 

@@ -15,12 +15,12 @@
 
 pub mod sizing;
 
-use crate::batch::ring;
+use crate::batch::ring::{self, Batch, Taken};
 use crate::bits::{self, GOLDEN, mix};
 use crate::blocks::{BitLayout, Measure};
 use crate::contract::{
-    Base, Capabilities, Cardinality, Count, InBytes, Insert, Kind, Overlap, Payload, Row, Sizes, Structure, change_one,
-    facets, over_base,
+    self, Base, Capabilities, Cardinality, Count, InBytes, Insert, Kind, Overlap, Payload, Row, Sizes, Structure,
+    change_one, facets, over_base,
 };
 use crate::error::{Result, Status};
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -187,7 +187,7 @@ impl Kind for Layered {
         self.layers[0].layout.fetch(hash, &mut |word| ring::fetch_word(self.words(&self.layers[0]), word));
     }
 
-    fn contains_many(&self, batch: &mut dyn ring::Batch) {
+    fn contains_many(&self, batch: &mut dyn Batch) {
         self.layers[0].layout.contains_many(self.words(&self.layers[0]), batch);
     }
 
@@ -237,6 +237,13 @@ impl Insert for Layered {
     fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
         self.insert(hash)
     }
+
+    /// Fetches the lines of the first layer ahead: most keys are new there.
+    fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        let ahead = contract::ahead(self);
+        let fetch = |filter: &Layered, hash| filter.layers[0].layout.fetch_all(filter.words(&filter.layers[0]), hash);
+        ring::trying(self, ahead, batch, fetch, |filter, hash| filter.insert_one(hash))
+    }
 }
 
 impl Count for Layered {
@@ -247,6 +254,29 @@ impl Count for Layered {
     fn count_one(&self, hash: u64) -> u64 {
         let has = |(i, layer): &(usize, &Layer)| layer.layout.contains(self.words(layer), hash_in(*i, hash));
         self.layers.iter().enumerate().take_while(has).count() as u64
+    }
+
+    /// Fetches the lines of the first layer ahead, and of a key that it seems to have those of the second layer.
+    fn count_many(&self, hashes: &[u64], counts: &mut [u64]) {
+        let [first, second] = [0, 1].map(|i| (&self.layers[i].layout, self.words(&self.layers[i])));
+        let fetch = |hash| first.0.fetch_first(first.1, hash);
+        let fetch_rest = |hash| {
+            if first.0.fetch_rest(first.1, hash) {
+                second.0.fetch_first(second.1, hash_in(1, hash));
+            }
+        };
+        let stages = first.0.stages(first.1.len());
+        // Of most keys the second layer has no bit, and a group of probes there would wait for lines that nobody
+        // fetched.
+        let has = |hash, i: usize, layer: &Layer| {
+            let words = self.words(layer);
+            layer.layout.all(hash_in(i, hash), |position| bits::test(words, position))
+        };
+        let count = |hash| match stages.far {
+            0 => self.count_one(hash),
+            _ => self.layers.iter().enumerate().take_while(|(i, layer)| has(hash, *i, layer)).count() as u64,
+        };
+        ring::counting(stages, hashes, counts, fetch, fetch_rest, count);
     }
 }
 

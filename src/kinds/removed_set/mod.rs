@@ -15,11 +15,12 @@
 //!
 //! Header: word 0 is for how many removals the second filter is sized, in hundredths of the capacity.
 
-use crate::batch::ring::{self, Batch};
+use crate::batch::ring::{self, Batch, Taken};
 use crate::bits::mix;
 use crate::blocks::{BitLayout, Measure};
 use crate::contract::{
-    Base, Capabilities, InBytes, Insert, Kind, Payload, Remove, Row, Sizes, Structure, change_one, facets, over_base,
+    self, Base, Capabilities, InBytes, Insert, Kind, Payload, Remove, Row, Sizes, Structure, change_one, facets,
+    over_base,
 };
 use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -162,6 +163,18 @@ impl RemovedSet {
         &self.base.words().shared()[..self.both.words]
     }
 
+    /// The words of the second filter.
+    #[inline]
+    fn removed(&self) -> &[AtomicU64] {
+        &self.words()[self.both.split..]
+    }
+
+    /// Fetches the lines by which the second filter says "no" of most keys.
+    #[inline]
+    fn fetch_removed(&self, hash: u64) {
+        self.both.removed.fetch_first(self.removed(), second(hash));
+    }
+
     /// Inserts a hash where [`Base::writable_at_once`] allows it.
     #[inline]
     fn insert(&mut self, hash: u64) -> Option<Result<bool>> {
@@ -209,9 +222,15 @@ impl Kind for RemovedSet {
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
-        let ahead = ring::ahead(self.both.words, 2);
-        let fetch = |_: &(), hash| Kind::fetch(self, hash);
-        ring::rolling(&mut (), ahead, batch, fetch, ring::nothing, |_, hash| self.contains_hash(hash));
+        let (added, words) = (&self.both.added, self.words());
+        let fetch_rest = |_: &(), hash| {
+            if added.fetch_rest(words, hash) {
+                self.fetch_removed(hash);
+            }
+        };
+        let fetch = |_: &(), hash| added.fetch_first(words, hash);
+        let stages = added.stages(self.both.words);
+        ring::rolling(&mut (), stages, batch, fetch, fetch_rest, |_, hash| self.contains_hash(hash));
     }
 
     /// Places are those of both filters; a key that was not inserted is taken for one that is there if the first has it
@@ -263,6 +282,15 @@ impl Insert for RemovedSet {
     fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
         self.insert(hash)?.ok()
     }
+
+    fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        let fetch = |filter: &RemovedSet, hash| {
+            filter.both.added.fetch_all(filter.words(), hash);
+            filter.fetch_removed(hash);
+        };
+        let ahead = contract::ahead(self);
+        ring::trying(self, ahead, batch, fetch, |filter, hash| filter.insert_one(hash))
+    }
 }
 
 impl Remove for RemovedSet {
@@ -271,5 +299,14 @@ impl Remove for RemovedSet {
             Some(removed) => Ok(removed),
             None => change_one(self, hash, |filter| filter.remove(hash))?.ok_or_else(|| Status::Internal.into()),
         }
+    }
+
+    fn remove_many(&mut self, batch: &mut dyn Batch) -> Taken {
+        let fetch = |filter: &RemovedSet, hash| {
+            filter.both.added.fetch_all(filter.words(), hash);
+            filter.both.removed.fetch_all(filter.removed(), second(hash));
+        };
+        let ahead = contract::ahead(self) / 2;
+        ring::trying(self, ahead, batch, fetch, |filter, hash| filter.remove_one(hash))
     }
 }

@@ -189,8 +189,9 @@ impl Kind for VariableIncrement {
     }
 
     fn contains_many(&self, batch: &mut dyn Batch) {
-        let ahead = self.cells.places().ahead(self.words);
-        let fetch = |_: &(), hash| Kind::fetch(self, hash);
+        let (places, words) = (self.cells.places(), self.words());
+        let ahead = places.ahead(self.words);
+        let fetch = |_: &(), hash| places.fetch(words, hash, MAX_HASHES);
         ring::rolling(&mut (), ahead, batch, fetch, ring::nothing, |_, hash| self.contains_hash(hash));
     }
 

@@ -23,7 +23,7 @@ pub(crate) use derivation::bits_of;
 pub use derivation::{Derivation, slice_width};
 pub use kernel::Kernel;
 
-use crate::batch::ring::{self, Batch};
+use crate::batch::ring::{self, Batch, Stages};
 use crate::bits;
 use crate::blocks::scattered_bits::GROUP;
 use crate::blocks::{BitLayout, Measure, ScatteredBits, ScatteredKernel, View, Way};
@@ -155,9 +155,45 @@ impl Bloom {
         });
     }
 
+    /// Where a lookup of a batch fetches the lines of a hash ([`Bloom::fetch_first`], then [`Bloom::fetch_rest`]).
+    #[inline]
+    pub fn stages(&self, words: usize) -> Stages {
+        let far = match self.ahead(words) {
+            0 => 0,
+            ahead => 2 * ahead.min(ring::AHEAD / 2),
+        };
+        Stages { far, near: far / 2 }
+    }
+
+    /// Fetches the lines of the first two probes of a hash: an absent key fails after two probes on average.
+    #[inline]
+    pub fn fetch_first(&self, words: &[AtomicU64], hash: u64) {
+        self.fetch_probes(words, hash, FIRST_PROBES);
+    }
+
+    /// Fetches the lines of the other probes if the bits of the first two are set. Returns whether these are.
+    #[inline]
+    pub fn fetch_rest(&self, words: &[AtomicU64], hash: u64) -> bool {
+        let mut probe = 0;
+        self.all(hash, |position| {
+            probe += 1;
+            if probe <= FIRST_PROBES {
+                return bits::test(words, position);
+            }
+            ring::fetch_word(words, (position / 64) as usize);
+            true
+        })
+    }
+
+    /// Fetches the lines of all probes of a hash.
+    #[inline]
+    pub fn fetch_all(&self, words: &[AtomicU64], hash: u64) {
+        self.each(hash, |position| ring::fetch_word(words, (position / 64) as usize));
+    }
+
     /// Fetches the lines of the first probes of a hash.
     #[inline]
-    fn fetch(&self, words: &[AtomicU64], hash: u64, probes: u32) {
+    fn fetch_probes(&self, words: &[AtomicU64], hash: u64, probes: u32) {
         let mut probe = 0;
         self.all(hash, |position| {
             ring::fetch_word(words, (position / 64) as usize);
@@ -305,29 +341,18 @@ impl BitLayout for Bloom {
         if let Some(kernel) = self.cached(words.len()) {
             return (kernel.contains_bits)(&self.bits, words, batch);
         }
-        let far = match self.ahead(words.len()) {
-            0 => 0,
-            ahead => 2 * ahead.min(ring::AHEAD / 2),
-        };
-        let fetch = |_: &(), hash| self.fetch(words, hash, FIRST_PROBES);
+        let stages = self.stages(words.len());
+        let fetch = |_: &(), hash| self.fetch_first(words, hash);
         let fetch_rest = |_: &(), hash| {
-            let mut probe = 0;
-            self.all(hash, |position| {
-                probe += 1;
-                if probe <= FIRST_PROBES {
-                    return bits::test(words, position);
-                }
-                ring::fetch_word(words, (position / 64) as usize);
-                true
-            });
+            self.fetch_rest(words, hash);
         };
         // Fetching ahead has fetched only the first two lines of an absent key. A group of probes would wait for two
         // more lines, so here a lookup reads one probe after the other.
-        let answer = |_: &mut (), hash| match far {
+        let answer = |_: &mut (), hash| match stages.far {
             0 => BitLayout::contains(self, words, hash),
             _ => self.all(hash, |position| bits::test(words, position)),
         };
-        ring::rolling(&mut (), ring::Stages { far, near: far / 2 }, batch, fetch, fetch_rest, answer);
+        ring::rolling(&mut (), stages, batch, fetch, fetch_rest, answer);
     }
 
     #[inline]
@@ -363,7 +388,7 @@ impl BitLayout for Bloom {
     }
 
     fn insert_many_shared(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
-        let fetch = |_: &(), hash| self.fetch(words, hash, self.bits.hashes);
+        let fetch = |_: &(), hash| self.fetch_all(words, hash);
         ring::inserting(&mut (), self.ahead(words.len()), batch, fetch, |_, hash| self.insert_shared(words, hash));
     }
 

@@ -195,8 +195,8 @@ impl Scattered {
     /// Gives the places of the words with the first positions of a hash, which a lookup looks at first.
     pub fn visit_first_words(&self, hash: u64, visit: &mut dyn FnMut(usize)) {
         let mut left = FETCHED_WORDS;
-        self.visit_words(hash, &mut |word| {
-            visit(word);
+        self.positions.all(hash, |position| {
+            visit(self.cells.slots.words_of(position)[0]);
             left -= 1;
             left > 0
         });

@@ -368,8 +368,10 @@ impl FingerprintTable for DLeft {
     #[inline]
     fn fetch(&self, words: &[AtomicU64], hash: u64) {
         let [a, b, c, d] = self.table.buckets_of(self.table.fingerprint(hash));
+        // A bucket may lie in two lines.
         for bucket in [a, b, c, d] {
             ring::fetch_word(words, (bucket / 64) as usize);
+            ring::fetch_word(words, ((bucket + self.table.size() - 1) / 64) as usize);
         }
     }
 
