@@ -361,6 +361,86 @@ fn rows_fold() {
     }
 }
 
+/// An index of columns that has room for many more rows, with rows that have all bits and none: who contains a query,
+/// the rate of that by chance, and how the search ends.
+#[test]
+fn a_few_rows_in_a_wide_place() {
+    for store in [0_u8, 1, 2] {
+        let mut spec = Spec { capacity: 5_000, ..Spec::default() };
+        spec.set(&index::WIDTH, 66.0).unwrap();
+        spec.set(&index::STORE, f64::from(store)).unwrap();
+        let mut index = create_index(&spec).unwrap();
+        let row = |bits: u32| ((1_u128 << bits) - 1).to_le_bytes()[..9].to_vec();
+        let counts = [66, 0, 65, 1, 66, 33, 2];
+        (10..).zip(counts).for_each(|(id, bits)| _ = index.add(id, &row(bits)).unwrap());
+        assert!(index.remove_row(4).unwrap());
+        for asked in [0_u32, 1, 2, 3, 34, 65, 66] {
+            let expected: Vec<u64> =
+                (0..).zip(counts).filter(|(row, bits)| *row != 4 && *bits >= asked).map(|(row, _)| row).collect();
+            let (mut found, mut done) = (Vec::new(), (0, 0));
+            let mut progress = |now: u64, all: u64| {
+                done = (now, all);
+                true
+            };
+            let mut take = |row, id| {
+                found.push(row);
+                assert_eq!(id, 10 + row);
+                true
+            };
+            let mut options = SearchOptions { progress: Some(&mut progress), ..SearchOptions::default() };
+            assert!(index.contains_all(&row(asked), &mut options, &mut take).unwrap());
+            assert!(found == expected && done == (7, 7), "{found:?}, {done:?}");
+            // The product, from its other end.
+            let chance = |bits: u32| -> f64 {
+                (0..asked).rev().map(|i| f64::from(bits.saturating_sub(i)) / f64::from(66 - i)).product()
+            };
+            let mean = [66, 0, 65, 1, 33, 2].map(chance).iter().sum::<f64>() / 6.0;
+            let rate = index.false_positive_rate_of(&row(asked)).unwrap();
+            assert!((rate - mean).abs() <= 1e-12 * mean, "{asked} bits: {rate}, {mean}");
+        }
+        let mut calls = 0;
+        let mut progress = |_: u64, _: u64| {
+            calls += 1;
+            false
+        };
+        let mut options = SearchOptions { progress: Some(&mut progress), ..SearchOptions::default() };
+        // Who wants no other row is not told of a search that was cancelled.
+        assert!(!index.contains_all(&row(1), &mut options, &mut |_, _| false).unwrap());
+        assert_eq!(index.count_all(&row(1), &mut options).unwrap_err().status(), Status::Cancelled);
+        assert_eq!(calls, 1);
+    }
+}
+
+/// The row of hashes of features is that of the features, and rows tell how similar the sets of features are.
+#[test]
+fn rows_of_hashes_and_their_similarity() {
+    let mut spec = Spec { capacity: 1, ..Spec::default() };
+    spec.set(&index::WIDTH, 500.0).unwrap();
+    spec.set(&index::FEATURE_BITS, 5.0).unwrap();
+    let index = create_index(&spec).unwrap();
+    assert_eq!(index.features().unwrap().bits(), 5);
+    let hasher = Hasher::new(HashFunction::Xxh3, 0, None).unwrap();
+    let names: Vec<String> = (0..30).map(|i| format!("term {i}")).collect();
+    let rows = [0..20, 10..30].map(|part| {
+        let names = &names[part];
+        let features = names.iter().zip(0..).map(|(name, i)| (name.as_bytes(), i % 3));
+        let row = index.row_of(features.clone()).unwrap();
+        let hashes = features.map(|(name, bits)| (hasher.hash_bytes(name).unwrap(), bits));
+        assert_eq!(index.row_of_hash(hashes.clone()).unwrap(), row);
+        let mut one_by_one = vec![0; 63];
+        hashes.for_each(|(hash, bits)| index.add_feature_hash(&mut one_by_one, hash, bits).unwrap());
+        assert_eq!(one_by_one, row);
+        row
+    });
+    let bits = |bytes: &mut dyn Iterator<Item = u8>| bytes.map(|byte| u64::from(byte.count_ones())).sum::<u64>();
+    let [a, b] = [0, 1].map(|i| bits(&mut rows[i].iter().copied()));
+    let common = bits(&mut rows[0].iter().zip(&rows[1]).map(|(a, b)| a & b));
+    assert!(common > 0 && common < a.min(b));
+    assert_eq!(index.corrected(&rows[0], &rows[1]).unwrap(), index::features::corrected(500, a, b, common).unwrap());
+    let refused = index.corrected(&[0; 63], &[0; 63]).unwrap_err();
+    assert_eq!(refused.status(), Status::OutOfRange);
+}
+
 /// Bits that do not nest are not searched for rows that contain others.
 #[test]
 fn bits_that_do_not_nest_are_refused() {

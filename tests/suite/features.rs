@@ -79,6 +79,19 @@ fn fewer_bits_and_narrower_rows() {
             assert_eq!(folded, row(&features(narrow, 5), 0..9), "{width} to {narrow}");
         }
     }
+    // Bits after the last one are none of the row.
+    for (width, to) in [(100, 50), (100, 1), (130, 65), (130, 130), (70, 70)] {
+        for way in [Fold::Adjacent, Fold::Modulo] {
+            let mut folded = vec![u64::MAX; u64::div_ceil(to, 64) as usize];
+            let mut whole = vec![0; u64::div_ceil(width, 64) as usize];
+            whole[width as usize / 64] = u64::MAX << (width % 64);
+            fold(&whole, width, way, &mut folded, to).unwrap();
+            assert_eq!(ones(&folded), 0, "{width} to {to}, {way:?}");
+            whole[(width as usize - 1) / 64] |= 1 << ((width - 1) % 64);
+            fold(&whole, width, way, &mut folded, to).unwrap();
+            assert!(ones(&folded) == 1 && folded[(to as usize - 1) / 64] >> ((to - 1) % 64) == 1);
+        }
+    }
     for (to, words) in [(0, 0), (192, 3), (4095, 64), (8192, 128), (1024, 15), (1024, 17)] {
         let refused = fold(&whole, 4096, Fold::Adjacent, &mut vec![0; words], to).unwrap_err();
         assert_eq!(refused.status(), Status::OutOfRange);

@@ -198,6 +198,184 @@ fn answers_are_those_of_a_scan() {
     }
 }
 
+/// Few rows of each fold and kernel, arranged, one by one, and removed: every call answers as a scan, in one thread or
+/// two, and says of how many rows it is done.
+#[test]
+fn few_rows_answer_as_a_scan() {
+    let mut random = Random(11);
+    let available = |kernel: &Kernel| create_index(&Spec { kernel: *kernel, ..spec(9, &[]) }).is_ok();
+    let kernels: Vec<Kernel> = Kernel::ALL.into_iter().filter(available).collect();
+    let shapes = [(64_u64, 1.0), (64, 2.0), (130, 2.0), (256, 3.0), (512, 4.0), (1024, 5.0), (2048, 5.0)];
+    for (place, (width, fold)) in shapes.into_iter().enumerate() {
+        let rows = rows(&mut random, width, 70);
+        let kernel = kernels[place % kernels.len()];
+        let settings = [("width", width as f64), ("fold", fold)];
+        let mut builder = IndexBuilder::new(&Spec { kernel, ..spec(110, &settings) }).unwrap();
+        rows.iter().for_each(|(id, row)| builder.add(*id, row).unwrap());
+        let mut index = builder.finish().unwrap();
+        for stage in 0..2 {
+            let queries: Vec<&[u8]> = [5, 40, rows.len() - 2, rows.len() - 1].map(|row| &rows[row].1[..]).to_vec();
+            for (i, measure) in MEASURES.into_iter().enumerate() {
+                check(&index, queries[(i + place) % 4], measure, 1 + i % 2);
+                let mut options = SearchOptions { similarity: measure, threads: 1 + i % 3, ..SearchOptions::default() };
+                let top = index.top_many(&queries.concat(), 7, &mut options).unwrap();
+                let near = index.at_least_many(&queries.concat(), 0.6, &mut options).unwrap();
+                assert_eq!((top.len(), near.len()), (4, 4));
+                for ((query, top), near) in queries.iter().zip(top).zip(near) {
+                    let scan = scanned(&index, measure, query);
+                    assert_eq!(top, scan[..7]);
+                    assert!(near.iter().eq(scan.iter().take_while(|hit| hit.similarity >= 0.6)), "{measure:?}");
+                }
+            }
+            for call in 0..6 {
+                let (mut last, all) = (0, if call < 3 { index.rows() } else { 4 });
+                let mut progress = |done: u64, total: u64| {
+                    assert!(total == all && (last..=all).contains(&done), "call {call}: {done} of {total}");
+                    last = done;
+                    true
+                };
+                let (query, many) = (queries[0], queries.concat());
+                let mut options = SearchOptions { progress: Some(&mut progress), ..SearchOptions::default() };
+                match call {
+                    0 => index.top(query, 100, &mut options).map(drop),
+                    1 => index.at_least(query, 0.0, &mut options).map(drop),
+                    2 => index.for_each_at_least(query, 0.0, &mut options, &mut |_| true).map(drop),
+                    3 => index.top_many(&many, 3, &mut options).map(drop),
+                    _ => index.at_least_many(&many, 0.9, &mut options).map(drop),
+                }
+                .unwrap();
+                assert_eq!(last, all, "call {call}");
+            }
+            if stage == 0 {
+                rows.iter().take(20).for_each(|(id, row)| _ = index.add(*id, row).unwrap());
+                (0..index.rows()).step_by(3).for_each(|row| assert!(index.remove_row(row).unwrap()));
+            }
+        }
+        // A callback that ends a search gets no other row, and a search that is cancelled says so.
+        let mut left = 3;
+        let mut end = |_: &Hit| {
+            left -= 1;
+            left > 0
+        };
+        let query = &rows[5].1;
+        assert_eq!(index.for_each_at_least(query, 0.0, &mut SearchOptions::default(), &mut end).unwrap(), 3);
+        let mut stop = |_: u64, _: u64| false;
+        let mut options = SearchOptions { progress: Some(&mut stop), ..SearchOptions::default() };
+        let stopped = index.for_each_at_least(query, 0.0, &mut options, &mut |_| true);
+        assert_eq!(stopped.unwrap_err().status(), Status::Cancelled);
+        assert_eq!(index.top(query, 1, &mut options).unwrap_err().status(), Status::Cancelled);
+    }
+}
+
+/// Rows of one count in some chunks: folds leave rows out, or are left alone, from any row on.
+#[test]
+fn runs_of_one_count_answer_as_a_scan() {
+    let mut random = Random(12);
+    for fold in [1.0, 2.0, 3.0] {
+        let mut builder = IndexBuilder::new(&spec(0, &[("width", 256.0), ("fold", fold)])).unwrap();
+        for id in 0..3_300_u64 {
+            // 70 rows before, so that no chunk begins where a run does.
+            let count = if id < 70 { 3 } else { 20 + id as u32 % 2 * 30 };
+            let mut row = vec![0; 32];
+            while ones(&row) < count {
+                let bit = random.below(if id % 5 == 0 { 80 } else { 256 });
+                row[bit as usize / 8] |= 1 << (bit % 8);
+            }
+            builder.add(id / 3, &row).unwrap();
+        }
+        let index = builder.finish().unwrap();
+        let mut query = vec![0; 32];
+        for number in [100, 1_500, 3_299] {
+            index.copy_row(number, &mut query).unwrap();
+            let scan = scanned(&index, Similarity::Tanimoto, &query);
+            for threshold in [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.9] {
+                let found = index.at_least(&query, threshold, &mut SearchOptions::default()).unwrap();
+                assert!(found.iter().eq(scan.iter().take_while(|hit| hit.similarity >= threshold)), "{threshold}");
+            }
+            for k in [1, 30, 3_000] {
+                assert!(index.top(&query, k, &mut SearchOptions::default()).unwrap() == scan[..k], "{k}");
+            }
+        }
+    }
+}
+
+/// Threads share rows that are more than one takes at once, and one thread alone gives rows while it searches.
+#[test]
+fn threads_share_many_rows() {
+    const ROWS: u64 = 33_000;
+    let mut builder = IndexBuilder::new(&spec(ROWS, &[("width", 64.0)])).unwrap();
+    let bits = |id: u64| mix(id) & mix(id + ROWS) & mix(id + 2 * ROWS);
+    (0..ROWS).for_each(|id| builder.add(id, &bits(id).to_le_bytes()).unwrap());
+    let index = builder.finish().unwrap();
+    for query in [0_u64, 1, 0x81] {
+        let mut expected: Vec<u64> = (0..ROWS).filter(|id| query & !bits(*id) == 0).collect();
+        expected.sort_by_key(|id| (bits(*id).count_ones(), *id));
+        for threads in [1, 2, 5] {
+            let (mut found, mut last) = (Vec::new(), 0);
+            let mut progress = |done: u64, all: u64| {
+                assert!(all == ROWS && (last..=all).contains(&done), "{done} of {all}");
+                last = done;
+                true
+            };
+            let mut take = |_, id| {
+                found.push(id);
+                true
+            };
+            let mut options = SearchOptions { threads, progress: Some(&mut progress), ..SearchOptions::default() };
+            assert!(index.contains_all(&query.to_le_bytes(), &mut options, &mut take).unwrap());
+            assert!(found == expected && last == ROWS);
+            let mut options = SearchOptions { threads, ..SearchOptions::default() };
+            assert_eq!(index.count_all(&query.to_le_bytes(), &mut options).unwrap(), expected.len() as u64);
+            let (mut given, mut calls) = (0, 0);
+            let mut progress = |_: u64, _: u64| {
+                calls += 1;
+                true
+            };
+            let mut some = |_: u64, _: u64| {
+                given += 1;
+                given < 3
+            };
+            let mut options = SearchOptions { threads, progress: Some(&mut progress), ..SearchOptions::default() };
+            assert!(!index.contains_all(&query.to_le_bytes(), &mut options, &mut some).unwrap());
+            assert!(given == 3 && (calls == 0) == (threads == 1), "{calls} calls for {threads} threads");
+            let mut stop = |_: u64, _: u64| false;
+            let mut options = SearchOptions { threads, progress: Some(&mut stop), ..SearchOptions::default() };
+            let stopped = index.count_all(&query.to_le_bytes(), &mut options);
+            assert_eq!(stopped.unwrap_err().status(), Status::Cancelled);
+        }
+    }
+}
+
+/// A builder grows while rows come, and what it has so far is searched as any index. The last place has its id too.
+#[test]
+fn what_a_builder_has_so_far_is_whole() {
+    for store in [0.0, 2.0] {
+        let settings = [("width", 64.0), ("store", store)];
+        let mut builder = IndexBuilder::new(&spec(0, &settings)).unwrap();
+        // Blocks of 64 rows in ascending order, each of which begins with fewer bits than the one before has.
+        let bits = |id: u64| u64::MAX >> (62 - id % 64 / 2 - id / 64 % 5);
+        for id in 0..1_030 {
+            builder.add(id, &bits(id).to_le_bytes()).unwrap();
+        }
+        let so_far = builder.index();
+        so_far.payload().check_payload().unwrap();
+        assert_eq!(so_far.find(1_029, 0), Some(1_029));
+        for query in [1_u64, 0xff, u64::MAX] {
+            let scan = scanned(so_far, Similarity::Tanimoto, &query.to_le_bytes());
+            assert!(so_far.top(&query.to_le_bytes(), 2_000, &mut SearchOptions::default()).unwrap() == scan);
+        }
+        for rows in [64, 72, 128, 136] {
+            let mut builder = IndexBuilder::new(&spec(rows, &settings)).unwrap();
+            (0..rows).for_each(|id| builder.add(1 + id, &bits(id).to_le_bytes()).unwrap());
+            let index = builder.finish().unwrap();
+            index.payload().check_payload().unwrap();
+            let mut ids: Vec<u64> = (0..rows).map(|row| index.row_at(row).unwrap().unwrap().0).collect();
+            ids.sort_unstable();
+            assert!(ids.into_iter().eq(1..=rows), "{rows} rows, store {store}");
+        }
+    }
+}
+
 /// Rows of one count in many chunks, so that folds are read, left out, and tried again; many queries at once.
 #[test]
 fn long_runs_and_many_queries() {
@@ -559,6 +737,33 @@ fn forged_headers_are_refused() {
     }
 }
 
+/// A state that no index has is refused when an image is opened, before anyone looks at its rows.
+#[test]
+fn forged_states_are_refused() {
+    let mut index = create_index(&spec(20, &[("width", 100.0), ("attachment_bytes", 9.0)])).unwrap();
+    (0..7).for_each(|id| _ = index.add(id, &[id as u8; 13]).unwrap());
+    index.attach(b"names").unwrap();
+    let (written, state) = (image(&index), index.shape().state_start());
+    let refused = |word: usize, value: u64| {
+        let mut bytes = written.clone();
+        bytes[256 + 8 * (state + word)..][..8].copy_from_slice(&value.to_le_bytes());
+        seal(&mut bytes);
+        let mut refused = None;
+        Buffer::of(&bytes).open_as(Mode::Read, None, |index: petal::Result<&mut Index>| {
+            refused = index.err().map(|error| error.status());
+        });
+        refused
+    };
+    // The numbers of rows, of those in order, and of bytes of the attachment; then words without use.
+    for (word, least, most) in [(0, 7, 20), (1, 0, 7), (2, 0, 9), (3, 0, 0), (4, 0, 0), (5, 0, 0), (6, 0, 0), (7, 0, 0)]
+    {
+        assert_eq!((refused(word, least), refused(word, most)), (None, None), "word {word}");
+        for value in [most + 1, 1 << 40, u64::MAX] {
+            assert_eq!(refused(word, value), Some(Status::Corrupt), "word {word}: {value}");
+        }
+    }
+}
+
 /// A shape has a width and a number of rows that an index can have.
 #[test]
 fn shapes_have_bounds() {
@@ -566,6 +771,18 @@ fn shapes_have_bounds() {
     for (width, is_one) in [(63, false), (64, true), (65_536, true), (65_537, false), (1 << 20, false)] {
         let shape = Shape { width, ..shape };
         assert_eq!(Shape::of(&shape.geometry().unwrap()).is_some(), is_one, "{width}");
+    }
+    // A number of bits that no number of rows has.
+    let mut geometry = shape.geometry().unwrap();
+    for (bits, is_one) in [(20 * 64, true), (20 * 64 + 1, false), (20 * 64 - 1, false), (0, false)] {
+        geometry.bits = bits;
+        assert_eq!(Shape::of(&geometry).is_some(), is_one, "{bits} bits");
+    }
+    assert_eq!(Shape::of(&Shape { capacity: 0, ..shape }.geometry().unwrap()), None);
+    // A scan reads all lines of the payload.
+    for lines in [3, 1000] {
+        geometry.payload_bytes = 64 * lines;
+        assert_eq!((ROW.lines_per_lookup)(&geometry), lines as f64);
     }
     let of_rows = |capacity| Shape { capacity, ..shape }.geometry().map(drop).map_err(|error| error.status());
     assert_eq!([of_rows(1 << 40), of_rows((1 << 40) + 1)], [Ok(()), Err(Status::TooLarge)]);
@@ -648,8 +865,10 @@ fn copies_say_what_they_have() {
     }
     let mut dirty = image(&many);
     dirty[216..221].copy_from_slice(b"DIRTY");
-    let dirty: Index = load_as(&dirty, &OpenOptions::default()).unwrap();
+    let mut dirty: Index = load_as(&dirty, &OpenOptions::default()).unwrap();
     assert!(dirty.arranged(200).unwrap().base().header().dirty);
+    dirty.vouch().unwrap();
+    assert!(!dirty.arranged(200).unwrap().base().header().dirty);
     // Bits are those of all rows, and the capacity that of the bits.
     let of = |bits, capacity| create_index(&Spec { bits, ..spec(capacity, &[("width", 100.0)]) });
     for capacity in [0, 30] {

@@ -634,6 +634,90 @@ fn kernels_of_scattered_counters_do_as_plain_code() {
     }
 }
 
+/// All kernels of indexes count the bits that rows have in common with a query, and find the rows whose folds are near,
+/// as the definitions of both say.
+#[test]
+fn kernels_of_rows_do_as_their_definitions() {
+    use petal::kinds::index::layout::{folds, kernel};
+    let row = |seed: u64, words: usize| -> Vec<u64> { (0..words as u64).map(|i| mix(seed << 20 | i)).collect() };
+    for words in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 1024] {
+        for count in [0, 1, 3, 8] {
+            let mut rows: Vec<Vec<u64>> = (0..count).map(|i| row(1 + i, words)).collect();
+            rows.extend([vec![u64::MAX; words], vec![0; words]]);
+            let all = atomics(&rows.concat());
+            for query in [row(99, words), vec![u64::MAX; words], vec![0; words]] {
+                let ones = |row: &Vec<u64>| row.iter().zip(&query).map(|(a, b)| (a & b).count_ones()).sum();
+                let expected: Vec<u32> = rows.iter().map(ones).collect();
+                for instructions in available() {
+                    let mut counts = vec![7; rows.len()];
+                    (kernel(instructions).common)(&query, &all, &mut counts);
+                    assert_eq!(counts, expected, "{:?}: {words} words", instructions.kernel());
+                }
+            }
+        }
+    }
+    // The fold of `length` words, and of a fold of `most` words all that an image keeps, level by level.
+    let folded = |row: &[u64], length: usize| -> Vec<u64> {
+        (0..length).map(|j| row.iter().skip(j).step_by(length).fold(0, |sum, word| sum ^ word)).collect()
+    };
+    let kept = |row: &[u64], most: usize, level: usize| -> Vec<u64> {
+        match level {
+            0 => folded(row, most.min(2)),
+            level if most >= 2 << level => folded(row, 2 << level)[..1 << level].to_vec(),
+            _ => Vec::new(),
+        }
+    };
+    for most in [1, 2, 4, 8] {
+        let query = row(5, 16);
+        let asked: Vec<u64> = (0..3).flat_map(|level| kept(&query, most, level)).collect();
+        for blocks in [0, 1, 2, 5] {
+            // Rows that differ in some bits, of which folds see all, or in pairs that short folds do not see.
+            let rows: Vec<Vec<u64>> = (0..8 * blocks)
+                .map(|number| {
+                    let mut row = query.clone();
+                    for i in 0..mix(number) % [3, 20, 60, 300][number as usize % 4] {
+                        let bit = mix(number << 20 | i);
+                        let (word, apart) = (bit as usize % 8, [0, 1, 2, 4, 4, 4][(bit >> 8) as usize % 6]);
+                        row[word] ^= 1 << (bit >> 58);
+                        row[(word + apart) % 8] ^= if apart > 0 { 1 << (bit >> 58) } else { 0 };
+                    }
+                    row
+                })
+                .collect();
+            let levels: Vec<Vec<AtomicU64>> = (0..3)
+                .map(|level| {
+                    let of_block = |block: &[Vec<u64>]| -> Vec<u64> {
+                        let kept: Vec<_> = block.iter().map(|row| kept(row, most, level)).collect();
+                        (0..kept[0].len()).flat_map(|word| kept.iter().map(move |row| row[word])).collect()
+                    };
+                    atomics(&rows.chunks(8).map(of_block).collect::<Vec<_>>().concat())
+                })
+                .collect();
+            let levels = [&levels[0][..], &levels[1], &levels[2]];
+            let differ = |row: &[u64]| -> u32 {
+                folded(row, most).iter().zip(folded(&query, most)).map(|(a, b)| (a ^ b).count_ones()).sum()
+            };
+            let distances: Vec<u32> = rows.iter().map(|row| differ(row)).collect();
+            let bounds = distances.iter().flat_map(|distance| [*distance, distance.saturating_sub(1)]);
+            for bound in bounds.chain([0, 1, 32, 64 * most as u32]) {
+                let near = |place: &u32| distances[*place as usize] <= bound;
+                let expected: Vec<u32> = (0..rows.len() as u32).filter(near).collect();
+                for instructions in available() {
+                    let mut places = vec![0; rows.len()];
+                    let found = (kernel(instructions).near)(&asked, &levels, bound, &mut places);
+                    assert_eq!(places[..found], expected, "{:?}: {most} words", instructions.kernel());
+                }
+                for (row, distance) in rows.iter().zip(&distances) {
+                    let mut fold = vec![1; most];
+                    folds::fold(row, &mut fold);
+                    assert!(fold.iter().copied().eq((0..3).flat_map(|level| kept(row, most, level))));
+                    assert_eq!(folds::is_near(&asked, |i| fold[i], bound.into()), *distance <= bound);
+                }
+            }
+        }
+    }
+}
+
 /// Slots and widths of cuckoo filters: buckets that fit into eight bytes wherever they begin, and others.
 fn cuckoo_shapes() -> impl Iterator<Item = (u32, u32, u64)> {
     let shapes =

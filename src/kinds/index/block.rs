@@ -9,18 +9,16 @@ use crate::error::{Result, error};
 
 impl Rows {
     /// Adds up to 64 rows, given as words one after the other, with their ids. The number of rows before is a multiple
-    /// of 64. This is for indexes that are being made: an image in place would be marked as a whole.
+    /// of 64. This is for indexes that are being made, whose other words are 0: an image in place would be marked as a
+    /// whole.
     ///
     /// # Errors
-    /// [`Status::Full`](crate::Status::Full); the errors of [`Rows::check_id`];
-    /// [`Status::Internal`](crate::Status::Internal) where the rows are no such block; the errors of writing. Nothing
-    /// has changed then.
-    pub fn add_block(&mut self, ids: &[u64], rows: &[u64]) -> Result<()> {
+    /// [`Status::Full`](crate::Status::Full); the errors of [`Rows::check_id`]; the errors of writing. Nothing has
+    /// changed then.
+    pub(crate) fn add_block(&mut self, ids: &[u64], rows: &[u64]) -> Result<()> {
         let (shape, state, width) = (*self.shape(), self.state(), self.shape().row_words());
         let first = state.rows;
-        if !first.is_multiple_of(BLOCK as u64) || ids.len() > BLOCK || rows.len() != ids.len() * width {
-            return Err(crate::Status::Internal.into());
-        }
+        debug_assert!(first.is_multiple_of(BLOCK as u64) && ids.len() <= BLOCK && rows.len() == ids.len() * width);
         let end = first + ids.len() as u64;
         if end > shape.capacity {
             let capacity = shape.capacity;
@@ -46,9 +44,8 @@ impl Rows {
                 (arranged, last) = (number + 1, count);
             }
         }
-        let place = (first / BLOCK as u64) as usize;
-        words[shape.removed().start + place] = 0;
         if shape.store.has_columns() {
+            let place = (first / BLOCK as u64) as usize;
             let columns = shape.column(0).start..shape.column(shape.width - 1).end;
             write_block(&mut words[columns], shape.column_words(), place, rows, width);
         }

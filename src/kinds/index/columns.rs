@@ -79,10 +79,9 @@ impl<'a> Columns<'a> {
             for (joined, removed) in room.joined.iter_mut().zip(&self.removed[first..first + length]) {
                 *joined = !removed.load(Ordering::Relaxed);
             }
+            // The last word may have places after the rows.
             let last = 64 * (first + length) as u64;
-            if last > self.rows {
-                room.joined[length - 1] &= u64::MAX >> (last - self.rows);
-            }
+            room.joined[length - 1] &= u64::MAX >> last.saturating_sub(self.rows);
             let few = room.join(asked, first, length);
             for at in &room.few[..few] {
                 let at = usize::from(*at);

@@ -158,13 +158,13 @@ pub fn fold(row: &[u64], width: u64, way: Fold, folded: &mut [u64], to: u64) -> 
         let mut word = *word;
         while word != 0 {
             let bit = 64 * i as u64 + u64::from(word.trailing_zeros());
-            let bit = match way {
-                Fold::Adjacent => bit / factor,
-                Fold::Modulo => bit % to,
-            };
             // A bit after the row's last one is none of the row.
-            if let Some(folded) = folded.get_mut((bit / 64) as usize).filter(|_| bit < to) {
-                *folded |= 1 << (bit % 64);
+            if bit < width {
+                let bit = match way {
+                    Fold::Adjacent => bit / factor,
+                    Fold::Modulo => bit % to,
+                };
+                folded[(bit / 64) as usize] |= 1 << (bit % 64);
             }
             word &= word - 1;
         }

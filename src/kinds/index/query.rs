@@ -88,9 +88,8 @@ impl Workspace {
         })
     }
 
-    /// Forgets what belongs to one query, before another one.
+    /// Tries folds again, before another query.
     pub fn begin(&mut self) {
-        self.needs.fill(0);
         self.pause = 0;
     }
 }

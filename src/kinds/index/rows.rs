@@ -96,15 +96,6 @@ impl Rows {
         self.word(self.removed + (row / 64) as usize) >> (row % 64) & 1 == 1
     }
 
-    /// Bit `bit` of a row.
-    pub fn bit(&self, row: u64, bit: u64) -> bool {
-        let (word, place) = match self.shape.store.has_rows() {
-            true => (self.shape.row(row).start + (bit / 64) as usize, bit % 64),
-            false => (self.shape.column(bit).start + (row / 64) as usize, row % 64),
-        };
-        self.word(word) >> place & 1 == 1
-    }
-
     /// Copies a row into words, as many as a row has.
     pub fn copy_row(&self, row: u64, into: &mut [u64]) {
         if self.shape.store.has_rows() {
@@ -115,7 +106,8 @@ impl Rows {
         }
         into.fill(0);
         for bit in 0..self.shape.width {
-            into[(bit / 64) as usize] |= u64::from(self.bit(row, bit)) << (bit % 64);
+            let word = self.word(self.shape.column(bit).start + (row / 64) as usize);
+            into[(bit / 64) as usize] |= (word >> (row % 64) & 1) << (bit % 64);
         }
     }
 

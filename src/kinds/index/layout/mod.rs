@@ -174,7 +174,7 @@ impl Shape {
     /// The shape that a geometry describes, if it is one of this kind.
     pub fn of(geometry: &Geometry) -> Option<Shape> {
         let [width, fold, store, nesting, feature_bits, attachment_bytes, id_bytes, _] = geometry.words;
-        if !(MIN_WIDTH..=MAX_WIDTH).contains(&width) || geometry.bits == 0 || !geometry.bits.is_multiple_of(width) {
+        if !(MIN_WIDTH..=MAX_WIDTH).contains(&width) || geometry.bits == 0 {
             return None;
         }
         let shape = Shape {
