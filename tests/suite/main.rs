@@ -48,6 +48,7 @@ mod interop;
 mod kernels;
 mod known;
 mod kept;
+mod large;
 mod layered;
 mod map_changes;
 mod maps;

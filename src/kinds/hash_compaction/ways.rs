@@ -18,7 +18,7 @@ pub struct Way {
 }
 
 /// Where the walk over a key's slots ends.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// At the key's signature.
     Found,
@@ -106,6 +106,48 @@ pub fn walk_all(
                 }
             }
             at += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    /// Side by side, keys end where each ends alone: for tables of any load, up to full ones, and any number of keys.
+    #[test]
+    fn ways_side_by_side_end_where_single_ways_do() {
+        for (count, width) in [(2, 3), (3, 63), (97, 9), (1009, 13)] {
+            let slots = Slots { count, width };
+            for taken in [0, count / 2, count - 1, count] {
+                let mut words = vec![0; (count * u64::from(width)).div_ceil(64) as usize];
+                let mut put = 0;
+                for hash in (0..).map(mix) {
+                    if put == taken {
+                        break;
+                    }
+                    if let End::Empty(slot) = Way::of(hash, slots).walk(slots, |word| words[word]) {
+                        slots.put(&mut words, slot, Way::of(hash, slots).signature);
+                        put += 1;
+                    }
+                }
+                for keys in [0, 1, AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 200] {
+                    let hashes: Vec<u64> = (0..keys as u64).map(|i| mix(i * 3)).collect();
+                    let mut ends = vec![None; keys];
+                    walk_all(
+                        &hashes,
+                        slots,
+                        |word| words[word],
+                        |_| {},
+                        |key, end| {
+                            assert_eq!(ends[key].replace(end), None, "a key ends once");
+                        },
+                    );
+                    let alone = |hash: &u64| Some(Way::of(*hash, slots).walk(slots, |word| words[word]));
+                    assert_eq!(ends, hashes.iter().map(alone).collect::<Vec<_>>(), "{count} slots, {taken} taken");
+                }
+            }
         }
     }
 }
