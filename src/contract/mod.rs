@@ -131,7 +131,7 @@ pub trait Kind: Payload {
     /// Asks for the cache lines that [`Kind::contains_hash`] reads first.
     fn fetch(&self, _hash: u64) {}
 
-    /// Whether each key of a batch may have been inserted (see `batch::ring`). Fetches ahead what [`Kind::fetch`] names.
+    /// Whether each key of a batch may have been inserted (see `batch::ring`). Fetches ahead as [`Kind::fetch`] does.
     fn contains_many(&self, batch: &mut dyn Batch) {
         let fetch = |_: &(), hash| self.fetch(hash);
         ring::rolling(&mut (), ahead(self), batch, fetch, ring::nothing, |_, hash| self.contains_hash(hash));
