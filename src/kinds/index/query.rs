@@ -134,41 +134,18 @@ impl<'a> Query<'a> {
     }
 
     /// The least number of common bits with which a row with so many bits may reach the threshold. `None` if none may.
-    /// The search begins at `hint`.
+    /// The search begins at `hint`: what a lower threshold or a row with fewer bits needs, which is no more.
     fn need(&self, count: u64, threshold: f64, hint: u64) -> Option<u64> {
         let most = self.count.min(count);
         let is_enough = |common: u64| Self::may_reach(self.similarity(count, common), threshold);
         if !is_enough(most) {
             return None;
         }
-        // `high` is enough, and all below `low` is not. The steps from the hint double.
-        let (mut low, mut high) = (0, most);
-        let (mut at, mut step) = (hint.min(most), 1);
-        if is_enough(at) {
-            high = at;
-            while at > 0 {
-                at = at.saturating_sub(step);
-                step *= 2;
-                if !is_enough(at) {
-                    low = at + 1;
-                    break;
-                }
-                high = at;
-            }
-        } else {
-            while at < most {
-                low = at + 1;
-                at = at.saturating_add(step).min(most);
-                step *= 2;
-                if is_enough(at) {
-                    high = at;
-                    break;
-                }
-            }
-        }
+        // `high` is enough, and all below `low` is not. The steps from the hint double, up to half of what is left.
+        let (mut low, mut high, mut step) = (hint.min(most), most, 0);
         while low < high {
-            let middle = low + (high - low) / 2;
-            if is_enough(middle) { high = middle } else { low = middle + 1 }
+            let at = low + step.min((high - low) / 2);
+            if is_enough(at) { high = at } else { (low, step) = (at + 1, 2 * step + 1) }
         }
         Some(high)
     }
@@ -246,8 +223,8 @@ impl<'a> Query<'a> {
             }
             let need = need.unwrap_or(0);
             let differences = (self.count + count).saturating_sub(2 * need);
-            // A fold of 64 bits or more is never farther than its bits.
-            let is_open = self.fold.is_empty() || differences >= 64 * self.fold.len() as u64;
+            // A fold is never farther than its bits, and one without bits leaves nothing out.
+            let is_open = differences >= 64 * self.fold.len() as u64;
             if is_open || space.pause > 0 {
                 space.pause = space.pause.saturating_sub(1);
                 self.search_all(rows.clone(), count, need, space, sink)?;
@@ -337,7 +314,7 @@ impl<'a> Query<'a> {
             let Some(need) = Some(space.needs[place]).filter(|need| *need != NEVER) else { continue };
             let need = u64::from(need - 1);
             let differences = (self.count + count).saturating_sub(2 * need);
-            if !self.fold.is_empty() && differences < 64 * self.fold.len() as u64 {
+            if differences < 64 * self.fold.len() as u64 {
                 let word = |i: usize| words[shape.fold_word(row, i)].load(Ordering::Relaxed);
                 if !is_near(&self.fold, word, differences) {
                     continue;
