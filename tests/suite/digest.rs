@@ -930,8 +930,8 @@ fn contradicting_words_are_refused() {
     assert_eq!(load_as::<Digest>(&external, &OpenOptions::default()).unwrap_err().status(), Status::Corrupt);
 }
 
-/// Without ids a match tells the place in a segment where the excerpt begins, also where its first block begins the next
-/// segment. Attachments keep their length, and a rate is 1 up to the shortest excerpt, and no longer.
+/// Without ids a match tells where in a segment the excerpt begins, also if its first block begins the next segment.
+/// Attachments keep their length, and only excerpts that are too short have the rate 1.
 #[test]
 fn places_without_ids_attachments_and_short_lengths() {
     let settings = [("payloads", 0.0), ("block_bytes", 16.0), ("segment_blocks", 8.0), ("attachment_bytes", 70.0)];
