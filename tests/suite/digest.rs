@@ -930,6 +930,29 @@ fn contradicting_words_are_refused() {
     assert_eq!(load_as::<Digest>(&external, &OpenOptions::default()).unwrap_err().status(), Status::Corrupt);
 }
 
+/// Without ids a match tells where in a segment the excerpt begins, also if its first block begins the next segment.
+/// Attachments keep their length, and only excerpts that are too short have the rate 1.
+#[test]
+fn places_without_ids_attachments_and_short_lengths() {
+    let settings = [("payloads", 0.0), ("block_bytes", 16.0), ("segment_blocks", 8.0), ("attachment_bytes", 70.0)];
+    let mut digest = digest(1 << 16, &settings);
+    let payload = Random(71).bytes(3_000);
+    digest.add(1, &payload).unwrap();
+    for start in 0..300 {
+        let found = find(&digest, &payload[start..start + 200]);
+        let offset = start as u64 % digest.shape().segment_bytes();
+        assert!(found.matches.iter().any(|found| (found.offset, found.span) == (offset, 1)), "{start}: {found:?}");
+        assert!(found.matches.iter().all(|found| found.offset < digest.shape().segment_bytes()));
+    }
+    for length in [0, 1, 8, 9, 17, 40, 64, 70] {
+        digest.attach(&vec![length as u8; length]).unwrap();
+        assert_eq!(digest.attachment().unwrap(), vec![length as u8; length]);
+    }
+    let least = digest.shortest_excerpt();
+    assert_eq!([0, 1, least - 1].map(|length| digest.expected_rate(length)), [1.0; 3]);
+    assert!(digest.expected_rate(least) < 1.0);
+}
+
 /// What comes first in a segment may have any number, and a digest without ids keeps its attachment.
 #[test]
 fn many_segments_have_room() {

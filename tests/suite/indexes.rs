@@ -923,6 +923,57 @@ fn rows_far_in_place_mark_their_words() {
     }
 }
 
+/// A row whose words begin regions of an image in place marks each of these regions.
+#[test]
+fn rows_that_begin_regions_mark_them() {
+    const REGION: usize = petal::format::REGION_BYTES / 8;
+    for (store, fold, capacity) in [(1.0, 1.0, 530_000_u64), (0.0, 2.0, 20_000)] {
+        let made = |attached: usize| {
+            let attached = ("attachment_bytes", 8.0 * attached as f64);
+            create_index(&spec(capacity, &[("width", 64.0), ("store", store), ("fold", fold), attached])).unwrap()
+        };
+        // The state begins a region, and no row has other words there.
+        let end = made(0).shape().state_start();
+        let index = made(end.next_multiple_of(REGION) - end + REGION);
+        let (written, shape) = (image(&index), *index.shape());
+        assert_eq!(shape.state_start() % REGION, 0);
+        let first = |start: usize, rows: u64| (start.next_multiple_of(REGION) - start) as u64 * rows;
+        let rows = [
+            first(shape.folds().start, 1),
+            first(shape.counts().word(0), 8),
+            first(shape.ids().word(0), 1),
+            first(shape.removed().start, 64),
+            first(shape.column(0).start, 64),
+        ];
+        for row in rows.into_iter().filter(|row| *row < capacity) {
+            // Rows without bits, as many as are needed, and the mark of a removed row that a writer left after them.
+            let mut bytes = written.clone();
+            for word in 0..2 {
+                bytes[256 + 8 * (shape.state_start() + word)..][..8].copy_from_slice(&row.to_le_bytes());
+            }
+            bytes[256 + 8 * shape.removed().start + (row / 8) as usize] |= 1 << (row % 8);
+            seal(&mut bytes);
+            let mut buffer = Buffer::of(&bytes);
+            for call in 0..3 {
+                buffer.open_as(Mode::Write, None, |index: petal::Result<&mut Index>| {
+                    let index = index.unwrap();
+                    match call {
+                        0 => assert_eq!(index.add(7, &[255; 8]).unwrap(), row),
+                        1 => assert!(index.remove_row(row).unwrap()),
+                        _ => index.attach(b"names").unwrap(),
+                    }
+                    index.sync().unwrap();
+                });
+                buffer.open_as(Mode::Read, None, |index: petal::Result<&mut Index>| {
+                    let index = index.unwrap();
+                    index.verify().unwrap_or_else(|error| panic!("row {row}, call {call}: {error}"));
+                    assert_eq!(index.row_at(row).unwrap(), (call == 0).then_some((7, 64)));
+                });
+            }
+        }
+    }
+}
+
 /// Copies in another order have the rows that are left, the room that was asked for, and the doubts about the image.
 #[test]
 fn copies_say_what_they_have() {
