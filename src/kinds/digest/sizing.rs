@@ -181,3 +181,47 @@ fn binomial_at_least(trials: u64, p: f64, least: u64) -> f64 {
     }
     (1.0 - below).max(0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rate of fixed blocks is that of all places where an excerpt can lie, taken one after the other.
+    #[test]
+    fn the_rate_of_fixed_blocks_is_that_of_all_places() {
+        // A payload of one segment has 672 bytes at most.
+        let (rate, block_bytes, segment_blocks) = (1e-4_f64, 32, 21);
+        for (levels, payloads) in [(1, 0), (2, 3), (3, 0), (4, 3)] {
+            let (bits, cut) = (1 << 20, Cut::Fixed);
+            let shape =
+                Shape { bits, hashes: 4, block_bytes, levels, cut, segment_blocks, payloads, attachment_bytes: 0 };
+            for (longest, length) in [(650, 63), (650, 333), (671, 100), (672, 100), (672, 300), (673, 100), (900, 300)]
+            {
+                let places = |lead| (0..segment_blocks).map(move |place| (lead, place));
+                let mut none = 0.0;
+                for (lead, place) in (0..block_bytes).flat_map(places) {
+                    let blocks = (length - lead) / block_bytes;
+                    let start = (place * block_bytes).checked_sub(lead);
+                    let is_possible = longest > 672 || start.is_some_and(|start| start + length <= longest);
+                    if blocks == 0 || !is_possible {
+                        continue;
+                    }
+                    let groups_of = |size: u64| {
+                        let is_whole = |first: &u64| first.is_multiple_of(size) && first + size <= place + blocks;
+                        (place..place + blocks).filter(is_whole).count()
+                    };
+                    let entries: usize = (0..levels).map(|level| groups_of(1 << level)).sum();
+                    // The probability that one of three segments has all blocks, each with the probability p:
+                    // 1 - (1 - p)^3.
+                    let p = rate.powi(blocks as i32);
+                    let named = if payloads == 0 { 1.0 } else { p * (3.0 - 3.0 * p + p * p) };
+                    none += (-rate.powi(entries as i32) * named).ln_1p();
+                }
+                let state = State { payloads, segments: 3, longest, ..State::default() };
+                let (found, expected) = (rate_of_random(&shape, &state, rate, length), -none.exp_m1());
+                let case = format!("{levels} levels, {payloads} payloads of {longest} bytes, {length} bytes");
+                assert!((found / expected - 1.0).abs() < 1e-9, "{case}: {found}, {expected}");
+            }
+        }
+    }
+}
