@@ -144,6 +144,11 @@ impl HashCompaction {
         Way::of(hash, self.slots).walk(self.slots, |word| words[word].load(Ordering::Relaxed))
     }
 
+    /// Whether the table is so large that batches fetch its lines ahead.
+    fn is_far(&self) -> bool {
+        self.base.words().shared().len() >= ring::FETCH_FROM
+    }
+
     /// Where the ways of keys end, as [`ways::walk_all`] says it.
     fn find_all(&self, hashes: &[u64], end: impl FnMut(usize, End)) {
         let words = self.base.words().shared();
@@ -211,8 +216,12 @@ impl Kind for HashCompaction {
         matches!(self.find(hash), End::Found)
     }
 
-    /// Many keys are on their ways at once, so that each waits for its next line while others take their steps.
+    /// In a large table many keys are on their ways at once, so that each waits for its next line while others take
+    /// their steps. In the caches one key after the other is faster.
     fn contains_many(&self, batch: &mut dyn Batch) {
+        if !self.is_far() {
+            return ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| self.contains_hash(hash));
+        }
         let _ = Chunk::each(batch, |chunk| {
             let mut found = [0; CHUNK / GROUP];
             self.find_all(chunk.hashes(), |key, end| {
@@ -282,7 +291,7 @@ impl Insert for HashCompaction {
     /// One after the other: where a key goes depends on those before it. Before that, many keys at once go their ways,
     /// which brings the lines of these ways into the cache.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
-        if self.base.words().shared().len() < ring::FETCH_FROM {
+        if !self.is_far() {
             return one_by_one(batch, |hash| self.insert_one(hash));
         }
         Chunk::each(batch, |chunk| {

@@ -266,12 +266,7 @@ impl Count for Layered {
             }
         };
         let stages = first.0.stages(first.1.len());
-        // Of most keys the second layer has no bit, and a group of probes there would wait for lines that nobody
-        // fetched.
-        let has = |hash, i: usize, layer: &Layer| {
-            let words = self.words(layer);
-            layer.layout.all(hash_in(i, hash), |position| bits::test(words, position))
-        };
+        let has = |hash, i: usize, layer: &Layer| layer.layout.contains_fetched(self.words(layer), hash_in(i, hash));
         let count = |hash| match stages.far {
             0 => self.count_one(hash),
             _ => self.layers.iter().enumerate().take_while(|(i, layer)| has(hash, *i, layer)).count() as u64,

@@ -185,6 +185,14 @@ impl Bloom {
         })
     }
 
+    /// Whether all bits of a hash are set, after [`Bloom::fetch_first`] and [`Bloom::fetch_rest`]. Of most absent keys
+    /// only the first two lines were fetched. A group of probes would wait for two more, so one probe is read after the
+    /// other.
+    #[inline]
+    pub fn contains_fetched(&self, words: &[AtomicU64], hash: u64) -> bool {
+        self.all(hash, |position| bits::test(words, position))
+    }
+
     /// Fetches the lines of all probes of a hash.
     #[inline]
     pub fn fetch_all(&self, words: &[AtomicU64], hash: u64) {
@@ -346,11 +354,9 @@ impl BitLayout for Bloom {
         let fetch_rest = |_: &(), hash| {
             self.fetch_rest(words, hash);
         };
-        // Fetching ahead has fetched only the first two lines of an absent key. A group of probes would wait for two
-        // more lines, so here a lookup reads one probe after the other.
         let answer = |_: &mut (), hash| match stages.far {
             0 => BitLayout::contains(self, words, hash),
-            _ => self.all(hash, |position| bits::test(words, position)),
+            _ => self.contains_fetched(words, hash),
         };
         ring::rolling(&mut (), stages, batch, fetch, fetch_rest, answer);
     }

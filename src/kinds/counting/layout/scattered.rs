@@ -288,10 +288,7 @@ impl CounterLayout for Scattered {
         if words.len() < CACHED && self.four_bits.is_some_and(|four_bits| four_bits.contains_many(words, batch)) {
             return;
         }
-        let far = match self.ahead(words.len()) {
-            0 => 0,
-            ahead => 2 * ahead.min(ring::AHEAD / 2),
-        };
+        let stages = self.positions.stages(words.len());
         let fetch = |_: &(), hash| self.fetch(words, hash, FIRST_POSITIONS);
         let fetch_rest = |_: &(), hash| {
             let mut before = 0;
@@ -306,21 +303,17 @@ impl CounterLayout for Scattered {
         };
         // Fetching ahead has fetched only the first two lines of an absent key. A group of counters would wait for two
         // more lines, so here a lookup reads one counter after the other.
-        let answer = |_: &mut (), hash| match far {
+        let answer = |_: &mut (), hash| match stages.far {
             0 => self.contains(words, hash),
             _ => self.positions.all(hash, |position| self.counter(words, position) > 0),
         };
-        ring::rolling(&mut (), ring::Stages { far, near: far / 2 }, batch, fetch, fetch_rest, answer);
+        ring::rolling(&mut (), stages, batch, fetch, fetch_rest, answer);
     }
 
     fn least_of_many(&self, words: &[AtomicU64], hashes: &[u64], least: &mut [u64]) {
         let ahead = self.ahead(words.len());
-        let fetch = |hash: &u64| self.fetch(words, *hash, self.hashes);
-        hashes.iter().take(ahead).for_each(fetch);
-        for (i, (hash, least)) in hashes.iter().zip(least).enumerate() {
-            hashes[i..].get(ahead).filter(|_| ahead > 0).into_iter().for_each(fetch);
-            *least = self.least(words, *hash);
-        }
+        let fetch = |hash| self.fetch(words, hash, self.hashes);
+        ring::counting(ahead.into(), hashes, least, fetch, |_| {}, |hash| self.least(words, hash));
     }
 
     fn add_many(&self, words: &mut [u64], batch: &mut dyn Batch) {

@@ -65,13 +65,8 @@ pub(super) fn contains_few<S: Select>(table: Table, words: &[AtomicU64], set: In
 pub(super) fn count_many<S: Select>(table: Table, words: &[AtomicU64], hashes: &[u64], counts: &mut [u64]) {
     let reader = Reader::<_, S>::selecting(table, words);
     let ahead = ring::ahead(words.len(), LINES);
-    hashes.iter().take(ahead).for_each(|hash| table.fetch(words, *hash));
-    for (i, (hash, count)) in hashes.iter().zip(counts).enumerate() {
-        if let Some(hash) = hashes[i..].get(ahead).filter(|_| ahead > 0) {
-            table.fetch(words, *hash);
-        }
-        *count = reader.count(table.fingerprint(*hash));
-    }
+    let fetch = |hash| table.fetch(words, hash);
+    ring::counting(ahead.into(), hashes, counts, fetch, |_| {}, |hash| reader.count(table.fingerprint(hash)));
 }
 
 #[inline(always)]
