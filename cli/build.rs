@@ -1,98 +1,12 @@
-//! Makes the man pages and the shell completions, of the very command line that the program reads. They go to the
-//! folder that `PETAL_CLI_DOCUMENTS` names, in the build of a package, and otherwise beside cargo's other products. For
-//! Windows also the version resource of petal.exe.
+//! The version resource of petal.exe, for Windows.
 
-use clap::CommandFactory;
-use clap_complete::Shell;
-use clap_mangen::Man;
-use clap_mangen::roff::{Roff, bold, roman};
-use std::env;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-
-#[path = "src/args/mod.rs"]
-mod args;
-#[path = "src/manual.rs"]
-mod manual;
-#[allow(dead_code, reason = "only what the command line needs is used here")]
-#[path = "src/numbers.rs"]
-mod numbers;
 #[path = "../capi/resource.rs"]
 mod resource;
 
-fn main() -> io::Result<()> {
-    for input in [
-        "build.rs",
-        "src/args/mod.rs",
-        "src/args/map.rs",
-        "src/args/redis.rs",
-        "src/manual.rs",
-        "src/numbers.rs",
-        "../capi/resource.rs",
-    ] {
-        println!("cargo::rerun-if-changed={input}");
-    }
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=../capi/resource.rs");
     if let Some(object) = resource::compile("petal.exe", "The command petal") {
-        println!("cargo::rustc-link-arg-bins={}", object.display());
+        println!("cargo::rustc-link-arg-bin=petal={}", object.display());
     }
-    println!("cargo::rerun-if-env-changed=PETAL_CLI_DOCUMENTS");
-    let folder = env::var_os("PETAL_CLI_DOCUMENTS").or_else(|| env::var_os("OUT_DIR")).map(PathBuf::from);
-    let Some(folder) = folder else { return Ok(()) };
-    fs::create_dir_all(&folder)?;
-    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-        clap_complete::generate_to(shell, &mut args::Cli::command(), "petal", &folder)?;
-    }
-    // `petal help` has no page of its own.
-    let mut command = args::Cli::command().disable_help_subcommand(true);
-    command.build();
-    write_pages(&command, "", &folder)?;
-    write_page(command, "petal", &folder.join("petal.1"))
-}
-
-/// The man pages of a command's subcommands, and of theirs; `parents` are the names above them, each with a space.
-fn write_pages(command: &clap::Command, parents: &str, folder: &Path) -> io::Result<()> {
-    for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
-        let name = format!("{parents}{}", subcommand.get_name());
-        write_pages(subcommand, &format!("{name} "), folder)?;
-        let spoken = format!("petal {name}");
-        let file = spoken.replace(' ', "-");
-        let page = subcommand.clone().disable_help_subcommand(true).bin_name(spoken).display_name(file.clone());
-        write_page(page, &name, &folder.join(format!("{file}.1")))?;
-    }
-    Ok(())
-}
-
-/// The man page of a command: what its options are, then examples and the exit status.
-fn write_page(command: clap::Command, name: &str, file: &Path) -> io::Result<()> {
-    let version = env!("CARGO_PKG_VERSION");
-    let has_subcommands = command.has_subcommands();
-    let man = Man::new(command.version(version)).source(format!("petal {version}")).manual("Petal");
-    let mut page = Vec::new();
-    man.render_title(&mut page)?;
-    man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
-    man.render_description_section(&mut page)?;
-    man.render_options_section(&mut page)?;
-    if has_subcommands {
-        man.render_subcommands_section(&mut page)?;
-    }
-    let Some(manual::Page { examples, status, .. }) = manual::page(name) else {
-        return Err(io::Error::other(format!("src/manual.rs has no page {name}")));
-    };
-    let mut more = Roff::new();
-    more.control("SH", ["EXAMPLES"]);
-    for (what, how) in *examples {
-        more.text([roman(format!("{what}:"))]).control("PP", []).control("RS", ["4"]).control("nf", []);
-        for command in manual::commands(how) {
-            more.text([roman(command)]);
-        }
-        more.control("fi", []).control("RE", []).control("PP", []);
-    }
-    more.control("SH", ["EXIT STATUS"]).text([roman(*status)]);
-    if name != "petal" {
-        more.control("SH", ["SEE ALSO"]).text([bold("petal"), roman("(1)")]);
-    }
-    more.to_writer(&mut page)?;
-    fs::write(file, page)
 }

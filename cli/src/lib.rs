@@ -56,6 +56,8 @@ mod wire;
 use args::{Cli, Command};
 use clap::Parser;
 use clap::error::ErrorKind;
+#[cfg(not(feature = "redis"))]
+use clap::error::{ContextKind, ContextValue};
 use failure::{Failure, Outcome};
 use output::Text;
 use std::ffi::OsString;
@@ -172,6 +174,11 @@ fn usage(error: &clap::Error) -> Outcome {
     if let Some(usage) = usage {
         let words = usage.split(' ').take_while(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()));
         message.push_str(&format!(" ({} --help says more)", words.collect::<Vec<&str>>().join(" ")));
+    }
+    #[cfg(not(feature = "redis"))]
+    if error.get(ContextKind::InvalidSubcommand) == Some(&ContextValue::String(String::from("redis"))) {
+        message = String::from("this petal was built without `petal redis`: `make REDIS=1`, or CMake with \
+            -DPETAL_CLI_REDIS=ON, builds it with that command");
     }
     Err(Failure::new(message))
 }

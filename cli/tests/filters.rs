@@ -9,6 +9,7 @@ use petal::Capabilities as Can;
 use petal::registry;
 use serde_json::Value;
 use std::fs;
+use std::process::Command;
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
@@ -632,13 +633,22 @@ fn plan_keeps_to_memory_and_says_why_not() {
     assert!(text.starts_with("No kind fits:\n") && text.contains("memory = 1000 bytes"), "{text}");
 }
 
+/// The man pages and completions, as packages install them.
+fn documents() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let status = Command::new(env!("CARGO_BIN_EXE_petal-documents")).arg(folder.path()).status().unwrap();
+    assert!(status.success());
+    folder
+}
+
 #[test]
 fn help_and_documents_are_of_one_source() {
     let help = petal(["--help"]).text();
     let short = petal(["build", "-h"]).text();
     assert!(help.contains("Exit status: 0") && short.contains("--bits-per-key"));
     assert_eq!(petal(["--version"]).text(), format!("petal {}\n", env!("CARGO_PKG_VERSION")));
-    let document = |name: &str| fs::read_to_string(format!("{}/{name}", env!("OUT_DIR"))).expect(name);
+    let folder = documents();
+    let document = |name: &str| fs::read_to_string(folder.path().join(name)).expect(name);
     let overview = document("petal.1");
     let completions = ["petal.bash", "_petal", "petal.fish"].map(document);
     let command = petal_cli::args::Cli::command();
@@ -650,8 +660,8 @@ fn help_and_documents_are_of_one_source() {
     }
     // The completions know the kinds.
     assert!(completions.iter().all(|text| kinds().all(|row| text.contains(row.name))));
-    let bash = format!("{}/petal.bash", env!("OUT_DIR"));
-    if let Ok(status) = std::process::Command::new("bash").args(["-n", &bash]).status() {
+    let bash = folder.path().join("petal.bash");
+    if let Ok(status) = Command::new("bash").arg("-n").arg(bash).status() {
         assert!(status.success());
     }
 }
@@ -659,6 +669,7 @@ fn help_and_documents_are_of_one_source() {
 /// Every subcommand has a page with examples and its exit status; and what the examples say can be said.
 #[test]
 fn examples_are_of_this_command() {
+    let folder = documents();
     let mut command = petal_cli::args::Cli::command();
     let mut names = Vec::new();
     for one in command.get_subcommands() {
@@ -669,7 +680,7 @@ fn examples_are_of_this_command() {
         let page = petal_cli::manual::page(name).expect(name);
         let file =
             if name == "petal" { String::from("petal.1") } else { format!("petal-{}.1", name.replace(' ', "-")) };
-        let text = fs::read_to_string(format!("{}/{file}", env!("OUT_DIR"))).expect(name);
+        let text = fs::read_to_string(folder.path().join(&file)).expect(name);
         assert!(text.contains(&format!(".TH {} 1", file.trim_end_matches(".1"))), "{text}");
         for section in ["SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "\"EXIT STATUS\""] {
             assert_eq!(text.matches(&format!(".SH {section}")).count(), 1, "{section} of {file}");

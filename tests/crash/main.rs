@@ -3,7 +3,7 @@
 //! happened, the files are what
 //! `docs/format.md` and the C header promise.
 //!
-//! `cargo test --test crash` takes a sample of the calls where a scenario makes many. With `PETAL_CRASH=ROUNDS` every
+//! `cargo test -p petal-suite --test crash` takes a sample of the calls where a scenario makes many. With `PETAL_CRASH=ROUNDS` every
 //! call fails in every way, and so many children of each scenario are killed at random moments, which `make soak` does.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -63,8 +63,8 @@ fn planted(fault: u32) -> bool {
 END
 # What stands behind a question stands in brackets that it might not need.
 export CARGO_TARGET_DIR="$work/target" RUSTFLAGS="-A warnings"
-cargo test --locked --quiet -p petal --test suite --profile mutants --no-run
-program=$(cargo test --locked -p petal --test suite --profile mutants --no-run 2>&1 | sed -n 's/.*(\(.*\))$/\1/p')
+cargo test --locked --quiet -p petal-suite --test suite --profile quick --no-run
+program=$(cargo test --locked -p petal-suite --test suite --profile quick --no-run 2>&1 | sed -n 's/.*(\(.*\))$/\1/p')
 
 # try NUMBER: runs one group of tests after the other with a fault, up to the first group that finds the fault.
 try() {

@@ -196,6 +196,7 @@ const TABLE: [(f64, [f64; 2], [f64; 2]); 3] = [
 
 /// Gossip among 400 gives the errors of the table, within 4.5 deviations of a run, and those that `expect` tells.
 #[test]
+#[ignore = "slow: make test-all"]
 fn gossip_has_the_expected_errors() {
     let runs = if is_soak() { 20 } else { 1 };
     for (rate, [error, error_deviation], [applied, applied_deviation]) in TABLE {

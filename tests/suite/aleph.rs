@@ -262,6 +262,7 @@ impl Prefixes {
 /// insertion, removal and rejuvenation does there what it does here, no key that is there is ever lost, and after each
 /// growth exactly the hashes are found that a prefix is of.
 #[test]
+#[ignore = "slow: make test-all"]
 fn rejuvenations_are_those_of_a_multiset_of_prefixes() {
     let (mut all_void, mut all_of_others) = (0, 0);
     for parameters in [

@@ -93,6 +93,7 @@ fn options(folder: &Path, memory_limit: Option<u64>, threads: usize) -> BuilderO
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn the_order_of_keys_memory_and_threads_change_no_byte() {
     let folder = tempfile::tempdir().unwrap();
     let made = |case: &Case, n, (order, limit, threads)| {
@@ -153,6 +154,7 @@ fn check_progress(calls: &[(u64, u64)], what: &str) {
 
 /// There are never more keys between two calls than the contract says.
 #[test]
+#[ignore = "slow: make test-all"]
 fn progress_comes_often() {
     let folder = tempfile::tempdir().unwrap();
     each(kinds(), Case::name, |case| {

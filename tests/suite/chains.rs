@@ -6,7 +6,7 @@ use petal::interop::{self, ImportOptions};
 use petal::{Answers, Filter, Image, Keys, Mode, OpenOptions, Spec, Status};
 
 fn vector(name: &str) -> Vec<u8> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("formats");
     std::fs::read(folder.join(name)).expect(name)
 }
 

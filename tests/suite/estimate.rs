@@ -38,6 +38,7 @@ fn moments(values: &[f64]) -> (f64, f64) {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn cardinality_errs_as_much_as_it_says() {
     const FILTERS: u64 = 400;
     for row in estimating() {
@@ -93,6 +94,7 @@ fn comparisons_cover_the_truth() {
 /// The estimate of differences is unbiased, and its errors are as large as its standard error says: for sets that are
 /// nearly the same, for unlike sets, and for one set inside the other.
 #[test]
+#[ignore = "slow: make test-all"]
 fn differences_err_as_much_as_they_say() {
     const PAIRS: u64 = 250;
     for row in comparing() {

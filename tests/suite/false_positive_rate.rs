@@ -290,12 +290,14 @@ fn every_layout_is_exact_at_ten_keys() {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn every_layout_is_exact_at_a_thousand_keys() {
     every_layout_at(1000, |case| !is_historic(case));
 }
 
 /// At this size also the historic derivations.
 #[test]
+#[ignore = "slow: make test-all"]
 fn every_layout_is_exact_at_a_million_keys() {
     every_layout_at(1_000_000, |_| true);
 }
@@ -331,11 +333,13 @@ fn every_pattern_is_exact_at_ten_keys() {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn every_pattern_is_exact_at_a_thousand_keys() {
     every_pattern_at(1000, &[1, 3, 8, 15, 16, 24, 32, 40, 48], |_| true);
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn every_pattern_is_exact_at_a_million_keys() {
     every_pattern_at(1_000_000, if is_soak() { &[3, 15, 16, 32, 40] } else { &[16, 40] }, |_| true);
 }

@@ -197,6 +197,7 @@ fn regions_are_as_specified() {
 
 /// Several segments, of which none, some or all were divided, are as specified: golden files have one.
 #[test]
+#[ignore = "slow: make test-all"]
 fn segments_are_as_specified() {
     for (name, capacity) in [("taffy", 100_000), ("aleph", 50_000)] {
         let row = petal::registry::find_name(name).unwrap();
@@ -275,6 +276,7 @@ fn refusal(bytes: &[u8]) -> Option<Status> {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn every_flipped_header_bit_is_noticed() {
     each_image(|case, _, bytes| {
         let mut bytes = bytes.clone();
@@ -316,6 +318,7 @@ fn every_flipped_payload_bit_is_noticed() {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn every_truncation_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("truncated");

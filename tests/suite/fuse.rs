@@ -294,6 +294,7 @@ fn records_that_change_between_passes_are_an_error() {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn the_false_positive_rate_is_two_to_the_minus_bits() {
     let each = [
         (three(2), 1, 1 << 18),

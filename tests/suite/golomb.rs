@@ -500,7 +500,7 @@ fn unhex(text: &str) -> Vec<u8> {
 #[test]
 fn filters_of_blocks_are_the_published_ones() {
     let text =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats/bip158/blocks.txt")).unwrap();
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/formats/bip158/blocks.txt")).unwrap();
     let format = interop::find("bip158").unwrap();
     let mut blocks = 0;
     for line in text.lines().filter(|line| !line.starts_with('#')) {

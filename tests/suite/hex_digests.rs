@@ -309,7 +309,7 @@ fn images_of_digests_are_opened_again() {
         let keys = digests(0, 100, digest_bits);
         filter.insert_batch(&Keys::Digests { bytes: &keys, each }, None).outcome.unwrap();
         let bytes = image(&filter);
-        let committed = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/digests").join(name);
+        let committed = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/digests").join(name);
         if std::env::var_os("PETAL_UPDATE").is_some() && !committed.exists() {
             std::fs::write(&committed, &bytes).unwrap();
         }

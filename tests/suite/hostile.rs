@@ -111,6 +111,7 @@ fn get(map: &Map) -> petal::Measure {
 /// The test replaces each number of a header, over the payload of the keys and over two other payloads. In the first
 /// image of each kind the test tries a third of the replacements, and in the others one in 24. The soak tries all.
 #[test]
+#[ignore = "slow: make test-all"]
 fn what_is_measured_of_forged_images_are_shares() {
     let mut kinds = BTreeSet::new();
     let mut try_number = 0;

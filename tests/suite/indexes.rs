@@ -147,6 +147,7 @@ fn check(index: &Index, query: &[u8], measure: Similarity, threads: usize) {
 
 /// Every measure, width, length of folds, instruction set and threshold: arranged rows, others, and removed ones.
 #[test]
+#[ignore = "slow: make test-all"]
 fn answers_are_those_of_a_scan() {
     let mut random = Random(1);
     let widths = [64, 65, 166, 512, 881, 1024, 2048, 65_536];

@@ -21,7 +21,7 @@ const ABSENT: u64 = 10_000;
 
 fn vectors() -> Vec<Vector> {
     let folder = std::env::var_os("PETAL_FORMATS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats"), PathBuf::from);
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("formats"), PathBuf::from);
     // `tests/interop` has the owners write other filters into a folder of its own.
     let list = std::fs::read_to_string(folder.join("vectors.txt")).expect("the list of vectors");
     let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));

@@ -1,5 +1,5 @@
 //! The integration tests of the core. All tests are one program, so that the core and the shared code are compiled and
-//! linked once. `cargo test --test suite format::` runs the tests of one file.
+//! linked once. `cargo test -p petal-suite --test suite format::` runs the tests of one file.
 //!
 //! A test that needs a process of its own stands beside this folder, as a target in Cargo.toml. `tests/crash` is
 //! killed, traced and forked, and system calls fail in `tests/crash`.

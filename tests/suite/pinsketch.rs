@@ -89,7 +89,7 @@ fn golden_images_are_what_the_format_says() {
 
 /// A line of `tests/formats/minisketch/sketches.txt`: bits of an element, capacity, minisketch's bytes, elements.
 fn vectors() -> Vec<(u64, u64, Vec<u8>, Vec<u64>)> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats/minisketch/sketches.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/formats/minisketch/sketches.txt");
     let text = std::fs::read_to_string(path).unwrap();
     let lines = text.lines().map(|line| {
         let words: Vec<&str> = line.split(' ').collect();

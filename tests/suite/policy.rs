@@ -19,7 +19,7 @@ fn vector_key(i: usize) -> Vec<u8> {
 
 #[test]
 fn leveldbs_filters_are_those_that_it_made() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("integrations/leveldb/vectors.txt");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../integrations/leveldb/vectors.txt");
     let (text, mut vectors) = (std::fs::read_to_string(path).unwrap(), 0);
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let [bits_per_key, count, filter] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };

@@ -158,6 +158,7 @@ fn tables_are_what_their_definition_says() {
 /// Some offsets are too great for a block to store: a cluster is longer than 65,535 slots. The cluster lies in the
 /// middle of the table or across its end. Insertions or one write make it, and removals end it.
 #[test]
+#[ignore = "slow: make test-all"]
 fn offsets_that_are_too_far_are_counted() {
     let table = Table::new(100 * 1024, 16).unwrap();
     let last = table.slots() - 1;

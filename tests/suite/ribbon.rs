@@ -180,6 +180,7 @@ fn records_that_change_between_passes_are_an_error() {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn the_false_positive_rate_is_two_to_the_minus_bits() {
     for (bits, width, keys, lookups) in [
         (1, 64, 1, 1 << 18),

@@ -42,7 +42,7 @@ fn symbols_are_those_of_the_reference() {
         .map(|key| (splitmix64(key), key))
         .collect();
     let counted: Vec<(u64, u64)> = (0..100).map(|i| (siphash(i), i)).collect();
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/riblt.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/riblt.txt");
     let text = std::fs::read_to_string(path).unwrap();
     for (name, keys, count) in [("splitmix64", squares, 120), ("siphash24", counted, 40)] {
         let mut words = vec![0; SYMBOL * count];

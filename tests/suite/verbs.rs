@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use table::Table;
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder above")
 }
 
 fn text(path: &str) -> String {

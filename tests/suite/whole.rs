@@ -208,7 +208,7 @@ fn symbols_are_those_of_the_reference() {
     let (before, after) = words.split_at_mut(10 * 13);
     add_all(before, 0, &hashes, &keys, 1);
     add_all(after, 13, &hashes, &keys, 1);
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/riblt.txt")).unwrap();
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/riblt.txt")).unwrap();
     let mut seen = 0;
     for (line, symbol) in text.lines().filter_map(|line| line.strip_prefix("siphash24")).zip(words.chunks(10)) {
         let fields: Vec<&str> = line.split_whitespace().collect();

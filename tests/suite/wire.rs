@@ -199,7 +199,7 @@ fn headers_are_small_at_every_capacity() {
 /// The table of docs/choosing.md: for the same bytes on the wire fewer hashes and more memory give lower rates.
 #[test]
 fn sparser_filters_are_those_of_the_table() {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/choosing.md")).unwrap();
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/choosing.md")).unwrap();
     let keys = 1_000_000;
     let mut cells = 0;
     for sent in [8, 12, 16] {

@@ -33,14 +33,14 @@ WINEPATH="Z:$work"
 CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine
 export CARGO_TARGET_DIR WINEPREFIX WINEDEBUG WINEPATH CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER
 # Tests with their checks, optimised as little as mutants are.
-cross="--locked --profile mutants --target $triple"
-programs=$CARGO_TARGET_DIR/$triple/mutants
+cross="--locked --profile quick --target $triple"
+programs=$CARGO_TARGET_DIR/$triple/quick
 
 x86_64-w64-mingw32-gcc -O1 -shared -o "$work/bcryptprimitives.dll" tests/windows/bcryptprimitives.c -ladvapi32
 
 # The whole suite. What only Unix has is left out by the tests themselves, each with its reason.
 rust() {
-    cargo test $cross --no-fail-fast -p petal --lib --test suite
+    cargo test $cross --no-fail-fast -p petal -p petal-suite --lib --test suite
 }
 
 # Left out by the tests themselves: what goes through Bash, named pipes and signals, and permissions of Unix.

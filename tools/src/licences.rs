@@ -89,9 +89,8 @@ fn known(root: &Path) -> Result<Vec<Crate>, String> {
 
 /// The crates whose code is linked into a package, each as `name vVERSION`.
 fn linked(root: &Path, package: &str) -> Result<BTreeSet<String>, String> {
-    let tree =
-        ["tree", "--locked", "-p", package, "-e", "normal,no-proc-macro", "--target", PLATFORM, "--prefix", "none"];
-    let names = cargo(root, &tree)?;
+    let what = ["tree", "--locked", "-p", package, "--all-features", "-e", "normal,no-proc-macro"];
+    let names = cargo(root, &[what.as_slice(), &["--target", PLATFORM, "--prefix", "none"]].concat())?;
     Ok(names.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect())
 }
 

@@ -64,7 +64,7 @@ impl Mutants {
     /// What cargo says, in JSON, of the copy.
     fn cargo(&self, arguments: &str) -> io::Result<(bool, Vec<Value>)> {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        command.args(arguments.split(' ')).args(["--locked", "--profile", "mutants", "-p", "petal", "--lib", "-q"]);
+        command.args(arguments.split(' ')).args(["--locked", "--profile", "quick", "-p", "petal", "--lib", "-q"]);
         let target = fs::canonicalize(&self.work)?.join("target");
         command.arg("--message-format=json").env("CARGO_TARGET_DIR", target).env("RUSTFLAGS", "--cap-lints=allow");
         let output = command.current_dir(self.work.join("tree")).stderr(Stdio::inherit()).output()?;
@@ -163,7 +163,7 @@ fn main() -> io::Result<()> {
     let is_planted = |number: &usize| !wrong.contains(number) && !planted.left_out.contains(number);
     let numbers: Vec<usize> = all.filter(is_planted).collect();
     println!("mutants: {} planted; compiling the tests", numbers.len());
-    let (compiles, messages) = mutants.cargo("test --no-run --test suite")?;
+    let (compiles, messages) = mutants.cargo("test --no-run -p petal-suite --test suite")?;
     assert!(compiles, "what `cargo check` compiles");
     let program = |message: &Value| message["executable"].as_str().map(PathBuf::from);
     let programs: Vec<PathBuf> = messages.iter().filter_map(program).collect();

@@ -13,7 +13,7 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 /// The archive of a kind. Archives of maps, of sketches, and of kinds that are alone in their handle have folders of
 /// their own.
 fn archive(row: &Row) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden");
     let folder = match row.handle() {
         Handle::Filter => folder,
         Handle::Map => folder.join("maps"),

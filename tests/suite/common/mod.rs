@@ -30,11 +30,18 @@ pub fn is_soak() -> bool {
     std::env::var_os("PETAL_SOAK").is_some()
 }
 
-/// A share of the cases for one test: all cases with default parameters, and one in `every` of the others. The name of
-/// the test chooses which. A kind with many parameters so costs each test only a few layouts, and the tests together
-/// cover all. The soak takes all cases.
+/// How many times fewer cases each test takes in `make test` than in `make test-all`: the number in `PETAL_SAMPLE`.
+static SAMPLE: LazyLock<usize> = LazyLock::new(|| {
+    let number = std::env::var("PETAL_SAMPLE").ok();
+    number.map_or(1, |number| number.parse().expect("PETAL_SAMPLE is a number from 1 on"))
+});
+
+/// A share of the cases for one test: all cases with default parameters, and one in `every` of the others, or fewer in
+/// `make test`. The name of the test chooses which. A kind with many parameters so costs each test only a few layouts,
+/// and the tests together cover all. The soak takes all cases.
 pub fn share_of(cases: Vec<Case>, every: usize, test: &str) -> Vec<Case> {
     let turn = test.bytes().map(usize::from).sum::<usize>();
+    let every = every * *SAMPLE;
     let is_taken = |(i, case): &(usize, Case)| is_soak() || case.is_default() || (i + turn).is_multiple_of(every);
     cases.into_iter().enumerate().filter(is_taken).map(|(_, case)| case).collect()
 }
