@@ -7,18 +7,21 @@ TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 CMAKE_FLAGS ?=
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_FLAGS)
+# The command with `petal redis`, beside what else is released.
+BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --features redis --target-dir "$(TARGET)"
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures
-.PHONY: check test test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
+.PHONY: check test test-all test-more test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
 .PHONY: test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak soak-redis soak-aarch64
 .PHONY: bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
 .PHONY: bench-wasm bench-formats bench-go bench-built bench-redis bench-universes bench-indexes
 
+# REDIS=1: the command with `petal redis`, which brings TLS along.
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
 	@cmake/requirements.sh build
-	@$(CONFIGURE) -B "$(BUILD)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
+	@$(CONFIGURE) -B "$(BUILD)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" $(if $(filter 1,$(REDIS)),-DPETAL_CLI_REDIS=ON) >/dev/null
 	@cmake --build "$(BUILD)"
 
 redis: ## compile libpetal_redis.so, the module for Redis and Valkey, into build/lib; `make install` then installs it too
@@ -56,14 +59,24 @@ check: ## what to run while you work: formatting, style, compile errors, the tes
 	tests/style.sh
 	cargo fmt --all --check
 	cargo check --locked -p petal -p petal-capi -p petal-cli
-	PETAL_KIND=$(KIND) cargo test --locked --profile mutants -p petal --test suite -- \
+	PETAL_KIND=$(KIND) cargo test --locked --profile quick -p petal-suite --test suite -- \
 	  conformance:: facets:: in_place:: built:: state_machine:: compact:: ageing:: shared::
 
-# OWNERS=1: the tests that ask the owners of other formats too. `make test` needs no owner, so it leaves them out.
-test: ## all the tests below
+test: ## what a change may break: the Rust, C, C++ and Go tests, the command, the documents, the package
 	@cmake/requirements.sh test
-	@if [ -n "$(OWNERS)" ]; then cmake/requirements.sh interop && cmake/requirements.sh test-redis; fi
-	@MAKE="$(MAKE)" tests/stages.sh $(if $(OWNERS),owners)
+	@MAKE="$(MAKE)" tests/stages.sh first
+
+test-all: ## `make test`, then the rest of the tests
+	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test-more
+
+test-more: ## the rest alone: lints, sanitizers, emulators, fuzzing, builds by choice, servers, owners of formats
+	@cmake/requirements.sh test-more
+	@cmake/requirements.sh interop
+	@cmake/requirements.sh test-redis
+	@MAKE="$(MAKE)" tests/stages.sh more
+
+# PART=first: of this stage and the next ones, what `make test` runs. PART=more: what it leaves to `make test-more`.
 
 test-lint: ## formatting, lints and documentation, of every Rust package and its tests; Go's are in test-go
 	@echo "== $@: tests/style.sh, cargo fmt, clippy and doc"
@@ -79,8 +92,8 @@ test-lint: ## formatting, lints and documentation, of every Rust package and its
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked -p petal --no-deps
 
 test-rust: ## the Rust tests
-	@echo "== $@: cargo test (compiles optimised, some minutes the first time)"
-	cargo test --locked --workspace
+	@echo "== $@: tests/rust.sh $(PART)"
+	@tests/rust.sh $(PART)
 
 test-neon: ## what is for aarch64, in an emulator of it
 	@echo "== $@: tests/neon.sh"
@@ -92,9 +105,11 @@ test-musl: ## C programs that musl-gcc links with the library for musl
 
 test-c: ## the C and C++ tests, which know only the headers
 	@echo "== $@: ctest"
-	@$(CONFIGURE) -B "$(BUILD)/ctest" -DPETAL_BUILD_TESTS=ON -DPETAL_INSTALL=OFF >/dev/null
+	@$(CONFIGURE) -B "$(BUILD)/ctest" -DPETAL_BUILD_TESTS=ON -DPETAL_INSTALL=OFF \
+	  -DPETAL_TESTS=$(if $(filter first,$(PART)),first,all) >/dev/null
 	@cmake --build "$(BUILD)/ctest" --parallel $(CORES)
-	@cd "$(BUILD)/ctest" && ctest --parallel $(CORES) --no-tests=error --output-on-failure
+	@cd "$(BUILD)/ctest" && ctest --parallel $(CORES) --no-tests=error --output-on-failure \
+	  $(if $(filter more,$(PART)),--label-exclude first)
 
 test-sanitizers: ## the C tests under Valgrind and the sanitizers
 	@echo "== $@: ctest/sanitizers.sh (compiles several times, some minutes)"
@@ -106,14 +121,14 @@ test-fuzz: ## the fuzz targets over the committed corpus, which finds a planted 
 
 test-package: ## the installed package, as other programs use it
 	@echo "== $@: tests/packaging/run.sh"
-	@tests/packaging/run.sh "$(TARGET)"
+	@tests/packaging/run.sh "$(TARGET)" $(if $(filter first,$(PART)),once)
 
 test-go: ## the Go packages, against the library installed into target/go
 	@echo "== $@: bindings/go/test.sh"
 	@$(MAKE) --no-print-directory build
-	@bindings/go/test.sh "$(BUILD)" "$(TARGET)/go"
+	@bindings/go/test.sh "$(BUILD)" "$(TARGET)/go" $(PART)
 
-# No stage of `make test` yet.
+# No stage of `make test-all` yet.
 test-windows: ## the library, the command, the tests and the package as Windows programs, under Wine
 	@echo "== $@: tests/windows/run.sh"
 	@cmake/requirements.sh windows
@@ -130,8 +145,7 @@ test-redis: ## the module for Redis and Valkey and the command `petal redis`, on
 	@echo "== $@: integrations/redis/tests/run.sh"
 	@cmake/requirements.sh test-redis
 	@$(MAKE) --no-print-directory redis
-	@cmake --build "$(BUILD)" --target petal_cli
-	@cd integrations/redis && cargo fmt --check
+	@$(BUILD_REDIS_COMMAND)
 	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/redis/tests/run.sh "$(BUILD)" $(REDIS)
 
 # Says what it leaves out, and does nothing without Node.js.
@@ -150,7 +164,7 @@ test-web: ## the page, in a headless Chromium, beside the command
 	@echo "== $@: web/test.sh"
 	@cmake/requirements.sh test-web
 	@$(MAKE) --no-print-directory web
-	@cargo build --quiet --locked --release -p petal-cli
+	@cmake/cargo.sh build --quiet --locked --release -p petal-cli --target-dir "$(TARGET)"
 	@web/test.sh "$(abspath $(BUILD))/petal.html" "$(abspath $(TARGET))/release/petal" $(PICTURES)
 
 fuzz: ## look for unknown failures, FUZZ_SECONDS (60) for each target; what is found stays in fuzz/corpus
@@ -171,11 +185,11 @@ planted: ## plant a fault in each facet, and look whether the tests that name no
 # the module for Redis is `make soak-redis`, which takes servers.
 CRASH ?= 500
 soak: ## every number of keys built, 10^9 lookups, all rates in narrow bands, 10^8 operations a kind, filters past 2^35 bits, processes killed
-	PETAL_CRASH=$(CRASH) cargo test --locked -p petal --test crash
-	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- false_positive_rate:: conformance:: sweep::
-	PETAL_SOAK=1 cargo test --locked -p petal --test suite -- state_machine:: ageing:: stable:: quotient:: cuckoo:: exact_set:: format::
+	PETAL_CRASH=$(CRASH) cargo test --locked -p petal-suite --test crash
+	PETAL_SOAK=1 cargo test --locked -p petal-suite --test suite -- false_positive_rate:: conformance:: sweep::
+	PETAL_SOAK=1 cargo test --locked -p petal-suite --test suite -- state_machine:: ageing:: stable:: quotient:: cuckoo:: exact_set:: format::
 	tests/features.sh all
-	cargo test --locked -p petal --no-default-features --features kinds --test suite -- golden:: kernels::
+	cargo test --locked -p petal-suite --no-default-features --features kinds --test suite -- golden:: kernels::
 	cargo bench --locked --bench soak -- $(SOAK)
 
 # AARCH64=package: one part of it, of rust, c and package.
@@ -186,7 +200,7 @@ soak-aarch64: ## the Rust suite, the C tests and the package for aarch64 Linux, 
 soak-redis: ## the module and `petal redis` at length: 10^8 keys with their rate, servers killed at random, a cluster under load
 	@cmake/requirements.sh test-redis
 	@$(MAKE) --no-print-directory redis
-	@cmake --build "$(BUILD)" --target petal_cli
+	@$(BUILD_REDIS_COMMAND)
 	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/redis/tests/run.sh "$(BUILD)" --soak $(REDIS)
 
 # BENCH="--only blocked --keys 1e6" does less, BENCH=--huge more.
@@ -252,7 +266,7 @@ bench-indexes: ## documents that contain terms, found in an index of ROWS docume
 
 # KIND=ribbon: of that kind. benches/billion.sh says what else can be chosen.
 bench-billion: ## 10^9 keys by the command in 2 GiB of memory and 16 GB of temporary disk, verified and all looked up
-	cargo build --locked --release -p petal-cli
+	cmake/cargo.sh build --locked --release -p petal-cli --target-dir "$(TARGET)"
 	benches/billion.sh "$(TARGET)/release/petal" $(KIND)
 
 # Beside LevelDB's own policy where libleveldb-dev is installed.

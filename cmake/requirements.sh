@@ -1,9 +1,9 @@
 #!/bin/sh
-# requirements.sh build|demo|test|interop|windows|redis|test-redis|wasm|test-wasm|test-web: checks that what this needs
-# is here, and otherwise says what is missing, with the one command that installs it.
+# requirements.sh build|demo|test|test-more|interop|windows|redis|test-redis|wasm|test-wasm|test-web: checks that what
+# this needs is here, and otherwise says what is missing, with the one command that installs it.
 #
-# `make`, `make redis` and `make wasm` never install anything. `make demo`, `make test`, `make test-interop`,
-# `make test-windows`, `make test-redis`, `make test-wasm` and `make test-web` install what is missing with apt-get if
+# `make`, `make redis` and `make wasm` never install anything. `make demo`, `make test`, `make test-more`,
+# `make test-interop`, `make test-windows`, `make test-redis`, `make test-wasm` and `make test-web` install what is missing with apt-get if
 # they may: as root, with CI=true or with INSTALL=1 (then through sudo), and never with INSTALL=0. Rust and Node.js are
 # never installed for you. The packages' names are Debian's.
 set -u
@@ -50,18 +50,20 @@ check() {
         need cmake has cmake
         ;;
     esac
+    if [ "$what" = test-more ]; then
+        need valgrind has valgrind
+        need "clang-19 libclang-rt-19-dev" has_clang_runtime
+        need libclang-19-dev has_libclang
+    fi
     case $what in
     build) ;;
     demo)
         need pkg-config has pkg-config
         ;;
-    test)
+    test | test-more)
         need pkg-config has pkg-config
         need g++ compiles c++ cstdint c++
         need libgtest-dev compiles c++ gtest/gtest.h c++
-        need valgrind has valgrind
-        need "clang-19 libclang-rt-19-dev" has_clang_runtime
-        need libclang-19-dev has_libclang
         need abigail-tools has abidiff
         ;;
     interop)
@@ -88,7 +90,7 @@ check() {
         need chromium has chromium
         ;;
     *)
-        echo "usage: requirements.sh build|demo|test|interop|windows|redis|test-redis|wasm|test-wasm|test-web" >&2
+        echo "usage: requirements.sh build|demo|test|test-more|interop|windows|redis|test-redis|wasm|test-wasm|test-web" >&2
         exit 2
         ;;
     esac
@@ -113,7 +115,7 @@ else
     elif case $what in wasm | test-wasm | test-web) ;; *) false ;; esac &&
         ! ls "$(rustc --print sysroot)"/lib/rustlib/wasm32-unknown-unknown/lib/libstd-* >/dev/null 2>&1; then
         rust="Rust's library for WebAssembly: run \`rustup target add wasm32-unknown-unknown\`"
-    elif [ "$what" = test ] && ! { has cargo-clippy && has cargo-fmt; }; then
+    elif [ "$what" = test-more ] && ! { has cargo-clippy && has cargo-fmt; }; then
         rust="rustfmt and clippy: run \`rustup component add rustfmt clippy\`"
     fi
 fi
@@ -131,11 +133,11 @@ wished=
 if [ "$what" = demo ] && [ ! -e /usr/share/dict/words ]; then
     wished=wamerican
 fi
-if [ "$what" = test ] && [ "$(uname -m)" = x86_64 ] &&
+if [ "$what" = test-more ] && [ "$(uname -m)" = x86_64 ] &&
     ! { has aarch64-linux-gnu-g++ && { has qemu-aarch64 || has qemu-aarch64-static; }; }; then
     wished="g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 fi
-if [ "$what" = test ] && [ "$(uname -m)" = x86_64 ] && ! has musl-gcc; then
+if [ "$what" = test-more ] && [ "$(uname -m)" = x86_64 ] && ! has musl-gcc; then
     wished="$wished musl-tools"
 fi
 # The owners of other formats and interfaces, one line each: what tests/interop asks, which says so where it cannot.

@@ -1,6 +1,7 @@
 #!/bin/sh
-# run.sh [CARGO_TARGET_DIRECTORY]: the package as other programs see it. Everything is built and installed for real,
-# in a temporary directory. Prints one line a check, and at the end "N passed, M failed".
+# run.sh [CARGO_TARGET_DIRECTORY [once]]: the package as other programs see it. Everything is built and installed for
+# real, in a temporary directory. Prints one line a check, and at the end "N passed, M failed". With `once` the package
+# is installed and used in each way once, as `make test` does.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -8,6 +9,7 @@ unset DESTDIR PKG_CONFIG_PATH LD_LIBRARY_PATH MAKEFLAGS MAKELEVEL MFLAGS
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 target=${1:-$root/target}
+part=${2-}
 mkdir -p "$target"
 target=$(cd "$target" && pwd)
 unset CARGO_TARGET_DIR
@@ -92,6 +94,86 @@ own_prefix() {
 }
 check "a program linked so runs without LD_LIBRARY_PATH" own_prefix
 
+# --- How programs use it ---------------------------------------------------------------------------------------------
+
+# ran PROGRAM shared|static: runs it, compares the version it prints, and whether it needs libpetal.so.
+ran() {
+    if readelf -dW "$1" | grep -q "NEEDED.*\[$soname\]"; then linked=shared; else linked=static; fi
+    [ "$linked" = "$2" ] || { echo "the program is $linked"; return 1; }
+    said=$(LD_LIBRARY_PATH=$(under) "$1") || return 1
+    [ "$said" = "$number" ] || { echo "it says version $said instead of $number"; return 1; }
+}
+
+# by_cmake shared|static [CONSUMER TARGET]: TARGET is petal or cpp.
+by_cmake() {
+    rm -rf "$work/consumer"
+    if [ "$1" = shared ]; then library=petal::${3-petal}; else library=petal::${3-petal}_static; fi
+    cmake -S "$here/${2-consumer}" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DPETAL_LIBRARY="$library" &&
+        cmake --build "$work/consumer" && ran "$work/consumer/consumer" "$1"
+}
+
+# by_pkg_config shared|static PKG_CONFIG_ARGUMENTS [LINKER_FLAGS]: expanded unquoted, as users write it.
+by_pkg_config() {
+    PKG_CONFIG_PATH=$(under)/pkgconfig
+    export PKG_CONFIG_PATH
+    cflags=$(pkg-config --cflags $2) && libs=$(pkg-config --libs $2) || return 1
+    echo "$cflags $libs"
+    rm -f "$work/program"
+    $CC $cflags "$here/consumer/consumer.c" -o "$work/program" ${3-} $libs && ran "$work/program" "$1"
+}
+
+cxx() {
+    $CXX -std=c++17 -Wall -Wextra -pedantic -Werror -I "$prefix/include" "$here/header.cpp" -o "$work/program" \
+        "$(under)/libpetal.so" && LD_LIBRARY_PATH=$(under) "$work/program"
+}
+
+everybody() {
+    check "$1: CMake, petal::petal" by_cmake shared
+    check "$1: CMake, petal::petal_static" by_cmake static
+    check "$1: pkg-config petal" by_pkg_config shared petal
+    check "$1: pkg-config petal-static" by_pkg_config static petal-static
+    check "$1: pkg-config --static petal, with cc -static" by_pkg_config static "--static petal" -static
+    check "$1: a C++17 program" cxx
+    check "$1: CMake, petal::cpp" by_cmake shared consumer_cpp cpp
+    check "$1: CMake, petal::cpp_static" by_cmake static consumer_cpp cpp
+}
+
+# As docs/installing.md has it; and the packages name -lm themselves.
+by_name() {
+    $CC -I "$prefix/include" "$here/consumer/consumer.c" -o "$work/program" "$(under)/libpetal.a" -lm -lpthread -ldl &&
+        ran "$work/program" static || return 1
+    PKG_CONFIG_PATH=$(under)/pkgconfig
+    export PKG_CONFIG_PATH
+    for package in petal-static "--static petal"; do
+        case " $(pkg-config --libs $package) " in
+        *" -lm "*) ;;
+        *) echo "no -lm in $package"; return 1 ;;
+        esac
+    done
+}
+
+move() {
+    mkdir -p "$(dirname "$1")" && mv "$prefix" "$1" && prefix=$1
+}
+
+# The README's example, and each of examples/c, as the reader would compile them.
+readme() {
+    awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$root/README.md" >"$work/readme.c"
+    PKG_CONFIG_PATH=$(under)/pkgconfig
+    export PKG_CONFIG_PATH
+    $CC -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror "$work/readme.c" -o "$work/program" \
+        $(pkg-config --cflags --libs petal-static) || return 1
+    said=$("$work/program") || return 1
+    [ "$said" = "apple: maybe
+pear: no" ] || { echo "it printed: $said"; return 1; }
+}
+
+if [ "$part" = once ]; then
+    everybody "installed"
+    check "the README's example compiles and says what it should" readme
+    finish
+fi
+
 # --- What is missing -------------------------------------------------------------------------------------------------
 
 # requirements WHAT VARIABLE=VALUE...: asks for them where there is no C compiler and no CMake, and apt-get only notes
@@ -168,78 +250,6 @@ fi
 check "libpetal.a stays below 9.1 megabytes ($(wc -c <"$archive") bytes; libpetal.so $(wc -c <"$so"))" small
 
 # --- Consumers, in the first place and in two others to which the prefix is moved ------------------------------------
-
-# ran PROGRAM shared|static: runs it, compares the version it prints, and whether it needs libpetal.so.
-ran() {
-    if readelf -dW "$1" | grep -q "NEEDED.*\[$soname\]"; then linked=shared; else linked=static; fi
-    [ "$linked" = "$2" ] || { echo "the program is $linked"; return 1; }
-    said=$(LD_LIBRARY_PATH=$(under) "$1") || return 1
-    [ "$said" = "$number" ] || { echo "it says version $said instead of $number"; return 1; }
-}
-
-# by_cmake shared|static [CONSUMER TARGET]: TARGET is petal or cpp.
-by_cmake() {
-    rm -rf "$work/consumer"
-    if [ "$1" = shared ]; then library=petal::${3-petal}; else library=petal::${3-petal}_static; fi
-    cmake -S "$here/${2-consumer}" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DPETAL_LIBRARY="$library" &&
-        cmake --build "$work/consumer" && ran "$work/consumer/consumer" "$1"
-}
-
-# by_pkg_config shared|static PKG_CONFIG_ARGUMENTS [LINKER_FLAGS]: expanded unquoted, as users write it.
-by_pkg_config() {
-    PKG_CONFIG_PATH=$(under)/pkgconfig
-    export PKG_CONFIG_PATH
-    cflags=$(pkg-config --cflags $2) && libs=$(pkg-config --libs $2) || return 1
-    echo "$cflags $libs"
-    rm -f "$work/program"
-    $CC $cflags "$here/consumer/consumer.c" -o "$work/program" ${3-} $libs && ran "$work/program" "$1"
-}
-
-cxx() {
-    $CXX -std=c++17 -Wall -Wextra -pedantic -Werror -I "$prefix/include" "$here/header.cpp" -o "$work/program" \
-        "$(under)/libpetal.so" && LD_LIBRARY_PATH=$(under) "$work/program"
-}
-
-everybody() {
-    check "$1: CMake, petal::petal" by_cmake shared
-    check "$1: CMake, petal::petal_static" by_cmake static
-    check "$1: pkg-config petal" by_pkg_config shared petal
-    check "$1: pkg-config petal-static" by_pkg_config static petal-static
-    check "$1: pkg-config --static petal, with cc -static" by_pkg_config static "--static petal" -static
-    check "$1: a C++17 program" cxx
-    check "$1: CMake, petal::cpp" by_cmake shared consumer_cpp cpp
-    check "$1: CMake, petal::cpp_static" by_cmake static consumer_cpp cpp
-}
-
-# As docs/installing.md has it; and the packages name -lm themselves.
-by_name() {
-    $CC -I "$prefix/include" "$here/consumer/consumer.c" -o "$work/program" "$(under)/libpetal.a" -lm -lpthread -ldl &&
-        ran "$work/program" static || return 1
-    PKG_CONFIG_PATH=$(under)/pkgconfig
-    export PKG_CONFIG_PATH
-    for package in petal-static "--static petal"; do
-        case " $(pkg-config --libs $package) " in
-        *" -lm "*) ;;
-        *) echo "no -lm in $package"; return 1 ;;
-        esac
-    done
-}
-
-move() {
-    mkdir -p "$(dirname "$1")" && mv "$prefix" "$1" && prefix=$1
-}
-
-# The README's example, and each of examples/c, as the reader would compile them.
-readme() {
-    awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$root/README.md" >"$work/readme.c"
-    PKG_CONFIG_PATH=$(under)/pkgconfig
-    export PKG_CONFIG_PATH
-    $CC -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror "$work/readme.c" -o "$work/program" \
-        $(pkg-config --cflags --libs petal-static) || return 1
-    said=$("$work/program") || return 1
-    [ "$said" = "apple: maybe
-pear: no" ] || { echo "it printed: $said"; return 1; }
-}
 
 say "consumers"
 everybody "clean prefix"
