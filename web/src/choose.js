@@ -1,5 +1,5 @@
 // Choose: questions, and what the planner answers.
-import { $, absent, bytes, logarithmic, make, percent, slider } from "./tools.js";
+import { $, absent, bytes, logarithmic, make, percent, slider, wrong } from "./tools.js";
 import { stepsOf, usesOf } from "./lines.js";
 import { picture } from "./picture.js";
 
@@ -39,8 +39,14 @@ export function choose(petal, kinds, changed) {
   const form = $("#choose form");
   const fields = form.elements;
   const advice = $("#advice");
-  const show = picture($("#picture"), $("#picture-text"));
+  const { show, point } = picture($("#picture"), $("#picture-text"));
   const shows = [];
+
+  // The line of a row that one points at, by the pointer or by the keyboard, or touches.
+  const table = $("#proposals");
+  const pointAt = (element) => point(element?.closest("#proposals tr[data-kind]")?.dataset.kind ?? null);
+  for (const event of ["pointerover", "focusin", "click"]) table.addEventListener(event, ({ target }) => pointAt(target));
+  for (const event of ["pointerleave", "focusout"]) table.addEventListener(event, () => pointAt(document.activeElement));
 
   /** What the form says; texts and yes or no. */
   function settings() {
@@ -107,7 +113,7 @@ export function choose(petal, kinds, changed) {
       else showPlan(all);
     } catch (error) {
       if (error.status === "internal") throw error;
-      advice.replaceChildren(make("p", {}, `That cannot be: ${error.message}.`));
+      advice.replaceChildren(make("p", { class: "large" }, `That cannot be: ${error.message}.`));
       fillTable([], null);
       others([]);
       show(null);
@@ -118,10 +124,13 @@ export function choose(petal, kinds, changed) {
     const asked = request(all);
     const plan = planOf(asked, all);
     const fits = plan.proposals.filter(({ fits }) => fits);
-    fillTable(fits, plan.recommended);
+    // Filters of the same memory differ in their rates.
+    const by = all.goal === "rate" ? "bytes" : "falsePositiveRate";
+    fillTable([...fits].sort((a, b) => a[by] - b[by]), plan.recommended);
+    $("#proposals-order").textContent = `The kinds that fit: in each group the ${by === "bytes" ? "smallest" : "most accurate"} first`;
     others(plan.proposals.filter(({ fits }) => !fits));
     const best = fits.find(({ kind }) => kind === plan.recommended);
-    advice.replaceChildren(...(best ? advise(best, all) : [make("p", { class: "large" }, "No kind does all of this."), make("p", {}, "Below stands why each will not do: give up one wish.")]));
+    advice.replaceChildren(...(best ? advise(best, all) : [make("p", { class: "large" }, "No kind does all of this."), make("p", { class: "more" }, "Below stands why each will not do: give up one wish.")]));
     show({ plan, request: asked, petal, names: kinds });
   }
 
@@ -151,7 +160,7 @@ export function choose(petal, kinds, changed) {
     const parameters = Object.entries(best.parameters).map(([name, value]) => ` with ${name} = ${value}`).join("");
     const lines = best.linesPerLookup.toFixed(1).replace(".0", "");
     const take = make("p", { class: "large" }, "Take ", make("strong", {}, best.kind), `${parameters}: `,
-      `${bytes(best.bytes)}, ${best.bitsPerKey.toFixed(2)} bits a key. ${absent(best.falsePositiveRate)}`);
+      `${bytes(best.bytes)}, ${best.bitsPerKey.toFixed(2)} bits a key. ${rateOf(best, all)}`);
     const more = [make("p", {}, `${row.summary[0].toUpperCase()}${row.summary.slice(1)}. A lookup reads ${lines} cache ${lines === "1" ? "line" : "lines"}.`)];
     const tell = (text) => more.push(make("p", {}, text));
     if (all.have === "window") tell("The last keys are always found. Each new key pushes old ones out, whatever the time.");
@@ -175,7 +184,15 @@ export function choose(petal, kinds, changed) {
       use: useOf(row, all), ...(all.have === "time" ? { window: "time", minutes: all.minutes } : {}),
       set: best.kind === "stacked" ? "" : Object.entries(best.parameters).map(([name, value]) => `${name}=${value}`).join(","),
     });
-    return isSized(best, all) ? [take, ...more, link] : [take, ...more];
+    return [take, make("div", { class: "more" }, ...more, ...(isSized(best, all) ? [link] : []))];
+  }
+
+  /** The rate as a sentence, as the calculator has it. */
+  function rateOf({ kind, falsePositiveRate, parameters }, all) {
+    const row = kinds.get(kind);
+    if (!["grow", "age"].some((one) => row.capabilities.includes(one))) return absent(falsePositiveRate);
+    const rate = all.goal === "rate" ? Number((Number(all.rate) / 100).toPrecision(12)) : falsePositiveRate;
+    return wrong(petal, row, { kind, capacity: number(all.keys), falsePositiveRate: rate, parameters });
   }
 
   /** What the lines to copy do with the filter. */
@@ -202,7 +219,7 @@ export function choose(petal, kinds, changed) {
 
   function fillTable(fits, recommended) {
     const body = $("#proposals tbody");
-    $("#proposals").hidden = fits.length === 0;
+    $("#proposals").hidden = $("#proposals-order").hidden = fits.length === 0;
     // Only kinds that are built from all keys take memory for that.
     $("#proposals").classList.toggle("unbuilt", fits.every(({ buildMemory }) => buildMemory === 0));
     const groupOf = ({ kind }) => GROUPS.findLastIndex(([, all]) => all.every((one) => kinds.get(kind)?.capabilities.includes(one)));
@@ -227,7 +244,7 @@ export function choose(petal, kinds, changed) {
     ];
     // The exact numbers, for programs that read the page.
     const data = { "data-kind": kind, "data-bits": bitsPerKey, "data-bytes": fit.bytes, "data-rate": falsePositiveRate, "data-lines": linesPerLookup };
-    return make("tr", { class: isBest ? "best" : false, ...data },
+    return make("tr", { class: isBest ? "best" : false, tabindex: 0, ...data },
       make("th", { scope: "row" }, kind + setting, isBest ? " (take this)" : ""), ...cells.map((text, i) => make("td", { class: { 1: "bytes", 4: "build" }[i] ?? false }, text)));
   }
 
@@ -255,7 +272,7 @@ export function choose(petal, kinds, changed) {
     const valueBits = number(all.valueBits);
     const refused = asked.map(([kind]) => [kind, refusalOf(kinds.get(kind), all)]);
     if (refused.every(([, reason]) => reason)) {
-      advice.replaceChildren(make("p", { class: "large" }, "No map does all of this."), ...refused.map(([kind, reason]) => make("p", {}, `${kind} ${reason}: give up one wish.`)));
+      advice.replaceChildren(make("p", { class: "large" }, "No map does all of this."), make("div", { class: "more" }, ...refused.map(([kind, reason]) => make("p", {}, `${kind} ${reason}: give up one wish.`))));
       fillTable([], null);
       others([]);
       show(null);
@@ -270,11 +287,11 @@ export function choose(petal, kinds, changed) {
     const [{ kind, why, size }, ...more] = rows;
     const text = ({ size }) => `${bytes(size.bytes)}, ${((8 * size.bytes) / capacity).toFixed(2)} bits a key`;
     advice.replaceChildren(
-      make("p", { class: "large" }, "Take the map ", make("strong", {}, kind), `: ${text({ size })}.`),
-      make("p", {}, `It gives ${why}.`),
-      ...more.map((row) => make("p", {}, `Or ${row.kind}: ${text(row)}. It gives ${row.why}.`)),
-      make("p", {}, "A map is a header of its own in C: petal_map.h."),
-      lead(kind, all.keys, { rate: all.rate, more: valueBits, use: useOf(kinds.get(kind), all) }),
+      make("p", { class: "large" }, "Take the map ", make("strong", {}, kind), `: ${text({ size })}.${kind === "retrieval" ? "" : ` ${absent(size.falsePositiveRate).replace("a “maybe”", "a value")}`}`),
+      make("div", { class: "more" }, make("p", {}, `It gives ${why}.`),
+        ...more.map((row) => make("p", {}, `Or ${row.kind}: ${text(row)}. It gives ${row.why}.`)),
+        make("p", {}, "In C maps have a header of their own: petal_map.h."),
+        lead(kind, all.keys, { rate: all.rate, more: valueBits, use: useOf(kinds.get(kind), all) })),
     );
     fillTable([], null);
     others([]);

@@ -1,5 +1,5 @@
 // Size: a calculator, its formula, and lines to copy.
-import { $, absent, bytes, make, percent, slider } from "./tools.js";
+import { $, absent, bytes, make, percent, slider, wrong } from "./tools.js";
 import { KEYS, RATES, number } from "./choose.js";
 import { FORMULAS } from "./formulas.js";
 import { LINES, USES, linesOf, stepsOf, usesOf } from "./lines.js";
@@ -38,6 +38,9 @@ export function size(petal, kinds, changed) {
     if (steps === null || window.value !== "time") return { step: 0, capacity: count };
     return { step: Math.ceil((60 * number(minutes.value)) / steps), capacity: Math.ceil(count / steps), steps };
   }
+
+  /** The window of keys that has the size of these settings: a step of time has room for its share of them. */
+  const windowOf = (s) => ({ kind: s.kind, capacity: s.keys, falsePositiveRate: s.rate, parameters: Object.fromEntries(s.parameters.filter(([name]) => name !== "clock")) });
 
   /** The numbers of the library. */
   function numbers(s) {
@@ -88,15 +91,13 @@ export function size(petal, kinds, changed) {
       s.parameters = parametersOf(s);
       const { spec, ...size } = numbers(s);
       const bits = (8 * size.bytes) / s.keys;
-      // Such a filter changes with the keys that come after.
-      const isYoung = ["grow", "age"].some((one) => row.capabilities.includes(one));
-      const maybe = absent(size.falsePositiveRate);
-      const wrong = s.step ? `Of absent keys, at most ${percent(s.rate)} get a “maybe”, with at most ${s.capacity.toLocaleString("en")} keys in each of the ${s.steps} steps of the window. More keys raise the rate, and none is lost.` : isYoung && hasRate ? `So far: ${maybe} The limit is ${percent(s.rate)}.` : kind === "exact_set" ? "It is never wrong about a key of the universe." : kind === "retrieval" ? "Absent keys get any value." :
-        row.isMap ? absent(size.falsePositiveRate).replace("a “maybe”", "a value") : absent(size.falsePositiveRate);
+      const says = kind === "exact_set" ? "It is never wrong about a key of the universe." : kind === "retrieval" ? "Absent keys get any value."
+        : row.isMap ? absent(size.falsePositiveRate).replace("a “maybe”", "a value") : spec && hasRate ? wrong(petal, row, windowOf(s)) : absent(size.falsePositiveRate);
+      const time = s.step ? ` A step has room for ${s.capacity.toLocaleString("en")} keys. More keys in a step raise the rate, and none is lost.` : "";
       answer.replaceChildren(
         make("p", { class: "large" }, make("strong", {}, bytes(size.bytes)), ` for ${s.keys.toLocaleString("en")} keys`),
-        make("p", {}, `${size.bytes.toLocaleString("en")} bytes with the header and the checksums; ${bits.toFixed(2)} bits a key` +
-          `${size.hashes && !s.isBuilt ? `; a key has ${size.hashes} ${size.hashes === 1 ? "place" : "places"}` : ""}. ${wrong}`),
+        make("p", { class: "more" }, `${size.bytes.toLocaleString("en")} bytes with the header and the checksums; ${bits.toFixed(2)} bits a key` +
+          `${size.hashes && !s.isBuilt ? `; a key has ${size.hashes} ${size.hashes === 1 ? "place" : "places"}` : ""}. ${says}${time}`),
       );
       Object.assign(answer.dataset, { bytes: size.bytes, rate: size.falsePositiveRate, bits: size.bits });
       showFormula(s, size);
@@ -109,16 +110,18 @@ export function size(petal, kinds, changed) {
       lines.hidden = false;
       lines.replaceChildren(...Object.keys(LINES).flatMap((name) => {
         const { before, text } = linesOf(name, s);
-        const part = make("div", { hidden: name !== language.value, "data-language": name }, make("p", {}, before));
+        const head = make("div", { class: "head" }, make("p", {}, before));
+        const part = make("div", { hidden: name !== language.value, "data-language": name }, head);
         if (text === null) return part;
         const button = make("button", { type: "button", "aria-label": `Copy the lines in ${name}` }, "Copy");
         button.addEventListener("click", () => copy(text));
-        part.append(make("pre", { tabindex: 0 }, text), make("p", {}, button));
+        head.append(button);
+        part.append(make("pre", { tabindex: 0 }, text));
         return part;
       }));
     } catch (error) {
       if (error.status === "internal") throw error;
-      answer.replaceChildren(make("p", {}, `That cannot be: ${error.message}.`));
+      answer.replaceChildren(make("p", { class: "large" }, `That cannot be: ${error.message}.`));
       lines.hidden = true;
       $("#size-rates").hidden = true;
       $("#size-by-formula").textContent = "";

@@ -176,12 +176,12 @@ const QUESTIONS = [
   ["all keys that will be asked for are known", async (page) => {
     await page.getByLabel("All keys at once, and they stay").click();
     await page.getByLabel(/every key that will ever be asked for/).click();
-    await page.getByLabel("So many in all").fill("5000000");
+    await page.getByLabel("Keys in all").fill("5000000");
   }, ["exact_set"], /never wrong/],
   ["absent keys that are asked for often", async (page) => {
     await page.getByLabel("All keys at once, and they stay").click();
     await page.getByLabel(/absent keys that are asked for often/).click();
-    await page.getByLabel("So many", { exact: true }).fill("20000");
+    await page.getByLabel("How many", { exact: true }).fill("20000");
     await page.getByLabel(/of the lookups of absent keys/).fill("95");
   }, ["stacked"], /how often each is asked for/],
 ];
@@ -433,7 +433,8 @@ function contrastsOf() {
     const [r, g, b] = parts.map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const pairs = [["text", "back"], ["text", "field"], ["text", "mark"], ["soft", "back"], ["soft", "field"], ["one", "back"], ["back", "one"], ["back", "fresh"], ["back", "asked"]];
+  const pairs = [["text", "back"], ["text", "field"], ["text", "mark"], ["soft", "back"], ["soft", "field"], ["one", "back"], ["back", "one"], ["back", "fresh"], ["back", "asked"],
+    ...[1, 2, 3, 4].map((line) => [`line${line}`, "back"])];
   return pairs.map(([one, other]) => {
     const [high, low] = [luminance(one), luminance(other)].sort((a, b) => b - a);
     return [`${one} on ${other}`, (high + 0.05) / (low + 0.05)];
