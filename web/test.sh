@@ -11,8 +11,10 @@ LIBRARY=$(dirname "$PETAL")
 RUST_TARGET=$(dirname "$LIBRARY")/page
 export PAGE PETAL PICTURES LIBRARY RUST_TARGET
 (cd "$here/../bindings/wasm" && { [ -d node_modules/playwright-core ] || npm ci --silent --no-audit --no-fund; })
-# The folder is named after the profile.
-[ -e "$LIBRARY/libpetal.so" ] || (cd "$here/.." && cargo build --quiet --locked --profile "$(basename "$LIBRARY")" \
+# The folder is named after the profile, but for that of `dev`.
+profile=$(basename "$LIBRARY")
+[ "$profile" != debug ] || profile=dev
+[ -e "$LIBRARY/libpetal.so" ] || (cd "$here/.." && cargo build --quiet --locked --profile "$profile" \
     --target-dir "$(dirname "$LIBRARY")" -p petal-capi)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

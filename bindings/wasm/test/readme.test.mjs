@@ -45,6 +45,8 @@ test("the programs compile as TypeScript", () => {
   assert.equal(programs.length, 3, "README.md has a program, one for Vite and a fragment");
   assert.equal(compile("node", [first, `${PRELUDE}${beside}`]), "");
   assert.equal(compile("bundled", [first, vite], WITH_BUNDLER), "");
+  const [declaration] = /declare module "\*\.wasm" \{[^`]*\}/.exec(readme);
+  assert.equal(compile("with-esbuild-only", [vite.replace("?url", ""), declaration], { ...WITH_BUNDLER, types: [] }), "");
 });
 
 test("`using` compiles with and without the newest declarations, and frees", () => {
