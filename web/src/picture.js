@@ -82,12 +82,14 @@ export function picture(svg, caption) {
     const most = Math.max(8, ((best ?? fits[0])?.bitsPerKey ?? 8) + 1.8 * Math.log2(Math.max(goal, least) / least));
     const top = [12, 16, 20, 24, 32, 40, 48, 56, 64, 96, 128, 192, 256, 512, 1024, 4096, 65536].find((one) => one >= most) ?? most;
     const down = (bits) => BOTTOM - ((BOTTOM - TOP) * bits) / top;
-    const state = `${top} ${isNarrow} ${least}`;
+    // What is told of keys that are no members may take less.
+    const isBeaten = few.some(({ bitsPerKey, falsePositiveRate }) => bitsPerKey < 0.999 * Math.log2(1 / (about.request.falsePositiveRate ?? falsePositiveRate)));
+    const state = `${top} ${isNarrow} ${least} ${isBeaten}`;
     if (drawn !== state) {
       drawn = state;
       svg.replaceChildren(
         draw("defs", {}, draw("clipPath", { id: "plot" }, draw("rect", { x: LEFT, y: TOP, width: RIGHT - LEFT, height: BOTTOM - TOP }))),
-        ...axes(top, down, isNarrow), ...bound(top, down), draw("g", { class: "curves", "clip-path": "url(#plot)" }),
+        ...axes(top, down, isNarrow), ...bound(down, isBeaten ? "the least from members alone" : "the least possible"), draw("g", { class: "curves", "clip-path": "url(#plot)" }),
         draw("g", { class: "now-line moves" }, draw("line", { class: "now", x1: 0, x2: 0, y1: TOP, y2: BOTTOM })), draw("g", { class: "dots" }),
       );
     }
@@ -169,14 +171,14 @@ export function picture(svg, caption) {
       draw("text", { class: "soft", x: RIGHT + 13, y: TOP - 11 }, isNarrow ? "kind, bits" : "kind, bits · lines a lookup")];
   }
 
-  /** The least for a filter that is told its members only, and what the line is. */
-  function bound(top, down) {
+  /** The least for a filter that is told its members only, and what the line is called. */
+  function bound(down, name) {
     const ends = [least, greatest].map((rate) => `${across(rate)} ${down(Math.log2(1 / rate))}`);
-    const [x, width] = [LEFT + 8, 104];
+    const [x, width] = [LEFT + 8, 6 * name.length];
     const y = down(Math.log2(1 / rateAt(x + width))) + 17;
     return [
       draw("path", { class: "bound", d: `M${ends.join("L")}`, "clip-path": "url(#plot)" }),
-      draw("text", { class: "soft", x, y }, "the least possible"),
+      draw("text", { class: "soft", x, y }, name),
     ];
   }
 

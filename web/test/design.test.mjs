@@ -167,6 +167,17 @@ test("in each group the smallest stands first, or the most accurate", async () =
   await page.close();
 });
 
+test("the least is called what it is, also where a filter takes less", async () => {
+  const page = await open("#tab=choose&have=all");
+  const names = () => page.locator("#picture text.soft").allTextContents();
+  await picture(page);
+  assert.ok((await names()).includes("the least possible"));
+  await goTo(page, "tab=choose&have=all&often=1&share=95&strangers=20000");
+  await picture(page);
+  assert.ok((await names()).includes("the least from members alone"));
+  await page.close();
+});
+
 test("a map that cannot do all says why", async () => {
   const page = await open("#tab=choose&values=fixed&remove=1");
   assert.match(await page.locator("#advice").innerText(), /No map does all of this[^]*bloomier removes no keys/);
