@@ -7,7 +7,7 @@ const [module, page] = process.argv.slice(2);
 const here = (name) => readFileSync(new URL(name, import.meta.url), "utf8");
 
 /** The files in the order in which they use each other. Their imports go, because all names are in one scope then. */
-const FILES = ["../bindings/wasm/js/petal.js", "src/tools.js", "src/readers.js", "src/picture.js", "src/choose.js", "src/see.js", "src/formulas.js", "src/size.js", "src/main.js"];
+const FILES = ["../bindings/wasm/js/petal.js", "src/tools.js", "src/readers.js", "src/lines.js", "src/picture.js", "src/choose.js", "src/see.js", "src/formulas.js", "src/size.js", "src/main.js"];
 const names = new Map();
 const scripts = FILES.map((file) => {
   const text = here(file).replace(/^import [^;]*;\n/gm, "").replace(/^export /gm, "");

@@ -1,9 +1,10 @@
 // Choose: questions, and what the planner answers.
-import { $, absent, bytes, logarithmic, make, percent, slider } from "./tools.js";
+import { $, absent, bytes, logarithmic, make, percent, slider, wrong } from "./tools.js";
+import { stepsOf, usesOf } from "./lines.js";
 import { picture } from "./picture.js";
 
 const DEFAULTS = {
-  have: "known", integers: false, universe: "1000000", asked: false, all: "10000000", often: false, share: "80", strangers: "100000", remove: false, count: false, times: "10", inPlace: false,
+  have: "known", minutes: "60", integers: false, universe: "1000000", asked: false, all: "10000000", often: false, share: "80", strangers: "100000", remove: false, count: false, times: "10", inPlace: false,
   shared: false, merge: false, lose: false, values: "none", valueBits: "8", keys: "1000000", goal: "rate", rate: "1",
   memory: "1200000",
 };
@@ -38,8 +39,14 @@ export function choose(petal, kinds, changed) {
   const form = $("#choose form");
   const fields = form.elements;
   const advice = $("#advice");
-  const show = picture($("#picture"), $("#picture-text"));
+  const { show, point } = picture($("#picture"), $("#picture-text"));
   const shows = [];
+
+  // The line of a row that one points at, by the pointer or by the keyboard, or touches.
+  const table = $("#proposals");
+  const pointAt = (element) => point(element?.closest("#proposals tr[data-kind]")?.dataset.kind ?? null);
+  for (const event of ["pointerover", "focusin", "click"]) table.addEventListener(event, ({ target }) => pointAt(target));
+  for (const event of ["pointerleave", "focusout"]) table.addEventListener(event, () => pointAt(document.activeElement));
 
   /** What the form says; texts and yes or no. */
   function settings() {
@@ -65,12 +72,13 @@ export function choose(petal, kinds, changed) {
   // What is asked of absent keys helps only a filter that is built from all keys.
   const isAsked = (all) => all.have === "all" && all.asked && !all.integers;
   const isOften = (all) => all.have === "all" && all.often;
+  const isWindow = ({ have }) => have === "window" || have === "time";
 
   /** The request to the planner. */
   function request(all) {
     const { have, goal } = all;
     const wanted = [
-      ["age", have === "window"], ["remove", all.remove], ["count", all.count], ["grow", have === "unknown"],
+      ["age", isWindow(all)], ["remove", all.remove], ["count", all.count], ["grow", have === "unknown"],
       ["insert_shared", all.shared], ["merge", all.merge], ["may_lose_keys", all.lose],
     ];
     return {
@@ -94,7 +102,8 @@ export function choose(petal, kinds, changed) {
     fields.asked.disabled = all.integers;
     $("#of-times").hidden = !all.count;
     $("#of-values").hidden = all.values === "none";
-    $("#keys-label").textContent = all.have === "window" ? "Keys that count: the last so many" : all.have === "unknown" ? "Keys at first" : "Keys";
+    $("#of-time").hidden = all.have !== "time";
+    $("#keys-label").textContent = all.have === "window" ? "Keys that count: the last" : all.have === "time" ? "Keys in that time, at most" : all.have === "unknown" ? "Keys at first" : "Keys";
     for (const [goal, ids] of [["rate", ["rate", "rate-slider"]], ["memory", ["memory", "memory-slider"]]]) {
       ids.forEach((id) => { $(`#${id}`).disabled = all.goal !== goal; });
     }
@@ -104,7 +113,7 @@ export function choose(petal, kinds, changed) {
       else showPlan(all);
     } catch (error) {
       if (error.status === "internal") throw error;
-      advice.replaceChildren(make("p", {}, `That cannot be: ${error.message}.`));
+      advice.replaceChildren(make("p", { class: "large" }, `That cannot be: ${error.message}.`));
       fillTable([], null);
       others([]);
       show(null);
@@ -115,20 +124,35 @@ export function choose(petal, kinds, changed) {
     const asked = request(all);
     const plan = planOf(asked, all);
     const fits = plan.proposals.filter(({ fits }) => fits);
-    fillTable(fits, plan.recommended);
+    // Filters of the same memory differ in their rates.
+    const by = all.goal === "rate" ? "bytes" : "falsePositiveRate";
+    fillTable([...fits].sort((a, b) => a[by] - b[by]), plan.recommended);
+    $("#proposals-order").textContent = `The kinds that fit: in each group the ${by === "bytes" ? "smallest" : "most accurate"} first`;
     others(plan.proposals.filter(({ fits }) => !fits));
     const best = fits.find(({ kind }) => kind === plan.recommended);
-    advice.replaceChildren(...(best ? advise(best, all) : [make("p", { class: "large" }, "No kind does all of this."), make("p", {}, "Below stands why each will not do: give up one wish.")]));
+    advice.replaceChildren(...(best ? advise(best, all) : [make("p", { class: "large" }, "No kind does all of this."), make("p", { class: "more" }, "Below stands why each will not do: give up one wish.")]));
     show({ plan, request: asked, petal, names: kinds });
   }
 
   /** The planner's answer. A bound is of whole numbers: for other keys the kind of these falls away. */
   function planOf(asked, all) {
     const plan = petal.plan(asked);
+    if (all.have === "time") return timed(plan);
     if (!isAsked(all)) return plan;
     const proposals = plan.proposals.map((one) => (one.kind === "exact_bits" ? { kind: one.kind, fits: false, reason: "its keys are whole numbers below a bound" } : one));
     // Where all keys are known, the planner takes the first that fits.
     return { recommended: proposals.find(({ fits }) => fits)?.kind ?? null, proposals };
+  }
+
+  /**
+   * The answer for a window of time. The planner counts keys; with a clock a filter has the same size, because each step
+   * has room for its share of them. A kind without a clock falls away.
+   */
+  function timed({ recommended, proposals }) {
+    const hasClock = ({ kind }) => stepsOf(kinds.get(kind), []) !== null;
+    const all = proposals.map((one) => (one.fits && !hasClock(one) ? { kind: one.kind, fits: false, reason: "its keys fade by the number of insertions, not by the clock" } : one));
+    const best = all.find(({ kind, fits }) => fits && kind === recommended) ?? all.find(({ fits }) => fits);
+    return { recommended: best?.kind ?? null, proposals: all };
   }
 
   function advise(best, all) {
@@ -136,10 +160,14 @@ export function choose(petal, kinds, changed) {
     const parameters = Object.entries(best.parameters).map(([name, value]) => ` with ${name} = ${value}`).join("");
     const lines = best.linesPerLookup.toFixed(1).replace(".0", "");
     const take = make("p", { class: "large" }, "Take ", make("strong", {}, best.kind), `${parameters}: `,
-      `${bytes(best.bytes)}, ${best.bitsPerKey.toFixed(2)} bits a key. ${absent(best.falsePositiveRate)}`);
+      `${bytes(best.bytes)}, ${best.bitsPerKey.toFixed(2)} bits a key. ${rateOf(best, all)}`);
     const more = [make("p", {}, `${row.summary[0].toUpperCase()}${row.summary.slice(1)}. A lookup reads ${lines} cache ${lines === "1" ? "line" : "lines"}.`)];
     const tell = (text) => more.push(make("p", {}, text));
-    if (all.have === "window") tell("For the last hour, advance the filter by the clock: with G generations, one step each 60 / (G - 1) minutes.");
+    if (all.have === "window") tell("The last keys are always found. Each new key pushes old ones out, whatever the time.");
+    if (all.have === "time") {
+      const steps = stepsOf(row, Object.entries(best.parameters));
+      tell(`A program moves the window on by the clock, ${steps} steps in ${number(all.minutes).toLocaleString("en")} minutes. No key of that time is lost; more keys than you said raise the rate.`);
+    }
     if (best.kind === "exact_set") tell("It is never wrong about a key of those that will be asked for. The builder takes them all: members, and the others as excluded keys.");
     if (best.kind === "stacked") tell("The builder takes the frequent absent keys too, with how often each is asked for. The rate is that of all lookups of absent keys.");
     if (all.have === "unknown") tell("The number of keys is the size at first. The filter grows, and keeps its rate.");
@@ -153,9 +181,24 @@ export function choose(petal, kinds, changed) {
       rate: all.goal === "rate" ? all.rate : String(Number((100 * best.falsePositiveRate).toPrecision(9))),
       more: moreOf[best.kind],
       strangers: best.kind === "stacked" ? all.strangers : "",
+      use: useOf(row, all), ...(all.have === "time" ? { window: "time", minutes: all.minutes } : {}),
       set: best.kind === "stacked" ? "" : Object.entries(best.parameters).map(([name, value]) => `${name}=${value}`).join(","),
     });
-    return isSized(best, all) ? [take, ...more, link] : [take, ...more];
+    return [take, make("div", { class: "more" }, ...more, ...(isSized(best, all) ? [link] : []))];
+  }
+
+  /** The rate as a sentence, as the calculator has it. */
+  function rateOf({ kind, falsePositiveRate, parameters }, all) {
+    const row = kinds.get(kind);
+    if (!["grow", "age"].some((one) => row.capabilities.includes(one))) return absent(falsePositiveRate);
+    const rate = all.goal === "rate" ? Number((Number(all.rate) / 100).toPrecision(12)) : falsePositiveRate;
+    return wrong(petal, row, { kind, capacity: number(all.keys), falsePositiveRate: rate, parameters });
+  }
+
+  /** What the lines to copy do with the filter. */
+  function useOf(row, all) {
+    const use = all.shared ? "shared" : all.inPlace ? "file" : "";
+    return usesOf(row).includes(use) ? use : "";
   }
 
   /** Whether the calculator's filter is the planner's: it knows nothing of how often keys come. */
@@ -163,7 +206,9 @@ export function choose(petal, kinds, changed) {
     if (kind === "exact_set" || kind === "stacked") return true;
     const rate = all.goal === "rate" ? Number(all.rate) / 100 : Number(falsePositiveRate.toPrecision(11));
     const spec = kind === "exact_bits" ? { bits: number(all.universe) } : { falsePositiveRate: rate };
-    return petal.size({ kind, capacity: number(all.keys), parameters, ...spec }).bytes === bytes;
+    const time = all.have === "time" ? { clock: "steps" } : {};
+    const capacity = all.have === "time" ? Math.ceil(number(all.keys) / stepsOf(kinds.get(kind), Object.entries(parameters))) : number(all.keys);
+    return petal.size({ kind, capacity, parameters: { ...parameters, ...time }, ...spec }).bytes === bytes;
   }
 
   /** The way on to the calculator, which has lines to copy. */
@@ -174,7 +219,7 @@ export function choose(petal, kinds, changed) {
 
   function fillTable(fits, recommended) {
     const body = $("#proposals tbody");
-    $("#proposals").hidden = fits.length === 0;
+    $("#proposals").hidden = $("#proposals-order").hidden = fits.length === 0;
     // Only kinds that are built from all keys take memory for that.
     $("#proposals").classList.toggle("unbuilt", fits.every(({ buildMemory }) => buildMemory === 0));
     const groupOf = ({ kind }) => GROUPS.findLastIndex(([, all]) => all.every((one) => kinds.get(kind)?.capabilities.includes(one)));
@@ -199,7 +244,7 @@ export function choose(petal, kinds, changed) {
     ];
     // The exact numbers, for programs that read the page.
     const data = { "data-kind": kind, "data-bits": bitsPerKey, "data-bytes": fit.bytes, "data-rate": falsePositiveRate, "data-lines": linesPerLookup };
-    return make("tr", { class: isBest ? "best" : false, ...data },
+    return make("tr", { class: isBest ? "best" : false, tabindex: 0, ...data },
       make("th", { scope: "row" }, kind + setting, isBest ? " (take this)" : ""), ...cells.map((text, i) => make("td", { class: { 1: "bytes", 4: "build" }[i] ?? false }, text)));
   }
 
@@ -210,11 +255,30 @@ export function choose(petal, kinds, changed) {
     $("ul", details).replaceChildren(...proposals.map(({ kind, reason }) => make("li", {}, make("strong", {}, kind), `: ${reason}`)));
   }
 
+  /** Why a map will not do; null if it will. */
+  function refusalOf({ capabilities, isInPlace, isMadeEmpty }, all) {
+    const wishes = [
+      [isWindow(all), "forgets no keys"], [all.remove && !capabilities.includes("remove"), "removes no keys"],
+      [all.count, "counts no keys"], [all.merge && !capabilities.includes("merge"), "does not merge"],
+      [all.shared && !capabilities.includes("insert_shared"), "has one writer"], [all.inPlace && !isInPlace && !capabilities.includes("replace"), "is not changed in place"],
+      [all.have === "unknown" && isMadeEmpty, "does not grow"],
+    ];
+    return wishes.find(([is]) => is)?.[1] ?? null;
+  }
+
   function showMaps(all) {
     const asked = MAPS[all.values];
     const capacity = number(all.keys);
     const valueBits = number(all.valueBits);
-    const rows = asked.map(([kind, why]) => {
+    const refused = asked.map(([kind]) => [kind, refusalOf(kinds.get(kind), all)]);
+    if (refused.every(([, reason]) => reason)) {
+      advice.replaceChildren(make("p", { class: "large" }, "No map does all of this."), make("div", { class: "more" }, ...refused.map(([kind, reason]) => make("p", {}, `${kind} ${reason}: give up one wish.`))));
+      fillTable([], null);
+      others([]);
+      show(null);
+      return;
+    }
+    const rows = asked.filter((_, i) => !refused[i][1]).map(([kind, why]) => {
       const parameters = kinds.get(kind).parameters.some(({ name }) => name === "value_bits") ? { value_bits: valueBits } : {};
       // `retrieval` has no rate: it knows no key.
       const rate = kind === "retrieval" ? {} : { falsePositiveRate: Number(all.rate) / 100 };
@@ -223,11 +287,11 @@ export function choose(petal, kinds, changed) {
     const [{ kind, why, size }, ...more] = rows;
     const text = ({ size }) => `${bytes(size.bytes)}, ${((8 * size.bytes) / capacity).toFixed(2)} bits a key`;
     advice.replaceChildren(
-      make("p", { class: "large" }, "Take the map ", make("strong", {}, kind), `: ${text({ size })}.`),
-      make("p", {}, `It gives ${why}.`),
-      ...more.map((row) => make("p", {}, `Or ${row.kind}: ${text(row)}. It gives ${row.why}.`)),
-      make("p", {}, "A map is a header of its own in C: petal_map.h."),
-      lead(kind, all.keys, { rate: all.rate, more: valueBits }),
+      make("p", { class: "large" }, "Take the map ", make("strong", {}, kind), `: ${text({ size })}.${kind === "retrieval" ? "" : ` ${absent(size.falsePositiveRate).replace("a “maybe”", "a value")}`}`),
+      make("div", { class: "more" }, make("p", {}, `It gives ${why}.`),
+        ...more.map((row) => make("p", {}, `Or ${row.kind}: ${text(row)}. It gives ${row.why}.`)),
+        make("p", {}, "In C maps have a header of their own: petal_map.h."),
+        lead(kind, all.keys, { rate: all.rate, more: valueBits, use: useOf(kinds.get(kind), all) })),
     );
     fillTable([], null);
     others([]);

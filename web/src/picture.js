@@ -1,114 +1,163 @@
-// The picture of Choose: bits a key against the rate, a curve for each kind that fits, and where the sliders stand.
+// The picture of Choose: bits a key against the rate. It has few lines, each with its name: the kind to take, the
+// smallest of the others, and the kind that one points at.
 import { draw, percent } from "./tools.js";
 
-const [LEFT, TOP, BOTTOM] = [46, 14, 360];
+const [LEFT, TOP, BOTTOM] = [46, 24, 320];
 /** Where the axis ends: names stand beside it. On a phone the picture is narrower, and its texts stay as large. */
-let RIGHT = 450;
-const DECADES = [-9, -0.3];
-const CURVE_RATES = Array.from({ length: 13 }, (_, i) => 10 ** (DECADES[0] + ((DECADES[1] - DECADES[0]) * i) / 12));
+let RIGHT = 408;
+/** The rates that the axis has: some decades around the goal. They change by whole decades, so that marks glide. */
+let [least, greatest] = [1e-4, 0.5];
+const DECADES = 4;
+/** How many lines there are, without the one that is pointed at. */
+const MOST = 5;
+/** The room that a name takes. */
+const ROW = 16;
 
-const across = (rate) => {
-  const place = (Math.log10(Math.max(rate, 1e-9)) - DECADES[0]) / (DECADES[1] - DECADES[0]);
-  return LEFT + (RIGHT - LEFT) * Math.min(Math.max(place, 0), 1);
-};
+/** Where a rate lies, also outside the axis, where lines go on until they are cut off. */
+const beyond = (rate) => LEFT + ((RIGHT - LEFT) * Math.log(rate / least)) / Math.log(greatest / least);
+const across = (rate) => Math.min(Math.max(beyond(Math.max(rate, 1e-300)), LEFT), RIGHT);
+/** The rate at a place of the axis. */
+const rateAt = (x) => least * (greatest / least) ** ((x - LEFT) / (RIGHT - LEFT));
 
 export function picture(svg, caption) {
+  /** By request and phase, the bits a key of each kind at some rates. */
   const curves = new Map();
+  let shown = null;
+  let pointed = null;
   let drawn = null;
   let later = 0;
+  let idle = 0;
 
-  /** The bits a key of each kind at some rates, for a request but for its rate. */
-  function curvesOf({ petal, request }) {
-    const { falsePositiveRate, memory, ...rest } = request;
-    const name = JSON.stringify(rest);
-    if (!curves.has(name)) {
-      const all = new Map();
-      for (const rate of CURVE_RATES) {
-        let proposals = [];
-        // Hashes of 64 bits do not have the least rates for the most keys.
-        try { proposals = petal.plan({ ...rest, falsePositiveRate: rate }).proposals; } catch { continue; }
-        for (const { kind, fits, bitsPerKey } of proposals) {
-          if (!fits) continue;
-          if (!all.has(kind)) all.set(kind, []);
-          all.get(kind).push([rate, bitsPerKey]);
-        }
-      }
-      curves.set(name, all);
-    }
-    return [name, curves.get(name)];
+  /**
+   * The rates of the lines: the goal, halved and doubled again and again. Many kinds have whole bits of a fingerprint, so
+   * their sizes at other rates lie on steps; at these rates they lie on a line, which goes through the goal's mark.
+   */
+  function ratesOf(goal) {
+    const from = Math.floor(Math.log2(least / goal));
+    const to = Math.ceil(Math.log2(greatest / goal));
+    return Array.from({ length: to - from + 1 }, (_, i) => goal * 2 ** (from + i)).filter((rate) => rate < 1);
   }
 
-  function paint(about) {
-    const fits = about.plan.proposals.filter(({ fits }) => fits);
-    const [name, all] = curvesOf(about);
-    // Kinds that take much more than the best lie at the upper edge.
-    const best = fits.find(({ kind }) => kind === about.plan.recommended)?.bitsPerKey ?? 10;
-    const most = Math.min(3.5 * best, 1.15 * Math.max(12, ...fits.map(({ bitsPerKey }) => bitsPerKey)));
-    // The axis grows by steps, so that points glide and the picture does not jump at every move.
-    const top = [16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 4096, 65536].find((one) => one >= most) ?? most;
-    const down = (bits) => BOTTOM - ((BOTTOM - TOP) * Math.min(bits, top)) / top;
+  const requestOf = ({ request: { falsePositiveRate, memory, ...rest } }) => rest;
+  const nameOf = (about, goal) => `${JSON.stringify(requestOf(about))} ${least} ${(Math.log2(goal) % 1).toFixed(3)}`;
+
+  function curvesOf(about, goal) {
+    const name = nameOf(about, goal);
+    if (curves.has(name)) return curves.get(name);
+    const all = new Map();
+    for (const falsePositiveRate of ratesOf(goal)) {
+      let proposals = [];
+      // Hashes of 64 bits do not have the least rates for the most keys.
+      try { proposals = about.petal.plan({ ...requestOf(about), falsePositiveRate }).proposals; } catch { continue; }
+      for (const { kind, fits, bitsPerKey, parameters } of proposals) {
+        if (!fits) continue;
+        if (!all.has(kind)) all.set(kind, []);
+        all.get(kind).push([falsePositiveRate, bitsPerKey, JSON.stringify(parameters)]);
+      }
+    }
+    if (curves.size > 200) curves.clear();
+    curves.set(name, all);
+    return all;
+  }
+
+  function paint() {
+    const about = shown;
+    const { recommended } = about.plan;
+    const fits = about.plan.proposals.filter(({ fits }) => fits).sort((a, b) => a.bitsPerKey - b.bitsPerKey);
+    const best = fits.find(({ kind }) => kind === recommended);
     const isNarrow = svg.clientWidth < 480;
-    RIGHT = isNarrow ? 185 : 450;
-    svg.setAttribute("viewBox", isNarrow ? "0 0 360 400" : "0 0 640 400");
-    const state = `${name} ${top} ${isNarrow}`;
+    RIGHT = isNarrow ? 178 : 408;
+    svg.setAttribute("viewBox", `0 0 ${isNarrow ? 360 : 640} 360`);
+    // A kind whose line is that of another, and whose lookups read no less, would only hide it.
+    const few = [];
+    for (const fit of [...(best ? [best] : []), ...fits.filter((fit) => fit !== best)]) {
+      const isHidden = few.some((one) => Math.abs(one.bitsPerKey / fit.bitsPerKey - 1) < 0.003 && one.linesPerLookup <= fit.linesPerLookup);
+      if (!isHidden && few.length < (isNarrow ? MOST - 1 : MOST)) few.push(fit);
+    }
+    const extra = fits.find((fit) => fit.kind === pointed && !few.includes(fit));
+    const goal = about.request.falsePositiveRate ?? best?.falsePositiveRate ?? 0.01;
+    const first = Math.min(Math.max(Math.floor(Math.log10(Math.max(goal, 1e-9)) + 1e-9) - 2, -9), -DECADES);
+    [least, greatest] = [10 ** first, Math.min(10 ** (first + DECADES), 0.5)];
+    // The best kind's line is whole. Kinds that take much more are off the chart, which their marks say.
+    const most = Math.max(8, ((best ?? fits[0])?.bitsPerKey ?? 8) + 1.8 * Math.log2(Math.max(goal, least) / least));
+    const top = [12, 16, 20, 24, 32, 40, 48, 56, 64, 96, 128, 192, 256, 512, 1024, 4096, 65536].find((one) => one >= most) ?? most;
+    const down = (bits) => BOTTOM - ((BOTTOM - TOP) * bits) / top;
+    // What is told of keys that are no members may take less.
+    const isBeaten = few.some(({ bitsPerKey, falsePositiveRate }) => bitsPerKey < 0.999 * Math.log2(1 / (about.request.falsePositiveRate ?? falsePositiveRate)));
+    const state = `${top} ${isNarrow} ${least} ${isBeaten}`;
     if (drawn !== state) {
       drawn = state;
-      svg.replaceChildren(...axes(top, down), ...bound(down));
-      for (const [kind, points] of all) {
-        const path = points.filter(([, bits]) => bits <= top).map(([rate, bits], i) => `${i ? "L" : "M"}${across(rate).toFixed(1)} ${down(bits).toFixed(1)}`);
-        if (path.length > 1) svg.append(draw("path", { class: "curve", d: path.join(""), "data-curve": kind }));
-      }
-      svg.append(draw("g", { class: "now-line moves" }, draw("line", { class: "now", x1: 0, x2: 0, y1: TOP, y2: BOTTOM })), draw("g", { class: "dots" }));
+      svg.replaceChildren(
+        draw("defs", {}, draw("clipPath", { id: "plot" }, draw("rect", { x: LEFT, y: TOP, width: RIGHT - LEFT, height: BOTTOM - TOP }))),
+        ...axes(top, down, isNarrow), ...bound(down, isBeaten ? "the least from members alone" : "the least possible"), draw("g", { class: "curves", "clip-path": "url(#plot)" }),
+        draw("g", { class: "now-line moves" }, draw("line", { class: "now", x1: 0, x2: 0, y1: TOP, y2: BOTTOM })), draw("g", { class: "dots" }),
+      );
     }
-    const goal = about.request.falsePositiveRate ?? fits[0]?.falsePositiveRate ?? 0.01;
     svg.querySelector(".now-line").style.transform = `translateX(${across(goal)}px)`;
-    for (const curve of svg.querySelectorAll("[data-curve]")) {
-      curve.classList.toggle("best", curve.dataset.curve === about.plan.recommended);
-    }
-    moveDots(fits, about, down);
-    caption.textContent = `Bits for each key (up) against the share of absent keys that get a “maybe” (across); the dashed line is the least for a filter that is told its members only. ` +
-      `At ${percent(goal)}: ${fits.slice(0, 6).map(({ kind, bitsPerKey, linesPerLookup }) => `${kind} ${bitsPerKey.toFixed(1)} bits and ${linesPerLookup.toFixed(1)} lines a lookup`).join(", ") || "no kind fits"}.`;
+    svg.classList.toggle("pointing", few.includes(fits.find(({ kind }) => kind === pointed)) || Boolean(extra));
+    const all = extra ? [...few, extra] : few;
+    const classOf = ({ kind }) => `line${few.findIndex((fit) => fit.kind === kind)}${kind === recommended ? " best" : ""}${kind === pointed ? " pointed" : ""}`;
+    moveMarks(all, about, { down, top, isNarrow, classOf });
+    // What the lines take to find out may wait until the slider rests.
+    const lines = () => drawCurves(all, curvesOf(about, goal), { down, classOf });
+    clearTimeout(idle);
+    if (curves.has(nameOf(about, goal))) lines();
+    else idle = setTimeout(lines, 60);
+    const others = fits.length - few.length;
+    caption.textContent = `Bits for each key against the share of absent keys that get a “maybe”: lower is smaller. ` +
+      `At ${percent(goal)}: ${few.map(({ kind, bitsPerKey }) => `${kind} ${bitsPerKey.toFixed(1)} bits`).join(", ") || "no kind fits"}.` +
+      `${others > 0 ? ` Point at one of the other ${others} kinds in the table, or touch it, to see its line.` : ""}`;
   }
 
-  /** One dot a kind, which glides to its place; its size is the lines that a lookup reads. */
-  function moveDots(fits, about, down) {
+  function drawCurves(all, points, { down, classOf }) {
+    svg.querySelector(".curves")?.replaceChildren(...[...all].reverse().filter(({ kind }) => points.get(kind)?.length > 1).map((fit) => {
+      // A line ends where the kind takes other parameters, such as two blocks: what comes then is another filter.
+      const path = points.get(fit.kind).map(([rate, bits, set], i, all) => `${i && all[i - 1][2] === set ? "L" : "M"}${beyond(rate).toFixed(1)} ${down(bits).toFixed(1)}`);
+      return draw("path", { class: `curve ${classOf(fit)}`, d: path.join(""), "data-curve": fit.kind });
+    }));
+  }
+
+  /** One mark a kind, which glides to its place, with its name. What is off the chart has an arrow at the edge. */
+  function moveMarks(all, about, { down, top, isNarrow, classOf }) {
     const group = svg.querySelector(".dots");
-    const old = new Map([...group.children].map((dot) => [dot.dataset.kind, dot]));
-    // Names are moved apart where dots lie close.
+    const old = new Map([...group.children].map((mark) => [mark.dataset.kind, mark]));
+    // Names are moved apart where marks lie close.
+    const places = all.map((fit) => ({ fit, y: down(Math.min(fit.bitsPerKey, top)) })).sort((a, b) => b.y - a.y || a.fit.bitsPerKey - b.fit.bitsPerKey);
     let last = Infinity;
-    const places = fits.map((fit) => ({ fit, y: down(fit.bitsPerKey) })).sort((a, b) => b.y - a.y);
-    for (const place of places) {
-      place.name = Math.min(place.y, last - 13);
-      last = place.name;
-    }
+    for (const place of places) last = place.name = Math.min(place.y, last - ROW);
     // Names that would stand above the picture push the others down.
     let least = TOP;
     for (const place of [...places].reverse()) {
       place.name = Math.max(place.name, least);
-      least = place.name + 13;
+      least = place.name + ROW;
     }
     for (const { fit, y, name } of places) {
-      const { kind, linesPerLookup, falsePositiveRate } = fit;
-      const dot = old.get(kind) ?? draw("g", { class: "moves", "data-kind": kind }, draw("line", { class: "leader" }), draw("circle", { class: "dot" }), draw("text", {}));
+      const { kind, bitsPerKey, linesPerLookup, falsePositiveRate } = fit;
+      const mark = old.get(kind) ?? draw("g", { "data-kind": kind }, draw("line", { class: "leader" }), draw("path", { class: "dot" }), draw("text", {}));
       old.delete(kind);
-      dot.classList.toggle("best", kind === about.plan.recommended);
+      mark.setAttribute("class", `moves ${classOf(fit)}`);
       const x = across(about.request.falsePositiveRate ?? falsePositiveRate);
-      dot.style.transform = `translate(${x}px, ${y}px)`;
-      const [leader, circle, text] = dot.children;
-      leader.setAttribute("x2", String(RIGHT + 12 - x));
+      mark.style.transform = `translate(${x}px, ${y}px)`;
+      const [leader, dot, text] = mark.children;
+      leader.setAttribute("x2", String(RIGHT + 10 - x));
       leader.setAttribute("y2", String(name - y));
-      circle.setAttribute("r", String(3 + Math.min(linesPerLookup, 16) / 2));
-      text.setAttribute("x", String(RIGHT + 15 - x));
+      const isOff = bitsPerKey > top;
+      dot.setAttribute("d", isOff ? "M-5 2L0 -7L5 2Z" : "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0");
+      text.setAttribute("x", String(RIGHT + 13 - x));
       text.setAttribute("y", String(name - y + 4));
-      text.textContent = `${kind} ${fit.bitsPerKey.toFixed(1)}`;
-      if (!dot.isConnected) group.append(dot);
+      const lines = linesPerLookup.toFixed(1).replace(".0", "");
+      text.textContent = `${kind} ${bitsPerKey.toFixed(1)}${isOff ? " ↑" : ""}${isNarrow ? "" : ` · ${lines} ${lines === "1" ? "line" : "lines"}`}`;
+      if (!mark.isConnected) group.append(mark);
     }
-    old.forEach((dot) => dot.remove());
+    old.forEach((mark) => mark.remove());
+    const best = group.querySelector(".best");
+    if (best && best !== group.lastElementChild) group.append(best);
   }
 
-  function axes(top, down) {
+  function axes(top, down, isNarrow) {
     const all = [];
-    for (let i = -9; i <= -1; i += RIGHT < 300 ? 4 : 2) {
+    const decade = Math.round(Math.log10(least));
+    for (let i = decade; 10 ** i < 1.001 * greatest; i += isNarrow ? 2 : 1) {
       const x = across(10 ** i);
       all.push(draw("line", { class: "grid", x1: x, x2: x, y1: TOP, y2: BOTTOM }), draw("text", { class: "soft", x, y: BOTTOM + 18, "text-anchor": "middle" }, i < -5 ? `10⁻${"⁰¹²³⁴⁵⁶⁷⁸⁹"[-i]}` : percent(10 ** i)));
     }
@@ -116,14 +165,42 @@ export function picture(svg, caption) {
       const y = down((top * i) / 4);
       all.push(draw("line", { class: "grid", x1: LEFT, x2: RIGHT, y1: y, y2: y }), draw("text", { class: "soft", x: LEFT - 6, y: y + 4, "text-anchor": "end" }, String((top * i) / 4)));
     }
-    return [...all, draw("text", { class: "soft", x: LEFT, y: BOTTOM + 36 }, RIGHT < 300 ? "absent keys with a “maybe”" : "absent keys that get a “maybe”; large dots read more lines")];
+    return [...all,
+      draw("text", { class: "soft", x: LEFT - 6, y: TOP - 11, "text-anchor": "start" }, "bits a key"),
+      draw("text", { class: "soft", x: LEFT, y: BOTTOM + 36 }, "absent keys that get a “maybe”"),
+      draw("text", { class: "soft", x: RIGHT + 13, y: TOP - 11 }, isNarrow ? "kind, bits" : "kind, bits · lines a lookup")];
   }
 
-  const bound = (down) => [draw("path", { class: "curve bound", d: CURVE_RATES.map((rate, i) => `${i ? "L" : "M"}${across(rate)} ${down(Math.log2(1 / rate))}`).join("") })];
+  /** The least for a filter that is told its members only, and what the line is called. */
+  function bound(down, name) {
+    const ends = [least, greatest].map((rate) => `${across(rate)} ${down(Math.log2(1 / rate))}`);
+    const [x, width] = [LEFT + 8, 6 * name.length];
+    const y = down(Math.log2(1 / rateAt(x + width))) + 17;
+    return [
+      draw("path", { class: "bound", d: `M${ends.join("L")}`, "clip-path": "url(#plot)" }),
+      draw("text", { class: "soft", x, y }, name),
+    ];
+  }
 
-  return (about) => {
+  const again = () => {
     cancelAnimationFrame(later);
-    svg.parentElement.hidden = about === null;
-    if (about) later = requestAnimationFrame(() => paint(about));
+    if (shown) later = requestAnimationFrame(paint);
+  };
+  const point = (kind) => {
+    if (pointed === kind) return;
+    pointed = kind;
+    again();
+  };
+  for (const [event, kindOf] of [["pointerover", ({ target }) => target.closest("[data-kind]")?.dataset.kind ?? null], ["pointerleave", () => null]]) {
+    svg.addEventListener(event, (one) => point(kindOf(one)));
+  }
+  return {
+    show: (about) => {
+      shown = about;
+      svg.parentElement.hidden = about === null;
+      clearTimeout(idle);
+      again();
+    },
+    point,
   };
 }

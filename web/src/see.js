@@ -5,6 +5,9 @@ import { $, make, percent } from "./tools.js";
 const WORDS = ("apple banana cherry date elder fig grape hazel iris juniper kiwi lemon mango nectarine olive peach quince rose sage thyme " +
   "umber vanilla walnut yarrow zinnia almond basil clover daisy endive fennel ginger hyssop ivy jasmine kale lilac maple nettle orchid").split(" ");
 
+/** The most cells of a lookup that have numbers. */
+const MOST_NUMBERS = 24;
+
 /** The places of set bits in bytes. */
 function bitsOf(bytes, from = 0, count = bytes.length * 8 - from) {
   const all = [];
@@ -207,10 +210,17 @@ export function see(petal, changed) {
     before = null;
     const found = filter.contains(key);
     const places = placesOf(key);
-    asked = new Map(places.map(([group, cell, taken]) => [`${group}.${cell}`, taken]));
+    // What is asked for has numbers, which stand in the cells and in the text; rows of many slots would have too many.
+    const all = [...new Set(places.map(([group, cell]) => `${group}.${cell}`))];
+    const isNumbered = all.length <= MOST_NUMBERS;
+    asked = new Map(places.map(([group, cell, taken]) => [`${group}.${cell}`, { taken, number: isNumbered ? all.indexOf(`${group}.${cell}`) + 1 : undefined }]));
     const texts = [make("p", { class: "large" }, make("strong", {}, found ? "Maybe" : "No"),
       found ? (keys.includes(key) ? ": “" + key + "” was inserted." : ": but nobody inserted “" + key + "”. This “maybe” is wrong.") : `: “${key}” certainly was not inserted.`)];
-    explain(key, found, places).forEach((text) => texts.push(make("p", {}, text)));
+    for (const one of explain(key, found, places)) {
+      const [text, at] = Array.isArray(one) ? one : [one];
+      const about = at && asked.get(`${at[0]}.${at[1]}`);
+      texts.push(make("p", {}, ...(about?.number ? [make("span", { class: about.taken ? "number" : "number no" }, String(about.number))] : []), text));
+    }
     answer.replaceChildren(...texts);
     show();
   }
@@ -225,7 +235,7 @@ export function see(petal, changed) {
       ? `That is the fingerprint of “${key}”${keys.includes(key) ? "" : ", by chance: one key in 256 has it"}.`
       : `The fingerprint of “${key}” is ${hex(fingerprint)}, so it was not among the keys of the build.`;
     if (shown.one === "cell") {
-      return [`Its cells are ${places.join(", ")}: ${places.map((place) => hex(cells[place])).join(" ⊕ ")} = ${hex(sum)}. ${end}`];
+      return [`Its cells are ${places.map((place) => `${place} (${asked.get(`0.${place}`).number})`).join(", ")}: ${places.map((place) => hex(cells[place])).join(" ⊕ ")} = ${hex(sum)}. ${end}`];
     }
     const where = layer === 0 ? "the first layer" : `layer ${layer + 1}, for keys that the layer before has no place for`;
     const past = places.filter((place) => place >= cells.length);
@@ -255,15 +265,16 @@ export function see(petal, changed) {
       return byLevel.map((all, level) => {
         const lacking = all.filter(([, , taken]) => !taken);
         if (lacking.length === 0) return `Level ${level}: all ${all.length} bits are 1, so it may be there.`;
-        return `Level ${level}: bit ${lacking[0][1]} is 0, so it is not there.`;
+        return [`Level ${level}: bit ${lacking[0][1]} is 0, so it is not there.`, lacking[0]];
       });
     }
     const lacking = places.filter(([, , taken]) => !taken);
-    if (lacking.length > 0) return [`${nameOf(lacking[0])[0].toUpperCase()}${nameOf(lacking[0]).slice(1)} ${shown.empty}. An insertion of the key would have changed it.`];
+    const capital = (place) => `${nameOf(place)[0].toUpperCase()}${nameOf(place).slice(1)}`;
+    if (lacking.length > 0) return lacking.map((one, i) => [`${capital(one)} ${shown.empty}.${i === 0 ? " An insertion of the key would have changed it." : ""}`, one]);
     const owners = new Map(keys.map((other) => [other, new Set(placesOf(other).map(([group, cell]) => `${group}.${cell}`))]));
     return places.map((one) => {
       const by = keys.filter((other) => owners.get(other).has(`${one[0]}.${one[1]}`));
-      return `${nameOf(one)[0].toUpperCase()}${nameOf(one).slice(1)} ${shown.taken} ${[...new Set(by)].map((other) => `“${other}”`).slice(0, 4).join(", ") || "keys that were removed or refused"}.`;
+      return [`${capital(one)} ${shown.taken} ${[...new Set(by)].map((other) => `“${other}”`).slice(0, 4).join(", ") || "keys that were removed or refused"}.`, one];
     });
   }
 
@@ -271,10 +282,11 @@ export function see(petal, changed) {
     const all = groups();
     place.replaceChildren(...all.map(({ name, values, numbers, hex: isHex, built }, group) => {
       const cells = values.map((value, cell) => {
-        const state = asked?.get(`${group}.${cell}`);
+        const about = asked?.get(`${group}.${cell}`);
+        const state = about?.taken;
         const isFresh = before !== null && value !== (before[group]?.values[cell] ?? 0);
         const kind = state === true ? "asked" : state === false ? (numbers && isHex && value !== 0 ? "taken lacking" : "lacking") : isFresh ? "fresh" : value !== 0 ? "taken" : "";
-        return make("i", { class: kind || false }, numbers ? (isHex ? (value === 0 && !built ? "·" : hex(value)) : String(value)) : "");
+        return make("i", { class: kind || false, "data-number": about?.number }, numbers ? (isHex ? (value === 0 && !built ? "·" : hex(value)) : String(value)) : "");
       });
       const taken = values.filter((value) => value !== 0).length;
       const text = built ? name : `${name}: ${taken} of ${values.length} taken`;

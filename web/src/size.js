@@ -1,7 +1,8 @@
 // Size: a calculator, its formula, and lines to copy.
-import { $, absent, bytes, make, percent, slider } from "./tools.js";
+import { $, absent, bytes, make, percent, slider, wrong } from "./tools.js";
 import { KEYS, RATES, number } from "./choose.js";
 import { FORMULAS } from "./formulas.js";
+import { LINES, USES, linesOf, stepsOf, usesOf } from "./lines.js";
 
 /** What a kind is told beside keys and rate: the label of the field, and its value at first. */
 const MORE = {
@@ -11,87 +12,11 @@ const MORE = {
 };
 const VALUES = ["Bits of a value", "8"];
 
-/** What a spec of these settings is, as C has it: names of fields and their values. */
-const fieldsOf = (s) => [
-  ["kind", `PETAL_KIND_${s.kind.toUpperCase()}`],
-  ...(s.kind === "exact_bits" ? [["bits", s.more]] : s.isBuilt ? [] : [["capacity", s.keys]]),
-  ...(s.hasRate ? [["false_positive_rate", s.rate]] : []),
+/** The parameters of the settings, with the unit of the window. */
+const parametersOf = (s) => [
+  ...(s.isMap ? [["value_bits", s.more]] : s.kind === "stacked" ? [["frequent_share", s.more / 100]] : []),
+  ...s.set, ...(s.step ? [["clock", "steps"]] : []),
 ];
-
-/** The parameters of the settings. */
-const parametersOf = (s) => [...(s.isMap ? [["value_bits", s.more]] : s.kind === "stacked" ? [["frequent_share", s.more / 100]] : []), ...s.set];
-
-/** What comes before the lines of a language. */
-const BEFORE = {
-  C: (s) => `Needs #include <petal${s.isMap ? "_map" : ""}.h>. Compile with $(pkg-config --cflags --libs petal).`,
-  "C++": () => "Needs #include <petal.hpp>. Compile with $(pkg-config --cflags --libs petal).",
-  Go: () => "Needs import \"github.com/petal-filter/petal/bindings/go\".",
-  Shell: (s) => fileText(s.kind, s.isMap),
-};
-
-/** What is given to a builder beside its members. */
-const BESIDE = {
-  exact_set: {
-    C: "petal_builder_add() takes the members, petal_builder_exclude() of petal_more.h the other keys of the universe.",
-    "C++": "builder.add() takes the members, builder.exclude() the other keys of the universe.",
-    Go: "builder.Add takes the members, builder.Exclude the other keys of the universe.",
-  },
-  stacked: {
-    C: "petal_builder_add() takes the members, petal_builder_frequent() of petal_more.h the frequent strangers.",
-    "C++": "builder.add() takes the members, builder.frequent() the frequent strangers.",
-    Go: "builder.Add takes the members, builder.Frequent the frequent strangers.",
-  },
-};
-const besideOf = (s, language) => (BESIDE[s.kind] ? `\n// ${BESIDE[s.kind][language]}` : "");
-
-/** What the shell and programs are given, for a filter or a map. */
-export const LINES = {
-  C: (s) => {
-    const type = `petal_${s.isMap ? "map" : "filter"}`;
-    const [name, noun, call] = s.isBuilt
-      ? [s.isMap ? "petal_map_builder" : "petal_builder", "builder", `petal_${s.isMap ? "map_builder" : "builder"}_new(&spec, NULL, &builder, NULL)`]
-      : [type, s.isMap ? "map" : "filter", `${type}_new(&spec, &${s.isMap ? "map" : "filter"}, NULL)`];
-    const fields = fieldsOf(s).map(([field, value]) => `.${field} = ${value}`).join(",\n    ");
-    const set = parametersOf(s).map(([parameter, value]) => `petal_spec_set(&spec, "${parameter}", ${value}, NULL)`);
-    return [
-      `petal_spec spec = {\n    .struct_size = sizeof spec,\n    ${fields},\n};`, `${name} *${noun} = NULL;`,
-      ...[...set, call].map((one, i) => (i === 0 ? `petal_status status = ${one};` : `if (status == PETAL_OK) status = ${one};`)),
-    ].join("\n") + besideOf(s, "C");
-  },
-  "C++": (s) => {
-    const fields = fieldsOf(s).map(([field, value]) => (field === "kind" ? `.kind("${s.kind}")` : `.${field}(${value})`));
-    const spec = `petal::spec()${[...fields, ...parametersOf(s).map(([parameter, value]) => `.set("${parameter}", ${value})`)].join("")}`;
-    const [type, noun] = s.isBuilt ? [s.isMap ? "map_builder" : "builder", "builder"] : s.isMap ? ["map", "map"] : ["filter", "filter"];
-    return `petal::${type} ${noun}(${spec});${besideOf(s, "C++")}`;
-  },
-  Go: (s) => {
-    const names = { kind: "Kind", bits: "Bits", capacity: "Capacity", false_positive_rate: "FalsePositiveRate" };
-    const fields = fieldsOf(s).map(([field, value]) => `${names[field]}: ${field === "kind" ? `"${s.kind}"` : value}`);
-    const parameters = parametersOf(s).map(([parameter, value]) => `"${parameter}": "${value}"`);
-    if (parameters.length) fields.push(`Parameters: map[string]string{${parameters.join(", ")}}`);
-    const spec = `petal.Spec{${fields.join(", ")}}`;
-    const noun = s.isMap ? "Map" : "";
-    return (s.isBuilt ? `builder, err := petal.New${noun}Builder(${spec}, nil)` : `${s.isMap ? "m" : "filter"}, err := petal.New${noun}(${spec})`) + besideOf(s, "Go");
-  },
-  Shell: (s) => {
-    const options = [`--kind ${s.kind}`];
-    if (s.kind === "exact_bits") options.push(`--bits ${s.more}`);
-    else if (!s.isBuilt) options.push(`--capacity ${s.keys}`);
-    if (s.hasRate) options.push(`--fpr ${s.rate}`);
-    for (const [parameter, value] of parametersOf(s)) options.push(`--set ${parameter}=${value}`);
-    if (s.kind === "exact_set") options.push("--universe universe.txt");
-    if (s.kind === "stacked") options.push("--frequent strangers.txt");
-    return `petal ${s.isMap ? "map " : ""}build ${options.join(" ")} -o keys.petal ${s.isMap ? "keys.tsv" : "keys.txt"}`;
-  },
-};
-
-/** What the files of the shell's lines have. */
-const FILES = {
-  exact_set: "keys.txt has a member on each line, universe.txt all keys.",
-  stacked: "keys.txt has a member on each line, strangers.txt a lookup of an absent key, as a log has them.",
-  exact_bits: "keys.txt has a whole number on each line.",
-};
-const fileText = (kind, isMap) => (isMap ? "keys.tsv has a key, a tab and a whole number on each line." : FILES[kind] ?? "keys.txt has a key on each line.");
 
 export function size(petal, kinds, changed) {
   const [select, keys, rate, more] = ["#size-kind", "#size-keys", "#size-rate", "#size-more"].map((id) => $(id));
@@ -102,10 +27,24 @@ export function size(petal, kinds, changed) {
   // How many frequent strangers there are; without a link as many as keys.
   let strangers = "";
   const moreOf = (kind) => (kinds.get(kind).isMap ? VALUES : MORE[kind]);
+  const [use, language, window, minutes] = ["#size-use", "#size-language", "#size-window", "#size-minutes"].map((id) => $(id));
+  use.append(...Object.entries(USES).map(([value, text]) => make("option", { value }, text)));
+  language.append(...Object.keys(LINES).map((name) => make("option", {}, name)));
+  const pairs = () => (set ? set.split(",").map((one) => one.split("=")) : []);
+
+  /** What a window of time comes to: the seconds of a step, and the keys of one. Nothing for a window of keys. */
+  function timeOf(row, count) {
+    const steps = stepsOf(row, pairs());
+    if (steps === null || window.value !== "time") return { step: 0, capacity: count };
+    return { step: Math.ceil((60 * number(minutes.value)) / steps), capacity: Math.ceil(count / steps), steps };
+  }
+
+  /** The window of keys that has the size of these settings: a step of time has room for its share of them. */
+  const windowOf = (s) => ({ kind: s.kind, capacity: s.keys, falsePositiveRate: s.rate, parameters: Object.fromEntries(s.parameters.filter(([name]) => name !== "clock")) });
 
   /** The numbers of the library. */
   function numbers(s) {
-    const parameters = Object.fromEntries(parametersOf(s));
+    const parameters = Object.fromEntries(s.parameters);
     if (s.kind === "exact_set" || s.kind === "stacked") {
       const others = s.kind === "exact_set" ? { universe: s.more } : { frequent: s.more / 100, strangers: strangers ? number(strangers) : s.keys };
       const plan = petal.plan({ keys: s.keys, falsePositiveRate: s.hasRate ? s.rate : 0.01, isStatic: true, ...others });
@@ -113,7 +52,7 @@ export function size(petal, kinds, changed) {
       if (!fits) throw new Error(reason);
       return { bits: bitsPerKey * s.keys, bytes, falsePositiveRate, hashes: 0, spec: null };
     }
-    const spec = { kind: s.kind, capacity: s.keys, parameters, ...(s.hasRate ? { falsePositiveRate: s.rate } : {}), ...(s.kind === "exact_bits" ? { bits: s.more } : {}) };
+    const spec = { kind: s.kind, capacity: s.capacity, parameters, ...(s.hasRate ? { falsePositiveRate: s.rate } : {}), ...(s.kind === "exact_bits" ? { bits: s.more } : {}) };
     return { ...petal.size(spec), spec };
   }
 
@@ -125,7 +64,20 @@ export function size(petal, kinds, changed) {
     if (needs) $("#size-more-label").textContent = needs[0];
     const hasRate = !["exact_bits", "exact_set", "retrieval"].includes(kind);
     for (const id of ["#size-rate", "#size-rate-slider"]) $(id).disabled = !hasRate;
-    changed({ kind, keys: keys.value, rate: rate.value, more: needs ? more.value : undefined, set, strangers });
+    const hasClock = stepsOf(row, pairs()) !== null;
+    const isTime = hasClock && window.value === "time";
+    $("#of-size-window").hidden = !hasClock;
+    $("#of-size-minutes").hidden = !isTime;
+    $("#size-keys-label").textContent = isTime ? "Keys in that time, at most" : hasClock || kind === "stable" ? "Keys: the last" : "Keys";
+    const uses = usesOf(row);
+    for (const option of use.options) option.disabled = option.hidden = !uses.includes(option.value);
+    if (!uses.includes(use.value)) use.value = "memory";
+    $("#of-size-use").hidden = uses.length === 1;
+    changed({
+      kind, keys: keys.value, rate: rate.value, more: needs ? more.value : undefined, set, strangers,
+      window: isTime ? "time" : undefined, minutes: isTime ? minutes.value : undefined,
+      use: use.value === "memory" ? undefined : use.value, language: language.value === "C" ? undefined : language.value,
+    });
     $("#size-set").textContent = strangers ? `With ${Number(strangers).toLocaleString("en")} frequent strangers` : set && `With ${set.replaceAll(",", ", ").replaceAll("=", " = ")}`;
     const answer = $("#size-answer");
     const lines = $("#size-lines");
@@ -133,20 +85,19 @@ export function size(petal, kinds, changed) {
     try {
       const s = {
         kind, keys: number(keys.value), rate: Number((Number(rate.value) / 100).toPrecision(12)), hasRate, isMap: row.isMap, isBuilt: !row.isMadeEmpty,
-        more: needs ? (kind === "stacked" ? Number(more.value) : number(more.value)) : 0,
-        set: set ? set.split(",").map((one) => one.split("=")) : [],
+        more: needs ? (kind === "stacked" ? Number(more.value) : number(more.value)) : 0, set: pairs(), ...timeOf(row, number(keys.value)),
+        isInPlace: row.isInPlace, takesIntegers: row.takesIntegers, capabilities: row.capabilities, use: use.value,
       };
+      s.parameters = parametersOf(s);
       const { spec, ...size } = numbers(s);
       const bits = (8 * size.bytes) / s.keys;
-      // Such a filter changes with the keys that come after.
-      const isYoung = ["grow", "age"].some((one) => row.capabilities.includes(one));
-      const maybe = absent(size.falsePositiveRate);
-      const wrong = isYoung && hasRate ? `So far: ${maybe} The limit is ${percent(s.rate)}.` : kind === "exact_set" ? "It is never wrong about a key of the universe." : kind === "retrieval" ? "Absent keys get any value." :
-        row.isMap ? absent(size.falsePositiveRate).replace("a “maybe”", "a value") : absent(size.falsePositiveRate);
+      const says = kind === "exact_set" ? "It is never wrong about a key of the universe." : kind === "retrieval" ? "Absent keys get any value."
+        : row.isMap ? absent(size.falsePositiveRate).replace("a “maybe”", "a value") : spec && hasRate ? wrong(petal, row, windowOf(s)) : absent(size.falsePositiveRate);
+      const time = s.step ? ` A step has room for ${s.capacity.toLocaleString("en")} keys. More keys in a step raise the rate, and none is lost.` : "";
       answer.replaceChildren(
         make("p", { class: "large" }, make("strong", {}, bytes(size.bytes)), ` for ${s.keys.toLocaleString("en")} keys`),
-        make("p", {}, `${size.bytes.toLocaleString("en")} bytes with the header and the checksums; ${bits.toFixed(2)} bits a key` +
-          `${size.hashes && !s.isBuilt ? `; a key has ${size.hashes} ${size.hashes === 1 ? "place" : "places"}` : ""}. ${wrong}`),
+        make("p", { class: "more" }, `${size.bytes.toLocaleString("en")} bytes with the header and the checksums; ${bits.toFixed(2)} bits a key` +
+          `${size.hashes && !s.isBuilt ? `; a key has ${size.hashes} ${size.hashes === 1 ? "place" : "places"}` : ""}. ${says}${time}`),
       );
       Object.assign(answer.dataset, { bytes: size.bytes, rate: size.falsePositiveRate, bits: size.bits });
       showFormula(s, size);
@@ -157,15 +108,20 @@ export function size(petal, kinds, changed) {
         return make("tr", {}, make("td", {}, count.toLocaleString("en")), make("td", {}, `${100 * share} %`), make("td", {}, percent(petal.size(spec, count).falsePositiveRate)));
       }));
       lines.hidden = false;
-      lines.className = "lines";
-      lines.replaceChildren(...Object.entries(LINES).flatMap(([language, text]) => {
-        const button = make("button", { type: "button", "aria-label": `Copy the lines in ${language}` }, "Copy");
-        button.addEventListener("click", () => copy(text(s)));
-        return [make("h3", {}, language, button), make("p", {}, BEFORE[language](s)), make("pre", { tabindex: 0, "data-language": language }, text(s))];
+      lines.replaceChildren(...Object.keys(LINES).flatMap((name) => {
+        const { before, text } = linesOf(name, s);
+        const head = make("div", { class: "head" }, make("p", {}, before));
+        const part = make("div", { hidden: name !== language.value, "data-language": name }, head);
+        if (text === null) return part;
+        const button = make("button", { type: "button", "aria-label": `Copy the lines in ${name}` }, "Copy");
+        button.addEventListener("click", () => copy(text));
+        head.append(button);
+        part.append(make("pre", { tabindex: 0 }, text));
+        return part;
       }));
     } catch (error) {
       if (error.status === "internal") throw error;
-      answer.replaceChildren(make("p", {}, `That cannot be: ${error.message}.`));
+      answer.replaceChildren(make("p", { class: "large" }, `That cannot be: ${error.message}.`));
       lines.hidden = true;
       $("#size-rates").hidden = true;
       $("#size-by-formula").textContent = "";
@@ -173,7 +129,7 @@ export function size(petal, kinds, changed) {
   }
 
   /** What the formula gives, beside what the library says. */
-  function showFormula({ kind, keys: n, rate: p, more: other }, { bits, hashes: k, falsePositiveRate }) {
+  function showFormula({ kind, keys: n, rate: p, more: other, step }, { bits, hashes: k, falsePositiveRate }) {
     const formula = FORMULAS[kind];
     const given = { n, p, bits, k, universe: other, valueBits: other };
     const place = $("#size-by-formula");
@@ -182,7 +138,8 @@ export function size(petal, kinds, changed) {
     const [name, value, own] = formula.bits
       ? ["bits", formula.bits(given), bits / n]
       : ["rate", formula.rate ? formula.rate(given) : null, falsePositiveRate];
-    const isKnown = value !== null && n >= (formula.from ?? 0);
+    // The numbers of a window of time are those of one step.
+    const isKnown = value !== null && n >= (formula.from ?? 0) && !step;
     place.textContent = !isKnown ? "" : name === "bits" ? `The formula gives ${text(value)}, the library ${text(own)}.`
       : `The formula gives the rate ${percent(value)}, the library ${percent(own)}.`;
     Object.assign(place.dataset, { value: isKnown ? value : "", own, within: formula.within ?? "" });
@@ -209,7 +166,8 @@ export function size(petal, kinds, changed) {
     more.value = moreOf(select.value)?.[1] ?? "";
     update();
   });
-  more.addEventListener("input", update);
+  for (const field of [more, minutes]) field.addEventListener("input", update);
+  for (const field of [use, language, window]) field.addEventListener("change", update);
   $("#size form").addEventListener("submit", (event) => event.preventDefault());
   $("#copy-link").addEventListener("click", () => copy(location.href));
   return {
@@ -220,6 +178,10 @@ export function size(petal, kinds, changed) {
       rate.value = from.rate ?? "1";
       [set, strangers] = [from.set ?? "", from.strangers ?? ""];
       more.value = from.more ?? moreOf(select.value)?.[1] ?? "";
+      window.value = from.window === "time" ? "time" : "keys";
+      minutes.value = from.minutes ?? "60";
+      use.value = from.use in USES ? from.use : "memory";
+      language.value = from.language in LINES ? from.language : "C";
       shows.forEach((show) => show());
     },
     update,

@@ -43,6 +43,21 @@ export function absent(rate) {
   return `Of absent keys, ${percent(rate)} ${rate >= 1e-5 ? "get" : "gets"} a “maybe”.`;
 }
 
+/**
+ * The rate of a filter as a sentence, the same wherever the page says it. A filter that grows has a lower rate at first;
+ * one that forgets has the rate of a full window.
+ */
+export function wrong(petal, { capabilities }, spec) {
+  const first = petal.size(spec).falsePositiveRate;
+  if (capabilities.includes("grow")) {
+    const [now, limit] = [percent(first), percent(spec.falsePositiveRate)];
+    return `Of absent keys, ${now} ${first >= 1e-5 ? "get" : "gets"} a “maybe” at first${now === limit ? "" : `, and never more than ${limit}`}.`;
+  }
+  if (!capabilities.includes("age")) return absent(first);
+  // After so many keys each generation is full.
+  return absent(petal.size(spec, 64 * spec.capacity).falsePositiveRate).replace(/\.$/, " when the window is full.");
+}
+
 /** Bytes in the unit that fits. */
 export function bytes(number) {
   const units = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"];

@@ -56,9 +56,21 @@ export interface Measure {
   saturated: number;
 }
 
+/** What `using` needs, which programs that are compiled for older JavaScript have no declaration of. */
+declare global {
+  interface SymbolConstructor {
+    readonly dispose: unique symbol;
+  }
+  interface Disposable {
+    [Symbol.dispose](): void;
+  }
+}
+
 declare abstract class Held {
   /** Gives the memory back. The garbage collector does so too, later. */
   free(): void;
+  /** `free`, for `using`. */
+  [Symbol.dispose](): void;
 }
 
 declare abstract class Image extends Held {
@@ -70,6 +82,8 @@ declare abstract class Image extends Held {
   verify(): void;
   clear(): void;
   save(): Uint8Array;
+  /** The image in base64, for `JSON.stringify`. Builders have no form in JSON, and throw. */
+  toJSON(): string;
 }
 
 /** A filter: `contains` is never false for a key that was inserted. */
@@ -220,6 +234,10 @@ export class Petal {
   readonly hasSimd: boolean;
   /** Opens an image. The bytes are copied, and all of them are checked. */
   open(image: Uint8Array, options?: { key?: Uint8Array }): Filter | PetalMap;
+  /** Opens the image of a filter, and refuses that of a map with the status `unsupported`. */
+  openFilter(image: Uint8Array, options?: { key?: Uint8Array }): Filter;
+  /** Opens the image of a map, and refuses that of a filter with the status `unsupported`. */
+  openMap(image: Uint8Array, options?: { key?: Uint8Array }): PetalMap;
   create(spec?: Spec): Filter;
   createMap(spec: Spec): PetalMap;
   builder(spec?: Spec): Builder;

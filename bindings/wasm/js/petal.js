@@ -22,6 +22,7 @@ export class PetalError extends Error {
 }
 
 const OUT_OF_RANGE = -5;
+const UNSUPPORTED = -13;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -43,6 +44,14 @@ function real(value, name) {
 
 function keyType() {
   return new TypeError("a key is a string, a Uint8Array or a BigInt; the key of the number n is BigInt(n)");
+}
+
+/** Bytes in base64, without a call that only browsers or only Node.js have. */
+function base64(bytes) {
+  let text = "";
+  // Not all bytes in one call, which takes them as arguments.
+  for (let i = 0; i < bytes.length; i += 0x3000) text += String.fromCharCode(...bytes.subarray(i, i + 0x3000));
+  return btoa(text);
 }
 
 /** A message of the module, with digits in the place of the bits of numbers. */
@@ -264,6 +273,11 @@ class Held {
     engine.freed.register(this, handle, this);
   }
 
+  /** What has no bytes is refused: `JSON.stringify` would otherwise write {} for it. */
+  toJSON() {
+    throw new TypeError(`a ${this.constructor.name} has no form in JSON`);
+  }
+
   /** For this file only. */
   get _engine() {
     return this.#engine;
@@ -367,6 +381,11 @@ class Image extends Held {
     const image = engine.bytes.slice(start, start + length);
     engine.calls.petal_release(start, length);
     return image;
+  }
+
+  /** The image in base64, for `JSON.stringify`: `Uint8Array.from(atob(text), (one) => one.charCodeAt(0))` is its bytes. */
+  toJSON() {
+    return base64(this.save());
   }
 }
 
@@ -563,6 +582,16 @@ export class Petal {
     return engine.answers[17] === 1n ? new PetalMap(engine, handle) : new Filter(engine, handle);
   }
 
+  /** Opens the image of a filter, and refuses that of a map. */
+  openFilter(bytes, options) {
+    return opened(this.open(bytes, options), Filter, "a map", "openMap");
+  }
+
+  /** Opens the image of a map, and refuses that of a filter. */
+  openMap(bytes, options) {
+    return opened(this.open(bytes, options), PetalMap, "a filter", "openFilter");
+  }
+
   /** An empty filter. */
   create(spec = {}) {
     return new Filter(this.#engine, this.#withSpec(spec, (handle) => this.#engine.call("petal_create", handle, 0)));
@@ -732,6 +761,11 @@ export class Petal {
     return body(handle);
   }
 
+  /** A module has no form in JSON. */
+  toJSON() {
+    throw new TypeError("a Petal has no form in JSON");
+  }
+
   /** For tests: fails as a bug in the module would. */
   _stop() {
     this.#engine.call("petal_stop");
@@ -741,6 +775,14 @@ export class Petal {
   get _memory() {
     return this.#engine.calls.memory.buffer.byteLength;
   }
+}
+
+/** What was opened, if it is of a class; the memory of another is given back. */
+function opened(image, type, other, call) {
+  if (image instanceof type) return image;
+  const { kind } = image.info;
+  image.free();
+  throw new PetalError(UNSUPPORTED, `the kind ${kind} is ${other}: open it with ${call}`);
 }
 
 function secretKey(key) {

@@ -1,27 +1,14 @@
 // The package as others get it: packed by npm, in Node.js and in a headless Chromium.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync, cpSync } from "node:fs";
-import { createServer } from "node:http";
-import { tmpdir } from "node:os";
-import { extname, join } from "node:path";
-import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { readFileSync, readdirSync, writeFileSync, cpSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
 import { brotliCompressSync, constants } from "node:zlib";
 import { chromium } from "playwright-core";
 import { load } from "@petal-filter/petal";
+import { CHROMIUM, FLAGS, installed, place, root, serve, skip } from "./installed.mjs";
 import { images } from "./tar.mjs";
-
-const root = fileURLToPath(new URL("..", import.meta.url));
-const place = mkdtempSync(join(tmpdir(), "petal-package-"));
-const installed = join(place, "node_modules", "@petal-filter", "petal");
-after(() => rmSync(place, { recursive: true, force: true }));
-
-before(() => {
-  const packed = JSON.parse(execFileSync("npm", ["pack", "--json", "--pack-destination", place], { cwd: root }));
-  mkdirSync(installed, { recursive: true });
-  execFileSync("tar", ["-xf", join(place, packed[0].filename), "-C", installed, "--strip-components=1"]);
-});
 
 test("the package has the modules and nothing of the tests", () => {
   assert.deepEqual(readdirSync(installed).sort(), ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "dist", "js", "package.json"]);
@@ -44,31 +31,6 @@ test("the modules are small", () => {
     assert.ok(size < bound, `${name}: ${size} bytes`);
   }
 });
-
-/** A server of some folders, on this machine alone. */
-async function serve(folder) {
-  const types = { ".js": "text/javascript", ".html": "text/html", ".wasm": "application/octet-stream" };
-  const server = createServer((request, response) => {
-    const path = join(folder, new URL(request.url, "http://localhost").pathname);
-    try {
-      if (!path.startsWith(folder)) throw new Error("outside");
-      const bytes = readFileSync(path);
-      response.writeHead(200, { "content-type": types[extname(path)] ?? "application/octet-stream" }).end(bytes);
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { server, origin: `http://127.0.0.1:${server.address().port}` };
-}
-
-const FLAGS = [
-  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync",
-];
-
-const CHROMIUM = "/usr/bin/chromium";
-const skip = !existsSync(CHROMIUM) && `there is no ${CHROMIUM}`;
 
 test("in Chromium it answers as in Node.js", { timeout: 120_000, skip }, async () => {
   writeFileSync(join(installed, "index.html"), "<!doctype html><title>empty</title>");

@@ -121,6 +121,42 @@ test("maps", () => {
   assert.equal(changing.get("none"), undefined);
 });
 
+test("a filter or a map is opened as what it is", () => {
+  const [filter, map] = [petal.create({ kind: "cuckoo", capacity: 500 }), petal.buildMap({}, ["a"], [1])];
+  filter.insert("apple");
+  assert.ok(petal.openFilter(filter.save()).contains("apple"));
+  assert.equal(petal.openMap(map.save()).get("a"), 1n);
+  const before = petal._memory;
+  for (let i = 0; i < 3; i++) {
+    assert.throws(() => petal.openFilter(map.save()), status("unsupported"));
+    assert.throws(() => petal.openMap(filter.save()), /cuckoo is a filter: open it with openFilter/);
+  }
+  assert.ok(petal._memory <= before + 1e6);
+  const key = Uint8Array.from({ length: 16 }, (_, i) => i + 1);
+  const secret = petal.create({ hash: "siphash13", key });
+  secret.insert("apple");
+  assert.ok(petal.openFilter(secret.save(), { key }).contains("apple"));
+  assert.throws(() => petal.openFilter(new Uint8Array(100)), status("foreign"));
+});
+
+test("JSON has images in base64, and refuses what has none", () => {
+  const members = Array.from({ length: 70_000 }, (_, i) => `member ${i}`);
+  const filter = petal.build({ kind: "ribbon", falsePositiveRate: 0.001 }, members);
+  const map = petal.buildMap({ kind: "bloomier" }, ["a", "b"], [7, 8]);
+  const small = petal.create({ capacity: 1 });
+  const text = JSON.stringify({ filter, maps: [map], small });
+  const bytesOf = (text) => Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+  const read = JSON.parse(text);
+  for (const [image, text] of [[filter, read.filter], [map, read.maps[0]], [small, read.small]]) {
+    assert.equal(text, Buffer.from(image.save()).toString("base64"));
+    assert.deepEqual(Buffer.from(bytesOf(text)), Buffer.from(image.save()));
+  }
+  assert.ok(petal.openFilter(bytesOf(read.filter)).contains("member 69999"));
+  for (const other of [petal, petal.builder(), petal.mapBuilder()]) assert.throws(() => JSON.stringify({ other }), TypeError);
+  small.free();
+  assert.throws(() => JSON.stringify(small), status("null"));
+});
+
 test("keys are removed, counted and forgotten", () => {
   const filter = petal.create({ kind: "counting", capacity: 100 });
   filter.insertBatch(["a", "a", "b"]);

@@ -16,6 +16,11 @@ export async function types(bytes: Uint8Array): Promise<void> {
     const count: bigint = opened.count("a");
     void [is, all, count];
   }
+  const filter: Filter = petal.openFilter(bytes, { key: new Uint8Array(16) });
+  const values: PetalMap = petal.openMap(bytes);
+  const texts: string[] = [filter.toJSON(), values.toJSON()];
+  filter[Symbol.dispose]();
+  void texts;
   const info: Info = opened.info;
   const seed: bigint = info.seed;
   const made: Filter = petal.create({ kind: "blocked", capacity: 1_000_000n, parameters: { blocks: 2, layout: "x" } });
