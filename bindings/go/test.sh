@@ -30,8 +30,8 @@ pure="./view ./filter ./internal/image ./internal/sizing ./examples/breached ./e
 passed=0
 failed=0
 
-# Tests of forged bytes, and those that compare view with petal, take long and have one goroutine. "go test" runs all;
-# the stages after it leave the former out, and the race detector the latter too.
+# Tests of forged bytes, and those that compare view with petal, take long and have one goroutine. The former have a
+# stage, and the race detector leaves out the latter too.
 forged='Forged|Flipped|ThatLie|BrokenLookups'
 
 # stage NAME COMMAND...: runs it, shows what fails, and counts the tests.
@@ -198,7 +198,7 @@ cd "$here"
 if [ "$part" != more ]; then
     stage "gofmt" formatted
     stage "go vet" go vet ./...
-    stage "go test" go test -count=1 -v ./...
+    stage "go test" go test -count=1 -skip "$forged" -v ./...
     stage "package bloom" bloom
     stage "breached passwords, in C and in Go" breached
 fi
@@ -208,6 +208,7 @@ if [ "$part" != first ]; then
     else
         echo "-- staticcheck: not on the PATH, left out"
     fi
+    stage "go test of forged bytes" go test -count=1 -run "$forged" -v ./...
     stage "go test -race" go test -count=1 -short -skip "$forged|TestView" -v -race ./...
     stage "go test with every cgo pointer checked" env GOEXPERIMENT=cgocheck2 \
         go test -count=1 -short -skip "$forged" -v .
