@@ -63,7 +63,8 @@ func (m *Map) UnmarshalBinary(image []byte) error {
 	return err
 }
 
-// MarshalText returns the image in base64, so that a map has a form in JSON and XML. A keyed map lacks its key there.
+// MarshalText returns the image in base64, so that a map has a form in JSON and XML. A keyed map lacks its
+// key there.
 func (m *Map) MarshalText() ([]byte, error) { return encoded.Text(m.MarshalBinary()) }
 
 // UnmarshalText closes the map and loads an image in base64 into it, as [Map.UnmarshalBinary] does.
@@ -75,8 +76,8 @@ func (m *Map) String() string { return lineOf(m.Describe()) }
 // LogValue returns what [Map.String] does, for package log/slog.
 func (m *Map) LogValue() slog.Value { return slog.StringValue(m.String()) }
 
-// UnmarshalBinary closes the sketch and loads an image into it, as [LoadSketch] does. A keyed sketch has no key then: use
-// LoadSketch.
+// UnmarshalBinary closes the sketch and loads an image into it, as [LoadSketch] does. A keyed sketch has no key
+// then: use LoadSketch.
 func (s *Sketch) UnmarshalBinary(image []byte) error {
 	if s == nil {
 		return nilHandle("petal.Sketch.UnmarshalBinary")
@@ -88,7 +89,8 @@ func (s *Sketch) UnmarshalBinary(image []byte) error {
 	return err
 }
 
-// MarshalText returns the image in base64, so that a sketch has a form in JSON and XML. A keyed sketch lacks its key there.
+// MarshalText returns the image in base64, so that a sketch has a form in JSON and XML. A keyed sketch lacks its
+// key there.
 func (s *Sketch) MarshalText() ([]byte, error) { return encoded.Text(s.MarshalBinary()) }
 
 // UnmarshalText closes the sketch and loads an image in base64 into it, as [Sketch.UnmarshalBinary] does.
@@ -100,8 +102,8 @@ func (s *Sketch) String() string { return lineOf(s.Describe()) }
 // LogValue returns what [Sketch.String] does, for package log/slog.
 func (s *Sketch) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// UnmarshalBinary closes the router and loads an image into it, as [LoadRouter] does. A keyed router has no key then: use
-// LoadRouter.
+// UnmarshalBinary closes the router and loads an image into it, as [LoadRouter] does. A keyed router has no key
+// then: use LoadRouter.
 func (r *Router) UnmarshalBinary(image []byte) error {
 	if r == nil {
 		return nilHandle("petal.Router.UnmarshalBinary")
@@ -113,7 +115,8 @@ func (r *Router) UnmarshalBinary(image []byte) error {
 	return err
 }
 
-// MarshalText returns the image in base64, so that a router has a form in JSON and XML. A keyed router lacks its key there.
+// MarshalText returns the image in base64, so that a router has a form in JSON and XML. A keyed router lacks its
+// key there.
 func (r *Router) MarshalText() ([]byte, error) { return encoded.Text(r.MarshalBinary()) }
 
 // UnmarshalText closes the router and loads an image in base64 into it, as [Router.UnmarshalBinary] does.
@@ -125,8 +128,8 @@ func (r *Router) String() string { return lineOf(r.Describe()) }
 // LogValue returns what [Router.String] does, for package log/slog.
 func (r *Router) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// UnmarshalBinary closes the aggregate and loads an image into it, as [LoadAggregate] does. A keyed aggregate has no key then: use
-// LoadAggregate.
+// UnmarshalBinary closes the aggregate and loads an image into it, as [LoadAggregate] does. A keyed aggregate has no
+// key then: use LoadAggregate.
 func (a *Aggregate) UnmarshalBinary(image []byte) error {
 	if a == nil {
 		return nilHandle("petal.Aggregate.UnmarshalBinary")
@@ -138,7 +141,8 @@ func (a *Aggregate) UnmarshalBinary(image []byte) error {
 	return err
 }
 
-// MarshalText returns the image in base64, so that an aggregate has a form in JSON and XML. A keyed aggregate lacks its key there.
+// MarshalText returns the image in base64, so that an aggregate has a form in JSON and XML. A keyed aggregate lacks its
+// key there.
 func (a *Aggregate) MarshalText() ([]byte, error) { return encoded.Text(a.MarshalBinary()) }
 
 // UnmarshalText closes the aggregate and loads an image in base64 into it, as [Aggregate.UnmarshalBinary] does.
@@ -150,8 +154,8 @@ func (a *Aggregate) String() string { return lineOf(a.Describe()) }
 // LogValue returns what [Aggregate.String] does, for package log/slog.
 func (a *Aggregate) LogValue() slog.Value { return slog.StringValue(a.String()) }
 
-// UnmarshalBinary closes the digest and loads an image into it, as [LoadDigest] does. A keyed digest has no key then: use
-// LoadDigest.
+// UnmarshalBinary closes the digest and loads an image into it, as [LoadDigest] does. A keyed digest has no key
+// then: use LoadDigest.
 func (d *Digest) UnmarshalBinary(image []byte) error {
 	if d == nil {
 		return nilHandle("petal.Digest.UnmarshalBinary")
@@ -163,7 +167,8 @@ func (d *Digest) UnmarshalBinary(image []byte) error {
 	return err
 }
 
-// MarshalText returns the image in base64, so that a digest has a form in JSON and XML. A keyed digest lacks its key there.
+// MarshalText returns the image in base64, so that a digest has a form in JSON and XML. A keyed digest lacks its
+// key there.
 func (d *Digest) MarshalText() ([]byte, error) { return encoded.Text(d.MarshalBinary()) }
 
 // UnmarshalText closes the digest and loads an image in base64 into it, as [Digest.UnmarshalBinary] does.
@@ -188,7 +193,8 @@ func (x *Index) UnmarshalBinary(image []byte) error {
 	return err
 }
 
-// MarshalText returns the image in base64, so that an index has a form in JSON and XML. A keyed index lacks its key there.
+// MarshalText returns the image in base64, so that an index has a form in JSON and XML. A keyed index lacks its
+// key there.
 func (x *Index) MarshalText() ([]byte, error) { return encoded.Text(x.MarshalBinary()) }
 
 // UnmarshalText closes the index and loads an image in base64 into it, as [Index.UnmarshalBinary] does.

@@ -71,7 +71,8 @@ func (m *Map) UnmarshalBinary(slice []byte) error {
 	return err
 }
 
-// MarshalText returns the image in base64, so that a map has a form in JSON and XML. A keyed map lacks its key there.
+// MarshalText returns the image in base64, so that a map has a form in JSON and XML. A keyed map lacks its
+// key there.
 func (m *Map) MarshalText() ([]byte, error) { return encoded.Text(m.MarshalBinary()) }
 
 // UnmarshalText closes the map and loads an image in base64 into it, as [Map.UnmarshalBinary] does.
@@ -80,8 +81,8 @@ func (m *Map) UnmarshalText(text []byte) error { return encoded.Load(text, m.Unm
 // LogValue returns what [Map.String] does, for package log/slog.
 func (m *Map) LogValue() slog.Value { return slog.StringValue(m.String()) }
 
-// UnmarshalBinary closes the sketch and loads an image into it, as [LoadSketch] does. A keyed sketch has no key then: use
-// LoadSketch.
+// UnmarshalBinary closes the sketch and loads an image into it, as [LoadSketch] does. A keyed sketch has no key
+// then: use LoadSketch.
 func (s *Sketch) UnmarshalBinary(slice []byte) error {
 	if s == nil {
 		return image.Closed(image.ASketch)
@@ -95,7 +96,8 @@ func (s *Sketch) UnmarshalBinary(slice []byte) error {
 	return err
 }
 
-// MarshalText returns the image in base64, so that a sketch has a form in JSON and XML. A keyed sketch lacks its key there.
+// MarshalText returns the image in base64, so that a sketch has a form in JSON and XML. A keyed sketch lacks its
+// key there.
 func (s *Sketch) MarshalText() ([]byte, error) { return encoded.Text(s.MarshalBinary()) }
 
 // UnmarshalText closes the sketch and loads an image in base64 into it, as [Sketch.UnmarshalBinary] does.
@@ -127,7 +129,8 @@ func (x *Index) UnmarshalBinary(slice []byte) error {
 	return err
 }
 
-// MarshalText returns the image in base64, so that an index has a form in JSON and XML. A keyed index lacks its key there.
+// MarshalText returns the image in base64, so that an index has a form in JSON and XML. A keyed index lacks its
+// key there.
 func (x *Index) MarshalText() ([]byte, error) { return encoded.Text(x.MarshalBinary()) }
 
 // UnmarshalText closes the index and loads an image in base64 into it, as [Index.UnmarshalBinary] does.

@@ -108,7 +108,8 @@ func TestFiltersAreEncodedOrRefused(t *testing.T) {
 			}
 		}
 		// Without a pointer no encoder finds the methods: it says so, where it would write an empty object.
-		for _, value := range []any{*others, struct{ Of filter.Filter }{*others}, view.Map{}, view.Sketch{}, view.Index{}, &view.Live{}} {
+		copies := []any{*others, struct{ Of filter.Filter }{*others}, view.Map{}, view.Sketch{}, view.Index{}, &view.Live{}}
+		for _, value := range copies {
 			if text, err := coder.write(value); err == nil {
 				t.Errorf("%s of %T is %s", name, value, text)
 			}
@@ -199,7 +200,8 @@ func TestErrorsNameTheHandle(t *testing.T) {
 	if !errors.Is(err, syscall.EISDIR) || !strings.HasPrefix(err.Error(), "open ") {
 		t.Error(err)
 	}
-	if _, err := view.Open(os.DevNull, nil); !errors.Is(err, view.ErrUnsupported) || !strings.Contains(err.Error(), os.DevNull) {
+	_, err = view.Open(os.DevNull, nil)
+	if !errors.Is(err, view.ErrUnsupported) || !strings.Contains(err.Error(), os.DevNull) {
 		t.Error(err)
 	}
 	if _, err := view.Open(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, fs.ErrNotExist) {

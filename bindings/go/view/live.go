@@ -62,7 +62,8 @@ func (l *Live) Refresh() (isNew bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if l.file != nil && os.SameFile(file, l.file) && file.ModTime().Equal(l.file.ModTime()) && file.Size() == l.file.Size() {
+	if l.file != nil && os.SameFile(file, l.file) && file.ModTime().Equal(l.file.ModTime()) &&
+		file.Size() == l.file.Size() {
 		return false, nil
 	}
 	filter, err := Open(l.path, &l.options)

@@ -194,7 +194,8 @@ func decodeHeader(image []byte) (Header, error) {
 	return h, nil
 }
 
-// handleOf names the handle of a kind, with its article, by the range of its number, so that kinds of later versions have one too.
+// handleOf names the handle of a kind, with its article, by the range of its number, so that kinds of later versions
+// have one too.
 func handleOf(kind Kind) string {
 	switch {
 	case kind < 256:
@@ -260,7 +261,8 @@ func (h *Header) open(as Handle) (*kindRow, shape, error) {
 // geometry.
 func (r *kindRow) shapeOf(h *Header, as Handle) (shape, error) {
 	if is := r.handle(); is != as {
-		return shape{}, fmt.Errorf("%w: the image is %s, of the kind %v, and not %s", ErrUnsupported, is.one(), h.Kind, as.one())
+		return shape{}, fmt.Errorf("%w: the image is %s, of the kind %v, and not %s", ErrUnsupported, is.one(), h.Kind,
+			as.one())
 	}
 	s := shape{hashes: int(min(h.Hashes, math.MaxInt32)), bits: h.Bits}
 	bytes, possible := r.open(&s, h)

@@ -19,12 +19,13 @@ func TestAKeyDoesNotPrintItself(t *testing.T) {
 		Name string
 		Key  Key
 	}
+	encoded := func(text []byte, err error) string { return fmt.Sprint(string(text), err) }
 	forms := map[string]func(k Key) string{
-		"text":       func(k Key) string { text, _ := k.MarshalText(); return string(text) },
-		"GoString":   func(k Key) string { return k.GoString() },
-		"JSON":       func(k Key) string { text, err := json.Marshal(config{"a", k}); return fmt.Sprint(string(text), err) },
-		"XML":        func(k Key) string { text, err := xml.Marshal(config{"a", k}); return fmt.Sprint(string(text), err) },
-		"JSON's key": func(k Key) string { text, err := json.Marshal(map[Key]int{k: 1}); return fmt.Sprint(string(text), err) },
+		"text":          func(k Key) string { return encoded(k.MarshalText()) },
+		"GoString":      func(k Key) string { return k.GoString() },
+		"JSON":          func(k Key) string { return encoded(json.Marshal(config{"a", k})) },
+		"XML":           func(k Key) string { return encoded(xml.Marshal(config{"a", k})) },
+		"a key in JSON": func(k Key) string { return encoded(json.Marshal(map[Key]int{k: 1})) },
 		"slog": func(k Key) string {
 			var to bytes.Buffer
 			slog.New(slog.NewTextHandler(&to, &slog.HandlerOptions{ReplaceAttr: withoutTime})).Info("a", "key", k)
