@@ -4,7 +4,7 @@
 // The package has the kinds blocked, split_block and bloom, with every parameter and hash function. [New] makes a
 // filter from a capacity and a false-positive rate; [Open], [Load] and [Read] read one from an image. You can insert
 // keys, merge, intersect, fold and measure filters, and write images that all programs with Petal read. Package view
-// looks keys up in filters of every kind, in place.
+// looks keys up in filters of most kinds, in place.
 //
 //	seen, err := filter.New(filter.Spec{Capacity: 1_000_000, FalsePositiveRate: 0.01})
 //	if err != nil {

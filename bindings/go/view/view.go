@@ -2,9 +2,9 @@
 // where the processor has AVX2.
 //
 // The kinds of filter are bloom, split_block, blocked, fuse, ribbon, golomb, counting, scalable, hash_compaction,
-// signatures, exact_bits, cuckoo, quotient, vector_quotient and d_left. The kinds of map are bloomier, retrieval,
-// approximator and mutable_bloomier ([Map]). The kinds of sketch are iblt, riblt and pinsketch ([Sketch]). The kind
-// index has rows of bits that are searched ([Index]). The error for another kind names that kind.
+// signatures, exact_bits, cuckoo, quotient, vector_quotient, d_left, exact_set and stacked. The kinds of map are
+// bloomier, retrieval, approximator and mutable_bloomier ([Map]). The kinds of sketch are iblt, riblt and pinsketch
+// ([Sketch]). The kind index has rows of bits that are searched ([Index]). The error for another kind names that kind.
 //
 // [Open] opens a filter in place over a mapped file, and [Wrap] over a slice. [Load] and [Read] copy a filter into
 // memory of its own; a copy of bloom, split_block, blocked or counting takes insertions too. A copy of a sketch takes
@@ -27,6 +27,8 @@
 // may run in many goroutines at once. [Filter.Insert] and its forms, and [Filter.Close], need the filter to themselves.
 // In a program built with -race, the race detector reports other uses.
 //
+// docs/format.md of Petal's repository specifies the format; this package is written from that page.
+//
 // # A file that is replaced
 //
 // A service that goes on with a new file while its goroutines look keys up must not close the old filter: a lookup that
@@ -34,7 +36,7 @@
 // collector unmaps the file after the last lookup. [Live] does that for filters. For other handles, and in package
 // petal:
 //
-//	var current atomic.Pointer[view.Map]  // lookups: current.Load().GetString(key)
+//	var current atomic.Pointer[view.Map]   // lookups: current.Load().GetString(key)
 //	opened, err := view.OpenMap(path, nil) // when the file is another one
 //	if err == nil {
 //		err = opened.Verify()
@@ -43,8 +45,6 @@
 //		return err // the old file stays in use
 //	}
 //	current.Store(opened) // and no Close of the old one
-//
-// docs/format.md of Petal's repository specifies the format; this package is written from that page.
 package view
 
 import (
