@@ -113,6 +113,11 @@ func TestClosedOnesFail(t *testing.T) {
 			t.Errorf("%v, and not: %s", err, want)
 		}
 	}
+	// Another handle is named with its article.
+	_, err := LoadSketch(must(smallIndex(t).MarshalBinary()), nil)
+	if wants(t, err, ErrUnsupported); err == nil || !strings.HasSuffix(err.Error(), "open it as an index") {
+		t.Error(err)
+	}
 	_, counted := b.Offered()
 	_, finished := b.Finish()
 	for _, err := range []error{b.AddString("a"), b.AddBatch(StringKeys([]string{"a"}), nil), counted, finished,
