@@ -39,6 +39,7 @@ import (
 // the aggregate need it to themselves. Aggregates are experimental: methods may still change. Pure Go does not read
 // them.
 type Aggregate struct {
+	byPointer
 	owner *held[*C.petal_aggregate]
 }
 
@@ -132,7 +133,7 @@ func aggregateOf(owner *held[*C.petal_aggregate], err error) (*Aggregate, error)
 	if err != nil {
 		return nil, err
 	}
-	return &Aggregate{owner}, nil
+	return &Aggregate{owner: owner}, nil
 }
 
 // raw returns the library's aggregate from [held.toRead].

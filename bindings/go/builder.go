@@ -56,6 +56,7 @@ import (
 // make every kind, and only a builder makes kinds that cannot insert. All methods need the builder to themselves,
 // except [Builder.Offered].
 type Builder struct {
+	never
 	owner *making[*C.petal_builder]
 }
 
@@ -90,7 +91,7 @@ func NewBuilder(spec Spec, options *BuilderOptions) (*Builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Builder{owner}, nil
+	return &Builder{owner: owner}, nil
 }
 
 // toRead returns the library's builder from [held.toRead].

@@ -23,7 +23,7 @@ type CompactOptions struct {
 	Hash Hash
 	Seed uint64
 	// Key is the secret key of [SipHash13]; all zeros is none.
-	Key [16]byte
+	Key SecretKey
 }
 
 func (o *CompactOptions) raw() C.petal_compact_options {
@@ -122,6 +122,7 @@ func CompactContainsHash(form []byte, hash uint64) bool {
 // the cache lines of the next ones. You may close a filter, or let it read another image, between two lookups, and not
 // during one. While a filter is closed, lookups fail with [ErrClosed].
 type Filters struct {
+	never
 	filters []*Filter
 	handles []*C.petal_filter
 }

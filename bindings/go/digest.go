@@ -28,6 +28,7 @@ import (
 // Methods that only read the digest may run in many goroutines at once. [Digest.Close] and methods that change the
 // digest need it to themselves. Digests are experimental: methods may still change. Pure Go does not read them.
 type Digest struct {
+	byPointer
 	owner *held[*C.petal_digest]
 }
 
@@ -94,7 +95,7 @@ func digestOf(owner *held[*C.petal_digest], err error) (*Digest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Digest{owner}, nil
+	return &Digest{owner: owner}, nil
 }
 
 // raw returns the library's digest from [held.toRead].

@@ -58,7 +58,7 @@ const (
 const statusClosed Status = C.PETAL_ERR_NULL
 
 // ErrClosed is the error for a handle, such as a filter or a builder, that was closed, or was never opened.
-var ErrClosed = errors.New("petal: the filter or builder is closed")
+var ErrClosed = errors.New("petal: the handle is closed")
 
 // Error returns the library's sentence for a status.
 func (s Status) Error() string { return C.GoString(C.petal_status_message(C.petal_status(s))) }
@@ -80,22 +80,33 @@ func (e *Error) Error() string {
 		if strings.HasSuffix(e.Message, " is closed") {
 			return e.Op + ": " + e.Message
 		}
-		what := "the filter"
-		if strings.HasPrefix(e.Op, "petal.Builder.") {
-			what = "the builder"
-		} else if strings.HasPrefix(e.Op, "petal.Session.") {
-			what = "the session"
-		} else if e.Op == "petal.NewSession" {
-			what = "the sketch"
-		} else if strings.HasPrefix(e.Message, "other ") {
-			what = "the other filter"
+		other := ""
+		if strings.HasPrefix(e.Message, "other ") {
+			other = "other "
 		}
-		return e.Op + ": " + what + " is closed"
+		return e.Op + ": the " + other + handleIn(e.Op) + " is closed"
 	}
 	if e.Message != "" {
 		return e.Op + ": " + e.Message
 	}
 	return e.Op + ": " + e.Status.Error()
+}
+
+// handleIn names the handle of a function: the type of a method, such as "map builder" for petal.MapBuilder.Finish.
+func handleIn(op string) string {
+	words := strings.Split(op, ".")
+	switch {
+	case len(words) == 3:
+		name, _ := strings.CutSuffix(words[1], "Builder")
+		if name != words[1] {
+			name += " builder"
+		}
+		return strings.ToLower(strings.TrimSpace(name))
+	case strings.HasPrefix(op, "petal.NewS"):
+		// Sessions and streams are of sketches.
+		return "sketch"
+	}
+	return "filter"
 }
 
 // Unwrap returns the status, and the operating system's error if there is one. For a closed handle Unwrap returns

@@ -96,14 +96,27 @@ func TestClosedOnesFail(t *testing.T) {
 	}
 	open := must(New(Spec{}))
 	defer open.Close()
+	ours := must(NewMap(Spec{Kind: "approximator", Capacity: 10}))
+	defer ours.Close()
 	for want, err := range map[string]error{
-		"petal.Filter.Clear: the filter is closed":       closed.Clear(),
-		"petal.Filter.Merge: the other filter is closed": open.Merge(closed),
-		"petal.Builder.Add: the builder is closed":       b.Add(nil),
+		"petal.Filter.Clear: the filter is closed":        closed.Clear(),
+		"petal.Filter.Merge: the other filter is closed":  open.Merge(closed),
+		"petal.Builder.Add: the builder is closed":        b.Add(nil),
+		"petal.Map.Merge: the other map is closed":        ours.Merge(&Map{}),
+		"petal.Map.Verify: the map is closed":             (*Map)(nil).Verify(),
+		"petal.Sketch.Clear: the sketch is closed":        (&Sketch{}).Clear(),
+		"petal.Index.Verify: the index is closed":         (&Index{}).Verify(),
+		"petal.Router.Verify: the router is closed":       (&Router{}).Verify(),
+		"petal.MapBuilder.Put: the map builder is closed": (&MapBuilder{}).Put(nil, 1),
 	} {
 		if err.Error() != want || errors.Is(err, ErrUnsupported) {
 			t.Errorf("%v, and not: %s", err, want)
 		}
+	}
+	// Another handle is named with its article.
+	_, err := LoadSketch(must(smallIndex(t).MarshalBinary()), nil)
+	if wants(t, err, ErrUnsupported); err == nil || !strings.HasSuffix(err.Error(), "open it as an index") {
+		t.Error(err)
 	}
 	_, counted := b.Offered()
 	_, finished := b.Finish()

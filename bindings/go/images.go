@@ -47,7 +47,7 @@ type OpenOptions struct {
 	Mode OpenMode
 	// Key is the secret key of a keyed filter; all zeros is none. Without the key the filter cannot hash keys, but
 	// everything else works.
-	Key [16]byte
+	Key SecretKey
 }
 
 func (o *OpenOptions) raw() C.petal_open_options {

@@ -29,6 +29,7 @@ import (
 // need it to themselves. Indexes are experimental: methods may still change. Package view reads their images
 // without cgo.
 type Index struct {
+	byPointer
 	owner *held[*C.petal_index]
 }
 
@@ -52,7 +53,7 @@ func indexOf(owner *held[*C.petal_index], err error) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Index{owner}, nil
+	return &Index{owner: owner}, nil
 }
 
 // raw returns the library's index from [held.toRead].

@@ -151,6 +151,7 @@ func (x *Index) many(name string, queries [][]byte, room int,
 
 // IndexBuilder takes any number of rows, and makes an index of them that is arranged for searches.
 type IndexBuilder struct {
+	never
 	owner *held[*C.petal_index_builder]
 }
 
@@ -177,7 +178,7 @@ func NewIndexBuilder(spec Spec) (*IndexBuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &IndexBuilder{owner}, nil
+	return &IndexBuilder{owner: owner}, nil
 }
 
 // Close frees the builder. The error is always nil. Closing twice is allowed.

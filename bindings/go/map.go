@@ -62,6 +62,7 @@ import (
 // A [MapBuilder] makes a map, and [NewMap] makes an empty one. Methods that only read the map may run in many
 // goroutines at once. [Map.Close] and methods that change the map need it to themselves.
 type Map struct {
+	byPointer
 	owner *held[*C.petal_map]
 }
 
@@ -72,7 +73,7 @@ func mapOf(owner *held[*C.petal_map], err error) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Map{owner}, nil
+	return &Map{owner: owner}, nil
 }
 
 // raw returns the library's map from [held.toRead].
@@ -249,6 +250,7 @@ func (m *Map) Statistics() (Statistics, error) {
 // MapBuilder collects keys with their values, 24 bytes each, and then makes a map for exactly the distinct keys that
 // came. All methods need the builder to themselves, except [MapBuilder.Offered].
 type MapBuilder struct {
+	never
 	owner *making[*C.petal_map_builder]
 }
 
@@ -265,7 +267,7 @@ func NewMapBuilder(spec Spec, options *BuilderOptions) (*MapBuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &MapBuilder{owner}, nil
+	return &MapBuilder{owner: owner}, nil
 }
 
 // toRead returns the library's builder from [held.toRead].

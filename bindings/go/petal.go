@@ -34,6 +34,19 @@
 // and filters of which you make many; a cleanup frees forgotten filters. Methods of a closed filter, and of the zero
 // value, fail with [ErrClosed].
 //
+// A service that goes on with a new file while its goroutines look keys up must not close the old filter: a lookup that
+// has begun would touch memory that is gone. Let go of the old filter, and the cleanup frees it after the last lookup:
+//
+//	var current atomic.Pointer[petal.Filter] // lookups: current.Load().ContainsString(key)
+//	opened, err := petal.Open(path, nil)     // when the file is another one
+//	if err == nil {
+//		err = opened.Verify()
+//	}
+//	if err != nil {
+//		return err // the old file stays in use
+//	}
+//	current.Store(opened) // and no Close of the old one
+//
 // # Concurrency
 //
 // Methods that only read a filter may run in many goroutines at once; methods that change a filter need it to
@@ -81,6 +94,7 @@ func Version() string { return C.GoString(C.petal_version_string()) }
 // Filter is a filter of any kind. Get one from [New], [Open], [OpenAt], [Load] or [Builder.Finish]; the zero value is a
 // closed filter, into which [Filter.ReadFrom] and [Filter.UnmarshalBinary] can read one.
 type Filter struct {
+	byPointer
 	owner *held[*C.petal_filter]
 }
 
@@ -91,7 +105,7 @@ func filterOf(owner *held[*C.petal_filter], err error) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Filter{owner}, nil
+	return &Filter{owner: owner}, nil
 }
 
 // toRead returns the library's filter from [held.toRead].
@@ -130,7 +144,7 @@ func (f *Filter) Copy() (*Filter, error) {
 
 // Close frees the filter. If you changed an image in place, Close writes the changes first; call [Filter.Sync] before
 // if you want to know whether that works. The error is always nil. Closing twice is allowed. Close needs the filter to
-// itself.
+// itself: do not close a filter that other goroutines may be using.
 func (f *Filter) Close() error {
 	if f != nil {
 		f.owner.close()

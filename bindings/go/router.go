@@ -46,6 +46,7 @@ import (
 // Methods that only read the router may run in many goroutines at once. [Router.Close] and methods that change the
 // router need it to themselves.
 type Router struct {
+	byPointer
 	owner *held[*C.petal_router]
 }
 
@@ -56,7 +57,7 @@ func routerOf(owner *held[*C.petal_router], err error) (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Router{owner}, nil
+	return &Router{owner: owner}, nil
 }
 
 // NewRouter makes an empty router of the node with this number, which tells the nodes of a network apart. The Capacity

@@ -19,6 +19,7 @@ import (
 // Methods that only read the session may run in many goroutines at once. [Session.Close] and methods that change the
 // session need it to themselves.
 type Session struct {
+	never
 	owner *held[*C.petal_session]
 }
 
@@ -134,7 +135,7 @@ func NewSession(sketch *Sketch, role Role, options *SessionOptions) (*Session, e
 	if err != nil {
 		return nil, err
 	}
-	return &Session{owner}, nil
+	return &Session{owner: owner}, nil
 }
 
 // raw returns the library's session from [held.toRead].

@@ -40,6 +40,7 @@ import (
 // Methods that only read the sketch may run in many goroutines at once. [Sketch.Close] and methods that change the
 // sketch need it to themselves.
 type Sketch struct {
+	byPointer
 	owner *held[*C.petal_sketch]
 }
 
@@ -57,7 +58,7 @@ func sketchOf(owner *held[*C.petal_sketch], err error) (*Sketch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sketch{owner}, nil
+	return &Sketch{owner: owner}, nil
 }
 
 // raw returns the library's sketch from [held.toRead].

@@ -17,12 +17,15 @@ import (
 // snippetPackages are the packages that a fragment may name, besides its own declarations.
 var snippetPackages = map[string]string{
 	"bloom":  "github.com/petal-filter/petal/bindings/go/bloom",
+	"atomic": "sync/atomic",
 	"errors": "errors",
 	"fmt":    "fmt",
+	"log":    "log",
 	"os":     "os",
 	"petal":  "github.com/petal-filter/petal/bindings/go",
 	"view":   "github.com/petal-filter/petal/bindings/go/view",
 	"filter": "github.com/petal-filter/petal/bindings/go/filter",
+	"time":   "time",
 }
 
 var (

@@ -65,7 +65,7 @@ type Spec struct {
 	// is not a secret.
 	Seed uint64 `json:"seed,omitzero"`
 	// Key is the secret key of SipHash13 or SipHash24, not all zeros. Files never contain the key.
-	Key [16]byte `json:"-"`
+	Key SecretKey `json:"-"`
 	// Parameters are the parameters that only some kinds take, by name: numbers as digits, choices by name.
 	Parameters map[string]string `json:"parameters,omitzero"`
 }

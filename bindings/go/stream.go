@@ -29,6 +29,7 @@ const (
 // The sketch must not change while the stream is used: methods then return [ErrContradiction]. If the sketch is closed,
 // they return [ErrClosed]. All methods need the stream to themselves.
 type Stream struct {
+	never
 	owner    *held[*C.petal_stream]
 	sketch   *Sketch
 	keyBytes int
@@ -42,7 +43,7 @@ func NewStream(s *Sketch) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Stream{owner, s, s.KeyBytes()}, nil
+	return &Stream{owner: owner, sketch: s, keyBytes: s.KeyBytes()}, nil
 }
 
 // raw returns the library's stream, or NULL if the stream or its sketch is closed.

@@ -206,7 +206,7 @@ func (s Spec) String() string {
 	add("hashes", s.Hashes, s.Hashes != 0)
 	add("kernel", s.Kernel, s.Kernel != KernelBest)
 	add("seed", s.Seed, s.Seed != 0)
-	add("key", "secret", s.Key != [16]byte{})
+	add("key", "secret", s.Key != SecretKey{})
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
 		add(name, s.Parameters[name], true)
 	}
@@ -250,13 +250,7 @@ func (d Description) String() string {
 }
 
 // String returns one line about the filter, or "closed". Only reads the filter.
-func (f *Filter) String() string {
-	description, err := f.Describe()
-	if err != nil {
-		return "closed"
-	}
-	return description.String()
-}
+func (f *Filter) String() string { return lineOf(f.Describe()) }
 
 // String returns one line: the fill, the present rate, and the estimated number of keys.
 func (s Statistics) String() string {

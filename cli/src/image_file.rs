@@ -132,9 +132,9 @@ pub fn filter(path: &Path, handle: Handle) -> Outcome<Filter> {
 /// The failure for an image with another handle than the needed one.
 fn is_other(path: &Path, image: &Handle, wanted: &str) -> Failure {
     let (name, row) = (name(path), image.base().row());
-    let handle = row.handle().name();
+    let (handle, one) = (row.handle().name(), row.handle().with_article());
     let help = if row.handle() == petal::Handle::Filter { "check" } else { handle };
-    Failure::new(format_args!("{name}: is a {handle} of the kind {}, not a {wanted}: see petal help {help}", row.name))
+    Failure::new(format_args!("{name}: is {one} of the kind {}, not a {wanted}: see petal help {help}", row.name))
 }
 
 /// Opens the map in the file at `path`, or reads a map from standard input.

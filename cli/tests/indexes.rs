@@ -16,6 +16,7 @@ fn fingerprints() {
     place.file("in.fps", FPS);
     place.petal("index build -o a.index in.fps").quiet();
     place.petal("verify a.index").text();
+    place.petal("check a.index in.fps").names(&["is an index of the kind index, not a filter"]);
     let near = place.petal("index search --at-least 0.5 a.index ff0000000000000000").text();
     assert_eq!(near, "one\t1\nthree four\t0.5714285714285714\ntwo\t0.5\n");
     assert_eq!(place.petal("index top -k 1 a.index 070000000000000000").text(), "two\t0.75\n");

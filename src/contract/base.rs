@@ -239,8 +239,9 @@ impl Base {
     /// The error for an image, or a spec, of a kind that has another handle.
     #[cold]
     pub(crate) fn other_handle(&self, wanted: Handle) -> Error {
-        let (name, handle, wanted) = (self.row.name, self.row.handle().name(), wanted.name());
-        error!(Unsupported, "{name} is a kind of {handle}, not of {wanted}: make it or open it as a {handle}")
+        let (name, handle, wanted) = (self.row.name, self.row.handle(), wanted.name());
+        let (kind_of, one) = (handle.name(), handle.with_article());
+        error!(Unsupported, "{name} is a kind of {kind_of}, not of {wanted}: make it or open it as {one}")
     }
 
     /// The error for a header whose geometry the kind cannot have.

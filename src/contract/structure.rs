@@ -83,6 +83,19 @@ impl Handle {
         }
     }
 
+    /// The singular word with its article.
+    pub fn with_article(self) -> &'static str {
+        match self {
+            Handle::Filter => "a filter",
+            Handle::Map => "a map",
+            Handle::Sketch => "a sketch",
+            Handle::Router => "a router",
+            Handle::Aggregate => "an aggregate",
+            Handle::Digest => "a digest",
+            Handle::Index => "an index",
+        }
+    }
+
     /// The plural word for this handle.
     pub fn plural(self) -> &'static str {
         match self {
@@ -96,17 +109,17 @@ impl Handle {
         }
     }
 
-    /// The word for the handle of the kind with this number, by the number's range. The kind may be one of a later
+    /// The handle of the kind with this number, with its article, by the number's range. The kind may be one of a later
     /// version, so that an older library can say what it met.
     pub fn of_number(kind: u32) -> &'static str {
         match kind {
-            0..256 => "filter or map",
-            256..512 => "sketch",
-            768..1024 => "router",
-            1024..1280 => "aggregate",
-            1280..1536 => "digest",
-            1536..1792 => "index",
-            _ => "handle of its own",
+            0..256 => "a filter or map",
+            256..512 => "a sketch",
+            768..1024 => "a router",
+            1024..1280 => "an aggregate",
+            1280..1536 => "a digest",
+            1536..1792 => "an index",
+            _ => "a handle of its own",
         }
     }
 }

@@ -230,7 +230,7 @@ pub(crate) fn reopen(header: &Header, key: Option<&SecretKey>) -> Result<(&'stat
                 return error;
             }
             let (number, handle) = (kind.0, Handle::of_number(kind.0));
-            error!(NewerVersion, "kind {number} (a {handle}) with layout {layout_version} is not known to this version")
+            error!(NewerVersion, "kind {number} ({handle}) with layout {layout_version} is not known to this version")
         })?;
     if header.layout_version == 0 {
         return Err(error!(Corrupt, "the header's layout_version is 0"));

@@ -1,4 +1,4 @@
-package bloom_test
+package bloom
 
 import (
 	"bytes"
@@ -19,7 +19,6 @@ import (
 	"testing/iotest"
 
 	"github.com/bits-and-blooms/bitset"
-	"github.com/petal-filter/petal/bindings/go/bloom"
 )
 
 // vectors are the original's results for known keys. tests/interop/bits-and-blooms/vectors writes them, and says with
@@ -73,7 +72,7 @@ func key(i int) []byte {
 	return bytes
 }
 
-func binaryOf(t *testing.T, f *bloom.BloomFilter) []byte {
+func binaryOf(t *testing.T, f *BloomFilter) []byte {
 	t.Helper()
 	bytes, err := f.MarshalBinary()
 	if err != nil {
@@ -93,11 +92,11 @@ func unhex(t *testing.T, text string) []byte {
 
 func TestFiltersAreThoseOfTheOriginal(t *testing.T) {
 	for _, v := range readVectors(t).Filters {
-		make := func() *bloom.BloomFilter {
+		make := func() *BloomFilter {
 			if v.Over >= 0 {
-				return bloom.FromWithM(make([]uint64, v.Over), v.M, v.K)
+				return FromWithM(make([]uint64, v.Over), v.M, v.K)
 			}
-			return bloom.New(v.M, v.K)
+			return New(v.M, v.K)
 		}
 		name := fmt.Sprintf("m %d, k %d, over %d, %d keys", v.M, v.K, v.Over, v.Keys)
 		f, strings, added, unless := make(), make(), make(), make()
@@ -116,7 +115,7 @@ func TestFiltersAreThoseOfTheOriginal(t *testing.T) {
 			}
 		}
 		want := unhex(t, v.Binary)
-		for i, each := range []*bloom.BloomFilter{f, strings, added, unless, f.Copy()} {
+		for i, each := range []*BloomFilter{f, strings, added, unless, f.Copy()} {
 			// A copy has all m bits, even if the set was shorter.
 			if got := binaryOf(t, each); !bytes.Equal(got, want) && !(i == 4 && f.BitSet().Len() < v.M) {
 				t.Errorf("%s: filter %d is\n%x, not\n%x", name, i, got, want)
@@ -127,7 +126,7 @@ func TestFiltersAreThoseOfTheOriginal(t *testing.T) {
 			if f.Test(key(v.Keys + i)) {
 				others++
 			}
-			if f.TestLocations(bloom.Locations(key(v.Keys+i), v.K)) != f.Test(key(v.Keys+i)) {
+			if f.TestLocations(Locations(key(v.Keys+i), v.K)) != f.Test(key(v.Keys+i)) {
 				t.Errorf("%s: key %d by its locations", name, v.Keys+i)
 			}
 		}
@@ -147,13 +146,13 @@ func TestFiltersAreThoseOfTheOriginal(t *testing.T) {
 			images = append(images, unhex(t, v.Little))
 		}
 		for i, image := range images {
-			var read bloom.BloomFilter
+			var read BloomFilter
 			n, err := read.ReadFrom(bytes.NewReader(append(bytes.Clone(image), "more"...)))
 			if err != nil || int(n) != len(image) || !read.Equal(f) || read.Cap() != v.M || read.K() != v.K {
 				t.Errorf("%s: image %d: %d bytes, m %d, k %d, %v", name, i, n, read.Cap(), read.K(), err)
 			}
 		}
-		var read bloom.BloomFilter
+		var read BloomFilter
 		if err := json.Unmarshal(v.JSON, &read); err != nil || !read.Equal(f) {
 			t.Errorf("%s: from JSON: %v", name, err)
 		}
@@ -172,7 +171,7 @@ func TestLocationsAreThoseOfTheOriginal(t *testing.T) {
 		for at := range bytes {
 			bytes[at] = byte(255 - at*v.Length)
 		}
-		for i, at := range bloom.Locations(bytes, uint(len(v.Locations))) {
+		for i, at := range Locations(bytes, uint(len(v.Locations))) {
 			if got := fmt.Sprintf("%016x", at); got != v.Locations[i] {
 				t.Errorf("%d bytes, location %d: %s, not %s", v.Length, i, got, v.Locations[i])
 			}
@@ -186,12 +185,12 @@ func TestEstimatesAreThoseOfTheOriginal(t *testing.T) {
 		if v.N > math.MaxUint || v.M > math.MaxUint {
 			continue
 		}
-		if m, k := bloom.EstimateParameters(uint(v.N), v.P); uint64(m) != v.M || uint64(k) != v.K {
+		if m, k := EstimateParameters(uint(v.N), v.P); uint64(m) != v.M || uint64(k) != v.K {
 			t.Errorf("n %d, p %g: m %d, k %d, not %d and %d", v.N, v.P, m, k, v.M, v.K)
 		}
 	}
 	for _, v := range all.Rates {
-		if rate := bloom.EstimateFalsePositiveRate(v.M, v.K, v.N); rate != v.Rate {
+		if rate := EstimateFalsePositiveRate(v.M, v.K, v.N); rate != v.Rate {
 			t.Errorf("m %d, k %d, n %d: %g, not %g", v.M, v.K, v.N, rate, v.Rate)
 		}
 	}
@@ -205,33 +204,33 @@ func TestEstimatesWithoutAnswer(t *testing.T) {
 	}{
 		{0, 0.01, 0, 0}, {10, 1, 0, 0}, {10, 2, 0, 0}, {10, math.NaN(), 0, 0}, {0, 0, 0, 0},
 	} {
-		if m, k := bloom.EstimateParameters(v.n, v.p); m != v.m || k != v.k {
+		if m, k := EstimateParameters(v.n, v.p); m != v.m || k != v.k {
 			t.Errorf("n %d, p %g: m %d, k %d", v.n, v.p, m, k)
 		}
 	}
-	if m, _ := bloom.EstimateParameters(1, 0); m != math.MaxUint {
+	if m, _ := EstimateParameters(1, 0); m != math.MaxUint {
 		t.Errorf("p 0: m %d", m)
 	}
-	if f := bloom.NewWithEstimates(0, 0.01); f.Cap() != 1 || f.K() != 1 || !f.AddString("x").TestString("x") {
+	if f := NewWithEstimates(0, 0.01); f.Cap() != 1 || f.K() != 1 || !f.AddString("x").TestString("x") {
 		t.Errorf("no keys: m %d, k %d", f.Cap(), f.K())
 	}
-	full := bloom.New(64, 1)
+	full := New(64, 1)
 	full.BitSet().SetAll()
 	if n := full.ApproximatedSize(); n != math.MaxUint32 {
 		t.Errorf("a full filter has %d keys", n)
 	}
-	more := bloom.FromWithM([]uint64{math.MaxUint64, math.MaxUint64}, 100, 3)
+	more := FromWithM([]uint64{math.MaxUint64, math.MaxUint64}, 100, 3)
 	if n := more.ApproximatedSize(); n != math.MaxUint32 {
 		t.Errorf("a filter with more bits than m has %d keys", n)
 	}
-	if n := bloom.FromWithM([]uint64{1}, 64, 0).ApproximatedSize(); n != math.MaxUint32 {
+	if n := FromWithM([]uint64{1}, 64, 0).ApproximatedSize(); n != math.MaxUint32 {
 		t.Errorf("a filter without hash functions has %d keys", n)
 	}
 }
 
 // A key that is passed as a string is not written to.
 func TestKeysStay(t *testing.T) {
-	f := bloom.New(1<<20, 9)
+	f := New(1<<20, 9)
 	for length := range 100 {
 		text := strings.Repeat("0123456789", 10)[:length]
 		before := []byte(text)
@@ -246,7 +245,7 @@ func TestKeysStay(t *testing.T) {
 }
 
 func TestNothingIsAllocated(t *testing.T) {
-	f := bloom.New(1<<16, 7)
+	f := New(1<<16, 7)
 	text := strings.Repeat("a long key ", 10)
 	bytes := []byte(text)
 	allocated := testing.AllocsPerRun(100, func() {
@@ -264,11 +263,11 @@ func TestNothingIsAllocated(t *testing.T) {
 
 // The bits belong to the caller too, who may shorten, lengthen or change them.
 func TestBitsOfTheCaller(t *testing.T) {
-	f, whole := bloom.New(100_000, 5), bloom.New(100_000, 5)
+	f, whole := New(100_000, 5), New(100_000, 5)
 	f.BitSet().Compact()
 	for i := range 300 {
 		there := whole.Test(key(i))
-		if f.Test(key(i)) != there || f.TestLocations(bloom.Locations(key(i), 5)) != there {
+		if f.Test(key(i)) != there || f.TestLocations(Locations(key(i), 5)) != there {
 			t.Fatalf("key %d is there without bits", i)
 		}
 		whole.Add(key(i))
@@ -284,7 +283,7 @@ func TestBitsOfTheCaller(t *testing.T) {
 				t.Fatalf("key %d by TestOrAdd", i)
 			}
 		}
-		if !f.Test(key(i)) || !f.TestLocations(bloom.Locations(key(i), 5)) {
+		if !f.Test(key(i)) || !f.TestLocations(Locations(key(i), 5)) {
 			t.Fatalf("key %d is lost", i)
 		}
 		f.BitSet().Compact()
@@ -293,7 +292,7 @@ func TestBitsOfTheCaller(t *testing.T) {
 	if copied := f.Copy(); !copied.Equal(whole) || f.Equal(whole) {
 		t.Error("a copy of a shortened filter is not whole")
 	}
-	var read bloom.BloomFilter
+	var read BloomFilter
 	if err := read.UnmarshalBinary(binaryOf(t, f)); err != nil || !read.Equal(f) || !read.Test(key(7)) {
 		t.Errorf("a shortened filter is not read: %v", err)
 	}
@@ -309,7 +308,7 @@ func TestBitsOfTheCaller(t *testing.T) {
 	}
 
 	// A set that ends in the filter's last word grows as package bitset grows it.
-	var short bloom.BloomFilter
+	var short BloomFilter
 	if err := short.UnmarshalBinary(image(960, 3, 950, make([]uint64, 15)...)); err != nil {
 		t.Fatal(err)
 	}
@@ -321,21 +320,21 @@ func TestBitsOfTheCaller(t *testing.T) {
 	}
 
 	words := make([]uint64, 16)
-	bloom.From(words, 3).AddString("key")
-	if again := bloom.From(words, 3); !again.TestString("key") || again.Cap() != 1024 {
+	From(words, 3).AddString("key")
+	if again := From(words, 3); !again.TestString("key") || again.Cap() != 1024 {
 		t.Error("a filter does not use the words that it was given")
 	}
 }
 
 func TestMerge(t *testing.T) {
-	a, b := bloom.New(1000, 4), bloom.New(1000, 4)
+	a, b := New(1000, 4), New(1000, 4)
 	a.AddString("a")
 	b.AddString("b")
 	if err := a.Merge(b); err != nil || !a.TestString("a") || !a.TestString("b") || b.TestString("a") {
 		t.Errorf("merged: %v", err)
 	}
 	before := a.Copy()
-	for _, other := range []*bloom.BloomFilter{nil, bloom.New(1001, 4), bloom.New(1000, 5)} {
+	for _, other := range []*BloomFilter{nil, New(1001, 4), New(1000, 5)} {
 		if err := a.Merge(other); err == nil || !a.Equal(before) {
 			t.Errorf("%v was merged, or changed something: %v", other, err)
 		}
@@ -351,43 +350,43 @@ func TestMerge(t *testing.T) {
 
 // The original divides by zero, or follows nil, in most of these.
 func TestFiltersOfNothing(t *testing.T) {
-	var zero bloom.BloomFilter
+	var zero BloomFilter
 	if !zero.TestString("x") || !zero.Copy().AddString("x").TestAndAddString("x") || zero.BitSet() != nil {
 		t.Error("the zero value")
 	}
-	if !zero.TestLocations(bloom.Locations([]byte("x"), 3)) {
+	if !zero.TestLocations(Locations([]byte("x"), 3)) {
 		t.Error("the zero value")
 	}
-	if zero.ApproximatedSize() != 0 || !zero.ClearAll().Equal(&bloom.BloomFilter{}) || zero.Merge(&zero) != nil {
+	if zero.ApproximatedSize() != 0 || !zero.ClearAll().Equal(&BloomFilter{}) || zero.Merge(&zero) != nil {
 		t.Error("the zero value")
 	}
-	text, err := json.Marshal(struct{ F bloom.BloomFilter }{})
+	text, err := json.Marshal(struct{ F BloomFilter }{})
 	if err != nil || string(text) != `{"F":{"m":0,"k":0,"b":null}}` {
 		t.Errorf("the zero value is %s, %v", text, err)
 	}
-	var into struct{ F, G bloom.BloomFilter }
+	var into struct{ F, G BloomFilter }
 	if err := json.Unmarshal([]byte(`{"F":{"m":0,"k":0,"b":null},"G":null}`), &into); err != nil {
 		t.Error(err)
 	}
-	read := bloom.New(5, 5)
+	read := New(5, 5)
 	if err := read.UnmarshalBinary(binaryOf(t, &zero)); err != nil || read.Cap() != 0 || read.K() != 0 {
 		t.Errorf("the zero value: %v", err)
 	}
 	if err := zero.Merge(read); err != nil {
 		t.Error(err)
 	}
-	none := bloom.From(nil, 3)
+	none := From(nil, 3)
 	if none.Cap() != 0 || none.TestString("x") || !none.AddString("x").TestString("x") {
 		t.Error("a filter of no bits")
 	}
-	if f := bloom.New(0, 0); f.Cap() != 1 || f.K() != 1 || f.TestString("x") || !f.AddString("x").TestString("y") {
+	if f := New(0, 0); f.Cap() != 1 || f.K() != 1 || f.TestString("x") || !f.AddString("x").TestString("y") {
 		t.Error("a filter of one bit")
 	}
 	if bits.UintSize == 32 {
 		return
 	}
 	// Go has no slice of this length. As in the original the filter has no memory, and adding a key panics.
-	huge := bloom.New(math.MaxUint, 3)
+	huge := New(math.MaxUint, 3)
 	if huge.TestString("x") || huge.Cap() != math.MaxUint {
 		t.Error("a filter of too many bits")
 	}
@@ -395,9 +394,9 @@ func TestFiltersOfNothing(t *testing.T) {
 
 func TestStreams(t *testing.T) {
 	var stream bytes.Buffer
-	var filters []*bloom.BloomFilter
+	var filters []*BloomFilter
 	for i, m := range []uint{1, 64, 65, 10_000, 64 * 8189, 64 * 8190, 3_000_001, 64 << 18} {
-		f := bloom.New(m, uint(i+1))
+		f := New(m, uint(i+1))
 		for j := range 1000 {
 			f.Add(key(j))
 		}
@@ -413,12 +412,12 @@ func TestStreams(t *testing.T) {
 		"halves": iotest.HalfReader(bytes.NewReader(all)), "at the end": iotest.DataErrReader(bytes.NewReader(all)),
 	} {
 		for i, want := range filters {
-			var got bloom.BloomFilter
+			var got BloomFilter
 			if n, err := got.ReadFrom(reader); err != nil || !got.Equal(want) || int(n) != len(binaryOf(t, want)) {
 				t.Fatalf("%s: filter %d: %d bytes, %v", name, i, n, err)
 			}
 		}
-		var got bloom.BloomFilter
+		var got BloomFilter
 		if n, err := got.ReadFrom(reader); n != 0 || err != io.EOF {
 			t.Errorf("%s: at the end: %d, %v", name, n, err)
 		}
@@ -433,15 +432,15 @@ func TestStreams(t *testing.T) {
 		for i, reader := range []io.Reader{
 			bytes.NewReader(image[:cut]), iotest.OneByteReader(bytes.NewReader(image[:cut])),
 		} {
-			f := bloom.New(77, 3).AddString("before")
+			f := New(77, 3).AddString("before")
 			n, err := f.ReadFrom(reader)
-			if err != want || !f.Equal(bloom.New(77, 3).AddString("before")) || i == 1 && int(n) != cut {
+			if err != want || !f.Equal(New(77, 3).AddString("before")) || i == 1 && int(n) != cut {
 				t.Fatalf("cut at %d: %d bytes, %v", cut, n, err)
 			}
 		}
 	}
 	broken := errors.New("broken")
-	if _, err := new(bloom.BloomFilter).ReadFrom(iotest.ErrReader(broken)); err != broken {
+	if _, err := new(BloomFilter).ReadFrom(iotest.ErrReader(broken)); err != broken {
 		t.Errorf("an error of the stream is %v", err)
 	}
 	for room := range int64(len(image)) {
@@ -469,10 +468,10 @@ func (w *narrow) Write(p []byte) (int, error) {
 func TestGob(t *testing.T) {
 	type message struct {
 		Name   string
-		Filter *bloom.BloomFilter
-		Value  bloom.BloomFilter
+		Filter *BloomFilter
+		Value  BloomFilter
 	}
-	sent := message{"n", bloom.New(1000, 3).AddString("a"), *bloom.New(99, 2).AddString("b")}
+	sent := message{"n", New(1000, 3).AddString("a"), *New(99, 2).AddString("b")}
 	var buffer bytes.Buffer
 	if err := gob.NewEncoder(&buffer).Encode(&sent); err != nil {
 		t.Fatal(err)
@@ -489,7 +488,7 @@ func TestGob(t *testing.T) {
 // Filters are written in the byte order of this process, and read in both orders.
 func TestOrders(t *testing.T) {
 	defer bitset.BigEndian()
-	f := bloom.New(1000, 3).AddString("a").AddString("b")
+	f := New(1000, 3).AddString("a").AddString("b")
 	big := binaryOf(t, f)
 	bitset.LittleEndian()
 	little := binaryOf(t, f)
@@ -499,12 +498,12 @@ func TestOrders(t *testing.T) {
 	}
 	for range 2 {
 		for name, image := range map[string][]byte{"big": big, "little": little} {
-			var read bloom.BloomFilter
+			var read BloomFilter
 			if err := read.UnmarshalBinary(image); err != nil || !read.Equal(f) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		var read bloom.BloomFilter
+		var read BloomFilter
 		if err := json.Unmarshal(text, &read); err != nil || !read.Equal(f) {
 			t.Errorf("JSON: %v", err)
 		}
@@ -513,7 +512,7 @@ func TestOrders(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	f := bloom.New(500, 3)
+	f := New(500, 3)
 	for i := range 200 {
 		f.Add(key(i))
 	}
@@ -523,7 +522,7 @@ func TestJSON(t *testing.T) {
 	}
 	standard := []byte(strings.NewReplacer("-", "+", "_", "/").Replace(string(text)))
 	for _, text := range [][]byte{text, standard} {
-		var read bloom.BloomFilter
+		var read BloomFilter
 		if err := json.Unmarshal(text, &read); err != nil || !read.Equal(f) {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -566,12 +565,12 @@ func TestForgedImages(t *testing.T) {
 	}
 	for name, bad := range forged {
 		for _, reader := range []io.Reader{bytes.NewReader(bad), iotest.OneByteReader(bytes.NewReader(bad))} {
-			f := bloom.New(64, 1).AddString("before")
+			f := New(64, 1).AddString("before")
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, err := f.ReadFrom(reader)
 			runtime.ReadMemStats(&after)
-			if err == nil || !f.Equal(bloom.New(64, 1).AddString("before")) {
+			if err == nil || !f.Equal(New(64, 1).AddString("before")) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if taken := after.TotalAlloc - before.TotalAlloc; taken > 4<<20 {
@@ -579,7 +578,7 @@ func TestForgedImages(t *testing.T) {
 			}
 		}
 	}
-	var f bloom.BloomFilter
+	var f BloomFilter
 	for name, good := range map[string][]byte{
 		"slack": image(64*128+1<<26, 3, 128, 1, 2), "k": image(128, 1<<16, 128, 1, 2), "none": image(0, 0, 0),
 	} {
@@ -597,11 +596,11 @@ func FuzzReadFrom(f *testing.F) {
 	f.Add([]byte("{}"))
 	f.Add([]byte(`{"m":10,"k":3,"b":"AAAAAAAAAAoAAAAAAAAAAA=="}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, read := range []func(*bloom.BloomFilter) error{
-			func(into *bloom.BloomFilter) error { return into.UnmarshalBinary(data) },
-			func(into *bloom.BloomFilter) error { return into.UnmarshalJSON(data) },
+		for _, read := range []func(*BloomFilter) error{
+			func(into *BloomFilter) error { return into.UnmarshalBinary(data) },
+			func(into *BloomFilter) error { return into.UnmarshalJSON(data) },
 		} {
-			var first, again bloom.BloomFilter
+			var first, again BloomFilter
 			if read(&first) != nil || first.BitSet() == nil {
 				continue // The zero value is written as a filter that has a set of no bits.
 			}
@@ -627,13 +626,13 @@ func TestKeysInsideOthers(t *testing.T) {
 			inside[at] = byte(random.Uint32())
 		}
 		alone := bytes.Clone(inside)
-		want := bloom.Locations(alone, 4)
+		want := Locations(alone, 4)
 		for at := range room {
 			if at < from || at >= to {
 				room[at] ^= byte(random.Uint32())
 			}
 		}
-		if got := bloom.Locations(inside, 4); fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := Locations(inside, 4); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%x at %d: %x, not %x", alone, from, got, want)
 		}
 	}
@@ -650,7 +649,7 @@ func (w *shortWriter) Write(piece []byte) (int, error) {
 // A writer that takes less than its input without an error counts as failed.
 func TestShortWritesAreErrors(t *testing.T) {
 	short := &shortWriter{}
-	if n, err := bloom.NewWithEstimates(1000, 0.01).WriteTo(short); !errors.Is(err, io.ErrShortWrite) || n != short.taken {
+	if n, err := NewWithEstimates(1000, 0.01).WriteTo(short); !errors.Is(err, io.ErrShortWrite) || n != short.taken {
 		t.Errorf("%d bytes of %d and the error %v", n, short.taken, err)
 	}
 }

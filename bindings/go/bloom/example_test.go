@@ -1,16 +1,14 @@
-package bloom_test
+package bloom
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"log"
-
-	"github.com/petal-filter/petal/bindings/go/bloom"
 )
 
 func Example() {
-	seen := bloom.NewWithEstimates(1_000_000, 0.01)
+	seen := NewWithEstimates(1_000_000, 0.01)
 	seen.AddString("apple").AddString("pear")
 	fmt.Println(seen.TestString("apple"), seen.TestString("plum"))
 	// Output: true false
@@ -18,7 +16,7 @@ func Example() {
 
 // Only the first request for an object is forwarded.
 func ExampleBloomFilter_TestOrAddString() {
-	seen := bloom.NewWithEstimates(1000, 0.001)
+	seen := NewWithEstimates(1000, 0.001)
 	for _, path := range []string{"/a", "/b", "/a"} {
 		fmt.Println(path, seen.TestOrAddString(path))
 	}
@@ -30,13 +28,13 @@ func ExampleBloomFilter_TestOrAddString() {
 
 // A filter that was written is read back unchanged.
 func ExampleBloomFilter_ReadFrom() {
-	seen := bloom.New(1000, 4).AddString("apple")
+	seen := New(1000, 4).AddString("apple")
 	var file bytes.Buffer
 	written, err := seen.WriteTo(&file)
 	if err != nil {
 		log.Fatal(err)
 	}
-	var again bloom.BloomFilter
+	var again BloomFilter
 	if _, err := again.ReadFrom(&file); err != nil {
 		log.Fatal(err)
 	}
@@ -45,7 +43,7 @@ func ExampleBloomFilter_ReadFrom() {
 }
 
 func ExampleBloomFilter_MarshalJSON() {
-	text, err := json.Marshal(bloom.New(64, 3).AddString("apple"))
+	text, err := json.Marshal(New(64, 3).AddString("apple"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -55,18 +53,18 @@ func ExampleBloomFilter_MarshalJSON() {
 
 // Filters of the same size are merged: the union of their keys.
 func ExampleBloomFilter_Merge() {
-	monday, tuesday := bloom.New(1000, 4).AddString("apple"), bloom.New(1000, 4).AddString("pear")
+	monday, tuesday := New(1000, 4).AddString("apple"), New(1000, 4).AddString("pear")
 	if err := monday.Merge(tuesday); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(monday.TestString("pear"), monday.Merge(bloom.New(999, 4)))
+	fmt.Println(monday.TestString("pear"), monday.Merge(New(999, 4)))
 	// Output: true bloom: cannot merge filters of different m: 1000 and 999
 }
 
 // One key is hashed once and looked up in many filters.
 func ExampleLocations() {
-	days := []*bloom.BloomFilter{bloom.New(1000, 4).AddString("apple"), bloom.New(2000, 4).AddString("pear")}
-	locations := bloom.Locations([]byte("pear"), 4)
+	days := []*BloomFilter{New(1000, 4).AddString("apple"), New(2000, 4).AddString("pear")}
+	locations := Locations([]byte("pear"), 4)
 	for _, day := range days {
 		fmt.Println(day.TestLocations(locations))
 	}
@@ -76,7 +74,7 @@ func ExampleLocations() {
 }
 
 func ExampleEstimateParameters() {
-	m, k := bloom.EstimateParameters(1000, 0.01)
-	fmt.Println(m, k, bloom.EstimateFalsePositiveRate(m, k, 1000) < 0.012)
+	m, k := EstimateParameters(1000, 0.01)
+	fmt.Println(m, k, EstimateFalsePositiveRate(m, k, 1000) < 0.012)
 	// Output: 9586 7 true
 }

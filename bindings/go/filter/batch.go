@@ -34,7 +34,7 @@ func (k Keys) Len() int { return len(k.slices) + len(k.texts) + len(k.numbers) +
 // canBeFor returns the reason why a filter cannot have these keys, or nil.
 func (k *Keys) canBeFor(f *image.Filter) error {
 	if f.Header().Kind == 0 {
-		return ErrClosed
+		return closed
 	}
 	if f.Header().Hash == image.Digest {
 		return k.areDigestsFor(f)

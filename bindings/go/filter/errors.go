@@ -30,3 +30,6 @@ var (
 	ErrIncompatible = image.ErrIncompatible
 	ErrClosed       = image.ErrClosed
 )
+
+// closed is the error of a closed filter, which says that it is one.
+var closed = image.Closed(image.AFilter)

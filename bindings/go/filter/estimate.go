@@ -73,7 +73,7 @@ func (f *Filter) ExpectedFalsePositiveRate(keys uint64) float64 {
 func (f *Filter) Estimate() (Estimate, error) {
 	h := f.image().Header()
 	if h.Kind == 0 {
-		return Estimate{}, ErrClosed
+		return Estimate{}, closed
 	}
 	return cardinality(&h, ones(f.image().Payload())), nil
 }
@@ -174,7 +174,7 @@ func (f *Filter) Statistics() (Statistics, error) {
 	var rate float64
 	switch h.Kind {
 	case 0:
-		return Statistics{}, ErrClosed
+		return Statistics{}, closed
 	case Blocked:
 		all, rate = measureBlocked(payload, h.Hashes/uint32(shares(&h)))
 		// Given the bits, a lookup finds the shares of a key independently of each other.

@@ -4,7 +4,7 @@
 // The package has the kinds blocked, split_block and bloom, with every parameter and hash function. [New] makes a
 // filter from a capacity and a false-positive rate; [Open], [Load] and [Read] read one from an image. You can insert
 // keys, merge, intersect, fold and measure filters, and write images that all programs with Petal read. Package view
-// looks keys up in filters of every kind, in place.
+// looks keys up in filters of most kinds, in place.
 //
 //	seen, err := filter.New(filter.Spec{Capacity: 1_000_000, FalsePositiveRate: 0.01})
 //	if err != nil {
@@ -36,20 +36,27 @@ import (
 	"os"
 
 	"github.com/petal-filter/petal/bindings/go/internal/image"
+	"github.com/petal-filter/petal/bindings/go/internal/secret"
 )
+
+// SecretKey is a secret key of 16 bytes; all zeros is none. A SecretKey does not print itself: package fmt and the
+// encoders of JSON and XML write "secret", or "none". Arrays of 16 bytes can be assigned to it. UnmarshalText takes a
+// key in 32 hexadecimal digits. (Package fmt does not ask values in unexported fields how they print, so give a type
+// that has such a field a String method.)
+type SecretKey = secret.Key
 
 // Options say how to read a filter. A nil *Options is the zero value.
 type Options struct {
 	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the filter
 	// opens, takes hashes and merges, but takes no keys, and says true of every key.
-	Key [16]byte
+	Key SecretKey
 }
 
 // Filter is a filter in memory. Get one from [New], [Open], [Load] or [Read]; the zero value is a closed filter, into
 // which [Filter.UnmarshalBinary] and [Filter.ReadFrom] can read one; nil is a closed filter too.
 type Filter image.Filter
 
-func (f *Filter) image() *image.Filter { return (*image.Filter)(f).OrClosed() }
+func (f *Filter) image() *image.Filter { return (*image.Filter)(f).OrClosed(image.AFilter) }
 
 // New makes an empty filter. Returns [ErrFalsePositiveRate], [ErrOutOfRange], [ErrContradiction] and [ErrUnknownValue]
 // for an invalid spec, and [ErrTooLarge] or [ErrOutOfMemory] if there is no memory of that size. Sizing takes
@@ -230,7 +237,7 @@ func (f *Filter) Spec() Spec {
 func (f *Filter) Copy() (*Filter, error) {
 	h := f.image().Header()
 	if h.Kind == 0 {
-		return nil, ErrClosed
+		return nil, closed
 	}
 	copied, err := f.image().Like(h)
 	if err != nil {

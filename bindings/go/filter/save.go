@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+
+	"github.com/petal-filter/petal/bindings/go/internal/encoded"
 )
 
 // WriteTo writes the image, piece by piece and without a copy of the whole. A dirty filter stays dirty. Only reads the
@@ -30,16 +33,26 @@ func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
 // filter.
 func (f *Filter) UnmarshalBinary(slice []byte) error {
 	if f == nil {
-		return ErrClosed
+		return closed
 	}
 	return f.become(Load(slice, nil))
 }
+
+// MarshalText returns the image in base64, so that a filter has a form in JSON and XML. A keyed filter lacks its key
+// there. Only reads the filter.
+func (f *Filter) MarshalText() ([]byte, error) { return encoded.Text(f.MarshalBinary()) }
+
+// UnmarshalText loads an image in base64 into the filter, as [Filter.UnmarshalBinary] does. Changes the filter.
+func (f *Filter) UnmarshalText(text []byte) error { return encoded.Load(text, f.UnmarshalBinary) }
+
+// LogValue returns what [Filter.String] does, for package log/slog. Only reads the filter.
+func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
 // ReadFrom reads one image into the filter, and not a byte more, as [Read] does. A keyed filter has no key then: use
 // Read. Changes the filter.
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 	if f == nil {
-		return 0, ErrClosed
+		return 0, closed
 	}
 	counted := &countingReader{reader: r}
 	err := f.become(Read(counted, nil))
@@ -76,7 +89,7 @@ func (f *Filter) SerializedSize() uint64 { return f.Describe().Bytes }
 // reads the filter.
 func (f *Filter) Save(path string) (err error) {
 	if f.image().Header().Kind == 0 {
-		return ErrClosed
+		return closed
 	}
 	// Checks the target of a symbolic link, but replaces the link itself.
 	existing, err := os.Stat(path)

@@ -97,7 +97,7 @@ type Spec struct {
 	// Seed is the seed of [XXH3] and [XXH64], and your tag for [External]. A seed is not a secret.
 	Seed uint64
 	// Key is the secret key of [SipHash13], not all zeros. Files never contain the key.
-	Key [16]byte
+	Key SecretKey
 	// Foldable rounds the size up, by less than 0.8 %, so that the filter can be folded by many powers of two.
 	Foldable bool
 
@@ -235,7 +235,7 @@ func (s Spec) header() (image.Header, error) {
 
 // identifier checks the hash function with its seed or key, and returns the identifier for the image.
 func (s *Spec) identifier() (uint64, error) {
-	given := s.Key != [16]byte{}
+	given := s.Key != SecretKey{}
 	switch {
 	case s.Hash < XXH3 || s.Hash > External:
 		return 0, fmt.Errorf("%w: hash = %d is not a hash function", ErrUnknownValue, uint32(s.Hash))

@@ -57,6 +57,8 @@ const (
 	Quotient        = image.Quotient
 	VectorQuotient  = image.VectorQuotient
 	DLeft           = image.DLeft
+	ExactSet        = image.ExactSet
+	Stacked         = image.Stacked
 	IBLT            = image.IBLT
 	Riblt           = image.Riblt
 	Pinsketch       = image.Pinsketch

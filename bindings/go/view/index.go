@@ -15,6 +15,7 @@ import (
 // index: a search finds the rows that were there when it began, or more. Indexes are experimental: methods may still
 // change.
 type Index struct {
+	byPointer
 	opened *image.Filter
 }
 
@@ -74,16 +75,16 @@ func ReadIndex(r io.Reader, options *Options) (*Index, error) {
 // image returns the opened image; a closed one if the index is closed or nil.
 func (x *Index) image() *image.Filter {
 	if x == nil {
-		return &image.Filter{}
+		return (*image.Filter)(nil).OrClosed(image.AnIndex)
 	}
-	return x.opened.OrClosed()
+	return x.opened.OrClosed(image.AnIndex)
 }
 
 func asIndex(opened *image.Filter, err error) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Index{opened}, nil
+	return &Index{opened: opened}, nil
 }
 
 // Close unmaps the file and frees the memory. Closing twice is allowed.

@@ -12,6 +12,7 @@ import (
 //
 // All methods but [Map.Close] may run in many goroutines at once.
 type Map struct {
+	byPointer
 	opened *image.Filter
 }
 
@@ -41,16 +42,16 @@ func ReadMap(r io.Reader, options *Options) (*Map, error) {
 // image returns the opened image; a closed one if the map is closed or nil.
 func (m *Map) image() *image.Filter {
 	if m == nil {
-		return &image.Filter{}
+		return (*image.Filter)(nil).OrClosed(image.AMap)
 	}
-	return m.opened.OrClosed()
+	return m.opened.OrClosed(image.AMap)
 }
 
 func asMap(opened *image.Filter, err error) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Map{opened}, nil
+	return &Map{opened: opened}, nil
 }
 
 // Close unmaps the file and frees the memory. Closing twice is allowed.

@@ -14,6 +14,7 @@ import (
 // Methods that only read the sketch may run in many goroutines at once. [Sketch.Close] and methods that change the
 // sketch need it to themselves. A sketch that was opened in place refuses changes: [ErrReadOnly].
 type Sketch struct {
+	byPointer
 	opened *image.Filter
 }
 
@@ -48,16 +49,16 @@ func ReadSketch(r io.Reader, options *Options) (*Sketch, error) {
 // image returns the opened image; a closed one if the sketch is closed or nil.
 func (s *Sketch) image() *image.Filter {
 	if s == nil {
-		return &image.Filter{}
+		return (*image.Filter)(nil).OrClosed(image.ASketch)
 	}
-	return s.opened.OrClosed()
+	return s.opened.OrClosed(image.ASketch)
 }
 
 func asSketch(opened *image.Filter, err error) (*Sketch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sketch{opened}, nil
+	return &Sketch{opened: opened}, nil
 }
 
 // Copy copies the sketch into memory of its own. The copy takes changes. A dirty sketch has a dirty copy. Returns

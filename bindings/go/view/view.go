@@ -2,9 +2,9 @@
 // where the processor has AVX2.
 //
 // The kinds of filter are bloom, split_block, blocked, fuse, ribbon, golomb, counting, scalable, hash_compaction,
-// signatures, exact_bits, cuckoo, quotient, vector_quotient and d_left. The kinds of map are bloomier, retrieval,
-// approximator and mutable_bloomier ([Map]). The kinds of sketch are iblt, riblt and pinsketch ([Sketch]). The kind
-// index has rows of bits that are searched ([Index]). The error for another kind names that kind.
+// signatures, exact_bits, cuckoo, quotient, vector_quotient, d_left, exact_set and stacked. The kinds of map are
+// bloomier, retrieval, approximator and mutable_bloomier ([Map]). The kinds of sketch are iblt, riblt and pinsketch
+// ([Sketch]). The kind index has rows of bits that are searched ([Index]). The error for another kind names that kind.
 //
 // [Open] opens a filter in place over a mapped file, and [Wrap] over a slice. [Load] and [Read] copy a filter into
 // memory of its own; a copy of bloom, split_block, blocked or counting takes insertions too. A copy of a sketch takes
@@ -28,6 +28,23 @@
 // In a program built with -race, the race detector reports other uses.
 //
 // docs/format.md of Petal's repository specifies the format; this package is written from that page.
+//
+// # A file that is replaced
+//
+// A service that goes on with a new file while its goroutines look keys up must not close the old filter: a lookup that
+// has begun would touch memory that is unmapped, and the program would end. Let go of the old filter, and the garbage
+// collector unmaps the file after the last lookup. [Live] does that for filters. For other handles, and in package
+// petal:
+//
+//	var current atomic.Pointer[view.Map]   // lookups: current.Load().GetString(key)
+//	opened, err := view.OpenMap(path, nil) // when the file is another one
+//	if err == nil {
+//		err = opened.Verify()
+//	}
+//	if err != nil {
+//		return err // the old file stays in use
+//	}
+//	current.Store(opened) // and no Close of the old one
 package view
 
 import (
@@ -40,13 +57,13 @@ import (
 type Options struct {
 	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the filter
 	// opens and answers lookups of hashes, but says true of every key.
-	Key [16]byte
+	Key SecretKey
 }
 
 // Filter is an opened filter. The zero value is a closed filter, and so is nil.
 type Filter image.Filter
 
-func (f *Filter) image() *image.Filter { return (*image.Filter)(f).OrClosed() }
+func (f *Filter) image() *image.Filter { return (*image.Filter)(f).OrClosed(image.AFilter) }
 
 // Open maps a file for reading, in constant time. Open does not check the payload; [Filter.Verify] does. The file is
 // the image and nothing else. On systems without mmap, Open reads the file instead.
@@ -77,7 +94,8 @@ func Read(r io.Reader, options *Options) (*Filter, error) {
 
 func asFilter(f *image.Filter, err error) (*Filter, error) { return (*Filter)(f), err }
 
-// Close unmaps the file and frees the memory; afterwards lookups say true. Closing twice is allowed.
+// Close unmaps the file and frees the memory; afterwards lookups say true. Closing twice is allowed. Close needs the
+// filter to itself: where other goroutines may look keys up, use [Live], or do not close.
 func (f *Filter) Close() error { return f.image().Close() }
 
 // Header returns what the image says about itself. The count Offered includes keys that were inserted since opening.

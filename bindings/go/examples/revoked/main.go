@@ -23,7 +23,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -33,46 +32,17 @@ import (
 // longest is the length of the longest certificate, in bytes.
 const longest = 256
 
-// list is the filter that answers now, and the file that it came from.
-type list struct {
-	path   string
-	filter atomic.Pointer[view.Filter]
-	file   os.FileInfo
-}
+// list is the filter of the file that answers now.
+type list struct{ *view.Live }
 
 // open maps the filter and verifies it.
-func open(path string) (*list, error) {
-	l := &list{path: path}
-	if _, err := l.renew(); err != nil {
-		return nil, err
-	}
-	return l, nil
-}
-
-// renew opens the file if it is another one than before. The old filter is unmapped when nobody uses it any more.
-func (l *list) renew() (isNew bool, err error) {
-	file, err := os.Stat(l.path)
-	if err != nil {
-		return false, err
-	}
-	if l.file != nil && os.SameFile(file, l.file) && file.ModTime().Equal(l.file.ModTime()) {
-		return false, nil
-	}
-	filter, err := view.Open(l.path, nil)
-	if err != nil {
-		return false, err
-	}
-	if err := filter.Verify(); err != nil {
-		_ = filter.Close()
-		return false, fmt.Errorf("%s: %w", l.path, err)
-	}
-	l.filter.Store(filter)
-	l.file = file
-	return true, nil
+func open(path string) (list, error) {
+	live, err := view.OpenLive(path, nil)
+	return list{live}, err
 }
 
 // watch looks for another file, again and again, until the context ends.
-func (l *list) watch(ctx context.Context, every time.Duration) {
+func (l list) watch(ctx context.Context, every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
@@ -80,17 +50,17 @@ func (l *list) watch(ctx context.Context, every time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if isNew, err := l.renew(); err != nil {
+			if isNew, err := l.Refresh(); err != nil {
 				log.Printf("the old list stays: %v", err)
 			} else if isNew {
-				log.Printf("%s: %v", l.path, l.filter.Load())
+				log.Printf("another list: %v", l)
 			}
 		}
 	}
 }
 
 // handler answers GET /check?certificate=C. Certificates are public, so they may be in the query.
-func (l *list) handler() http.Handler {
+func (l list) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /check", func(w http.ResponseWriter, r *http.Request) {
 		certificate := r.URL.Query().Get("certificate")
@@ -99,10 +69,10 @@ func (l *list) handler() http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, "{\"revoked\":%t}\n", l.filter.Load().ContainsString(certificate))
+		fmt.Fprintf(w, "{\"revoked\":%t}\n", l.ContainsString(certificate))
 	})
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintln(w, l.filter.Load())
+		fmt.Fprintln(w, l)
 	})
 	return mux
 }
@@ -116,7 +86,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	log.Printf("%s: %v", *path, revoked.filter.Load())
+	log.Printf("%s: %v", *path, revoked)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	go revoked.watch(ctx, *every)

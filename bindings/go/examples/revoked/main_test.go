@@ -64,19 +64,19 @@ func TestRevokedCertificatesAndTheirUpdate(t *testing.T) {
 		}
 	}
 	check()
-	if isNew, err := revoked.renew(); isNew || err != nil {
+	if isNew, err := revoked.Refresh(); isNew || err != nil {
 		t.Errorf("the same file is new: %v", err)
 	}
 	put(t, path, "exact_set-partition_prefix_bytes_5-updated-layout_1-xxh3.petal")
-	before := revoked.filter.Load()
+	before := revoked.Filter()
 	go revoked.watch(t.Context(), time.Millisecond)
 	for range 5000 {
-		if revoked.filter.Load() != before {
+		if revoked.Filter() != before {
 			break
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if revoked.filter.Load() == before {
+	if revoked.Filter() == before {
 		t.Error("the newer file was not taken")
 	}
 	check()
@@ -102,11 +102,11 @@ func TestADamagedFileChangesNothing(t *testing.T) {
 		if err := os.Rename(path+".new", path); err != nil {
 			t.Fatal(err)
 		}
-		if isNew, err := revoked.renew(); isNew || err == nil {
+		if isNew, err := revoked.Refresh(); isNew || err == nil {
 			t.Errorf("%q was taken", damaged)
 		}
 	}
-	if !revoked.filter.Load().ContainsString("key 0") {
+	if !revoked.ContainsString("key 0") {
 		t.Error("the old list is gone")
 	}
 	if _, err := open(filepath.Join(t.TempDir(), "missing")); err == nil {

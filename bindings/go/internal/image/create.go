@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/petal-filter/petal/bindings/go/internal/race"
+	"github.com/petal-filter/petal/bindings/go/internal/secret"
 	"github.com/zeebo/xxh3"
 )
 
@@ -99,7 +100,7 @@ func (h *Header) encode(b *[headerLength]byte) {
 }
 
 // KeyIdentifier returns the identifier of a secret key in images.
-func KeyIdentifier(key [16]byte) uint64 { return newSipKey(key).identifier() }
+func KeyIdentifier(key secret.Key) uint64 { return newSipKey(key).identifier() }
 
 // Payload returns the payload for reading; nil if the filter is closed.
 func (f *Filter) Payload() []byte { return f.payload }
@@ -108,7 +109,7 @@ func (f *Filter) Payload() []byte { return f.payload }
 func (f *Filter) Change() ([]byte, error) {
 	switch {
 	case f.kind == 0:
-		return nil, ErrClosed
+		return nil, f.closed()
 	case !f.writable:
 		return nil, ErrReadOnly
 	}

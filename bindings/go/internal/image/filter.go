@@ -13,18 +13,21 @@ import (
 	"runtime"
 	"unsafe"
 
+	"github.com/petal-filter/petal/bindings/go/internal/encoded"
 	"github.com/petal-filter/petal/bindings/go/internal/race"
+	"github.com/petal-filter/petal/bindings/go/internal/secret"
 )
 
 // Options say how to open a filter. A nil *Options is the zero value.
 type Options struct {
 	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the filter
 	// opens and looks up hashes, but says true of every key.
-	Key [16]byte
+	Key secret.Key
 }
 
 // Filter is an opened filter, map, sketch or index. The zero value is closed.
 type Filter struct {
+	byPointer
 	// The fields that a lookup needs come first, side by side.
 	row     *kindRow
 	payload []byte
@@ -38,16 +41,37 @@ type Filter struct {
 	image    []byte
 	writable bool
 	mapping  *mapping
+	// as is what errors call a closed image.
+	as Handle
 }
 
-// OrClosed returns the filter, or a closed one if it is nil, so that the methods of packages view and filter accept
-// nil.
-func (f *Filter) OrClosed() *Filter {
+// byPointer makes encoders refuse a filter that is not given by its pointer.
+type byPointer = encoded.ByPointer
+
+// OrClosed returns the image, or a closed one of this handle if it is nil, so that the methods of packages view and
+// filter accept nil.
+func (f *Filter) OrClosed(as Handle) *Filter {
 	if f == nil {
-		return &Filter{}
+		return &Filter{as: as}
 	}
 	return f
 }
+
+// closedError is the error for a closed handle, with the name of the handle.
+type closedError string
+
+func (c closedError) Error() string { return "petal: the " + string(c) + " is closed" }
+
+// Is says that a closed handle is one, whatever its name.
+func (c closedError) Is(target error) bool { return target == ErrClosed }
+
+// Closed returns the error for a closed handle.
+func Closed(as Handle) error { return closedError(as.String()) }
+
+func (f *Filter) closed() error { return Closed(f.as) }
+
+// closedOther is the error for a closed handle beside the one that is called.
+func (f *Filter) closedOther() error { return closedError("other " + f.as.String()) }
 
 // Open maps a file for reading, in constant time. Open does not check the payload; [Filter.Verify] does. The file is
 // the image and nothing else. On systems without mmap, Open reads the file instead.
@@ -115,7 +139,7 @@ func over(header *Header, payload []byte, options *Options, as Handle) (*Filter,
 	if row.state != nil && !row.state(&shape, payload) {
 		return nil, fmt.Errorf("%w: the state of the kind %v is not within its bounds", ErrCorrupt, header.Kind)
 	}
-	f := &Filter{row: row, kind: header.Kind, payload: payload, shape: shape, hasher: hasher, header: *header}
+	f := &Filter{row: row, kind: header.Kind, payload: payload, shape: shape, hasher: hasher, header: *header, as: as}
 	if f.TakesWhole() {
 		f.whole, f.hasher = hasher, f.whole
 	}
@@ -197,7 +221,7 @@ func (f *Filter) loaded() (*Filter, error) {
 // Close unmaps the file and frees the memory; afterwards lookups say true. Closing twice is allowed.
 func (f *Filter) Close() error {
 	mapped := f.mapping
-	*f = Filter{}
+	*f = Filter{as: f.as}
 	if mapped != nil {
 		mapped.cleanup.Stop()
 		return mapped.close()
@@ -241,7 +265,7 @@ func (f *Filter) String() string {
 // checked when it was loaded.
 func (f *Filter) Verify() error {
 	if f.kind == 0 {
-		return ErrClosed
+		return f.closed()
 	}
 	if f.writable && f.header.Dirty {
 		return ErrDirty
@@ -334,7 +358,7 @@ func (f *Filter) InsertUint64(key uint64) (isNew bool, err error) {
 // InsertHash inserts a hash; see [Filter.ContainsHash].
 func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	if f.kind == 0 {
-		return false, ErrClosed
+		return false, f.closed()
 	}
 	if f.row.insert == nil || f.header.Hash == Digest {
 		return false, ErrUnsupported
@@ -376,7 +400,7 @@ func (f *Filter) HashUint64(key uint64) (uint64, error) {
 func (f *Filter) unhashable() error {
 	switch {
 	case f.kind == 0:
-		return ErrClosed
+		return f.closed()
 	case f.header.Hash == External:
 		return ErrExternalHash
 	case f.header.Hash == Identity:
@@ -394,7 +418,7 @@ func (f *Filter) unhashable() error {
 // change the image meanwhile.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	if f.kind == 0 {
-		return 0, ErrClosed
+		return 0, f.closed()
 	}
 	written := int64(0)
 	err := f.pieces(func(piece []byte) error {
@@ -412,7 +436,7 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 // MarshalBinary returns the image as [Filter.WriteTo] writes it.
 func (f *Filter) MarshalBinary() ([]byte, error) {
 	if f.kind == 0 {
-		return nil, ErrClosed
+		return nil, f.closed()
 	}
 	image := make([]byte, 0, len(f.image))
 	err := f.pieces(func(piece []byte) error {

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/petal-filter/petal/bindings/go/internal/secret"
 	"github.com/zeebo/xxh3"
 )
 
@@ -13,13 +14,14 @@ import (
 type hasher struct {
 	function Hash // 0 where keys cannot be hashed
 	seed     uint64
-	key      sipKey
+	// key is behind a pointer, which package fmt prints in place of the key.
+	key *sipKey
 }
 
 type sipKey [2]uint64
 
-func newSipKey(key [16]byte) sipKey {
-	return sipKey{binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])}
+func newSipKey(key secret.Key) *sipKey {
+	return &sipKey{binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])}
 }
 
 // identifier returns the identifier of the key in images.
@@ -27,11 +29,11 @@ func (k sipKey) identifier() uint64 { return k.hash(2, 4, []byte("petal key iden
 
 // newHasher makes the hasher of a header. A keyed hash function needs its key from the options.
 func newHasher(h *Header, options *Options) (hasher, error) {
-	key := [16]byte{}
+	key := secret.Key{}
 	if options != nil {
 		key = options.Key
 	}
-	given := key != [16]byte{}
+	given := key != secret.Key{}
 	if h.Hash != SipHash13 {
 		if given {
 			return hasher{}, ErrKeyUnwanted

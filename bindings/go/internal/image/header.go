@@ -17,15 +17,15 @@ var (
 	ErrCorrupt      = errors.New("petal: the image contradicts itself or its checksum")
 	ErrNewerVersion = errors.New("petal: the image needs something that this package does not have")
 	ErrDirty        = errors.New("petal: the image is dirty: nobody vouches for its payload")
-	ErrExternalHash = errors.New("petal: the filter takes hashes only")
-	ErrKeyMissing   = errors.New("petal: the filter is keyed and its secret key was not given")
-	ErrKeyMismatch  = errors.New("petal: the secret key is not the one that the filter was made with")
-	ErrKeyUnwanted  = errors.New("petal: a secret key was given, but the filter is not keyed")
+	ErrExternalHash = errors.New("petal: the image takes hashes only")
+	ErrKeyMissing   = errors.New("petal: the image is keyed and its secret key was not given")
+	ErrKeyMismatch  = errors.New("petal: the secret key is not the one that the image was made with")
+	ErrKeyUnwanted  = errors.New("petal: a secret key was given, but the image is not keyed")
 	ErrUnsupported  = errors.New("petal: the kind does not do this here")
 	ErrOutOfRange   = errors.New("petal: a value is outside its bounds")
-	ErrReadOnly     = errors.New("petal: the filter was opened for reading only")
-	ErrClosed       = errors.New("petal: the filter is closed")
-	ErrIncompatible = errors.New("petal: the filters differ in kind, layout, geometry, hash function, seed or key")
+	ErrReadOnly     = errors.New("petal: the image was opened for reading only")
+	ErrClosed       = errors.New("petal: the handle is closed")
+	ErrIncompatible = errors.New("petal: the two differ in kind, layout, geometry, hash function, seed or key")
 )
 
 // errNoInteger is the error for a key that exact_bits cannot have.
@@ -74,7 +74,7 @@ func (h Hash) String() string {
 	case sipHash24:
 		return "siphash24"
 	case Digest:
-		return "digest"
+		return "a digest"
 	}
 	return fmt.Sprintf("hash %d", uint32(h))
 }
@@ -194,23 +194,24 @@ func decodeHeader(image []byte) (Header, error) {
 	return h, nil
 }
 
-// handleOf names the handle of a kind by the range of its number, so that kinds of later versions have one too.
+// handleOf names the handle of a kind, with its article, by the range of its number, so that kinds of later versions
+// have one too.
 func handleOf(kind Kind) string {
 	switch {
 	case kind < 256:
-		return "filter or map"
+		return "a filter or map"
 	case kind < 512:
-		return "sketch"
+		return "a sketch"
 	case kind >= 768 && kind < 1024:
-		return "router"
+		return "a router"
 	case kind >= 1024 && kind < 1280:
-		return "aggregate"
+		return "an aggregate"
 	case kind >= 1280 && kind < 1536:
-		return "digest"
+		return "a digest"
 	case kind >= 1536 && kind < 1792:
-		return "index"
+		return "an index"
 	default:
-		return "handle of its own"
+		return "a handle of its own"
 	}
 }
 
@@ -221,7 +222,7 @@ func (h *Header) row() (*kindRow, error) {
 		if names[h.Kind] != "" {
 			return nil, fmt.Errorf("%w: only package petal opens the kind %v", ErrNewerVersion, h.Kind)
 		}
-		return nil, fmt.Errorf("%w: %v (a %s)", ErrNewerVersion, h.Kind, handleOf(h.Kind))
+		return nil, fmt.Errorf("%w: %v (%s)", ErrNewerVersion, h.Kind, handleOf(h.Kind))
 	}
 	if h.LayoutVersion > layoutVersion {
 		return nil, fmt.Errorf("%w: layout %d of the kind %v", ErrNewerVersion, h.LayoutVersion, h.Kind)
@@ -260,7 +261,8 @@ func (h *Header) open(as Handle) (*kindRow, shape, error) {
 // geometry.
 func (r *kindRow) shapeOf(h *Header, as Handle) (shape, error) {
 	if is := r.handle(); is != as {
-		return shape{}, fmt.Errorf("%w: the image is a %v, of the kind %v, and not a %v", ErrUnsupported, is, h.Kind, as)
+		return shape{}, fmt.Errorf("%w: the image is %s, of the kind %v, and not %s", ErrUnsupported, is.one(), h.Kind,
+			as.one())
 	}
 	s := shape{hashes: int(min(h.Hashes, math.MaxInt32)), bits: h.Bits}
 	bytes, possible := r.open(&s, h)

@@ -383,7 +383,7 @@ func (f *Filter) RowWidth() uint64 {
 // checkRow refuses a row that is not there.
 func (f *Filter) checkRow(row uint64) error {
 	if f.kind == 0 {
-		return ErrClosed
+		return f.closed()
 	}
 	if rows := f.Rows(); row >= rows {
 		return fmt.Errorf("%w: row %d is not below %d, the number of rows", ErrOutOfRange, row, rows)
@@ -425,7 +425,7 @@ func (f *Filter) CopyRow(row uint64) ([]byte, error) {
 // FindRow returns the number of the first row with an id, from the row from on, or [NoRow]. Reads ids until then.
 func (f *Filter) FindRow(id, from uint64) (uint64, error) {
 	if f.kind == 0 {
-		return NoRow, ErrClosed
+		return NoRow, f.closed()
 	}
 	defer runtime.KeepAlive(f)
 	x := f.shape.index
@@ -441,7 +441,7 @@ func (f *Filter) FindRow(id, from uint64) (uint64, error) {
 // Attachment returns a copy of the bytes that the index keeps for its user.
 func (f *Filter) Attachment() ([]byte, error) {
 	if f.kind == 0 {
-		return nil, ErrClosed
+		return nil, f.closed()
 	}
 	defer runtime.KeepAlive(f)
 	x := f.shape.index

@@ -71,7 +71,7 @@ type query struct {
 // queryOf returns the query of the bytes of a row.
 func (f *Filter) queryOf(row []byte) (q query, err error) {
 	if f.kind == 0 {
-		return q, ErrClosed
+		return q, f.closed()
 	}
 	x := f.shape.index
 	if length := (x.width + 7) / 8; uint64(len(row)) != length {

@@ -122,6 +122,14 @@ const (
 
 func (h Handle) String() string { return [...]string{"filter", "map", "sketch", "index"}[h] }
 
+// one returns the name with its article.
+func (h Handle) one() string {
+	if h == AnIndex {
+		return "an index"
+	}
+	return "a " + h.String()
+}
+
 // handle returns the handle of the kind's images.
 func (r *kindRow) handle() Handle {
 	switch {

@@ -34,7 +34,7 @@ func (f *Filter) GetUint64(key uint64) (value uint64, found bool, err error) {
 func (f *Filter) GetHash(hash uint64) (value uint64, found bool, err error) {
 	switch {
 	case f.kind == 0:
-		return 0, false, ErrClosed
+		return 0, false, f.closed()
 	case f.header.Hash != External:
 		return 0, false, fmt.Errorf("%w: a map with hash %v knows keys by 128 bits", ErrUnsupported, f.header.Hash)
 	}
@@ -44,7 +44,7 @@ func (f *Filter) GetHash(hash uint64) (value uint64, found bool, err error) {
 // value looks up a key of a map.
 func (f *Filter) value(id identity) (value uint64, found bool, err error) {
 	if f.kind == 0 {
-		return 0, false, ErrClosed
+		return 0, false, f.closed()
 	}
 	value, found, possible := f.kind.row().value(&f.shape, f.payload, id)
 	// The payload of a mapped file must not be unmapped before the lookup ends.

@@ -21,8 +21,13 @@ func mapFile(file *os.File) (*mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > math.MaxInt {
-		return nil, &os.PathError{Op: "mmap", Path: file.Name(), Err: syscall.EINVAL}
+	switch {
+	case info.IsDir():
+		return nil, &os.PathError{Op: "open", Path: file.Name(), Err: syscall.EISDIR}
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%w: %s is not a regular file, which can be mapped; Read takes it", ErrUnsupported, file.Name())
+	case info.Size() > math.MaxInt:
+		return nil, fmt.Errorf("%w: %s has %d bytes", ErrTooLarge, file.Name(), info.Size())
 	}
 	if info.Size() == 0 {
 		// An empty file cannot be mapped.

@@ -69,7 +69,7 @@ func (f *Filter) Ask(key []byte) (Presence, Pair, error) {
 // AskUint64 says whether a sketch has a number.
 func (f *Filter) AskUint64(number uint64) (Presence, Pair, error) {
 	if f.kind == 0 {
-		return Unknown, Pair{}, ErrClosed
+		return Unknown, Pair{}, f.closed()
 	}
 	if f.row.pairs == nil {
 		return Unknown, Pair{}, fmt.Errorf("%w: sketches of the kind %s cannot get", ErrUnsupported, f.row.name)
@@ -89,7 +89,7 @@ func (f *Filter) ValueBits() int { return int(f.shape.valueBits) }
 func (f *Filter) checkValues() error {
 	switch {
 	case f.kind == 0:
-		return ErrClosed
+		return f.closed()
 	case f.row.pairs == nil:
 		return fmt.Errorf("%w: sketches of the kind %s have no values", ErrUnsupported, f.row.name)
 	case f.shape.valueBits == 0:

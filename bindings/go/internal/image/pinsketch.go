@@ -3,6 +3,7 @@ package image
 import (
 	"fmt"
 	"math/bits"
+	"runtime"
 )
 
 // A sketch of the kind pinsketch has the sums of the odd powers 1, 3, 5, ... of its numbers, which are elements of a
@@ -119,6 +120,8 @@ func (f *Filter) ExportMinisketch() ([]byte, error) {
 		return nil, err
 	}
 	bytes := append([]byte(nil), f.payload[:length]...)
+	// The payload of a mapped file must not be unmapped before the copy ends.
+	runtime.KeepAlive(f)
 	return bytes, nil
 }
 
@@ -146,7 +149,7 @@ func (f *Filter) ImportMinisketch(bytes []byte) error {
 // minisketchBytes returns how many of the first bytes of the payload are those of minisketch.
 func (f *Filter) minisketchBytes() (int, error) {
 	if f.kind == 0 {
-		return 0, ErrClosed
+		return 0, f.closed()
 	}
 	if f.kind != Pinsketch {
 		return 0, fmt.Errorf("%w: sketches of the kind %v have no bytes of minisketch", ErrUnsupported, f.kind)

@@ -36,7 +36,7 @@ func (f *Filter) Copy() (*Filter, error) {
 	end := headerLength + len(f.payload)
 	return &Filter{
 		row: f.row, kind: f.kind, payload: image[headerLength:end:end], shape: f.shape, hasher: f.hasher, header: header,
-		image: image, writable: true,
+		image: image, writable: true, as: f.as,
 	}, nil
 }
 
@@ -73,7 +73,7 @@ func (f *Filter) AddString(key string, count int64) error { return f.Add(bytesOf
 // AddHash inserts the number of a hash (count = 1) or removes it (count = -1).
 func (f *Filter) AddHash(hash uint64, count int64) error {
 	if f.kind == 0 {
-		return ErrClosed
+		return f.closed()
 	}
 	if f.shape.keyBytes > 0 {
 		return fmt.Errorf("%w: the sketch holds whole keys, and a hash is none", ErrUnsupported)
@@ -120,8 +120,11 @@ func (f *Filter) offer(count int64) {
 // Combine adds all numbers of another sketch, or subtracts them. If the other sketch is dirty, this one becomes dirty
 // too.
 func (f *Filter) Combine(other *Filter, subtract bool) error {
-	if f.kind == 0 || other.kind == 0 {
-		return ErrClosed
+	if f.kind == 0 {
+		return f.closed()
+	}
+	if other.kind == 0 {
+		return other.closedOther()
 	}
 	if !f.writable {
 		return ErrReadOnly
@@ -183,7 +186,7 @@ func (f *Filter) ListKeys() (listed []ListedKey, complete bool, err error) {
 // listed calls list with a copy of the payload, and tells whether list has left nothing of it.
 func (f *Filter) listed(list func(left []byte)) (complete bool, err error) {
 	if f.kind == 0 {
-		return false, ErrClosed
+		return false, f.closed()
 	}
 	// Elements of pinsketch are listed from their sums alone.
 	if f.hasher.function == 0 && f.kind != Pinsketch {
@@ -220,8 +223,10 @@ func Compatible(first, second *Filter, sizes string) error {
 	}
 	const parameter = ": give both specs the same"
 	switch {
-	case a.Kind == 0 || b.Kind == 0:
-		return ErrClosed
+	case a.Kind == 0:
+		return first.closed()
+	case b.Kind == 0:
+		return second.closedOther()
 	case a.Kind != b.Kind:
 		return differ("kind", a.Kind, b.Kind, parameter)
 	case a.LayoutVersion != b.LayoutVersion:

@@ -300,7 +300,7 @@ func TestKeyedSketchesNeedTheirKey(t *testing.T) {
 
 func TestClosedSketchesSaySo(t *testing.T) {
 	open := loadedSketch(t, sampleSketch(t))
-	for _, s := range []*Filter{(*Filter)(nil).OrClosed(), {}} {
+	for _, s := range []*Filter{(*Filter)(nil).OrClosed(ASketch), {}} {
 		_, _, listed := s.List()
 		_, copied := s.Copy()
 		_, written := s.WriteTo(io.Discard)

@@ -12,6 +12,7 @@ use petal::{Answers, Filter, HashFunction, Image, Keys, Map, Spec, Taken, image_
 
 /// `PETAL.RESERVE key kind capacity rate [SEED seed] [SECRET key] [SET parameter value]...`
 pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    secret::hide(context, arguments, 5);
     let [_, name, kind, capacity, rate, options @ ..] = arguments else { return Err(Refusal::Arity) };
     let spec = spec(context, kind, capacity, rate, options)?;
     let mut key = Key::write(context, name);

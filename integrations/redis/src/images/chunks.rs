@@ -40,6 +40,7 @@ pub fn export(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
 /// `PETAL.IMPORT key iterator chunk [SECRET key]`: takes chunks in order. After the last chunk the key is a filter or a
 /// map. The secret key of an image that needs one comes with the last chunk.
 pub fn import(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    secret::hide(context, arguments, 4);
     let (name, iterator, chunk, key_of_image) = match arguments {
         [_, name, iterator, chunk] => (name, iterator, chunk, None),
         [_, name, iterator, chunk, word, digits] if word.is("SECRET") && !digits.is("NEW") => {

@@ -110,7 +110,7 @@ pub fn estimate(context: &Context, arguments: &[Argument]) -> Result<(), Refusal
         Box::new(move |context, _| {
             match found? {
                 Ok(comparison) => reply_comparison(context, &comparison),
-                Err(estimate) => reply_estimate(context, estimate),
+                Err(estimate) => reply_estimate(context, estimate, f64::INFINITY),
             }
             Ok(())
         })
@@ -129,15 +129,21 @@ fn reply_comparison(context: &Context, comparison: &Comparison) {
     context.reply_map(estimates.len());
     for (name, estimate) in estimates {
         context.reply_word(name);
-        reply_estimate(context, estimate);
+        // A share of all items is not above 1.
+        reply_estimate(context, estimate, if name == "jaccard" { 1.0 } else { f64::INFINITY });
     }
 }
 
-fn reply_estimate(context: &Context, estimate: Option<Estimate>) {
+/// Replies an estimate between 0 and `most`. The formulas go beyond both by chance, as for an intersection of filters
+/// that hold no item in common.
+fn reply_estimate(context: &Context, estimate: Option<Estimate>, most: f64) {
     match estimate {
         Some(estimate) => {
             context.reply_array(3);
-            [estimate.value, estimate.low(), estimate.high()].into_iter().for_each(|end| context.reply_real(end));
+            for end in [estimate.value, estimate.low(), estimate.high()] {
+                // The comparison makes -0 a 0, too.
+                context.reply_real(if end > 0.0 { end.min(most) } else { 0.0 });
+            }
         }
         None => context.reply_null(),
     }

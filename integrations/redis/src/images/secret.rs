@@ -21,6 +21,16 @@ pub fn of(context: &Context, word: Option<&Argument>) -> Result<SecretKey, Refus
     bytes.try_into().map_err(|_| NO_KEY)
 }
 
+/// Keeps the secret keys of a command whose options begin at this position out of the server's logs, as far as the
+/// server can.
+pub fn hide(context: &Context, arguments: &[Argument], options: usize) {
+    let pairs = arguments.windows(2).enumerate().skip(options);
+    // NEW is no secret, and whoever reads the log may want to know of it.
+    pairs
+        .filter(|(_, pair)| pair[0].is("SECRET") && !pair[1].is("NEW"))
+        .for_each(|(position, _)| context.redact(position + 1));
+}
+
 /// The digits of a key.
 pub fn digits(key: &SecretKey) -> String {
     key.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -169,6 +169,16 @@ impl Context {
         }
     }
 
+    /// Keeps a word of the command out of SLOWLOG, MONITOR and the server's log. Servers before 7.0 cannot do that.
+    pub fn redact(&self, position: usize) {
+        // SAFETY: the context is valid. The server checks the position, and keeps the word that the command reads.
+        unsafe {
+            if let Some(redact) = raw::RedisModule_RedactClientCommandArgument {
+                redact(self.raw, c_int::try_from(position).unwrap_or(c_int::MAX));
+            }
+        }
+    }
+
     /// Random bytes that nobody can guess.
     pub fn random<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];

@@ -134,6 +134,44 @@ def check_categories():
     assert client("BF.ADD", "b", "y") == 1 and client("CF.EXISTS", "c", "x").startswith("NOPERM")
 
 
+def check_effects_of_access_control_lists():
+    """What docs/redis.md says of @read and @write, which commands of modules are in from 7.2 on."""
+    server = Server()
+    client = server.client()
+    client("BF.ADD", "b", "x")
+    in_categories = servers.version() >= (7, 2)
+
+    def may(rules, *words):
+        """Whether a user with these rules may call a command."""
+        assert client("ACL", "SETUSER", "somebody", "reset", "on", ">p", *rules) == "OK", rules
+        other = server.client()
+        assert other("AUTH", "somebody", "p") == "OK"
+        reply = other(*words)
+        other.close()
+        refused = isinstance(reply, Error) and reply.startswith("NOPERM")
+        assert refused or not isinstance(reply, Error), reply
+        return not refused
+
+    reading, writing = [("BF.EXISTS", "b", "x"), ("CF.MEXISTS", "none", "x"), ("PETAL.KINDS",)], [
+        ("BF.ADD", "b", "y"), ("CF.RESERVE", "c", 10), ("PETAL.RESERVE", "p", "bloom", 10, "0.1")]
+    for words in reading:
+        assert may(("~*", "+@read"), *words) == in_categories, words
+        assert may(("~*", "+@all", "-@read"), *words) != in_categories, words
+    for words in writing:
+        client("DEL", "c", "p")
+        assert not may(("~*", "+@read"), *words), words
+        assert may(("~*", "+@all", "-@write"), *words) != in_categories, words
+        client("DEL", "c", "p")
+        assert may(("~*", "+@write"), *words) == in_categories, words
+    # Names do everywhere, and from 7.0 on a key that is only to be read.
+    for words in reading[:2] + writing:
+        client("DEL", "c", "p")
+        assert may(("~*", f"+{words[0]}"), *words) and not may(("~*", "+@all", f"-{words[0]}"), *words), words
+        if servers.version() >= (7, 0):
+            client("DEL", "c", "p")
+            assert may(("%R~*", "+@all"), *words) == (words in reading), words
+
+
 def check_names_are_in_lower_case():
     client = Server().client()
     for words in (("BF.ADD", "b", "x"), ("Cf.Add", "c", "x"), ("PETAL.KINDS",)):

@@ -7,8 +7,7 @@ import tarfile
 import dumps
 import server as servers
 from client import Error, Simple
-from server import Server, wait_for
-
+from server import Server, needs, wait_for
 
 
 def golden_images():
@@ -226,6 +225,33 @@ def check_rejuvenated_items_are_new():
     assert {kind: digest(client, kind) for kind in able} == before
 
 
+def check_estimates_are_counts_and_shares():
+    """No estimate of filters without a common item, or with nothing at all, is below 0 or a share above 1."""
+    client = Server().client()
+    below = 0
+    for seed in range(30):
+        for name, count in (("one", 900 + 7 * seed), ("other", 500)):
+            client("DEL", name)
+            client("PETAL.RESERVE", name, "bloom", 1000, "0.3", "SEED", seed)
+            client("PETAL.MADD", name, *(f"{name} {i}" for i in range(count)))
+        compared = pairs(client("PETAL.ESTIMATE", "one", "other"))
+        for what, estimate in compared.items():
+            value, low, high = map(float, estimate)
+            assert 0 <= low <= value <= high, (seed, what, estimate)
+            assert not any(str(end).startswith("-") for end in estimate), (seed, what, estimate)
+            assert what != "jaccard" or high <= 1, (seed, estimate)
+        below += float(compared["intersection"][0]) == 0
+    # By chance the formula is below 0 for about half of them.
+    assert 5 <= below <= 25, below
+    same = pairs(client("PETAL.ESTIMATE", "one", "one"))
+    assert [float(end) <= 1 for end in same["jaccard"]] == [True] * 3 and float(same["differences"][1]) == 0, same
+    client("PETAL.RESERVE", "empty", "bloom", 1000, "0.3", "SEED", 29)
+    for name in ("one", "empty"):
+        for value, low, high in pairs(client("PETAL.ESTIMATE", "empty", name)).values():
+            assert 0 <= float(low) <= float(value) <= float(high), name
+    assert [float(end) for end in client("PETAL.ESTIMATE", "empty")] == [0, 0, 0]
+
+
 def check_secret_keys():
     """Filters that hash with a key which nobody who adds items knows: they are the same wherever they are kept."""
     primary = Server("--appendonly", "yes", "--aof-use-rdb-preamble", "no", tcp=True, module_options=ALL_IN_A_THREAD)
@@ -269,6 +295,40 @@ def check_secret_keys():
         assert client("DEBUG", "DIGEST") == before
         for at in (client, other):
             assert all(at("PETAL.MEXISTS", key, *items) == [1] * len(items) for key in keys)
+
+
+def check_secret_keys_are_not_in_logs():
+    """SLOWLOG and MONITOR show a command without its secret key, also of one that is refused or runs in a thread."""
+    needs(7, 0)
+    given = "000102030405060708090a0b0c0d0e0f"
+    for options in ((), ALL_IN_A_THREAD):
+        server = Server("--slowlog-log-slower-than", 0, tcp=True, module_options=options)
+        replica = Server("--slowlog-log-slower-than", 0, "--replicaof", "127.0.0.1", server.port, tcp=True)
+        client, other, monitor = server.client(), replica.client(), server.client()
+        wait_for("a replica", lambda: b"master_link_status:up" in other("INFO", "replication"))
+        assert monitor("MONITOR") == "OK"
+        reserve = ("PETAL.RESERVE", "SECRET", "blocked", 5000, "0.01")
+        assert client(*reserve, "secret", given, "SEED", 0, "SECRET", given.upper()) == "OK"
+        assert client("PETAL.RESERVE", "new", "blocked", 5000, "0.01", "SECRET", "NEW") == "OK"
+        assert isinstance(client("PETAL.RESERVE", "x", "blocked", 5000, "2", "SECRET", given), Error)
+        assert isinstance(client("PETAL.RESERVE", "x", "blocked", 5000, "0.01", "SECRET", given[1:]), Error)
+        client("PETAL.MADD", "SECRET", "apple")
+        image = export(client, "SECRET")
+        assert client("PETAL.IMPORT", "imported", 1 + len(image), image, "SECRET", given) == "OK"
+        assert client("PETAL.MEXISTS", "imported", "apple", "pear") == [1, 0]
+        assert client("WAIT", 1, 60000) == 1 and other("PETAL.EXISTS", "imported", "apple") == 1
+        client("SET", "last", 1)
+        seen = []
+        while not seen or b"last" not in seen[-1]:
+            seen.append(bytes(str(monitor.read()), "latin-1"))
+        of = {at: client_of("SLOWLOG", "GET", 128) for at, client_of in (("primary", client), ("replica", other))}
+        for at, entries in of.items():
+            commands = [entry[3] for entry in entries]
+            assert sum(b"(redacted)" in command for command in commands) >= 3, (at, commands)
+            words = [word.lower() for command in commands for word in command]
+            assert not any(given[1:].encode() in word for word in words), (at, commands)
+        assert any(b"NEW" in entry[3] for entry in of["primary"])
+        assert not any(given[1:].encode() in line.lower() for line in seen), seen
 
 
 def check_putting_to_maps():

@@ -1,0 +1,140 @@
+package view
+
+import (
+	"io"
+	"log/slog"
+
+	"github.com/petal-filter/petal/bindings/go/internal/encoded"
+	"github.com/petal-filter/petal/bindings/go/internal/image"
+	"github.com/petal-filter/petal/bindings/go/internal/secret"
+)
+
+// SecretKey is a secret key of 16 bytes; all zeros is none. A SecretKey does not print itself: package fmt and the
+// encoders of JSON and XML write "secret", or "none". Arrays of 16 bytes can be assigned to it. UnmarshalText takes a
+// key in 32 hexadecimal digits. (Package fmt does not ask values in unexported fields how they print, so give a type
+// that has such a field a String method.)
+type SecretKey = secret.Key
+
+type (
+	// byPointer makes encoders refuse a handle that is not given by its pointer.
+	byPointer = encoded.ByPointer
+	// never makes encoders refuse a handle that has no image.
+	never = encoded.Never
+)
+
+// Images as text, for encoders of JSON, XML and the like. Logs get one line about a handle in place of its image.
+
+// UnmarshalBinary closes the filter and loads an image into it, as [Load] does. A keyed filter has no key then: use
+// Load.
+func (f *Filter) UnmarshalBinary(slice []byte) error {
+	if f == nil {
+		return image.Closed(image.AFilter)
+	}
+	loaded, err := Load(slice, nil)
+	if err != nil {
+		return err
+	}
+	err = f.Close()
+	*f = *loaded
+	return err
+}
+
+// MarshalText returns the image in base64, so that a filter has a form in JSON and XML. A keyed filter lacks its key
+// there.
+func (f *Filter) MarshalText() ([]byte, error) { return encoded.Text(f.MarshalBinary()) }
+
+// UnmarshalText closes the filter and loads an image in base64 into it, as [Filter.UnmarshalBinary] does.
+func (f *Filter) UnmarshalText(text []byte) error { return encoded.Load(text, f.UnmarshalBinary) }
+
+// LogValue returns what [Filter.String] does, for package log/slog.
+func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
+
+// WriteTo writes the image, with checksums of the bytes that it writes. A dirty map stays dirty. Returns [ErrCorrupt]
+// if an image in place does not match its checksums.
+func (m *Map) WriteTo(w io.Writer) (int64, error) { return m.image().WriteTo(w) }
+
+// MarshalBinary returns the image as [Map.WriteTo] writes it.
+func (m *Map) MarshalBinary() ([]byte, error) { return m.image().MarshalBinary() }
+
+// UnmarshalBinary closes the map and loads an image into it, as [LoadMap] does. A keyed map has no key then: use
+// LoadMap.
+func (m *Map) UnmarshalBinary(slice []byte) error {
+	if m == nil {
+		return image.Closed(image.AMap)
+	}
+	loaded, err := LoadMap(slice, nil)
+	if err != nil {
+		return err
+	}
+	err = m.Close()
+	m.opened = loaded.opened
+	return err
+}
+
+// MarshalText returns the image in base64, so that a map has a form in JSON and XML. A keyed map lacks its
+// key there.
+func (m *Map) MarshalText() ([]byte, error) { return encoded.Text(m.MarshalBinary()) }
+
+// UnmarshalText closes the map and loads an image in base64 into it, as [Map.UnmarshalBinary] does.
+func (m *Map) UnmarshalText(text []byte) error { return encoded.Load(text, m.UnmarshalBinary) }
+
+// LogValue returns what [Map.String] does, for package log/slog.
+func (m *Map) LogValue() slog.Value { return slog.StringValue(m.String()) }
+
+// UnmarshalBinary closes the sketch and loads an image into it, as [LoadSketch] does. A keyed sketch has no key
+// then: use LoadSketch.
+func (s *Sketch) UnmarshalBinary(slice []byte) error {
+	if s == nil {
+		return image.Closed(image.ASketch)
+	}
+	loaded, err := LoadSketch(slice, nil)
+	if err != nil {
+		return err
+	}
+	err = s.Close()
+	s.opened = loaded.opened
+	return err
+}
+
+// MarshalText returns the image in base64, so that a sketch has a form in JSON and XML. A keyed sketch lacks its
+// key there.
+func (s *Sketch) MarshalText() ([]byte, error) { return encoded.Text(s.MarshalBinary()) }
+
+// UnmarshalText closes the sketch and loads an image in base64 into it, as [Sketch.UnmarshalBinary] does.
+func (s *Sketch) UnmarshalText(text []byte) error { return encoded.Load(text, s.UnmarshalBinary) }
+
+// LogValue returns what [Sketch.String] does, for package log/slog.
+func (s *Sketch) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// WriteTo writes the image, with checksums of the bytes that it writes. A dirty index stays dirty. Returns [ErrCorrupt]
+// if an image in place does not match its checksums. Returns [ErrDirty] if another process begins to change the image
+// meanwhile.
+func (x *Index) WriteTo(w io.Writer) (int64, error) { return x.image().WriteTo(w) }
+
+// MarshalBinary returns the image as [Index.WriteTo] writes it.
+func (x *Index) MarshalBinary() ([]byte, error) { return x.image().MarshalBinary() }
+
+// UnmarshalBinary closes the index and loads an image into it, as [LoadIndex] does. A keyed index has no key then: use
+// LoadIndex.
+func (x *Index) UnmarshalBinary(slice []byte) error {
+	if x == nil {
+		return image.Closed(image.AnIndex)
+	}
+	loaded, err := LoadIndex(slice, nil)
+	if err != nil {
+		return err
+	}
+	err = x.Close()
+	x.opened = loaded.opened
+	return err
+}
+
+// MarshalText returns the image in base64, so that an index has a form in JSON and XML. A keyed index lacks its
+// key there.
+func (x *Index) MarshalText() ([]byte, error) { return encoded.Text(x.MarshalBinary()) }
+
+// UnmarshalText closes the index and loads an image in base64 into it, as [Index.UnmarshalBinary] does.
+func (x *Index) UnmarshalText(text []byte) error { return encoded.Load(text, x.UnmarshalBinary) }
+
+// LogValue returns what [Index.String] does, for package log/slog.
+func (x *Index) LogValue() slog.Value { return slog.StringValue(x.String()) }
