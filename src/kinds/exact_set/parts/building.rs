@@ -85,7 +85,7 @@ pub fn build(build: &mut Build<Placed>, asked: &Asked, prefixes: &[u64]) -> Resu
         None => class == NEVER || rate >= 1.0,
         Some((is_inverted, bits)) => {
             let bits = u64::from(bits);
-            asked.allowed.contains(&bits) && sizing::false_positive_rate(bits, is_inverted, members) <= rate
+            asked.allowed.contains(&bits) && sizing::decisive_rate(bits, is_inverted, members) <= rate
         }
     })?;
     let mut classes = try_vec(counts.len())?;
