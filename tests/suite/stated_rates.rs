@@ -54,7 +54,7 @@ fn one_filter_has_the_rate_that_is_stated_of_it() {
     let is_taken =
         |(i, case): &(usize, Case)| !case.is_of_integers() && (is_soak() || case.is_default() || i % 10 == 3);
     for (i, case) in cases().into_iter().enumerate().filter(is_taken) {
-        let is_corner = |place: usize| is_soak() || case.is_default() || (place + i) % 3 == 0;
+        let is_corner = |place: usize| is_soak() || case.is_default() || (place + i).is_multiple_of(3);
         for (_, corner) in CORNERS.into_iter().enumerate().filter(|(place, _)| is_corner(*place)) {
             let (keys, rate) = corner;
             let spec = case.sized(keys, rate);

@@ -352,7 +352,7 @@ mod tests {
                     // The offsets of the excerpt at which its first whole block has this place.
                     let begins = |payload: u64| {
                         let offsets = 0..(payload + 1).saturating_sub(length);
-                        let first = move |offset: u64| (offset + lead) % block_bytes == 0;
+                        let first = move |offset: u64| (offset + lead).is_multiple_of(block_bytes);
                         offsets.filter(move |offset| first(*offset)).map(move |offset| (offset + lead) / block_bytes)
                     };
                     let all = lengths.iter().flat_map(|payload| begins(*payload));
