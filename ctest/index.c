@@ -112,6 +112,18 @@ static void test_search(const petal_index *index) {
   for (size_t i = 0; i < 5; i++) CHECK(found[i] == 4 && hits[4 * i].id == 10 * i);
   CHECK_OK(petal_index_at_least_many(index, rows, 5, 1, NULL, hits, 1, found, NULL));
   for (size_t i = 0; i < 5; i++) CHECK(found[i] == 1 && hits[i].id == 10 * i);
+  /* Room for more hits than an array has: 2^63 bytes, and products that overflow to few bytes or to none. */
+  const size_t rooms[] = {SIZE_MAX, SIZE_MAX / 5, SIZE_MAX / 5 / sizeof *hits + 1, SIZE_MAX / 4 / sizeof *hits,
+                          (size_t)1 << (8 * sizeof(size_t) - 3)};
+  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+    petal_error error = PETAL_ERROR_INIT;
+    found[0] = 77;
+    CHECK_STATUS(petal_index_top_many(index, rows, 5, rooms[i], NULL, hits, found, &error), PETAL_ERR_TOO_LARGE);
+    CHECK(strstr(error.message, "count = 5 times k = ") != NULL);
+    CHECK_STATUS(petal_index_at_least_many(index, rows, 5, 1, NULL, hits, rooms[i], found, &error),
+                 PETAL_ERR_TOO_LARGE);
+    CHECK(strstr(error.message, "count = 5 times room = ") != NULL && found[0] == 77);
+  }
 }
 
 static void test_options(const petal_index *index) {

@@ -148,7 +148,10 @@ typedef int32_t petal_status;
 #define PETAL_ERR_INTERNAL (-1)
 /** A required pointer is NULL. */
 #define PETAL_ERR_NULL (-2)
-/** This version does not understand the `struct_size` of a struct. */
+/**
+ * This version does not understand the `struct_size` of a struct: set it, or the whole struct to 0. If the struct is
+ * the `petal_error` itself, there is no message.
+ */
 #define PETAL_ERR_STRUCT_SIZE (-3)
 /** This version does not know a kind, hash function, parameter, choice or flag. */
 #define PETAL_ERR_UNKNOWN_VALUE (-4)
@@ -220,7 +223,10 @@ const char *petal_status_message(petal_status status);
 /** The longest message of a `petal_error`, with its final NUL. */
 #define PETAL_ERROR_MESSAGE_SIZE 240
 
-/** An error: its status and a message. You own the struct; set it to `= {0}` before the first use. */
+/**
+ * An error: its status and a message. You own the struct; set it to `= {0}` before the first use. A call with a
+ * struct that was never set does nothing: it returns `PETAL_ERR_STRUCT_SIZE`, and writes no message.
+ */
 typedef struct petal_error {
   /** sizeof(petal_error), or 0 for its size in the first release. */
   size_t struct_size;
@@ -559,7 +565,7 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_EXACT_BITS 19
 /** A cuckoo filter: removes keys, and counts a few copies of each; refuses keys when it is full. */
 #define PETAL_KIND_CUCKOO 22
-/** The counting quotient filter: removes and counts keys without limit, merges, lists and resizes. */
+/** The counting quotient filter: removes and counts keys (copies take room), merges, lists and resizes. */
 #define PETAL_KIND_QUOTIENT 23
 /** A vector quotient filter: removes keys, and takes them as fast when it is nearly full as when it is empty. */
 #define PETAL_KIND_VECTOR_QUOTIENT 24
@@ -702,11 +708,17 @@ typedef struct petal_spec {
   petal_kind kind;
   /** One of `PETAL_HASH_*`; 0 is `PETAL_HASH_XXH3`. */
   petal_hash_function hash;
-  /** The number of distinct keys that the filter has room for; 0 means a million, or unknown if `bits` is set. */
+  /**
+   * The number of distinct keys that the filter has room for; 0 means a million, or unknown if `bits` is set. In
+   * `quotient`, `cuckoo`, `vector_quotient` and `d_left` a key that comes again takes more room, so that a filter
+   * may be full before that number. If each key comes up to t times, give `quotient` 3 times the number of keys, and
+   * the others 1 + 3 (t - 1) times. A builder without a capacity makes room for what came.
+   */
   uint64_t capacity;
   /**
    * The greatest false-positive rate at capacity, inside (0, 1) and not below capacity / 2^64; 0 means 0.01 unless
-   * `bits` is set.
+   * `bits` is set. Equal 64-bit hashes add capacity / 2^64 to the rate of any filter. Sizes count this only where it
+   * is above a ten-thousandth of the rate.
    */
   double false_positive_rate;
   /** The number of bits, in place of a rate. It is exact or a limit: see `bits_unit` of `petal_kind_info`. */
@@ -1166,6 +1178,12 @@ typedef struct petal_statistics {
    * comes from the fill and the estimated number of keys. It is within 5 % for a filter that was made by rate, and
    * within 10 % for other numbers of bits. With triple and exact bits it may be too low by half if bits / hashes is
    * below some hundreds.
+   *
+   * For `hash_compaction` the rate is exact for tables of a few hundred slots. Above that it is the mean over all
+   * tables with as many taken slots, from which a table is within 5 %.
+   *
+   * For `rotating` the rate is exact for generations of up to 8 MiB: of less with more than four generations, down
+   * to 8 KiB. Above that the first bytes of each generation say how many keys the generations have in common.
    *
    * For `scalable` the function takes the levels to be independent of each other. Levels that are often wrong keep
    * keys from the levels that follow. The rate is then too low by a few percent: by 4 % at a rate of 0.5.

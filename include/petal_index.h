@@ -399,7 +399,8 @@ petal_status petal_index_each_at_least(const petal_index *index,
 
 /**
  * `petal_index_top()` for `count` queries, which follow each other in `queries`. Query i gets `found[i]` hits from
- * `hits[i * k]` on. Threads share the queries. `options` is nullable.
+ * `hits[i * k]` on, so `hits` has room for `count` times `k`. Threads share the queries. `options` is nullable.
+ * Returns `PETAL_ERR_TOO_LARGE` if no array can have that much room.
  */
 petal_status petal_index_top_many(const petal_index *index,
                                   const void *queries,
@@ -413,7 +414,7 @@ petal_status petal_index_top_many(const petal_index *index,
 /**
  * `petal_index_at_least()` for `count` queries, which follow each other in `queries`. Query i gets the `room` most
  * similar rows from `hits[i * room]` on, and `found[i]` becomes the number of all that there are. Threads share the
- * queries. `options` is nullable.
+ * queries. `options` is nullable. Returns `PETAL_ERR_TOO_LARGE` if no array has room for `count` times `room` hits.
  */
 petal_status petal_index_at_least_many(const petal_index *index,
                                        const void *queries,

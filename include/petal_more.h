@@ -174,7 +174,9 @@ petal_status petal_builder_exclude_batch(petal_builder *builder,
  *
  * Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot do this, and `PETAL_ERR_INCOMPATIBLE` if `old` has another kind,
  * hash function, seed or `partition_prefix_bytes` than the builder's spec says. Finishing returns `PETAL_ERR_FULL` if
- * the older filter was brought up to date 64 times already.
+ * the older filter was brought up to date 64 times already. Each update adds to the rate for strangers. So if the
+ * builder's spec has a `false_positive_rate`, there are fewer updates, or none at low rates: finishing returns
+ * `PETAL_ERR_CONTRADICTION` where the rate would be passed.
  */
 petal_status petal_builder_update(petal_builder *builder, const petal_filter *old, petal_error *error);
 

@@ -125,7 +125,9 @@ impl Status {
         match self {
             Status::Internal => c"a bug in Petal was caught; a handle that was being changed is of no more use",
             Status::NullPointer => c"a required pointer is NULL",
-            Status::StructSize => c"the struct_size of a struct is not one that this version understands",
+            Status::StructSize => {
+                c"the struct_size of a struct, or of the petal_error itself, is not one that this version understands"
+            }
             Status::UnknownValue => c"a kind, hash function, parameter, choice or flag that this version does not know",
             Status::OutOfRange => c"a value is outside its bounds",
             Status::FalsePositiveRate => c"a false-positive rate is not inside (0, 1)",
@@ -216,6 +218,18 @@ impl Error {
     pub fn from_os(code: i32, what: fmt::Arguments<'_>) -> Error {
         let status = status_of_os_error(code);
         Error { os_error: code, ..Error::new(status, format_args!("{status} (error {code}): {what}")) }
+    }
+
+    /// [`Error::from_os`] for a folder that could not be opened.
+    #[cold]
+    pub(crate) fn of_folder(code: i32, what: fmt::Arguments<'_>) -> Error {
+        match status_of_os_error(code) {
+            Status::NotFound => {
+                let message = format_args!("the folder does not exist (error {code}): {what}");
+                Error { os_error: code, ..Error::new(Status::NotFound, message) }
+            }
+            _ => Error::from_os(code, what),
+        }
     }
 
     /// This error with a message that also says what it is about.

@@ -260,7 +260,7 @@ func ExampleFindKind() {
 	fmt.Println(err)
 	// Output:
 	// split_block true
-	// petal.FindKind: name = "no_such_kind" is not known
+	// petal.FindKind: kind = "no_such_kind" is not known
 }
 
 func ExampleError() {

@@ -5,7 +5,14 @@ package petal
 */
 import "C"
 
-import "unsafe"
+import (
+	"fmt"
+	"math"
+	"unsafe"
+)
+
+// maxHits is the greatest number of hits that many queries get together: a slice of more panics.
+const maxHits = min(1<<46, math.MaxInt) / int(unsafe.Sizeof(IndexHit{}))
 
 // Similarity says how the similarity of two rows is measured. With a bits in the query, b in the row, and c in both,
 // each measure is a double from 0 to 1, of which each operation is rounded once.
@@ -119,6 +126,15 @@ func (x *Index) AtLeastMany(queries [][]byte, threshold float64, room int,
 		})
 }
 
+// checkHits refuses more hits than there can be.
+func checkHits(name string, queries, room int) error {
+	if room > maxHits/queries {
+		message := fmt.Sprintf("%d queries times %d hits are more than %d", queries, room, maxHits)
+		return &Error{Op: name, Status: ErrTooLarge, Message: message}
+	}
+	return nil
+}
+
 func (x *Index) many(name string, queries [][]byte, room int,
 	search func(all []byte, hits []IndexHit, found []C.size_t, failure *C.petal_error)) ([][]IndexHit, error) {
 	width := int((x.Width() + 7) / 8)
@@ -134,6 +150,9 @@ func (x *Index) many(name string, queries [][]byte, room int,
 	if len(queries) == 0 {
 		// A closed index says so even then.
 		_, err := x.SerializedSize()
+		return nil, err
+	}
+	if err := checkHits(name, len(queries), room); err != nil {
 		return nil, err
 	}
 	hits, found := make([]IndexHit, room*len(queries)), make([]C.size_t, len(queries))

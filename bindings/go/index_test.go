@@ -3,6 +3,7 @@ package petal
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"math/bits"
 	"path/filepath"
 	"testing"
@@ -74,6 +75,11 @@ func TestIndexesFindWhatAScanFinds(t *testing.T) {
 	}
 	if _, err := x.TopMany([][]byte{{1}}, 1, nil); !errors.Is(err, ErrOutOfRange) {
 		t.Errorf("a short query: %v", err)
+	}
+	for _, room := range []int{math.MaxInt, math.MaxInt / 2, math.MaxInt/5 + 1} {
+		if err := checkHits("petal.Index.TopMany", 5, room); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("5 queries of %d hits: %v", room, err)
+		}
 	}
 	tversky := must(x.Top(queries[0], 1, &SearchOptions{Similarity: Tversky, Alpha: 1}))
 	if tversky[0].Similarity != 1 {

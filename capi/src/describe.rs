@@ -84,6 +84,12 @@ pub struct petal_statistics {
     /// within 10 % for other numbers of bits. With triple and exact bits it may be too low by half if bits / hashes is
     /// below some hundreds.
     ///
+    /// For `hash_compaction` the rate is exact for tables of a few hundred slots. Above that it is the mean over all
+    /// tables with as many taken slots, from which a table is within 5 %.
+    ///
+    /// For `rotating` the rate is exact for generations of up to 8 MiB: of less with more than four generations, down
+    /// to 8 KiB. Above that the first bytes of each generation say how many keys the generations have in common.
+    ///
     /// For `scalable` the function takes the levels to be independent of each other. Levels that are often wrong keep
     /// keys from the levels that follow. The rate is then too low by a few percent: by 4 % at a rate of 0.5.
     pub false_positive_rate: f64,

@@ -273,7 +273,7 @@ pub(crate) fn unknown(name: &str) -> Error {
     if let Some(left_out) = registry::absent().find(|kind| kind.name == name) {
         return left_out.error();
     }
-    boundary::error(Status::UnknownValue, format_args!("name = {name:?} is not known"))
+    boundary::error(Status::UnknownValue, format_args!("kind = {name:?} is not known"))
 }
 
 pub(crate) fn out_of_range(what: &str, index: usize, count: usize) -> Error {

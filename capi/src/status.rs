@@ -14,7 +14,8 @@ pub const PETAL_OK: petal_status = 0;
 pub const PETAL_ERR_INTERNAL: petal_status = -1;
 /// A required pointer is NULL.
 pub const PETAL_ERR_NULL: petal_status = -2;
-/// This version does not understand the `struct_size` of a struct.
+/// This version does not understand the `struct_size` of a struct: set it, or the whole struct to 0. If the struct is
+/// the `petal_error` itself, there is no message.
 pub const PETAL_ERR_STRUCT_SIZE: petal_status = -3;
 /// This version does not know a kind, hash function, parameter, choice or flag.
 pub const PETAL_ERR_UNKNOWN_VALUE: petal_status = -4;
@@ -137,7 +138,8 @@ pub extern "C" fn petal_status_message(status: petal_status) -> *const c_char {
 /// The longest message of a `petal_error`, with its final NUL.
 pub const PETAL_ERROR_MESSAGE_SIZE: usize = 240;
 
-/// An error: its status and a message. You own the struct; set it to `= {0}` before the first use.
+/// An error: its status and a message. You own the struct; set it to `= {0}` before the first use. A call with a
+/// struct that was never set does nothing: it returns `PETAL_ERR_STRUCT_SIZE`, and writes no message.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_error {

@@ -42,6 +42,7 @@
 //! | omissions of any kind, the sum of its rates | [`omissions`] | Dillinger and Manolios 2004 |
 //! | tables of cuckoo signatures, `d b a / (2^r - 1)` | `kinds/signatures` | Fountoulakis, Khosla and Panagiotou 2011 |
 //! | two keys with the same hash, `1 - (1-2^-w)^n` | [`hash_floor`] | birthday argument |
+//! | either of that and a structure's own rate | [`with_floor`], [`decisive`] | independent events |
 
 pub mod bloom;
 pub mod dependent;
@@ -70,6 +71,22 @@ pub fn hash_floor(keys: u64, hash_bits: u32) -> f64 {
     let same = (-f64::from(hash_bits)).exp2();
     hit_at_least_once(same, keys as f64)
 }
+
+/// The rate of a filter whose structure says yes with the probability `own`, and whose keys' hashes are met with the
+/// probability `floor` ([`hash_floor`]).
+pub fn with_floor(own: f64, floor: f64) -> f64 {
+    floor + (1.0 - floor) * own
+}
+
+/// The rate by which a size is chosen. It is [`with_floor`], unless the floor is at most [`NEGLIGIBLE`] of `own`: then
+/// it is `own` alone. So whoever asks for exactly 2^-8 gets fingerprints of eight bits, although equal hashes take the
+/// rate past 2^-8, by 5e-11 of it with 10^6 keys.
+pub fn decisive(own: f64, floor: f64) -> f64 {
+    if floor <= NEGLIGIBLE * own { own } else { with_floor(own, floor) }
+}
+
+/// The share of a rate up to which equal hashes do not count when a size is chosen.
+pub const NEGLIGIBLE: f64 = 1e-4;
 
 /// `1 - (1-p)^trials`, with full relative precision when it is tiny. `trials > 0`.
 pub(crate) fn hit_at_least_once(p: f64, trials: f64) -> f64 {

@@ -270,8 +270,8 @@ check "static libraries only: pkg-config --static petal" by_pkg_config static "-
 subdirectory() {
     cmake -S "$here/subdirectory" -B "$work/inside" -DPETAL_SOURCE="$root" -DPETAL_CARGO_TARGET_DIR="$target" &&
         cmake --build "$work/inside" || return 1
-    for library in petal petal_static cpp cpp_static; do
-        "$work/inside/with_$library" || return 1
+    for program in with_petal with_petal_static with_cpp with_cpp_static cpp_with_petal cpp_with_petal_static; do
+        "$work/inside/$program" || return 1
     done
 }
 check "add_subdirectory: petal::petal, petal::petal_static, petal::cpp and petal::cpp_static" subdirectory
@@ -281,8 +281,9 @@ fetched() {
     mkdir -p "$work/fetch"
     {
         echo "cmake_minimum_required(VERSION 3.16)"
-        echo "project(program LANGUAGES C)"
-        echo "add_executable(program $here/consumer/consumer.c)"
+        echo "project(program LANGUAGES C CXX)"
+        echo "set(CMAKE_CXX_STANDARD 17)"
+        echo "add_executable(program $here/consumer/consumer.c $here/consumer_cpp/header.cpp)"
         sed -n '/^include(FetchContent)$/,/^```$/p' "$root/README.md" | grep -v '^```$'
     } >"$work/fetch/CMakeLists.txt"
     grep -q FetchContent_MakeAvailable "$work/fetch/CMakeLists.txt" &&

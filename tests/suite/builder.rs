@@ -223,7 +223,9 @@ fn a_file_is_made_at_once() {
     std::fs::write(&path, b"old").unwrap();
     let mut builder = builder(&Spec::default());
     add(&mut builder, 0..1000);
-    assert_eq!(builder.save(&folder.path().join("nowhere/filter")).unwrap_err().status(), Status::NotFound);
+    let refused = builder.save(&folder.path().join("nowhere/filter")).unwrap_err();
+    assert_eq!(refused.status(), Status::NotFound);
+    assert!(refused.to_string().contains("the folder does not exist"), "{refused}");
     assert_eq!(builder.count(), 1000);
     builder.save(&path).unwrap();
     assert_eq!(builder.count(), 0);

@@ -130,7 +130,7 @@ fn rates_are_those_that_are_told() {
 }
 
 /// What is asked for is kept by what is promised, at every size and rate: also at powers of two, and by the last part
-/// in 10^15.
+/// in 10^15. Only equal hashes may add to it, up to a ten-thousandth, where they take no size.
 #[test]
 fn no_promised_rate_passes_what_was_asked_for() {
     let rates =
@@ -146,7 +146,10 @@ fn no_promised_rate_passes_what_was_asked_for() {
                 reachable += usize::from(is_reachable);
                 let Ok(geometry) = geometry else { continue };
                 let promised = (row.false_positive_rate)(&geometry, keys);
-                assert!(promised <= rate, "{}: {keys} keys at {rate} are promised {promised}", row.name);
+                // Kinds that have a bit of the hash for themselves tell keys apart by 63 bits.
+                let equal = petal::sizing::hash_floor(keys, 63);
+                let is_kept = promised <= rate || (promised - equal <= rate && promised <= rate * (1.0 + 1e-4));
+                assert!(is_kept, "{}: {keys} keys at {rate} are promised {promised}", row.name);
                 tried += 1;
             }
         }

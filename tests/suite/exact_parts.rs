@@ -606,6 +606,37 @@ fn updates_of_something_else_are_refused() {
     assert_eq!(refused.status(), Status::Incompatible);
 }
 
+/// With a rate the updates end where one more would pass it, and say so. Without a rate one more is possible.
+#[test]
+fn updates_end_at_the_rate() {
+    let mut universe = Universe::of(&[(100, 900)]);
+    let with = |rate| Spec { false_positive_rate: rate, ..spec(0) };
+    for (rate, first, least, most) in [(0.4, 0.4, 40, 64), (0.01, 0.01, 3, 30), (1e-9, 1e-9, 0, 0), (0.01, 0.0, 0, 0)] {
+        let mut filter = build(&with(first), options(), &universe, None).unwrap();
+        let mut done = 0;
+        let refused = loop {
+            let moved = universe.excluded.remove(done);
+            universe.excluded.push(core::mem::replace(&mut universe.members[0], moved));
+            match build(&with(rate), options(), &universe, Some(&filter)) {
+                Ok(update) => filter = update,
+                Err(refused) => break refused,
+            }
+            check(&filter, &universe);
+            assert!(filter.measure().false_positive_rate <= rate, "{rate} after {done} updates");
+            done += 1;
+        };
+        assert!((least..=most).contains(&done), "{done} updates at {rate}: {refused}");
+        if done < 64 {
+            assert_eq!(refused.status(), Status::Contradiction, "{refused}");
+            let named = refused.to_string();
+            let is_named = |what: &str| assert!(named.contains(what), "{named}");
+            is_named(&if rate < 1e-4 { format!("rate = {rate:e} ") } else { format!("rate = {rate} ") });
+            is_named(&format!("after {done} updates"));
+            check(&build(&with(0.0), options(), &universe, Some(&filter)).unwrap(), &universe);
+        }
+    }
+}
+
 /// Members that are among the excluded keys are members, where these are a whole universe.
 #[test]
 fn universes_may_have_the_members() {

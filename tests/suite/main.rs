@@ -76,6 +76,7 @@ mod specification;
 mod spectral;
 mod stable;
 mod stacked;
+mod stated_rates;
 mod state_machine;
 mod aleph;
 mod taffy;

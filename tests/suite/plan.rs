@@ -56,6 +56,33 @@ fn two_blocks_are_proposed_where_they_pay() {
     }
 }
 
+/// A rate that is a power of two costs no bit more than a rate just above it, although equal hashes of n keys add
+/// n / 2^64 to what fingerprints give: in every kind, and as the planner has it.
+#[test]
+fn powers_of_two_cost_what_their_neighbours_do() {
+    let mut sizes = 0;
+    for rate in [8, 16].map(|bits| (-f64::from(bits)).exp2()) {
+        for keys in [10_000, 100_000, 1_000_000, 30_000_000, 1_000_000_000] {
+            let of = |rate| {
+                let wanted = Request { is_static: true, ..request(keys, Goal::FalsePositiveRate(rate)) };
+                plan(&wanted).unwrap()
+            };
+            let (exact, above) = (of(rate), of(rate * 1.0002));
+            for (proposal, fit) in fitting(&exact) {
+                let neighbour = above.iter().find(|above| above.kind == proposal.kind).unwrap();
+                let most = neighbour.outcome.as_ref().unwrap().bits_per_key * 1.01;
+                assert!(fit.bits_per_key <= most, "{} of {keys} keys at {rate}: {fit:?}, {most}", proposal.name);
+                let spec = made(proposal, &fit, Spec::with_capacity(keys, rate).unwrap());
+                let bits = petal::geometry(&spec).unwrap().bits as f64 / keys as f64;
+                assert!(bits <= most, "{} of {keys} keys at {rate}: {bits} bits a key", proposal.name);
+                assert!(fit.false_positive_rate <= rate * (1.0 + 1e-4), "{}: {fit:?}", proposal.name);
+                sizes += 1;
+            }
+        }
+    }
+    assert!(sizes > 150, "{sizes} sizes");
+}
+
 /// The planner proposes each kind once, with the figures of the filter that its spec makes.
 #[test]
 fn proposals_are_what_would_be_made() {

@@ -516,7 +516,7 @@ fn seven_levels_pay() {
     ];
     let levels = settings.map(|(members, strangers, share, rate)| {
         let plan = sizing::smallest(members, &[Known { strangers, share }], rate).unwrap();
-        assert!(plan.stack.rate_among(share, members) <= rate);
+        assert!(plan.stack.decisive_rate(share, members) <= rate);
         plan.stack.levels()
     });
     assert!(levels.iter().filter(|levels| **levels == 7).count() >= 3, "{levels:?}");

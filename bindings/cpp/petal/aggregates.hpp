@@ -1,4 +1,4 @@
-// Aggregates. Part of petal.hpp: include that.
+// Aggregates. Part of petal.hpp.
 #ifndef PETAL_HPP_AGGREGATES
 #define PETAL_HPP_AGGREGATES
 

@@ -1,4 +1,4 @@
-// Keys and answers of batches. Part of petal.hpp: include that.
+// Keys and answers of batches. Part of petal.hpp.
 #ifndef PETAL_HPP_BATCHES
 #define PETAL_HPP_BATCHES
 

@@ -1,4 +1,4 @@
-// Builders, which collect keys first. Part of petal.hpp: include that.
+// Builders, which collect keys first. Part of petal.hpp.
 #ifndef PETAL_HPP_BUILDERS
 #define PETAL_HPP_BUILDERS
 

@@ -1,4 +1,4 @@
-// Compact forms of filters, and one key asked of many filters. Part of petal.hpp: include that.
+// Compact forms of filters, and one key asked of many filters. Part of petal.hpp.
 #ifndef PETAL_HPP_COMPACT
 #define PETAL_HPP_COMPACT
 

@@ -1,4 +1,4 @@
-// Digests of payloads. Part of petal.hpp: include that.
+// Digests of payloads. Part of petal.hpp.
 #ifndef PETAL_HPP_DIGESTS
 #define PETAL_HPP_DIGESTS
 

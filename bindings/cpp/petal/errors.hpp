@@ -1,4 +1,4 @@
-// Errors: statuses, failures, results, and exceptions if the compiler has them. Part of petal.hpp: include that.
+// Errors: statuses, failures, results, and exceptions if the compiler has them. Part of petal.hpp.
 #ifndef PETAL_HPP_ERRORS
 #define PETAL_HPP_ERRORS
 

@@ -1,4 +1,4 @@
-// Filters of every kind. Part of petal.hpp: include that.
+// Filters of every kind. Part of petal.hpp.
 #ifndef PETAL_HPP_FILTERS
 #define PETAL_HPP_FILTERS
 

@@ -1,4 +1,4 @@
-// Which formats of other systems there are. Part of petal.hpp: include that. Filters are read and written in them by
+// Which formats of other systems there are. Part of petal.hpp. Filters are read and written in them by
 // `filter::import_bytes()` and `filter::export_bytes()`.
 #ifndef PETAL_HPP_FORMATS
 #define PETAL_HPP_FORMATS

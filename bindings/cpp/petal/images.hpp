@@ -1,4 +1,4 @@
-// What filters, maps and sketches have in common. Part of petal.hpp: include that.
+// What filters, maps and sketches have in common. Part of petal.hpp.
 #ifndef PETAL_HPP_IMAGES
 #define PETAL_HPP_IMAGES
 

@@ -1,4 +1,4 @@
-// Indexes: rows of bits that are searched. Part of petal.hpp: include that.
+// Indexes: rows of bits that are searched. Part of petal.hpp.
 #ifndef PETAL_HPP_INDEXES
 #define PETAL_HPP_INDEXES
 
@@ -386,6 +386,7 @@ class index : public detail::image_owner<index, petal_index, detail::index_calls
     std::vector<petal_index_hit> hits;
     std::vector<std::size_t> found;
     std::vector<std::vector<petal_index_hit>> answers;
+    if (room > 0 && count > (hits.max_size() - 1) / room) return failure(status::too_large);
     auto had = detail::allocating([&] {
       hits.resize(count * room + 1);
       found.resize(count + 1);

@@ -1,5 +1,4 @@
-// Keys of every type in the three forms that the C API takes, and the calls of one key. Part of petal.hpp: include
-// that.
+// Keys of every type in the three forms that the C API takes, and the calls of one key. Part of petal.hpp.
 #ifndef PETAL_HPP_KEYS
 #define PETAL_HPP_KEYS
 
@@ -90,8 +89,16 @@ struct is_range_of<Range, Wanted, std::void_t<element<Range>, decltype(std::size
 template <class T, class... Others>
 using is_one_of = std::disjunction<std::is_same<T, Others>...>;
 
+/// A character of text in bytes. C++20's `char8_t` stands for its byte, as `char` does.
 template <class T>
-using is_byte = is_one_of<std::remove_cv_t<T>, std::byte, unsigned char, signed char, char>;
+using is_character = is_one_of<std::remove_cv_t<T>, char
+#ifdef __cpp_char8_t
+                               , char8_t
+#endif
+                               >;
+template <class T>
+using is_byte =
+    std::disjunction<is_character<T>, is_one_of<std::remove_cv_t<T>, std::byte, unsigned char, signed char>>;
 template <class T>
 using is_integer = std::conjunction<
     std::is_integral<T>, std::bool_constant<sizeof(T) <= sizeof(std::uint64_t)>,
@@ -139,12 +146,10 @@ template <class Key>
 using is_text = std::is_convertible<const Key &, std::string_view>;
 /// Characters in an array, such as a literal: up to the first NUL, or all where there is none.
 template <class Key>
-using is_char_array =
-    std::conjunction<std::is_array<Key>, std::is_same<std::remove_cv_t<std::remove_extent_t<Key>>, char>>;
+using is_char_array = std::conjunction<std::is_array<Key>, is_character<std::remove_extent_t<Key>>>;
 /// Characters that end with a NUL.
 template <class Key>
-using is_char_pointer =
-    std::conjunction<std::is_pointer<Key>, std::is_same<std::remove_cv_t<std::remove_pointer_t<Key>>, char>>;
+using is_char_pointer = std::conjunction<std::is_pointer<Key>, is_character<std::remove_pointer_t<Key>>>;
 
 /// Whether naming the key cannot throw: everything but a `petal_key`, and a conversion of a type of yours, that may.
 template <class Key>
@@ -183,7 +188,7 @@ constexpr auto form_of() noexcept {
     return form<std::uint64_t>{};
   } else if constexpr (std::is_null_pointer_v<Key>) {
     return form<void>{};
-  } else if constexpr (is_text<Key>::value || is_range_of<const Key, is_byte>::value) {
+  } else if constexpr (is_text<Key>::value || is_char_pointer<Key>::value || is_range_of<const Key, is_byte>::value) {
     return form<bytes>{};
   } else {
     return form<void>{};
@@ -214,11 +219,12 @@ decltype(auto) with_key(const Key &key, Use &&use) noexcept(is_nothrow_use<Key, 
     return use(static_cast<std::uint64_t>(key));
   } else if constexpr (is_char_array<Key>::value) {
     const void *const nul = std::memchr(key, 0, sizeof key);
-    return use(
-        bytes(key, nul == nullptr ? sizeof key : static_cast<std::size_t>(static_cast<const char *>(nul) - key)));
+    const auto *const end = static_cast<const std::remove_extent_t<Key> *>(nul);
+    return use(bytes(key, nul == nullptr ? sizeof key : static_cast<std::size_t>(end - key)));
   } else if constexpr (is_char_pointer<Key>::value) {
     // The library refuses a null pointer.
-    return use(key == nullptr ? bytes(nullptr, 1) : bytes(key, std::strlen(key)));
+    const void *const first = key;
+    return use(first == nullptr ? bytes(nullptr, 1) : bytes(first, std::strlen(static_cast<const char *>(first))));
   } else if constexpr (is_text<Key>::value && !std::is_null_pointer_v<Key>) {
     const std::string_view text = key;
     return use(bytes(text.data(), text.size()));

@@ -1,8 +1,9 @@
-// Which kinds there are, and which to take. Part of petal.hpp: include that.
+// Which kinds there are, and which to take. Part of petal.hpp.
 #ifndef PETAL_HPP_KINDS
 #define PETAL_HPP_KINDS
 
 #include "errors.hpp"
+#include "keys.hpp"
 
 #include <array>
 #include <cstddef>

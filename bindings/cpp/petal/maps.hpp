@@ -1,4 +1,4 @@
-// Maps and their builders. Part of petal.hpp: include that.
+// Maps and their builders. Part of petal.hpp.
 #ifndef PETAL_HPP_MAPS
 #define PETAL_HPP_MAPS
 

@@ -1,4 +1,4 @@
-// Filter policies of sorted tables. Part of petal.hpp: include that.
+// Filter policies of sorted tables. Part of petal.hpp.
 #ifndef PETAL_HPP_POLICIES
 #define PETAL_HPP_POLICIES
 

@@ -1,4 +1,4 @@
-// Routers. Part of petal.hpp: include that.
+// Routers. Part of petal.hpp.
 #ifndef PETAL_HPP_ROUTERS
 #define PETAL_HPP_ROUTERS
 

@@ -1,4 +1,4 @@
-// Sessions. Part of petal.hpp: include that.
+// Sessions. Part of petal.hpp.
 #ifndef PETAL_HPP_SESSIONS
 #define PETAL_HPP_SESSIONS
 

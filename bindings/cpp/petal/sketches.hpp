@@ -1,4 +1,4 @@
-// Sketches. Part of petal.hpp: include that.
+// Sketches. Part of petal.hpp.
 #ifndef PETAL_HPP_SKETCHES
 #define PETAL_HPP_SKETCHES
 

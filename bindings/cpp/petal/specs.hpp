@@ -1,4 +1,4 @@
-// What filter to make, and how to open one. Part of petal.hpp: include that.
+// What filter to make, and how to open one. Part of petal.hpp.
 #ifndef PETAL_HPP_SPECS
 #define PETAL_HPP_SPECS
 

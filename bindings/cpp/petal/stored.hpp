@@ -1,4 +1,4 @@
-// The stored numbers of a filter, as a range. Part of petal.hpp: include that.
+// The stored numbers of a filter, as a range. Part of petal.hpp.
 #ifndef PETAL_HPP_STORED
 #define PETAL_HPP_STORED
 

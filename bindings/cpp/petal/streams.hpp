@@ -1,4 +1,4 @@
-// Streams of coded symbols. Part of petal.hpp: include that.
+// Streams of coded symbols. Part of petal.hpp.
 #ifndef PETAL_HPP_STREAMS
 #define PETAL_HPP_STREAMS
 

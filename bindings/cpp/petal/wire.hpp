@@ -1,5 +1,4 @@
-// Filters and maps on the wire: packed forms, and deltas between two states of one filter. Part of petal.hpp: include
-// that.
+// Filters and maps on the wire: packed forms, and deltas between two states of one filter. Part of petal.hpp.
 #ifndef PETAL_HPP_WIRE
 #define PETAL_HPP_WIRE
 

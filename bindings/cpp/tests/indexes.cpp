@@ -76,6 +76,10 @@ TEST(Indexes, FindWhatAScanFinds) {
     EXPECT_EQ(near[i].size(), std::min<std::size_t>(5, index.at_least(bits(queries[i]), .5).size()));
   }
   EXPECT_FALSE(index.try_top_many(all, queries.size() + 1, 3));
+  for (const std::size_t room : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / queries.size() + 1}) {
+    const auto refused = index.try_at_least_many(all, queries.size(), .5, room);
+    EXPECT_EQ(refused.error().status(), petal::status::too_large);
+  }
   // Rows that have all bits of a query, in a list and by a callback.
   const std::uint64_t few = queries[0] & (queries[0] - 1);
   std::vector<std::uint64_t> expected;

@@ -71,6 +71,28 @@ TEST(keys, text_is_its_characters) {
   EXPECT_FALSE(f.contains("apple", 6));
 }
 
+#ifdef __cpp_char8_t
+TEST(keys, char8_t_is_text_too) {
+  auto f = roomy();
+  const char8_t *const pointer = u8"pointer";
+  f.insert(u8"\u00e9t\u00e9");
+  f.insert(pointer);
+  f.insert(std::u8string(u8"a\0b", 3));
+  f.insert(std::u8string_view(u8"view"));
+  for (const std::string_view key : {"\xc3\xa9t\xc3\xa9", "pointer", "view"}) EXPECT_TRUE(f.contains(key)) << key;
+  EXPECT_TRUE(f.contains(std::string_view("a\0b", 3)));
+  EXPECT_FALSE(f.contains(u8"a"));
+  const char8_t padded[] = u8"padded\0after";
+  f.insert("padded");
+  EXPECT_TRUE(f.contains(padded));
+  const char8_t *const none = nullptr;
+  EXPECT_EQ(f.try_insert(none).error().status(), petal::status::null);
+  const std::vector<std::u8string> several = {u8"one", u8"two"};
+  f.insert_batch(several);
+  EXPECT_TRUE(f.contains("one") && f.contains("two"));
+}
+#endif
+
 TEST(keys, bytes_are_any_contiguous_range) {
   auto f = roomy();
   const unsigned char array[] = {1, 0, 255};

@@ -241,8 +241,19 @@ unsafe fn all_queries<'a>(index: &petal_core::Index, queries: *const c_void, cou
     unsafe { boundary::bytes(queries.cast(), bytes, "queries") }
 }
 
+/// Refuses more hits than an array can have: `each` for each of `count` queries.
+fn check_room(count: usize, name: &str, each: usize) -> Result<()> {
+    let bytes = size_of::<petal_index_hit>().checked_mul(each).and_then(|bytes| bytes.checked_mul(count));
+    if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
+        return Ok(());
+    }
+    let message = format_args!("count = {count} times {name} = {each} hits are more than the address space holds");
+    Err(Error::new(Status::TooLarge, message))
+}
+
 /// `petal_index_top()` for `count` queries, which follow each other in `queries`. Query i gets `found[i]` hits from
-/// `hits[i * k]` on. Threads share the queries. `options` is nullable.
+/// `hits[i * k]` on, so `hits` has room for `count` times `k`. Threads share the queries. `options` is nullable.
+/// Returns `PETAL_ERR_TOO_LARGE` if no array can have that much room.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_top_many(
     index: *const petal_index,
@@ -264,6 +275,7 @@ pub unsafe extern "C" fn petal_index_top_many(
         unsafe {
             let (options, index) = (Options::read(options)?, petal_index::get(index)?);
             let queries = all_queries(index, queries, count)?;
+            check_room(count, "k", k)?;
             let answers = options.search(|options| index.top_many(queries, k, options))?;
             for (i, answer) in answers.iter().enumerate() {
                 if k > 0 {
@@ -278,7 +290,7 @@ pub unsafe extern "C" fn petal_index_top_many(
 
 /// `petal_index_at_least()` for `count` queries, which follow each other in `queries`. Query i gets the `room` most
 /// similar rows from `hits[i * room]` on, and `found[i]` becomes the number of all that there are. Threads share the
-/// queries. `options` is nullable.
+/// queries. `options` is nullable. Returns `PETAL_ERR_TOO_LARGE` if no array has room for `count` times `room` hits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_at_least_many(
     index: *const petal_index,
@@ -301,6 +313,7 @@ pub unsafe extern "C" fn petal_index_at_least_many(
         unsafe {
             let (options, index) = (Options::read(options)?, petal_index::get(index)?);
             let queries = all_queries(index, queries, count)?;
+            check_room(count, "room", room)?;
             let answers = options.search(|options| index.at_least_many(queries, threshold, options))?;
             for (i, answer) in answers.iter().enumerate() {
                 if room > 0 {

@@ -108,7 +108,7 @@ impl Digest {
             Ended::Fixed { is_complete } => {
                 // An excerpt has at least this many whole blocks, however it is aligned.
                 let blocks = (length + 1) / shape.block_bytes - 1;
-                (is_complete, blocks, sizing::rate_of_random(shape, &search.state, rate, length))
+                (is_complete, blocks, self.expected_rate(length))
             }
             Ended::Content { is_complete, blocks, entries } => {
                 (is_complete, blocks, sizing::rate_of_blocks(shape, &search.state, rate, blocks, entries))
@@ -387,7 +387,7 @@ impl Phases {
 
 /// The payloads of a table: id, length, and number of the first segment. Ends where the table, whose bytes may come
 /// from anywhere, has more segments than its state says.
-struct Payloads<'a> {
+pub(super) struct Payloads<'a> {
     shape: &'a Shape,
     words: &'a [AtomicU64],
     state: State,
@@ -396,11 +396,11 @@ struct Payloads<'a> {
 }
 
 impl<'a> Payloads<'a> {
-    fn new(shape: &'a Shape, words: &'a [AtomicU64], state: State) -> Payloads<'a> {
+    pub(super) fn new(shape: &'a Shape, words: &'a [AtomicU64], state: State) -> Payloads<'a> {
         Payloads { shape, words, state, index: 0, segment: 0 }
     }
 
-    fn next(&mut self) -> Option<(u64, u64, u64)> {
+    pub(super) fn next(&mut self) -> Option<(u64, u64, u64)> {
         if self.index >= self.state.payloads {
             return None;
         }

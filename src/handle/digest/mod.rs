@@ -10,10 +10,11 @@ use crate::contract::{Base, Capabilities, Handle, Payload, Structure};
 use crate::error::{Result, Status, error};
 use crate::handle::image::Image;
 use crate::kinds::digest::Blocks;
-use crate::kinds::digest::layout::{Shape, State};
-use crate::kinds::digest::sizing;
+use crate::kinds::digest::layout::{Cut, Shape, State};
+use crate::kinds::digest::sizing::{self, Lengths};
 use crate::spec::check_rate;
 use crate::storage::{copy_words, try_vec};
+use find::Payloads;
 use stream::Stream;
 
 /// The longest excerpt for which [`Digest::shortest_excerpt_at`] looks, and that [`Digest::find`] takes by default.
@@ -128,7 +129,8 @@ impl Digest {
     /// [`Status::FalsePositiveRate`] if the rate is not inside (0, 1).
     pub fn shortest_excerpt_at(&self, rate: f64) -> Result<Option<u64>> {
         check_rate(rate)?;
-        let is_enough = |length: u64| self.expected_rate(length) <= rate;
+        let lengths = self.lengths();
+        let is_enough = |length: u64| self.rate_of(length, lengths.as_ref()) <= rate;
         let mut low = self.shortest_excerpt();
         if is_enough(low) {
             return Ok(Some(low));
@@ -155,10 +157,25 @@ impl Digest {
     /// blocks. The result is 1 for an excerpt that is too short. An excerpt that is put together from pieces of
     /// payloads is found more often.
     pub fn expected_rate(&self, length: u64) -> f64 {
+        self.rate_of(length, self.lengths().as_ref())
+    }
+
+    fn rate_of(&self, length: u64, lengths: Option<&Lengths>) -> f64 {
         if length < self.shortest_excerpt() {
             return 1.0;
         }
-        sizing::rate_of_random(self.shape(), &self.state(), self.entry_rate(), length)
+        sizing::rate_of_random(self.shape(), &self.state(), lengths, self.entry_rate(), length)
+    }
+
+    /// The lengths of the payloads, if the digest has ids and fixed blocks. `None` also if there is no memory for them.
+    fn lengths(&self) -> Option<Lengths> {
+        let (shape, state) = (self.shape(), self.state());
+        if shape.payloads == 0 || shape.cut == Cut::Content {
+            return None;
+        }
+        let mut payloads = Payloads::new(shape, self.base().words().shared(), state);
+        let lengths = core::iter::from_fn(|| payloads.next().map(|(_, length, _)| length));
+        Lengths::of(shape, state.payloads, lengths).ok()
     }
 
     /// Keeps bytes of the caller's own in the image, in place of what was there before.

@@ -39,7 +39,8 @@ pub fn save_as(base: &Base, path: &Path, write: impl FnOnce(&mut Sink) -> Result
 fn replace(base: &Base, path: &Path, write: impl FnOnce(&RawFile, &dyn Fn(i32) -> Error) -> Result<()>) -> Result<()> {
     let failed = |code| Error::from_os(code, format_args!("saving to {}", Shown(path)));
     let (parent, name) = PathBytes::new(path)?.split()?;
-    let folder = Folder::open(&parent).map_err(failed)?;
+    let no_folder = |code| Error::of_folder(code, format_args!("saving to {}", Shown(path)));
+    let folder = Folder::open(&parent).map_err(no_folder)?;
     if path.as_os_str().is_empty() {
         return Err(failed(code::NOT_FOUND));
     }

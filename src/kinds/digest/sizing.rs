@@ -4,13 +4,21 @@
 //! the filter are set, each of T entries that nobody inserted seems to be there with the probability e = (X/m)^k,
 //! independently of the others. So a place is found with the probability e^T. Fixed blocks try every place where the
 //! excerpt could lie, and the probability that none is found is the product over these places. With ids a place counts
-//! only if one of S segments has all of its q blocks too, which has the probability 1 - (1 - e^q)^S.
+//! only if one of S segments has all of its q blocks too, which has the probability 1 - (1 - e^q)^S. S is then the
+//! number of segments in which the excerpt could lie at this place, given the payloads' lengths ([`Lengths`]).
 
+use crate::error::Result;
 use crate::kinds::digest::cut::{WINDOW, reach};
 use crate::kinds::digest::layout::{Cut, Shape, State};
+use crate::order::sort_by_key;
+use crate::storage::try_vec;
+use core::cell::RefCell;
 
 /// The greatest number of blocks for which the distribution of cuts is worked out. Longer excerpts take their mean.
 const MOST_CUTS: usize = 64;
+
+/// The blocks of the largest groups.
+const MOST_PERIOD: usize = 8;
 
 /// How many entries the filter of this shape gets for each block, on average.
 fn entries_of_block(shape: &Shape) -> f64 {
@@ -52,15 +60,77 @@ pub fn entry_rate(shape: &Shape, ones: u64) -> f64 {
     crate::sizing::bloom::from_fill(shape.bits, shape.hashes, ones)
 }
 
-/// The probability that a place is taken for the excerpt's, with so many entries and blocks.
-fn place_rate(shape: &Shape, state: &State, rate: f64, entries: f64, blocks: f64) -> f64 {
+/// The probability that a place is taken for the excerpt's, with so many entries and blocks, and with ids in any of so
+/// many segments.
+fn place_rate(shape: &Shape, segments: u64, rate: f64, entries: f64, blocks: f64) -> f64 {
     let there = rate.powf(entries);
     if shape.payloads == 0 {
         return there;
     }
     // The probability that any of the segments has all blocks.
-    let named = -(state.segments as f64 * (-rate.powf(blocks)).ln_1p()).exp_m1();
+    let named = -(segments as f64 * (-rate.powf(blocks)).ln_1p()).exp_m1();
     there * named.clamp(0.0, 1.0)
+}
+
+/// The lengths of the payloads of a digest with ids and fixed blocks. They say in how many segments an excerpt could
+/// lie at each place.
+pub struct Lengths {
+    /// Ordered by the bytes after the last whole block.
+    sorted: Vec<u64>,
+    /// Room for the number of segments at each place.
+    segments: RefCell<Vec<u64>>,
+}
+
+impl Lengths {
+    /// Of so many payloads at most.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    pub fn of(shape: &Shape, payloads: u64, lengths: impl Iterator<Item = u64>) -> Result<Lengths> {
+        let mut sorted = try_vec(usize::try_from(payloads).unwrap_or(usize::MAX))?;
+        sorted.extend(lengths.take(sorted.capacity()));
+        sort_by_key(&mut sorted, |length| length % shape.block_bytes);
+        let segments = try_vec(shape.segment_blocks as usize)?;
+        Ok(Lengths { sorted, segments: RefCell::new(segments) })
+    }
+
+    /// For each number of bytes before the first whole block of an excerpt of so many bytes: in how many segments this
+    /// block can have each number.
+    fn each_lead(&self, shape: &Shape, length: u64, mut take: impl FnMut(u64, &[u64])) {
+        let (block_bytes, places) = (shape.block_bytes, shape.segment_blocks);
+        let mut segments = self.segments.borrow_mut();
+        segments.clear();
+        segments.resize(places as usize, 0);
+        // First the number of payloads whose last segment ends before a place; the rest of a payload has every place.
+        let (mut whole, mut enough) = (0_u64, 0);
+        for payload in self.sorted.iter().filter(|payload| **payload >= length) {
+            let blocks = (payload - length) / block_bytes + 1;
+            whole = whole.saturating_add(blocks / places);
+            segments[(blocks % places) as usize] += 1;
+            enough += 1;
+        }
+        let mut ended = 0;
+        for ends in segments.iter_mut() {
+            ended += core::mem::take(ends);
+            *ends = whole.saturating_add(enough - ended);
+        }
+        for lead in 0..block_bytes.min(length) {
+            if lead == 1 {
+                // No block is before the first one of a payload.
+                segments[0] = segments[0].saturating_sub(enough);
+            }
+            if lead > 0 {
+                // These payloads end where the last block that fits begins one later from here on.
+                let rest = (length - lead) % block_bytes;
+                let from = self.sorted.partition_point(|payload| payload % block_bytes < rest);
+                let same = self.sorted[from..].iter().take_while(|payload| **payload % block_bytes == rest);
+                for payload in same.filter(|payload| **payload >= length) {
+                    segments[(((payload - length) / block_bytes + 1) % places) as usize] += 1;
+                }
+            }
+            take(lead, &segments);
+        }
+    }
 }
 
 /// The places in a payload of `longest` bytes where the first whole block of an excerpt can lie, as numbers of this
@@ -75,10 +145,12 @@ pub fn places(shape: &Shape, longest: u64, length: u64, lead: u64) -> core::ops:
 }
 
 /// The probability that a random excerpt of so many bytes, which no payload has, is found, with a rate of an entry.
-pub fn rate_of_random(shape: &Shape, state: &State, rate: f64, length: u64) -> f64 {
-    match shape.cut {
-        Cut::Fixed => rate_of_fixed(shape, state, rate, length),
-        Cut::Content => rate_of_cut(shape, state, rate, length),
+/// Without the lengths of payloads it may be too high, if the digest has ids and fixed blocks.
+pub fn rate_of_random(shape: &Shape, state: &State, lengths: Option<&Lengths>, rate: f64, length: u64) -> f64 {
+    match (shape.cut, lengths) {
+        (Cut::Fixed, Some(lengths)) => rate_of_named(shape, lengths, rate, length),
+        (Cut::Fixed, None) => rate_of_fixed(shape, state, rate, length),
+        (Cut::Content, _) => rate_of_cut(shape, state, rate, length),
     }
 }
 
@@ -89,7 +161,7 @@ pub fn wrong_segments(state: &State, rate: f64, blocks: u64) -> f64 {
 
 /// The probability that an excerpt with these blocks and entries, cut by content, is found if no payload has it.
 pub fn rate_of_blocks(shape: &Shape, state: &State, rate: f64, blocks: u64, entries: u64) -> f64 {
-    place_rate(shape, state, rate, entries as f64, blocks as f64)
+    place_rate(shape, state.segments, rate, entries as f64, blocks as f64)
 }
 
 fn rate_of_fixed(shape: &Shape, state: &State, rate: f64, length: u64) -> f64 {
@@ -108,10 +180,34 @@ fn rate_of_fixed(shape: &Shape, state: &State, rate: f64, length: u64) -> f64 {
                 continue;
             }
             let entries = groups_in(shape, residue, blocks);
-            let found = place_rate(shape, state, rate, entries as f64, blocks as f64);
+            let found = place_rate(shape, state.segments, rate, entries as f64, blocks as f64);
             none += count as f64 * (-found).ln_1p();
         }
     }
+    -none.exp_m1()
+}
+
+/// The rate with ids and fixed blocks.
+fn rate_of_named(shape: &Shape, lengths: &Lengths, rate: f64, length: u64) -> f64 {
+    let period = 1_usize << (shape.levels - 1);
+    let mut none = 0.0;
+    lengths.each_lead(shape, length, |lead, segments| {
+        let blocks = (length - lead) / shape.block_bytes;
+        if blocks == 0 {
+            return;
+        }
+        // Neighbours have as many segments, nearly always.
+        let mut known = [(0, 0.0); MOST_PERIOD];
+        for (place, segments) in segments.iter().enumerate().filter(|(_, segments)| **segments > 0) {
+            let known = &mut known[place % period % MOST_PERIOD];
+            if known.0 != *segments {
+                let entries = groups_in(shape, place as u64, blocks);
+                let found = place_rate(shape, *segments, rate, entries as f64, blocks as f64);
+                *known = (*segments, (-found).ln_1p());
+            }
+            none += known.1;
+        }
+    });
     -none.exp_m1()
 }
 
@@ -131,7 +227,7 @@ fn rate_of_cut(shape: &Shape, state: &State, rate: f64, length: u64) -> f64 {
     let positions = length.saturating_sub(WINDOW as u64 - 1 + 2 * reach);
     let of_blocks = |blocks: f64| {
         let groups = mean_groups(shape, blocks);
-        place_rate(shape, state, rate, groups, blocks)
+        place_rate(shape, state.segments, rate, groups, blocks)
     };
     let mean = positions as f64 / (2 * reach + 1) as f64 - 1.0;
     if mean > MOST_CUTS as f64 {
@@ -218,9 +314,60 @@ mod tests {
                     none += (-rate.powi(entries as i32) * named).ln_1p();
                 }
                 let state = State { payloads, segments: 3, longest, ..State::default() };
-                let (found, expected) = (rate_of_random(&shape, &state, rate, length), -none.exp_m1());
+                let (found, expected) = (rate_of_random(&shape, &state, None, rate, length), -none.exp_m1());
                 let case = format!("{levels} levels, {payloads} payloads of {longest} bytes, {length} bytes");
                 assert!((found / expected - 1.0).abs() < 1e-9, "{case}: {found}, {expected}");
+            }
+        }
+    }
+
+    /// With ids the rate is that of all places in all payloads, each of which has a length of its own.
+    #[test]
+    fn the_rate_with_ids_is_that_of_all_places_in_all_payloads() {
+        let (rate, block_bytes, segment_blocks) = (0.2_f64, 16, 8);
+        for (levels, lengths) in [
+            (1, &[128, 128, 128][..]),
+            (2, &[40, 300, 31, 128, 129, 1000, 127]),
+            (3, &[400, 20, 20, 20, 20, 20, 20, 20]),
+            (1, &[47, 48, 49, 64, 65]),
+            (1, &[10, 12]),
+        ] {
+            let (bits, payloads) = (1 << 20, 10);
+            let shape = Shape {
+                bits,
+                hashes: 4,
+                block_bytes,
+                levels,
+                cut: Cut::Fixed,
+                segment_blocks,
+                payloads,
+                attachment_bytes: 0,
+            };
+            for length in [31, 32, 47, 48, 64, 100, 127, 200] {
+                let mut none = 0.0;
+                for (lead, place) in
+                    (0..block_bytes).flat_map(|lead| (0..segment_blocks).map(move |place| (lead, place)))
+                {
+                    let blocks = (length - lead) / block_bytes;
+                    // The offsets of the excerpt at which its first whole block has this place.
+                    let begins = |payload: u64| {
+                        let offsets = 0..(payload + 1).saturating_sub(length);
+                        let first = move |offset: u64| (offset + lead).is_multiple_of(block_bytes);
+                        offsets.filter(move |offset| first(*offset)).map(move |offset| (offset + lead) / block_bytes)
+                    };
+                    let all = lengths.iter().flat_map(|payload| begins(*payload));
+                    let segments = all.filter(|block| block % segment_blocks == place).count();
+                    if blocks == 0 || segments == 0 {
+                        continue;
+                    }
+                    let entries = groups_in(&shape, place, blocks) as i32;
+                    let named = 1.0 - (1.0 - rate.powi(blocks as i32)).powi(segments as i32);
+                    none += (-rate.powi(entries) * named).ln_1p();
+                }
+                let (state, expected) = (State::default(), -none.exp_m1());
+                let lengths = Lengths::of(&shape, 10, lengths.iter().copied()).unwrap();
+                let found = rate_of_random(&shape, &state, Some(&lengths), rate, length);
+                assert!((found - expected).abs() <= 1e-9 * expected, "{levels} levels, {length}: {found}, {expected}");
             }
         }
     }

@@ -92,7 +92,7 @@ pub const ROW: Row = Row {
     hashes: (1, 1),
     geometry: |spec, size| {
         let keys = size.capacity();
-        let rate = |bits: u64| Some(sizing::false_positive_rate(bits, false, keys));
+        let rate = |bits: u64| Some(sizing::decisive_rate(bits, false, keys));
         let plan = |bits: u64| plan::Plan { bits, is_inverted: false, stored: keys, others: 0 };
         let bits = spec.choose(size, &FINGERPRINT_BITS, rate, |bits| plan(bits).expected_bits())?;
         let geometry = Shape::expected(&plan(bits)).and_then(|shape| shape.geometry());
@@ -115,9 +115,7 @@ pub const ROW: Row = Row {
         }
         sizing::false_positive_rate(geometry.words[0], geometry.words[1] == EXCLUDED_STORED, keys)
     },
-    least_rate: |spec, keys| {
-        spec.least_rate(&FINGERPRINT_BITS, |bits| Some(sizing::false_positive_rate(bits, false, keys)))
-    },
+    least_rate: |spec, keys| spec.least_rate(&FINGERPRINT_BITS, |bits| Some(sizing::decisive_rate(bits, false, keys))),
     // Building solves a shard at a time, as the ribbon does, and keeps the keys that pass.
     build_memory: |keys| 32 * keys.min(SHARD_KEYS + 6 * SHARD_KEYS.isqrt()) + 8 * keys,
     // As in the kind `ribbon`, for each level.

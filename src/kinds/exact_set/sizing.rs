@@ -6,7 +6,7 @@
 
 use super::layout::Shape;
 use super::plan::Plan;
-use crate::sizing::hash_floor;
+use crate::sizing::{decisive, hash_floor, with_floor};
 use core::ops::RangeInclusive;
 
 /// The bits of a hash that tell keys apart: one of the 64 is the side that a record is on.
@@ -15,15 +15,20 @@ pub const HASH_BITS: u32 = 63;
 /// The false-positive rate for keys outside the universe, with so many bits and members. `is_inverted` says that the
 /// excluded keys are stored, so that all other keys count as members.
 pub fn false_positive_rate(bits: u64, is_inverted: bool, members: u64) -> f64 {
+    rate(bits, is_inverted, members, with_floor)
+}
+
+/// The rate by which the bits are chosen ([`decisive`]).
+pub fn decisive_rate(bits: u64, is_inverted: bool, members: u64) -> f64 {
+    rate(bits, is_inverted, members, decisive)
+}
+
+fn rate(bits: u64, is_inverted: bool, members: u64, both: fn(f64, f64) -> f64) -> f64 {
     let passes = (-(bits as f64)).exp2();
     if is_inverted {
         return 1.0 - passes;
     }
-    if members == 0 {
-        return 0.0;
-    }
-    let same = hash_floor(members, HASH_BITS);
-    same + (1.0 - same) * passes
+    if members == 0 { 0.0 } else { both(passes, hash_floor(members, HASH_BITS)) }
 }
 
 impl Plan {
@@ -41,7 +46,7 @@ pub fn smallest(members: u64, excluded: u64, allowed: RangeInclusive<u64>, rate:
         allowed.clone().map(move |bits| Plan { bits, is_inverted, stored, others })
     });
     // A plan that stores none of the excluded keys is no plan, and has no expected bits.
-    let keeps = |plan: &Plan| false_positive_rate(plan.bits, plan.is_inverted, members) <= rate;
+    let keeps = |plan: &Plan| decisive_rate(plan.bits, plan.is_inverted, members) <= rate;
     plans
         .filter(keeps)
         .filter_map(|plan| Some((plan.expected_bits()?, plan)))

@@ -106,9 +106,9 @@ fn arity_of(spec: &Spec, size: Size) -> Result<u32> {
     }
 }
 
-/// The rate of so many keys, by the bits of their fingerprints.
+/// The rate by which the bits of fingerprints are chosen, for so many keys.
 fn rate(keys: u64) -> impl Fn(u64) -> Option<f64> {
-    move |bits| Some(sizing::false_positive_rate(bits as u32, keys))
+    move |bits| Some(sizing::decisive_rate(bits as u32, keys))
 }
 
 /// The shape to expect of what a spec asks for.

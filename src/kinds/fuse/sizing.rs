@@ -8,6 +8,8 @@
 //! Keys are divided into shards, each with an array of its own, so that threads share the work and memory is bounded. A
 //! few keys are set aside while an array is solved ([`super::layout`]), so the array has fewer cells than the paper's.
 
+use crate::sizing;
+
 /// The most keys of an average shard, for few keys and for many. In between a shard has half of all keys. The larger a
 /// shard, the less the ends of its array cost, but solving takes some 30 bytes a key. Solving walks through the array,
 /// so a shard need not fit in the caches.
@@ -177,21 +179,20 @@ pub fn build_memory(keys: u64) -> u64 {
     12 * cells + aside_memory(cells)
 }
 
-/// Whether fingerprints of `bits` bits among `keys` keys keep a rate. Equal hashes add to the rate 2^-bits of the
-/// fingerprints. So whoever asks for exactly 2^-8 gets nine bits, unless keys are so few that equal hashes add nothing.
-pub fn keeps(bits: u32, keys: u64, rate: f64) -> bool {
-    false_positive_rate(bits, keys) <= rate
-}
-
 /// The false-positive rate of fingerprints of `bits` bits among `keys` keys.
 ///
 /// The fingerprint of an absent key equals the exclusive or of its cells with probability `2^-bits`, whatever the cells
 /// hold. With probability `1 - (1 - 2^-64)^n` the key's hash is that of a key that is there. Without keys the rate is
 /// 0. `bits` above 1074 give the second probability alone.
 pub fn false_positive_rate(bits: u32, keys: u64) -> f64 {
-    if keys == 0 {
-        return 0.0;
-    }
-    let same = crate::sizing::hash_floor(keys, 64);
-    same + (1.0 - same) * (-f64::from(bits)).exp2()
+    rate(bits, keys, sizing::with_floor)
+}
+
+/// The rate by which the bits of fingerprints are chosen ([`sizing::decisive`]).
+pub fn decisive_rate(bits: u32, keys: u64) -> f64 {
+    rate(bits, keys, sizing::decisive)
+}
+
+fn rate(bits: u32, keys: u64, both: fn(f64, f64) -> f64) -> f64 {
+    if keys == 0 { 0.0 } else { both((-f64::from(bits)).exp2(), sizing::hash_floor(keys, 64)) }
 }

@@ -15,6 +15,7 @@
 //!
 //! Header: word 0 is the number of bits of a signature, word 1 that of slots.
 
+mod exact;
 pub mod primes;
 pub mod sizing;
 mod ways;
@@ -242,14 +243,17 @@ impl Kind for HashCompaction {
         ring::fetch_word(self.base.words().shared(), first);
     }
 
-    /// The rate of a table with so many taken slots: which ones these are is taken to say nothing.
+    /// The rate of a large table is that of so many taken slots: which ones these are hardly matters.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
-        let taken = self.slots.taken(self.base.words().shared(), progress);
+        let words = self.base.words().shared();
+        let taken = self.slots.taken(words, progress);
+        let rate = exact::rate(self.slots, words);
+        let rate = rate.unwrap_or_else(|| table(self.base.geometry()).rate_of_taken(taken as f64));
         Measure {
             taken,
             fill: taken as f64 / self.slots.count as f64,
             saturated: 0,
-            false_positive_rate: table(self.base.geometry()).rate_of_taken(taken as f64).max(hash_floor(taken, 64)),
+            false_positive_rate: rate.max(hash_floor(taken, 64)),
         }
     }
 

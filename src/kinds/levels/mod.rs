@@ -1,6 +1,7 @@
 //! The kinds that can be levels of a filter that holds several bit arrays in one payload: those whose payload is one.
 
 pub(crate) mod batch;
+pub(crate) mod union;
 
 use super::{blocked, bloom, split_block};
 use crate::blocks::BitLayout;

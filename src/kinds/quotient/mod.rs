@@ -47,7 +47,7 @@ pub const REMAINDER_BITS: Parameter = Parameter {
 pub const ROW: Row = Row {
     kind: KindId(23),
     name: "quotient",
-    summary: "the counting quotient filter: removes and counts keys without limit, merges, lists and resizes",
+    summary: "the counting quotient filter: removes and counts keys (copies take room), merges, lists and resizes",
     capabilities: Capabilities::INSERT
         .with(Capabilities::CLEAR)
         .with(Capabilities::MERGE)

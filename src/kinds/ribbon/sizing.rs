@@ -5,7 +5,7 @@
 //! bucket of slots are bumped to a layer of their own, and so on. So nearly every slot is taken, and nearly all
 //! overhead is the metadata that says which part of a bucket was bumped.
 
-pub use crate::kinds::fuse::sizing::{false_positive_rate, keeps};
+pub use crate::kinds::fuse::sizing::{decisive_rate, false_positive_rate};
 
 /// The most keys of an average shard.
 pub const SHARD_KEYS: u64 = 1 << 18;

@@ -11,9 +11,9 @@ use crate::contract::{
 };
 use crate::error::{Error, Result, Status, error};
 use crate::format::PAYLOAD_UNIT;
-use crate::kinds::levels::batch;
+use crate::kinds::levels::{batch, union};
 use crate::sizing::levels::either;
-use crate::storage::try_box;
+use crate::storage::{try_box, try_vec};
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
@@ -113,6 +113,22 @@ impl Rotating {
     #[inline]
     fn finds_older(&self, hash: u64) -> bool {
         self.older().any(|generation| self.layout.contains(self.words(generation), hash))
+    }
+
+    /// The rate of all generations together. It would be `independent` if no key were in two of them, and no two had
+    /// bits in common. Of large generations the first words say how far it is from that.
+    fn rate_together(&self, independent: f64) -> Result<f64> {
+        let (all, most) = (self.layout.words(), union::looked_at(self.count()));
+        let mut generations = try_vec(self.count())?;
+        generations.extend((0..self.count()).map(|generation| &self.words(generation)[..all.min(most)]));
+        if all <= most {
+            return Ok(union::rate_of_any(&*self.layout, &generations)?.exact);
+        }
+        let part = self.shape.kind().geometry(1, 64 * most as u64, self.shape.one.hashes)?;
+        let layout = self.shape.kind().open(&part, self.base.instructions())?;
+        let first = union::rate_of_any(&*layout, &generations)?;
+        let share = if first.independent > 0.0 { first.exact / first.independent } else { 1.0 };
+        Ok((independent * share).min(1.0))
     }
 
     /// Inserts a hash if [`Base::writable_at_once`] allows it.
@@ -250,6 +266,8 @@ impl Kind for Rotating {
             taken += one.taken;
             rate = either(rate, one.false_positive_rate);
         }
+        // Without memory for more it is the rate of generations that have no key in common.
+        let rate = self.rate_together(rate).unwrap_or(rate);
         Measure::of_bits(taken, self.base.geometry().bits, rate)
     }
 

@@ -182,7 +182,7 @@ impl Kind for Signatures {
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let (shape, words) = (self.shape, self.base.words().shared());
         let taken = shape.slots().taken(shape.slot_words(words), progress);
-        let rate = shape.rate_of_few(words).unwrap_or_else(|| rate_of(&shape, taken));
+        let rate = layout::exact::rate(&shape, words).unwrap_or_else(|| rate_of(&shape, taken));
         Measure::of_cells(taken, shape.slots().count, rate.max(hash_floor(taken, 64)))
     }
 }

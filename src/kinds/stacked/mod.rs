@@ -72,7 +72,7 @@ pub const ROW: Row = Row {
         lines.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
     },
     false_positive_rate: |geometry, keys| stack_of(geometry).map_or(1.0, |stack| stack.rate_with(keys)),
-    least_rate: |_, keys| Stack::single(MAX_BITS).rate_with(keys),
+    least_rate: |_, keys| Stack::single(MAX_BITS).decisive_rate(0.0, keys),
     // Building solves a shard at a time, as the ribbon does, and keeps the members that pass the second level, at most
     // half of them.
     build_memory: |keys| 32 * keys.min(SHARD_KEYS + 6 * SHARD_KEYS.isqrt()) + 4 * keys,

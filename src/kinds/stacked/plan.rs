@@ -1,7 +1,7 @@
 //! The bits of the levels of a filter, and the rates that follow from them alone.
 
 use crate::kinds::ribbon;
-use crate::sizing::hash_floor;
+use crate::sizing::{decisive, hash_floor, with_floor};
 
 /// The most levels.
 pub const MAX_LEVELS: usize = 7;
@@ -97,18 +97,19 @@ impl Stack {
         share * self.frequent_rate() + (1.0 - share) * self.stranger_rate()
     }
 
-    /// [`Stack::rate`] in a filter of so many members, of which other keys may have the hash.
-    pub fn rate_among(&self, share: f64, members: u64) -> f64 {
-        share * self.frequent_rate() + (1.0 - share) * self.rate_with(members)
+    /// [`Stack::rate`] in a filter of so many members, of which other keys may have the hash, as far as that decides
+    /// which stack keeps a rate.
+    pub fn decisive_rate(&self, share: f64, members: u64) -> f64 {
+        share * self.frequent_rate() + (1.0 - share) * self.with(members, decisive)
     }
 
     /// The exact rate for keys that are neither members nor frequent strangers, in a filter of so many members. Such a
     /// key may have the hash of a member.
     pub fn rate_with(&self, members: u64) -> f64 {
-        if members == 0 {
-            return 0.0;
-        }
-        let same = hash_floor(members, 64);
-        same + (1.0 - same) * self.stranger_rate()
+        self.with(members, with_floor)
+    }
+
+    fn with(&self, members: u64, both: fn(f64, f64) -> f64) -> f64 {
+        if members == 0 { 0.0 } else { both(self.stranger_rate(), hash_floor(members, 64)) }
     }
 }

@@ -204,7 +204,7 @@ impl Search<'_> {
 
     /// Takes a stack as the best one if it keeps the rate.
     fn offer(&mut self, state: &State) -> bool {
-        let keeps = state.stack.rate_among(self.known.share, self.members) <= self.rate;
+        let keeps = state.stack.decisive_rate(self.known.share, self.members) <= self.rate;
         if keeps {
             *self.best = Some(Plan { stack: state.stack, known: self.known, bits: state.bits });
         }

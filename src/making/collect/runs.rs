@@ -23,7 +23,7 @@ pub struct RunFile {
 impl RunFile {
     /// A file without a name in `folder`.
     pub fn new(folder: &Path) -> Result<RunFile> {
-        let failed = |code| Error::from_os(code, format_args!("making a temporary file in {}", Shown(folder)));
+        let failed = |code| Error::of_folder(code, format_args!("making a temporary file in {}", Shown(folder)));
         let path = PathBytes::new(folder)?;
         let file = Folder::open(&path).and_then(|folder| folder.new_file()).map_err(failed)?;
         Ok(RunFile { file, process: Process::current(), ends: Vec::new() })

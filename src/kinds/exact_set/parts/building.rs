@@ -14,7 +14,7 @@ use crate::error::{Result, Status, error};
 use crate::format::{Geometry, image_bytes};
 use crate::order::sort;
 use crate::simd;
-use crate::spec::Size;
+use crate::spec::{Number, Size};
 use crate::storage::{Words, try_vec};
 use core::ops::RangeInclusive;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -85,7 +85,7 @@ pub fn build(build: &mut Build<Placed>, asked: &Asked, prefixes: &[u64]) -> Resu
         None => class == NEVER || rate >= 1.0,
         Some((is_inverted, bits)) => {
             let bits = u64::from(bits);
-            asked.allowed.contains(&bits) && sizing::false_positive_rate(bits, is_inverted, members) <= rate
+            asked.allowed.contains(&bits) && sizing::decisive_rate(bits, is_inverted, members) <= rate
         }
     })?;
     let mut classes = try_vec(counts.len())?;
@@ -361,7 +361,13 @@ fn updated<R: Of>(build: &mut Build<R>, asked: &Asked, old: &Base, prefixes: &[u
         () => (limit - before) / (1.0 - 2.0 * before),
     };
     let plan = sizing::smallest(flipped, all - flipped, asked.allowed.clone(), most).ok_or_else(|| {
-        error!(Contradiction, "no update of a set with the rate {before} for strangers has the rate that is asked for")
+        error!(
+            Contradiction,
+            "false_positive_rate = {} has no room for an update: after {done} updates the rate for strangers is {}, \
+             and each adds to it; give a greater rate, or none, or build the set anew",
+            Number(limit),
+            Number(before)
+        )
     })?;
     let memory = if build.memory == u64::MAX { u64::MAX } else { build.memory - 8 * kept.len() as u64 };
     let part = Part { size: build.size, memory, threads: build.threads, progress: build.progress };

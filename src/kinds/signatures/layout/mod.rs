@@ -16,11 +16,12 @@
 //! [`Shape::check`] finds it.
 
 mod build;
+pub mod exact;
 mod place;
 
 pub use build::build;
 
-use super::sizing::{self, Buckets, SHAPES};
+use super::sizing::{Buckets, SHAPES};
 use crate::bits::{self, GOLDEN, mix, reduce};
 use crate::blocks::slots::Slots;
 use crate::blocks::source::{Source, window};
@@ -35,8 +36,6 @@ pub const MAX_BITS: u32 = 32;
 /// How many bits of a directory's word are the seed.
 const SEED_BITS: u32 = 16;
 
-/// For the rate of a shard with at most so many buckets, the buckets are looked at one by one.
-const FEW_BUCKETS: u64 = 4096;
 /// Payloads have fewer buckets than this, so that a bucket's number fits beside a seed.
 const MAX_BUCKETS: u64 = 1 << (u64::BITS - SEED_BITS);
 
@@ -129,7 +128,12 @@ impl Shape {
     /// `None` if the directory does not lead into the payload.
     #[inline]
     fn part(&self, x: u64, word: impl Fn(usize) -> u64) -> Option<Part> {
-        let shard = reduce(x, self.shards);
+        self.part_of(reduce(x, self.shards), word)
+    }
+
+    /// [`Shape::part`] for the number of a shard.
+    #[inline]
+    fn part_of(&self, shard: u64, word: impl Fn(usize) -> u64) -> Option<Part> {
         let entry = word(shard as usize);
         let first = entry >> SEED_BITS;
         let end = if shard + 1 < self.shards { word(shard as usize + 1) >> SEED_BITS } else { self.length };
@@ -181,26 +185,6 @@ impl Shape {
                 fetch(self.shards as usize + self.slots().words_of(first)[0]);
             }
         }
-    }
-
-    /// The exact rate of this table, if it is one shard of few buckets, from the slots that are taken. `None` for other
-    /// tables.
-    pub fn rate_of_few(&self, words: &[AtomicU64]) -> Option<f64> {
-        if self.shards != 1 || self.length > FEW_BUCKETS {
-            return None;
-        }
-        let (buckets, slots, words) = (self.buckets(), self.slots(), self.slot_words(words));
-        let one = 1.0 - sizing::same(self.width);
-        let refuses = |bucket: u64| {
-            let own = bucket * u64::from(buckets.slots)..(bucket + 1) * u64::from(buckets.slots);
-            one.powi(own.filter(|slot| slots.get(words, *slot) != 0).count() as i32)
-        };
-        let (sum, squares) =
-            (0..self.length).map(refuses).fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
-        if sum == self.length as f64 {
-            return Some(0.0);
-        }
-        Some(buckets.rate_of_buckets(self.length as f64, sum, squares, one))
     }
 
     /// The words of the slots.

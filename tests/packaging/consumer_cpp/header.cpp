@@ -1,0 +1,5 @@
+// Beside a C program: its target finds petal.hpp.
+#include <petal.hpp>
+
+bool is_open(const petal::filter &filter);
+bool is_open(const petal::filter &filter) { return static_cast<bool>(filter); }
