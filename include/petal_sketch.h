@@ -121,9 +121,10 @@ typedef struct petal_listed {
  * Lists the numbers of a sketch: first those with -1, then those with 1, each in ascending order. `count` becomes the
  * number of all listed numbers. The function writes the first `room` of these to `listed`, which may be NULL if `room`
  * is 0. `is_complete` becomes false if there are more differences than the sketch can tell apart: then the list is
- * right, but some numbers are missing. A sketch lists at most one number for each of its cells: one for each 192 of
- * the `bits` of `petal_sketch_describe()`, unless the kind's page says otherwise. The size of the sketch also bounds
- * the time of the function, whatever bytes an image holds.
+ * right, but some numbers are missing. A `pinsketch` lists all numbers or none. Without the secret key of the sketch
+ * the function returns `PETAL_ERR_KEY_MISSING`. A sketch lists at most one number for each of its cells: one for each
+ * 192 of the `bits` of `petal_sketch_describe()`, unless the kind's page says otherwise. The size of the sketch also
+ * bounds the time of the function, whatever bytes an image holds.
  */
 petal_status petal_sketch_list(const petal_sketch *sketch,
                                petal_listed *listed,
@@ -272,6 +273,10 @@ uint64_t petal_sketch_symbols(const petal_sketch *sketch);
  * A sketch of the kind `pinsketch` has the bytes of the library minisketch. The bytes say neither the bits of an
  * element nor the capacity, so both sides have to know them: `field_bits` and `capacity` of the spec. A sketch of
  * minisketch that takes `length` bytes has the capacity 8 * length / field_bits, rounded down.
+ *
+ * A sketch of Petal has a checksum of its set too, so that a list of too many differences is not called complete. The
+ * bytes of minisketch have none, and what such bytes come to has none: a list may then be wrong and called complete.
+ * For numbers in a row, such as consecutive ids, that is usual. The page of `pinsketch` says when.
  */
 
 /**
@@ -289,8 +294,8 @@ petal_status petal_sketch_export_minisketch(const petal_sketch *sketch,
 /**
  * Takes the elements of a serialized sketch of minisketch in place of the numbers that are there. The sketch has to
  * have the same capacity and bits of an element as the sketch of minisketch. `offered` of `petal_sketch_describe()` is
- * 0 afterwards. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a bit set after the last sum, and
- * changes nothing then.
+ * 0 afterwards, and the sketch has no checksum. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a bit
+ * set after the last sum, and changes nothing then.
  */
 petal_status petal_sketch_import_minisketch(petal_sketch *sketch, const void *bytes, size_t length, petal_error *error);
 

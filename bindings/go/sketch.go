@@ -226,7 +226,7 @@ func (s *Sketch) Merge(other *Sketch) error {
 
 // List returns the numbers of the sketch in ascending order, first those with -1, then those with 1. complete says
 // whether these are all numbers. If there are more differences than the sketch can tell apart, the list is right, but
-// some numbers are missing.
+// some numbers are missing; a pinsketch then lists none. Returns [ErrKeyMissing] if the secret key was not given.
 func (s *Sketch) List() (listed []Listed, complete bool, err error) {
 	description, err := s.Describe()
 	if err != nil {
@@ -298,7 +298,8 @@ func (s *Sketch) ExportMinisketch() ([]byte, error) {
 }
 
 // ImportMinisketch takes the numbers of a serialized sketch of minisketch in place of those that are there. Both
-// sketches have the same capacity and bits of an element; [ErrForeign] says that they have not. Changes the sketch.
+// sketches have the same capacity and bits of an element; [ErrForeign] says that they have not. Bytes of minisketch
+// have no checksum, so a list of more differences than the capacity may be called complete. Changes the sketch.
 func (s *Sketch) ImportMinisketch(bytes []byte) error {
 	return called("petal.Sketch.ImportMinisketch", func(failure *C.petal_error) {
 		C.petal_go_sketch_import_minisketch(s.toChange(), nonNil(bytes), C.size_t(len(bytes)), failure)

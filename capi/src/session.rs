@@ -30,7 +30,8 @@
 //!     if (petal_session_differences(initiator, listed, 100, &count, NULL) != PETAL_OK) return 1;
 //!
 //! The list then has the number 7 with -1. The initiator estimates how much differs, and chooses the way that costs the
-//! fewest bytes. Both sketches need the same hash function, and the same seed or key. Their sizes may differ.
+//! fewest bytes. Both sketches need the same hash function, and the same seed or key. A `pinsketch` needs the other
+//! side's `field_bits`. Sizes may differ.
 //!
 //! The sketch is one of `PETAL_KIND_RIBLT`, or one that keeps its keys (`petal_sketch_keep_keys()`). If both sides keep
 //! their keys, the session has a random key of its own, and makes a pass over the keys. Then an attacker cannot choose
@@ -140,7 +141,9 @@ unsafe impl boundary::SizedStruct for petal_report {
 
 /// Begins a session over a sketch's set. `flags` is 0 or `PETAL_SESSION_KEPT_SYMBOLS`. The session copies what it
 /// needs, so the sketch may change or end meanwhile. Returns `PETAL_ERR_UNSUPPORTED` for a sketch of whole keys,
-/// for one that has neither coded symbols nor kept keys, and for kept symbols of a kind that has none.
+/// for one that has neither coded symbols nor kept keys, and for kept symbols of a kind that has none. Returns
+/// `PETAL_ERR_CONTRADICTION` for a sketch that shows that it is no set, because keys were subtracted or removed that it
+/// had not. A sketch with many keys may not show that, so give a session the sketches of sets only.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_session_new(
     sketch: *const petal_sketch,

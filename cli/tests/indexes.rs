@@ -93,6 +93,17 @@ fn documents() {
     assert!(text.contains("1\tdoc 5\n") && text.contains("2\tdoc 6\n"), "{text}");
 }
 
+/// Any number of documents makes an index, also one that fills the last line of every column.
+#[test]
+fn any_number_of_documents() {
+    let place = Place::new();
+    for documents in [1, 511, 512, 513, 1024, 1025] {
+        place.file("docs.tsv", &(0..documents).map(|i| format!("doc {i}\tn{}\teach\n", i % 9)).collect::<String>());
+        place.petal("index build --format terms -o d.index docs.tsv").quiet();
+        assert_eq!(place.petal("index search d.index each").text().lines().count(), documents);
+    }
+}
+
 /// Every file that has a text is found, in folders too.
 #[test]
 fn files() {

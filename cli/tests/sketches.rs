@@ -115,6 +115,27 @@ fn bytes_of_minisketch_go_both_ways() {
     assert!(!place.path("out").exists());
 }
 
+/// Ids in a row that a sketch of sums has no room for are not taken for nothing: neither in one sketch nor in two, nor
+/// in a sketch and keys.
+#[test]
+fn ids_in_a_row_are_not_lost() {
+    let place = Place::new();
+    for (all, missing, capacity) in [(1..32, 1..32, 10), (1..1001, 64..96, 12), (1..5000, 2048..3072, 100)] {
+        place.file("all", lines(all.clone()));
+        place.file("some", [lines(all.start..missing.start), lines(missing.end..all.end)].concat());
+        for name in ["all", "some"] {
+            let build = format!("sketch build --kind pinsketch --numbers --capacity {capacity}");
+            place.petal(&format!("{build} -o {name}.petal {name}")).quiet();
+        }
+        place.petal("sketch subtract -o d.petal all.petal some.petal").quiet();
+        let listed = place.petal("sketch list d.petal");
+        assert_eq!((listed.status, &listed.stdout[..]), (1, &b""[..]));
+        for diff in ["diff all.petal some.petal", "diff --numbers some.petal all"] {
+            place.petal(diff).names(&["more keys differ than the sketches tell apart"]);
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let place = Place::new();

@@ -331,6 +331,13 @@ impl Base {
         self.header.count = self.header.count.saturating_add(keys);
     }
 
+    /// Whether another filter of the kind differs from this one in nothing that combining needs but the layout version.
+    pub(crate) fn differs_in_layout_only(&self, other: &Base) -> bool {
+        let (header, layout_version) = (other.header.clone(), self.header.layout_version);
+        let identity = (other.row.identity)(other.geometry());
+        Header { layout_version, ..header }.compatibility_id(&identity) == self.compatibility_id()
+    }
+
     /// Counts keys that were offered, while others use the filter.
     pub(crate) fn add_count_shared(&self, keys: u64) {
         let add = |now: u64| Some(now.saturating_add(keys));

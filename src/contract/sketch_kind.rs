@@ -49,6 +49,11 @@ pub trait SketchKind: Payload {
         hash
     }
 
+    /// The bits of a number.
+    fn number_bits(&self) -> u32 {
+        u64::BITS
+    }
+
     /// Whether counts have signs, so that a listing tells which of two sets has a number.
     fn has_signs(&self) -> bool {
         true
@@ -87,8 +92,14 @@ pub trait SketchKind: Payload {
     /// region is not marked yet; `None` once all are marked.
     fn unmarked(&self, hash: u64) -> Option<usize>;
 
+    /// Whether sketches of this kind combine that differ in the layout version only. The result has the version of the
+    /// first one.
+    fn combines_layouts(&self) -> bool {
+        false
+    }
+
     /// Adds each cell of another sketch to the same cell of this one, or subtracts it. The caller has checked that the
-    /// other is of the same kind and identity.
+    /// other is of the same kind and identity ([`SketchKind::combines_layouts`]).
     ///
     /// # Errors
     /// The errors about the words. Nothing has changed then.
@@ -135,6 +146,15 @@ pub trait SketchKind: Payload {
     /// How many bytes at the start of the payload are those of minisketch. `None` for a kind that minisketch has not.
     fn minisketch_bytes(&self) -> Option<usize> {
         None
+    }
+
+    /// Takes bytes of minisketch, as many as [`SketchKind::minisketch_bytes`] says, in place of what is there.
+    ///
+    /// # Errors
+    /// The errors about the words. Nothing has changed then.
+    fn take_minisketch(&mut self, bytes: &[u8]) -> Result<()> {
+        let _ = bytes;
+        Err(Status::Internal.into())
     }
 
     /// The whole keys that are there, if the sketch has such. In all else this is as [`SketchKind::list`].

@@ -25,7 +25,7 @@ impl Sketch {
 
     /// Takes the elements of a serialized sketch of minisketch in place of the numbers that are there. The sketch has
     /// the same capacity and bits of an element as that one. Afterwards [`Sketch::offered`] is 0, because minisketch
-    /// does not count.
+    /// does not count, and listings are not checked ([`Sketch::list`]), because minisketch has no checksum.
     ///
     /// # Errors
     /// [`Status::Unsupported`] for a kind that minisketch has not, or if the words may not be written;
@@ -41,13 +41,7 @@ impl Sketch {
         if used != 0 && bytes.last().is_some_and(|last| last >> used != 0) {
             return Err(error!(Foreign, "the last byte has bits set after the {used} that belong to a sketch"));
         }
-        let words = self.base_mut().writable()?;
-        words.fill(0);
-        for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
-            let mut little = [0; 8];
-            little[..bytes.len()].copy_from_slice(bytes);
-            *word = u64::from_le_bytes(little);
-        }
+        self.kind.take_minisketch(bytes)?;
         self.kept = None;
         self.changes = self.changes.wrapping_add(1);
         self.base_mut().set_count(0);

@@ -384,7 +384,9 @@ impl Sketch {
 
     fn combine(&mut self, other: &Sketch, verb: &str, capability: Capabilities, subtract: bool) -> Result<()> {
         self.base().check_capability(verb, capability)?;
-        check_compatible(self.base(), other.base())?;
+        if !(self.kind.combines_layouts() && self.base().differs_in_layout_only(other.base())) {
+            check_compatible(self.base(), other.base())?;
+        }
         let (ours, theirs) = (self.base().count_now(), other.base().count_now());
         let unvouched = other.base().check_vouched()?;
         self.kind.combine_with(&*other.kind, subtract)?;
@@ -400,8 +402,11 @@ impl Sketch {
 
     /// The numbers that are there, each with its count. The count is 1, or -1 for a number that was removed, or that a
     /// subtracted sketch had and this one had not. If there are more numbers than the sketch can tell apart, the
-    /// listing has those that it can, and says that they are not all. Takes at most as many steps as there are cells,
-    /// whatever they hold.
+    /// listing has those that it can, and says that they are not all. `pinsketch` then lists none. Takes at most as
+    /// many steps as there are cells, whatever they hold.
+    ///
+    /// A `pinsketch` that took bytes of minisketch, or that has layout 1, has no checksum, and what such a sketch was
+    /// combined with has none either. These may call a wrong list complete. The page of the kind says for which sets.
     ///
     /// # Errors
     /// [`Status::KeyMissing`] without the secret key that places numbers; [`Status::OutOfMemory`].

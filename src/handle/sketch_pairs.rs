@@ -48,6 +48,11 @@ impl Sketch {
         self.number_of_hash(self.base().hasher().hash_key(key)?)
     }
 
+    /// The bits of a number: hashes of byte keys are reduced to so many.
+    pub(crate) fn number_bits(&self) -> u32 {
+        self.kind.number_bits()
+    }
+
     /// Bits of a value; 0 if the numbers have no values.
     pub fn value_bits(&self) -> u32 {
         self.kind.value_bits()

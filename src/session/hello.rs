@@ -12,12 +12,18 @@ use std::hash::BuildHasher;
 const HAS_ELEMENTS: u8 = 1;
 /// This side asks for the kept symbols, and for no key of the session.
 const ASKS_FOR_KEPT: u8 = 2;
+/// From this bit on the flags have how many bits a number has fewer than 64.
+const NARROWER: u32 = 2;
+/// The fewest bits of a number.
+const LEAST_BITS: u32 = 8;
 
 /// What a side says of itself first.
 #[derive(Clone)]
 pub struct Hello {
     /// Bytes of an element.
     pub key_bytes: usize,
+    /// Bits of a number: hashes of byte keys are reduced to so many.
+    pub number_bits: u32,
     /// The number of the sketch's hash function, and its seed or the identifier of its key.
     pub hash: (u32, u64),
     /// Whether the elements are at hand.
@@ -43,7 +49,8 @@ impl Hello {
     pub fn write(&self, to: &mut Writer) -> Result<()> {
         let elements = if self.has_elements { HAS_ELEMENTS } else { 0 };
         let kept = if self.asks_for_kept { ASKS_FOR_KEPT } else { 0 };
-        to.raw(&[self.key_bytes as u8, elements | kept])?;
+        let narrower = ((u64::BITS - self.number_bits) as u8) << NARROWER;
+        to.raw(&[self.key_bytes as u8, elements | kept | narrower])?;
         to.raw(&self.hash.0.to_le_bytes())?;
         to.words(&[self.hash.1])?;
         to.varint(self.symbols)?;
@@ -57,7 +64,8 @@ impl Hello {
     /// [`Status::Truncated`](crate::Status::Truncated); [`Status::Corrupt`](crate::Status::Corrupt).
     pub fn read(from: &mut Cursor) -> Result<Hello> {
         let [key_bytes, flags] = from.array()?;
-        if !(8..=64).contains(&key_bytes) || flags & !(HAS_ELEMENTS | ASKS_FOR_KEPT) != 0 {
+        let narrower = u32::from(flags >> NARROWER);
+        if !(8..=64).contains(&key_bytes) || narrower > u64::BITS - LEAST_BITS || narrower > 0 && key_bytes != 8 {
             return Err(error!(Corrupt, "the other side has keys of {key_bytes} bytes and flags {flags}"));
         }
         let hash = (u32::from_le_bytes(from.array()?), wire::word(from)?);
@@ -67,6 +75,7 @@ impl Hello {
         }
         Ok(Hello {
             key_bytes: usize::from(key_bytes),
+            number_bits: u64::BITS - narrower,
             hash,
             has_elements: flags & HAS_ELEMENTS != 0,
             asks_for_kept: flags & ASKS_FOR_KEPT != 0,
@@ -84,6 +93,10 @@ impl Hello {
         if self.key_bytes != other.key_bytes {
             let (ours, theirs) = (self.key_bytes, other.key_bytes);
             return Err(error!(Incompatible, "the sketches differ: keys of {ours} bytes here, {theirs} there"));
+        }
+        if self.number_bits != other.number_bits {
+            let (ours, theirs) = (self.number_bits, other.number_bits);
+            return Err(error!(Incompatible, "the sketches differ: numbers of {ours} bits here, {theirs} there"));
         }
         if self.hash.0 != other.hash.0 {
             let (ours, theirs) = (self.hash.0, other.hash.0);
@@ -148,13 +161,16 @@ mod tests {
             writer.raw(&[7; 16]).unwrap();
             Hello::read(&mut Cursor::new(writer.bytes()))
         };
-        for (key_bytes, flags, count) in [(7, 0, 0), (65, 0, 0), (8, 4, 0), (8, 255, 0), (8, 3, 1 << 63)] {
+        let refused = [(7, 0, 0), (65, 0, 0), (9, 4, 0), (8, 57 << 2, 0), (8, 255, 0), (8, 3, 1 << 63)];
+        for (key_bytes, flags, count) in refused {
             assert!(read(key_bytes, flags, count).is_err(), "{key_bytes} {flags} {count}");
         }
-        for (key_bytes, flags, count) in [(8, 0, 0), (64, 3, (1 << 63) - 1), (8, 1, 5), (8, 2, 5)] {
+        let taken = [(8, 0, 0), (64, 3, (1 << 63) - 1), (8, 1, 5), (8, 2, 5), (8, 4, 5), (8, 56 << 2 | 1, 5)];
+        for (key_bytes, flags, count) in taken {
             let hello = read(key_bytes, flags, count).unwrap();
             assert_eq!((hello.key_bytes, hello.count, hello.symbols), (key_bytes.into(), count, 3));
             assert_eq!((hello.has_elements, hello.asks_for_kept), (flags & 1 == 1, flags & 2 == 2));
+            assert_eq!(hello.number_bits, 64 - u32::from(flags >> 2));
         }
     }
 

@@ -132,7 +132,8 @@ impl Session {
     ///
     /// # Errors
     /// [`Status::Unsupported`] for a sketch of whole keys, for one that has neither coded symbols nor kept keys, and if
-    /// kept symbols are asked for and there are none; [`Status::KeyMissing`]; [`Status::Dirty`];
+    /// kept symbols are asked for and there are none; [`Status::Contradiction`] for a sketch that shows that it is no
+    /// set, because keys were subtracted or removed that it had not; [`Status::KeyMissing`]; [`Status::Dirty`];
     /// [`Status::OutOfMemory`].
     pub fn new(sketch: &Sketch, role: Role, kept_symbols: bool) -> Result<Session> {
         let base = sketch.base();
@@ -159,6 +160,9 @@ impl Session {
             let count = (base.geometry().bits / 64) as usize;
             symbols = try_vec(count)?;
             symbols.extend(words[..count].iter().map(|word| word.load(Ordering::Relaxed)));
+            if elements.is_none() {
+                peel::check_set(&of, &symbols)?;
+            }
         }
         let count = match &elements {
             Some(elements) => (elements.len() / of.words()) as u64,
@@ -166,6 +170,7 @@ impl Session {
         };
         let hello = Hello {
             key_bytes: of.key_bytes,
+            number_bits: sketch.number_bits(),
             hash: (base.hasher().function() as u32, base.hasher().identifier()),
             has_elements: elements.is_some(),
             asks_for_kept: kept_symbols,

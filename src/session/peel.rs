@@ -14,17 +14,45 @@ pub struct Peeled {
     pub theirs: Vec<u64>,
 }
 
+/// Refuses symbols that no set has: some of their keys are there less than once. Not every such sketch shows that.
+///
+/// # Errors
+/// [`Status::Contradiction`](crate::Status::Contradiction); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+pub fn check_set(of: &Elements, symbols: &[u64]) -> Result<()> {
+    let width = of.symbol_words();
+    let all = symbols.get(width - 1).copied().unwrap_or(0);
+    // Each symbol has some of the keys of the first one, and a symbol without keys is empty.
+    let is_of_set = |symbol: &[u64]| match symbol[width - 1] {
+        0 => symbol.iter().all(|word| *word == 0),
+        count => count <= all && count <= i64::MAX as u64,
+    };
+    let mut peeler = Peeler::new(shape_of(of)?);
+    peeler.extend(symbols.len() / width, |words| {
+        words.copy_from_slice(symbols);
+        Ok(())
+    })?;
+    peeler.admit_all(&of.hasher);
+    if symbols.chunks_exact(width).all(is_of_set) && peeler.found().all(|(_, count)| count == 1) {
+        return Ok(());
+    }
+    Err(error!(Contradiction, "the sketch is no set: keys were subtracted or removed that it had not"))
+}
+
+/// How elements lie in symbols.
+fn shape_of(of: &Elements) -> Result<KeyShape> {
+    match of.key_bytes {
+        8 => Ok(KeyShape::NUMBERS),
+        bytes => KeyShape::whole(bytes as u64).ok_or_else(|| error!(Internal, "keys of {bytes} bytes")),
+    }
+}
+
 /// Takes a difference of so many symbols apart, which `fill` writes into zeros. `None` unless every symbol ends empty.
 /// Work and memory are bounded by the number of symbols, whatever they hold.
 ///
 /// # Errors
 /// [`Status::OutOfMemory`](crate::Status::OutOfMemory), and the errors of `fill`.
 pub fn peel(of: &Elements, symbols: usize, fill: impl FnOnce(&mut [u64]) -> Result<()>) -> Result<Option<Peeled>> {
-    let shape = match of.key_bytes {
-        8 => KeyShape::NUMBERS,
-        bytes => KeyShape::whole(bytes as u64).ok_or_else(|| error!(Internal, "keys of {bytes} bytes"))?,
-    };
-    let mut peeler = Peeler::new(shape);
+    let mut peeler = Peeler::new(shape_of(of)?);
     peeler.extend(symbols, fill)?;
     if !peeler.admit_all(&of.hasher) || !peeler.is_complete() {
         return Ok(None);

@@ -237,6 +237,7 @@ fn side(key_bytes: usize, elements: &[u64], role: Role) -> Session {
     let of = Elements { key_bytes, hasher: hasher.clone() };
     let hello = Hello {
         key_bytes,
+        number_bits: 64,
         hash: (hasher.function() as u32, hasher.identifier()),
         has_elements: true,
         asks_for_kept: false,

@@ -495,3 +495,39 @@ fn builders_make_the_same_columns() {
         assert!(bytes(&built) == bytes(&added), "{rows} rows of {width} bits");
     }
 }
+
+/// Indexes that are full are made as others are, also where their rows fill the last block and the last line of every
+/// column: by a builder, arranged anew, and merged from two.
+#[test]
+fn full_indexes_are_made_anew() {
+    let sizes = [64, 512, 1024, 4096].into_iter().flat_map(|unit| [unit - 1, unit, unit + 1, 2 * unit]);
+    for (store, rows) in (0..3).flat_map(|store| sizes.clone().map(move |rows| (f64::from(store), rows))) {
+        let mut spec = Spec { capacity: 1, ..Spec::default() };
+        spec.set(&index::WIDTH, 70.0).unwrap();
+        spec.set(&index::STORE, store).unwrap();
+        let (mut builder, mut random) = (IndexBuilder::new(&spec).unwrap(), Random(rows));
+        let mut added = create_index(&Spec { capacity: rows, ..spec }).unwrap();
+        let mut parts = [create_index(&spec).unwrap().arranged(rows / 2).unwrap(), create_index(&spec).unwrap()];
+        parts[1] = parts[1].arranged(rows - rows / 2).unwrap();
+        let mut all = Vec::new();
+        for id in 0..rows {
+            let row: Vec<u8> = (0..9).map(|i| random.next() as u8 & if i == 8 { 0x3f } else { 0xff }).collect();
+            builder.add(id, &row).unwrap();
+            parts[usize::from(id >= rows / 2)].add(id, &row).unwrap();
+            all.push((row.iter().map(|byte| byte.count_ones()).sum::<u32>(), id, row));
+        }
+        all.sort();
+        for (_, id, row) in &all {
+            added.add(*id, row).unwrap();
+        }
+        let expected = crate::common::image(&added);
+        let built = builder.finish().unwrap();
+        let again = [built.arranged(rows).unwrap(), parts[0].merged(&parts[1], rows).unwrap(), built];
+        for (way, index) in ["arranged", "merged", "built"].into_iter().zip(&again) {
+            assert_eq!((index.rows(), index.capacity()), (rows, rows));
+            assert!(crate::common::image(index) == expected, "store {store}: {rows} rows, {way}");
+        }
+        let full = again[0].arranged(rows - 1).unwrap_err();
+        assert_eq!(full.status(), Status::Full, "{full}");
+    }
+}

@@ -38,8 +38,19 @@ fn product(field_bits: u64, a: u64, b: u64) -> u64 {
     })
 }
 
-/// The payload that `docs/format.md` specifies, computed without the library's code.
-fn specified(field_bits: u64, capacity: u64, elements: &[u64]) -> Vec<u8> {
+/// The payload of layout 2 that `docs/format.md` specifies, computed without the library's code: sums, and a line with
+/// the checksum under the seed.
+fn specified(field_bits: u64, capacity: u64, elements: &[u64], seed: u64) -> Vec<u8> {
+    let mut payload = specified_sums(field_bits, capacity, elements);
+    let hash = |element: &u64| mix(xxh3_64_with_seed(&element.to_le_bytes(), seed));
+    let checksum = elements.iter().fold(0, |sum, element| sum ^ hash(element));
+    payload.extend(checksum.to_le_bytes());
+    payload.extend([0; 56]);
+    payload
+}
+
+/// The payload of layout 1: the sums.
+fn specified_sums(field_bits: u64, capacity: u64, elements: &[u64]) -> Vec<u8> {
     let length = (field_bits * capacity).div_ceil(8).next_multiple_of(64);
     let mut payload = vec![0_u8; length as usize];
     for element in elements {
@@ -63,21 +74,40 @@ fn golden_images_are_what_the_format_says() {
         let hashes = (1..=6).map(mix).chain([xxh3_64_with_seed(b"key 0", 42)]);
         hashes.map(|hash| number(field_bits, hash)).chain([7]).collect()
     };
-    for (field_bits, capacity) in [(64, 10), (32, 12), (13, 11)] {
-        let mut sketch = create_sketch(&Spec { seed: 42, ..field(field_bits, capacity) }).unwrap();
-        (1..=6).for_each(|i| sketch.insert_hash(mix(i)).unwrap());
-        sketch.remove_u64(7).unwrap();
-        sketch.insert(b"key 0").unwrap();
-        let image = bytes(&sketch);
-        let payload = specified(field_bits, capacity, &elements(field_bits).into_iter().collect::<Vec<_>>());
-        assert_eq!(image[256..256 + payload.len()], payload[..], "{field_bits} bits");
-        assert_eq!(u64::from_le_bytes(image[64..72].try_into().unwrap()), field_bits * capacity);
-        assert_eq!(u64::from_le_bytes(image[72..80].try_into().unwrap()), field_bits);
-        assert_eq!((image[12..16].to_vec(), image[20]), (258_u32.to_le_bytes().to_vec(), 0));
-        golden::check(&ROW, &format!("pinsketch-field_bits_{field_bits}-layout_1-xxh3.petal"), &image);
+    let shapes = [(64, 10), (32, 12), (13, 11)];
+    for (field_bits, capacity) in shapes {
+        let all: Vec<u64> = elements(field_bits).into_iter().collect();
+        for is_checked in [true, false] {
+            let mut sketch = create_sketch(&Spec { seed: 42, ..field(field_bits, capacity) }).unwrap();
+            let mut payload = specified(field_bits, capacity, &all, 42);
+            let mut name = format!("pinsketch-field_bits_{field_bits}-layout_2");
+            if !is_checked {
+                // The bytes of an empty set have no checksum, and what comes to it has none either.
+                sketch.import_minisketch(&sketch.export_minisketch().unwrap()).unwrap();
+                payload = specified_sums(field_bits, capacity, &all);
+                payload.extend([0_u64, 1, 0, 0, 0, 0, 0, 0].map(u64::to_le_bytes).concat());
+                name += "-unchecked";
+            }
+            (1..=6).for_each(|i| sketch.insert_hash(mix(i)).unwrap());
+            sketch.remove_u64(7).unwrap();
+            sketch.insert(b"key 0").unwrap();
+            let image = bytes(&sketch);
+            assert_eq!(image[256..256 + payload.len()], payload[..], "{name}");
+            assert_eq!(u64::from_le_bytes(image[64..72].try_into().unwrap()), field_bits * capacity);
+            assert_eq!(u64::from_le_bytes(image[72..80].try_into().unwrap()), field_bits);
+            assert_eq!((image[10..16].to_vec(), image[20]), (vec![2, 0, 2, 1, 0, 0], 0));
+            golden::check(&ROW, &format!("{name}-xxh3.petal"), &image);
+        }
     }
     let files = golden::files(&ROW);
-    assert_eq!(files.len(), 3);
+    assert_eq!(files.len(), 9);
+    for (field_bits, capacity) in shapes {
+        let name = format!("pinsketch-field_bits_{field_bits}-layout_1-xxh3.petal");
+        let (_, image) = files.iter().find(|(file, _)| **file == name).unwrap();
+        let payload = specified_sums(field_bits, capacity, &elements(field_bits).into_iter().collect::<Vec<_>>());
+        assert_eq!(image[256..256 + payload.len()], payload[..], "{name}");
+        assert!(image[10] == 1 && image.len() == 256 + payload.len() + 64);
+    }
     for (name, image) in files {
         let sketch: Sketch = load_as(&image, &OpenOptions::default()).unwrap();
         assert_eq!(bytes(&sketch), image, "{name}");
@@ -234,18 +264,22 @@ fn forged_sums_are_listed_to_an_end() {
     for (field_bits, capacity) in [(8, 1), (8, 2), (9, 3), (17, 2), (64, 1), (64, 30), (33, 40)] {
         let spec = field(field_bits, capacity);
         let empty = bytes(&of(&spec, []));
-        for _ in 0..200 {
+        for round in 0..400 {
             let mut words: Vec<u64> =
                 empty.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
             let bits = (field_bits * capacity) as usize;
             for bit in 0..bits {
                 words[32 + bit / 64] |= (random.next() & 1) << (bit % 64);
             }
+            let line = 32 + bits.div_ceil(512) * 8;
+            // Half of the images have no checksum. That of the others is 0, which no numbers have.
+            words[line + 1] = round & 1;
             let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
             // SAFETY: the words live until the sketch is dropped, and nobody writes to them meanwhile.
             let sketch: Sketch = unsafe { open_buffer_as(start, empty.len(), &OpenOptions::default()) }.unwrap();
             let listing = sketch.list().unwrap();
             assert!(listing.is_complete || listing.listed.is_empty());
+            assert!(round % 2 == 1 || listing.listed.is_empty());
             if listing.is_complete {
                 let again = of(&spec, listing.listed.iter().map(|one| one.number));
                 assert_eq!(again.export_minisketch().unwrap(), sketch.export_minisketch().unwrap());
@@ -282,13 +316,18 @@ fn what_cannot_be_is_refused() {
     wrong(&Spec { bits: 8 * 4097, ..field(8, 0) }, Status::TooLarge, "capacity = 4097");
     wrong(&Spec { kind: None, ..field(8, 9) }, Status::UnknownValue, "one of pinsketch");
     let exact = create_sketch(&Spec { bits: 8 * 4096, ..field(8, 0) }).unwrap();
-    assert_eq!(exact.base().geometry().payload_bytes, 4096);
+    assert_eq!(exact.base().geometry().payload_bytes, 4096 + 64);
     let again = create_sketch(&exact.base().spec()).unwrap();
     assert_eq!(again.base().compatibility_id(), exact.base().compatibility_id());
-    // Sketches of as many bits over another field do not combine.
+    // Sketches of as many bits over another field do not combine, whatever their layouts.
     let (mut first, second) = (of(&field(32, 20), [1]), of(&field(64, 10), [1]));
-    let error = first.subtract(&second).unwrap_err();
-    assert!(error.status() == Status::Incompatible && error.to_string().contains("field_bits: 32 and 64"), "{error}");
+    let older: Sketch = load_as(&of_layout_1(&second), &OpenOptions::default()).unwrap();
+    for second in [second, older] {
+        let error = first.subtract(&second).unwrap_err();
+        assert_eq!(error.status(), Status::Incompatible, "{error}");
+    }
+    let error = first.subtract(&of(&field(64, 10), [1])).unwrap_err();
+    assert!(error.to_string().contains("field_bits: 32 and 64"), "{error}");
     let image = bytes(&of(&field(12, 9), [1]));
     let forgeries = [(64, 107), (64, 0), (64, 12 * 4097), (20, 3), (72, 7), (72, 65), (72, 13), (72, 1 << 32), (72, 0)];
     for (at, value) in forgeries.into_iter().chain((80..136).step_by(8).map(|at| (at, 1_u64))) {
@@ -298,11 +337,31 @@ fn what_cannot_be_is_refused() {
         crate::format::seal(&mut forged);
         assert!(load_as::<Sketch>(&forged, &OpenOptions::default()).is_err(), "{value} at {at}");
     }
-    // A bit after the last sum is set.
+    // Bits after the last sum, and in the line of the checksum.
+    for at in [13, 63, 64 + 8, 64 + 9, 64 + 16, 64 + 63] {
+        let mut forged = image.clone();
+        forged[256 + at] |= 0x10;
+        crate::format::seal(&mut forged);
+        let error = load_as::<Sketch>(&forged, &OpenOptions::default()).unwrap_err();
+        assert!(error.status() == Status::Corrupt && error.to_string().contains("no checksum"), "{at}: {error}");
+    }
+    // A checksum that is said to be unknown is 0.
     let mut forged = image.clone();
-    forged[256 + 13] |= 0x10;
+    forged[256 + 64 + 8] = 1;
     crate::format::seal(&mut forged);
-    assert!(load_as::<Sketch>(&forged, &OpenOptions::default()).is_err());
+    assert_eq!(load_as::<Sketch>(&forged, &OpenOptions::default()).unwrap_err().status(), Status::Corrupt);
+    forged[256 + 64..256 + 72].fill(0);
+    crate::format::seal(&mut forged);
+    assert!(load_as::<Sketch>(&forged, &OpenOptions::default()).unwrap().list().unwrap().is_complete);
+    // A payload with a line is not one of layout 1, and a payload without one is not one of layout 2.
+    let mut forged = image.clone();
+    forged[10] = 1;
+    crate::format::seal(&mut forged);
+    assert_eq!(load_as::<Sketch>(&forged, &OpenOptions::default()).unwrap_err().status(), Status::Corrupt);
+    let mut older = of_layout_1(&of(&field(12, 9), [1]));
+    older[10] = 2;
+    crate::format::seal(&mut older);
+    assert_eq!(load_as::<Sketch>(&older, &OpenOptions::default()).unwrap_err().status(), Status::Corrupt);
     let sketch = of(&field(12, 9), []);
     assert_eq!((sketch.expected_failure_rate(9), sketch.expected_failure_rate(10)), (0.0, 1.0));
 }
@@ -328,5 +387,134 @@ fn changes_in_place_mark_their_regions() {
         // SAFETY: the words outlive both sketches, and nobody else uses them.
         let read: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
         read.verify().unwrap_or_else(|error| panic!("after {number}: {error}"));
+    }
+}
+
+/// The image that an older version has written of the same numbers.
+fn of_layout_1(sketch: &Sketch) -> Vec<u8> {
+    let mut image = bytes(sketch);
+    let payload = sketch.base().geometry().payload_bytes as usize - 64;
+    image[10] = 1;
+    image[136..144].copy_from_slice(&(payload as u64).to_le_bytes());
+    image.truncate(256 + payload);
+    image.resize(petal::format::image_bytes(payload as u64).unwrap() as usize, 0);
+    crate::format::seal(&mut image);
+    image
+}
+
+/// Numbers that lie in a row, of which sums of powers vanish: the list is not called complete unless it is right.
+#[test]
+fn runs_of_numbers_are_not_lost() {
+    let runs = [(1..32, 10), (64..96, 12), (1 << 40..(1 << 40) + 512, 150), (1..1001, 100), (4096..8192, 40)];
+    for (numbers, capacity) in runs {
+        for field_bits in [48, 64] {
+            for seed in 0..2 {
+                let spec = Spec { seed, ..field(field_bits, capacity) };
+                let missing: Vec<u64> = numbers.clone().collect();
+                let others = [3_u64, 77, 1 << 20, (1 << 41) + 5];
+                let mut all = of(&spec, others);
+                assert_eq!(all.insert_batch(&Keys::U64(&missing)).keys, missing.len());
+                let listed = all.list().unwrap();
+                assert!(!listed.is_complete && listed.listed.is_empty(), "{numbers:?}: {listed:?}");
+                all.subtract(&of(&spec, others)).unwrap();
+                let listed = all.list().unwrap();
+                assert!(!listed.is_complete && listed.listed.is_empty(), "{numbers:?}: {listed:?}");
+                // Without all but a few of them the rest is listed.
+                let (few, many) = missing.split_at(capacity as usize);
+                assert_eq!(all.remove_batch(&Keys::U64(many)).keys, many.len());
+                let listed = all.list().unwrap();
+                assert!(listed.is_complete && with(&listed, 1) == few.iter().copied().collect(), "{numbers:?}");
+            }
+        }
+    }
+}
+
+/// Every small set past a small capacity: what is listed as complete is the set. Without the checksum one in c! of such
+/// lists is wrong, for a capacity of c.
+#[test]
+fn wrong_lists_are_never_complete() {
+    let mut random = Random(39 << 32);
+    let mut wrong = 0;
+    for round in 0..20_000_u64 {
+        let (field_bits, capacity) = (8 + round % 57, 1 + round % 4);
+        let spec = Spec { seed: random.next(), ..field(field_bits, capacity) };
+        let count = 1 + random.next() % (2 * capacity + 2);
+        let first = random.next() >> (64 - field_bits.min(12));
+        let set: BTreeSet<u64> = match round % 3 {
+            0 => (first..first + count).map(|number| number.clamp(1, u64::MAX >> (64 - field_bits))).collect(),
+            _ => (0..count).map(|_| number_of(field_bits, random.next())).collect(),
+        };
+        let mut sketch = of(&spec, set.iter().copied());
+        let listed = sketch.list().unwrap();
+        assert_eq!(listed.is_complete, set.len() as u64 <= capacity, "{spec:?} {set:?}");
+        assert!(!listed.is_complete || with(&listed, 1) == set);
+        let sums = sketch.export_minisketch().unwrap();
+        sketch.import_minisketch(&sums).unwrap();
+        let listed = sketch.list().unwrap();
+        wrong += u32::from(listed.is_complete && with(&listed, 1) != set);
+    }
+    assert!(wrong > 2000, "{wrong}");
+}
+
+/// A checksum that one of two sketches lacks, the sum of both lacks too, and clearing brings it back.
+#[test]
+fn checksums_are_known_or_said_to_be_unknown() {
+    let spec = Spec { seed: 9, ..field(64, 12) };
+    // All powers of this run add up to 0, so that a listing without a checksum is empty.
+    let run: Vec<u64> = (64..96).collect();
+    let with_run = of(&spec, run.iter().copied());
+    let sums = with_run.export_minisketch().unwrap();
+    let mut taken = of(&spec, [1, 2]);
+    taken.import_minisketch(&sums).unwrap();
+    let older: Sketch = load_as(&of_layout_1(&with_run), &OpenOptions::default()).unwrap();
+    let is_checked = |sketch: &Sketch| !sketch.list().unwrap().is_complete;
+    assert!(is_checked(&with_run) && !is_checked(&taken) && !is_checked(&older));
+    for unknown in [&taken, &older] {
+        let mut copy = unknown.copy().unwrap();
+        copy.insert_u64(5).unwrap();
+        assert_eq!(with(&copy.list().unwrap(), 1), BTreeSet::from([5]));
+        for (mut first, second) in [(with_run.copy().unwrap(), unknown), (unknown.copy().unwrap(), &with_run)] {
+            first.insert_u64(6).unwrap();
+            first.subtract(second).unwrap();
+            let again: Sketch = load_as(&bytes(&first), &OpenOptions::default()).unwrap();
+            for mut sketch in [first, again] {
+                assert_eq!(with(&sketch.list().unwrap(), 1), BTreeSet::from([6]));
+                run.iter().for_each(|number| sketch.insert_u64(*number).unwrap());
+                assert!(!is_checked(&sketch));
+                sketch.clear().unwrap();
+                run.iter().for_each(|number| sketch.insert_u64(*number).unwrap());
+                assert_eq!(is_checked(&sketch), sketch.base().header().layout_version == 2);
+            }
+        }
+    }
+    // What the page says of bytes of minisketch.
+    for (numbers, capacity, listed) in [(1..32, 10, 0..0), (1..1001, 100, 1001..1024), (64..96, 15, 0..0)] {
+        let mut sketch = of(&field(64, capacity), numbers);
+        let sums = sketch.export_minisketch().unwrap();
+        sketch.import_minisketch(&sums).unwrap();
+        assert_eq!(with(&sketch.list().unwrap(), 1), listed.collect());
+    }
+    // What keeps keys is empty, and a sketch that took bytes may not be.
+    let mut empty = create_sketch(&spec).unwrap();
+    empty.import_minisketch(&vec![0; 96]).unwrap();
+    assert_eq!(empty.keep_keys().unwrap_err().status(), Status::Contradiction);
+    empty.clear().unwrap();
+    empty.keep_keys().unwrap();
+}
+
+/// Without the secret key the checksum cannot be compared. Sums without one are listed as before.
+#[test]
+fn checksums_need_the_secret_key() {
+    let key = Some(crate::common::SECRET);
+    let spec = Spec { hash: petal::HashFunction::SipHash13, key, ..field(64, 12) };
+    let sketch = of(&spec, [5, 6]);
+    for (image, is_listed) in [(bytes(&sketch), false), (of_layout_1(&sketch), true)] {
+        let without: Sketch = load_as(&image, &OpenOptions::default()).unwrap();
+        match without.list() {
+            Ok(listed) => assert!(is_listed && with(&listed, 1) == BTreeSet::from([5, 6])),
+            Err(error) => assert!(!is_listed && error.status() == Status::KeyMissing, "{error}"),
+        }
+        let with_key: Sketch = load_as(&image, &OpenOptions { key, ..OpenOptions::default() }).unwrap();
+        assert_eq!(with(&with_key.list().unwrap(), 1), BTreeSet::from([5, 6]));
     }
 }

@@ -323,3 +323,66 @@ fn results_are_held_against_the_kept_keys() {
         }
     }
 }
+
+/// Hashes of byte keys have as many bits as the numbers of a sketch, so both sides need numbers of as many bits.
+#[test]
+fn numbers_of_other_widths_are_refused() {
+    let Some(row) = registry::find_name("pinsketch") else { return };
+    let kept = |field_bits: u32| {
+        let mut spec = Spec { kind: Some(row.kind), capacity: 20, ..Spec::default() };
+        spec.set(row.parameter("field_bits").unwrap(), f64::from(field_bits)).unwrap();
+        let mut sketch = petal::create_sketch(&spec).unwrap();
+        sketch.keep_keys().unwrap();
+        [&b"apple"[..], b"pear"].iter().for_each(|key| sketch.insert(key).unwrap());
+        sketch
+    };
+    for (ours, theirs) in [(16, 32), (32, 16), (32, 64), (8, 9), (64, 63)] {
+        let mut a = Session::new(&kept(ours), Role::Initiator, false).unwrap();
+        let mut b = Session::new(&kept(theirs), Role::Responder, false).unwrap();
+        let error = b.receive(a.send().unwrap()).unwrap_err();
+        assert_eq!(error.status(), Status::Incompatible);
+        assert!(error.to_string().contains(&format!("{theirs} bits here, {ours} there")), "{error}");
+        assert_eq!(a.receive(b.send().unwrap()).unwrap_err().status(), Status::Incompatible);
+    }
+    for (ours, theirs) in [(kept(16), kept(16)), (kept(64), sketch(&[], 30, true))] {
+        let mut a = Session::new(&ours, Role::Initiator, false).unwrap();
+        let mut b = Session::new(&theirs, Role::Responder, false).unwrap();
+        while a.turn() == Turn::Send {
+            b.receive(a.send().unwrap()).unwrap();
+            if b.turn() == Turn::Send {
+                a.receive(b.send().unwrap()).unwrap();
+            }
+        }
+        assert_eq!(a.differences().unwrap().len(), ours.kept().unwrap().len() - theirs.kept().unwrap().len());
+    }
+}
+
+/// A difference of two sets is no set, and a sketch of one that shows it begins no session. A set less a part of it
+/// does.
+#[test]
+fn a_subtracted_sketch_is_no_set() {
+    let mut random = Random(49);
+    for (common, ours, theirs, symbols) in
+        [(1_000, 5, 5, 60), (0, 0, 1, 10), (50, 300, 40, 600), (9, 400, 390, 100), (1, 3, 2_000, 70), (7, 1, 1, 40)]
+    {
+        let [a, b] = sets(&mut random, common, ours, theirs);
+        let mut difference = sketch(&a, symbols, false);
+        difference.subtract(&sketch(&b, symbols, false)).unwrap();
+        let loaded: Sketch = petal::load_as(&crate::common::image(&difference), &Default::default()).unwrap();
+        for sketch in [&difference, &loaded] {
+            for role in [Role::Initiator, Role::Responder] {
+                let error = Session::new(sketch, role, false).unwrap_err();
+                assert!(error.status() == Status::Contradiction && error.to_string().contains("no set"), "{error}");
+            }
+        }
+        let mut removed = sketch(&[], symbols, false);
+        removed.remove_u64(7).unwrap();
+        assert_eq!(Session::new(&removed, Role::Initiator, true).unwrap_err().status(), Status::Contradiction);
+    }
+    for size in [0, 1, 10, 5_000] {
+        let [a, _] = sets(&mut random, size, size / 2, 0);
+        let mut less = sketch(&a, 90, false);
+        less.subtract(&sketch(&a[..size as usize / 2], 90, false)).unwrap();
+        Session::new(&less, Role::Initiator, false).unwrap();
+    }
+}

@@ -240,7 +240,8 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
   result<void> try_subtract(const sketch &other) noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_sketch_subtract(get(), other.get(), error); });
   }
-  /// The numbers of the sketch in ascending order: first those with -1, then those with 1.
+  /// The numbers of the sketch in ascending order: first those with -1, then those with 1. A sketch that lacks its
+  /// secret key fails with PETAL_ERR_KEY_MISSING.
   result<listing> try_list() const noexcept {
     const auto about = try_describe();
     if (!about) return about.error();

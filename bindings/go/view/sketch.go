@@ -119,7 +119,8 @@ func (s *Sketch) Merge(other *Sketch) error { return s.image().Combine(other.ima
 
 // List returns the numbers of the sketch in ascending order, first those with -1, then those with 1. complete says
 // whether these are all numbers. If there are more differences than the sketch can tell apart, the list is right, but
-// some numbers are missing. The time of List is bounded, whatever an image holds.
+// some numbers are missing; a pinsketch then lists none. Returns [ErrKeyMissing] if the secret key was not given. The
+// time of List is bounded, whatever an image holds.
 func (s *Sketch) List() (listed []Listed, complete bool, err error) { return s.image().List() }
 
 // ExportMinisketch returns the bytes that minisketch serializes for a sketch of the same numbers. Returns
@@ -127,7 +128,8 @@ func (s *Sketch) List() (listed []Listed, complete bool, err error) { return s.i
 func (s *Sketch) ExportMinisketch() ([]byte, error) { return s.image().ExportMinisketch() }
 
 // ImportMinisketch takes the numbers of a serialized sketch of minisketch in place of those that are there. Both
-// sketches have the same capacity and bits of an element; [ErrForeign] says that they have not. Changes the sketch.
+// sketches have the same capacity and bits of an element; [ErrForeign] says that they have not. Bytes of minisketch
+// have no checksum, so a list of more differences than the capacity may be called complete. Changes the sketch.
 func (s *Sketch) ImportMinisketch(bytes []byte) error { return s.image().ImportMinisketch(bytes) }
 
 // ListedKey is a whole key that a sketch lists, and its count, as in [Listed].

@@ -3,6 +3,10 @@
 //! A sketch of the kind `pinsketch` has the bytes of the library minisketch. The bytes say neither the bits of an
 //! element nor the capacity, so both sides have to know them: `field_bits` and `capacity` of the spec. A sketch of
 //! minisketch that takes `length` bytes has the capacity 8 * length / field_bits, rounded down.
+//!
+//! A sketch of Petal has a checksum of its set too, so that a list of too many differences is not called complete. The
+//! bytes of minisketch have none, and what such bytes come to has none: a list may then be wrong and called complete.
+//! For numbers in a row, such as consecutive ids, that is usual. The page of `pinsketch` says when.
 
 use super::petal_sketch;
 use crate::boundary::{self, boundary};
@@ -44,8 +48,8 @@ pub unsafe extern "C" fn petal_sketch_export_minisketch(
 
 /// Takes the elements of a serialized sketch of minisketch in place of the numbers that are there. The sketch has to
 /// have the same capacity and bits of an element as the sketch of minisketch. `offered` of `petal_sketch_describe()` is
-/// 0 afterwards. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a bit set after the last sum, and
-/// changes nothing then.
+/// 0 afterwards, and the sketch has no checksum. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a bit
+/// set after the last sum, and changes nothing then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_import_minisketch(
     sketch: *mut petal_sketch,

@@ -289,9 +289,10 @@ pub struct petal_listed {
 /// Lists the numbers of a sketch: first those with -1, then those with 1, each in ascending order. `count` becomes the
 /// number of all listed numbers. The function writes the first `room` of these to `listed`, which may be NULL if `room`
 /// is 0. `is_complete` becomes false if there are more differences than the sketch can tell apart: then the list is
-/// right, but some numbers are missing. A sketch lists at most one number for each of its cells: one for each 192 of
-/// the `bits` of `petal_sketch_describe()`, unless the kind's page says otherwise. The size of the sketch also bounds
-/// the time of the function, whatever bytes an image holds.
+/// right, but some numbers are missing. A `pinsketch` lists all numbers or none. Without the secret key of the sketch
+/// the function returns `PETAL_ERR_KEY_MISSING`. A sketch lists at most one number for each of its cells: one for each
+/// 192 of the `bits` of `petal_sketch_describe()`, unless the kind's page says otherwise. The size of the sketch also
+/// bounds the time of the function, whatever bytes an image holds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_list(
     sketch: *const petal_sketch,

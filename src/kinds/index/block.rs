@@ -8,9 +8,9 @@ use crate::contract::Payload;
 use crate::error::{Result, error};
 
 impl Rows {
-    /// Adds up to 64 rows, given as words one after the other, with their ids. The number of rows before is a multiple
-    /// of 64. This is for indexes that are being made, whose other words are 0: an image in place would be marked as a
-    /// whole.
+    /// Adds up to 64 rows, or none, given as words one after the other, with their ids. The number of rows before is a
+    /// multiple of 64. This is for indexes that are being made, whose other words are 0: an image in place would be
+    /// marked as a whole.
     ///
     /// # Errors
     /// [`Status::Full`](crate::Status::Full); the errors of [`Rows::check_id`]; the errors of writing. Nothing has
@@ -18,6 +18,10 @@ impl Rows {
     pub(crate) fn add_block(&mut self, ids: &[u64], rows: &[u64]) -> Result<()> {
         let (shape, state, width) = (*self.shape(), self.state(), self.shape().row_words());
         let first = state.rows;
+        if ids.is_empty() {
+            // An index that is full has no place for another block of columns.
+            return Ok(());
+        }
         debug_assert!(first.is_multiple_of(BLOCK as u64) && ids.len() <= BLOCK && rows.len() == ids.len() * width);
         let end = first + ids.len() as u64;
         if end > shape.capacity {

@@ -5,6 +5,11 @@
 //! elements: b c bits. These are the syndromes of a BCH code, in which c errors are found with certainty. An element
 //! that is added twice is gone, so that adding and removing are the same, and the sum of two sketches is the sketch of
 //! what only one of them has. The zero of the field is no element.
+//!
+//! The sums of more than c elements may be those of other, fewer ones. For elements that lie in a row that is the rule:
+//! the powers of an aligned run of more than 2 c numbers add up to 0. So the last line of the payload has a checksum,
+//! the sum of the mixed hashes of all elements, and a listing has to have it. Bytes of minisketch and images of
+//! layout 1 have no checksum. What takes such sums in has none either, and says so in that line.
 
 pub mod carryless;
 pub mod field;
@@ -26,7 +31,7 @@ use crate::hash::HashFunction;
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::{try_box, try_vec};
 use carryless::Arithmetic;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 use field::{Field, MAX_BITS, MIN_BITS};
 use packed::GROUP;
 pub use sums::MAX_CAPACITY;
@@ -47,6 +52,7 @@ static BITS: Parameter = Parameter {
 pub const ROW: Row = Row {
     kind: KindId(258),
     name: "pinsketch",
+    layout_version: 2,
     summary: "sums of powers in a finite field, the bytes of minisketch: lists differences in the least memory",
     capabilities: Capabilities::INSERT
         .with(Capabilities::REMOVE)
@@ -59,8 +65,8 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(1),
     geometry,
     lines_per_lookup: |geometry| (geometry.payload_bytes / PAYLOAD_UNIT) as f64,
-    false_positive_rate: |geometry, numbers| match shape(geometry) {
-        Some((_, capacity)) if numbers <= capacity as u64 => 0.0,
+    false_positive_rate: |geometry, numbers| match Shape::of(geometry) {
+        Some(shape) if numbers <= shape.capacity as u64 => 0.0,
         _ => 1.0,
     },
     ..Row::BASE
@@ -88,27 +94,70 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     }
     let mut words = [0; 8];
     words[FIELD_BITS] = field_bits;
-    Geometry::of_bits(capacity * field_bits, 0, words)
+    let sums = Geometry::of_bits(capacity * field_bits, 0, words)?;
+    Geometry::of_bytes(sums.bits, 0, words, sums.payload_bytes.checked_add(PAYLOAD_UNIT))
 }
 
-/// The field and the capacity that a geometry describes, if it is one of this kind.
-fn shape(geometry: &Geometry) -> Option<(Field, usize)> {
-    let bits = geometry.words[FIELD_BITS];
-    let field = Field::new(u32::try_from(bits).ok()?).ok()?;
-    let capacity = geometry.bits / bits;
-    let is_one = geometry.hashes == 0
-        && geometry.bits.is_multiple_of(bits)
-        && (1..=MAX_CAPACITY as u64).contains(&capacity)
-        && geometry.words[FIELD_BITS + 1..] == [0; 7]
-        && geometry.is_of_bits();
-    is_one.then_some((field, capacity as usize))
+/// The place of the checksum in the last line.
+const CHECKSUM: usize = 0;
+/// The place in the last line of a 1 if nobody knows the checksum, which is 0 then.
+const IS_UNKNOWN: usize = 1;
+
+/// What a geometry says.
+#[derive(Clone, Copy)]
+struct Shape {
+    field: Field,
+    capacity: usize,
+    /// The words of the sums, with those that pad them.
+    sum_words: usize,
+    /// Whether a line with a checksum follows the sums: from layout 2 on.
+    has_line: bool,
+}
+
+impl Shape {
+    /// The shape that a geometry describes, if it is one of this kind.
+    fn of(geometry: &Geometry) -> Option<Shape> {
+        let bits = geometry.words[FIELD_BITS];
+        let field = Field::new(u32::try_from(bits).ok()?).ok()?;
+        let capacity = geometry.bits / bits;
+        let sums = Geometry::of_bits(geometry.bits, 0, geometry.words).ok()?.payload_bytes;
+        let has_line = geometry.payload_bytes != sums;
+        let is_one = geometry.hashes == 0
+            && geometry.bits.is_multiple_of(bits)
+            && (1..=MAX_CAPACITY as u64).contains(&capacity)
+            && geometry.words[FIELD_BITS + 1..] == [0; 7]
+            && geometry.payload_bytes == if has_line { sums + PAYLOAD_UNIT } else { sums };
+        is_one.then_some(Shape { field, capacity: capacity as usize, sum_words: (sums / 8) as usize, has_line })
+    }
+
+    /// The checksum in these words of a payload; `None` if nobody knows it.
+    fn checksum(self, words: &[AtomicU64]) -> Option<u64> {
+        let word = |place: usize| words[self.sum_words + place].load(Ordering::Relaxed);
+        (self.has_line && word(IS_UNKNOWN) == 0).then(|| word(CHECKSUM))
+    }
+
+    /// Notes the checksum, or that nobody knows it.
+    fn set_checksum(self, words: &mut [u64], checksum: Option<u64>) {
+        if self.has_line {
+            words[self.sum_words + CHECKSUM] = checksum.unwrap_or(0);
+            words[self.sum_words + IS_UNKNOWN] = u64::from(checksum.is_none());
+        }
+    }
+}
+
+/// What an element with this hash adds to the checksum.
+fn checksum_of(hash: u64) -> u64 {
+    bits::mix(hash)
 }
 
 fn open(base: Base) -> Result<Box<dyn SketchKind>> {
-    match shape(base.geometry()) {
-        Some((field, capacity)) if base.hasher().function() != HashFunction::External => {
-            let arithmetic = Arithmetic::new(field, base.instructions());
-            Ok(try_box(Pinsketch { base, arithmetic, capacity })?)
+    match Shape::of(base.geometry()) {
+        Some(shape)
+            if base.hasher().function() != HashFunction::External
+                && shape.has_line == (base.header().layout_version > 1) =>
+        {
+            let arithmetic = Arithmetic::new(shape.field, base.instructions());
+            Ok(try_box(Pinsketch { base, arithmetic, shape })?)
         }
         _ => Err(base.foreign_geometry()),
     }
@@ -118,22 +167,45 @@ fn open(base: Base) -> Result<Box<dyn SketchKind>> {
 struct Pinsketch {
     base: Base,
     arithmetic: Arithmetic,
-    capacity: usize,
+    shape: Shape,
 }
 
 impl Payload for Pinsketch {
     over_base!();
 
     fn check_payload(&self) -> Result<()> {
-        self.base.check_zero_from(self.base.geometry().bits)
+        let (sums, line) = self.base.words().shared().split_at(self.shape.sum_words);
+        let is_line = match line {
+            [checksum, is_unknown, rest @ ..] => {
+                let known = is_unknown.load(Ordering::Relaxed);
+                bits::is_zero_from(rest, 0) && (known == 0 || known == 1 && checksum.load(Ordering::Relaxed) == 0)
+            }
+            _ => true,
+        };
+        if !bits::is_zero_from(sums, self.base.geometry().bits) || !is_line {
+            return Err(error!(
+                Corrupt,
+                "the payload of the sketch has bits set that belong to no sum and no checksum"
+            ));
+        }
+        Ok(())
     }
 }
 
 impl Pinsketch {
     /// The sums.
     fn sums(&self) -> impl Iterator<Item = u64> {
-        let words = self.base.words().shared().iter().map(|word| word.load(Ordering::Relaxed));
-        packed::sums(self.arithmetic.field().bits(), words).take(self.capacity)
+        let words = self.base.words().shared()[..self.shape.sum_words].iter();
+        packed::sums(self.shape.field.bits(), words.map(|word| word.load(Ordering::Relaxed))).take(self.shape.capacity)
+    }
+
+    /// The checksum of a set of elements.
+    ///
+    /// # Errors
+    /// [`Status::KeyMissing`](crate::Status::KeyMissing).
+    fn checksum_of_all(&self, elements: &[u64]) -> Result<u64> {
+        let hasher = self.base.hasher();
+        elements.iter().try_fold(0, |sum, element| Ok(sum ^ checksum_of(hasher.hash_u64(*element)?)))
     }
 }
 
@@ -158,6 +230,10 @@ impl SketchKind for Pinsketch {
         1 + bits::reduce(hash, self.arithmetic.field().max())
     }
 
+    fn number_bits(&self) -> u32 {
+        self.shape.field.bits()
+    }
+
     fn has_signs(&self) -> bool {
         false
     }
@@ -170,10 +246,13 @@ impl SketchKind for Pinsketch {
         }
     }
 
-    fn add_at_once(&mut self, _: u64, number: u64, count: i64) -> Option<()> {
-        let words = self.base.writable_at_once()?;
+    fn add_at_once(&mut self, hash: u64, number: u64, count: i64) -> Option<()> {
+        let (words, shape) = (self.base.writable_at_once()?, self.shape);
         if count & 1 != 0 {
-            toggle(&self.arithmetic, number, self.capacity, words);
+            toggle(&self.arithmetic, number, shape.capacity, &mut words[..shape.sum_words]);
+            if shape.has_line && words[shape.sum_words + IS_UNKNOWN] == 0 {
+                words[shape.sum_words + CHECKSUM] ^= checksum_of(hash);
+            }
         }
         Some(())
     }
@@ -182,18 +261,35 @@ impl SketchKind for Pinsketch {
         self.base.first_unmarked()
     }
 
+    fn combines_layouts(&self) -> bool {
+        true
+    }
+
     fn combine_with(&mut self, other: &dyn SketchKind, _: bool) -> Result<()> {
-        let others = other.base().words().shared();
-        for (word, other) in self.base.writable()?.iter_mut().zip(others) {
+        let (shape, others) = (self.shape, other.base().words().shared());
+        let theirs = Shape::of(other.base().geometry()).and_then(|shape| shape.checksum(others));
+        let ours = shape.checksum(self.base.words().shared());
+        let words = self.base.writable()?;
+        for (word, other) in words[..shape.sum_words].iter_mut().zip(others) {
             *word ^= other.load(Ordering::Relaxed);
         }
+        shape.set_checksum(words, ours.zip(theirs).map(|(ours, theirs)| ours ^ theirs));
         Ok(())
     }
 
     fn list(&self) -> Result<Listing> {
-        let mut sums = try_vec(self.capacity)?;
+        let checksum = self.shape.checksum(self.base.words().shared());
+        if let Some(refusal) = self.base.hasher().refusal().filter(|_| checksum.is_some()) {
+            return Err(refusal.into());
+        }
+        let mut sums = try_vec(self.shape.capacity)?;
         sums.extend(self.sums());
         let Some(elements) = sums::decode(&self.arithmetic, &sums)? else { return listing(0) };
+        if let Some(checksum) = checksum
+            && self.checksum_of_all(&elements)? != checksum
+        {
+            return listing(0);
+        }
         let mut found = listing(elements.len())?;
         found.listed.extend(elements.into_iter().map(|number| Listed { count: 1, number }));
         found.is_complete = true;
@@ -203,10 +299,22 @@ impl SketchKind for Pinsketch {
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let taken = self.sums().filter(|sum| *sum != 0).count() as u64;
         progress(self.base.geometry().payload_bytes);
-        Measure { taken, fill: taken as f64 / self.capacity as f64, saturated: 0, false_positive_rate: 0.0 }
+        Measure { taken, fill: taken as f64 / self.shape.capacity as f64, saturated: 0, false_positive_rate: 0.0 }
     }
 
     fn minisketch_bytes(&self) -> Option<usize> {
         Some(self.base.geometry().bits.div_ceil(8) as usize)
+    }
+
+    fn take_minisketch(&mut self, bytes: &[u8]) -> Result<()> {
+        let (shape, words) = (self.shape, self.base.writable()?);
+        words.fill(0);
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
+            let mut little = [0; 8];
+            little[..bytes.len()].copy_from_slice(bytes);
+            *word = u64::from_le_bytes(little);
+        }
+        shape.set_checksum(words, None);
+        Ok(())
     }
 }

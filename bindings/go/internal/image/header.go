@@ -224,7 +224,7 @@ func (h *Header) row() (*kindRow, error) {
 		}
 		return nil, fmt.Errorf("%w: %v (%s)", ErrNewerVersion, h.Kind, handleOf(h.Kind))
 	}
-	if h.LayoutVersion > layoutVersion {
+	if h.LayoutVersion > max(layoutVersion, row.layout) {
 		return nil, fmt.Errorf("%w: layout %d of the kind %v", ErrNewerVersion, h.LayoutVersion, h.Kind)
 	}
 	if h.LayoutVersion == 0 {

@@ -73,6 +73,8 @@ type choice struct {
 // kindRow is what this package knows of a kind.
 type kindRow struct {
 	name string
+	// layout is the greatest version of the layout that this package knows; 0 for kinds with layout 1 only.
+	layout uint16
 	// choices are the header words that choose among variants of the kind. A later version may have more variants.
 	choices []choice
 	// open returns the shape of a geometry, and the length of its payload before the length is rounded up to whole units.
@@ -96,7 +98,8 @@ type kindRow struct {
 	add func(s *shape, payload []byte, hash, number uint64, count int64)
 	// addKey adds a whole key with its hash; nil if the sketches of the kind hold numbers only.
 	addKey func(s *shape, payload []byte, hash uint64, key []byte, count int64)
-	// combine adds another sketch of the same shape, or subtracts it; nil for filters and maps.
+	// combine adds another sketch of the same shape, or subtracts it; nil for filters and maps. Only a kind with several
+	// layouts gets payloads of different lengths.
 	combine func(s *shape, payload, other []byte, subtract bool)
 	// list lists the numbers of a sketch, and leaves the rest in the payload; nil for filters and maps.
 	list func(s *shape, payload []byte, h *hasher) []Listed

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"runtime"
@@ -8,15 +9,17 @@ import (
 
 // A sketch of the kind pinsketch has the sums of the odd powers 1, 3, 5, ... of its numbers, which are elements of a
 // field. A number that is there twice is gone, so inserting and removing are the same. The sums lie as minisketch
-// writes them: each has as many bits as an element, the lowest first, without gaps.
+// writes them: each has as many bits as an element, the lowest first, without gaps. From layout 2 on a line follows
+// them: the sum of the mixed hashes of all numbers, and a 1 if nobody knows that sum.
 
 // pinsketchMost is the greatest capacity.
 const pinsketchMost = 4096
 
 var pinsketchRow = kindRow{
 	name:    "pinsketch",
+	layout:  2,
 	open:    openPinsketch,
-	check:   hasZeroTail,
+	check:   pinsketchCheck,
 	add:     pinsketchAdd,
 	combine: pinsketchCombine,
 	list:    pinsketchList,
@@ -32,7 +35,55 @@ func openPinsketch(s *shape, h *Header) (payloadBytes uint64, possible bool) {
 		return 0, false
 	}
 	s.blocks, s.width = h.Bits/width, uint(width)
-	return wholeBytes(h.Bits), true
+	if h.LayoutVersion == 1 {
+		return wholeBytes(h.Bits), true
+	}
+	return pinsketchLine(s) + payloadUnit, true
+}
+
+// pinsketchLine returns where the line with the checksum is, if there is one.
+func pinsketchLine(s *shape) uint64 {
+	return (wholeBytes(s.bits) + payloadUnit - 1) / payloadUnit * payloadUnit
+}
+
+// pinsketchChecksum returns the checksum; known is false if nobody knows it.
+func pinsketchChecksum(s *shape, payload []byte) (checksum uint64, known bool) {
+	line := payload[pinsketchLine(s):]
+	if len(line) == 0 || binary.LittleEndian.Uint64(line[8:]) != 0 {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(line), true
+}
+
+// pinsketchSetChecksum notes the checksum, or that nobody knows it.
+func pinsketchSetChecksum(s *shape, payload []byte, checksum uint64, known bool) {
+	line := payload[pinsketchLine(s):]
+	if len(line) == 0 {
+		return
+	}
+	clear(line)
+	if known {
+		binary.LittleEndian.PutUint64(line, checksum)
+	} else {
+		line[8] = 1
+	}
+}
+
+func pinsketchCheck(s *shape, payload []byte) bool {
+	sums, line := payload[:pinsketchLine(s)], payload[pinsketchLine(s):]
+	if !hasZeroTail(s, sums) {
+		return false
+	}
+	if len(line) == 0 {
+		return true
+	}
+	unknown := binary.LittleEndian.Uint64(line[8:])
+	for _, b := range line[16:] {
+		if b != 0 {
+			return false
+		}
+	}
+	return unknown == 0 || unknown == 1 && binary.LittleEndian.Uint64(line) == 0
 }
 
 // pinsketchSum returns the sum at a place.
@@ -56,10 +107,12 @@ func pinsketchAddSum(s *shape, payload []byte, place int, sum uint64) {
 	}
 }
 
-func pinsketchAdd(s *shape, payload []byte, _, number uint64, count int64) {
+func pinsketchAdd(s *shape, payload []byte, hash, number uint64, count int64) {
 	if count&1 == 0 {
 		return
 	}
+	checksum, known := pinsketchChecksum(s, payload)
+	pinsketchSetChecksum(s, payload, checksum^mix(hash), known)
 	f := fieldOf(int(s.width))
 	power := f.raised(number)
 	step := f.factor(f.square(power))
@@ -69,14 +122,17 @@ func pinsketchAdd(s *shape, payload []byte, _, number uint64, count int64) {
 	}
 }
 
-func pinsketchCombine(_ *shape, payload, other []byte, _ bool) {
-	for i, b := range other {
+func pinsketchCombine(s *shape, payload, other []byte, _ bool) {
+	ours, known := pinsketchChecksum(s, payload)
+	theirs, others := pinsketchChecksum(s, other)
+	for i, b := range other[:pinsketchLine(s)] {
 		payload[i] ^= b
 	}
+	pinsketchSetChecksum(s, payload, ours^theirs, known && others)
 }
 
 // pinsketchList lists all numbers, and leaves an empty payload; or lists none, and leaves the payload as it is.
-func pinsketchList(s *shape, payload []byte, _ *hasher) (found []Listed) {
+func pinsketchList(s *shape, payload []byte, h *hasher) (found []Listed) {
 	f := fieldOf(int(s.width))
 	sums := make([]uint64, s.blocks)
 	for place := range sums {
@@ -85,6 +141,15 @@ func pinsketchList(s *shape, payload []byte, _ *hasher) (found []Listed) {
 	elements, ok := f.elementsOf(sums)
 	if !ok {
 		return nil
+	}
+	if checksum, known := pinsketchChecksum(s, payload); known {
+		for _, element := range elements {
+			hash, _ := h.hashUint64(element)
+			checksum ^= mix(hash)
+		}
+		if checksum != 0 {
+			return nil
+		}
 	}
 	for _, element := range elements {
 		found = append(found, Listed{Number: element, Count: 1})
@@ -125,7 +190,8 @@ func (f *Filter) ExportMinisketch() ([]byte, error) {
 	return bytes, nil
 }
 
-// ImportMinisketch takes the numbers of a serialized sketch of minisketch in place of those that are there.
+// ImportMinisketch takes the numbers of a serialized sketch of minisketch in place of those that are there. The sketch
+// has no checksum then.
 func (f *Filter) ImportMinisketch(bytes []byte) error {
 	length, err := f.minisketchBytes()
 	if err != nil {
@@ -142,6 +208,7 @@ func (f *Filter) ImportMinisketch(bytes []byte) error {
 		return err
 	}
 	copy(payload, bytes)
+	pinsketchSetChecksum(&f.shape, payload, 0, false)
 	f.header.Offered = 0
 	return nil
 }

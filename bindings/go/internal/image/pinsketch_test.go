@@ -23,6 +23,8 @@ func emptyPinsketch(t testing.TB, width, capacity uint64) *Filter {
 	if width*capacity%(8*payloadUnit) == 0 {
 		payload = width * capacity / 8
 	}
+	payload += payloadUnit // For the checksum, of layout 2.
+	image[10] = 2
 	image = append(image[:headerLength], make([]byte, payload+payloadUnit)...)
 	binary.LittleEndian.PutUint64(image[136:], payload)
 	return loadedSketch(t, seal(image))
@@ -125,5 +127,71 @@ func TestNumbersOfPinsketchAreElements(t *testing.T) {
 	ok(t, err)
 	if err := wrapped.ImportMinisketch(right); !errors.Is(err, ErrReadOnly) {
 		t.Error(err)
+	}
+}
+
+// ofLayout1 makes the image of a sketch of layout 1 of the same numbers.
+func ofLayout1(t *testing.T, s *Filter) *Filter {
+	t.Helper()
+	image, err := s.MarshalBinary()
+	ok(t, err)
+	payload := pinsketchLine(&s.shape)
+	image[10] = 1
+	binary.LittleEndian.PutUint64(image[136:], payload)
+	return loadedSketch(t, seal(append(image[:headerLength+payload], make([]byte, payloadUnit)...)))
+}
+
+// Sums of powers of runs of numbers vanish. With a checksum a list of them is not called complete, and without one it
+// is.
+func TestRunsOfNumbersAreNotLost(t *testing.T) {
+	s, run := emptyPinsketch(t, 64, 12), [2]uint64{64, 96}
+	addRun := func(s *Filter) {
+		for number := run[0]; number < run[1]; number++ {
+			ok(t, s.AddUint64(number, 1))
+		}
+	}
+	addRun(s)
+	if listed, complete, err := s.List(); complete || err != nil || len(listed) != 0 {
+		t.Error(listed, complete, err)
+	}
+	sums, err := s.ExportMinisketch()
+	imported := emptyPinsketch(t, 64, 12)
+	ok(t, err, imported.ImportMinisketch(sums))
+	for _, unknown := range []*Filter{imported, ofLayout1(t, s)} {
+		if listed := listing(t, unknown); len(listed) != 0 {
+			t.Error(listed)
+		}
+		for _, pair := range [][2]*Filter{{s, unknown}, {unknown, s}} {
+			first, err := pair[0].Copy()
+			ok(t, err, first.Combine(pair[1], true), first.AddUint64(5, 1))
+			if listed := listing(t, first); len(listed) != 1 || listed[0].Number != 5 {
+				t.Error(listed)
+			}
+			addRun(first) // Nobody knows the checksum, so nobody sees that these numbers are missing.
+			if listed := listing(t, first); len(listed) != 1 {
+				t.Error(listed)
+			}
+		}
+	}
+	// Both have a checksum, which the difference has too.
+	other := emptyPinsketch(t, 64, 12)
+	ok(t, other.AddUint64(7, 1), other.Combine(s, true))
+	if listed, complete, err := other.List(); complete || err != nil || len(listed) != 0 {
+		t.Error(listed, complete, err)
+	}
+	addRun(other)
+	if listed := listing(t, other); len(listed) != 1 || listed[0].Number != 7 {
+		t.Error(listed)
+	}
+	// Bits that belong to nothing are refused.
+	image, err := s.MarshalBinary()
+	ok(t, err)
+	line := headerLength + int(pinsketchLine(&s.shape))
+	for _, at := range []int{line - 1, line + 8, line + 9, line + 16, line + 63} {
+		forged := bytes.Clone(image)
+		forged[at] |= 3
+		if _, err := Load(seal(forged), nil, ASketch); !errors.Is(err, ErrCorrupt) {
+			t.Error(at-line, err)
+		}
 	}
 }

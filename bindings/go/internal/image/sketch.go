@@ -143,7 +143,7 @@ func (f *Filter) Combine(other *Filter, subtract bool) error {
 	if refused != nil {
 		return refused
 	}
-	f.row.combine(&f.shape, payload, other.payload[:len(payload)], subtract)
+	f.row.combine(&f.shape, payload, other.payload, subtract)
 	ours, theirs := f.header.Offered, other.header.Offered
 	if subtract {
 		f.header.Offered = ours - min(ours, theirs)
@@ -188,14 +188,25 @@ func (f *Filter) listed(list func(left []byte)) (complete bool, err error) {
 	if f.kind == 0 {
 		return false, f.closed()
 	}
-	// Elements of pinsketch are listed from their sums alone.
-	if f.hasher.function == 0 && f.kind != Pinsketch {
-		return false, f.unhashable()
+	if f.hasher.function == 0 {
+		// Without a checksum elements of pinsketch are listed from their sums alone.
+		isListed := f.kind == Pinsketch
+		if isListed {
+			_, known := pinsketchChecksum(&f.shape, f.payload)
+			isListed = !known
+		}
+		if !isListed {
+			return false, f.unhashable()
+		}
 	}
 	left := bytes.Clone(f.payload)
 	runtime.KeepAlive(f)
 	list(left)
-	for _, b := range left[:wholeBytes(f.shape.bits)] {
+	end := wholeBytes(f.shape.bits)
+	if f.kind == Pinsketch {
+		end = uint64(len(left)) // With the checksum: sums of numbers that are there may all be 0.
+	}
+	for _, b := range left[:end] {
 		if b != 0 {
 			return false, nil
 		}
@@ -229,7 +240,7 @@ func Compatible(first, second *Filter, sizes string) error {
 		return second.closedOther()
 	case a.Kind != b.Kind:
 		return differ("kind", a.Kind, b.Kind, parameter)
-	case a.LayoutVersion != b.LayoutVersion:
+	case a.LayoutVersion != b.LayoutVersion && a.Kind != Pinsketch: // Sums of all layouts combine.
 		return differ("layout version", a.LayoutVersion, b.LayoutVersion, "")
 	case a.Bits != b.Bits:
 		return differ("bits", a.Bits, b.Bits, sizes)
