@@ -5,9 +5,9 @@ use crate::failure::{Failure, Outcome};
 use crate::file_name::{is_standard, name};
 use crate::image_file::{self, open_sketch};
 use crate::keys::{Batch, Inputs, RECORDS, Room};
-use crate::output::Text;
+use crate::output::{Key, Text};
 use crate::progress::Progress;
-use crate::records::{Digester, Records, for_each_of, keys_of, random_key};
+use crate::records::{Digester, Records, digest_of, for_each_of, keys_of, number_of, random_key};
 use crate::spool::Place;
 use petal::format::MAGIC;
 use petal::{Image, Keys, Mode, Sketch};
@@ -22,8 +22,8 @@ use std::path::Path;
 struct Difference<'a> {
     /// `left`, `right`, or `unknown` where a sketch does not tell.
     side: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<&'a str>,
+    #[serde(flatten)]
+    key: Option<Key<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     number: Option<u64>,
 }
@@ -49,9 +49,7 @@ impl Printer {
     fn key(&mut self, side: Side, key: &[u8]) -> Outcome<()> {
         self.differ = true;
         if self.json {
-            let text =
-                std::str::from_utf8(key).map_err(|_| Failure::new("--json: a key is not UTF-8, as JSON needs it"))?;
-            return self.text.json(&Difference { side: side_name(side), key: Some(text), number: None });
+            return self.text.json(&Difference { side: side_name(side), key: Some(Key::of(key)), number: None });
         }
         self.text.bytes(mark(side))?;
         self.text.bytes(key)?;
@@ -206,7 +204,7 @@ fn mixed(
     subtract(args, &mut sketch, &other)?;
     let listing = sketch.list().map_err(|error| Failure::at(path, &error))?;
     // A sketch without signs does not tell, but the keys do.
-    let all: Records = listing.listed.iter().map(|listed| [listed.number, 0]).collect();
+    let all: Records = listing.listed.iter().map(|listed| digest_of(listed.number)).collect();
     let mut is_key = vec![false; all.digests().len()];
     inputs.for_each(&mut Progress::new("comparing", inputs.length()).beside_output(), |batch| {
         let mut numbers = [0; RECORDS];
@@ -223,7 +221,7 @@ fn mixed(
             }
         }
         for (i, number) in numbers.iter().enumerate() {
-            if let Some(place) = all.find(&[*number, 0])
+            if let Some(place) = all.find(&digest_of(*number))
                 && !std::mem::replace(&mut is_key[place], true)
             {
                 printer.key(keys_side, batch.key(i))?;
@@ -231,8 +229,8 @@ fn mixed(
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    for ([number, _], _) in all.digests().iter().zip(&is_key).filter(|(_, is_key)| !**is_key) {
-        printer.number(sketch_side, *number)?;
+    for (digest, _) in all.digests().iter().zip(&is_key).filter(|(_, is_key)| !**is_key) {
+        printer.number(sketch_side, number_of(*digest))?;
     }
     Ok(listing.is_complete)
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{self, digest};
 use crate::failure::{Failure, Outcome, warn};
-use crate::file_name::{is_standard, name};
+use crate::file_name::{FileName, hexadecimal, is_standard, name};
 use crate::folders;
 use crate::image_file;
 use crate::numbers::short;
@@ -25,7 +25,8 @@ const WORTH_A_WARNING: f64 = 0.01;
 /// What `petal digest make` says as JSON.
 #[derive(Serialize)]
 struct Made {
-    file: String,
+    #[serde(flatten)]
+    file: FileName,
     files: u64,
     bytes: u64,
     fill: f64,
@@ -77,7 +78,7 @@ pub fn make(args: &digest::Make, common: args::Common) -> Outcome {
     if common.json {
         let mut text = Text::new()?;
         text.json(&Made {
-            file: destination.path().display().to_string(),
+            file: FileName::of(destination.path()),
             files: files.len() as u64,
             bytes: digest.offered(),
             fill: digest.fill(),
@@ -99,6 +100,9 @@ fn names(files: &[PathBuf]) -> Vec<u8> {
 struct Place {
     payload: Option<u64>,
     file: Option<String>,
+    /// The bytes of a name that is not UTF-8, in hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_bytes: Option<String>,
     offset: u64,
     span: u64,
 }
@@ -144,6 +148,7 @@ pub fn find(args: &digest::Find, common: args::Common) -> Outcome {
             let place = |one: &petal::Match| Place {
                 payload: one.payload,
                 file: name_of(one.payload).map(|name| String::from_utf8_lossy(name).into_owned()),
+                file_bytes: name_of(one.payload).and_then(hexadecimal),
                 offset: one.offset,
                 span: one.span,
             };

@@ -48,7 +48,7 @@ impl Failure {
 
 /// A message of the library without the file's name at its end or start: this command puts the name first, as other
 /// tools do.
-fn without_name(message: &str, path: &Path) -> String {
+pub fn without_name(message: &str, path: &Path) -> String {
     let shown = path.display();
     let after = [": opening ", ": saving to ", ": "].map(|before| format!("{before}{shown}"));
     let rest = after.iter().find_map(|end| message.strip_suffix(end)).unwrap_or(message);

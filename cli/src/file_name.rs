@@ -43,7 +43,11 @@ impl FileName {
 
 /// The bytes of a name that is not UTF-8, in hexadecimal.
 pub fn file_bytes(path: &Path) -> Option<String> {
-    let bytes = path.as_os_str().as_encoded_bytes();
+    hexadecimal(path.as_os_str().as_encoded_bytes())
+}
+
+/// Bytes that are not UTF-8, in hexadecimal.
+pub fn hexadecimal(bytes: &[u8]) -> Option<String> {
     match std::str::from_utf8(bytes) {
         Ok(_) => None,
         Err(_) => Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),

@@ -6,6 +6,7 @@ use crate::file_name::{is_standard, name, shown};
 use crate::keys::Inputs;
 use crate::numbers::short;
 use crate::stdio::stdin;
+use crate::text;
 use petal::contract::{Payload, Structure};
 use petal::format::{HEADER_LENGTH, Header};
 use petal::interop::{self, ImportOptions};
@@ -156,7 +157,7 @@ pub fn open_sketch(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<S
 /// Opens the digest in the file at `path`, or reads a digest from standard input.
 pub fn open_digest(path: &Path, key: Option<SecretKey>) -> Outcome<Digest> {
     let options = OpenOptions { mode: Mode::Read, key };
-    let failed = |error: petal::Error| Failure::at(path, &error);
+    let failed = |error: petal::Error| refused_file(path, &error);
     match comes_once(path) && !path.is_dir() {
         true => petal::load_as(&image(path)?, &options).map_err(failed),
         false => petal::open_as(path, &options).map_err(failed),
@@ -166,7 +167,7 @@ pub fn open_digest(path: &Path, key: Option<SecretKey>) -> Outcome<Digest> {
 /// Opens the index in the file at `path`, or reads an index from standard input.
 pub fn open_index(path: &Path, key: Option<SecretKey>) -> Outcome<petal::Index> {
     let options = OpenOptions { mode: Mode::Read, key };
-    let failed = |error: petal::Error| Failure::at(path, &error);
+    let failed = |error: petal::Error| refused_file(path, &error);
     match comes_once(path) && !path.is_dir() {
         true => petal::load_as(&image(path)?, &options).map_err(failed),
         false => petal::open_as(path, &options).map_err(failed),
@@ -177,7 +178,7 @@ pub fn open_index(path: &Path, key: Option<SecretKey>) -> Outcome<petal::Index> 
 /// changes is opened for reading even in [`Mode::Write`].
 pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Handle> {
     let options = OpenOptions { mode, key };
-    let failed = |error: petal::Error| Failure::at(path, &error);
+    let failed = |error: petal::Error| refused_file(path, &error);
     if path.is_dir() {
         return Err(Failure::new(format_args!("{}: is a directory", shown(path))));
     }
@@ -225,7 +226,7 @@ pub fn open_or_import(path: &Path, key: Option<SecretKey>, format: Option<&str>)
         return import(path, format, &ImportOptions::default()).map(Handle::Filter);
     }
     let options = OpenOptions { mode: Mode::Read, key };
-    let failed = |error: petal::Error| Failure::at(path, &error);
+    let failed = |error: petal::Error| refused_file(path, &error);
     let (bytes, outcome) = if comes_once(path) && !path.is_dir() {
         let mut bytes = Vec::new();
         let mut file = read_through(path)?;
@@ -258,14 +259,30 @@ pub fn open_or_import(path: &Path, key: Option<SecretKey>, format: Option<&str>)
                 let filter = format.import(&bytes, &ImportOptions::default());
                 filter.map(Handle::Filter).map_err(failed)
             }
-            None => Err(match Failure::at(path, &error) {
-                Failure::Message(message) if error.status() == Status::Foreign => Failure::new(format_args!(
-                    "{message}; where another system wrote it, --format F says what it is (petal formats lists them)"
-                )),
-                failure => failure,
-            }),
+            None if error.status() == Status::Foreign && text::compressed(path, &bytes).is_none() => {
+                Err(Failure::new(format_args!(
+                    "{}; where another system wrote it, --format F says what it is (petal formats lists them)",
+                    failed(error)
+                )))
+            }
+            None => Err(refused(path, &bytes, &error)),
         },
         outcome => outcome.map_err(failed),
+    }
+}
+
+/// The failure for bytes that are no image, with their start: a compressed file is called one.
+pub fn refused(path: &Path, start: &[u8], error: &petal::Error) -> Failure {
+    text::compressed(path, start).map_or_else(|| Failure::at(path, error), Failure::new)
+}
+
+/// As [`refused`], for a file that was opened.
+fn refused_file(path: &Path, error: &petal::Error) -> Failure {
+    let mut start = [0; 16];
+    let is_file = is_foreign(error) && !comes_once(path);
+    match is_file.then(|| File::open(path).and_then(|mut file| file.read(&mut start))) {
+        Some(Ok(length)) => refused(path, &start[..length], error),
+        _ => Failure::at(path, error),
     }
 }
 
@@ -277,7 +294,7 @@ fn is_foreign(error: &petal::Error) -> bool {
 /// Imports another system's filter from a file or from standard input.
 pub fn import(path: &Path, format: &str, options: &ImportOptions) -> Outcome<Filter> {
     let bytes = all_bytes(path)?;
-    let failed = |error| Failure::at(path, &error);
+    let failed = |error| refused(path, &bytes, &error);
     interop::find(format).and_then(|format| format.import(&bytes, options)).map_err(failed)
 }
 
@@ -299,7 +316,7 @@ fn image(path: &Path) -> Outcome<Vec<u8>> {
 
 /// Reads the rest of an image whose header was read.
 fn rest_of_image(path: &Path, input: File, mut bytes: Vec<u8>) -> Outcome<Vec<u8>> {
-    let header = Header::decode(&bytes).map_err(|error| Failure::at(path, &error))?;
+    let header = Header::decode(&bytes).map_err(|error| refused(path, &bytes, &error))?;
     let length = header.image_bytes();
     let rest = length.saturating_sub(bytes.len() as u64).saturating_add(1);
     input.take(rest).read_to_end(&mut bytes).map_err(|error| Failure::io(name(path), &error))?;

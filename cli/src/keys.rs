@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::source::{Source, identity_at, identity_of, known};
 use crate::spool::{self, read};
 use crate::stdio::{check_standard_input, stdin};
-use crate::text;
+use crate::text::{self, LineEnds};
 use memchr::memmem::Finder;
 use memchr::{memchr_iter, memrchr};
 use petal::{HashFunction, Hasher};
@@ -238,7 +238,7 @@ impl Inputs {
             loop {
                 let length = read(&mut reader, &mut block).map_err(|error| source.failed(&error))?;
                 if std::mem::take(&mut first) {
-                    text::check_start(source, &block[..length], self.form.separator)?;
+                    text::check_start(&source.origin(), &block[..length], self.form.separator)?;
                 }
                 let Some(byte) = block[..length].last() else { break };
                 last = *byte;
@@ -268,14 +268,13 @@ impl Inputs {
             let (mut reader, file) = source.reader()?;
             records.restart();
             let (mut first, mut taken, mut bytes) = (true, 0, 0);
+            // Records that end with NUL may have any bytes.
+            let mut ends = (self.form.separator == b'\n' && !self.form.crlf).then(LineEnds::default);
             while let Some(length) = records.refill(&mut reader).map_err(|error| source.failed(&error))? {
                 progress.add(length as u64);
                 bytes += length as u64;
                 if std::mem::take(&mut first) {
-                    text::check_start(source, &records.buffer[..records.filled], self.form.separator)?;
-                    if !self.form.crlf {
-                        text::warn_of_crlf(source, &records.buffer[..records.filled], self.form.separator);
-                    }
+                    text::check_start(&source.origin(), &records.buffer[..records.filled], self.form.separator)?;
                 }
                 while let Some(batch) = records.next_batch(self.form.field.as_ref()).map_err(|(i, what)| {
                     Failure::new(format_args!("{}: record {} has no {what}", source.name(), taken + i + 1))
@@ -283,10 +282,16 @@ impl Inputs {
                     let hashes = self.form.hashes;
                     let batch = Batch { source: Some(source), before: taken, hashes, ..batch };
                     taken += batch.len() as u64;
+                    if let Some(ends) = &mut ends {
+                        ends.count(source, batch.len(), || batch.returns());
+                    }
                     if take(&batch)?.is_break() {
                         return Ok(());
                     }
                 }
+            }
+            if let Some(ends) = &ends {
+                ends.judge_all(source);
             }
             source.check_whole(file.as_ref(), taken, bytes)?;
         }
@@ -531,6 +536,18 @@ impl<'a> Batch<'a> {
         match self.fields {
             Some(fields) => &self.bytes[fields[i].clone()],
             None => &self.bytes[self.start(i)..self.ends[i]],
+        }
+    }
+
+    /// How many keys end with a carriage return at the end of their record.
+    fn returns(&self) -> usize {
+        let is_return = |end: usize| end > 0 && self.bytes[end - 1] == b'\r';
+        match self.fields {
+            None => self.ends.iter().filter(|end| is_return(**end)).count(),
+            Some(fields) => {
+                let pairs = fields.iter().zip(self.ends);
+                pairs.filter(|(field, end)| field.end == **end && !field.is_empty() && is_return(**end)).count()
+            }
         }
     }
 

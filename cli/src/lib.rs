@@ -13,7 +13,7 @@ pub mod numbers;
 pub mod output;
 pub mod plot;
 pub mod progress;
-pub mod sigbus;
+pub mod signals;
 pub mod spool;
 pub mod stdio;
 

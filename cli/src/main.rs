@@ -3,6 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    petal_cli::sigbus::install();
+    petal_cli::signals::install();
     ExitCode::from(petal_cli::run(std::env::args_os()))
 }

@@ -525,6 +525,7 @@ pub const PAGES: &[Page] = &[
         name: "redis check",
         examples: &[
             ("Whether all keys are there", "petal redis check --shards 64 seen urls.txt"),
+            ("The lines whose keys are not there", "petal redis check -v --shards 64 seen urls.txt"),
             ("How many are not, for a program", "petal redis check --json seen urls.txt | jq .missing"),
         ],
         status: "0 if all keys were found; 1 if some are missing; 2 for trouble.",

@@ -198,7 +198,8 @@ fn factor(suffix: &str) -> Option<u64> {
 pub fn short(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || !value.is_finite() {
-        return value.to_string();
+        // A zero has no sign.
+        return (value + 0.0).to_string();
     }
     if !(1e-4..1e15).contains(&size) {
         return format!("{value:.3e}");
@@ -292,6 +293,7 @@ mod tests {
     fn short_numbers_have_four_digits() {
         let cases = [
             (0.0, "0"),
+            (-0.0, "0"),
             (0.009_870_6, "0.009871"),
             (12.345, "12.35"),
             (123_456.7, "123457"),

@@ -1,13 +1,14 @@
 //! Where results go: text to standard output, filters and maps to a file or to standard output.
 
 use crate::failure::{Failure, Outcome};
-use crate::file_name::{is_standard, name, shown};
+use crate::file_name::{hexadecimal, is_standard, name, shown};
 use crate::keys::Inputs;
 use crate::source::known;
 use crate::stdio;
 use petal::image::Sink;
 use petal::{Base, Filter, Image};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
@@ -62,7 +63,34 @@ impl Text {
 
 /// A value as JSON, without a newline.
 pub fn json(value: &impl Serialize) -> Outcome<String> {
-    serde_json::to_string(value).map_err(Failure::new)
+    let mut bytes = Vec::new();
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Numbers)).map_err(Failure::new)?;
+    String::from_utf8(bytes).map_err(Failure::new)
+}
+
+/// Writes a zero without a sign, because -0.0 means nothing to a reader.
+struct Numbers;
+
+impl serde_json::ser::Formatter for Numbers {
+    fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        serde_json::ser::CompactFormatter.write_f64(writer, if value == 0.0 { 0.0 } else { value })
+    }
+}
+
+/// A key in JSON, which has only text. U+FFFD stands for bytes that are not UTF-8; `key_bytes` then has the bytes of
+/// the key in hexadecimal.
+#[derive(Serialize)]
+pub struct Key<'a> {
+    key: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_bytes: Option<String>,
+}
+
+impl<'a> Key<'a> {
+    /// The key with these bytes.
+    pub fn of(bytes: &'a [u8]) -> Key<'a> {
+        Key { key: String::from_utf8_lossy(bytes), key_bytes: hexadecimal(bytes) }
+    }
 }
 
 fn failed(error: io::Error) -> Failure {
@@ -153,7 +181,7 @@ impl Destination {
         if path.is_dir() {
             return Err(Failure::new(format_args!("-o {}: is a directory", shown(path))));
         }
-        if known(path.metadata()).is_ok_and(|known| known.is_none_or(|metadata| !metadata.is_file())) {
+        if is_stream(path) {
             return Ok(Destination::Stream(path.to_path_buf()));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -220,6 +248,21 @@ impl Destination {
     }
 }
 
+/// Writes bytes to the file that an option names. A file is replaced in one step, or stays as it was.
+pub fn save(option: &str, path: &Path, bytes: &[u8]) -> Outcome<()> {
+    if is_stream(path) {
+        let written = File::options().write(true).open(path).and_then(|mut file| file.write_all(bytes));
+        return written.map_err(|error| Failure::io(format_args!("{option} {}", shown(path)), &error));
+    }
+    petal::image::save_bytes(path, |sink| sink(bytes), || Ok(()))
+        .map_err(|error| Failure::new(format_args!("{option} {}", Failure::at(path, &error))))
+}
+
+/// Whether something is at a path that cannot be replaced, such as a named pipe or a device.
+fn is_stream(path: &Path) -> bool {
+    known(path.metadata()).is_ok_and(|known| known.is_none_or(|metadata| !metadata.is_file()))
+}
+
 /// Writes the bytes of `write` to a stream.
 fn stream(
     write: impl FnOnce(&mut Sink) -> petal::Result<()>,
@@ -233,4 +276,17 @@ fn stream(
     });
     outcome.and_then(|()| out.flush()).map_err(failed)?;
     Ok(written?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_in_json_have_no_sign() {
+        let text = json(&[Some(-0.0), Some(0.0), Some(-0.5), None, Some(f64::NAN)]).expect("JSON");
+        assert_eq!(text, "[0.0,0.0,-0.5,null,null]");
+        assert_eq!(json(&Key::of(b"a\xff\"")).expect("JSON"), "{\"key\":\"a\u{fffd}\\\"\",\"key_bytes\":\"61ff22\"}");
+        assert_eq!(json(&Key::of("\u{e9}".as_bytes())).expect("JSON"), "{\"key\":\"\u{e9}\"}");
+    }
 }

@@ -4,15 +4,13 @@ use crate::args;
 use crate::failure::{Failure, Outcome};
 use crate::file_name::shown;
 use crate::numbers::short;
-use crate::output::{Table, Text};
+use crate::output::{Table, Text, save};
 use crate::plot;
 use crate::sparse;
 use petal::plan::{Fit, Goal, Proposal, Request, keep_in_place, plan, recommended};
 use petal::{Capabilities, Setting, registry};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt::Display;
-use std::fs;
 
 /// The answer, as JSON.
 #[derive(Serialize)]
@@ -102,8 +100,8 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
     let wanted = |goal| Request { keys, goal, capabilities, is_static, universe, frequent, strangers, times };
     if let Some(path) = &args.plot {
         let svg = plot::svg(&wanted(Goal::FalsePositiveRate(petal::DEFAULT_FALSE_POSITIVE_RATE)));
-        let failed = |error: &dyn Display| Failure::new(format_args!("--plot {}: {error}", shown(path)));
-        fs::write(path, svg.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
+        let svg = svg.map_err(|error| Failure::new(format_args!("--plot {}: {error}", shown(path))))?;
+        save("--plot", path, svg.as_bytes())?;
     }
     let Some(goal) = goal else { return Ok(0) };
     let request = wanted(goal);

@@ -25,8 +25,19 @@ pub fn random_key() -> SecretKey {
     key
 }
 
-/// Two hashes of a record, under two keys: 128 bits. Two of 10^9 records have the same with a chance of 10^-21.
-pub type Digest = [u64; 2];
+/// Two hashes of a record, under two keys: 128 bits. Two of 10^9 records have the same with a chance of 10^-21. As one
+/// number, because arrays are compared in a loop.
+pub type Digest = u128;
+
+/// The digest whose first hash, or number, is this one, and the second is 0.
+pub fn digest_of(number: u64) -> Digest {
+    u128::from(number) << 64
+}
+
+/// The first hash, or number, of a digest.
+pub fn number_of(digest: Digest) -> u64 {
+    (digest >> 64) as u64
+}
 
 /// Makes digests.
 pub struct Digester([Hasher; 2]);
@@ -44,7 +55,7 @@ impl Digester {
     pub fn digest(&self, record: &[u8]) -> Outcome<Digest> {
         let hash =
             |hasher: &Hasher| hasher.hash_bytes(record).map_err(|status| Failure::from(petal::Error::from(status)));
-        Ok([hash(&self.0[0])?, hash(&self.0[1])?])
+        Ok(digest_of(hash(&self.0[0])?) | u128::from(hash(&self.0[1])?))
     }
 }
 
@@ -91,6 +102,45 @@ impl Records {
     pub fn find(&self, digest: &Digest) -> Option<usize> {
         self.0.binary_search(digest).ok()
     }
+
+    /// What finds digests of a large set in a few steps.
+    fn finder(&self) -> Outcome<Finder<'_>> {
+        Finder::new(&self.0)
+    }
+}
+
+/// Finds digests. The first bits of a digest say where digests with these bits begin, so that a search reads two lines
+/// of memory where a search by halves reads twenty.
+struct Finder<'a> {
+    digests: &'a [Digest],
+    /// Where the digests with each value of the first bits begin, and the end of all.
+    starts: Vec<usize>,
+    shift: u32,
+}
+
+impl Finder<'_> {
+    fn new(digests: &[Digest]) -> Outcome<Finder<'_>> {
+        // Some four digests have the same first bits.
+        let bits = digests.len().max(4).ilog2().clamp(3, 32) - 2;
+        let (shift, count) = (64 - bits, 1 << bits);
+        let mut starts = Vec::new();
+        let failed = |_| Failure::new("out of memory for the differences");
+        starts.try_reserve_exact(count + 1).map_err(failed)?;
+        let mut place = 0;
+        for first in 0..=count as u64 {
+            while digests.get(place).is_some_and(|digest| number_of(*digest) >> shift < first) {
+                place += 1;
+            }
+            starts.push(place);
+        }
+        Ok(Finder { digests, starts, shift })
+    }
+
+    fn find(&self, digest: &Digest) -> Option<usize> {
+        let first = (number_of(*digest) >> self.shift) as usize;
+        let (start, end) = (self.starts[first], self.starts[first + 1]);
+        self.digests[start..end].binary_search(digest).ok().map(|place| start + place)
+    }
 }
 
 /// Calls `take` with each record of an input that is in a set, the first time that the record comes. The set holds
@@ -106,10 +156,10 @@ pub fn for_each_of(
     if left == 0 {
         return Ok(());
     }
-    let mut is_taken = vec![false; left];
+    let (mut is_taken, finder) = (vec![false; left], set.finder()?);
     inputs.for_each(&mut Progress::new(doing, inputs.length()).beside_output(), |batch| {
         for i in 0..batch.len() {
-            if let Some(place) = set.find(&digest(batch, i)?)
+            if let Some(place) = finder.find(&digest(batch, i)?)
                 && !std::mem::replace(&mut is_taken[place], true)
             {
                 take(batch.key(i))?;
@@ -129,5 +179,24 @@ impl FromIterator<Digest> for Records {
         let mut digests: Vec<Digest> = digests.into_iter().collect();
         digests.sort_unstable();
         Records(digests)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sets of every size, and of numbers that are far from random, are searched as by halves.
+    #[test]
+    fn digests_are_found_where_they_stand() {
+        for count in [0, 1, 2, 3, 4, 5, 63, 64, 65, 1000] {
+            for step in [1, 1 << 40, u64::MAX / 1000] {
+                let records: Records = (0..count).map(|i| digest_of(i * step) | u128::from(i)).collect();
+                let finder = records.finder().expect("memory");
+                for digest in records.digests().iter().copied().chain([0, 1, digest_of(u64::MAX), u128::MAX]) {
+                    assert_eq!(finder.find(&digest), records.find(&digest), "{count} {step} {digest:x}");
+                }
+            }
+        }
     }
 }

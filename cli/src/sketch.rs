@@ -144,7 +144,8 @@ pub fn list(args: &args::sketch::List, common: args::Common) -> Outcome {
         let (file, capacity) = (name(&args.sketch), sketch.base().header().capacity);
         let what = if sketch.key_bytes() == 0 { "numbers" } else { "keys" };
         failure::warn(format_args!(
-            "{file}: only {found} {what} are listed: the sketch holds more than the {capacity} that it was made for"
+            "{file}: only {found} {what} are listed: the sketch holds more than the {capacity} that it was made for, or \
+             a key was inserted more than once (sort -u removes repeated keys)"
         ));
     }
     Ok(u8::from(!is_complete))

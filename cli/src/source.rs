@@ -4,6 +4,7 @@ use crate::failure::{Failure, Outcome, warn};
 use crate::file_name::name;
 use crate::spool;
 use crate::stdio::stdin;
+use crate::text::Origin;
 use std::cell::{Cell, OnceCell};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -29,9 +30,9 @@ impl Source {
         name(self.path.as_deref().unwrap_or(Path::new("-")))
     }
 
-    /// A file name for a command line that a message suggests.
-    pub(crate) fn argument(&self) -> String {
-        if self.path.is_some() { self.name().to_string() } else { String::from("FILE") }
+    /// What messages say of the source.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin::of(self.path.as_deref().unwrap_or(Path::new("-")), "keys")
     }
 
     pub(crate) fn failed(&self, error: &io::Error) -> Failure {

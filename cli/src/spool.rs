@@ -78,9 +78,14 @@ pub struct Spool {
 }
 
 impl Spool {
+    /// No bytes yet.
+    pub fn new() -> Spool {
+        Spool { memory: Vec::new(), file: None }
+    }
+
     /// Reads an input to its end.
     pub fn of(mut input: File, place: &Place, progress: &mut Progress) -> Result<Spool, Trouble> {
-        let mut spool = Spool { memory: Vec::new(), file: None };
+        let mut spool = Spool::new();
         let mut block = block().map_err(Trouble::Other)?;
         loop {
             let length = read(&mut input, &mut block).map_err(Trouble::Input)?;
@@ -92,7 +97,11 @@ impl Spool {
         }
     }
 
-    fn keep(&mut self, bytes: &[u8], place: &Place) -> io::Result<()> {
+    /// Keeps further bytes.
+    ///
+    /// # Errors
+    /// The system's errors about the temporary file.
+    pub fn keep(&mut self, bytes: &[u8], place: &Place) -> io::Result<()> {
         let fits = (self.memory.len() + bytes.len()) as u64 <= place.memory;
         if self.file.is_none() && fits && self.memory.try_reserve(bytes.len()).is_ok() {
             self.memory.extend_from_slice(bytes);

@@ -1,8 +1,9 @@
 //! Checks on the first bytes of an input: whether the input is a text of keys, and how its lines end.
 
 use crate::failure::{Failure, Outcome, warn};
+use crate::file_name::{is_standard, name, shown};
 use crate::source::Source;
-use memchr::memchr_iter;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The first bytes of compressed files, and the tools that decompress them.
@@ -13,19 +14,46 @@ const COMPRESSED: [(&[u8], &str); 4] =
 const BZIP2: [&[u8]; 2] = [b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90"];
 
 /// The byte order mark of UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+pub const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The number of bytes that decide whether a text is UTF-16.
 const SAMPLE: usize = 64;
 
+/// What messages say of an input.
+pub struct Origin {
+    /// The name of the input.
+    pub name: String,
+    /// The file's name for a command line that a message suggests.
+    pub argument: String,
+    /// What the input has, in the plural.
+    pub what: &'static str,
+}
+
+impl Origin {
+    /// What messages say of the file at a path, which has these things.
+    pub fn of(path: &Path, what: &'static str) -> Origin {
+        let argument = if is_standard(path) { String::from("FILE") } else { shown(path) };
+        Origin { name: name(path).to_string(), argument, what }
+    }
+}
+
+/// The message about a file that starts like a compressed one, and so is no image.
+pub fn compressed(path: &Path, start: &[u8]) -> Option<String> {
+    let tool = compressed_by(start)?;
+    let Origin { name, argument, .. } = Origin::of(path, "");
+    Some(match is_standard(path) {
+        true => format!("{name}: is compressed by {tool}: {tool} -dc {argument} | petal ... decompresses it"),
+        false => format!("{name}: is compressed by {tool}; decompress it first: {tool} -dc {argument} > OTHER"),
+    })
+}
+
 /// Refuses an input that starts like a compressed file or a text in UTF-16, whose bytes are no keys. Warns if a byte
 /// order mark becomes a part of the first key.
-pub fn check_start(source: &Source, start: &[u8], separator: u8) -> Outcome<()> {
+pub fn check_start(origin: &Origin, start: &[u8], separator: u8) -> Outcome<()> {
+    let Origin { name, argument, what } = origin;
     if let Some(tool) = compressed_by(start) {
         return Err(Failure::new(format_args!(
-            "{}: is compressed by {tool}, and its bytes are no keys: {tool} -dc {} | petal ...",
-            source.name(),
-            source.argument()
+            "{name}: is compressed by {tool}, and its bytes are no {what}: {tool} -dc {argument} | petal ..."
         )));
     }
     // Records that end with NUL may have any bytes.
@@ -34,18 +62,15 @@ pub fn check_start(source: &Source, start: &[u8], separator: u8) -> Outcome<()> 
     }
     if let Some(encoding) = utf_16(start) {
         return Err(Failure::new(format_args!(
-            "{}: is text in UTF-16, and keys are lines of bytes: iconv -f {encoding} -t UTF-8 {} | petal ...",
-            source.name(),
-            source.argument()
+            "{name}: is text in UTF-16, and {what} are lines of bytes: iconv -f {encoding} -t UTF-8 {argument} | petal \
+             ..."
         )));
     }
     static SAID: AtomicBool = AtomicBool::new(false);
     if start.starts_with(MARK) && !SAID.swap(true, Ordering::Relaxed) {
         warn(format_args!(
-            "{}: starts with a byte order mark, which is taken for a part of the first key: tail -c +4 {} | petal ... \
-             leaves it out",
-            source.name(),
-            source.argument()
+            "{name}: starts with a byte order mark, which is taken for a part of the first of the {what}: tail -c +4 \
+             {argument} | petal ... leaves it out"
         ));
     }
     Ok(())
@@ -78,22 +103,55 @@ fn utf_16(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Warns, once, if most of the first lines end with CR and LF: the carriage return becomes a part of each key.
-pub fn warn_of_crlf(source: &Source, start: &[u8], separator: u8) {
-    static SAID: AtomicBool = AtomicBool::new(false);
-    if separator != b'\n' || SAID.load(Ordering::Relaxed) {
-        return;
+/// How many keys of an input there were so far, and how many of them end with a carriage return.
+#[derive(Default)]
+pub struct LineEnds {
+    keys: u64,
+    returns: u64,
+}
+
+/// Whether the warning about line ends came.
+static SAID_OF_ENDS: AtomicBool = AtomicBool::new(false);
+
+/// So many carriage returns are no accident, whatever the number of lines.
+const MANY_RETURNS: u64 = 3;
+
+impl LineEnds {
+    /// Counts further keys, of which `returns` tells how many end with a carriage return. Warns once that the carriage
+    /// return is a part of these keys.
+    pub fn count(&mut self, source: &Source, keys: usize, returns: impl FnOnce() -> usize) {
+        if SAID_OF_ENDS.load(Ordering::Relaxed) {
+            return;
+        }
+        self.keys += keys as u64;
+        self.returns += returns() as u64;
+        if self.returns >= MANY_RETURNS || 2 * self.returns > self.keys {
+            self.warn(source);
+        }
     }
-    let (mut lines, mut returns) = (0, 0);
-    for end in memchr_iter(b'\n', start).take(16) {
-        lines += 1;
-        returns += u32::from(end > 0 && start[end - 1] == b'\r');
+
+    /// Decides at the end of the input, of which a third may be enough.
+    pub fn judge_all(&self, source: &Source) {
+        if self.returns > 0 && 3 * self.returns >= self.keys {
+            self.warn(source);
+        }
     }
-    if 2 * returns > lines && !SAID.swap(true, Ordering::Relaxed) {
-        warn(format_args!(
-            "{}: lines end with CR and LF, and the CR is taken for a part of the key: --crlf takes it for a part of \
-             the line's end",
-            source.name()
-        ));
+
+    fn warn(&self, source: &Source) {
+        if SAID_OF_ENDS.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (name, Self { keys, returns }) = (source.name(), self);
+        if keys == returns {
+            warn(format_args!(
+                "{name}: lines end with CR and LF, and the CR is taken for a part of the key: --crlf takes it for a \
+                 part of the line's end"
+            ));
+        } else {
+            warn(format_args!(
+                "{name}: some lines end with CR and LF ({returns} of the first {keys}), others with LF, and the CR is \
+                 taken for a part of the key: --crlf takes it for a part of the line's end"
+            ));
+        }
     }
 }

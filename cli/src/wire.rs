@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
-use crate::image_file::{Handle, all_bytes, not_own, open_sound_any, secret};
+use crate::image_file::{Handle, all_bytes, not_own, open_sound_any, refused, secret};
 use crate::info::{self, Summary};
 use crate::output::Destination;
 use petal::{Mode, wire};
@@ -18,7 +18,7 @@ pub fn unpack(args: &args::Unpack, common: args::Common) -> Outcome {
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     let (bytes, key) = (all_bytes(&args.file)?, secret(&args.secret)?);
     let filter: Handle =
-        wire::unpack(&bytes, args.limit, key.as_ref()).map_err(|error| Failure::at(&args.file, &error))?;
+        wire::unpack(&bytes, args.limit, key.as_ref()).map_err(|error| refused(&args.file, &bytes, &error))?;
     let filter = not_own(&args.file, filter)?;
     destination.write(&filter)?;
     reported(&destination, &filter, common)
@@ -42,7 +42,7 @@ pub fn patch(args: &args::Patch, common: args::Common) -> Outcome {
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     let old = open_sound_any(&args.old, Mode::Load)?;
     let bytes = all_bytes(&args.delta)?;
-    let new = wire::patch(&old, &bytes, args.limit).map_err(|error| Failure::at(&args.delta, &error))?;
+    let new = wire::patch(&old, &bytes, args.limit).map_err(|error| refused(&args.delta, &bytes, &error))?;
     destination.write(&new)?;
     reported(&destination, &new, common)
 }

@@ -268,6 +268,23 @@ fn names_that_are_not_utf_8_are_whole_in_json() {
     let check = run(command().args(["check", "-c", "--json"]).arg(first).arg("keys").current_dir(place.folder()), b"");
     let check: serde_json::Value = serde_json::from_slice(&check.quiet()).unwrap();
     assert_eq!(check["file_bytes"], "66ff");
+    let json_of = |words: &[&str], names: &[&OsStr]| -> serde_json::Value {
+        let run = run(command().args(words).args(names).current_dir(place.folder()), b"");
+        serde_json::from_slice(&run.quiet()).unwrap()
+    };
+    // The commands for files and folders, whose names are in the images too.
+    let digest = OsStr::from_bytes(b"d\xff");
+    assert_eq!(json_of(&["digest", "make", "--json", "keys", "-o"], &[digest])["file_bytes"], "64ff");
+    fs::write(place.folder().join(OsStr::from_bytes(b"p\xff")), lines(0..20_000)).unwrap();
+    json_of(&["digest", "make", "--json", "-o"], &[digest, OsStr::from_bytes(b"p\xff")]);
+    let excerpt = String::from_utf8(lines(15_000..15_060)).unwrap();
+    let found = json_of(&["digest", "find", "--json"], &[digest, OsStr::new(&excerpt)]);
+    assert_eq!(found["matches"][0]["file_bytes"], "70ff", "{found}");
+    let index = OsStr::from_bytes(b"i\xff");
+    let words = ["index", "build", "--json", "--format", "files", "-o"];
+    assert_eq!(json_of(&words, &[index, OsStr::from_bytes(b"p\xff")])["file_bytes"], "69ff");
+    let found = json_of(&["index", "search", "--json"], &[index, OsStr::new("15000")]);
+    assert_eq!(found["rows"][0]["name_bytes"], "70ff", "{found}");
     place.petal("build -o filter keys").quiet();
     assert!(info(Path::new(&place.path("filter")))["file_bytes"].is_null());
 }
@@ -301,6 +318,31 @@ fn line_ends_and_marks_are_noticed() {
         for wide in ["little", "big", "little.unmarked", "big.unmarked"] {
             place.petal(&format!("{line} {wide}")).names(&[wide, "UTF-16", "iconv"]);
         }
+    }
+    // Where lines end in both ways, both copies of a key would stay without a word.
+    let warnings = |line: &str, input: &[u8]| {
+        let run = place.petal_on(line, input);
+        run.stderr.lines().filter(|line| line.contains("CR and LF") && line.contains("--crlf")).count()
+    };
+    let many: Vec<u8> = [lines(0..900), b"7\r\n8\r\n9\r\n".to_vec()].concat();
+    for mixed in [&b"ann\nann\r\n"[..], b"a\r\na\nb\n", b"a\nb\na\r\nb\r\n", &many] {
+        assert_eq!(warnings("dedup --capacity 2000", mixed), 1, "{mixed:?}");
+        assert_eq!(warnings("dedup --capacity 2000 --crlf", mixed), 0, "{mixed:?}");
+        assert_eq!(warnings("dedup --capacity 2000 -0", mixed), 0, "{mixed:?}");
+    }
+    // One carriage return among many lines is a byte as others are, and one that is no part of the key is none.
+    for (line, input) in [
+        ("dedup --capacity 9", &b"a\nb\nc\r\nd\n"[..]),
+        ("dedup --capacity 9 -f 1", b"a 1\r\nb 2\r\nc 3\r\n"),
+        ("dedup --capacity 9 -f 1 -d ,", b"a,1\r\nb,2\r\nc,3\r\n"),
+        ("sketch build --values --capacity 9 -o out", b"a\t1\nb\t2\n"),
+    ] {
+        assert_eq!(warnings(line, input), 0, "{line}");
+    }
+    for (line, input) in
+        [("dedup --capacity 9 -f 2", &b"a 1\r\nb 2\r\n"[..]), ("dedup --capacity 9 -f 2 -d ,", b"a,\r\n")]
+    {
+        assert_eq!(warnings(line, input), 1, "{line}");
     }
     // With the option they are the same keys.
     place.petal("build --fpr 1e-9 -o filter keys").quiet();

@@ -881,3 +881,40 @@ fn keys_are_rejuvenated() {
         place.petal("rejuvenate filter some").names(&["filter", row.name, "rejuvenate"]);
     }
 }
+
+/// Too many distinct keys for the capacity are called so, with both numbers.
+#[test]
+fn too_many_distinct_keys_are_told() {
+    let place = Place::new();
+    place.file("keys", lines(0..30_000));
+    for (kind, capacity) in [("cuckoo", 10_000), ("vector_quotient", 10_000)] {
+        let capacity_told = format!("--capacity {capacity}: ");
+        let line = format!("build --kind {kind} --capacity {capacity} -o out keys");
+        let message = place.petal(&line).trouble();
+        assert!(message.starts_with(&capacity_told) && message.contains("30000"), "{message}");
+        assert!(!message.contains(" 1 times") && !message.contains(" 0 of it"), "{message}");
+    }
+}
+
+/// A rate that is too low for a kind of levels is named as it was given, beside the least one, which works.
+#[test]
+fn the_least_rate_is_named_and_works() {
+    let place = Place::new();
+    place.file("keys", lines(0..500));
+    for line in [
+        "dedup -q keys",
+        "dedup -q --window 100 keys",
+        "build --kind scalable -o out keys",
+        "build --kind scalable --set tightening=0.5 -o out keys",
+        "build --kind rotating --set generations=9 -o out keys",
+        "build --kind rotating --set clock=steps -o out keys",
+    ] {
+        let message = place.petal(&format!("{line} --fpr 1e-12")).trouble();
+        let least = message.split(" is below ").nth(1).and_then(|rest| rest.split([',', ' ']).next());
+        let least: f64 = least.and_then(|least| least.parse().ok()).unwrap_or_else(|| panic!("{line}: {message}"));
+        assert!(message.starts_with("false_positive_rate = 1e-12 is below"), "{line}: {message}");
+        assert!(place.petal(&format!("{line} --fpr {least:e}")).status == 0, "{line}: {least:e}");
+        let lower = least * (1.0 - 1e-9);
+        place.petal(&format!("{line} --fpr {lower:e}")).names(&["false_positive_rate", "is below"]);
+    }
+}

@@ -44,6 +44,15 @@ fn fingerprints() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["rows"], &json["names"], &json["contents"]), (&4.into(), &4.into(), &"fingerprints".into()));
 
+    // Digits have no byte order mark before them, so that one is skipped, in both formats and in queries.
+    place.file("bom.fps", format!("\u{feff}{FPS}"));
+    place.petal("index build -o bom.index bom.fps").quiet();
+    assert_eq!(place.petal("index export bom.index").text(), place.petal("index export a.index").text());
+    place.file("bom.hex", "\u{feff}ff000000000000003f\tq\n");
+    assert_eq!(place.petal("index search --queries bom.hex bom.index").text(), "three four\n");
+    // Rows come in the order of the input, though the index keeps those with few bits first.
+    assert_eq!(place.petal("index search a.index 0F0000000000000000").text(), "one\ntwo\nthree four\n");
+
     // What comes out goes in again.
     let fps = place.petal("index export a.index").text();
     assert!(fps.starts_with("#FPS1\n#num_bits=70\n#software=petal/"), "{fps}");

@@ -185,6 +185,8 @@ fn records_are_bytes() {
     place.petal("build -0 --fpr 1e-6 -o filter ended").quiet();
     assert_eq!(info(&place.path("filter"))["offered"], 3);
     assert_eq!(place.petal("check -0 filter ended").quiet(), b"a\nb\0\0c\0");
+    // As sort and grep call it.
+    assert_eq!(place.petal("check -z filter ended").quiet(), b"a\nb\0\0c\0");
     assert_eq!(place.petal_on("check -v filter", b"a\nb\nc\n\n").quiet(), b"a\nb\n");
 }
 

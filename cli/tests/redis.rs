@@ -6,7 +6,7 @@ mod common;
 
 use common::{NOT_THERE, Place, petal_on};
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 
 /// Reads a command; nothing at the end.
@@ -27,23 +27,46 @@ fn command(reader: &mut impl BufRead) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// A server that answers one connection by `answer`, until it returns nothing or nobody asks: then it is gone. Returns
-/// its address, and the commands that it was sent.
-fn server(answer: impl Fn(&[String]) -> Option<String> + Send + 'static) -> (String, JoinHandle<Vec<Vec<String>>>) {
+/// The commands that come over a connection, each of which is answered by `answer`, until it returns nothing or nobody
+/// asks.
+fn converse(mut stream: TcpStream, answer: &dyn Fn(&[String]) -> Option<String>) -> Vec<Vec<String>> {
+    let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
+    let mut said = Vec::new();
+    while let Some(words) = command(&mut reader) {
+        let reply = answer(&words);
+        said.push(words);
+        let Some(reply) = reply else { break };
+        stream.write_all(reply.as_bytes()).expect("a reply");
+    }
+    said
+}
+
+/// A server that answers one connection by `answer`; then it is gone. Returns its address, and the commands that it was
+/// sent.
+fn server(
+    answer: impl Fn(&[String]) -> Option<String> + Send + Sync + 'static,
+) -> (String, JoinHandle<Vec<Vec<String>>>) {
+    server_of(1, answer)
+}
+
+/// A server that answers so many connections.
+fn server_of(
+    connections: usize,
+    answer: impl Fn(&[String]) -> Option<String> + Send + Sync + 'static,
+) -> (String, JoinHandle<Vec<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();
     let serve = move || {
-        let (mut stream, _) = listener.accept().expect("a connection");
-        drop(listener);
-        let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
-        let mut said = Vec::new();
-        while let Some(words) = command(&mut reader) {
-            let reply = answer(&words);
-            said.push(words);
-            let Some(reply) = reply else { break };
-            stream.write_all(reply.as_bytes()).expect("a reply");
-        }
-        said
+        let answer = &answer;
+        thread::scope(move |scope| {
+            let mut all = Vec::new();
+            for _ in 0..connections {
+                let (stream, _) = listener.accept().expect("a connection");
+                all.push(scope.spawn(move || converse(stream, answer)));
+            }
+            drop(listener);
+            all.into_iter().flat_map(|one| one.join().expect("a connection")).collect()
+        })
     };
     (address, thread::spawn(serve))
 }
@@ -116,4 +139,34 @@ fn what_is_wrong_is_told_before_a_server_is_asked() {
     let message = place.petal("redis build --url http://user:guess@here seen keys").trouble();
     assert!(message.starts_with("--url here: ") && !message.contains("guess"), "{message}");
     petal_on(["redis", "build", "--url", "127.0.0.1:1", "seen"], b"").names(&["127.0.0.1:1"]);
+}
+
+/// The records whose keys are not there come in the order of the input, whole, from all shards.
+#[test]
+fn missing_keys_are_printed_in_order() {
+    // The server has the keys that end with an even digit.
+    let (address, served) = server_of(2, |words| {
+        Some(match &*words[0] {
+            "TYPE" if words[1] == "seen:{3}" => String::from("+none\r\n"),
+            "TYPE" => String::from("+petal-img\r\n"),
+            "PETAL.MEXISTS" => {
+                let answers = words[2..].iter().map(|key| u32::from(key.ends_with(['0', '2', '4', '6', '8'])));
+                let answers: String = answers.map(|answer| format!(":{answer}\r\n")).collect();
+                format!("*{}\r\n{answers}", words.len() - 2)
+            }
+            _ => String::from("+OK\r\n"),
+        })
+    });
+    let place = Place::new();
+    let table: String = (0..9_000).map(|key| format!("row {key} x\n")).collect();
+    let odd: String = (1..9_000).step_by(2).map(|key| format!("row {key} x\n")).collect();
+    place.file("table", &table);
+    let run = place.petal(&format!("redis check -v --url redis://{address} --shards 3 -f 2 seen table"));
+    assert_eq!((run.status, &*run.stderr), (1, ""));
+    assert!(run.stdout == odd.as_bytes(), "{} bytes", run.stdout.len());
+    let said = served.join().expect("a server");
+    let commands: Vec<&Vec<String>> = said.iter().filter(|words| words[0] == "PETAL.MEXISTS").collect();
+    assert!(commands.iter().all(|words| words.len() <= 1_002), "commands stay short");
+    assert_eq!(commands.iter().map(|words| words.len() - 2).sum::<usize>(), 9_000);
+    place.petal("redis check -v --json seen table").names(&["--json"]);
 }

@@ -207,3 +207,15 @@ fn values_are_listed() {
     place.petal_on("sketch insert --values plain.petal", b"b\t1\n").names(&["no values", "value_bits = 64"]);
     place.petal_on("sketch build --kind riblt --values --capacity 9 -o s.petal", b"a\t1\n").names(&["--values"]);
 }
+
+/// A key that comes twice is no set's, and what removes it is said.
+#[test]
+fn repeated_keys_are_named_as_a_cause() {
+    let place = Place::new();
+    for kind in ["iblt", "riblt"] {
+        place.petal_on(&format!("sketch build --kind {kind} --capacity 20 -o twice.petal"), b"ann\nbob\nann\n").quiet();
+        let run = place.petal("sketch list twice.petal");
+        assert_eq!(run.status, 1, "{run:?}");
+        assert!(run.stderr.contains("sort -u"), "{run:?}");
+    }
+}

@@ -115,6 +115,29 @@ fn compressed_input_is_named() {
             place.petal(line).names(&["packed: ", tool, &format!("{tool} -dc packed | petal")]);
         }
         place.petal_on("dedup --capacity 10", bytes).names(&["standard input", tool]);
+        // What is no key: images of all handles, bytes of other systems, and lines of an index.
+        for line in [
+            "info packed",
+            "check packed keys",
+            "check - keys",
+            "verify packed",
+            "insert packed keys",
+            "merge packed filter",
+            "map get packed keys",
+            "sketch list packed",
+            "digest find packed text",
+            "index info packed",
+            "import guava packed",
+            "unpack packed",
+            "patch filter packed",
+            "index build -o out packed",
+            "index build --format fps -o out packed",
+            "index build --format terms -o out packed",
+        ] {
+            let input = if line.contains(" - ") { bytes } else { b"" };
+            let said = if line.contains(" - ") { "standard input: " } else { "packed: " };
+            place.petal_on(line, input).names(&[said, &format!("is compressed by {tool}"), &format!("{tool} -dc")]);
+        }
     }
     // Bytes that only begin like a compressed file are keys.
     for keys in [&b"BZh9 is no block\n"[..], b"BZh\n", b"\x1f\x8b\n", b"x\x1f\x8b\x08\n"] {

@@ -150,7 +150,8 @@ fn files_change_only_if_their_side_says_so() {
         std::os::unix::fs::symlink("a", place.path("link")).unwrap();
     }
     let run = sync(&place, if cfg!(unix) { "--exchange --json link" } else { "--exchange --json a" }, "b");
-    assert_eq!((run.status, sorted(&run.stdout)), (0, marked(&["x"], &["z"])));
+    let lines = ["{\"side\":\"here\",\"key\":\"x\"}", "{\"side\":\"there\",\"key\":\"z\"}"];
+    assert_eq!((run.status, sorted(&run.stdout)), (0, lines.map(String::from).to_vec()));
     let report: serde_json::Value = serde_json::from_str(&run.stderr).unwrap();
     let number = |name: &str| report[name].as_u64().unwrap();
     assert_eq!((number("records"), number("their_records"), number("only_here"), number("only_there")), (2, 2, 1, 1));
@@ -237,6 +238,111 @@ fn keys_that_come_meanwhile_stay() {
     assert!(listening.wait_with_output().unwrap().status.success());
     assert_eq!(std::fs::read(place.path("b")).unwrap().len(), b"y\nlate\nx\nnew\n".len());
     assert_eq!(place.petal("diff a b").quiet(), b"");
+}
+
+/// With --json each line of standard output is JSON, whatever bytes a key has, and so is the report.
+#[test]
+fn json_has_every_key() {
+    let place = Place::new();
+    place.file("a", b"x\n\xff\"\n");
+    place.file("b", b"x\ny\n");
+    let run = sync(&place, "--json a", "--json b");
+    let values: Vec<serde_json::Value> =
+        run.stdout.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    assert_eq!((run.status, values.len()), (1, 2), "{run:?}");
+    assert_eq!([&values[0]["side"], &values[0]["key_bytes"]], ["here", "ff22"]);
+    assert_eq!([&values[1]["side"], &values[1]["key"]], ["there", "y"]);
+    assert!(values[1].get("key_bytes").is_none());
+    let run = place.petal("diff --json a b");
+    let first: serde_json::Value =
+        serde_json::from_slice(run.stdout.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
+    assert_eq!([&first["side"], &first["key"], &first["key_bytes"]], ["left", "\u{fffd}\"", "ff22"]);
+}
+
+/// What another program that has KEYS open would write later would be lost, so the file stays as it is then.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_is_open_for_writing_is_not_replaced() {
+    let place = Place::new();
+    place.file("a", "x\n");
+    place.file("b", "y\n");
+    let mut open = std::fs::OpenOptions::new().append(true).open(place.path("a")).unwrap();
+    let run = sync(&place, "-q --exchange a", "-q --exchange b");
+    assert!(run.status == 2 && run.stderr.contains("a: another program has it open for writing"), "{run:?}");
+    open.write_all(b"late\n").unwrap();
+    drop(open);
+    assert_eq!(std::fs::read(place.path("a")).unwrap(), b"x\nlate\n");
+    assert_eq!(sync(&place, "-q --exchange a", "-q --exchange b").status, 0);
+    assert_eq!(sorted(&std::fs::read(place.path("a")).unwrap()), ["late", "x", "y"]);
+    assert_eq!(place.names(), ["a", "b"]);
+}
+
+/// What a killed command left goes with the next one.
+#[test]
+fn what_was_left_goes() {
+    let place = Place::new();
+    place.file("a", "x\n");
+    place.file("b", "y\n");
+    place.file(".petal-0.tmp", "x\nz\n");
+    place.file(".petal-7.tmp", "all keys\n");
+    assert_eq!(sync(&place, "-q --exchange a", "-q b").status, 0);
+    assert_eq!(place.names(), ["a", "b"]);
+}
+
+/// A limit on the size of files is an error, and no signal ends the command.
+#[test]
+#[cfg(unix)]
+fn files_that_may_not_grow_stay_as_they_are() {
+    let place = Place::new();
+    let mine = lines(0..3_000);
+    place.file("a", &mine);
+    place.file("b", lines(3_000..4_000));
+    place.file("plot.svg", "old");
+    let limited = |line: &str| {
+        let petal = std::path::absolute(env!("CARGO_BIN_EXE_petal")).expect("a folder");
+        let line = format!("ulimit -f 4; {}", line.replace("petal", &petal.display().to_string()));
+        common::run(std::process::Command::new("sh").args(["-c", &line]).current_dir(place.folder()), b"")
+    };
+    let run = limited("petal sync -q a --exchange --peer 'petal sync -q b --peer -'");
+    assert!(run.status == 2 && run.stderr.starts_with("petal: a: no space is left"), "{run:?}");
+    assert_eq!(std::fs::read(place.path("a")).unwrap(), mine);
+    limited("petal plan --keys 1000 --plot plot.svg").names(&["--plot plot.svg: no space is left"]);
+    assert_eq!(std::fs::read(place.path("plot.svg")).unwrap(), b"old");
+    limited("petal build -o filter --bits 102400 --hashes 3 a").names(&["-o filter: no space is left"]);
+    limited("petal dedup -q a b > out").names(&["standard output: File too large"]);
+    limited("cat a | petal build --kind blocked --memory-limit 64MiB --temporary-directory . -o filter")
+        .names(&["temporary file", "File too large"]);
+    assert_eq!(place.names(), ["a", "b", "out", "plot.svg"]);
+}
+
+/// A side that says nothing, and one that announces more than anybody sends, end the command.
+#[test]
+fn silence_and_great_announcements_end_the_command() {
+    let place = Place::new();
+    place.file("a", "x\n");
+    let listener = || TcpListener::bind("127.0.0.1:0").unwrap();
+    let connect = |listener: &TcpListener| {
+        let address = listener.local_addr().unwrap().to_string();
+        start(&place, &["sync", "a", "--timeout", "1", "--connect", &address])
+    };
+    let (silent, loud) = (listener(), listener());
+    let to_silent = connect(&silent);
+    #[cfg(unix)]
+    let to_command = start(&place, &["sync", "a", "--timeout", "1", "--peer", "exec sleep 60"]);
+    let to_loud = connect(&loud);
+    let (mut stream, _) = loud.accept().unwrap();
+    let mut greeting = b"PTSY\x01\n0123456789abcdef".to_vec();
+    greeting.extend((1_u64 << 32).to_le_bytes());
+    stream.write_all(&greeting).unwrap();
+    let told = |child: Child, things: &[&str]| {
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && things.iter().all(|thing| text.contains(thing)), "{text}");
+    };
+    told(to_loud, &["4294967296 bytes", "1073741824"]);
+    told(to_silent, &["silent for 1 s", "--timeout"]);
+    #[cfg(unix)]
+    told(to_command, &["silent for 1 s", "--timeout"]);
 }
 
 /// A relay between two ends of a slow link: each piece waits, and few bytes go in a second.

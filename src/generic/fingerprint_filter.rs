@@ -115,10 +115,18 @@ impl<T: TableKind> FingerprintFilter<T> {
             );
         }
         let (keys, slots) = (self.base.count(), self.table.slots());
+        if times == 1 && copies == 0 {
+            return error!(
+                Full,
+                "the {name} filter has no room for another key: it holds {keys} keys, copies included, in {slots} \
+                 slots; its capacity counts distinct keys, and the copies of a key have few places"
+            );
+        }
         error!(
             Full,
-            "the {name} filter has no room for the key {times} times more, beside {copies} of it: it holds {keys} keys, \
-             copies included, in {slots} slots; a capacity is one of distinct keys, and copies of one have few places"
+            "the {name} filter has no room for {times} more of a key that is there {copies} times: it holds \
+             {keys} keys, copies included, in {slots} slots; its capacity counts distinct keys, and the copies of a \
+             key have few places"
         )
     }
 

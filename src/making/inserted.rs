@@ -6,7 +6,7 @@ use super::offered::Offer;
 use super::progress::Steps;
 use crate::batch::keys::Keys;
 use crate::contract::{Progress, Records, Row};
-use crate::error::Result;
+use crate::error::{Result, Status, error};
 use crate::format::Geometry;
 use crate::handle::filter::Filter;
 use crate::handle::image::Image;
@@ -82,7 +82,7 @@ pub fn insert_all<R: Offer>(
         None => u64::MAX,
     };
     let (start, mut done) = (steps.done(), 0);
-    hashes.for_each(&mut |records| {
+    let inserted = hashes.for_each(&mut |records| {
         // Insertion keeps the order of the records, because some kinds remember it. The parts in which the records come
         // must not show.
         for records in records.chunk_by(|a, b| (a.times() > several) == (b.times() > several)) {
@@ -93,6 +93,12 @@ pub fn insert_all<R: Offer>(
         }
         done += records.len() as u64;
         steps.advance_part(start, done, distinct)
+    });
+    inserted.map_err(|error| match error.status() {
+        Status::Full if capacity > 0 && distinct > capacity => {
+            error!(Full, "{distinct} distinct keys are more than capacity = {capacity}: {error}")
+        }
+        _ => error,
     })?;
     steps.finish()?;
     filter.base_mut().set_count(added);

@@ -34,8 +34,8 @@ pub enum Command {
     /// one query. In an index of files each QUERY is a text: every file that has the text is printed, and others are
     /// by chance.
     ///
-    /// With --at-least the command prints the rows with this similarity or more, the most similar first. With more than
-    /// one query, the name or number of the query and a tab come first.
+    /// The rows come in the order of the input. With --at-least the command prints the rows with this similarity or
+    /// more, the most similar first. With more than one query, the name or number of the query and a tab come first.
     #[command(after_long_help = manual::after_help("index search"))]
     Search(Search),
     /// Print the rows that are most similar to a query: `name TAB similarity`.

@@ -81,7 +81,7 @@ pub struct Build {
 #[derive(Args, Debug)]
 pub struct Entries {
     /// Records end with NUL instead of newline.
-    #[arg(short = '0', long = "null")]
+    #[arg(short = '0', long = "null", visible_short_alias = 'z')]
     pub null: bool,
     /// Lines end with CR and LF, as on Windows: the CR is no part of the value.
     #[arg(long, conflicts_with = "null")]

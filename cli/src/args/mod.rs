@@ -260,7 +260,11 @@ pub enum Command {
     /// Run the command on both sides. The command prints `< key` for keys that only this side has, and `> key` for keys
     /// that only the other side has. With --exchange the command adds to KEYS the keys that only the other side has.
     /// The keys that differ go over the channel, and some ten to thirty bytes more for each of these keys, but not the
-    /// files.
+    /// files. A key has at most 64 MiB.
+    ///
+    /// With --exchange, lines that other programs append to KEYS before it is replaced are in the new file. A program
+    /// that keeps KEYS open would go on writing to the old file. On Linux the command ends with an error if there is
+    /// such a program, and leaves KEYS as it is.
     ///
     /// The command trusts the channel: anybody at its other end may ask for all keys. Take ssh, or a network where
     /// only the two sides are.
@@ -291,7 +295,7 @@ pub enum Command {
 #[derive(Args, Debug)]
 pub struct Keys {
     /// Records end with NUL instead of newline.
-    #[arg(short = '0', long = "null")]
+    #[arg(short = '0', long = "null", visible_short_alias = 'z')]
     pub null: bool,
     /// Lines end with CR and LF, as on Windows: the CR is no part of the key.
     #[arg(long, conflicts_with = "null")]

@@ -28,7 +28,7 @@ pub enum Command {
     /// bytes of a pipe, as `petal build` does.
     #[command(after_long_help = manual::after_help("redis build"))]
     Build(Build),
-    /// Say how many keys may be in a set, and how many certainly are not.
+    /// Say how many keys may be in a set, and how many certainly are not; with -v, which ones are not.
     #[command(after_long_help = manual::after_help("redis check"))]
     Check(Check),
     /// Write the union of a set's shards, and of files, as one filter.
@@ -118,6 +118,9 @@ pub struct Build {
 /// `petal redis check`.
 #[derive(Args, Debug)]
 pub struct Check {
+    /// Print the records whose keys certainly are not in the set, and no numbers.
+    #[arg(short = 'v', long)]
+    pub invert: bool,
     /// The set.
     #[command(flatten)]
     pub of: Set,

@@ -1,6 +1,7 @@
 //! The command lines of `petal diff` and `petal sync`.
 
 use super::Secret;
+use crate::numbers;
 use clap::{ArgGroup, Args, ValueHint};
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Records {
     /// Records end with NUL instead of newline.
-    #[arg(short = '0', long = "null")]
+    #[arg(short = '0', long = "null", visible_short_alias = 'z')]
     pub null: bool,
     /// Lines end with CR and LF, as on Windows: the CR is no part of the key.
     #[arg(long, conflicts_with = "null")]
@@ -54,6 +55,11 @@ pub struct Sync {
     /// adds keys to its file only if its own command line says so too.
     #[arg(long)]
     pub exchange: bool,
+    /// End after so many seconds in which nothing comes from the other side and nothing goes to it; 0 for no limit.
+    /// --listen waits for its connection without a limit.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, allow_negative_numbers = true)]
+    #[arg(value_parser = numbers::whole)]
+    pub timeout: u64,
     /// How records become keys.
     #[command(flatten)]
     pub records: Records,

@@ -1,10 +1,10 @@
 //! `petal index build`.
 
-use super::lines::{Fingerprints, Lines};
+use super::lines::{Fingerprints, Lines, What};
 use super::terms::{Contents, grams};
 use crate::args::{self, index};
 use crate::failure::{Failure, Outcome, warn};
-use crate::file_name::{is_standard, name};
+use crate::file_name::{FileName, is_standard, name};
 use crate::folders;
 use crate::output::{Destination, Text};
 use crate::spec;
@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 /// What `petal index build` says as JSON.
 #[derive(Serialize)]
 struct Made {
-    file: String,
+    #[serde(flatten)]
+    file: FileName,
     rows: u64,
     width: u64,
     feature_bits: u64,
@@ -107,7 +108,7 @@ pub fn run(args: &index::Build, common: args::Common) -> Outcome {
     if common.json {
         let mut text = Text::new()?;
         text.json(&Made {
-            file: destination.path().display().to_string(),
+            file: FileName::of(destination.path()),
             rows: index.rows(),
             width: index.width(),
             feature_bits: index.shape().feature_bits,
@@ -192,7 +193,7 @@ fn fingerprints(path: &Path, is_fps: Option<bool>, width: Option<u64>, rows: &mu
 
 /// Reads a file of documents: a name and terms on each line.
 fn documents(path: &Path, hasher: &Hasher, rows: &mut Rows) -> Outcome<()> {
-    let mut lines = Lines::open(path)?;
+    let mut lines = Lines::open(path, What::Documents)?;
     while let Some(line) = lines.line()? {
         let mut fields = line.split(|byte| *byte == b'\t');
         let name = fields.next().unwrap_or_default();

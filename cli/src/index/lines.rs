@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Outcome};
 use crate::file_name::{is_standard, name};
 use crate::stdio::stdin;
+use crate::text::{self, Origin};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -12,6 +13,28 @@ pub const MAGIC: &[u8] = b"#FPS1";
 
 /// The most bytes of a line: a row of the greatest width as digits, and names or terms.
 const LONGEST: usize = 1 << 24;
+
+/// What lines have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Rows as hexadecimal digits.
+    Fingerprints,
+    /// Documents with terms.
+    Documents,
+    /// Texts that are searched for, or their terms.
+    Queries,
+}
+
+impl What {
+    /// The plural, for messages.
+    fn name(self) -> &'static str {
+        match self {
+            What::Fingerprints => "fingerprints",
+            What::Documents => "documents",
+            What::Queries => "queries",
+        }
+    }
+}
 
 /// A file that is read line by line.
 pub struct Lines<'a> {
@@ -24,10 +47,18 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub fn open(path: &'a Path) -> Outcome<Lines<'a>> {
+    /// Opens a file of such things. Refuses a file that is compressed or in UTF-16. Hexadecimal digits have no byte
+    /// order mark before them, so that one is skipped there.
+    pub fn open(path: &'a Path, what: What) -> Outcome<Lines<'a>> {
+        let failed = |error| Failure::io(name(path), &error);
         let file = if is_standard(path) { stdin() } else { File::open(path) };
-        let file = file.map_err(|error| Failure::io(name(path), &error))?;
-        let reader = BufReader::with_capacity(1 << 18, file);
+        let mut reader = BufReader::with_capacity(1 << 18, file.map_err(failed)?);
+        let start = reader.fill_buf().map_err(failed)?;
+        if what == What::Fingerprints && start.starts_with(text::MARK) {
+            reader.consume(text::MARK.len());
+        } else {
+            text::check_start(&Origin::of(path, what.name()), start, b'\n')?;
+        }
         Ok(Lines { path, reader, number: 0, line: Vec::new(), again: false })
     }
 
@@ -92,7 +123,7 @@ impl<'a> Fingerprints<'a> {
     /// Opens a file, and reads its header. `is_fps` is `None` if the first line says the format; `width` is what each
     /// fingerprint has to have, if it is known.
     pub fn open(path: &'a Path, is_fps: Option<bool>, width: Option<u64>) -> Outcome<Fingerprints<'a>> {
-        let mut lines = Lines::open(path)?;
+        let mut lines = Lines::open(path, What::Fingerprints)?;
         let begins = lines.line()?.is_some_and(|line| line == MAGIC);
         let mut all = Fingerprints { lines, is_fps: is_fps.unwrap_or(begins), width };
         if !all.is_fps {

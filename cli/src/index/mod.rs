@@ -7,7 +7,7 @@ mod terms;
 
 use crate::args::{self, index};
 use crate::failure::{Failure, Outcome};
-use crate::file_name::{FileName, name};
+use crate::file_name::{FileName, hexadecimal, name};
 use crate::image_file;
 use crate::numbers::short;
 use crate::output::{Table, Text};
@@ -21,6 +21,9 @@ use terms::Contents;
 #[derive(Serialize)]
 struct Found {
     name: String,
+    /// The bytes of a name that is not UTF-8, in hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_bytes: Option<String>,
     id: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     similarity: Option<f64>,
@@ -30,6 +33,9 @@ struct Found {
 #[derive(Serialize)]
 struct Report {
     query: String,
+    /// The bytes of a query that is not UTF-8, in hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query_bytes: Option<String>,
     rows: Vec<Found>,
     /// How often a row that has none of the query's terms is found; for queries whose bits are all asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,6 +80,8 @@ pub fn search(args: &index::Search, common: args::Common) -> Outcome {
                     rows.push((id, None));
                     true
                 })?;
+                // Inside the index rows with few bits come first.
+                rows.sort_unstable_by_key(|(id, _)| *id);
                 let rate = if common.json { Some(index.false_positive_rate_of(query)?) } else { None };
                 Ok((rows, rate))
             })
@@ -114,14 +122,17 @@ fn answer(
         let (rows, rate) = find(&opened.index, row).map_err(failed)?;
         any |= !rows.is_empty();
         if common.json {
-            let found = |(id, similarity): &(u64, Option<f64>)| Found {
-                name: name_of(&names, *id)
-                    .map_or_else(|| id.to_string(), |name| String::from_utf8_lossy(&name).into_owned()),
-                id: *id,
-                similarity: *similarity,
+            let found = |(id, similarity): &(u64, Option<f64>)| {
+                let name = name_of(&names, *id).unwrap_or_else(|| id.to_string().into_bytes());
+                Found {
+                    name: String::from_utf8_lossy(&name).into_owned(),
+                    name_bytes: hexadecimal(&name),
+                    id: *id,
+                    similarity: *similarity,
+                }
             };
-            let query = String::from_utf8_lossy(query).into_owned();
-            text.json(&Report { query, rows: rows.iter().map(found).collect(), rate })?;
+            let (query, query_bytes) = (String::from_utf8_lossy(query).into_owned(), hexadecimal(query));
+            text.json(&Report { query, query_bytes, rows: rows.iter().map(found).collect(), rate })?;
         } else if !common.quiet {
             for (id, similarity) in rows {
                 if queries.len() > 1 {

@@ -1,6 +1,6 @@
 //! Queries as rows of an index.
 
-use super::lines::{Fingerprints, Lines, check_width, hex};
+use super::lines::{Fingerprints, Lines, What, check_width, hex};
 use super::terms::{Contents, grams};
 use crate::args::index;
 use crate::failure::{Failure, Outcome};
@@ -51,7 +51,7 @@ pub fn read(args: &index::Queries, index: &Index, contents: Contents) -> Outcome
             }
         }
         (Some(path), Contents::Terms) => {
-            let mut lines = Lines::open(path)?;
+            let mut lines = Lines::open(path, What::Queries)?;
             while let Some(line) = lines.line()? {
                 let terms = line.split(|byte| *byte == b'\t').filter(|term| !term.is_empty());
                 let row = index.row_of(terms.map(|term| (term, 0)))?;
@@ -59,7 +59,7 @@ pub fn read(args: &index::Queries, index: &Index, contents: Contents) -> Outcome
             }
         }
         (Some(path), Contents::Grams(length)) => {
-            let mut lines = Lines::open(path)?;
+            let mut lines = Lines::open(path, What::Queries)?;
             while let Some(line) = lines.line()? {
                 let row = row_of_text(index, line, length)?;
                 let name = line.to_vec();

@@ -6,6 +6,7 @@ use super::{Set, explained, said, unexpected};
 use crate::args::redis::Type;
 use crate::failure::{Failure, Outcome};
 use crate::keys::Inputs;
+use crate::output::Text;
 use crate::progress::Progress;
 use ::redis::Value;
 use std::mem::take;
@@ -63,6 +64,12 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Counts answers, of which `yes` were 1.
+    fn add(&self, answered: u64, yes: u64) {
+        self.answered.fetch_add(answered, Ordering::Relaxed);
+        self.yes.fetch_add(yes, Ordering::Relaxed);
+    }
+
     /// How many keys the servers have answered.
     pub fn answered(&self) -> u64 {
         self.answered.load(Ordering::Relaxed)
@@ -191,21 +198,113 @@ fn work(set: &Set, receiver: &Mutex<Receiver<Vec<Request>>>, failed: &AtomicBool
     }
 }
 
-/// Counts the answers to the keys of a command. If a key was not taken, the last answer is an error.
+/// Counts the answers to the keys of a command.
 fn count(key: &str, value: Value, tally: &Tally) -> Outcome<()> {
-    let Value::Array(answers) = value else { return Err(unexpected(key, &value)) };
     let (mut taken, mut yes) = (0, 0);
+    let outcome = for_each_answer(key, value, |answer| (taken, yes) = (taken + 1, yes + u64::from(answer)));
+    tally.add(taken, yes);
+    outcome
+}
+
+/// Calls `take` with the answer to each key of a command. If a key was not taken, the last answer is an error.
+fn for_each_answer(key: &str, value: Value, mut take: impl FnMut(bool)) -> Outcome<()> {
+    let Value::Array(answers) = value else { return Err(unexpected(key, &value)) };
     let mut outcome = Ok(());
     for answer in &answers {
         match answer {
-            Value::Int(0) | Value::Boolean(false) => taken += 1,
-            Value::Int(1) | Value::Boolean(true) => (taken, yes) = (taken + 1, yes + 1),
+            Value::Int(0) | Value::Boolean(false) => take(false),
+            Value::Int(1) | Value::Boolean(true) => take(true),
             Value::Int(-1) => outcome = Err(Failure::new(format_args!("{key}: the filter is full"))),
             Value::ServerError(error) => outcome = Err(Failure::new(format_args!("{key}: {}", explained(error)))),
             other => outcome = Err(unexpected(key, other)),
         }
     }
-    tally.answered.fetch_add(taken, Ordering::Relaxed);
-    tally.yes.fetch_add(yes, Ordering::Relaxed);
     outcome
+}
+
+/// Records whose keys are asked for together, so that the answers come in the order of the records.
+#[derive(Default)]
+struct Window {
+    records: Vec<u8>,
+    /// The ends of the records.
+    ends: Vec<usize>,
+    /// The keys of each shard that are in no command yet, and the numbers of their records.
+    waiting: Vec<(Waiting, Vec<usize>)>,
+    commands: Vec<Request>,
+    /// The numbers of the records that each command asks for.
+    places: Vec<Vec<usize>>,
+}
+
+impl Window {
+    fn add(&mut self, set: &Set, key: &[u8], record: &[u8]) {
+        let shard = set.shards.of(key);
+        let (waiting, places) = &mut self.waiting[shard];
+        pack(&mut waiting.bytes, key);
+        waiting.keys += 1;
+        places.push(self.ends.len());
+        self.records.extend_from_slice(record);
+        self.ends.push(self.records.len());
+        if waiting.keys == TOGETHER {
+            self.commands.push(request(set, Deed::Ask, shard, waiting));
+            self.places.push(take(places));
+        }
+    }
+
+    /// Asks for the keys, and prints the records whose keys certainly are not there.
+    fn print_missing(&mut self, set: &Set, servers: &mut Servers, tally: &Tally, text: &mut Text) -> Outcome<()> {
+        for (shard, (waiting, places)) in self.waiting.iter_mut().enumerate().filter(|(_, (of, _))| of.keys > 0) {
+            self.commands.push(request(set, Deed::Ask, shard, waiting));
+            self.places.push(take(places));
+        }
+        let (commands, places) = (take(&mut self.commands), take(&mut self.places));
+        let mut found = vec![false; self.ends.len()];
+        servers.ask(&commands, |command, value| {
+            let (key, mut places) = (set.shards.key(commands[command].shard), places[command].iter());
+            let value = said(&key, value)?;
+            let (mut taken, mut yes) = (0, 0);
+            for_each_answer(&key, value, |answer| {
+                if let Some(place) = places.next() {
+                    found[*place] = answer;
+                    (taken, yes) = (taken + 1, yes + u64::from(answer));
+                }
+            })?;
+            tally.add(taken, yes);
+            match places.next() {
+                None => Ok(()),
+                Some(_) => Err(Failure::new(format_args!("{key}: the server did not answer for all keys"))),
+            }
+        })?;
+        let mut start = 0;
+        for (end, found) in self.ends.drain(..).zip(found) {
+            if !found {
+                text.bytes(&self.records[start..end])?;
+            }
+            start = end;
+        }
+        self.records.clear();
+        text.flush()
+    }
+}
+
+/// Asks for all keys of the inputs, and prints the records whose keys certainly are not in the set, in their order. All
+/// shards must exist.
+pub fn print_missing(
+    set: &Set,
+    inputs: &Inputs,
+    progress: &mut Progress,
+    tally: &Tally,
+    text: &mut Text,
+) -> Outcome<()> {
+    let mut servers: Servers = set.servers.again();
+    let mut window = Window { waiting: vec![Default::default(); set.shards.count()], ..Window::default() };
+    inputs.for_each(progress, |batch| {
+        for i in 0..batch.len() {
+            window.add(set, batch.key(i), batch.record(i));
+        }
+        // The user of a slow input gets the answers so far.
+        if window.ends.len() >= PIPELINE * TOGETHER || window.records.len() >= WAITING || batch.last_of_block {
+            window.print_missing(set, &mut servers, tally, text)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    })
 }

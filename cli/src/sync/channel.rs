@@ -3,12 +3,16 @@
 use crate::args::sync::Sync;
 use crate::failure::{Failure, Outcome};
 use crate::stdio;
+use crate::sync::watch::{Watch, Watched};
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
 
-/// The most bytes of a session's message.
-const MOST_BYTES: u64 = 1 << 32;
+/// The most bytes of a session's message: enough for a filter of 10^9 keys.
+pub const MOST_OF_MESSAGE: u64 = 1 << 30;
+/// The most bytes of a record.
+pub const MOST_OF_RECORD: u64 = 1 << 26;
 /// How much is read at a time, so that a message that only claims its length takes no memory.
 const PIECE: u64 = 1 << 20;
 
@@ -16,8 +20,7 @@ const PIECE: u64 = 1 << 20;
 pub struct Channel {
     reader: BufReader<Box<dyn Read>>,
     writer: BufWriter<Box<dyn Write>>,
-    /// The other side, if it is a command.
-    command: Option<Child>,
+    watch: Arc<Watch>,
     /// Whether this side began.
     pub is_initiator: bool,
     /// Bytes that went out.
@@ -29,12 +32,13 @@ pub struct Channel {
 impl Channel {
     /// Opens the channel that the arguments name.
     pub fn open(args: &Sync) -> Outcome<Channel> {
-        let (reader, writer, command, is_initiator): (Box<dyn Read>, Box<dyn Write>, _, _) =
+        let watch = Watch::start(args.timeout);
+        let (reader, writer, is_initiator): (Box<dyn Read>, Box<dyn Write>, _) =
             match (args.peer.as_deref(), &args.listen, &args.connect) {
                 (Some("-"), ..) => {
                     stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
                     let input = stdio::stdin().map_err(|error| Failure::io("standard input", &error))?;
-                    (Box::new(input), Box::new(io::stdout()), None, false)
+                    (Box::new(input), Box::new(io::stdout()), false)
                 }
                 (Some(command), ..) => {
                     let mut child = shell(command)
@@ -45,24 +49,28 @@ impl Channel {
                     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
                         return Err(Failure::new(format_args!("--peer {command}: has no standard input or output")));
                     };
-                    (Box::new(output), Box::new(input), Some(child), true)
+                    watch.end_with(child);
+                    (Box::new(output), Box::new(input), true)
                 }
                 (None, Some(address), _) => {
                     let failed = |error: io::Error| Failure::io(format_args!("--listen {address}"), &error);
                     let (stream, _) =
                         TcpListener::bind(address).and_then(|listener| listener.accept()).map_err(failed)?;
                     let (reader, writer) = both(stream).map_err(failed)?;
-                    (reader, writer, None, false)
+                    (reader, writer, false)
                 }
                 (None, None, Some(address)) => {
                     let failed = |error: io::Error| Failure::io(format_args!("--connect {address}"), &error);
-                    let (reader, writer) = TcpStream::connect(address).and_then(both).map_err(failed)?;
-                    (reader, writer, None, true)
+                    let stream = watch.while_waiting(|| TcpStream::connect(address));
+                    let (reader, writer) = stream.and_then(both).map_err(failed)?;
+                    (reader, writer, true)
                 }
                 (None, None, None) => return Err(Failure::new("--peer, --listen or --connect names the other side")),
             };
+        let reader: Box<dyn Read> = Box::new(Watched(reader, Arc::clone(&watch)));
+        let writer: Box<dyn Write> = Box::new(Watched(writer, Arc::clone(&watch)));
         let (reader, writer) = (BufReader::with_capacity(1 << 16, reader), BufWriter::with_capacity(1 << 16, writer));
-        Ok(Channel { reader, writer, command, is_initiator, sent: 0, received: 0 })
+        Ok(Channel { reader, writer, watch, is_initiator, sent: 0, received: 0 })
     }
 
     /// Writes bytes, which may wait for [`Channel::flush`].
@@ -84,14 +92,15 @@ impl Channel {
         Ok(())
     }
 
-    /// Reads bytes after their number, into the place of others. Memory grows with what comes.
-    pub fn read_counted(&mut self, into: &mut Vec<u8>) -> Outcome<()> {
+    /// Reads bytes after their number, into the place of others. Refuses more than `most` before any of them is read.
+    /// Memory grows with what comes.
+    pub fn read_counted(&mut self, into: &mut Vec<u8>, most: u64) -> Outcome<()> {
         let mut length = [0; 8];
         self.read(&mut length)?;
         let length = u64::from_le_bytes(length);
-        if length > MOST_BYTES {
+        if length > most {
             return Err(Failure::new(format_args!(
-                "the other side sends {length} bytes at once, {MOST_BYTES} are the most"
+                "the other side announces {length} bytes at once, more than the {most} that are allowed"
             )));
         }
         into.clear();
@@ -115,10 +124,10 @@ impl Channel {
 
     /// Closes the channel. If the other side is a command that failed, so does this one.
     pub fn close(self) -> Outcome<()> {
-        let Channel { reader, writer, command, .. } = self;
+        let Channel { reader, writer, watch, .. } = self;
         drop((reader, writer));
-        let Some(mut command) = command else { return Ok(()) };
-        let status = command.wait().map_err(|error| Failure::io("the other side's command", &error))?;
+        let Some(status) = watch.wait() else { return Ok(()) };
+        let status = status.map_err(|error| Failure::io("the other side's command", &error))?;
         match status.code() {
             Some(0 | 1) => Ok(()),
             _ => Err(Failure::new(format_args!("the other side's command ended with {status}"))),

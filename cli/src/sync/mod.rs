@@ -7,15 +7,16 @@
 
 mod channel;
 mod file;
+mod watch;
 
 use crate::args;
 use crate::failure::{Failure, Outcome, note, say};
 use crate::file_name::{is_standard, name, shown};
 use crate::keys::{Batch, Inputs};
-use crate::output::{Text, json};
-use crate::records::{Digest, Digester, Records, for_each_of, keys_of, random_key};
-use channel::Channel;
-use file::Growing;
+use crate::output::{Key, Text, json};
+use crate::records::{Digest, Digester, Records, digest_of, for_each_of, keys_of, number_of, random_key};
+use channel::{Channel, MOST_OF_MESSAGE, MOST_OF_RECORD};
+use file::Additions;
 use petal::session::{Method, Role, Session, Turn};
 use petal::{HashFunction, Hasher, KindId, SecretKey, Sketch, Spec};
 use serde::Serialize;
@@ -44,15 +45,32 @@ struct Report {
 }
 
 /// Prints what differs, unless standard output is the channel.
-struct Printer(Option<Text>, u8);
+struct Printer {
+    text: Option<Text>,
+    json: bool,
+    separator: u8,
+}
 
 impl Printer {
-    fn line(&mut self, mark: &[u8], record: &[u8]) -> Outcome<()> {
-        let Some(text) = &mut self.0 else { return Ok(()) };
-        text.bytes(mark)?;
+    fn record(&mut self, is_ours: bool, record: &[u8]) -> Outcome<()> {
+        let Some(text) = &mut self.text else { return Ok(()) };
+        if self.json {
+            let side = if is_ours { "here" } else { "there" };
+            return text.json(&Difference { side, key: Key::of(record) });
+        }
+        text.bytes(if is_ours { b"< " } else { b"> " })?;
         text.bytes(record)?;
-        text.bytes(&[self.1])
+        text.bytes(&[self.separator])
     }
+}
+
+/// A record that only one side has, as JSON.
+#[derive(Serialize)]
+struct Difference<'a> {
+    /// `here` or `there`.
+    side: &'static str,
+    #[serde(flatten)]
+    key: Key<'a>,
 }
 
 pub fn run(args: &args::sync::Sync, common: args::Common) -> Outcome {
@@ -65,7 +83,8 @@ pub fn run(args: &args::sync::Sync, common: args::Common) -> Outcome {
     let inputs = Inputs::new(&keys, None)?;
     let separator = if args.records.null { 0 } else { b'\n' };
     let is_channel = args.peer.as_deref() == Some("-");
-    let mut printer = Printer(if is_channel { None } else { Some(Text::new()?) }, separator);
+    let text = if is_channel { None } else { Some(Text::new()?) };
+    let mut printer = Printer { text, json: common.json, separator };
     let mut channel = Channel::open(args)?;
 
     let key = greet(&mut channel, separator)?;
@@ -77,36 +96,35 @@ pub fn run(args: &args::sync::Sync, common: args::Common) -> Outcome {
     let report = session.report();
     let (mut ours, mut theirs): (Vec<Digest>, Vec<Digest>) = (Vec::new(), Vec::new());
     for listed in session.differences()? {
-        if listed.count > 0 { &mut ours } else { &mut theirs }.push([listed.number, 0]);
+        if listed.count > 0 { &mut ours } else { &mut theirs }.push(digest_of(listed.number));
     }
     let (ours, theirs): (Records, Records) = (ours.into_iter().collect(), theirs.into_iter().collect());
     drop((session, sketch));
-    // Not before the other side is there: with --listen that may take hours, in which KEYS may grow.
     let end: &[u8] = match args.records {
         args::sync::Records { null: true, .. } => b"\0",
         args::sync::Records { crlf: true, .. } => b"\r\n",
         args::sync::Records { .. } => b"\n",
     };
     let needs = args.exchange && !theirs.digests().is_empty();
-    let mut growing = needs.then(|| Growing::of(&args.keys, end)).transpose()?;
+    let mut additions = needs.then(|| Additions::new(end));
 
     let talk = (channel.sent, channel.received);
     let mut exchange =
         Exchange { inputs: &inputs, hasher: &hasher, separator, crlf: args.records.crlf, printer: &mut printer };
     if channel.is_initiator {
         exchange.send(&mut channel, &ours)?;
-        exchange.receive(&mut channel, &theirs, growing.as_mut())?;
+        exchange.receive(&mut channel, &theirs, additions.as_mut())?;
     } else {
-        exchange.receive(&mut channel, &theirs, growing.as_mut())?;
+        exchange.receive(&mut channel, &theirs, additions.as_mut())?;
         exchange.send(&mut channel, &ours)?;
     }
-    if let Some(text) = &mut printer.0 {
+    if let Some(text) = &mut printer.text {
         text.flush()?;
     }
     let total = (channel.sent, channel.received);
     channel.close()?;
-    if let Some(growing) = growing {
-        growing.replace()?;
+    if let Some(additions) = additions {
+        additions.append_to(&args.keys)?;
     }
     let (only_here, only_there) = (ours.digests().len() as u64, theirs.digests().len() as u64);
     if !is_channel {
@@ -194,7 +212,7 @@ fn sketch_of(records: &Records, key: &SecretKey) -> Outcome<Sketch> {
     let mut hashes = [0; 1024];
     for digests in records.digests().chunks(hashes.len()) {
         let hashes = &mut hashes[..digests.len()];
-        hashes.iter_mut().zip(digests).for_each(|(hash, digest)| *hash = digest[0]);
+        hashes.iter_mut().zip(digests).for_each(|(hash, digest)| *hash = number_of(*digest));
         sketch.insert_batch(&petal::Keys::Hashes(hashes)).outcome?;
     }
     // The digests have a second half, which tells records with one hash apart.
@@ -216,7 +234,7 @@ fn converse(channel: &mut Channel, sketch: &Sketch) -> Outcome<Session> {
                 channel.flush()?;
             }
             Turn::Receive => {
-                channel.read_counted(&mut message)?;
+                channel.read_counted(&mut message, MOST_OF_MESSAGE)?;
                 if let Err(error) = session.receive(&message) {
                     if session.turn() == Turn::Send {
                         // The other side is told why. Its own error matters less than ours.
@@ -247,18 +265,29 @@ impl Exchange<'_> {
         let (hasher, printer) = (self.hasher, &mut *self.printer);
         let digest = |batch: &Batch, i: usize| hash(hasher, batch.key(i));
         for_each_of(ours, self.inputs, "sending", digest, |record| {
-            printer.line(b"< ", record)?;
+            if record.len() as u64 > MOST_OF_RECORD {
+                return Err(Failure::new(format_args!(
+                    "a record of {} bytes is longer than the {MOST_OF_RECORD} that the other side takes",
+                    record.len()
+                )));
+            }
+            printer.record(true, record)?;
             channel.write_counted(record)
         })?;
         channel.flush()
     }
 
     /// Receives the records that this side has not. Each has to be one that the session named.
-    fn receive(&mut self, channel: &mut Channel, theirs: &Records, mut growing: Option<&mut Growing>) -> Outcome<()> {
+    fn receive(
+        &mut self,
+        channel: &mut Channel,
+        theirs: &Records,
+        mut additions: Option<&mut Additions>,
+    ) -> Outcome<()> {
         let mut came = vec![false; theirs.digests().len()];
         let mut record = Vec::new();
         for _ in 0..came.len() {
-            channel.read_counted(&mut record)?;
+            channel.read_counted(&mut record, MOST_OF_RECORD)?;
             let place = theirs.find(&hash(self.hasher, &record)?).filter(|place| !came[*place]);
             if self.crlf && record.ends_with(b"\r") {
                 return Err(Failure::new("a record of the other side ends with CR: say --crlf on both sides"));
@@ -267,9 +296,9 @@ impl Exchange<'_> {
                 return Err(Failure::new("the other side sent a record that it did not name before"));
             };
             came[place] = true;
-            self.printer.line(b"> ", &record)?;
-            if let Some(growing) = growing.as_deref_mut() {
-                growing.add(&record)?;
+            self.printer.record(false, &record)?;
+            if let Some(additions) = additions.as_deref_mut() {
+                additions.add(&record)?;
             }
         }
         Ok(())
@@ -278,5 +307,5 @@ impl Exchange<'_> {
 
 /// A record's hash, in the form of a digest.
 fn hash(hasher: &Hasher, record: &[u8]) -> Outcome<Digest> {
-    Ok([hasher.hash_bytes(record).map_err(petal::Error::from)?, 0])
+    Ok(digest_of(hasher.hash_bytes(record).map_err(petal::Error::from)?))
 }

@@ -5,7 +5,7 @@ mod save;
 mod write;
 
 pub use compact::{compact_size, write_compact};
-pub use save::{save, save_as};
+pub use save::{save, save_as, save_bytes};
 pub use write::{Sink, write, write_at};
 
 use crate::contract::{Base, Capabilities, Payload};

@@ -15,9 +15,10 @@ use std::path::Path;
 /// [`Status::MappedPath`](crate::Status::MappedPath) if `base` lies in that very file, and the system's errors. The
 /// path then stays as it was.
 pub fn save(base: &Base, path: &Path) -> Result<()> {
-    replace(base, path, |file, failed| {
+    let write = |file: &RawFile, failed: &dyn Fn(i32) -> Error| {
         write_at(base, &mut |offset, bytes| file.write_all_at(bytes, offset).map_err(failed))
-    })
+    };
+    replace(Some(base), path, write, || Ok(()))
 }
 
 /// Writes what `write` gives to its sink to a file at `path`, in the same way. `base` is the filter that is written.
@@ -25,18 +26,44 @@ pub fn save(base: &Base, path: &Path) -> Result<()> {
 /// # Errors
 /// The errors of [`save`] and of `write`.
 pub fn save_as(base: &Base, path: &Path, write: impl FnOnce(&mut Sink) -> Result<()>) -> Result<()> {
-    replace(base, path, |file, failed| {
-        let mut offset = 0;
-        write(&mut |bytes| {
-            file.write_all_at(bytes, offset).map_err(failed)?;
-            offset += bytes.len() as u64;
-            Ok(())
-        })
+    replace(Some(base), path, |file, failed| write_in_order(file, failed, write), || Ok(()))
+}
+
+/// Writes bytes that are no image to a file at `path`, in the same way. `write` gives the bytes to its sink. When they
+/// are on the disk, `may_place` decides whether the new file takes the old one's place.
+///
+/// # Errors
+/// The errors of [`save`], of `write` and of `may_place`. The path then stays as it was.
+pub fn save_bytes(
+    path: &Path,
+    write: impl FnOnce(&mut Sink) -> Result<()>,
+    may_place: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    replace(None, path, |file, failed| write_in_order(file, failed, write), may_place)
+}
+
+/// Writes what `write` gives to its sink, from the start of the file on.
+fn write_in_order(
+    file: &RawFile,
+    failed: &dyn Fn(i32) -> Error,
+    write: impl FnOnce(&mut Sink) -> Result<()>,
+) -> Result<()> {
+    let mut offset = 0;
+    write(&mut |bytes| {
+        file.write_all_at(bytes, offset).map_err(failed)?;
+        offset += bytes.len() as u64;
+        Ok(())
     })
 }
 
-/// Replaces the file at `path` by one that `write` writes, in pieces.
-fn replace(base: &Base, path: &Path, write: impl FnOnce(&RawFile, &dyn Fn(i32) -> Error) -> Result<()>) -> Result<()> {
+/// Replaces the file at `path` by one that `write` writes, in pieces, once `may_place` allows it. `base` is the image
+/// that is written, if it is one.
+fn replace(
+    base: Option<&Base>,
+    path: &Path,
+    write: impl FnOnce(&RawFile, &dyn Fn(i32) -> Error) -> Result<()>,
+    may_place: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     let failed = |code| Error::from_os(code, format_args!("saving to {}", Shown(path)));
     let (parent, name) = PathBytes::new(path)?.split()?;
     let no_folder = |code| Error::of_folder(code, format_args!("saving to {}", Shown(path)));
@@ -49,7 +76,7 @@ fn replace(base: &Base, path: &Path, write: impl FnOnce(&RawFile, &dyn Fn(i32) -
     }
     let existing = folder.status(&name).ok();
     if let Some(existing) = &existing {
-        let mapped = base.words().image().and_then(|image| image.file());
+        let mapped = base.and_then(|base| base.words().image()).and_then(|image| image.file());
         // A symbolic link to the file is a file of its own, and the new file replaces the link.
         let named = folder.status_of_name(&name).map_err(failed)?;
         if mapped.is_some_and(|mapped| mapped.identity() == named.identity()) {
@@ -67,6 +94,7 @@ fn replace(base: &Base, path: &Path, write: impl FnOnce(&RawFile, &dyn Fn(i32) -
     }
     write(file, &failed)?;
     file.sync().map_err(failed)?;
+    may_place()?;
     temporary.place(&name).map_err(failed)?;
     folder.sync().map_err(failed)
 }

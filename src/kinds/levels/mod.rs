@@ -10,7 +10,7 @@ use crate::contract::Row;
 use crate::error::{Result, Status, error};
 use crate::format::Geometry;
 use crate::simd::Instructions;
-use crate::sizing::levels;
+use crate::sizing::{hash_floor, levels};
 use crate::spec::{Domain, Parameter, Spec};
 use crate::storage::try_box;
 
@@ -101,6 +101,20 @@ pub fn level_for(kind: &LevelKind, capacity: u64, rate: f64) -> Result<Geometry>
         keys = (seen.ceil() as u64).max(keys + 1);
     }
     Err(Status::Internal.into())
+}
+
+/// The least rate of a filter of levels of this kind, the first of which takes so many keys. `of_level` gives the rate
+/// of that level for a rate of the filter, and `of_filter` is its inverse.
+pub fn least_rate(level: u64, keys: u64, of_level: impl Fn(f64) -> f64, of_filter: impl Fn(f64) -> f64) -> f64 {
+    let row = LEVELS[level as usize % LEVELS.len()].row;
+    let spec = crate::Spec { kind: Some(row.kind), ..crate::Spec::default() };
+    let least = (row.least_rate)(&spec, keys).max(hash_floor(keys, 64));
+    let mut rate = of_filter(least);
+    // Rounding may give a level a little less.
+    while of_level(rate) < least {
+        rate *= 1.0 + f64::EPSILON;
+    }
+    rate
 }
 
 /// The most keys that a level may take at this rate.

@@ -95,6 +95,14 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(LEVEL_UNIT),
     hashes: (1, MAX_HASHES),
     geometry,
+    least_rate: |spec, capacity| match (spec.parameter(&LEVEL), spec.parameter(&GENERATIONS), spec.parameter(&CLOCK)) {
+        (Ok(level), Ok(generations), Ok(clock)) => {
+            let of_filter = |rate: f64| -((-rate).ln_1p() * generations as f64).exp_m1();
+            levels::least_rate(level, share(capacity, generations, clock), rate_of_one(generations), of_filter)
+        }
+        // The parameter is refused later.
+        _ => 0.0,
+    },
     // Levels of `blocked`, four generations, touched, and turned by keys.
     usual_words: |capacity| [2, 4, 1, 0, capacity.div_ceil(3), 0, 0, 0],
     lines_per_lookup: |geometry| Shape::of(geometry).map_or(1.0, |shape| shape.lines_per_lookup()),
@@ -114,18 +122,26 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
+/// The keys of a generation.
+fn share(capacity: u64, generations: u64, clock: u64) -> u64 {
+    match clock {
+        0 => capacity.div_ceil(generations - 1).max(1),
+        _ => capacity.max(1),
+    }
+}
+
+/// The rate of one generation with which all generations together have a rate.
+fn rate_of_one(generations: u64) -> impl Fn(f64) -> f64 {
+    move |rate| -((-rate).ln_1p() / generations as f64).exp_m1()
+}
+
 /// The geometry that a spec asks for. Exact `bits` are those of all generations together. Each generation has whole
 /// lines.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (level, generations) = (spec.parameter(&LEVEL)?, spec.parameter(&GENERATIONS)?);
     let (touch, clock) = (spec.parameter(&TOUCH)?, spec.parameter(&CLOCK)?);
     let kind = &LEVELS[level as usize];
-    let share = |capacity: u64| match clock {
-        0 => capacity.div_ceil(generations - 1).max(1),
-        _ => capacity.max(1),
-    };
-    // The rate of one generation with which all generations together have this rate.
-    let rate_of_one = |rate: f64| -((-rate).ln_1p() / generations as f64).exp_m1();
+    let (share, rate_of_one) = (|capacity| share(capacity, generations, clock), rate_of_one(generations));
     let (one, keys, bits) = match size {
         Size::Rate { capacity, false_positive_rate } => {
             let keys = share(capacity);

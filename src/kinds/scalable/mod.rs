@@ -68,6 +68,13 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(LEVEL_UNIT),
     hashes: (1, MAX_HASHES),
     geometry,
+    least_rate: |spec, keys| match (spec.parameter(&LEVEL), spec.real_parameter(&TIGHTENING)) {
+        (Ok(level), Ok(tightening)) => {
+            levels::least_rate(level, keys, |rate| (1.0 - tightening) * rate, |rate| rate / (1.0 - tightening))
+        }
+        // The parameter is refused later.
+        _ => 0.0,
+    },
     // Levels of `blocked`, a tightening of 0.7, growth by 2, one level, and the step for that tightening.
     usual_words: |capacity| [2, 0x3fe6_6666_6666_6666, 2, 1, capacity, 33, 0, 0],
     identity: |geometry| {
