@@ -13,10 +13,10 @@ units() {
 if [ "$part" != more ]; then
     units
     # How many cases the tests over all kinds leave out: they take one in so many, another one in each test.
-    PETAL_SAMPLE=3 cargo test --locked -p petal-suite -p petal-cli -p petal-snippets -p petal-header -p petal-tools
+    PETAL_SAMPLE=3 cargo test --locked --no-fail-fast -p petal-suite -p petal-cli -p petal-snippets -p petal-header -p petal-tools
 fi
 if [ "$part" != first ]; then
-    cargo test --locked --workspace --exclude petal --exclude petal-cli
+    cargo test --locked --no-fail-fast --workspace --exclude petal --exclude petal-cli
     cargo test --locked -p petal --doc
-    cargo test --locked -p petal-cli --features redis
+    cargo test --locked --no-fail-fast -p petal-cli --features redis
 fi

@@ -65,6 +65,22 @@ fn stored(vectors: [__m256i; 2]) -> Line {
     line
 }
 
+/// The counters at four places. A closure for [`Fours::counters`] would stay a call.
+///
+/// # Safety
+/// The places are below the number of counters, all of which lie in the words.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn counters_at(words: &[AtomicU64], places: __m256i) -> __m256i {
+    let mut at = [0; WIDTH];
+    store(&mut at, _mm256_srli_epi64::<4>(places));
+    // SAFETY: the words have all counters, as the safety section asks.
+    let read = |lane: usize| unsafe { words.get_unchecked(at[lane] as usize) }.load(Ordering::Relaxed) as i64;
+    let read = _mm256_set_epi64x(read(3), read(2), read(1), read(0));
+    let shifts = _mm256_and_si256(_mm256_slli_epi64::<2>(places), all(60));
+    _mm256_and_si256(_mm256_srlv_epi64(read, shifts), all(GREATEST))
+}
+
 /// A bit for each lane of two vectors: its highest one.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -185,16 +201,9 @@ impl Fours {
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn counters(&self, words: &[AtomicU64], hash: u64) -> [__m256i; 2] {
-        let places = self.vectors(hash);
-        let at = stored(places.map(|places| _mm256_srli_epi64::<4>(places)));
-        [0, 1].map(|i| {
-            // SAFETY: a place is below the number of counters, all of which lie in the words.
-            let read =
-                |lane: usize| unsafe { words.get_unchecked(at.0[i][lane] as usize) }.load(Ordering::Relaxed) as i64;
-            let read = _mm256_set_epi64x(read(3), read(2), read(1), read(0));
-            let shifts = _mm256_and_si256(_mm256_slli_epi64::<2>(places[i]), all(60));
-            _mm256_and_si256(_mm256_srlv_epi64(read, shifts), all(GREATEST))
-        })
+        let [first, second] = self.vectors(hash);
+        // SAFETY: the words hold all counters, as the safety section asks.
+        unsafe { [counters_at(words, first), counters_at(words, second)] }
     }
 
     /// # Safety
