@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 log=$work/log
 CC=${CC:-cc}
 CXX=${CXX:-c++}
-limit=9700000 # bytes of libpetal.a: a guard against what slips in, not an aim
+limit=12000000 # bytes of libpetal.a: a guard against what slips in, not an aim
 . "$here/checks.sh"
 soname=libpetal.so.${version%%.*}
 
@@ -247,7 +247,7 @@ if [ "$(uname -m)" = x86_64 ]; then
     check "only the kernels need more than every x86-64 processor has" "$root/tests/packaging/baseline.sh" \
         "$target/release/libpetal.a"
 fi
-check "libpetal.a stays below 9.1 megabytes ($(wc -c <"$archive") bytes; libpetal.so $(wc -c <"$so"))" small
+check "libpetal.a stays below $limit bytes ($(wc -c <"$archive") bytes; libpetal.so $(wc -c <"$so"))" small
 
 # --- Consumers, in the first place and in two others to which the prefix is moved ------------------------------------
 
@@ -295,10 +295,10 @@ check "FetchContent, as in the README" fetched
 
 # --- Builds by choice ------------------------------------------------------------------------------------------------
 
-# by_choice NAME KINDS INSTRUCTIONS: builds a library of these, and links choice.c and small.c with it.
+# by_choice NAME KINDS INSTRUCTIONS [OPTION]: builds a library of these, and links choice.c and small.c with it.
 by_choice() {
     cmake -S "$root" -B "$work/built-$1" -DPETAL_INSTALL=OFF -DPETAL_CARGO_TARGET_DIR="$target/choice" \
-        -DPETAL_KINDS="$2" -DPETAL_INSTRUCTIONS="$3" && cmake --build "$work/built-$1" --target petal_link &&
+        -DPETAL_KINDS="$2" -DPETAL_INSTRUCTIONS="$3" ${4-} && cmake --build "$work/built-$1" --target petal_link &&
         link_with "$1" "$work/built-$1/lib/libpetal.a"
 }
 
@@ -340,11 +340,11 @@ unknown_choice() {
         echo "$said" | grep -q "PETAL_KINDS: bloomm is not one of bloom,"
 }
 check "CMake refuses a kind that it does not know" unknown_choice
-check "a library of blocked alone builds" by_choice one blocked all
+check "a library of blocked alone, optimised across crates, builds" by_choice one blocked all -DPETAL_LTO=ON
 check "the symbols are the same" same_symbols
 check "a program with it has at most 700,000 bytes" at_most 700000 one
 check "a program with all kinds is linked" link_with all "$work/build/lib/libpetal.a"
-check "that program stays below 3,880,000 bytes, which is a guard and not an aim" at_most 3880000 all
+check "that program stays below 4,300,000 bytes, which is a guard and not an aim" at_most 4300000 all
 
 # --- Two archives made by Rust in one program ------------------------------------------------------------------------
 
