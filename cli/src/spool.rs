@@ -79,7 +79,7 @@ pub struct Spool {
 
 impl Spool {
     /// No bytes yet.
-    pub fn new() -> Spool {
+    pub(crate) fn new() -> Spool {
         Spool { memory: Vec::new(), file: None }
     }
 
@@ -101,7 +101,7 @@ impl Spool {
     ///
     /// # Errors
     /// The system's errors about the temporary file.
-    pub fn keep(&mut self, bytes: &[u8], place: &Place) -> io::Result<()> {
+    pub(crate) fn keep(&mut self, bytes: &[u8], place: &Place) -> io::Result<()> {
         let fits = (self.memory.len() + bytes.len()) as u64 <= place.memory;
         if self.file.is_none() && fits && self.memory.try_reserve(bytes.len()).is_ok() {
             self.memory.extend_from_slice(bytes);
