@@ -631,8 +631,8 @@ fn the_end_of_a_payload_is_found() {
 /// of so many bytes is found.
 fn formula(digest: &Digest, length: u64) -> f64 {
     let (shape, state, rate) = (*digest.shape(), digest.state(), digest.entry_rate());
-    let place_rate = |entries: f64, blocks: f64| {
-        let of_no_segment = (1.0 - rate.powf(blocks)).powf(state.segments as f64);
+    let place_rate = |segments: u64, entries: f64, blocks: f64| {
+        let of_no_segment = (1.0 - rate.powf(blocks)).powf(segments as f64);
         rate.powf(entries) * if shape.payloads > 0 { 1.0 - of_no_segment } else { 1.0 }
     };
     let (block, levels) = (shape.block_bytes, 0..shape.levels);
@@ -648,7 +648,11 @@ fn formula(digest: &Digest, length: u64) -> f64 {
                             .filter(move |at| blocks >= 1 << level && at % (1 << level) == 0)
                     };
                     let entries: usize = levels.clone().map(|level| of_level(level).count()).sum();
-                    none += (-place_rate(entries as f64, blocks as f64)).ln_1p();
+                    // All payloads have one length. In each the excerpt fits at this place of so many segments.
+                    let begins = (0..state.segments).map(|part| (part * shape.segment_blocks + first) * block);
+                    let is_in = |begin: &u64| *begin >= lead && *begin - lead + length <= state.longest;
+                    let segments = state.payloads * begins.filter(is_in).count() as u64;
+                    none += (-place_rate(segments, entries as f64, blocks as f64)).ln_1p();
                 }
             }
         }
@@ -658,7 +662,8 @@ fn formula(digest: &Digest, length: u64) -> f64 {
     let positions = length.saturating_sub(7 + 2 * reach);
     let of_blocks = |blocks: f64| {
         let sizes = levels.clone().map(|level| f64::from(1 << level));
-        place_rate(sizes.map(|size| (blocks - size + 1.0).max(0.0) / size).sum(), blocks)
+        let groups = sizes.map(|size| (blocks - size + 1.0).max(0.0) / size).sum();
+        place_rate(state.segments, groups, blocks)
     };
     let mean = positions as f64 / (2 * reach + 1) as f64 - 1.0;
     if mean > 64.0 {
