@@ -6,8 +6,8 @@
 //! them. So the journal only has to keep the compiler to that order. If the machine goes down, any of them may be
 //! missing. Then a checksum tells whether the journal is whole.
 //!
-//! The first word says how many words the journal has, and the second is its checksum. Then each word follows, after its
-//! place in the payload. All are 0 unless a change is under way.
+//! The first word says how many words the journal has, and the second is its checksum. Then each word follows, after
+//! its place in the payload. All are 0 unless a change is under way.
 
 use crate::hash::Checksum;
 use core::ops::Range;

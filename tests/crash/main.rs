@@ -2,8 +2,8 @@
 //! system calls, one run for each; each of them fails once in turn; and the machine goes down (`power.rs`). Whatever
 //! happened, the files are what `docs/format.md` and the C header promise.
 //!
-//! Writers of every kind that changes in place are stopped after each of their instructions (`change.rs`). `subjects.rs`
-//! says what they do, and `subject.rs` what must hold then.
+//! Writers of every kind that changes in place are stopped after each of their instructions (`change.rs`).
+//! `subjects.rs` says what they do, and `subject.rs` what must hold then.
 //!
 //! `cargo test --test crash` takes a sample of the calls where a scenario makes many. With `PETAL_CRASH=ROUNDS` every
 //! call fails in every way, and so many children of each scenario and each kind are killed at random moments, which

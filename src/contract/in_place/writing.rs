@@ -31,8 +31,8 @@ impl Base {
         self.writing && self.words.in_place() == Some(Access::Write)
     }
 
-    /// The payload of a dirty image or copy that is brought in order ([`Payload::mend`](crate::contract::Payload::mend)).
-    /// A region that differs from its checksum may be changed too. It goes on to differ, until somebody vouches for the
+    /// The payload of a dirty image or copy that is brought in order
+    /// ([`Payload::mend`](crate::contract::Payload::mend)). A region that differs from its checksum may be changed too. It goes on to differ, until somebody vouches for the
     /// image.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ pub mod state;
 use crate::bits::{GOLDEN, mix};
 use crate::contract::{Base, Capabilities, Handle, Payload, Row, Sizes, Structure, over_base};
 use crate::error::{Result, error};
-use crate::format::{Geometry, PAYLOAD_UNIT};
+use crate::format::Geometry;
 use crate::generic::bit_filter::bits_for;
 use crate::kinds::bloom::layout::MAX_HASHES;
 use crate::kinds::counting::layout::CounterLayout;
@@ -64,7 +64,7 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(64),
     hashes: (1, MAX_HASHES),
     geometry,
-    lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
+    lines_per_lookup: |geometry| f64::from(geometry.hashes).min(geometry.bits.div_ceil(512) as f64),
     false_positive_rate: |geometry, entries| Layout::of(geometry).map_or(1.0, |layout| layout.rate(entries)),
     // Refusals depend on the order of meetings.
     is_canonical: false,

@@ -8,8 +8,8 @@
 //!   low by this number divided by N; the mean has no bias.
 //! - The new state of an aggregated participant may seem aggregated already. The change is then taken for a duplicate
 //!   at each meeting, until changes of others free the counters. The entries that changes leave are those that did not
-//!   seem to be there, and such entries have more counters for themselves. So the memory of states is fuller than one of
-//!   as many random entries, and more changes are missed than f(n).
+//!   seem to be there, and such entries have more counters for themselves. So the memory of states is fuller than one
+//!   of as many random entries, and more changes are missed than f(n).
 
 use super::layout::Layout;
 use crate::kinds::counting::layout::CounterLayout;
