@@ -32,8 +32,8 @@ impl Base {
     }
 
     /// The payload of a dirty image or copy that is brought in order
-    /// ([`Payload::mend`](crate::contract::Payload::mend)). A region that differs from its checksum may be changed too. It goes on to differ, until somebody vouches for the
-    /// image.
+    /// ([`Payload::mend`](crate::contract::Payload::mend)). A region that differs from its checksum may be changed too.
+    /// It goes on to differ, until somebody vouches for the image.
     ///
     /// # Errors
     /// Those of [`Base::begin_writing`].
