@@ -329,8 +329,9 @@ typedef struct petal_aggregate_errors {
    */
   double bias;
   /**
-   * The share of changes of aggregated participants that the aggregator takes for duplicates. Such a change is taken
-   * for a duplicate at each further meeting too, until other changes free the counters.
+   * The share of changes of aggregated participants that the aggregator takes for duplicates, once all have changed
+   * some times. Of the first changes fewer are missed, from `f(n - refused_firsts)` on. Such a change is taken for a
+   * duplicate at each further meeting too, until other changes free the counters.
    */
   double missed_changes;
 } petal_aggregate_errors;

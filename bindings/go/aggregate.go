@@ -122,7 +122,8 @@ type AggregateErrors struct {
 	RefusedFirsts float64 `json:"refused_firsts"`
 	// Bias is the relative error of sum and count, if values do not depend on ids. The mean has none.
 	Bias float64 `json:"bias"`
-	// MissedChanges is the share of changes of aggregated participants that the aggregator takes for duplicates.
+	// MissedChanges is the share of changes of aggregated participants that the aggregator takes for duplicates, once
+	// all have changed some times.
 	MissedChanges float64 `json:"missed_changes"`
 }
 

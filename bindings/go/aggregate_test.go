@@ -82,7 +82,7 @@ func TestAggregatesTakeEachValueOnceAndReplaceIt(t *testing.T) {
 func TestAggregatesTellWhatFalsePositivesCost(t *testing.T) {
 	expected := must(newAggregate(t, 0.05).Expect(100))
 	if expected.FalsePositiveRate > 0.05 || expected.RefusedFirsts < 0.5 || expected.Bias >= 0 ||
-		expected.MissedChanges != expected.FalsePositiveRate {
+		expected.MissedChanges < 0.9*expected.FalsePositiveRate || expected.MissedChanges > 1.1*expected.FalsePositiveRate {
 		t.Errorf("%+v", expected)
 	}
 }

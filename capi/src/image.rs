@@ -8,8 +8,10 @@
 //! makes it clean again.
 //!
 //! If the process dies between, the image still opens. Lookups still find every key whose insertion had returned,
-//! unless the machine itself went down. The image stays dirty, and so does every copy of it, until somebody calls
-//! `petal_filter_vouch()`.
+//! unless the machine itself went down. The same holds for what other calls changed, and for all handles but sketches:
+//! what a sketch lists then cannot be relied on. The change under way may be made in part, and that of an aggregate is
+//! undone. Do not repeat a removal that was under way: it could take from other keys. The image stays dirty, and so
+//! does every copy of it, until somebody calls `petal_filter_vouch()`.
 //!
 //! The costs. The payload has regions of 64 KiB with a checksum each. Before a handle changes a region for the first
 //! time since opening or syncing, the handle reads the region and compares the checksum. The handle does not change a

@@ -16,6 +16,7 @@ mod capabilities;
 mod change;
 mod facets;
 mod in_place;
+pub mod journal;
 pub mod key_shape;
 mod map_kind;
 mod others;
@@ -100,6 +101,16 @@ pub trait Payload: Send + Sync {
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).
     fn check_state(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Brings a dirty payload in order whose writer may have died in a change: undoes or ends the change, and counts
+    /// anew what follows from other words. Changes nothing in a payload that is in order. This happens when a dirty
+    /// image is opened by its one writer, and in every copy of a dirty image.
+    ///
+    /// # Errors
+    /// Those of [`Base::writable_to_mend`].
+    fn mend(&mut self) -> Result<()> {
         Ok(())
     }
 }

@@ -109,8 +109,9 @@ pub struct Expected {
     pub refused_firsts: f64,
     /// The relative error of sum and count: `-refused_firsts / n`, if values do not depend on ids. The mean has none.
     pub bias: f64,
-    /// The share of changes of aggregated participants that the aggregator takes for duplicates, `f(n)`. Such a change
-    /// is taken for a duplicate at each further meeting too, until other changes free the counters.
+    /// The share of changes of aggregated participants that the aggregator takes for duplicates, once all have changed
+    /// some times. Of the first changes fewer are missed, from `f(n - refused_firsts)` on. Such a change is taken for a
+    /// duplicate at each further meeting too, until other changes free the counters.
     pub missed_changes: f64,
 }
 
@@ -300,7 +301,7 @@ impl Aggregate {
             false_positive_rate: layout.rate(participants),
             refused_firsts,
             bias: if participants == 0 { 0.0 } else { -refused_firsts / participants as f64 },
-            missed_changes: layout.rate(participants),
+            missed_changes: sizing::missed_changes(layout, participants),
         }
     }
 

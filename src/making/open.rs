@@ -160,11 +160,19 @@ fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
     }
     let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
     let mut handle = H::over(Base::new(row, header, hasher, words))?;
-    handle.payload().check_state()?;
+    // A writer may have died in a change of a dirty image.
+    let is_mended = options.mode == Mode::Write && handle.base().header().dirty;
+    if !is_mended {
+        handle.payload().check_state()?;
+    }
     if options.mode == Mode::Write {
         row.check_in_place()?;
     }
     handle.base().words().image().and_then(ImageBytes::file).map_or(Ok(()), Mapping::reserve)?;
+    if is_mended {
+        handle.payload_mut().mend()?;
+        handle.payload().check_state()?;
+    }
     if options.mode == Mode::Share {
         handle.base_mut().begin_sharing()?;
     }
@@ -210,7 +218,10 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
                 header.dirty = true;
             }
         }
-        let handle = H::over(Base::new(row, header, hasher, payload))?;
+        let mut handle = H::over(Base::new(row, header, hasher, payload))?;
+        if handle.base().header().dirty {
+            handle.payload_mut().mend()?;
+        }
         handle.payload().check_payload()?;
         return Ok(handle);
     }

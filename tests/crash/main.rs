@@ -1,17 +1,26 @@
 //! Dies and fails on purpose: a child process that inserts, syncs, closes, saves, shares and builds is killed at its
 //! system calls, one run for each; each of them fails once in turn; and the machine goes down (`power.rs`). Whatever
-//! happened, the files are what
-//! `docs/format.md` and the C header promise.
+//! happened, the files are what `docs/format.md` and the C header promise.
 //!
-//! `cargo test -p petal-suite --test crash` takes a sample of the calls where a scenario makes many. With `PETAL_CRASH=ROUNDS` every
-//! call fails in every way, and so many children of each scenario are killed at random moments, which `make soak` does.
+//! Writers of every kind that changes in place are stopped after each of their instructions (`change.rs`).
+//! `subjects.rs` says what they do, and `subject.rs` what must hold then.
+//!
+//! `cargo test -p petal-suite --test crash` takes a sample of the calls where a scenario makes many. With
+//! `PETAL_CRASH=ROUNDS` every call fails in every way, and that many children of each scenario and each kind are killed at
+//! random moments, which `make soak` does.
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod change;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod memory;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod power;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod scenario;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod subject;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod subjects;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod tracer;
 
@@ -29,7 +38,7 @@ fn main() {
 mod linux {
     use super::scenario::{ALL, Progress, Scenario};
     use super::tracer::{self, Fault, Traced};
-    use super::{memory, power};
+    use super::{change, memory, power, subject, subjects};
     use libtest_mimic::{Arguments, Trial};
     use std::path::Path;
     use std::process::{Command, Stdio};
@@ -49,6 +58,9 @@ mod linux {
         if let (Some(name), Some(folder)) = (std::env::var_os(SCENARIO), std::env::var_os(FOLDER)) {
             let scenario = ALL.iter().find(|scenario| name == scenario.name).unwrap();
             return child(scenario, Path::new(&folder));
+        }
+        if change::is_child(&subjects::all()) {
+            return;
         }
         let arguments = Arguments::from_args();
         if !tracer::is_possible() {
@@ -85,6 +97,18 @@ mod linux {
                     // From the start of the program to some time after its end.
                     (0..rounds).for_each(|round| killed_after(scenario, Duration::from_micros(round % 500 * 40)));
                     Ok(())
+                }));
+            }
+        }
+        for subject in subjects::all() {
+            let subject: &'static dyn subject::Subject = Box::leak(subject);
+            let name = subject.name();
+            trials.push(Trial::test(format!("instruction_by_instruction_{name}"), || {
+                Ok(change::instruction_by_instruction(subject)?)
+            }));
+            if let Some(kills) = rounds {
+                trials.push(Trial::test(format!("killed_while_changing_{name}"), move || {
+                    Ok(change::at_random(subject, kills)?)
                 }));
             }
         }

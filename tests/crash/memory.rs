@@ -32,3 +32,31 @@ impl Drop for Memory {
         unsafe { libc::munmap(self.0, LENGTH) };
     }
 }
+
+/// A file as others that have it mapped see it.
+pub struct Mapped(*mut libc::c_void, usize);
+
+pub fn map(path: &Path) -> Mapped {
+    let file = OpenOptions::new().read(true).open(path).unwrap();
+    let length = file.metadata().unwrap().len() as usize;
+    // SAFETY: a new mapping of a file that is as long.
+    let base =
+        unsafe { libc::mmap(core::ptr::null_mut(), length, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+    assert!(base != libc::MAP_FAILED);
+    Mapped(base, length)
+}
+
+impl Mapped {
+    /// The bytes. Nobody may change them while the slice is used: the child that does stands still.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: the mapping is as long, and lives as long as `self`.
+        unsafe { core::slice::from_raw_parts(self.0.cast(), self.1) }
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and nothing refers to it any more.
+        unsafe { libc::munmap(self.0, self.1) };
+    }
+}

@@ -180,6 +180,48 @@ pub fn run(command: &mut Command, fault: Fault, watch: &mut dyn FnMut(&Call)) ->
     }
 }
 
+/// Runs `command` until it stops itself ([`stop`]), and then one instruction after the other. `watch` is called after
+/// each one, until it returns false. Then the child is killed.
+///
+/// # Errors
+/// What the system reports where it cannot be run, or not be traced.
+pub fn step(command: &mut Command, watch: &mut dyn FnMut() -> bool) -> io::Result<()> {
+    // SAFETY: the closure makes one system call and touches no memory.
+    unsafe {
+        command.pre_exec(|| check(libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0)).map(|_| ()));
+    }
+    let child = command.spawn()?;
+    let pid = child.id() as libc::pid_t;
+    wait(pid)?;
+    // SAFETY: the child is stopped and ours.
+    check(unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, pid, 0, libc::PTRACE_O_EXITKILL) })?;
+    let mut request = libc::PTRACE_CONT;
+    loop {
+        // SAFETY: the child is stopped and ours.
+        check(unsafe { libc::ptrace(request, pid, 0, 0) })?;
+        let state = wait(pid)?;
+        if !libc::WIFSTOPPED(state) {
+            return Err(io::Error::other("the child ended before it had taken its steps"));
+        }
+        if libc::WSTOPSIG(state) == libc::SIGSTOP {
+            request = libc::PTRACE_SINGLESTEP;
+        }
+        if request == libc::PTRACE_SINGLESTEP && !watch() {
+            break;
+        }
+    }
+    // SAFETY: a signal to a child that has not been waited for.
+    check(unsafe { libc::kill(pid, libc::SIGKILL) }.into())?;
+    while !libc::WIFSIGNALED(wait(pid)?) {}
+    Ok(())
+}
+
+/// Called by the child before the part of its life that [`step`] looks at.
+pub fn stop() {
+    // SAFETY: a signal to this process.
+    unsafe { libc::raise(libc::SIGSTOP) };
+}
+
 fn wait(pid: libc::pid_t) -> io::Result<i32> {
     let mut state = 0;
     // SAFETY: `state` is writable.

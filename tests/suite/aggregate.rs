@@ -220,7 +220,8 @@ fn gossip_has_the_expected_errors() {
         let aggregate: Aggregate = create_as(&spec(NODES, rate, 4)).unwrap();
         let expected = aggregate.expect(NODES);
         assert!((mean(of_error) / 100.0 - expected.bias).abs() < 4.5 * error_deviation / 100.0);
-        assert!(expected.false_positive_rate <= rate && expected.missed_changes == expected.false_positive_rate);
+        assert!(expected.false_positive_rate <= rate);
+        assert!((0.95..1.1).contains(&(expected.missed_changes / expected.false_positive_rate)));
         // As many pairs are refused as firsts are expected to be: values are as great in all of them.
         let deviation = error_deviation / 100.0;
         assert!((mean(|run| run.refused_pairs) - expected.refused_firsts / NODES as f64).abs() < 4.5 * deviation);
@@ -253,6 +254,65 @@ fn participants_are_estimated_without_bias() {
     }
     let deviation = (squares / f64::from(RUNS)).sqrt() / f64::from(RUNS).sqrt();
     assert!((all / f64::from(RUNS)).abs() < 4.5 * deviation, "{} {deviation}", all / f64::from(RUNS));
+}
+
+/// A sum with the sum of squares, for a mean with its deviation.
+#[derive(Clone, Copy, Default)]
+struct Mean {
+    runs: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Mean {
+    fn add(&mut self, value: f64) {
+        *self = Mean { runs: self.runs + 1.0, sum: self.sum + value, squares: self.squares + value * value };
+    }
+
+    /// How many standard deviations of the mean lie between it and what is expected.
+    fn z(&self, expected: f64) -> f64 {
+        let mean = self.sum / self.runs;
+        (mean - expected) / ((self.squares / self.runs - mean * mean) / self.runs).sqrt()
+    }
+}
+
+/// At any rate and size the estimates of participants, refusals and missed changes have no bias that so many runs show.
+#[test]
+fn estimates_hold_at_high_rates() {
+    const STATES: u64 = 16;
+    for (participants, rate, runs) in
+        [(60, 0.2, 300), (300, 0.2, 100), (1000, 0.2, 30), (300, 0.1, 100), (300, 0.02, 60)]
+    {
+        let (mut come, mut refused, mut missed) = (Mean::default(), Mean::default(), Mean::default());
+        let mut expected = None;
+        for run in 0..runs {
+            let spec = Spec { seed: run, ..spec(participants, rate, STATES as u32) };
+            let mut aggregate: Aggregate = create_as(&spec).unwrap();
+            expected = Some(aggregate.expect(participants));
+            let mut meet = |id, now, was: &[StateValue]| aggregate.meet_u64(id, now, was).unwrap();
+            let mut states: Vec<_> = (0..participants).map(|id| (id, value_of(id, 0))).collect();
+            states.retain(|(id, now)| meet(*id, *now, &[]) == Meeting::First);
+            refused.add((participants - states.len() as u64) as f64);
+            // The first changes bring the memory into balance.
+            let mut lost = 0;
+            for round in 1..8 {
+                for (id, was) in &mut states {
+                    let now =
+                        StateValue { value: (round * 1000 + *id) as f64, ..value_of(*id, (round % STATES) as u32) };
+                    match meet(*id, now, &[*was]) {
+                        Meeting::Duplicate => lost += u32::from(round > 3),
+                        _ => *was = now,
+                    }
+                }
+            }
+            missed.add(f64::from(lost) / (4 * states.len()) as f64);
+            come.add(aggregate.results().participants);
+        }
+        let expected = expected.unwrap();
+        let z = [come.z(participants as f64), refused.z(expected.refused_firsts), missed.z(expected.missed_changes)];
+        println!("{participants} participants at {rate}: {z:.2?}");
+        assert!(z.iter().all(|z| z.abs() < 4.5), "{participants} participants at {rate}: {z:?}");
+    }
 }
 
 /// Extremes say whether they are exact.
@@ -478,7 +538,8 @@ fn bits_are_divided_among_the_memories() {
     }
     let spec = with_roles(&Spec { bits: 64, hashes: 16, ..spec(0, 0.0, 2) }, 2.0);
     let geometry = petal::geometry(&spec).unwrap();
-    assert_eq!((geometry.payload_bytes, (ROW.lines_per_lookup)(&geometry)), (64, 1.0));
+    // A line of counters, and the journal.
+    assert_eq!((geometry.payload_bytes, (ROW.lines_per_lookup)(&geometry)), (576, 1.0));
 }
 
 /// An aggregate that many meetings went through.
@@ -512,15 +573,31 @@ fn golden_images_open() {
         let spec = Spec { seed: 42, ..with_roles(&spec(64, 0.02, 3), roles) };
         let aggregate = used(&spec);
         let image = bytes(&aggregate);
-        golden::check(&ROW, &format!("aggregate-roles_{name}-layout_1-xxh3.petal"), &image);
+        golden::check(&ROW, &format!("aggregate-roles_{name}-layout_2-xxh3.petal"), &image);
         let loaded = load(&image).unwrap();
         loaded.verify().unwrap();
         assert_eq!(format!("{:?}", loaded.results()), format!("{:?}", aggregate.results()));
         assert_eq!(bytes(&loaded), image);
         assert_eq!(bytes(&aggregate.copy().unwrap()), image);
         assert_eq!(petal::image_size(&spec).unwrap(), image.len() as u64);
+        // What was written before there was a journal opens, and is changed in place as it is.
+        let files = golden::files(&ROW);
+        let older = &files[&format!("aggregate-roles_{name}-layout_1-xxh3.petal")];
+        let mut loaded = load(older).unwrap();
+        loaded.verify().unwrap();
+        assert_eq!(format!("{:?}", loaded.results()), format!("{:?}", aggregate.results()));
+        assert_eq!(loaded.base().header().layout_version, 1);
+        assert_eq!(bytes(&loaded), *older);
+        if roles != 2.0 {
+            loaded.meet_u64(77, at(0, 7.0), &[]).unwrap();
+            let mut buffer = Buffer::of(older);
+            buffer.open_as(Mode::Write, None, |older: petal::Result<&mut Aggregate>| {
+                older.unwrap().meet_u64(77, at(0, 7.0), &[]).unwrap();
+            });
+            assert_eq!(bytes(&load(&buffer.bytes()).unwrap()), bytes(&loaded));
+        }
     }
-    assert_eq!(golden::files(&ROW).len(), 3);
+    assert_eq!(golden::files(&ROW).len(), 6);
 }
 
 /// An image in place is changed by one handle, is clean after it, and is refused changes when it is open for reading.

@@ -66,8 +66,9 @@ pub struct petal_aggregate_errors {
     pub refused_firsts: f64,
     /// The relative error of sum and count: `-refused_firsts / n`, if values do not depend on ids. The mean has none.
     pub bias: f64,
-    /// The share of changes of aggregated participants that the aggregator takes for duplicates. Such a change is taken
-    /// for a duplicate at each further meeting too, until other changes free the counters.
+    /// The share of changes of aggregated participants that the aggregator takes for duplicates, once all have changed
+    /// some times. Of the first changes fewer are missed, from `f(n - refused_firsts)` on. Such a change is taken for a
+    /// duplicate at each further meeting too, until other changes free the counters.
     pub missed_changes: f64,
 }
 

@@ -27,6 +27,15 @@ impl Base {
         self.header.dirty && self.words.in_place() != Some(Access::Read) || marked
     }
 
+    /// `checked`, unless this is a dirty image that is only read: a writer may have died in a change, or may be making
+    /// one, and nobody has brought the payload in order ([`Payload::mend`](crate::contract::Payload::mend)).
+    pub(crate) fn unless_unmended(&self, checked: Result<()>) -> Result<()> {
+        match checked {
+            Err(_) if self.words.in_place() == Some(Access::Read) && (self.header.dirty || self.is_dirty()) => Ok(()),
+            checked => checked,
+        }
+    }
+
     /// How many keys were offered, as the image says now. If the header is damaged, as it said before.
     pub fn count_now(&self) -> u64 {
         match self.place() {

@@ -2,8 +2,8 @@
 
 use super::Marks;
 use crate::contract::Base;
-use crate::error::Result;
-use crate::format::Header;
+use crate::error::{Result, Status};
+use crate::format::{Header, REGION_WORDS};
 use crate::storage::Access;
 use core::sync::atomic::Ordering;
 
@@ -29,6 +29,22 @@ impl Base {
     #[inline]
     pub(crate) fn has_begun(&self) -> bool {
         self.writing && self.words.in_place() == Some(Access::Write)
+    }
+
+    /// The payload of a dirty image or copy that is brought in order
+    /// ([`Payload::mend`](crate::contract::Payload::mend)). A region that differs from its checksum may be changed too.
+    /// It goes on to differ, until somebody vouches for the image.
+    ///
+    /// # Errors
+    /// Those of [`Base::begin_writing`].
+    pub(crate) fn writable_to_mend(&mut self) -> Result<&mut [u64]> {
+        if !self.is_own() {
+            self.begin_writing()?;
+            for word in (0..self.words.shared().len()).step_by(REGION_WORDS) {
+                let _ = self.mark(word);
+            }
+        }
+        self.words.exclusive().ok_or_else(|| Status::Internal.into())
     }
 
     pub(super) fn begin_unchecked(&mut self) -> Result<()> {

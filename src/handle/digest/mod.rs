@@ -14,6 +14,7 @@ use crate::kinds::digest::layout::{Cut, Shape, State};
 use crate::kinds::digest::sizing::{self, Lengths};
 use crate::spec::check_rate;
 use crate::storage::{copy_words, try_vec};
+use core::sync::atomic::{Ordering, compiler_fence};
 use find::Payloads;
 use stream::Stream;
 
@@ -191,7 +192,9 @@ impl Digest {
             let most = shape.attachment_bytes;
             return Err(error!(TooLarge, "an attachment of {length} bytes is more than attachment_bytes = {most}"));
         }
-        let state = State { attachment: length, ..self.state() };
+        self.base_mut().writable()?;
+        // If the writer dies, there is no attachment, and not a part of one under the length of another.
+        self.set_state(&State { attachment: 0, ..self.state() });
         let words = self.base_mut().writable()?;
         let room = &mut words[shape.attachment_start()..shape.state_start()];
         room.fill(0);
@@ -200,8 +203,15 @@ impl Digest {
             eight[..bytes.len()].copy_from_slice(bytes);
             *word = u64::from_le_bytes(eight);
         }
-        shape.set_state(words, &state);
+        self.set_state(&State { attachment: length, ..self.state() });
         Ok(())
+    }
+
+    /// Writes the state. The stores before and after stay where they are, for readers and for whoever comes after a
+    /// writer that died.
+    fn set_state(&mut self, state: &State) {
+        self.shape().set_state(self.base().words().shared(), state);
+        compiler_fence(Ordering::SeqCst);
     }
 
     /// A copy of the bytes that [`Digest::attach`] kept.
@@ -226,6 +236,9 @@ impl Digest {
     /// [`Status::UnsupportedByHandle`] if the image is open for reading.
     pub fn clear(&mut self) -> Result<()> {
         self.base().check_capability("clear", Capabilities::CLEAR)?;
+        self.base_mut().writable()?;
+        // The table and the attachment are forgotten first: a writer that dies leaves no half of them.
+        self.set_state(&State::default());
         self.base_mut().writable()?.fill(0);
         self.base_mut().set_count(0);
         self.stream = None;

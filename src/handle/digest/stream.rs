@@ -73,7 +73,7 @@ impl Digest {
         let words = self.base_mut().writable()?;
         if shape.payloads > 0 {
             words[shape.entry_start(stream.index)..][..2].copy_from_slice(&[payload, 0]);
-            shape.set_state(words, &state);
+            self.set_state(&state);
         }
         self.stream = Some(stream);
         Ok(())
@@ -127,7 +127,7 @@ impl Digest {
             state.segments = segment + shape.segments_of(length);
             words[shape.entry_start(index) + 1] = length;
         }
-        shape.set_state(words, &state);
+        self.set_state(&state);
         self.base_mut().add_count(bytes.len() as u64);
         taken
     }

@@ -50,8 +50,11 @@ pub trait Image: Sized {
     /// # Errors
     /// [`Status::OutOfMemory`]; [`Status::Corrupt`].
     fn copy(&self) -> Result<Self> {
-        let copy = Self::over(self.base().copy()?)?;
+        let mut copy = Self::over(self.base().copy()?)?;
         if !self.base().is_own() {
+            if copy.base().header().dirty {
+                copy.payload_mut().mend()?;
+            }
             copy.payload().check_payload()?;
         }
         Ok(copy)

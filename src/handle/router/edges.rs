@@ -62,7 +62,7 @@ impl Router {
         let payload = self.state.base.writable()?;
         // In a forged image the levels of a slot without an edge may hold anything.
         payload[layout.whole_slot(free)].fill(0);
-        payload[layout.slot_head(free)].copy_from_slice(&head.words());
+        self.state.set_head(free, &head);
         Ok(())
     }
 
@@ -74,6 +74,8 @@ impl Router {
         self.check_writable("remove edges")?;
         let (slot, _) = self.slot_of(neighbour)?;
         let words = self.state.layout.whole_slot(slot);
+        self.state.base.writable()?;
+        self.state.set_unused(slot);
         self.state.base.writable()?[words].fill(0);
         Ok(())
     }
@@ -87,8 +89,8 @@ impl Router {
         self.check_writable("set weights")?;
         check_weight(weight)?;
         let (slot, head) = self.slot_of(neighbour)?;
-        let words = self.state.layout.slot_head(slot);
-        self.state.base.writable()?[words].copy_from_slice(&Slot { weight, ..head }.words());
+        self.state.base.writable()?;
+        self.state.set_head(slot, &Slot { weight, ..head });
         Ok(())
     }
 

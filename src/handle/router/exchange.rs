@@ -4,6 +4,7 @@ use super::Router;
 use crate::error::{Result, error};
 use crate::kinds::router::message::{self, Head, checksum_of};
 use crate::kinds::router::state::{Slot, copied};
+use core::sync::atomic::{Ordering, compiler_fence};
 
 /// What became of a message that was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl Router {
             // From here on `levels` are what changed, and what went out before becomes the new levels by XOR.
             let mut changed = 0;
             for (level, sent) in levels.iter_mut().zip(self.state.shared(words.clone())) {
-                *level ^= sent.load(core::sync::atomic::Ordering::Relaxed);
+                *level ^= sent.load(Ordering::Relaxed);
                 changed |= *level;
             }
             if changed == 0 {
@@ -69,8 +70,7 @@ impl Router {
         for (sent, level) in payload[words].iter_mut().zip(&levels) {
             *sent = if base.is_some() { *sent ^ level } else { *level };
         }
-        let after = Slot { sent: number, sent_checksum: checksum, ..before };
-        payload[layout.slot_head(slot)].copy_from_slice(&after.words());
+        self.state.set_head(slot, &Slot { sent: number, sent_checksum: checksum, ..before });
         Ok(&self.message)
     }
 
@@ -102,9 +102,13 @@ impl Router {
         let ones = self.state.ones(&levels);
         let payload = self.state.base.writable()?;
         let is_same = payload[words.clone()] == levels;
+        // If the writer dies, each level has all bits of before, or all of the message's: no key is missing that both
+        // have.
+        payload[words.clone()].iter_mut().zip(&levels).for_each(|(word, level)| *word |= level);
+        compiler_fence(Ordering::SeqCst);
         payload[words].copy_from_slice(&levels);
         let after = Slot { received: head.number, received_checksum: head.checksum, ones, ..before };
-        payload[layout.slot_head(slot)].copy_from_slice(&after.words());
+        self.state.set_head(slot, &after);
         Ok(if is_same { Received::Unchanged } else { Received::Changed })
     }
 }

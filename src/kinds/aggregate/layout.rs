@@ -1,6 +1,7 @@
-//! Where the parts of a payload lie: the memories, the counts of states, and the words of the aggregate.
+//! Where the parts of a payload lie: the memories, the counts of states, the words of the aggregate, and the journal.
 
 use super::state;
+use crate::contract::journal::{self, Journal};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::kinds::counting::layout::{CounterLayout, Scattered};
 use core::ops::Range;
@@ -33,6 +34,7 @@ pub struct Layout {
     memory_words: usize,
     aggregates: bool,
     disseminates: bool,
+    journal_words: usize,
 }
 
 /// How many memories the roles of this number have. `None` for a number that no roles have.
@@ -40,23 +42,37 @@ pub fn memories(roles: u64) -> Option<u64> {
     [3, 2, 1].get(roles as usize).copied()
 }
 
+/// The most words that a change touches, which a journal has room for: two entries of a memory and, where there is an
+/// aggregate, its words and the counts of two states.
+fn most_words(hashes: u32, roles: u64) -> u64 {
+    2 * u64::from(hashes) + if roles == 2 { 0 } else { state::WORDS as u64 + 2 }
+}
+
 impl Layout {
-    /// The geometry of memories of so many words each.
-    pub fn geometry(memory_words: u64, hashes: u32, states: u64, roles: u64) -> Option<crate::error::Result<Geometry>> {
+    /// The geometry of memories of so many words each. `journals` is 1 with a journal, and 0 without one, as payloads
+    /// of the layout 1 are.
+    pub fn geometry(
+        memory_words: u64,
+        hashes: u32,
+        states: u64,
+        roles: u64,
+        journals: u64,
+    ) -> Option<crate::error::Result<Geometry>> {
         let words = memory_words.checked_mul(memories(roles)?)?;
         let rest = if roles == 2 { 0 } else { states + state::WORDS as u64 };
+        let rest = rest + journals * journal::words_for(most_words(hashes, roles));
         let bytes =
             words.checked_add(rest).and_then(|words| words.checked_mul(8)?.checked_next_multiple_of(PAYLOAD_UNIT));
         let bits = words.checked_mul(64)?;
-        Some(Geometry::of_bytes(bits, hashes, [states, roles, 0, 0, 0, 0, 0, 0], bytes))
+        Some(Geometry::of_bytes(bits, hashes, [states, roles, journals, 0, 0, 0, 0, 0], bytes))
     }
 
     /// The layout that a geometry describes, if it is one of this kind.
     pub fn of(geometry: &Geometry) -> Option<Layout> {
-        let [states @ 1..=MAX_STATES, roles, 0, 0, 0, 0, 0, 0] = geometry.words else { return None };
+        let [states @ 1..=MAX_STATES, roles, journals @ 0..=1, 0, 0, 0, 0, 0] = geometry.words else { return None };
         let memories = memories(roles)?;
         let memory_words = geometry.bits / 64 / memories;
-        let expected = Layout::geometry(memory_words, geometry.hashes, states, roles)?.ok()?;
+        let expected = Layout::geometry(memory_words, geometry.hashes, states, roles, journals)?.ok()?;
         if expected != *geometry || memory_words == 0 {
             return None;
         }
@@ -67,6 +83,7 @@ impl Layout {
             memory_words: memory_words as usize,
             aggregates: roles != 2,
             disseminates: roles != 1,
+            journal_words: (journals * journal::words_for(most_words(geometry.hashes, roles))) as usize,
         })
     }
 
@@ -100,6 +117,17 @@ impl Layout {
     pub fn state(&self) -> Range<usize> {
         let start = self.counts().end;
         start..start + if self.aggregates { state::WORDS } else { 0 }
+    }
+
+    /// The journal, for changes of several words. Payloads of the layout 1 have none.
+    pub fn journal(&self) -> Journal {
+        let start = self.state().end;
+        Journal(start..start + self.journal_words)
+    }
+
+    /// Whether there is a journal.
+    pub fn has_journal(&self) -> bool {
+        self.journal_words > 0
     }
 
     /// The false-positive rate of a memory of so many entries.

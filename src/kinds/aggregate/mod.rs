@@ -12,7 +12,8 @@
 //! refused, except at the false-positive rate, and nothing is subtracted that was not added. The sum is exact
 //! ([`exact_sum`]): replacing a value ten million times leaves no trace.
 //!
-//! Header: word 0 is the number of states, and word 1 says which roles the payload has memories for.
+//! Header: word 0 is the number of states, and word 1 says which roles the payload has memories for. Word 2 is 1: the
+//! payload has a journal, because a meeting changes words that belong together.
 
 pub mod exact_sum;
 pub mod layout;
@@ -22,7 +23,7 @@ pub mod state;
 use crate::bits::{GOLDEN, mix};
 use crate::contract::{Base, Capabilities, Handle, Payload, Row, Sizes, Structure, over_base};
 use crate::error::{Result, error};
-use crate::format::{Geometry, PAYLOAD_UNIT};
+use crate::format::Geometry;
 use crate::generic::bit_filter::bits_for;
 use crate::kinds::bloom::layout::MAX_HASHES;
 use crate::kinds::counting::layout::CounterLayout;
@@ -55,6 +56,7 @@ pub const ROLES: Parameter = Parameter {
 pub const ROW: Row = Row {
     kind: KindId(1024),
     name: "aggregate",
+    layout_version: 2,
     summary: "sum, mean, maximum, minimum and count of values that change, each counted once however often it is met",
     capabilities: Capabilities::INSERT.with(Capabilities::REMOVE).with(Capabilities::CLEAR),
     parameters: &[&STATES, &ROLES],
@@ -62,7 +64,7 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(64),
     hashes: (1, MAX_HASHES),
     geometry,
-    lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
+    lines_per_lookup: |geometry| f64::from(geometry.hashes).min(geometry.bits.div_ceil(512) as f64),
     false_positive_rate: |geometry, entries| Layout::of(geometry).map_or(1.0, |layout| layout.rate(entries)),
     // Refusals depend on the order of meetings.
     is_canonical: false,
@@ -81,7 +83,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     }
     let bits = |counters: u64| counters.div_ceil(COUNTERS_OF_WORD).checked_mul(unit);
     let (bits, hashes) = bits_for(size, MAX_HASHES, unit, bits, |bits| bits / unit * COUNTERS_OF_WORD)?;
-    Layout::geometry(bits / unit, hashes, states, roles).ok_or_else(|| size.too_large())?
+    Layout::geometry(bits / unit, hashes, states, roles, 1).ok_or_else(|| size.too_large())?
 }
 
 /// A state with the value that belongs to it. C passes arrays of these, so its layout is that of C.
@@ -122,26 +124,32 @@ impl Payload for Memories {
 
     fn check_payload(&self) -> Result<()> {
         self.check_state()?;
-        let (layout, words) = (&self.layout, self.base.words().shared());
-        let used = layout.state().end as u64 * 64;
-        self.base.check_zero_from(used)?;
-        if !layout.aggregates() {
-            return Ok(());
-        }
-        let counts = words[layout.counts()].iter();
-        let all = counts.fold(0, |sum: u128, count| sum + u128::from(count.load(Ordering::Relaxed)));
-        let count = self.tallies().count();
-        if all != u128::from(count) {
-            return Err(error!(Corrupt, "the counts of states add up to {all}, and {count} ids are aggregated"));
-        }
-        Ok(())
+        self.base.check_zero_from(self.layout.journal().0.end as u64 * 64)?;
+        self.base.unless_unmended(self.check_together())
     }
 
     fn check_state(&self) -> Result<()> {
-        match !self.layout.aggregates() || self.state().is_possible() {
-            true => Ok(()),
-            false => Err(error!(Corrupt, "the words of the aggregate are none that meetings leave (aggregate)")),
+        if !self.layout.aggregates() {
+            return Ok(());
         }
+        let impossible = || Err(error!(Corrupt, "the words of the aggregate are none that meetings leave (aggregate)"));
+        let state = self.state();
+        match (state.is_bounded(), state.is_consistent()) {
+            (false, _) => impossible(),
+            (true, false) => self.base.unless_unmended(impossible()),
+            (true, true) => Ok(()),
+        }
+    }
+
+    /// Undoes the change under way.
+    fn mend(&mut self) -> Result<()> {
+        let journal = self.layout.journal();
+        if !journal.is_empty(self.base.words().shared()) {
+            self.base.writable_to_mend()?;
+            journal.undo(self.base.words().shared());
+            self.base.set_count(self.tallies().count());
+        }
+        Ok(())
     }
 }
 
@@ -152,7 +160,66 @@ impl Memories {
     /// [`Status::Corrupt`](crate::Status::Corrupt).
     pub fn open(base: Base) -> Result<Memories> {
         let layout = base.known(Layout::of(base.geometry()))?;
-        Ok(Memories { base, layout })
+        match layout.has_journal() == (base.header().layout_version > 1) {
+            true => Ok(Memories { base, layout }),
+            false => Err(base.foreign_geometry()),
+        }
+    }
+
+    /// Checks words that belong together, which a change leaves in order.
+    fn check_together(&self) -> Result<()> {
+        let (layout, words) = (&self.layout, self.base.words().shared());
+        if !layout.journal().is_empty(words) {
+            return Err(error!(Corrupt, "the journal has a change that was not ended (aggregate)"));
+        }
+        let counts = words[layout.counts()].iter();
+        let all = counts.fold(0, |sum: u128, count| sum + u128::from(count.load(Ordering::Relaxed)));
+        let count = self.tallies().count();
+        if all != u128::from(count) {
+            return Err(error!(Corrupt, "the counts of states add up to {all}, and {count} ids are aggregated"));
+        }
+        Ok(())
+    }
+
+    /// Makes a change of several words that belong together: those of these entries, and the aggregate with the counts
+    /// of these states if there are any. In an image in place the journal has them meanwhile.
+    fn change<T>(
+        &mut self,
+        entries: &[(Memory, u64)],
+        states: &[u32],
+        change: impl FnOnce(&mut [u64], &Layout) -> T,
+    ) -> Result<T> {
+        let (layout, is_own) = (self.layout, self.base.is_own());
+        let words = self.base.writable()?;
+        if is_own {
+            return Ok(change(words, &layout));
+        }
+        let journal = layout.journal();
+        let mut places = [0; MOST_PLACES];
+        let mut count = 0;
+        let mut note = |place| {
+            // Both words of a counter are named, and are one.
+            if count == 0 || places[(count - 1) % MOST_PLACES] != place {
+                places[count % MOST_PLACES] = place;
+                count += 1;
+            }
+        };
+        for (memory, entry) in entries {
+            let start = layout.memory(*memory).start;
+            layout.cells.visit_words(*entry, &mut |word| {
+                note(start + word);
+                true
+            });
+        }
+        if !states.is_empty() {
+            states.iter().for_each(|state| note(place(&layout, *state).start));
+            layout.state().for_each(note);
+        }
+        let places = &places[..count.min(MOST_PLACES)];
+        journal.begin(self.base.words().shared(), places.iter().copied());
+        let outcome = change(self.base.writable()?, &layout);
+        journal.end(self.base.words().shared());
+        Ok(outcome)
     }
 
     /// Where the parts lie.
@@ -238,32 +305,43 @@ impl Memories {
         if tallies.meetings() >= MOST {
             return Err(error!(Full, "the aggregate had 2^62 meetings, and counts no more"));
         }
-        let layout = self.layout;
-        let words = self.base.writable()?;
-        let (meeting, counter) = match found {
+        let count = tallies.count();
+        let meeting = match found {
             _ if !is_known => {
-                let count = tallies.count();
-                layout.cells.add(&mut words[layout.memory(Memory::Ids)], id);
-                change_state(words, &layout, |state| state.add(now.value, count));
-                count_in(words, &layout, id, now);
-                (Meeting::First, &mut tallies.firsts)
+                tallies.firsts += 1;
+                self.change(&[(Memory::Ids, id), (Memory::States, entry(id, now))], &[now.state], |words, layout| {
+                    layout.cells.add(&mut words[layout.memory(Memory::Ids)], id);
+                    count_in(words, layout, id, now);
+                    change_state(words, layout, tallies, |state| state.add(now.value, count));
+                })?;
+                Meeting::First
             }
-            _ if is_duplicate => (Meeting::Duplicate, &mut tallies.duplicates),
-            Some(cited) if !several => {
-                let others = tallies.count().saturating_sub(1);
-                change_state(words, &layout, |state| {
-                    state.take(cited.value, others);
-                    state.add(now.value, others);
-                });
-                count_out(words, &layout, id, cited);
-                count_in(words, &layout, id, now);
-                (Meeting::Changed { replaced: cited.state }, &mut tallies.changes)
+            Some(cited) if !is_duplicate && !several => {
+                tallies.changes += 1;
+                let entries = [(Memory::States, entry(id, cited)), (Memory::States, entry(id, now))];
+                self.change(&entries, &[cited.state, now.state], |words, layout| {
+                    count_out(words, layout, id, cited);
+                    count_in(words, layout, id, now);
+                    change_state(words, layout, tallies, |state| {
+                        state.take(cited.value, count.saturating_sub(1));
+                        state.add(now.value, count.saturating_sub(1));
+                    });
+                })?;
+                Meeting::Changed { replaced: cited.state }
             }
-            _ if previous.is_empty() => (Meeting::Refused, &mut tallies.refused_firsts),
-            _ => (Meeting::Refused, &mut tallies.refused_changes),
+            _ => {
+                let (meeting, counter) = match (is_duplicate, previous.is_empty()) {
+                    (true, _) => (Meeting::Duplicate, &mut tallies.duplicates),
+                    (false, true) => (Meeting::Refused, &mut tallies.refused_firsts),
+                    (false, false) => (Meeting::Refused, &mut tallies.refused_changes),
+                };
+                *counter += 1;
+                // A single word changes.
+                let state = self.layout.state();
+                tallies.write(&mut self.base.writable()?[state]);
+                meeting
+            }
         };
-        *counter += 1;
-        tallies.write(&mut words[layout.state()]);
         self.base.set_count(tallies.count());
         Ok(meeting)
     }
@@ -281,13 +359,13 @@ impl Memories {
             && self.has(Memory::Ids, id)
             && self.has(Memory::States, entry(id, now));
         if is_there {
-            let layout = self.layout;
-            let words = self.base.writable()?;
             tallies.departures += 1;
-            layout.cells.subtract(&mut words[layout.memory(Memory::Ids)], id);
-            change_state(words, &layout, |state| state.take(now.value, tallies.count()));
-            count_out(words, &layout, id, now);
-            tallies.write(&mut words[layout.state()]);
+            let count = tallies.count();
+            self.change(&[(Memory::Ids, id), (Memory::States, entry(id, now))], &[now.state], |words, layout| {
+                layout.cells.subtract(&mut words[layout.memory(Memory::Ids)], id);
+                count_out(words, layout, id, now);
+                change_state(words, layout, tallies, |state| state.take(now.value, count));
+            })?;
             self.base.set_count(tallies.count());
         }
         Ok(is_there)
@@ -315,13 +393,15 @@ impl Memories {
             None if !self.has_told(aggregator, state) => None,
             _ => return Ok(()),
         };
-        let (cells, memory) = (self.layout.cells, self.layout.memory(Memory::Told));
-        let words = &mut self.base.writable()?[memory];
-        if let Some(replaced) = replaced {
-            cells.subtract(words, told(aggregator, replaced));
-        }
-        cells.add(words, told(aggregator, state));
-        Ok(())
+        let added = told(aggregator, state);
+        let entries = [(Memory::Told, added), (Memory::Told, told(aggregator, replaced.unwrap_or(state)))];
+        self.change(&entries[..1 + usize::from(replaced.is_some())], &[], |words, layout| {
+            let words = &mut words[layout.memory(Memory::Told)];
+            if replaced.is_some() {
+                layout.cells.subtract(words, entries[1].1);
+            }
+            layout.cells.add(words, added);
+        })
     }
 
     /// A disseminator forgets that it told a state to an aggregator. Returns false if it had not.
@@ -330,8 +410,10 @@ impl Memories {
     /// As [`Memories::tell`].
     pub fn forget(&mut self, aggregator: u64, state: u32) -> Result<bool> {
         self.check_number(state)?;
-        let (cells, memory) = (self.layout.cells, self.layout.memory(Memory::Told));
-        Ok(cells.subtract(&mut self.base.writable()?[memory], told(aggregator, state)))
+        let forgotten = told(aggregator, state);
+        self.change(&[(Memory::Told, forgotten)], &[], |words, layout| {
+            layout.cells.subtract(&mut words[layout.memory(Memory::Told)], forgotten)
+        })
     }
 
     /// Forgets everything.
@@ -339,11 +421,20 @@ impl Memories {
     /// # Errors
     /// The errors about the words.
     pub fn clear(&mut self) -> Result<()> {
-        self.base.writable()?.fill(0);
+        let journal = self.layout.journal();
+        self.base.writable()?;
+        journal.begin_clearing(self.base.words().shared());
+        let words = self.base.writable()?;
+        words[..journal.0.start].fill(0);
+        words[journal.0.end..].fill(0);
+        journal.end(self.base.words().shared());
         self.base.set_count(0);
         Ok(())
     }
 }
+
+/// The most words of a change, which touches two entries of a memory.
+const MOST_PLACES: usize = 2 * MAX_HASHES as usize + state::WORDS + 2;
 
 /// The place of the count of a state in the payload.
 fn place(layout: &Layout, state: u32) -> Range<usize> {
@@ -351,12 +442,12 @@ fn place(layout: &Layout, state: u32) -> Range<usize> {
     first..first + 1
 }
 
-/// Changes what the words of the aggregate say.
-fn change_state(words: &mut [u64], layout: &Layout, change: impl FnOnce(&mut State)) {
+/// Changes what the words of the aggregate say, which then has these tallies.
+fn change_state(words: &mut [u64], layout: &Layout, tallies: Tallies, change: impl FnOnce(&mut State)) {
     let words = &mut words[layout.state()];
     let mut state = State::read(|place| words[place]);
     change(&mut state);
-    state.write(words);
+    State { tallies, ..state }.write(words);
 }
 
 /// Adds an id with its state and value to the memory of states.

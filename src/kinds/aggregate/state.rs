@@ -140,19 +140,22 @@ impl State {
         }
     }
 
-    /// Whether meetings can have left these words.
-    pub fn is_possible(&self) -> bool {
+    /// Whether each word by itself is one that meetings can leave.
+    pub fn is_bounded(&self) -> bool {
         let Tallies { firsts, changes, duplicates, refused_firsts, refused_changes, departures } = self.tallies;
-        let count = self.tallies.count();
         let is_counted = [firsts, changes, duplicates, refused_firsts, refused_changes].iter().all(|n| *n <= MOST);
         let is_one = |extreme: Extreme| {
-            extreme.value.is_finite() && extreme.holders <= count && extreme.value.to_bits() != (-0.0_f64).to_bits()
+            extreme.value.is_finite() && extreme.holders <= MOST && extreme.value.to_bits() != (-0.0_f64).to_bits()
         };
-        is_counted
-            && departures <= firsts
-            && (firsts > 0 || changes == 0)
-            && is_one(self.maximum)
-            && is_one(self.minimum)
+        is_counted && departures <= firsts && is_one(self.maximum) && is_one(self.minimum)
+    }
+
+    /// Whether meetings can have left these words together.
+    pub fn is_consistent(&self) -> bool {
+        let (Tallies { firsts, changes, .. }, count) = (self.tallies, self.tallies.count());
+        (firsts > 0 || changes == 0)
+            && self.maximum.holders <= count
+            && self.minimum.holders <= count
             && self.minimum.value <= self.maximum.value
             && exact_sum::is_possible(&self.sum)
             && (count > 0 || exact_sum::is_zero(&self.sum) && self.maximum == self.minimum && self.maximum.value == 0.0)

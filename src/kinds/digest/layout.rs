@@ -186,10 +186,56 @@ impl Shape {
         }
     }
 
-    /// Writes the state.
-    pub fn set_state(&self, words: &mut [u64], state: &State) {
+    /// Writes the state, after all that was written before: what a writer that dies leaves has no state of more than it
+    /// has. `ones` comes after `entries`, which bound it.
+    pub fn set_state(&self, words: &[AtomicU64], state: &State) {
         let State { payloads, segments, longest, entries, ones, attachment } = *state;
-        words[self.state_start()..][..6].copy_from_slice(&[payloads, segments, longest, entries, ones, attachment]);
+        let all = [payloads, segments, longest, entries, ones, attachment];
+        words[self.state_start()..].iter().zip(all).for_each(|(word, value)| word.store(value, Ordering::Release));
+    }
+
+    /// The state that follows from the rest of a payload whose writer died, where it can be told.
+    pub fn counted_state(&self, words: &[AtomicU64]) -> State {
+        let said = self.state(words);
+        let payloads = said.payloads.min(self.payloads);
+        let lengths = (0..payloads).map(|payload| self.payload(words, payload).1.min(MOST));
+        let segments =
+            lengths.clone().fold(0_u64, |sum, length| sum.saturating_add(self.segments_of(length))).min(MOST);
+        let ones = bits::count_ones(&words[..self.filter_words()]);
+        State {
+            payloads,
+            segments,
+            longest: if self.payloads > 0 { lengths.max().unwrap_or(0) } else { said.longest.min(MOST) },
+            // Entries of the change under way may be missing in the count.
+            entries: said.entries.max(ones.div_ceil(self.hashes.into())).min(MOST),
+            ones,
+            attachment: said.attachment.min(self.attachment_bytes),
+        }
+    }
+
+    /// The words that are 0 in a payload with this state: those behind the last entry of the table, and behind the
+    /// attachment. The attachment may end within the first of the latter, after the second number of bits.
+    fn unused(&self, state: &State) -> [(core::ops::Range<usize>, u64); 2] {
+        let attachment = self.attachment_start() + (state.attachment / 8) as usize;
+        [
+            (self.entry_start(state.payloads)..self.attachment_start(), 0),
+            (attachment..self.state_start(), state.attachment % 8 * 8),
+        ]
+    }
+
+    /// Makes the words 0 that no state of this sort uses. Returns whether any was not.
+    pub fn clear_unused(&self, words: &[AtomicU64], state: &State, clears: bool) -> bool {
+        let mut found = false;
+        for (range, kept) in self.unused(state) {
+            for (i, word) in words[range].iter().enumerate() {
+                let (now, mask) = (word.load(Ordering::Relaxed), if i == 0 { (1 << kept) - 1 } else { 0 });
+                found |= now & !mask != 0;
+                if clears && now & !mask != 0 {
+                    word.store(now & mask, Ordering::Relaxed);
+                }
+            }
+        }
+        found
     }
 
     /// The id and the length of a payload of the table.
@@ -249,11 +295,7 @@ impl Shape {
                 state.longest
             ));
         }
-        let table_end = self.attachment_start();
-        let attachment = &words[table_end..self.state_start()];
-        if !bits::is_zero_from(&words[self.entry_start(state.payloads)..table_end], 0)
-            || !bits::is_zero_from(attachment, 8 * state.attachment)
-        {
+        if self.clear_unused(words, &state, false) {
             return Err(error!(Corrupt, "the digest has bytes set after its table or its attachment"));
         }
         Ok(())

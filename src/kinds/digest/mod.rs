@@ -178,11 +178,24 @@ impl Payload for Blocks {
 
     fn check_payload(&self) -> Result<()> {
         self.check_state()?;
-        self.shape.check(self.base.words().shared())
+        self.base.unless_unmended(self.shape.check(self.base.words().shared()))
     }
 
     fn check_state(&self) -> Result<()> {
         self.shape.check_state(self.base.words().shared())
+    }
+
+    /// Counts the state anew, and makes the words 0 that it does not use. Reads all of the payload.
+    fn mend(&mut self) -> Result<()> {
+        let (shape, words) = (self.shape, self.base.words().shared());
+        let state = shape.counted_state(words);
+        if state != shape.state(words) || shape.clear_unused(words, &state, false) {
+            self.base.writable_to_mend()?;
+            let words = self.base.words().shared();
+            shape.clear_unused(words, &state, true);
+            shape.set_state(words, &state);
+        }
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::contract::{Base, Payload, change_words, over_base};
 use crate::error::{Result, error};
 use crate::storage::try_vec;
 use core::ops::Range;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 
 /// The places of a row beside its folds and columns.
 const PLACES: usize = 5;
@@ -38,11 +38,32 @@ impl Payload for Rows {
         self.check_state()?;
         self.check_rows()?;
         self.check_columns()?;
-        self.check_rest()
+        self.base.unless_unmended(self.check_rest())
     }
 
     fn check_state(&self) -> Result<()> {
         self.shape.check_state(self.words())
+    }
+
+    /// Ends a clearing, and makes what is left of another attachment 0.
+    fn mend(&mut self) -> Result<()> {
+        let (state, room) = (self.state(), self.shape.attachment());
+        let (first, kept) = if state.rows == 0 && state.attachment == 0 {
+            (0..self.words().len(), 0)
+        } else {
+            (room, 8 * state.attachment.min(self.shape.attachment_bytes))
+        };
+        if is_zero_from(&self.words()[first.clone()], kept) {
+            return Ok(());
+        }
+        let words = &mut self.base.writable_to_mend()?[first];
+        let (whole, bits) = ((kept / 64) as usize, kept % 64);
+        words
+            .iter_mut()
+            .skip(whole)
+            .enumerate()
+            .for_each(|(i, word)| *word &= if i == 0 { (1 << bits) - 1 } else { 0 });
+        Ok(())
     }
 }
 
@@ -331,6 +352,8 @@ impl Rows {
     pub fn attach(&mut self, bytes: &[u8]) -> Result<()> {
         let (room, state) = (self.shape.attachment(), self.shape.state_start());
         change_words(self, &[room.clone(), state..state + 8], |rows| {
+            // If the writer dies, there is no attachment, and not a part of one under the length of another.
+            rows.store(state + ATTACHED, 0);
             let words = rows.base.writable_at_once()?;
             let room = &mut words[room];
             room.fill(0);
@@ -339,7 +362,7 @@ impl Rows {
                 eight[..bytes.len()].copy_from_slice(bytes);
                 *word = u64::from_le_bytes(eight);
             }
-            words[state + ATTACHED] = bytes.len() as u64;
+            rows.store(state + ATTACHED, bytes.len() as u64);
             Some(())
         })?
         .ok_or_else(|| crate::Status::Internal.into())
@@ -350,9 +373,19 @@ impl Rows {
     /// # Errors
     /// The errors of changed words.
     pub fn clear(&mut self) -> Result<()> {
+        self.base.writable()?;
+        // If the writer dies, there are no rows, and not some of them half.
+        let state = self.shape.state_start();
+        [ARRANGED, ROWS, ATTACHED].into_iter().for_each(|word| self.store(state + word, 0));
         self.base.writable()?.fill(0);
         self.base.set_count(0);
         Ok(())
+    }
+
+    /// Stores a word after all that was stored before, and before what is stored next.
+    fn store(&self, place: usize, value: u64) {
+        self.words()[place].store(value, Ordering::Release);
+        compiler_fence(Ordering::SeqCst);
     }
 }
 

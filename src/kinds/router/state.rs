@@ -10,7 +10,7 @@ use crate::error::{Error, Result, error};
 use crate::hash::Checksum;
 use crate::storage::{for_each_chunk, try_vec};
 use core::ops::Range;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 
 /// A router over a payload.
 pub struct RouterState {
@@ -61,16 +61,7 @@ impl Payload for RouterState {
 
     fn check_payload(&self) -> Result<()> {
         self.check_state()?;
-        let words = self.base.words().shared();
-        for slot in 0..self.layout.edges {
-            match self.slot(slot) {
-                Some(head) => self.check_slot(slot, &head)?,
-                None if !is_zero(&words[self.layout.whole_slot(slot)]) => {
-                    return Err(error!(Corrupt, "slot {slot} of the router has no edge, and is not empty"));
-                }
-                None => {}
-            }
-        }
+        self.base.unless_unmended((0..self.layout.edges).try_for_each(|slot| self.check_levels(slot)))?;
         self.base.check_zero_from(64 * self.layout.whole_slot(self.layout.edges - 1).end as u64)
     }
 
@@ -88,6 +79,38 @@ impl Payload for RouterState {
         }
         Ok(())
     }
+
+    /// Makes slots without an edge 0, and lets the heads of the others say what their levels are. A neighbour and this
+    /// router then have different checksums of the levels that one told the other, and all levels are sent anew.
+    fn mend(&mut self) -> Result<()> {
+        for slot in 0..self.layout.edges {
+            let Some(head) = self.slot(slot) else {
+                let words = self.layout.whole_slot(slot);
+                if !is_zero(self.shared(words.clone())) {
+                    self.base.writable_to_mend()?[words].fill(0);
+                }
+                continue;
+            };
+            // What went out last is not known any more. With other levels than the neighbour has, the next message asks
+            // the neighbour to ask for all.
+            let sent = self.layout.sent(slot);
+            if head.sent > 0 && checksum_of(self.shared(sent.clone()))? != head.sent_checksum {
+                self.base.writable_to_mend()?[sent].fill(0);
+            }
+            let mended = self.counted_head(slot, &head)?;
+            let numbers = [(mended.sent, self.layout.sent(slot)), (mended.received, self.layout.received(slot))];
+            for (_, levels) in numbers.into_iter().filter(|(number, _)| *number == 0) {
+                if !is_zero(self.shared(levels.clone())) {
+                    self.base.writable_to_mend()?[levels].fill(0);
+                }
+            }
+            if mended != head {
+                self.base.writable_to_mend()?;
+                self.set_head(slot, &mended);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl RouterState {
@@ -98,6 +121,38 @@ impl RouterState {
     pub(crate) fn over(base: Base) -> Result<RouterState> {
         let layout = base.known(Layout::of(base.geometry()))?;
         Ok(RouterState { base, layout })
+    }
+
+    /// Writes the head of a slot after all that was written before. The word that says that there is an edge comes
+    /// last.
+    pub(crate) fn set_head(&self, slot: usize, head: &Slot) {
+        let words = self.shared(self.layout.slot_head(slot));
+        // Numbers of messages come before the checksums, so that a checksum never is that of another message.
+        let all = words.iter().zip(head.words());
+        all.clone().skip(1).chain(all.take(1)).for_each(|(word, value)| word.store(value, Ordering::Release));
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Says that a slot has no edge, before its other words become 0.
+    pub(crate) fn set_unused(&self, slot: usize) {
+        self.shared(self.layout.slot_head(slot))[USED].store(0, Ordering::Release);
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// The head that a slot has with the levels that are there. Before the first message there are none.
+    fn counted_head(&self, slot: usize, head: &Slot) -> Result<Slot> {
+        let checksum = |number, words| if number == 0 { Ok(0) } else { checksum_of(self.shared(words)) };
+        let received = head.received > 0;
+        let ones = |level| {
+            let words = if received && level < self.layout.levels { self.received_level(slot, level) } else { &[] };
+            words.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
+        };
+        Ok(Slot {
+            sent_checksum: checksum(head.sent, self.layout.sent(slot))?,
+            received_checksum: checksum(head.received, self.layout.received(slot))?,
+            ones: core::array::from_fn(ones),
+            ..*head
+        })
     }
 
     fn word(&self, word: usize) -> u64 {
@@ -209,7 +264,7 @@ impl RouterState {
         let Some(head) = self.slot(slot) else {
             return match is_zero(self.shared(self.layout.slot_head(slot))) {
                 true => Ok(()),
-                false => wrong("no edge, and a head that is not empty"),
+                false => self.base.unless_unmended(wrong("no edge, and a head that is not empty")),
             };
         };
         let (ones, beyond) = head.ones.split_at(self.layout.levels);
@@ -228,8 +283,15 @@ impl RouterState {
         }
     }
 
-    /// Checks that the levels of a slot have the counts of set bits and the checksums that the head of the slot says.
-    fn check_slot(&self, slot: usize, head: &Slot) -> Result<()> {
+    /// Checks that the levels of a slot have the counts of set bits and the checksums that the head of the slot says,
+    /// and that a slot without an edge is empty.
+    fn check_levels(&self, slot: usize) -> Result<()> {
+        let Some(head) = self.slot(slot) else {
+            return match is_zero(self.shared(self.layout.whole_slot(slot))) {
+                true => Ok(()),
+                false => Err(error!(Corrupt, "slot {slot} of the router has no edge, and is not empty")),
+            };
+        };
         for level in 0..self.layout.levels {
             let words = self.received_level(slot, level);
             let ones: u64 = words.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum();

@@ -1,0 +1,173 @@
+//! A journal in a payload, for changes of several words that have to be made together. Before such a change the journal
+//! takes the words as they are. If the writer dies in the middle, whoever changes the image next puts them back: the
+//! change then never was.
+//!
+//! The stores of a process to a file that it has mapped outlive the process, in the order in which the process made
+//! them. So the journal only has to keep the compiler to that order. If the machine goes down, any of them may be
+//! missing. Then a checksum tells whether the journal is whole.
+//!
+//! The first word says how many words the journal has, and the second is its checksum. Then each word follows, after
+//! its place in the payload. All are 0 unless a change is under way.
+
+use crate::hash::Checksum;
+use core::ops::Range;
+use core::sync::atomic::{AtomicU64, Ordering, compiler_fence};
+
+/// The words before the first pair.
+const HEAD: usize = 2;
+/// The first word while the payload becomes 0.
+const CLEARING: u64 = u64::MAX;
+
+/// How many words of a payload a journal takes that has room for so many.
+pub const fn words_for(most: u64) -> u64 {
+    HEAD as u64 + 2 * most
+}
+
+/// A journal in these words of a payload. Without any there is no journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Journal(pub Range<usize>);
+
+impl Journal {
+    fn count<'a>(&self, payload: &'a [AtomicU64]) -> Option<&'a AtomicU64> {
+        payload[self.0.clone()].first()
+    }
+
+    /// Whether the journal is 0, as it is when no change is under way.
+    pub fn is_empty(&self, payload: &[AtomicU64]) -> bool {
+        payload[self.0.clone()].iter().all(|word| word.load(Ordering::Relaxed) == 0)
+    }
+
+    /// Takes these words as they are. From then on they may change, until [`Journal::end`]. A journal without room for
+    /// them takes none.
+    pub fn begin(&self, payload: &[AtomicU64], places: impl Iterator<Item = usize>) {
+        let Some((head, pairs)) = payload[self.0.clone()].split_at_checked(HEAD) else { return };
+        let mut count = 0;
+        for (pair, place) in pairs.chunks_exact(2).zip(places) {
+            pair[0].store(place as u64, Ordering::Relaxed);
+            pair[1].store(payload[place].load(Ordering::Relaxed), Ordering::Relaxed);
+            count += 1;
+        }
+        head[1].store(checksum(&pairs[..2 * count]), Ordering::Relaxed);
+        head[0].store(count as u64, Ordering::Release);
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Says that all of the payload becomes 0.
+    pub fn begin_clearing(&self, payload: &[AtomicU64]) {
+        self.count(payload).inspect(|count| count.store(CLEARING, Ordering::Release));
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Says that the change is made.
+    pub fn end(&self, payload: &[AtomicU64]) {
+        let Some(count) = self.count(payload) else { return };
+        compiler_fence(Ordering::SeqCst);
+        let pairs = count.swap(0, Ordering::SeqCst).min(self.0.len() as u64) as usize;
+        let used = self.0.start..self.0.end.min(self.0.start + HEAD + 2 * pairs);
+        payload[used].iter().for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+
+    /// Undoes the change that was under way when its writer died, or goes on with the clearing. A journal that is not
+    /// whole, because the machine went down, undoes nothing.
+    pub fn undo(&self, payload: &[AtomicU64]) {
+        let Some((head, pairs)) = payload[self.0.clone()].split_at_checked(HEAD) else { return };
+        let word = |word: &AtomicU64| word.load(Ordering::Relaxed);
+        let count = word(&head[0]);
+        if count == CLEARING {
+            let others = payload[..self.0.start].iter().chain(&payload[self.0.start + 1..]);
+            others.for_each(|word| word.store(0, Ordering::Relaxed));
+        } else if let Some(pairs) = usize::try_from(count).ok().and_then(|count| pairs.get(..count.checked_mul(2)?))
+            && checksum(pairs) == word(&head[1])
+            && pairs.chunks_exact(2).all(|pair| word(&pair[0]) < self.0.start as u64)
+        {
+            pairs
+                .chunks_exact(2)
+                .for_each(|pair| payload[word(&pair[0]) as usize].store(word(&pair[1]), Ordering::Relaxed));
+        }
+        compiler_fence(Ordering::SeqCst);
+        head[0].store(0, Ordering::Release);
+        payload[self.0.clone()].iter().for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+}
+
+/// The checksum of pairs: XXH3 of their words, the lowest byte first.
+fn checksum(pairs: &[AtomicU64]) -> u64 {
+    let mut checksum = Checksum::default();
+    pairs.iter().for_each(|word| checksum.update(&word.load(Ordering::Relaxed).to_le_bytes()));
+    checksum.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn payload(values: &[u64]) -> Vec<AtomicU64> {
+        values.iter().map(|value| AtomicU64::new(*value)).collect()
+    }
+
+    fn values(payload: &[AtomicU64]) -> Vec<u64> {
+        payload.iter().map(|word| word.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Every state of a change goes back to the one before it, and a change that was made stays.
+    #[test]
+    fn changes_are_undone_or_made() {
+        let journal = Journal(4..4 + words_for(3) as usize);
+        let before = [&[1, 2, 3, 4][..], &[0; 8]].concat();
+        for changed in 0..4 {
+            let words = payload(&before);
+            journal.begin(&words, [0, 3, 1].into_iter());
+            [0, 3, 1][..changed].iter().for_each(|place| words[*place].store(99, Ordering::Relaxed));
+            assert!(!journal.is_empty(&words));
+            journal.undo(&words);
+            assert_eq!(values(&words), before, "{changed}");
+        }
+        let words = payload(&before);
+        journal.begin(&words, [0].into_iter());
+        words[0].store(99, Ordering::Relaxed);
+        journal.end(&words);
+        let after = values(&words);
+        assert_eq!((after[0], journal.is_empty(&words)), (99, true));
+        journal.undo(&words);
+        assert_eq!(values(&words), after);
+    }
+
+    /// A journal of which a part is missing, or that was forged, changes nothing but itself.
+    #[test]
+    fn a_journal_that_is_not_whole_undoes_nothing() {
+        let journal = Journal(4..4 + words_for(3) as usize);
+        let before = [&[1, 2, 3, 4][..], &[0; 8]].concat();
+        for (word, value) in [(4, 2), (4, 4), (4, 1 << 63), (5, 0), (6, 1), (6, 4), (6, u64::MAX), (7, 7), (4, 0)] {
+            let words = payload(&before);
+            journal.begin(&words, [0].into_iter());
+            words[0].store(99, Ordering::Relaxed);
+            words[word].store(value, Ordering::Relaxed);
+            journal.undo(&words);
+            let mut expected = before.clone();
+            expected[0] = 99;
+            assert_eq!(values(&words), expected, "{word} = {value}");
+        }
+        // Places outside of the words before the journal are refused, even with a right checksum.
+        let words = payload(&before);
+        journal.begin(&words, [8].into_iter());
+        journal.undo(&words);
+        assert_eq!(values(&words), before);
+    }
+
+    #[test]
+    fn clearing_goes_on_and_no_journal_does_nothing() {
+        let journal = Journal(2..2 + words_for(1) as usize);
+        let words = payload(&[5, 6, 0, 0, 0, 0, 7]);
+        journal.begin_clearing(&words);
+        words[0].store(0, Ordering::Relaxed);
+        journal.undo(&words);
+        assert_eq!(values(&words), [0; 7]);
+        let (none, words) = (Journal(2..2), payload(&[5, 6]));
+        none.begin(&words, [0].into_iter());
+        none.begin_clearing(&words);
+        none.end(&words);
+        none.undo(&words);
+        assert!(none.is_empty(&words));
+        assert_eq!(values(&words), [5, 6]);
+    }
+}
