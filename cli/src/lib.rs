@@ -10,6 +10,7 @@ pub mod image_file;
 pub mod keys;
 pub mod manual;
 pub mod numbers;
+mod origin;
 pub mod output;
 pub mod plot;
 pub mod progress;
@@ -177,8 +178,10 @@ fn usage(error: &clap::Error) -> Outcome {
     }
     #[cfg(not(feature = "redis"))]
     if error.get(ContextKind::InvalidSubcommand) == Some(&ContextValue::String(String::from("redis"))) {
-        message = String::from("this petal was built without `petal redis`: `make REDIS=1`, or CMake with \
-            -DPETAL_CLI_REDIS=ON, builds it with that command");
+        message = String::from(
+            "this petal was built without `petal redis`: `make REDIS=1`, or CMake with \
+            -DPETAL_CLI_REDIS=ON, builds it with that command",
+        );
     }
     Err(Failure::new(message))
 }

@@ -2,9 +2,9 @@
 
 use crate::failure::{Failure, Outcome, warn};
 use crate::file_name::name;
+use crate::origin::Origin;
 use crate::spool;
 use crate::stdio::stdin;
-use crate::text::Origin;
 use std::cell::{Cell, OnceCell};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};

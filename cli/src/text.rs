@@ -1,7 +1,8 @@
 //! Checks on the first bytes of an input: whether the input is a text of keys, and how its lines end.
 
 use crate::failure::{Failure, Outcome, warn};
-use crate::file_name::{is_standard, name, shown};
+use crate::file_name::is_standard;
+use crate::origin::Origin;
 use crate::source::Source;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,24 +19,6 @@ pub const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The number of bytes that decide whether a text is UTF-16.
 const SAMPLE: usize = 64;
-
-/// What messages say of an input.
-pub struct Origin {
-    /// The name of the input.
-    pub name: String,
-    /// The file's name for a command line that a message suggests.
-    pub argument: String,
-    /// What the input has, in the plural.
-    pub what: &'static str,
-}
-
-impl Origin {
-    /// What messages say of the file at a path, which has these things.
-    pub fn of(path: &Path, what: &'static str) -> Origin {
-        let argument = if is_standard(path) { String::from("FILE") } else { shown(path) };
-        Origin { name: name(path).to_string(), argument, what }
-    }
-}
 
 /// The message about a file that starts like a compressed one, and so is no image.
 pub fn compressed(path: &Path, start: &[u8]) -> Option<String> {

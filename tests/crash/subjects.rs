@@ -410,10 +410,9 @@ fn index(store: &str) -> Of<Index, ()> {
         lost: |Seen { image, before, after, .. }| {
             let attached = |index: &Index| index.attachment().unwrap();
             let now = attached(image);
-            if let Some(lost) = either("the attachment", now.clone(), attached(before), attached(after)) {
-                if !now.is_empty() {
-                    return Some(lost);
-                }
+            let lost = either("the attachment", now.clone(), attached(before), attached(after));
+            if lost.is_some() && !now.is_empty() {
+                return lost;
             }
             let of_row = |number: u64| {
                 let row = |index: &Index| {

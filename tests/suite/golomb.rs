@@ -499,8 +499,7 @@ fn unhex(text: &str) -> Vec<u8> {
 /// The filters of blocks of the test network that BIP 158 publishes: hash of the block, filter, and scripts.
 #[test]
 fn filters_of_blocks_are_the_published_ones() {
-    let text =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/formats/bip158/blocks.txt")).unwrap();
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/formats/bip158/blocks.txt")).unwrap();
     let format = interop::find("bip158").unwrap();
     let mut blocks = 0;
     for line in text.lines().filter(|line| !line.starts_with('#')) {

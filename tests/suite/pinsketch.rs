@@ -496,7 +496,7 @@ fn checksums_are_known_or_said_to_be_unknown() {
     }
     // What keeps keys is empty, and a sketch that took bytes may not be.
     let mut empty = create_sketch(&spec).unwrap();
-    empty.import_minisketch(&vec![0; 96]).unwrap();
+    empty.import_minisketch(&[0; 96]).unwrap();
     assert_eq!(empty.keep_keys().unwrap_err().status(), Status::Contradiction);
     empty.clear().unwrap();
     empty.keep_keys().unwrap();

@@ -2,8 +2,9 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::file_name::{is_standard, name};
+use crate::origin::Origin;
 use crate::stdio::stdin;
-use crate::text::{self, Origin};
+use crate::text;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
