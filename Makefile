@@ -185,11 +185,13 @@ planted: ## plant a fault in each facet, and look whether the tests that name no
 # the module for Redis is `make soak-redis`, which takes servers.
 CRASH ?= 500
 soak: ## every number of keys built, 10^9 lookups, all rates in narrow bands, 10^8 operations a kind, filters past 2^35 bits, processes killed
-	PETAL_CRASH=$(CRASH) cargo test --locked -p petal-suite --test crash
-	PETAL_SOAK=1 cargo test --locked -p petal-suite --test suite -- false_positive_rate:: conformance:: sweep::
-	PETAL_SOAK=1 cargo test --locked -p petal-suite --test suite -- state_machine:: ageing:: stable:: quotient:: cuckoo:: exact_set:: format::
+	PETAL_CRASH=$(CRASH) cargo test --locked -p petal-suite --test crash -- --include-ignored
+	PETAL_SOAK=1 cargo test --locked -p petal-suite --test suite -- --include-ignored \
+	  false_positive_rate:: conformance:: sweep::
+	PETAL_SOAK=1 cargo test --locked -p petal-suite --test suite -- --include-ignored \
+	  state_machine:: ageing:: stable:: quotient:: cuckoo:: exact_set:: format::
 	tests/features.sh all
-	cargo test --locked -p petal-suite --no-default-features --features kinds --test suite -- golden:: kernels::
+	cargo test --locked -p petal-suite --no-default-features --features kinds --test suite -- --include-ignored golden:: kernels::
 	cargo bench --locked --bench soak -- $(SOAK)
 
 # AARCH64=package: one part of it, of rust, c and package.

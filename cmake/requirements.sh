@@ -2,10 +2,9 @@
 # requirements.sh build|demo|test|test-more|interop|windows|redis|test-redis|wasm|test-wasm|test-web: checks that what
 # this needs is here, and otherwise says what is missing, with the one command that installs it.
 #
-# `make`, `make redis` and `make wasm` never install anything. `make demo`, `make test`, `make test-more`,
-# `make test-interop`, `make test-windows`, `make test-redis`, `make test-wasm` and `make test-web` install what is missing with apt-get if
-# they may: as root, with CI=true or with INSTALL=1 (then through sudo), and never with INSTALL=0. Rust and Node.js are
-# never installed for you. The packages' names are Debian's.
+# `make`, `make redis` and `make wasm` never install anything. `make demo` and the tests install what is missing with
+# apt-get if they may: as root, with CI=true or with INSTALL=1 (then through sudo), and never with INSTALL=0. Rust and
+# Node.js are never installed for you. The packages' names are Debian's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 what=${1:-build}

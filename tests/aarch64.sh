@@ -49,7 +49,7 @@ rust() {
     CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$qemu -L $libraries" \
         cargo test --locked --profile quick --no-fail-fast --target $triple --target-dir "$target" \
-        -p petal -p petal-suite --lib --test suite -- --test-threads 2
+        -p petal -p petal-suite --lib --test suite -- --include-ignored --test-threads 2
 }
 
 # Left out are the tests that are about the machine that compiles (symbols, ABI, coverage), and oom, which puts

@@ -1,4 +1,5 @@
-//! `petal-documents FOLDER`: writes the man pages and the shell completions, of the very command line that `petal` reads.
+//! `petal-documents FOLDER`: writes the man pages and the shell completions, of the very command line that `petal`
+//! reads.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

@@ -6,8 +6,8 @@
 //! `subjects.rs` says what they do, and `subject.rs` what must hold then.
 //!
 //! `cargo test -p petal-suite --test crash` takes a sample of the calls where a scenario makes many. With
-//! `PETAL_CRASH=ROUNDS` every call fails in every way, and that many children of each scenario and each kind are killed at
-//! random moments, which `make soak` does.
+//! `PETAL_CRASH=ROUNDS` every call fails in every way, and that many children of each scenario and each kind are killed
+//! at random moments, which `make soak` does.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod change;
@@ -103,9 +103,11 @@ mod linux {
         for subject in subjects::all() {
             let subject: &'static dyn subject::Subject = Box::leak(subject);
             let name = subject.name();
-            trials.push(Trial::test(format!("instruction_by_instruction_{name}"), || {
+            // Slow: `make test` leaves these out, and `make test-all` has them.
+            let each = Trial::test(format!("instruction_by_instruction_{name}"), || {
                 Ok(change::instruction_by_instruction(subject)?)
-            }));
+            });
+            trials.push(each.with_ignored_flag(true));
             if let Some(kills) = rounds {
                 trials.push(Trial::test(format!("killed_while_changing_{name}"), move || {
                     Ok(change::at_random(subject, kills)?)

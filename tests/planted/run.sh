@@ -69,7 +69,7 @@ program=$(cargo test --locked -p petal-suite --test suite --profile quick --no-r
 # try NUMBER: runs one group of tests after the other with a fault, up to the first group that finds the fault.
 try() {
     for group in $tests; do
-        PETAL_PLANTED=$1 timeout $seconds "$program" "$group" >"$work/$1.log" 2>&1 || return
+        PETAL_PLANTED=$1 timeout $seconds "$program" "$group" --include-ignored >"$work/$1.log" 2>&1 || return
     done
 }
 

@@ -313,7 +313,8 @@ fn asked_rates_hold_for_every_universe() {
             let universe = Universe::of(counts);
             let filter = build(&spec, options(), &universe, None).unwrap();
             check(&filter, &universe);
-            assert!(filter.expected_false_positive_rate(0) <= rate, "{rate}: {counts:?}");
+            // Keys that share a hash count where they are more than one in 10,000 of the rate.
+            assert!(filter.expected_false_positive_rate(0) <= 1.0001 * rate, "{rate}: {counts:?}");
         }
     }
 }

@@ -31,7 +31,9 @@ fn plans_reach_the_limits() {
             match petal::geometry(&spec) {
                 Ok(geometry) => {
                     assert!(geometry.payload_bytes >= geometry.bits / 8, "{}: 2^{shift}", case.name());
-                    assert!((case.row.false_positive_rate)(&geometry, spec.capacity) <= spec.false_positive_rate);
+                    // Keys that share a hash count where they are more than one in 10,000 of the rate's keys.
+                    let most = 1.0001 * spec.false_positive_rate;
+                    assert!((case.row.false_positive_rate)(&geometry, spec.capacity) <= most, "{}", case.name());
                     if case.row.is_made_empty() {
                         assert_eq!(image_size(&spec).unwrap(), image_of(geometry.payload_bytes));
                     }

@@ -124,13 +124,15 @@ impl Digest {
     }
 
     /// The length in bytes of the shortest excerpt that is found with at most this probability although no payload has
-    /// it. `None` if no excerpt up to `MAX_EXCERPT` is long enough.
+    /// it. `None` if no excerpt up to `MAX_EXCERPT`, and none that a payload can have, is long enough.
     ///
     /// # Errors
     /// [`Status::FalsePositiveRate`] if the rate is not inside (0, 1).
     pub fn shortest_excerpt_at(&self, rate: f64) -> Result<Option<u64>> {
         check_rate(rate)?;
         let lengths = self.lengths();
+        // An excerpt that is longer than every payload is never found, and tells nothing.
+        let longest = lengths.as_ref().map_or(MAX_EXCERPT, |lengths| lengths.longest().min(MAX_EXCERPT));
         let is_enough = |length: u64| self.rate_of(length, lengths.as_ref()) <= rate;
         let mut low = self.shortest_excerpt();
         if is_enough(low) {
@@ -138,11 +140,11 @@ impl Digest {
         }
         let mut high = low;
         while !is_enough(high) {
-            if high == MAX_EXCERPT {
+            if high >= longest {
                 return Ok(None);
             }
             low = high;
-            high = (2 * high).min(MAX_EXCERPT);
+            high = (2 * high).min(longest);
         }
         // `low` is too short, and `high` is long enough.
         while high - low > 1 {

@@ -94,6 +94,11 @@ impl Lengths {
         Ok(Lengths { sorted, segments: RefCell::new(segments) })
     }
 
+    /// The length of the longest payload; 0 if there is none.
+    pub fn longest(&self) -> u64 {
+        self.sorted.iter().copied().max().unwrap_or(0)
+    }
+
     /// For each number of bytes before the first whole block of an excerpt of so many bytes: in how many segments this
     /// block can have each number.
     fn each_lead(&self, shape: &Shape, length: u64, mut take: impl FnMut(u64, &[u64])) {

@@ -131,7 +131,8 @@ fn module(file: &str) -> String {
 fn passes(mutants: &Mutants, test: &Test, variable: (&str, &str), most: Duration) -> bool {
     let limits = format!("ulimit -c 0; ulimit -v 6000000; ulimit -t {}; exec \"$0\" \"$@\"", most.as_secs() + 1);
     let mut command = Command::new("sh");
-    command.args(["-c", &limits]).arg(&test.program).args(["--exact", &test.name, "--test-threads", "1", "-q"]);
+    command.args(["-c", &limits]).arg(&test.program).args(["--include-ignored", "--exact", &test.name]);
+    command.args(["--test-threads", "1", "-q"]);
     command.current_dir(mutants.work.join("tree")).env(variable.0, variable.1);
     if let Some(kind) = &test.kind {
         command.env("PETAL_KIND", kind);
