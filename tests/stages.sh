@@ -15,8 +15,8 @@ cd "$(dirname "$0")/.."
 case ${1-} in
 first)
     command="make test"
-    lane_1="600 test-rust PART=first"
-    lane_2="300 test-c PART=first
+    lane_1="700 test-rust PART=first"
+    lane_2="400 test-c PART=first
 200 test-go PART=first
 60 test-package PART=first"
     ;;

@@ -49,7 +49,7 @@ fn server(
     server_of(1, answer)
 }
 
-/// A server that answers so many connections.
+/// A server that answers this many connections.
 fn server_of(
     connections: usize,
     answer: impl Fn(&[String]) -> Option<String> + Send + Sync + 'static,

@@ -18,7 +18,7 @@ const HEAD: usize = 2;
 /// The first word while the payload becomes 0.
 const CLEARING: u64 = u64::MAX;
 
-/// How many words of a payload a journal takes that has room for so many.
+/// The words of a payload that a journal takes with room for `most` words.
 pub const fn words_for(most: u64) -> u64 {
     HEAD as u64 + 2 * most
 }

@@ -48,7 +48,7 @@ impl Sketch {
         self.number_of_hash(self.base().hasher().hash_key(key)?)
     }
 
-    /// The bits of a number: hashes of byte keys are reduced to so many.
+    /// The bits of a number: hashes of byte keys are reduced to that many.
     pub(crate) fn number_bits(&self) -> u32 {
         self.kind.number_bits()
     }

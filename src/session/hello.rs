@@ -22,7 +22,7 @@ const LEAST_BITS: u32 = 8;
 pub struct Hello {
     /// Bytes of an element.
     pub key_bytes: usize,
-    /// Bits of a number: hashes of byte keys are reduced to so many.
+    /// Bits of a number: hashes of byte keys are reduced to that many.
     pub number_bits: u32,
     /// The number of the sketch's hash function, and its seed or the identifier of its key.
     pub hash: (u32, u64),

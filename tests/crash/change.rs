@@ -95,7 +95,7 @@ pub fn instruction_by_instruction(subject: &dyn Subject) -> Result<(), String> {
     failures.outcome()
 }
 
-/// Kills so many writers at moments that the round's number draws.
+/// Kills n writers at moments that the round's number draws.
 pub fn at_random(subject: &dyn Subject, kills: u64) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

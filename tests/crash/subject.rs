@@ -58,7 +58,7 @@ pub struct Seen<'a, H> {
 }
 
 impl<H: Image, World> Of<H, World> {
-    /// A handle in memory of its own that has taken so many steps, and its world.
+    /// A handle in memory of its own that has taken n steps, and its world.
     fn after(&self, steps: u64) -> (H, World) {
         let (mut handle, mut world) = (self.new)();
         (0..steps).for_each(|step| (self.step)(&mut handle, &mut world, step).unwrap());

@@ -295,11 +295,13 @@ fn resealed(mut image: Vec<u8>) -> Vec<u8> {
 #[test]
 fn numbers_of_kinds_tell_handles() {
     let image = bytes(&of(&Spec::with_capacity(10, 0.01).unwrap(), [1]));
-    for (number, handle) in [(99_u32, "filter or map"), (300, "sketch"), (1700, "index"), (512, "handle of its own")] {
+    for (number, handle) in
+        [(99_u32, "a filter or map"), (300, "a sketch"), (1700, "an index"), (512, "a handle of its own")]
+    {
         let mut other = image.clone();
         other[12..16].copy_from_slice(&number.to_le_bytes());
         let error = load_as::<Sketch>(&resealed(other), &OpenOptions::default()).unwrap_err();
-        let part = format!("kind {number} (a {handle})");
+        let part = format!("kind {number} ({handle})");
         assert!(error.status() == Status::NewerVersion && error.to_string().contains(&part), "{error}");
     }
 }

@@ -55,7 +55,7 @@ pub struct Sync {
     /// adds keys to its file only if its own command line says so too.
     #[arg(long)]
     pub exchange: bool,
-    /// End after so many seconds in which nothing comes from the other side and nothing goes to it; 0 for no limit.
+    /// End after this many seconds in which nothing comes from the other side and nothing goes to it; 0 for no limit.
     /// --listen waits for its connection without a limit.
     #[arg(long, value_name = "SECONDS", default_value_t = 600, allow_negative_numbers = true)]
     #[arg(value_parser = numbers::whole)]

@@ -23,7 +23,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// A watch that ends the command after so many seconds of silence; never if that is 0.
+    /// A watch that ends the command after this many seconds of silence; never if 0.
     pub fn start(seconds: u64) -> Arc<Watch> {
         let watch = Watch { start: Instant::now(), since: AtomicU64::new(0), command: Mutex::new(None) };
         let watch = Arc::new(watch);
@@ -59,7 +59,7 @@ impl Watch {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX / 2)
     }
 
-    /// Ends the command once it has waited for so many seconds.
+    /// Ends the command once it has waited that long.
     fn look(&self, seconds: u64) {
         let limit = seconds.saturating_mul(1000);
         let pause = (Duration::from_millis(limit) / LOOKS).min(Duration::from_secs(1));

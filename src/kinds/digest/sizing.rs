@@ -82,7 +82,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Of so many payloads at most.
+    /// Of at most `payloads` payloads.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).

@@ -106,7 +106,7 @@ fn arity_of(spec: &Spec, size: Size) -> Result<u32> {
     }
 }
 
-/// The rate by which the bits of fingerprints are chosen, for so many keys.
+/// The rate by which the bits of fingerprints are chosen, for n keys.
 fn rate(keys: u64) -> impl Fn(u64) -> Option<f64> {
     move |bits| Some(sizing::decisive_rate(bits as u32, keys))
 }

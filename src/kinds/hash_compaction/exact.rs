@@ -5,7 +5,7 @@ use crate::order::sort;
 use crate::storage::try_vec;
 use core::sync::atomic::AtomicU64;
 
-/// All ways together have at most so many steps, which take some milliseconds.
+/// All ways together have at most this many steps, which take some milliseconds.
 const MOST_STEPS: u64 = 1 << 22;
 
 /// The most slots.
@@ -28,7 +28,7 @@ pub fn rate(slots: Slots, words: &[AtomicU64]) -> Option<f64> {
     if empty == 0 || distinct.is_empty() {
         return Some(distinct.len() as f64 / slots.greatest() as f64);
     }
-    // On average so many slots come up to the first empty one.
+    // On average that many slots come up to the first empty one.
     let steps = (count + 1) / (empty + 1) + 1;
     if steps * count * (count - 1) > MOST_STEPS {
         return None;

@@ -243,7 +243,7 @@ impl Kind for HashCompaction {
         ring::fetch_word(self.base.words().shared(), first);
     }
 
-    /// The rate of a large table is that of so many taken slots: which ones these are hardly matters.
+    /// The rate of a large table is that of as many taken slots: which ones these are hardly matters.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let words = self.base.words().shared();
         let taken = self.slots.taken(words, progress);

@@ -11,13 +11,13 @@ use crate::sizing::levels::either;
 use crate::storage::{Words, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The question about n arrays asks for up to 2^n ANDs. All of them together have at most so many words.
+/// The question about n arrays asks for up to 2^n ANDs. All of them together have at most this many words.
 const MOST_WORDS: usize = 1 << 24;
 
-/// At least so many words of each array are looked at, if there are so many.
+/// At least this many words of each array are looked at, if it has them.
 const LEAST_WORDS: usize = 1 << 10;
 
-/// How many words of each of so many arrays are looked at.
+/// How many words of each of n arrays are looked at.
 pub fn looked_at(arrays: usize) -> usize {
     (MOST_WORDS >> arrays.min(24)).max(LEAST_WORDS)
 }

@@ -7,7 +7,7 @@ use super::{MOST_SLOTS, Shape};
 use crate::storage::try_vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Signatures of at most so many bits are counted one by one. Of longer ones hardly any is there twice.
+/// Signatures of at most this many bits are counted one by one. Of longer ones hardly any is there twice.
 const MOST_BITS: u32 = 16;
 
 /// The exact rate of a payload. `None` if signatures are long, if there is no memory, or if the directory is forged so
@@ -15,7 +15,7 @@ const MOST_BITS: u32 = 16;
 pub fn rate(shape: &Shape, words: &[AtomicU64]) -> Option<f64> {
     let (slots, buckets) = (shape.slots(), shape.buckets());
     let (numbers, shards) = (1_u64 << shape.width(), shape.shards());
-    // Only a forged directory has so many shards of a few slots.
+    // Only a forged directory has that many shards of a few slots.
     if shape.width() > MOST_BITS || shards > 1 && shards > 4 * slots.count / numbers {
         return None;
     }
