@@ -192,7 +192,7 @@ soak: ## every number of keys built, 10^9 lookups, all rates in narrow bands, 10
 	  state_machine:: ageing:: stable:: quotient:: cuckoo:: exact_set:: format::
 	tests/features.sh all
 	cargo test --locked -p petal-suite --no-default-features --features kinds --test suite -- --include-ignored golden:: kernels::
-	cargo bench --locked --bench soak -- $(SOAK)
+	cargo bench --locked -p petal-suite --bench soak -- $(SOAK)
 
 # AARCH64=package: one part of it, of rust, c and package.
 soak-aarch64: ## the Rust suite, the C tests and the package for aarch64 Linux, whole, in an emulator: some hours

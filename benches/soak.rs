@@ -2,7 +2,7 @@
 //! geometry changes; a thousand million lookups of distinct keys, each of which was inserted, in filters of every kind;
 //! and one filter of each kind past 2^35 bits, whose false-positive rate must be the predicted one.
 //!
-//!     cargo bench --bench soak -- [--seeds S] [--lookups N] [--bits B] [--threads T]
+//!     cargo bench -p petal-suite --bench soak -- [--seeds S] [--lookups N] [--bits B] [--threads T]
 //!
 //! S (60; 0 for none) sets of keys of each number, N (1e9) lookups in all, B bits or more (3.5e10; 0 for none) in the
 //! large filters, T threads (all processors). It takes the better part of an hour, and B/8 bytes of memory.

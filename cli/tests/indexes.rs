@@ -107,7 +107,7 @@ fn documents() {
 fn any_number_of_documents() {
     let place = Place::new();
     for documents in [1, 511, 512, 513, 1024, 1025] {
-        place.file("docs.tsv", &(0..documents).map(|i| format!("doc {i}\tn{}\teach\n", i % 9)).collect::<String>());
+        place.file("docs.tsv", (0..documents).map(|i| format!("doc {i}\tn{}\teach\n", i % 9)).collect::<String>());
         place.petal("index build --format terms -o d.index docs.tsv").quiet();
         assert_eq!(place.petal("index search d.index each").text().lines().count(), documents);
     }
