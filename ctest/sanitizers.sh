@@ -95,8 +95,7 @@ instrumented() {
 released() {
     archive=$target/release/libpetal.a
     archive_with_faults=$target/planted/release/libpetal.a
-    (cd "$root" && cmake/cargo.sh rustc --release --locked -p petal-capi --lib --crate-type staticlib \
-        --target-dir "$target") || return
+    (cd "$root" && cmake/cargo.sh build --release --locked -p petal-capi --target-dir "$target") || return
     CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
         cargo_to "$target/planted" --features planted-faults
 }

@@ -21,8 +21,8 @@ for namespace in "$a" "$b"; do
     ip -n "$namespace" link set veth0 up
 done
 
-# With the same environment as CMake's, so that the command is not compiled again.
-(cd "$root" && PETAL_CLI_DOCUMENTS=$target/release/petal-documents \
+# As CMake compiles it, so that the command is not compiled again.
+(cd "$root" &&
     cmake/cargo.sh build --locked --release -p petal-cli --target-dir "$target") || exit 1
 petal=$target/release/petal
 seq 1000000 >"$work/ours"
