@@ -50,7 +50,7 @@ fn plans_reach_the_limits() {
                     };
                     let is_right = match error.status() {
                         Status::TooLarge => shift < 58 || case.row.overfill == Overfill::Forgets,
-                        Status::OutOfRange | Status::FalsePositiveRate => shift >= either_from,
+                        Status::OutOfRange | Status::Contradiction => shift >= either_from,
                         _ => false,
                     };
                     assert!(is_right, "{}: 2^{shift}: {error}", case.name());
