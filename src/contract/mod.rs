@@ -109,7 +109,7 @@ pub trait Payload: Send + Sync {
     /// image is opened by its one writer, and in every copy of a dirty image.
     ///
     /// # Errors
-    /// Those of [`Base::writable_to_mend`].
+    /// Those of a change in place.
     fn mend(&mut self) -> Result<()> {
         Ok(())
     }
