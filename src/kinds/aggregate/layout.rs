@@ -49,7 +49,7 @@ fn most_words(hashes: u32, roles: u64) -> u64 {
 }
 
 impl Layout {
-    /// The geometry of memories of so many words each. `journals` is 1 with a journal, and 0 without one, as payloads
+    /// The geometry of memories of that many words each. `journals` is 1 with a journal, and 0 without one, as payloads
     /// of the layout 1 are.
     pub fn geometry(
         memory_words: u64,

@@ -99,7 +99,7 @@ impl Lengths {
         self.sorted.iter().copied().max().unwrap_or(0)
     }
 
-    /// For each number of bytes before the first whole block of an excerpt of so many bytes: in how many segments this
+    /// For each number of bytes before the first whole block of an excerpt of n bytes: in how many segments this
     /// block can have each number.
     fn each_lead(&self, shape: &Shape, length: u64, mut take: impl FnMut(u64, &[u64])) {
         let (block_bytes, places) = (shape.block_bytes, shape.segment_blocks);

@@ -103,7 +103,7 @@ pub fn level_for(kind: &LevelKind, capacity: u64, rate: f64) -> Result<Geometry>
     Err(Status::Internal.into())
 }
 
-/// The least rate of a filter of levels of this kind, the first of which takes so many keys. `of_level` gives the rate
+/// The least rate of a filter of levels of this kind, the first of which takes n keys. `of_level` gives the rate
 /// of that level for a rate of the filter, and `of_filter` is its inverse.
 pub fn least_rate(level: u64, keys: u64, of_level: impl Fn(f64) -> f64, of_filter: impl Fn(f64) -> f64) -> f64 {
     let row = LEVELS[level as usize % LEVELS.len()].row;

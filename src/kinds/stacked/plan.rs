@@ -97,7 +97,7 @@ impl Stack {
         share * self.frequent_rate() + (1.0 - share) * self.stranger_rate()
     }
 
-    /// [`Stack::rate`] in a filter of so many members, of which other keys may have the hash, as far as that decides
+    /// [`Stack::rate`] in a filter of n members, of which other keys may have the hash, as far as that decides
     /// which stack keeps a rate.
     pub fn decisive_rate(&self, share: f64, members: u64) -> f64 {
         share * self.frequent_rate() + (1.0 - share) * self.with(members, decisive)
