@@ -45,11 +45,12 @@ between() {
     return "$status"
 }
 
+# The side that connects says it in JSON, the one that listens in lines.
 differ() {
     between "" && return 1
-    [ "$(grep -c '^<' "$work/here") $(grep -c '^>' "$work/here")" = "50 50" ] || return 1
-    sort "$work/here" >"$work/here.sorted"
-    tr '<>' '><' <"$work/there" | sort | cmp - "$work/here.sorted"
+    sed -n 's/^{"side":"\(.*\)","key":"\(.*\)"}$/\1 \2/p' "$work/here" | sort >"$work/here.sorted"
+    [ "$(grep -c '^here ' "$work/here.sorted") $(grep -c '^there ' "$work/here.sorted")" = "50 50" ] || return 1
+    sed 's/^>/here/; s/^</there/' "$work/there" | sort | cmp - "$work/here.sorted"
 }
 
 few_bytes() {
