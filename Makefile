@@ -140,11 +140,13 @@ test-interop: ## the owners of other formats and interfaces, installed where it 
 	@cmake/requirements.sh interop
 	@tests/interop/run.sh "$(TARGET)" $(INTEROP)
 
+# The module is compiled in a hurry; `make soak-redis` has it as it is released.
 # REDIS="damage": checks with this word in their names only.
 test-redis: ## the module for Redis and Valkey and the command `petal redis`, on real servers
 	@echo "== $@: integrations/redis/tests/run.sh"
 	@cmake/requirements.sh test-redis
-	@$(MAKE) --no-print-directory redis
+	@CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
+	  $(MAKE) --no-print-directory redis
 	@$(BUILD_REDIS_COMMAND)
 	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/redis/tests/run.sh "$(BUILD)" $(REDIS)
 
@@ -184,7 +186,8 @@ planted: ## plant a fault in each facet, and look whether the tests that name no
 # SOAK="--lookups 1e8 --bits 0" does less; CRASH is how many processes of each sort are killed at random moments. That of
 # the module for Redis is `make soak-redis`, which takes servers.
 CRASH ?= 500
-soak: ## every number of keys built, 10^9 lookups, all rates in narrow bands, 10^8 operations a kind, filters past 2^35 bits, processes killed
+soak: ## every test of the suite whole, every number of keys built, 10^9 lookups, all rates in narrow bands, 10^8 operations a kind, filters past 2^35 bits, processes killed
+	tests/rust.sh whole
 	PETAL_CRASH=$(CRASH) cargo test --locked -p petal-suite --test crash -- --include-ignored
 	PETAL_SOAK=1 cargo test --locked -p petal-suite --test suite -- --include-ignored \
 	  false_positive_rate:: conformance:: sweep::

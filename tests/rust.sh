@@ -1,7 +1,8 @@
 #!/bin/sh
-# rust.sh [first|more]: the Rust tests. `first` is what `make test` runs: the suite on a sample and without slow tests,
-# the command, the programs of documents, and what `make figures` writes. `more` is everything, whole, with the unit
-# tests of the core, for which the core is compiled once more. Without a word it is both.
+# rust.sh [first|more|whole]: the Rust tests. `first` is what `make test` runs: the suite on a sample and without slow
+# tests, the command, the programs of documents, and what `make figures` writes. `more` is what `make test-all` adds: the
+# slow tests, and the unit tests of the core, for which it is compiled once more. `whole`, which is for the soak, takes
+# all cases of every test of the suite. Without a word it is `first` and `more`.
 set -eu
 cd "$(dirname "$0")/.."
 part=${1-all}
@@ -14,15 +15,19 @@ others="--workspace --exclude petal --exclude petal-suite --exclude petal-cli --
 
 # Lists of words below.
 # shellcheck disable=SC2086
+if [ "$part" = whole ]; then
+    exec cargo test --locked --no-fail-fast $packages --test suite --test crash --test system -- --include-ignored
+fi
+# shellcheck disable=SC2086
 if [ "$part" != more ]; then
     # A test over all kinds takes a fifth of its cases, other ones than the next test.
     PETAL_SAMPLE=5 cargo test --locked --no-fail-fast $packages
 fi
 # shellcheck disable=SC2086
 if [ "$part" != first ]; then
-    cargo test --locked --no-fail-fast $packages --test suite --test crash --test system -- --include-ignored
-    # Unit tests look at few values: they are compiled quickly, in the profile of `cargo build`.
-    cargo test --locked --profile dev -p petal --lib
+    cargo test --locked --no-fail-fast $packages --test suite --test crash --test system -- --ignored
+    # Unit tests look at few values: to optimise the core for them takes longer than they do without.
+    CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo test --locked --profile dev -p petal --lib
     cargo test --locked -p petal --doc
     cargo test --locked --no-fail-fast -p petal-cli --features redis --test redis --test documents
     cargo test --locked --no-fail-fast $others

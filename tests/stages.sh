@@ -53,7 +53,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'trap - HUP INT TERM; rm -rf "$work"; kill 0' HUP INT TERM
 
-# lane: runs the stages that it reads, and leaves of each what it said, and then SECONDS BUDGET STATUS.
+# lane: runs the stages that it reads, and leaves of each what it said, and then SECONDS BUDGET STATUS PROCESSOR_SECONDS.
 lane() {
     while read -r budget stage; do
         echo "== $stage begins"
@@ -61,8 +61,15 @@ lane() {
         status=0
         # What runs must not read the list of stages. A stage is words: a target and its arguments.
         # shellcheck disable=SC2086
-        ${MAKE:-make} --no-print-directory $stage </dev/null >"$work/$stage.log" 2>&1 || status=$?
-        echo "$(($(date +%s) - start)) $budget $status" >"$work/$stage.ending"
+        (
+            ${MAKE:-make} --no-print-directory $stage </dev/null >"$work/$stage.log" 2>&1
+            status=$?
+            times >"$work/$stage.times"
+            exit $status
+        ) || status=$?
+        # What the stage's processes took is the second line: 1m2.5s 0m0.5s, for them and for the system.
+        processor=$(sed -n 2p "$work/$stage.times" | awk -F '[ms ]+' '{ print int($1 * 60 + $2 + $3 * 60 + $4) }')
+        echo "$(($(date +%s) - start)) $budget $status $processor" >"$work/$stage.ending"
         mv "$work/$stage.ending" "$work/$stage.ended"
         [ $status -eq 0 ] || [ -n "$goes_on" ] || return
     done
@@ -78,24 +85,38 @@ say() {
     for ended in "$work"/*.ended; do
         [ -e "$ended" ] || continue
         stage=$(basename "$ended" .ended)
-        read -r seconds budget status <"$ended"
+        read -r seconds budget status processor <"$ended"
         rm "$ended"
         cat "$work/$stage.log"
+        rm "$work/$stage.log"
+        quiet=0
         if [ "$status" -ne 0 ]; then
             echo "== $stage FAILED after $seconds s"
             failed="$failed $stage"
             continue
         fi
-        echo "== $stage $(beside "$seconds" "$budget")"
-        summary="$summary==     $stage $(beside "$seconds" "$budget")
+        took="$stage $(beside "$seconds" "$budget"), $processor CPU-s"
+        echo "== $took"
+        summary="$summary==     $took
 "
         [ "$seconds" -le "$budget" ] || over=$((over + 1))
+    done
+}
+
+# progress: the last line of what each stage that runs has said, once a minute where no stage ends.
+progress() {
+    quiet=$((quiet + 1))
+    [ $((quiet % 60)) -eq 0 ] || return 0
+    for log in "$work"/*.log; do
+        [ -e "$log" ] || continue
+        echo "== after $(($(date +%s) - begun)) s, $(basename "$log" .log): $(tail -n 1 "$log" | cut -c 1-100)"
     done
 }
 
 failed=
 summary=
 over=0
+quiet=0
 begun=$(date +%s)
 echo "$lane_1" | lane &
 first=$!
@@ -104,6 +125,7 @@ second=$!
 while kill -0 $first 2>/dev/null || kill -0 $second 2>/dev/null; do
     sleep 1
     say
+    progress
 done
 say
 seconds=$(($(date +%s) - begun))
