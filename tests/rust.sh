@@ -1,8 +1,8 @@
 #!/bin/sh
-# rust.sh [first|more|whole]: the Rust tests. `first` is what `make test` runs: the suite on a sample and without slow
-# tests, the command, the programs of documents, and what `make figures` writes. `more` is what `make test-all` adds: the
-# slow tests, and the unit tests of the core, for which it is compiled once more. `whole`, which is for the soak, takes
-# all cases of every test of the suite. Without a word it is `first` and `more`.
+# rust.sh [first|more|whole]: the Rust tests. `first` is what `make test` runs: the suite on a sample, without its slow
+# tests; the command; the programs of documents; and what `make figures` writes. `more` is what `make test-all` adds:
+# the slow tests, and the unit tests of the core, for which it is compiled once more. `whole`, for the soak, takes all
+# cases of every test of the suite. Without a word it is `first` and `more`.
 set -eu
 cd "$(dirname "$0")/.."
 part=${1-all}

@@ -53,7 +53,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'trap - HUP INT TERM; rm -rf "$work"; kill 0' HUP INT TERM
 
-# lane: runs the stages that it reads, and leaves of each what it said, and then SECONDS BUDGET STATUS PROCESSOR_SECONDS.
+# lane: runs the stages that it reads, and leaves of each what it said, and then SECONDS BUDGET STATUS CPU_SECONDS.
 lane() {
     while read -r budget stage; do
         echo "== $stage begins"

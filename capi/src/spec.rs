@@ -141,8 +141,8 @@ pub struct petal_spec {
     pub hash: petal_hash_function,
     /// The number of distinct keys that the filter has room for; 0 means a million, or unknown if `bits` is set. In
     /// `quotient`, `cuckoo`, `vector_quotient` and `d_left` a key that comes again takes more room, so that a filter
-    /// may be full before that number. If each key comes up to t times, give `quotient` 3 times the number of keys, and
-    /// the others 1 + 3 (t - 1) times. A builder without a capacity makes room for what came.
+    /// may be full before that number: their parameter `times` says how often each key may come, and the capacity
+    /// grows by the room that this takes. A builder without a capacity makes room for what came.
     pub capacity: u64,
     /// The greatest false-positive rate at capacity, inside (0, 1) and not below capacity / 2^64; 0 means 0.01 unless
     /// `bits` is set. Equal 64-bit hashes add capacity / 2^64 to the rate of any filter. Sizes count this only where it

@@ -42,6 +42,7 @@ pub(crate) use facets::{ahead, facets, one_by_one};
 pub use map_kind::{MapKind, VALUE_BITS};
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
 pub use row::{InBytes, Joined, Overfill, Row, Sizes, Window};
+pub use sizes::{COPY_PLACES, times};
 
 pub use others::{Knowing, Others};
 pub use pairs::{ListedValue, Pair, Presence, ValueListing};

@@ -3,8 +3,24 @@
 use super::{Row, Sizes};
 use crate::error::{Error, Result, error};
 use crate::format::Geometry;
-use crate::spec::{Number, Parameter, Size, Spec};
+use crate::spec::{Domain, Number, Parameter, Size, Spec};
 use core::fmt;
+
+/// How many keys' room a copy of a key takes, in kinds whose copies of a key lie near each other.
+pub const COPY_PLACES: u64 = 3;
+
+/// The parameter for how often a key may come, of kinds in which a key that comes again takes more room: up to `most`
+/// times. The capacity grows by what the copies take, so that a filter which was made with it is like any other of
+/// that capacity, and its image does not keep it.
+pub const fn times(most: u64) -> Parameter {
+    Parameter {
+        name: "times",
+        summary: "how often each key may come: the capacity grows by the room that so many copies of every key take",
+        default: 1.0,
+        domain: Domain::Integer(1, most),
+        word: None,
+    }
+}
 
 impl Row {
     /// The geometry that a spec asks for, after a check that the geometry is one of this kind.
@@ -26,7 +42,7 @@ impl Row {
     /// # Errors
     /// The errors of [`Row::geometry_of`] about a rate.
     pub(crate) fn size_of(&self, spec: &Spec) -> Result<Size> {
-        let mut size = spec.size()?;
+        let mut size = self.with_copies(spec, spec.size()?)?;
         if let Size::Rate { capacity, false_positive_rate: rate } = &mut size {
             let least = (self.least_rate)(spec, *capacity);
             if spec.false_positive_rate == 0.0 {
@@ -38,6 +54,46 @@ impl Row {
             }
         }
         Ok(size)
+    }
+
+    /// The size with room for the copies that the spec's parameter [`times`] asks for.
+    fn with_copies(&self, spec: &Spec, mut size: Size) -> Result<Size> {
+        let Some(parameter) = self.parameter(times(1).name) else { return Ok(size) };
+        let often = spec.parameter(parameter)?;
+        let (Size::Rate { capacity, .. } | Size::Exact { capacity, .. }) = &mut size;
+        if often > 1 && *capacity > 0 {
+            let geometry = self.geometry_of(&spec.without(parameter))?;
+            *capacity = capacity.saturating_mul(self.places_of(&geometry, often)?);
+        }
+        Ok(size)
+    }
+
+    /// How many places of the capacity a key takes that comes so often, if all keys do, in this geometry: one, for
+    /// kinds that do not say what copies take.
+    ///
+    /// The copies of a key lie in two or more buckets, and take less than half of these: then k keys that share buckets
+    /// have room, because they have k + 1 buckets together, or k with a cycle. If copies took more, chains of keys that
+    /// every large table has would overflow, however large it is. What remains is three keys with the same two buckets:
+    /// with three copies of each in `cuckoo` one of 1,500 filters for 64 keys has those, and fewer of larger ones.
+    ///
+    /// # Errors
+    /// [`Status::Contradiction`](crate::Status::Contradiction) if there is no room for so many copies of every key.
+    pub fn places_of(&self, geometry: &Geometry, times: u64) -> Result<u64> {
+        if let Some(most) =
+            self.copies.map(|copies| copies(geometry).saturating_sub(1) / 2).filter(|most| times > *most)
+        {
+            let name = self.name;
+            return Err(error!(
+                Contradiction,
+                "{name} has room for every key up to {most} times, and not times = {times}"
+            ));
+        }
+        Ok(match (self.places, self.copies) {
+            (Some(places), _) => places(geometry, times),
+            // Builders make room for copies in the same way.
+            (None, Some(_)) => COPY_PLACES.saturating_mul(times.saturating_sub(1)).saturating_add(1),
+            (None, None) => 1,
+        })
     }
 
     /// The refusal of a rate below the least one. The message names the reason: the spec's parameters, the spec's

@@ -5,7 +5,7 @@ use super::create;
 use super::offered::Offer;
 use super::progress::Steps;
 use crate::batch::keys::Keys;
-use crate::contract::{Progress, Records, Row};
+use crate::contract::{COPY_PLACES, Progress, Records, Row};
 use crate::error::{Result, Status, error};
 use crate::format::Geometry;
 use crate::handle::filter::Filter;
@@ -39,9 +39,6 @@ impl Sizes {
         Ok(geometry)
     }
 }
-
-/// How many keys' room a copy of a key takes, in kinds whose copies of a key lie near each other.
-pub const COPY_PLACES: u64 = 3;
 
 /// If a kind counts, a hash that came at most so often is inserted as so many hashes of a batch.
 const SEVERAL: u64 = 4;

@@ -4,7 +4,6 @@ use crate::contract::{Capabilities, Others, Overfill, Row};
 use crate::error::{Error, Result, error};
 use crate::kinds::registry::{FILTERS, find};
 use crate::making::create::create;
-use crate::making::inserted::COPY_PLACES;
 use crate::order::{sort_by, sort_few_by_key};
 use crate::spec::{KindId, Number, Setting, Spec, check_rate};
 use core::cmp::Ordering;
@@ -237,12 +236,7 @@ fn places(row: &Row, spec: &Spec, times: u64) -> Result<u64> {
     if times > greatest {
         return Err(error!(Unsupported, "{} counts a key up to {greatest} times, and not times = {times}", row.name));
     }
-    Ok(match (row.places, row.copies) {
-        (Some(places), _) => keys.saturating_mul(places(&row.geometry_of(spec)?, times)),
-        // Builders make room for copies in the same way.
-        (None, Some(_)) => keys.saturating_mul(COPY_PLACES.saturating_mul(times - 1).saturating_add(1)),
-        (None, None) => keys,
-    })
+    Ok(keys.saturating_mul(row.places_of(&row.geometry_of(spec)?, times)?))
 }
 
 fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {

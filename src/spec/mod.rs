@@ -48,7 +48,8 @@ pub struct Setting {
 pub struct Spec {
     /// The kind; `None` is the default kind.
     pub kind: Option<KindId>,
-    /// How many distinct keys the filter is sized for; 0 is [`DEFAULT_CAPACITY`], or unknown where `bits` is given.
+    /// How many distinct keys the filter is sized for; 0 is [`DEFAULT_CAPACITY`], or unknown where `bits` is given. If
+    /// a key that comes again takes more room in a kind, the kind has a parameter `times`, by which the capacity grows.
     pub capacity: u64,
     /// The greatest false-positive rate at capacity, inside (0, 1); 0 is [`DEFAULT_FALSE_POSITIVE_RATE`].
     pub false_positive_rate: f64,
@@ -248,6 +249,13 @@ impl Spec {
                 "{} is one parameter more than the {MAX_PARAMETERS} of a spec", parameter.name
             )),
         }
+    }
+
+    /// The spec with the default of this parameter.
+    pub(crate) fn without(&self, parameter: &Parameter) -> Spec {
+        let mut spec = *self;
+        spec.parameters.iter_mut().filter(|one| one.id == parameter.id()).for_each(|one| *one = Setting::default());
+        spec
     }
 
     /// The value of a parameter that is a whole number or a choice: as set, or its default.

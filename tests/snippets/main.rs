@@ -93,12 +93,15 @@ fn succeeds(command: &mut Command, what: &str) -> Result<Output, String> {
     Err(format!("{what} ({}):\n{}", output.status, String::from_utf8_lossy(&text)))
 }
 
-/// Finds the compilers, and has cargo make `libpetal.a` with the profile of the tests, so that the core is at hand.
+/// Finds the compilers, and has cargo make `libpetal.a` in the profile of the tests. It is asked for with the packages
+/// of tests/rust.sh and a test, because alone it would ask crates for other features, and the core would be compiled
+/// once more.
 fn kit() -> Result<Kit, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let mut build = Command::new(cargo);
     build
-        .args(["build", "--locked", "--profile", "test", "-p", "petal-capi", "--lib"])
+        .args(["build", "--locked", "--profile", "test", "--lib", "--test", "snippets", "-p", "petal-capi"])
+        .args(["-p", "petal-suite", "-p", "petal-cli", "-p", "petal-snippets", "-p", "petal-tools"])
         .args(["--message-format", "json-render-diagnostics"])
         .current_dir(root());
     let built = succeeds(&mut build, "cargo does not make libpetal.a")?;

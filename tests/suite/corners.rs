@@ -104,6 +104,7 @@ fn compare(case: &Case, spec: &Spec, load: u64, wrong: &mut Vec<String>) {
 
 /// In the soak every kind with all values of its parameters at all corners; otherwise the default ones at a third.
 #[test]
+#[ignore = "slow: make test-all"]
 fn rates_are_those_that_are_told() {
     let wrong = RefCell::new(Vec::new());
     let chosen = cases().into_iter().filter(|case| is_soak() || case.is_default()).enumerate();

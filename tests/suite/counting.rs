@@ -77,6 +77,7 @@ impl Model {
 /// After any insertions and removals no present key is lost, and no count is too low. The filter equals one into which
 /// only the remaining keys were inserted.
 #[test]
+#[ignore = "slow: make test-all"]
 fn insertions_and_removals_are_those_of_a_multiset() {
     // Roomy, crowded (with counters that reach their end), and one in which most keys meet a counter twice.
     let sizes = |shape| [(if shape == SHAPES[0] { 100_000 } else { 20_000 }, 7, 2000), (500, 5, 120), (7, 4, 3)];

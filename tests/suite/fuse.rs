@@ -323,6 +323,7 @@ fn the_false_positive_rate_is_two_to_the_minus_bits() {
 /// A rate of 2^-32 is too small to be counted. But each byte of what the cells of an absent key give agrees with that
 /// of its fingerprint one time in 256, and any two bytes do one time in 65,536, as if they knew nothing of each other.
 #[test]
+#[ignore = "slow: make test-all"]
 fn long_fingerprints_are_as_good_in_each_part() {
     for arity in ARITIES {
         let (shape, words) = build(&hashes(22, 50_000), Cells::fewest(arity, 32));

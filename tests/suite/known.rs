@@ -44,6 +44,7 @@ fn check(filter: &Filter, fit: &Fit, members: u64) {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn universes() {
     let kind = registry::find_name("exact_set").unwrap().kind;
     for (members, universe) in

@@ -152,6 +152,7 @@ fn mix(mut x: u64) -> u64 {
 
 /// Keys that a layer cannot tell apart go to the next layer. Lookups also find the keys that no layer took.
 #[test]
+#[ignore = "slow: make test-all"]
 fn what_no_layer_takes_is_searched_for() {
     for count in [1, 50, 1000, 20_000, 300_000] {
         for spread in [1, 1 << 44] {
@@ -275,6 +276,7 @@ fn a_forged_directory_of_shards_is_found() {
 
 /// Maps of values and check bits of every length, and without check bits.
 #[test]
+#[ignore = "slow: make test-all"]
 fn maps_give_back_their_values() {
     let lengths = (0..=64).map(|bits| (bits, bits / 2)).chain([(64, 32), (0, 0), (1, 0), (33, 32), (5, 32)]);
     for (i, (value_bits, check_bits)) in lengths.enumerate() {

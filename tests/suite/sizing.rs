@@ -760,6 +760,7 @@ fn blocked_by_definition() {
 /// square of a share's rate, over the possible contents of the blocks. With one lane the test sums over all contents,
 /// and with more lanes it takes random ones.
 #[test]
+#[ignore = "slow: make test-all"]
 fn rates_in_two_blocks_are_mean_squares() {
     use blocked::two_blocks::false_positive_rate;
     assert_eq!(false_positive_rate(0, 4, 10), 1.0);

@@ -23,7 +23,7 @@
 pub mod layout;
 pub mod sizing;
 
-use crate::contract::{Capabilities, InBytes, Overfill, Row, Sizes, Structure};
+use crate::contract::{self, Capabilities, InBytes, Overfill, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::generic::fingerprint_filter::{self, TableKind};
@@ -57,6 +57,9 @@ pub const SEMI_SORT: Parameter = Parameter {
     word: Some(2),
 };
 
+/// The parameter for how often a key may come.
+pub const TIMES: Parameter = contract::times(7);
+
 /// The registry's row.
 pub const ROW: Row = Row {
     kind: KindId(22),
@@ -68,7 +71,7 @@ pub const ROW: Row = Row {
         .with(Capabilities::ESTIMATE)
         .with(Capabilities::REMOVE)
         .with(Capabilities::COUNT),
-    parameters: &[&FINGERPRINT_BITS, &BUCKET_SLOTS, &SEMI_SORT],
+    parameters: &[&FINGERPRINT_BITS, &BUCKET_SLOTS, &SEMI_SORT, &TIMES],
     structure: Structure::Filter { open: fingerprint_filter::open::<Cuckoo> },
     sizes: Sizes::Multiples(1),
     geometry,

@@ -17,7 +17,7 @@ pub mod layout;
 pub mod sizing;
 
 use crate::blocks::fingerprint_table::FingerprintTable;
-use crate::contract::{Capabilities, Enumerate, InBytes, Overfill, Resize, Row, Sizes, Structure};
+use crate::contract::{self, Capabilities, Enumerate, InBytes, Overfill, Resize, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::generic::fingerprint_filter::{self, FingerprintFilter, TableKind};
@@ -34,6 +34,9 @@ pub const REMAINDER_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
+/// The parameter for how often a key may come.
+pub const TIMES: Parameter = contract::times(3 * sizing::cells(1) / 2 - 1);
+
 /// The registry's row.
 pub const ROW: Row = Row {
     kind: KindId(26),
@@ -47,7 +50,7 @@ pub const ROW: Row = Row {
         .with(Capabilities::COUNT)
         .with(Capabilities::ENUMERATE)
         .with(Capabilities::RESIZE),
-    parameters: &[&REMAINDER_BITS],
+    parameters: &[&REMAINDER_BITS, &TIMES],
     structure: Structure::Filter { open: fingerprint_filter::open::<DLeft> },
     sizes: Sizes::ByKeys,
     geometry,

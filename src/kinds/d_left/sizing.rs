@@ -26,7 +26,7 @@ pub const LOAD: u64 = 24;
 pub const MAX_RANGE: u64 = 1 << 62;
 
 /// How many cells there are.
-pub fn cells(buckets: u64) -> u64 {
+pub const fn cells(buckets: u64) -> u64 {
     buckets.saturating_mul(TABLES * CELLS)
 }
 

@@ -23,8 +23,8 @@ pub mod sizing;
 use crate::batch::ring::{self, Batch, Few, Taken};
 use crate::blocks::Measure;
 use crate::contract::{
-    Base, Capabilities, Cardinality, Count, Enumerate, InBytes, Insert, Intersect, Kind, Merge, Overfill, Overlap,
-    Payload, Remove, Resize, Row, Sizes, Structure, facets, over_base,
+    self, Base, Capabilities, Cardinality, Count, Enumerate, InBytes, Insert, Intersect, Kind, Merge, Overfill,
+    Overlap, Payload, Remove, Resize, Row, Sizes, Structure, facets, over_base,
 };
 use crate::error::{Error, Result, error};
 use crate::format::Geometry;
@@ -43,6 +43,9 @@ pub const REMAINDER_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
+/// The parameter for how often a key may come.
+pub const TIMES: Parameter = contract::times(1 << 32);
+
 /// The registry's row.
 pub const ROW: Row = Row {
     kind: KindId(23),
@@ -57,7 +60,7 @@ pub const ROW: Row = Row {
         .with(Capabilities::COUNT)
         .with(Capabilities::ENUMERATE)
         .with(Capabilities::RESIZE),
-    parameters: &[&REMAINDER_BITS],
+    parameters: &[&REMAINDER_BITS, &TIMES],
     structure: Structure::Filter { open },
     sizes: Sizes::ByKeys,
     geometry,

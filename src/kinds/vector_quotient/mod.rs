@@ -22,7 +22,7 @@
 pub mod layout;
 pub mod sizing;
 
-use crate::contract::{Capabilities, InBytes, Overfill, Row, Sizes, Structure};
+use crate::contract::{self, Capabilities, InBytes, Overfill, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::generic::fingerprint_filter::{self, TableKind};
@@ -39,6 +39,9 @@ pub const TAG_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
+/// The parameter for how often a key may come.
+pub const TIMES: Parameter = contract::times(sizing::block(8).0 - 1);
+
 /// The registry's row.
 pub const ROW: Row = Row {
     kind: KindId(24),
@@ -50,7 +53,7 @@ pub const ROW: Row = Row {
         .with(Capabilities::ESTIMATE)
         .with(Capabilities::REMOVE)
         .with(Capabilities::COUNT),
-    parameters: &[&TAG_BITS],
+    parameters: &[&TAG_BITS, &TIMES],
     structure: Structure::Filter { open: fingerprint_filter::open::<VectorQuotient> },
     sizes: Sizes::Multiples(sizing::BLOCK_BITS),
     geometry,

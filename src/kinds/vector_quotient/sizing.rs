@@ -42,13 +42,13 @@ pub struct Size {
 }
 
 /// The slots and buckets of a block. Other lengths of tags get those for tags of 8 bits.
-pub fn block(tag_bits: u32) -> (u64, u64) {
+pub const fn block(tag_bits: u32) -> (u64, u64) {
     let (_, slots, buckets, _) = shape(tag_bits);
     (slots, buckets)
 }
 
-fn shape(tag_bits: u32) -> (u32, u64, u64, f64) {
-    SHAPES[usize::from(tag_bits == 16)]
+const fn shape(tag_bits: u32) -> (u32, u64, u64, f64) {
+    SHAPES[(tag_bits == 16) as usize]
 }
 
 /// The false-positive rate with `keys` distinct keys. With more keys than slots this is the rate of a full table. A
