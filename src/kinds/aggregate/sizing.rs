@@ -19,12 +19,12 @@ use crate::sizing::omissions::sum_of_rates;
 /// The most participants of whom an estimate tells, as of meetings.
 const MOST: f64 = (1_u64 << 62) as f64;
 
-/// How many of so many participants are refused on average when they come, one after the other.
+/// How many of `participants` are refused on average when they come, one after the other.
 pub fn refused_firsts(layout: &Layout, participants: u64) -> f64 {
     sum_of_rates(participants, |before| layout.rate(before))
 }
 
-/// How many participants have come, on average, when so many of them are aggregated: the number of which so many are
+/// How many participants have come, on average, when `aggregated` of them are aggregated: the number of which these are
 /// not refused ([`refused_firsts`]). Results are asked for often, so f is the asymptotic rate here, which takes some
 /// nanoseconds and is right to a share of about one counter in all.
 pub fn participants(layout: &Layout, aggregated: u64) -> f64 {

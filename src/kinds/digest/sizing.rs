@@ -34,7 +34,7 @@ pub fn mean_block(shape: &Shape) -> u64 {
     }
 }
 
-/// How many entries so many bytes of data make, about.
+/// About how many entries `bytes` bytes of data make.
 pub fn entries(shape: &Shape, bytes: u64) -> u64 {
     let blocks = bytes as f64 / mean_block(shape) as f64;
     (blocks * entries_of_block(shape)).ceil() as u64
@@ -60,8 +60,8 @@ pub fn entry_rate(shape: &Shape, ones: u64) -> f64 {
     crate::sizing::bloom::from_fill(shape.bits, shape.hashes, ones)
 }
 
-/// The probability that a place is taken for the excerpt's, with so many entries and blocks, and with ids in any of so
-/// many segments.
+/// The probability that a place is taken for the excerpt's, with these numbers of entries and blocks, and with ids in
+/// any of these segments.
 fn place_rate(shape: &Shape, segments: u64, rate: f64, entries: f64, blocks: f64) -> f64 {
     let there = rate.powf(entries);
     if shape.payloads == 0 {
@@ -149,7 +149,7 @@ pub fn places(shape: &Shape, longest: u64, length: u64, lead: u64) -> core::ops:
     lead.div_ceil(shape.block_bytes)..(room + lead) / shape.block_bytes + 1
 }
 
-/// The probability that a random excerpt of so many bytes, which no payload has, is found, with a rate of an entry.
+/// The probability that a random excerpt of `length` bytes, which no payload has, is found, with a rate of an entry.
 /// Without the lengths of payloads it may be too high, if the digest has ids and fixed blocks.
 pub fn rate_of_random(shape: &Shape, state: &State, lengths: Option<&Lengths>, rate: f64, length: u64) -> f64 {
     match (shape.cut, lengths) {
@@ -159,7 +159,7 @@ pub fn rate_of_random(shape: &Shape, state: &State, lengths: Option<&Lengths>, r
     }
 }
 
-/// How many wrong segments are named on average for an excerpt that is there, with so many blocks: S e^q.
+/// How many wrong segments are named on average for an excerpt of q blocks that is there: S e^q.
 pub fn wrong_segments(state: &State, rate: f64, blocks: u64) -> f64 {
     state.segments as f64 * rate.powf(blocks as f64)
 }
@@ -246,7 +246,7 @@ fn rate_of_cut(shape: &Shape, state: &State, rate: f64, length: u64) -> f64 {
     if all > 0.0 { found / all } else { 1.0 }
 }
 
-/// The probabilities that so many positions have n blocks, for n from 0 on.
+/// The probabilities that the positions have n blocks, for n from 0 on.
 fn shares_of_cuts(positions: u64, reach: u64) -> [f64; 2 * MOST_CUTS] {
     let mut shares = [0.0; 2 * MOST_CUTS];
     let (n, gap) = (positions as f64, (reach + 1) as f64);
