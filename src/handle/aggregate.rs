@@ -300,7 +300,8 @@ impl Aggregate {
         Expected {
             false_positive_rate: layout.rate(participants),
             refused_firsts,
-            bias: if participants == 0 { 0.0 } else { -refused_firsts / participants as f64 },
+            // Without a sign where nobody is refused.
+            bias: if refused_firsts == 0.0 { 0.0 } else { -refused_firsts / participants as f64 },
             missed_changes: sizing::missed_changes(layout, participants),
         }
     }

@@ -961,7 +961,10 @@ fn specs_are_read_back() {
         assert!(filter.equals(&again));
         assert_eq!(filter.base().geometry(), again.base().geometry());
         let read = filter.base().spec();
-        assert_eq!((read.kind, read.capacity, read.hash, read.key), (Some(case.row.kind), CAPACITY, spec.hash, None));
+        // Room for copies makes the capacity greater, and there is no other trace of it.
+        let has_copies = case.value("times").is_some_and(|times| times > 1.0);
+        assert!(read.capacity == CAPACITY || has_copies && read.capacity > CAPACITY, "{}", read.capacity);
+        assert_eq!((read.kind, read.hash, read.key), (Some(case.row.kind), spec.hash, None));
         assert_eq!(read.seed, spec.seed);
         for (parameter, value) in case.values.iter().filter(|(parameter, _)| parameter.word.is_some()) {
             // A default may stand for a value that depends on the size.
