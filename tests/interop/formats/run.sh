@@ -140,7 +140,7 @@ fi
 # compiled them.
 harness() {
     PETAL_FORMATS=$theirs cargo test --locked --manifest-path "$root/Cargo.toml" --target-dir "$target" \
-        -p petal-suite -p petal-cli -p petal-snippets -p petal-tools --test suite interop:: -- \
+        -p petal-suite -p petal-cli -p petal-snippets -p petal-tools interop:: -- \
         --skip every_format_has_vectors --skip filters_of_rocksdb_keep_their_rate >"$work/tests" 2>&1
     status=$?
     cat "$work/tests"
