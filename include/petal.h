@@ -712,7 +712,8 @@ typedef struct petal_spec {
    * The number of distinct keys that the filter has room for; 0 means a million, or unknown if `bits` is set. In
    * `quotient`, `cuckoo`, `vector_quotient` and `d_left` a key that comes again takes more room, so that a filter
    * may be full before that number: their parameter `times` says how often each key may come, and the capacity
-   * grows by the room that this takes. A builder without a capacity makes room for what came.
+   * grows by the room that this takes. At most one filter in a hundred still refuses a copy. A builder without a
+   * capacity makes room for what came.
    */
   uint64_t capacity;
   /**

@@ -13,7 +13,7 @@ use super::{create, payload};
 use crate::batch::keys::Keys;
 use crate::batch::ring::{GROUP, Taken};
 use crate::contract::{
-    Base, Build, Built, Capabilities, Handle, Placed, Progress, Records, Structure, Weighted, one_by_one, times,
+    Base, Build, Built, Capabilities, Handle, Placed, Progress, Records, Structure, Weighted, one_by_one,
 };
 #[cfg(doc)]
 use crate::error::Status;
@@ -104,8 +104,7 @@ impl Builder {
         let capacity = if spec.bits == 0 || order.is_some() { spec.capacity.max(1) } else { spec.capacity };
         create::geometry(&Spec { capacity, ..*spec })?;
         // Where the keys that come say the capacity, their copies are counted.
-        let copies = row.parameter(times(1).name).filter(|_| spec.capacity == 0 && spec.bits == 0);
-        let spec = &copies.map_or(*spec, |parameter| spec.without(parameter));
+        let spec = &if spec.capacity == 0 && spec.bits == 0 { row.without_times(spec) } else { *spec };
         let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
         let hasher = row.hasher(spec)?;
         let options = CollectorOptions { memory_limit, temporary_directory, threads };

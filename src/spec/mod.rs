@@ -251,13 +251,6 @@ impl Spec {
         }
     }
 
-    /// The spec with the default of this parameter.
-    pub(crate) fn without(&self, parameter: &Parameter) -> Spec {
-        let mut spec = *self;
-        spec.parameters.iter_mut().filter(|one| one.id == parameter.id()).for_each(|one| *one = Setting::default());
-        spec
-    }
-
     /// The value of a parameter that is a whole number or a choice: as set, or its default.
     ///
     /// # Errors

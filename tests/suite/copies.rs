@@ -149,3 +149,27 @@ fn wrong_numbers_are_refused() {
         assert_eq!(petal::parameter_of(&spec, "times").err().unwrap().status(), Status::UnknownValue);
     }
 }
+
+/// At most one of a hundred filters refuses a copy, over seeds: a few keys may have the same buckets, and their copies
+/// may be more than these hold.
+#[test]
+#[ignore = "slow: make test-all"]
+fn a_copy_is_seldom_refused() {
+    const FILTERS: u64 = 1000;
+    for (row, most) in rows() {
+        for (keys, times) in [(16, 2), (16, 3), (64, 2), (64, 3), (64, most), (512, 3), (512, most)] {
+            if times > most.min(48) {
+                continue;
+            }
+            let mut refused = 0;
+            for seed in 0..FILTERS {
+                let spec = Spec { seed, ..spec(row, keys, times) };
+                let mut filter: Filter = create(&spec).unwrap();
+                let mut insert = |i| filter.insert_hash(hash_of(&spec, i)).is_err();
+                refused += u64::from((0..times).flat_map(|_| 0..keys).any(&mut insert));
+            }
+            // One of a hundred, and 4.5 sigma.
+            assert!(refused <= 10 + 14, "{}, {keys} keys {times} times: {refused} of {FILTERS}", row.name);
+        }
+    }
+}
