@@ -4,7 +4,7 @@ use super::Router;
 use crate::error::{Result, error};
 use crate::kinds::router::message::{self, Head, checksum_of};
 use crate::kinds::router::state::{Slot, copied};
-use core::sync::atomic::{Ordering, compiler_fence};
+use core::sync::atomic::Ordering;
 
 /// What became of a message that was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,10 +102,7 @@ impl Router {
         let ones = self.state.ones(&levels);
         let payload = self.state.base.writable()?;
         let is_same = payload[words.clone()] == levels;
-        // If the writer dies, each level has all bits of before, or all of the message's: no key is missing that both
-        // have.
-        payload[words.clone()].iter_mut().zip(&levels).for_each(|(word, level)| *word |= level);
-        compiler_fence(Ordering::SeqCst);
+        // If the writer dies, each word is that of before or that of the message: no key is missing that both have.
         payload[words].copy_from_slice(&levels);
         let after = Slot { received: head.number, received_checksum: head.checksum, ones, ..before };
         self.state.set_head(slot, &after);
