@@ -12,7 +12,7 @@ BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --fea
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures
+.PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures layers
 .PHONY: check test test-all test-more test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
 .PHONY: test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak soak-redis soak-aarch64
 .PHONY: bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
@@ -319,6 +319,9 @@ abi: ## describe the ABI of the headers in capi/petal.abi; review the difference
 
 licences: ## list the licences of the crates that are linked in, in LICENSES-THIRD-PARTY
 	cargo run --locked -p petal-tools -- licences
+
+layers: ## write the image functions of the handles in C and Go, and the calls of C that take bytes, for Go
+	cargo run --locked -p petal-tools -- layers
 
 figures: ## draw docs/figures, and write what else is told of each kind: tables of docs/kinds, names for Go
 	cargo run --locked -p petal-tools -- figures

@@ -13,16 +13,13 @@ use std::sync::Once;
 
 /// Runs the body of an exported function that returns a status.
 ///
-/// `boundary!(error, [a, b], body)`: the pointers `a` and `b` must not be NULL, `error` is the nullable error struct
-/// or `null`, and `body` is an expression of type `Result<()>` in which `?` works.
+/// `boundary!(error, [read filter, out count], body)`: `error` is the nullable error struct or [`NO_ERROR`], the words
+/// before the arguments say what the body gets of them ([`arguments`](crate::arguments)), and `body` is an expression
+/// of type `Result<()>` in which `?` works.
 macro_rules! boundary {
-    ($error:expr, [$($pointer:ident),*], $body:expr) => {
+    ($error:expr, [$($arguments:tt)*], $body:expr) => {
         crate::boundary::run($error, || {
-            $(
-                if $pointer.is_null() {
-                    return Err(crate::boundary::null(stringify!($pointer)));
-                }
-            )*
+            crate::arguments::arguments!($($arguments)*);
             $body
         })
     };

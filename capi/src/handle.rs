@@ -76,3 +76,34 @@ pub(crate) unsafe fn free<H>(handle: *mut H) {
         Ok(())
     });
 }
+
+/// What a handle with an image has in common with the others: it owns a value, and when a panic was caught while the
+/// value was being changed, its state is not to be trusted, so nothing of it may reach a file.
+macro_rules! owner {
+    ($handle:ident, $value:ty) => {
+        impl crate::arguments::Owner for $handle {
+            type Value = $value;
+
+            fn new(value: $value) -> $handle {
+                $handle(crate::handle::Handle::new(value))
+            }
+
+            fn value(&self) -> petal_core::Result<&$value> {
+                self.0.get()
+            }
+
+            fn change<R>(&mut self, change: impl FnOnce(&mut $value) -> R) -> petal_core::Result<R> {
+                self.0.change(change)
+            }
+        }
+
+        impl Drop for $handle {
+            fn drop(&mut self) {
+                if let Some(value) = self.0.poisoned() {
+                    petal_core::Image::base_mut(value).abandon();
+                }
+            }
+        }
+    };
+}
+pub(crate) use owner;

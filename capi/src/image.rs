@@ -19,12 +19,13 @@
 //! changed regions, and the table, which has a word for each region. Clearing, merging, intersecting and a writable
 //! view change all regions.
 
+use crate::arguments::Out;
 use crate::boundary::{self, boundary};
-use crate::filter::files::{petal_open_options, read_options};
-use crate::filter::{give, petal_filter};
+use crate::filter::files::petal_open_options;
+use crate::filter::petal_filter;
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Error, Image, Result, Status};
+use petal_core::{Image, Result, Status};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
@@ -40,10 +41,10 @@ pub unsafe extern "C" fn petal_filter_new_in_buffer(
     filter: *mut *mut petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, buffer, filter], {
-        let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
-        // SAFETY: checked not to be NULL; the caller gives `length` bytes for as long as the handle lives.
-        unsafe { give(filter, || petal_core::create_in(&petal_spec::get(spec)?, base, length)) }
+    boundary!(error, [given spec, buffer, give filter], {
+        let base = base_of(buffer, length)?;
+        // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
+        filter.made(|| unsafe { petal_core::create_in(&spec, base, length) })
     })
 }
 
@@ -60,14 +61,9 @@ pub unsafe extern "C" fn petal_filter_open_descriptor(
     filter: *mut *mut petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter], {
-        // SAFETY: checked for NULL; by the conventions `options` is NULL or a struct of its size, and `filter` is
-        // writable.
-        unsafe {
-            give(filter, || {
-                petal_core::open_descriptor(boundary::descriptor(descriptor)?, offset, &read_options(options)?)
-            })
-        }
+    boundary!(error, [given options, give filter], {
+        let descriptor = boundary::descriptor(descriptor)?;
+        filter.made(|| petal_core::open_descriptor(descriptor, offset, &options))
     })
 }
 
@@ -83,14 +79,10 @@ pub unsafe extern "C" fn petal_filter_open_in_buffer(
     filter: *mut *mut petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [buffer, filter], {
-        let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
-        // SAFETY: checked for NULL; by the conventions `buffer` has `length` writable bytes, `options` is NULL or a
-        // struct of its size, and `filter` is writable.
-        unsafe {
-            boundary::bytes(buffer.cast(), length, "buffer")?;
-            give(filter, || petal_core::open_buffer(base, length, &read_options(options)?))
-        }
+    boundary!(error, [buffer, given options, give filter], {
+        let base = base_of(buffer, length)?;
+        // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
+        filter.made(|| unsafe { petal_core::open_buffer(base, length, &options) })
     })
 }
 
@@ -104,13 +96,8 @@ pub unsafe extern "C" fn petal_filter_load(
     filter: *mut *mut petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [image, filter], {
-        // SAFETY: checked for NULL; by the conventions `image` has `length` bytes, `options` is NULL or a struct of its
-        // size, and `filter` is writable.
-        unsafe {
-            let image = boundary::bytes(image.cast(), length, "image")?;
-            give(filter, || petal_core::load(image, &read_options(options)?))
-        }
+    boundary!(error, [image, bytes(image, length), given options, give filter], {
+        filter.made(|| petal_core::load(image, &options))
     })
 }
 
@@ -121,10 +108,8 @@ pub unsafe extern "C" fn petal_filter_serialized_size(
     size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, size], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `size` is
-        // writable.
-        unsafe { size.write(petal_filter::get(filter)?.serialized_size()) };
+    boundary!(error, [read filter, out size], {
+        size.set(filter.serialized_size());
         Ok(())
     })
 }
@@ -145,40 +130,34 @@ pub unsafe extern "C" fn petal_filter_serialize(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, buffer], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `buffer` has `length`
-        // writable bytes, and `written` is NULL or writable.
-        unsafe { serialize(petal_filter::get(filter)?, buffer, length, written) }
+    boundary!(error, [read filter, buffer, room_bytes(buffer, length), maybe written], {
+        serialize(filter, buffer, written)
     })
 }
 
 /// Writes an image into a buffer.
-///
-/// # Safety
-/// The conventions, but `buffer` is not NULL.
-pub(crate) unsafe fn serialize(
-    image: &impl Image,
-    buffer: *mut c_void,
-    length: usize,
-    written: *mut usize,
-) -> Result<()> {
+pub(crate) fn serialize(image: &impl Image, buffer: &mut [u8], written: Out<usize>) -> Result<()> {
     let size = image.serialized_size();
-    if size > length as u64 {
-        let message = format_args!("the buffer has {length} bytes, the image {size}");
+    if size > buffer.len() as u64 {
+        let message = format_args!("the buffer has {} bytes, the image {size}", buffer.len());
         return Err(boundary::error(Status::BufferTooSmall, message));
     }
     let mut done = 0;
     image.serialize(&mut |bytes| {
-        // SAFETY: the image has `size` bytes in all, and the buffer at least as many.
-        unsafe { buffer.cast::<u8>().add(done).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        buffer[done..done + bytes.len()].copy_from_slice(bytes);
         done += bytes.len();
         Ok(())
     })?;
-    if !written.is_null() {
-        // SAFETY: by the conventions `written` is writable.
-        unsafe { written.write(done) };
-    }
+    written.set(done);
     Ok(())
+}
+
+/// The start of a buffer that becomes part of a handle.
+pub(crate) fn base_of(buffer: *mut c_void, length: usize) -> Result<NonNull<u8>> {
+    if length > isize::MAX as usize {
+        return Err(boundary::error(Status::TooLarge, format_args!("{length} bytes of buffer are more than can be")));
+    }
+    NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))
 }
 
 /// Takes the next `length` bytes of an image. Return false to stop. The callback must not unwind (throw) through the
@@ -199,25 +178,7 @@ pub unsafe extern "C" fn petal_filter_serialize_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes.
-        unsafe { serialize_to(petal_filter::get(filter)?, write, context) }
-    })
-}
-
-/// Gives an image to a callback.
-///
-/// # Safety
-/// The conventions.
-pub(crate) unsafe fn serialize_to(image: &impl Image, write: petal_write_callback, context: *mut c_void) -> Result<()> {
-    let write = write.ok_or_else(|| boundary::null("write"))?;
-    image.serialize(&mut |bytes| {
-        // SAFETY: the caller's function, called as its type says.
-        match unsafe { write(context, bytes.as_ptr().cast(), bytes.len()) } {
-            true => Ok(()),
-            false => Err(Error::from(Status::Callback)),
-        }
-    })
+    boundary!(error, [read filter, callback(write, context)], filter.serialize(&mut |bytes| write.take(bytes)))
 }
 
 /// Brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when the
@@ -226,10 +187,7 @@ pub(crate) unsafe fn serialize_to(image: &impl Image, write: petal_write_callbac
 /// call tries again. The cost depends on what was changed, see above. Filters in their own memory need no sync.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_sync(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
-    boundary!(error, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses.
-        unsafe { petal_filter::change(filter, |filter| filter.sync())? }
-    })
+    boundary!(error, [change filter], filter.by(|filter| filter.sync()))
 }
 
 /// Declares that the bytes are right as they are now. The filter becomes clean, and an image in place gets new
@@ -238,10 +196,7 @@ pub unsafe extern "C" fn petal_filter_sync(filter: *mut petal_filter, error: *mu
 /// open for reading or shared. Returns `PETAL_ERR_CORRUPT` if no filter of this kind can have such a payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_vouch(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
-    boundary!(error, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses.
-        unsafe { petal_filter::change(filter, |filter| filter.vouch())? }
-    })
+    boundary!(error, [change filter], filter.by(|filter| filter.vouch()))
 }
 
 /// Reads and checks all bytes as they are now, whatever this handle or another one did since opening. Returns
@@ -251,8 +206,5 @@ pub unsafe extern "C" fn petal_filter_vouch(filter: *mut petal_filter, error: *m
 /// payload, and whether the filter is dirty.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_verify(filter: *const petal_filter, error: *mut petal_error) -> petal_status {
-    boundary!(error, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes.
-        unsafe { petal_filter::get(filter)? }.verify()
-    })
+    boundary!(error, [read filter], filter.verify())
 }

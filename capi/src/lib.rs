@@ -134,6 +134,7 @@ pub mod formats;
 pub mod policy;
 pub mod inline;
 
+mod arguments;
 mod boundary;
 mod handle;
 #[cfg(feature = "planted-faults")]

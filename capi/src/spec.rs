@@ -9,6 +9,7 @@
 //!     petal_filter *filter;
 //!     petal_status status = petal_filter_new(&spec, &filter, NULL);
 
+use crate::arguments::Given;
 use crate::boundary::{self, boundary};
 use crate::status::{petal_error, petal_status};
 use petal_core::{HashFunction, Kernel, KindId, MAX_PARAMETERS, Result, Setting, Spec, Status, parameter_of};
@@ -235,6 +236,14 @@ impl petal_spec {
     pub(crate) unsafe fn get(spec: *const petal_spec) -> Result<Spec> {
         // SAFETY: boundary! refused NULL, and by the conventions `spec` is a struct of its size.
         unsafe { boundary::read(spec) }?.to_core()
+    }
+}
+
+impl Given for petal_spec {
+    type Said = Spec;
+
+    fn said(given: Option<petal_spec>, name: &str) -> Result<Spec> {
+        given.ok_or_else(|| boundary::null(name))?.to_core()
     }
 }
 

@@ -1,8 +1,10 @@
-//! Writes the committed files that are made by a program: the drawings of the documents and the licences of the crates
-//! that are linked in. `make figures` and `make licences` run it; its tests hold what is committed to what it makes.
+//! Writes the committed files that are made by a program: the drawings of the documents, the layers above the core that
+//! follow from a table, and the licences of the crates that are linked in. `make figures`, `make layers` and
+//! `make licences` run it; its tests hold what is committed to what it makes.
 
 mod figures;
 mod go_kinds;
+mod layers;
 mod licences;
 mod pages;
 mod uses;
@@ -19,7 +21,8 @@ fn main() -> ExitCode {
     let made = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["licences"] => licences::file(&root()).map(|file| vec![file]),
         ["figures"] => drawn(),
-        _ => Err("usage: petal-tools figures|licences".to_owned()),
+        ["layers"] => layers::files(&root()),
+        _ => Err("usage: petal-tools figures|layers|licences".to_owned()),
     };
     let written = made.and_then(|files| {
         files.iter().try_for_each(|(path, text)| {
@@ -61,6 +64,11 @@ mod tests {
     #[test]
     fn figures_are_up_to_date() {
         drawn().unwrap().iter().for_each(|file| committed(file, "make figures"));
+    }
+
+    #[test]
+    fn layers_are_up_to_date() {
+        layers::files(&root()).unwrap().iter().for_each(|file| committed(file, "make layers"));
     }
 
     #[test]

@@ -41,7 +41,7 @@
 //! false_positive_rate the spec may give bits (of all memories together) and hashes (the counters of an entry).
 
 use crate::boundary::boundary;
-use crate::handle::{self, Handle};
+use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::kinds::aggregate::ROW;
@@ -55,33 +55,7 @@ pub mod image;
 /// The memories of a participant, and what it aggregated. Free it with `petal_aggregate_free()`.
 pub struct petal_aggregate(Handle<Aggregate>);
 
-impl petal_aggregate {
-    /// The aggregate behind a handle.
-    ///
-    /// # Safety
-    /// The handle is not NULL and lives.
-    pub(crate) unsafe fn get<'a>(aggregate: *const petal_aggregate) -> Result<&'a Aggregate> {
-        // SAFETY: the handle is not NULL and lives, as this function's safety section says.
-        unsafe { &*aggregate }.0.get()
-    }
-}
-
-/// Hands the aggregate that `make` makes to the caller.
-///
-/// # Safety
-/// `out` is writable.
-unsafe fn give(out: *mut *mut petal_aggregate, make: impl FnOnce() -> Result<Aggregate>) -> Result<()> {
-    // SAFETY: `out` is writable, as this function's safety section says.
-    unsafe { handle::give(out, || Ok(petal_aggregate(Handle::new(make()?)))) }
-}
-
-impl Drop for petal_aggregate {
-    fn drop(&mut self) {
-        if let Some(aggregate) = self.0.poisoned() {
-            aggregate.base_mut().abandon();
-        }
-    }
-}
+owner!(petal_aggregate, Aggregate);
 
 /// Makes an aggregate that has met nobody.
 #[unsafe(no_mangle)]
@@ -107,20 +81,6 @@ pub unsafe extern "C" fn petal_aggregate_new(
 pub unsafe extern "C" fn petal_aggregate_free(aggregate: *mut petal_aggregate) {
     // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
     unsafe { handle::free(aggregate) }
-}
-
-/// Copies an aggregate, wherever it lives, into new memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_copy(
-    aggregate: *const petal_aggregate,
-    copy: *mut *mut petal_aggregate,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [aggregate, copy], {
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes, and `copy` is
-        // writable.
-        unsafe { give(copy, || petal_aggregate::get(aggregate)?.copy()) }
-    })
 }
 
 /// Forgets everything: what is aggregated, what was told, and how often each outcome came.

@@ -31,7 +31,7 @@
 //! put together from blocks of several payloads. docs/digest.md has figures.
 
 use crate::boundary::{self, NO_ERROR, boundary};
-use crate::handle::{self, Handle};
+use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::{Digest, FindOptions, Image, Match, Result};
@@ -42,33 +42,7 @@ pub mod image;
 /// A digest. Free it with `petal_digest_free()`.
 pub struct petal_digest(Handle<Digest>);
 
-impl petal_digest {
-    /// The digest behind a handle.
-    ///
-    /// # Safety
-    /// The handle is not NULL and lives.
-    unsafe fn get<'a>(digest: *const petal_digest) -> Result<&'a Digest> {
-        // SAFETY: the handle is not NULL and lives, as this function's safety section says.
-        unsafe { &*digest }.0.get()
-    }
-}
-
-/// Hands the digest that `make` makes to the caller.
-///
-/// # Safety
-/// `out` is writable.
-unsafe fn give(out: *mut *mut petal_digest, make: impl FnOnce() -> Result<Digest>) -> Result<()> {
-    // SAFETY: `out` is writable, as this function's safety section says.
-    unsafe { handle::give(out, || Ok(petal_digest(Handle::new(make()?)))) }
-}
-
-impl Drop for petal_digest {
-    fn drop(&mut self) {
-        if let Some(digest) = self.0.poisoned() {
-            digest.base_mut().abandon();
-        }
-    }
-}
+owner!(petal_digest, Digest);
 
 /// Makes an empty digest.
 #[unsafe(no_mangle)]
@@ -89,20 +63,6 @@ pub unsafe extern "C" fn petal_digest_new(
 pub unsafe extern "C" fn petal_digest_free(digest: *mut petal_digest) {
     // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
     unsafe { handle::free(digest) }
-}
-
-/// Copies a digest, wherever it lives, into new memory. The copy has no open payload.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_digest_copy(
-    digest: *const petal_digest,
-    copy: *mut *mut petal_digest,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [digest, copy], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and `copy` is
-        // writable.
-        unsafe { give(copy, || petal_digest::get(digest)?.copy()) }
-    })
 }
 
 /// Takes a payload under an id of yours. Returns `PETAL_ERR_FULL` if the digest has as many ids as it keeps, and

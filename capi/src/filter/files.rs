@@ -5,8 +5,9 @@
 //! process that has the old file open keeps the old one. The section IMAGES, below, has the rest: buffers, descriptors,
 //! and files that you change in place.
 
-use super::{give, petal_filter};
-use crate::boundary::{self, boundary, read_path};
+use super::petal_filter;
+use crate::arguments::Given;
+use crate::boundary::{self, boundary};
 use crate::status::{petal_error, petal_status};
 use petal_core::{Image, Mode, OpenOptions, Result, Status};
 use std::ffi::c_char;
@@ -52,26 +53,25 @@ unsafe impl boundary::SizedStruct for petal_open_options {
     const FIRST_SIZE: usize = 32;
 }
 
-/// # Safety
-/// `options` is NULL or a struct with its size set.
-pub(crate) unsafe fn read_options(options: *const petal_open_options) -> Result<OpenOptions> {
-    // SAFETY: `options` is NULL or a struct of its size, as the safety section asks.
-    let Some(options) = (unsafe { boundary::read_optional(options)? }) else {
-        return Ok(OpenOptions::default());
-    };
-    let mode = match (options.mode, options.reserved) {
-        (PETAL_OPEN_READ, 0) => Mode::Read,
-        (PETAL_OPEN_WRITE, 0) => Mode::Write,
-        (PETAL_OPEN_LOAD, 0) => Mode::Load,
-        (PETAL_OPEN_SHARE, 0) => Mode::Share,
-        (mode, 0) => {
-            return Err(boundary::error(Status::UnknownValue, format_args!("mode = {mode} is not from 0 to 3")));
-        }
-        (_, reserved) => {
-            return Err(boundary::error(Status::UnknownValue, format_args!("reserved = {reserved} is not 0")));
-        }
-    };
-    Ok(OpenOptions { mode, key: (options.key != [0; 16]).then_some(options.key) })
+impl Given for petal_open_options {
+    type Said = OpenOptions;
+
+    fn said(given: Option<petal_open_options>, _name: &str) -> Result<OpenOptions> {
+        let Some(options) = given else { return Ok(OpenOptions::default()) };
+        let mode = match (options.mode, options.reserved) {
+            (PETAL_OPEN_READ, 0) => Mode::Read,
+            (PETAL_OPEN_WRITE, 0) => Mode::Write,
+            (PETAL_OPEN_LOAD, 0) => Mode::Load,
+            (PETAL_OPEN_SHARE, 0) => Mode::Share,
+            (mode, 0) => {
+                return Err(boundary::error(Status::UnknownValue, format_args!("mode = {mode} is not from 0 to 3")));
+            }
+            (_, reserved) => {
+                return Err(boundary::error(Status::UnknownValue, format_args!("reserved = {reserved} is not 0")));
+            }
+        };
+        Ok(OpenOptions { mode, key: (options.key != [0; 16]).then_some(options.key) })
+    }
 }
 
 /// Opens a file that is an image. `options` is nullable.
@@ -82,11 +82,7 @@ pub unsafe extern "C" fn petal_filter_open(
     filter: *mut *mut petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [path, filter], {
-        // SAFETY: checked for NULL; by the conventions `path` is a string, `options` is NULL or a struct of its size,
-        // and `filter` is writable.
-        unsafe { give(filter, || petal_core::open(read_path(path)?, &read_options(options)?)) }
-    })
+    boundary!(error, [path path, given options, give filter], filter.made(|| petal_core::open(path, &options)))
 }
 
 /// Writes the image to a file, atomically: the path names the old bytes or the new ones at every moment. The function
@@ -106,9 +102,5 @@ pub unsafe extern "C" fn petal_filter_save(
     path: *const c_char,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, path], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `path` is a
-        // string.
-        unsafe { petal_filter::get(filter)?.save(read_path(path)?) }
-    })
+    boundary!(error, [read filter, path path], filter.save(path))
 }

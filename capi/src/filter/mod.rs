@@ -1,6 +1,8 @@
 //! FILTERS: MAKING AND FREEING
 
+use crate::arguments::Owner;
 use crate::boundary::{self, boundary};
+use crate::handle;
 use crate::status::{petal_error, petal_status};
 use petal_core::blocks::Probe;
 use petal_core::storage::try_box;
@@ -27,10 +29,6 @@ pub struct petal_filter {
 }
 
 impl petal_filter {
-    fn new(filter: Filter) -> petal_filter {
-        petal_filter { hasher: filter.base().hasher().clone(), filter, poisoned: false, probe: None }
-    }
-
     /// The filter behind a handle, to be read.
     ///
     /// # Safety
@@ -38,8 +36,7 @@ impl petal_filter {
     #[inline]
     pub(crate) unsafe fn get<'a>(handle: *const petal_filter) -> Result<&'a Filter> {
         // SAFETY: `handle` is not NULL, it lives, and nobody changes it meanwhile, as the safety section asks.
-        let handle = unsafe { &*handle };
-        if handle.poisoned { Err(Status::Internal.into()) } else { Ok(&handle.filter) }
+        unsafe { &*handle }.value()
     }
 
     /// Whether a panic was caught while the filter was being changed.
@@ -85,30 +82,46 @@ impl petal_filter {
     #[inline]
     pub(crate) unsafe fn change<T>(handle: *mut petal_filter, change: impl FnOnce(&mut Filter) -> T) -> Result<T> {
         // SAFETY: `handle` is not NULL, it lives, and nobody else uses it meanwhile, as the safety section asks.
-        let handle = unsafe { &mut *handle };
-        if handle.poisoned {
+        Owner::change(unsafe { &mut *handle }, change)
+    }
+}
+
+impl Owner for petal_filter {
+    type Value = Filter;
+
+    fn new(filter: Filter) -> petal_filter {
+        petal_filter { hasher: filter.base().hasher().clone(), filter, poisoned: false, probe: None }
+    }
+
+    #[inline]
+    fn value(&self) -> Result<&Filter> {
+        if self.poisoned { Err(Status::Internal.into()) } else { Ok(&self.filter) }
+    }
+
+    fn placed(&mut self) {
+        self.renew_probe();
+    }
+
+    #[inline]
+    fn change<T>(&mut self, change: impl FnOnce(&mut Filter) -> T) -> Result<T> {
+        if self.poisoned {
             return Err(Status::Internal.into());
         }
-        handle.poisoned = true;
-        let result = change(&mut handle.filter);
-        handle.poisoned = false;
-        handle.renew_probe();
+        self.poisoned = true;
+        let result = change(&mut self.filter);
+        self.poisoned = false;
+        self.renew_probe();
         Ok(result)
     }
 }
 
-/// Hands the filter that `make` makes to the caller. The handle's memory comes first, so that nothing that was made, or
-/// taken from a builder, is lost for want of it.
+/// Hands the filter that `make` makes to the caller.
 ///
 /// # Safety
 /// `out` is writable.
 pub(crate) unsafe fn give(out: *mut *mut petal_filter, make: impl FnOnce() -> Result<Filter>) -> Result<()> {
-    let place = try_box(MaybeUninit::<petal_filter>::uninit())?;
-    let mut handle = Box::write(place, petal_filter::new(make()?));
-    handle.renew_probe();
     // SAFETY: `out` is writable, as the safety section asks.
-    unsafe { out.write(Box::into_raw(handle)) };
-    Ok(())
+    unsafe { handle::give(out, || Ok(petal_filter::new(make()?)), petal_filter::placed) }
 }
 
 /// Makes an empty filter of the default kind for `capacity` distinct keys at a false-positive rate inside (0, 1). A
@@ -133,11 +146,7 @@ pub unsafe extern "C" fn petal_filter_copy(
     copy: *mut *mut petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, copy], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `copy` is
-        // writable.
-        unsafe { give(copy, || petal_filter::get(filter)?.copy()) }
-    })
+    boundary!(error, [read filter, give copy], copy.made(|| filter.copy()))
 }
 
 /// Frees a filter. If you changed an image in place, this function brings the image up to date first. Call

@@ -34,7 +34,7 @@
 //! threshold. Of rows that are equally similar, those with the least ids come first, then those with the least numbers.
 
 use crate::boundary::{self, NO_ERROR, boundary};
-use crate::handle::{self, Handle};
+use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::{Image, Index, Result};
@@ -48,33 +48,7 @@ pub mod superimposed;
 /// An index. Free it with `petal_index_free()`.
 pub struct petal_index(Handle<Index>);
 
-impl petal_index {
-    /// The index behind a handle.
-    ///
-    /// # Safety
-    /// The handle is not NULL and lives.
-    unsafe fn get<'a>(index: *const petal_index) -> Result<&'a Index> {
-        // SAFETY: the handle is not NULL and lives, as this function's safety section says.
-        unsafe { &*index }.0.get()
-    }
-}
-
-/// Hands the index that `make` makes to the caller.
-///
-/// # Safety
-/// `out` is writable.
-unsafe fn give(out: *mut *mut petal_index, make: impl FnOnce() -> Result<Index>) -> Result<()> {
-    // SAFETY: `out` is writable, as this function's safety section says.
-    unsafe { handle::give(out, || Ok(petal_index(Handle::new(make()?)))) }
-}
-
-impl Drop for petal_index {
-    fn drop(&mut self) {
-        if let Some(index) = self.0.poisoned() {
-            index.base_mut().abandon();
-        }
-    }
-}
+owner!(petal_index, Index);
 
 /// Makes an empty index.
 #[unsafe(no_mangle)]
@@ -95,19 +69,6 @@ pub unsafe extern "C" fn petal_index_new(
 pub unsafe extern "C" fn petal_index_free(index: *mut petal_index) {
     // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
     unsafe { handle::free(index) }
-}
-
-/// Copies an index, wherever it lives, into new memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_copy(
-    index: *const petal_index,
-    copy: *mut *mut petal_index,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [index, copy], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, and `copy` is writable.
-        unsafe { give(copy, || petal_index::get(index)?.copy()) }
-    })
 }
 
 /// Adds a row under an id of yours, and writes the number of the row, which is nullable. Several rows may have one id.

@@ -229,24 +229,6 @@ pub unsafe extern "C" fn petal_map_clear(map: *mut petal_map, error: *mut petal_
     })
 }
 
-/// Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_map_sync(map: *mut petal_map, error: *mut petal_error) -> petal_status {
-    boundary!(error, [map], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody else uses.
-        unsafe { (*map).0.change(|map| map.sync())? }
-    })
-}
-
-/// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_map_vouch(map: *mut petal_map, error: *mut petal_error) -> petal_status {
-    boundary!(error, [map], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody else uses.
-        unsafe { (*map).0.change(|map| map.vouch())? }
-    })
-}
-
 /// Returns what this map can do now: `PETAL_CAN_*`, ORed. A map that is open for reading can do less than its kind. 0
 /// for NULL.
 #[unsafe(no_mangle)]

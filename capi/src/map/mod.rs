@@ -7,7 +7,7 @@
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::filter::keys::{petal_answers, petal_keys};
-use crate::handle::{self, Handle};
+use crate::handle::{self, Handle, owner};
 use crate::status::{PETAL_OK, petal_error, petal_status};
 use petal_core::{Image, Map, Result};
 use std::ffi::c_void;
@@ -19,33 +19,7 @@ pub mod image;
 /// A map of any kind. Free it with `petal_map_free()`.
 pub struct petal_map(pub(crate) Handle<Map>);
 
-impl petal_map {
-    /// The map behind a handle.
-    ///
-    /// # Safety
-    /// The handle is not NULL and lives.
-    pub unsafe fn get<'a>(map: *const petal_map) -> Result<&'a Map> {
-        // SAFETY: `map` is a live handle that nobody changes, as the safety section asks.
-        unsafe { &*map }.0.get()
-    }
-}
-
-/// Hands the map that `make` makes to the caller.
-///
-/// # Safety
-/// `out` is writable.
-pub(crate) unsafe fn give(out: *mut *mut petal_map, make: impl FnOnce() -> Result<Map>) -> Result<()> {
-    // SAFETY: `out` is writable, as the safety section asks.
-    unsafe { handle::give(out, || Ok(petal_map(Handle::new(make()?)))) }
-}
-
-impl Drop for petal_map {
-    fn drop(&mut self) {
-        if let Some(map) = self.0.poisoned() {
-            map.base_mut().abandon();
-        }
-    }
-}
+owner!(petal_map, Map);
 
 /// Frees a map. If you changed an image in place, this function brings the image up to date first. Call
 /// `petal_map_sync()` before if you want to know whether that works. NULL is allowed.
@@ -180,4 +154,35 @@ pub unsafe extern "C" fn petal_map_get_batch(
         unsafe { petal_answers::all_absent(answers, keys) };
     }
     status
+}
+
+/// Measures a map. `fill` is the share of the cells that keys have taken. `false_positive_rate` is the share of absent
+/// keys that get a value. `count_estimate` is the number of distinct keys: exact if a builder made the map, otherwise
+/// an estimate from the fill, and NaN if the map is too full to tell.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_map_statistics(
+    map: *const petal_map,
+    statistics: *mut petal_statistics,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [map, statistics], {
+        // SAFETY: checked for NULL; by the conventions `statistics` is a struct of its size, and `map` is a handle that
+        // nobody changes.
+        let map = unsafe {
+            boundary::check_out(statistics)?;
+            petal_map::get(map)?
+        };
+        let measure = map.measure();
+        let value = petal_statistics {
+            struct_size: 0,
+            fill: measure.fill,
+            false_positive_rate: measure.false_positive_rate,
+            false_positive_rate_floor: 0.0,
+            count_estimate: map.keys_of(&measure).unwrap_or(f64::NAN),
+            saturated: 0,
+        };
+        // SAFETY: checked for NULL; by the conventions `statistics` is a struct of its size.
+        unsafe { boundary::write(statistics, value) };
+        Ok(())
+    })
 }

@@ -37,7 +37,7 @@
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::filter::keys::{self, petal_answers, petal_keys};
 use crate::filter::probe::{Bytes, Hash, Key, Number};
-use crate::handle::{self, Handle};
+use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::{Answers, Image, Keys, Result, Router, Taken};
@@ -51,33 +51,7 @@ pub mod image;
 /// The router of one node. Free it with `petal_router_free()`.
 pub struct petal_router(Handle<Router>);
 
-impl petal_router {
-    /// The router behind a handle.
-    ///
-    /// # Safety
-    /// The handle is not NULL and lives.
-    pub(crate) unsafe fn get<'a>(router: *const petal_router) -> Result<&'a Router> {
-        // SAFETY: the handle is not NULL and lives, as this function's safety section says.
-        unsafe { &*router }.0.get()
-    }
-}
-
-impl Drop for petal_router {
-    fn drop(&mut self) {
-        if let Some(router) = self.0.poisoned() {
-            router.base_mut().abandon();
-        }
-    }
-}
-
-/// Hands the router that `make` makes to the caller.
-///
-/// # Safety
-/// `out` is writable.
-unsafe fn give(out: *mut *mut petal_router, make: impl FnOnce() -> Result<Router>) -> Result<()> {
-    // SAFETY: `out` is writable, as this function's safety section says.
-    unsafe { handle::give(out, || Ok(petal_router(Handle::new(make()?)))) }
-}
+owner!(petal_router, Router);
 
 /// Makes an empty router of the node with this number, which tells the nodes of a network apart. The kind of the spec
 /// is `PETAL_KIND_ROUTER`, or 0 if you set no parameter.
@@ -100,20 +74,6 @@ pub unsafe extern "C" fn petal_router_new(
 pub unsafe extern "C" fn petal_router_free(router: *mut petal_router) {
     // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
     unsafe { handle::free(router) }
-}
-
-/// Copies a router, wherever it lives, into new memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_router_copy(
-    router: *const petal_router,
-    copy: *mut *mut petal_router,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [router, copy], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, and `copy` is
-        // writable.
-        unsafe { give(copy, || petal_router::get(router)?.copy()) }
-    })
 }
 
 /// Returns the number of the node; 0 for NULL.

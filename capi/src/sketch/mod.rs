@@ -30,7 +30,7 @@
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::filter::keys::{self, petal_answers, petal_keys};
-use crate::handle::{self, Handle};
+use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::{Answers, Image, Keys, Listing, Result, Sketch, Taken};
@@ -46,33 +46,7 @@ pub mod pairs;
 /// A sketch of any kind. Free it with `petal_sketch_free()`.
 pub struct petal_sketch(Handle<Sketch>);
 
-impl petal_sketch {
-    /// The sketch behind a handle.
-    ///
-    /// # Safety
-    /// The handle is not NULL and lives.
-    pub(crate) unsafe fn get<'a>(sketch: *const petal_sketch) -> Result<&'a Sketch> {
-        // SAFETY: the handle is not NULL and lives, as this function's safety section says.
-        unsafe { &*sketch }.0.get()
-    }
-}
-
-/// Hands the sketch that `make` makes to the caller.
-///
-/// # Safety
-/// `out` is writable.
-unsafe fn give(out: *mut *mut petal_sketch, make: impl FnOnce() -> Result<Sketch>) -> Result<()> {
-    // SAFETY: `out` is writable, as this function's safety section says.
-    unsafe { handle::give(out, || Ok(petal_sketch(Handle::new(make()?)))) }
-}
-
-impl Drop for petal_sketch {
-    fn drop(&mut self) {
-        if let Some(sketch) = self.0.poisoned() {
-            sketch.base_mut().abandon();
-        }
-    }
-}
+owner!(petal_sketch, Sketch);
 
 /// Makes an empty sketch. Two sides have to agree on the spec only.
 #[unsafe(no_mangle)]
@@ -93,20 +67,6 @@ pub unsafe extern "C" fn petal_sketch_new(
 pub unsafe extern "C" fn petal_sketch_free(sketch: *mut petal_sketch) {
     // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
     unsafe { handle::free(sketch) }
-}
-
-/// Copies a sketch, wherever it lives, into new memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_sketch_copy(
-    sketch: *const petal_sketch,
-    copy: *mut *mut petal_sketch,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [sketch, copy], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes, and `copy` is
-        // writable.
-        unsafe { give(copy, || petal_sketch::get(sketch)?.copy()) }
-    })
 }
 
 /// Changes a sketch by one key.
@@ -370,6 +330,24 @@ pub unsafe extern "C" fn petal_sketch_expected_failure_rate(
         // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes, and `rate` is
         // writable.
         unsafe { rate.write(petal_sketch::get(sketch)?.expected_failure_rate(numbers)) };
+        Ok(())
+    })
+}
+
+/// Writes `PETAL_COMPATIBILITY_ID_SIZE` bytes that are the same for two sketches if one can be subtracted from the
+/// other.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_compatibility_id(
+    sketch: *const petal_sketch,
+    id: *mut u8,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [sketch, id], {
+        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
+        let bytes: [u8; PETAL_COMPATIBILITY_ID_SIZE] = unsafe { petal_sketch::get(sketch)? }.base().compatibility_id();
+        // SAFETY: checked for NULL; `id` has room for `PETAL_COMPATIBILITY_ID_SIZE` bytes, as the function's comment
+        // asks.
+        unsafe { id.cast::<[u8; PETAL_COMPATIBILITY_ID_SIZE]>().write(bytes) };
         Ok(())
     })
 }

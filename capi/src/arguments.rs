@@ -1,0 +1,273 @@
+// What a C function was given, as Rust has it. A word before an argument of `boundary!` turns the pointer into one of
+// these, and has the one proof that the pointer needs; so bodies are safe code.
+//
+// The proofs rest on the conventions of petal.h, which are the caller's part: a pointer that is not NULL points to what
+// its type and the function's comment say, for as long as the call takes; a handle lives; nobody changes what the call
+// reads, and nobody else uses what it changes.
+
+use crate::boundary::{self, SizedStruct};
+use crate::handle;
+use crate::image::petal_write_callback;
+use petal_core::{Error, Result, Status};
+use std::ffi::c_void;
+use std::marker::PhantomData;
+
+/// Turns the pointer arguments of a function into what its body uses, under the same names. A pointer without a word
+/// before it is only checked not to be NULL.
+///
+/// | words | what the body gets |
+/// |---|---|
+/// | `read handle` | `&Value` |
+/// | `change handle` | [`Changing`] |
+/// | `give handle` | [`Give`], for a handle that the function makes |
+/// | `out value`, `maybe value` | [`Out`]; with `maybe` NULL is allowed, and takes nothing |
+/// | `given options` | what the struct says, see [`Given`] |
+/// | `fill statistics` | [`Fill`], for a struct of its size |
+/// | `bytes(key, length)` | `&[u8]` |
+/// | `elements(array, count)` | `&[T]` |
+/// | `room(array, count)` | `&mut [T]`, to be written |
+/// | `room_bytes(buffer, length)` | `&mut [u8]` of memory that C calls void, to be written |
+/// | `callback(write, context)` | [`Callback`], a function of the caller that takes bytes |
+/// | `path file` | `&Path` |
+/// | `name text` | `&str` |
+macro_rules! arguments {
+    () => {};
+    (read $pointer:ident $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions it is NULL or a handle that lives and that nobody changes during the call.
+        let $pointer = unsafe { crate::arguments::read($pointer, stringify!($pointer)) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (change $pointer:ident $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions it is NULL or a handle that lives and that nobody else uses during the call.
+        let $pointer = unsafe { crate::arguments::Changing::new($pointer, stringify!($pointer)) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (give $pointer:ident $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions it is NULL or writable.
+        let $pointer = unsafe { crate::arguments::Give::new($pointer, stringify!($pointer)) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (out $pointer:ident $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions it is NULL or writable.
+        let $pointer = unsafe { crate::arguments::Out::new($pointer, stringify!($pointer)) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (maybe $pointer:ident $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions it is NULL or writable.
+        let $pointer = unsafe { crate::arguments::Out::maybe($pointer) };
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (given $pointer:ident $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions it is NULL or a struct with as many bytes as its `struct_size` says.
+        let $pointer = unsafe { crate::arguments::given($pointer, stringify!($pointer)) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (fill $pointer:ident $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions it is NULL or a writable struct with as many bytes as its `struct_size` says.
+        let $pointer = unsafe { crate::arguments::Fill::new($pointer, stringify!($pointer)) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (bytes($pointer:ident, $length:expr) $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions so many bytes are readable there during the call.
+        let $pointer = unsafe { crate::boundary::bytes($pointer.cast(), $length, stringify!($pointer)) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (elements($pointer:ident, $count:expr) $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions so many elements are readable there during the call.
+        let $pointer = unsafe { crate::boundary::elements($pointer, $count, stringify!($pointer)) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (room($pointer:ident, $count:expr) $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions so many elements are writable there, and nobody else uses them during the call.
+        let $pointer = unsafe { crate::boundary::elements_mut($pointer, $count, stringify!($pointer)) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (room_bytes($pointer:ident, $length:expr) $(, $($rest:tt)*)?) => {
+        let $pointer = $pointer.cast::<u8>();
+        crate::arguments::arguments!(room($pointer, $length) $(, $($rest)*)?);
+    };
+    (callback($function:ident, $context:ident) $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions it is NULL or a function that may be called with this context during the call.
+        let $function = unsafe { crate::arguments::Callback::new($function, $context, stringify!($function)) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (path $pointer:ident $(, $($rest:tt)*)?) => {
+        crate::arguments::arguments!($pointer);
+        // SAFETY: it is not NULL, and by the conventions it ends with a NUL.
+        let $pointer = unsafe { crate::boundary::read_path($pointer) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (name $pointer:ident $(, $($rest:tt)*)?) => {
+        crate::arguments::arguments!($pointer);
+        // SAFETY: it is not NULL, and by the conventions it ends with a NUL.
+        let $pointer = unsafe { crate::boundary::name($pointer) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    ($pointer:ident $(, $($rest:tt)*)?) => {
+        if $pointer.is_null() {
+            return Err(crate::boundary::null(stringify!($pointer)));
+        }
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+}
+pub(crate) use arguments;
+
+/// A handle: what C's pointer points to.
+pub(crate) trait Owner: Sized {
+    /// What is behind it.
+    type Value;
+
+    /// The handle of a new value.
+    fn new(value: Self::Value) -> Self;
+
+    /// The value, to be read; an error after a panic.
+    fn value(&self) -> Result<&Self::Value>;
+
+    /// What is to be done when the handle has come to the place where it stays.
+    fn placed(&mut self) {}
+
+    /// Changes the value. A panic on the way leaves the handle poisoned.
+    fn change<R>(&mut self, change: impl FnOnce(&mut Self::Value) -> R) -> Result<R>;
+}
+
+/// # Safety
+/// `pointer` is NULL or a handle that lives and that nobody changes during the call.
+pub(crate) unsafe fn read<'a, H: Owner>(pointer: *const H, name: &str) -> Result<&'a H::Value> {
+    // SAFETY: NULL or a handle that nobody changes, as the safety section asks.
+    unsafe { pointer.as_ref() }.ok_or_else(|| boundary::null(name))?.value()
+}
+
+/// A handle that is to be changed.
+pub(crate) struct Changing<'a, H>(&'a mut H);
+
+impl<H: Owner> Changing<'_, H> {
+    /// # Safety
+    /// `pointer` is NULL or a handle that lives and that nobody else uses during the call.
+    pub(crate) unsafe fn new(pointer: *mut H, name: &str) -> Result<Self> {
+        // SAFETY: NULL or a handle that nobody else uses, as the safety section asks.
+        unsafe { pointer.as_mut() }.map(Changing).ok_or_else(|| boundary::null(name))
+    }
+
+    /// Changes the value by a function that cannot fail.
+    pub(crate) fn always<R>(self, change: impl FnOnce(&mut H::Value) -> R) -> Result<R> {
+        self.0.change(change)
+    }
+
+    /// Changes the value by a function that can fail.
+    pub(crate) fn by<R>(self, change: impl FnOnce(&mut H::Value) -> Result<R>) -> Result<R> {
+        self.0.change(change)?
+    }
+}
+
+/// Where a new handle goes.
+pub(crate) struct Give<'a, H> {
+    to: *mut *mut H,
+    call: PhantomData<&'a mut *mut H>,
+}
+
+impl<H: Owner> Give<'_, H> {
+    /// # Safety
+    /// `to` is NULL or writable during the call.
+    pub(crate) unsafe fn new(to: *mut *mut H, name: &str) -> Result<Self> {
+        if to.is_null() { Err(boundary::null(name)) } else { Ok(Give { to, call: PhantomData }) }
+    }
+
+    /// Hands the value that `make` makes to the caller. The handle's memory comes first, so that nothing that was made
+    /// is lost for the lack of it.
+    pub(crate) fn made(self, make: impl FnOnce() -> Result<H::Value>) -> Result<()> {
+        // SAFETY: `to` is not NULL and writable during the call, as `new` was promised.
+        unsafe { handle::give(self.to, || Ok(H::new(make()?)), H::placed) }
+    }
+}
+
+/// Where an answer goes, if the caller wants it.
+pub(crate) struct Out<'a, T> {
+    to: *mut T,
+    call: PhantomData<&'a mut T>,
+}
+
+impl<T> Out<'_, T> {
+    /// # Safety
+    /// `to` is NULL or writable during the call.
+    pub(crate) unsafe fn new(to: *mut T, name: &str) -> Result<Self> {
+        if to.is_null() { Err(boundary::null(name)) } else { Ok(Out { to, call: PhantomData }) }
+    }
+
+    /// # Safety
+    /// As [`Out::new`].
+    pub(crate) unsafe fn maybe(to: *mut T) -> Self {
+        Out { to, call: PhantomData }
+    }
+
+    /// Writes the answer.
+    pub(crate) fn set(self, value: T) {
+        if !self.to.is_null() {
+            // SAFETY: not NULL, and writable during the call, as `new` and `maybe` were promised.
+            unsafe { self.to.write(value) };
+        }
+    }
+}
+
+/// A struct that the caller fills in, and what it says.
+pub(crate) trait Given: SizedStruct {
+    /// What it says.
+    type Said;
+
+    /// What it says; `None` is NULL, and `name` is that of the argument.
+    fn said(given: Option<Self>, name: &str) -> Result<Self::Said>;
+}
+
+/// # Safety
+/// `pointer` is NULL or points to a struct with as many bytes as its `struct_size` says.
+pub(crate) unsafe fn given<T: Given>(pointer: *const T, name: &str) -> Result<T::Said> {
+    // SAFETY: NULL or a struct of its size, as the safety section asks.
+    T::said(unsafe { boundary::read_optional(pointer) }?, name)
+}
+
+/// A struct of its size that the library fills in.
+pub(crate) struct Fill<'a, T> {
+    to: *mut T,
+    call: PhantomData<&'a mut T>,
+}
+
+impl<T: SizedStruct> Fill<'_, T> {
+    /// # Safety
+    /// `to` is NULL or points to a struct with as many writable bytes as its `struct_size` says.
+    pub(crate) unsafe fn new(to: *mut T, name: &str) -> Result<Self> {
+        if to.is_null() {
+            return Err(boundary::null(name));
+        }
+        // SAFETY: not NULL, and a struct of its size, as the safety section asks.
+        unsafe { boundary::check_out(to) }?;
+        Ok(Fill { to, call: PhantomData })
+    }
+
+    /// Fills in the fields that the caller's version has.
+    pub(crate) fn set(self, value: T) {
+        // SAFETY: `new` has checked its size.
+        unsafe { boundary::write(self.to, value) };
+    }
+}
+
+/// A function of the caller that takes bytes, piece by piece.
+pub(crate) struct Callback<'a> {
+    function: unsafe extern "C" fn(context: *mut c_void, bytes: *const c_void, length: usize) -> bool,
+    context: *mut c_void,
+    call: PhantomData<&'a mut c_void>,
+}
+
+impl Callback<'_> {
+    /// # Safety
+    /// `function` is NULL or may be called with `context`, and any bytes, during the call.
+    pub(crate) unsafe fn new(function: petal_write_callback, context: *mut c_void, name: &str) -> Result<Self> {
+        let function = function.ok_or_else(|| boundary::null(name))?;
+        Ok(Callback { function, context, call: PhantomData })
+    }
+
+    /// Gives the next bytes to the caller.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> Result<()> {
+        // SAFETY: `new` was promised that the function may be called with this context and any bytes.
+        let goes_on = unsafe { (self.function)(self.context, bytes.as_ptr().cast(), bytes.len()) };
+        if goes_on { Ok(()) } else { Err(Error::from(Status::Callback)) }
+    }
+}
