@@ -6,9 +6,9 @@
 //! with the lattice of numbers under maximum; with the lattice of one bit it is the Bloom filter. [`super::sizing`] has
 //! the probabilities.
 //!
-//! A key's cells have the positions that the bits of [`Bloom`] have in an array of as many bits, for the hash that
-//! [`hash_of`] makes of the key's identity. They lie in words as [`WordCells`] says. A cell that no key has is 0, which
-//! is the least element of every lattice here: where the greatest number is the least element, cells hold the
+//! A key's cells have the positions that the bits of [`Bloom`] have in an array with a bit for each cell, for the hash
+//! that [`hash_of`] makes of the key's identity. They lie in words as [`WordCells`] says. A cell that no key has is 0,
+//! which is the least element of every lattice here: where the greatest number is the least element, cells hold the
 //! difference from the greatest number.
 
 use crate::batch::ring;

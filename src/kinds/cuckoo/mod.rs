@@ -5,10 +5,10 @@
 //! back. The two buckets of a key together hold at most 2b copies of it, where b is the number of slots of a bucket.
 //! One more copy is refused, as is every insertion that finds no place. A refused insertion changes nothing.
 //!
-//! A removal fails if the lookup of its key says no. A key that was never inserted may be found, at the false-positive
-//! rate, because it has the fingerprint and the buckets of another key. Its removal takes the other key's entry, so
-//! each such removal loses at most one key. Counts are those of all keys with the same fingerprint and buckets: never
-//! too small, as long as no key was removed more often than it was inserted.
+//! A key whose lookup says no is not removed, and the caller learns that. A key that was never inserted may be found,
+//! at the false-positive rate, because it has the fingerprint and the buckets of another key. Its removal takes the
+//! other key's entry, so each such removal loses at most one key. Counts are those of all keys with the same
+//! fingerprint and buckets: never too small, as long as no key was removed more often than it was inserted.
 //!
 //! Bucket and fingerprint are all that is known of a key, and both come from its hash. Under a secret key nobody can
 //! choose keys whose fingerprints and buckets are the same. Without one, anybody can compute the hash function, and

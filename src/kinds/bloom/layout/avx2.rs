@@ -1,6 +1,6 @@
 //! Batches of the derivation `remix` for AVX2, in filters that the caches hold, like those for AVX-512: four keys are
-//! one vector, and a group of keys goes through rounds of two probes. The gain is in the products, which make a
-//! processor without vectors wait, because it computes one a cycle.
+//! one vector, and a group of keys goes through rounds of two probes. Without vectors a processor waits for the
+//! products, because it computes one a cycle.
 
 use super::kernel::{AT_ONCE, Kernel, MOST_ASKED, NUMBERS, POWERS, suits};
 use crate::batch::ring::{Batch, GROUP};

@@ -199,7 +199,7 @@ struct Part<'a> {
     progress: &'a mut (dyn FnMut(u64, u64) -> bool + Send),
 }
 
-/// The units in which the progress of a part is reported.
+/// How many units the progress of a part is divided into.
 const SHARES: u64 = 1 << 20;
 
 /// The progress of all parts when `done` of `all` of this part is done.

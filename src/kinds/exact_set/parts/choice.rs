@@ -21,7 +21,7 @@ const MOST_BITS: u8 = 32;
 /// How many classes there are.
 const CLASSES: usize = FIRST_SET as usize + 2 * MOST_BITS as usize;
 
-/// Costs are counted in fractions of a bit, a bit being shifted up by this.
+/// Costs are in fractions of a bit, with this many binary places.
 const SCALE: u32 = 8;
 /// The bits of a partition's word in the directory.
 const WORD: u64 = 64 << SCALE;
