@@ -42,10 +42,10 @@ pub fn are_zero(missing: impl IntoIterator<Item = uint32x4_t>) -> bool {
     unsafe { vmaxvq_u32(missing.into_iter().fold(vdupq_n_u32(0), |all, some| vorrq_u32(all, some))) == 0 }
 }
 
-/// Sets bits in quarters of lines; whether any of them was missing.
+/// Sets bits in quarters of lines; returns whether any of them was missing.
 ///
 /// # Safety
-/// As many times 16 bytes from `block` on are writable and nobody else's.
+/// From `block` on, `QUARTERS` times 16 bytes are writable and nobody else's.
 #[inline]
 pub unsafe fn put_in<const QUARTERS: usize>(block: *mut u32, bits: [uint32x4_t; QUARTERS]) -> bool {
     !are_zero(bits.into_iter().enumerate().map(|(quarter, bits)| {
