@@ -8,7 +8,7 @@ use crate::simd::{self, Instructions};
 /// Many keys.
 #[derive(Clone, Copy, Debug)]
 pub enum Keys<'a> {
-    /// Byte strings: key `i` is `bytes[offsets[i]..offsets[i + 1]]`. No offsets are no keys.
+    /// Byte strings: key `i` is `bytes[offsets[i]..offsets[i + 1]]`. No offsets mean no keys.
     Bytes {
         /// All keys' bytes.
         bytes: &'a [u8],
@@ -22,7 +22,7 @@ pub enum Keys<'a> {
     /// Digests, for filters whose hash function is [`HashFunction::Digest`]: key `i` is
     /// `bytes[i * each..(i + 1) * each]`.
     Digests {
-        /// All digests. Filters refuse bytes that are no whole digest at the end.
+        /// All digests. Filters refuse bytes at the end that are not a whole digest.
         bytes: &'a [u8],
         /// The bytes of one digest; 0 has no keys.
         each: usize,
@@ -49,7 +49,7 @@ impl<'a> Keys<'a> {
     /// # Errors
     /// [`Status::Offsets`](crate::Status::Offsets), [`Status::ExternalHash`](crate::Status::ExternalHash),
     /// [`Status::KeyMissing`](crate::Status::KeyMissing); [`Status::OutOfRange`](crate::Status::OutOfRange) for byte
-    /// strings that are no integers where keys are integers.
+    /// strings that are not integers where keys are integers.
     pub fn check(&self, hasher: &Hasher) -> Result<()> {
         match self {
             Keys::Hashes(_) => return Ok(()),

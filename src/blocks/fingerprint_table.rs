@@ -62,7 +62,7 @@ pub trait FingerprintTable: Send + Sync + Sized + 'static {
     /// for it.
     fn insert(&mut self, words: &mut [u64], hash: u64) -> Option<bool>;
 
-    /// Gives `visit` the ranges of words of which an insertion of the hash may change some now.
+    /// Gives `visit` the ranges of words in which an insertion of the hash may change some now.
     fn visit_changed(&mut self, words: &[u64], hash: u64, visit: &mut dyn FnMut(Range<usize>));
 
     /// Inserts a hash `times` times, at least once. Returns whether it certainly was not there; `None`, with nothing

@@ -112,7 +112,7 @@ pub struct Division {
 }
 
 impl Division {
-    /// The segments, of which those are divided that `is_divided` names.
+    /// The segments, where `is_divided` says which of them were divided.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -128,7 +128,7 @@ impl Division {
         Ok(division)
     }
 
-    /// Segments of which none was divided.
+    /// The segments, where none was divided.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).

@@ -28,7 +28,7 @@ pub enum Layout {
     /// Words: buckets, slots of a bucket, bits of a fingerprint; how many slots a window of at most 64 bits has, the
     /// lowest bits of the slots of a window, and 1 if a bucket lies in the eight bytes from the one in which it begins.
     Cuckoo = 6,
-    /// Slots of which a run gives a fingerprint: the kind `ribbon`. Words: shards, bits of a slot, coefficients of a
+    /// Slots, a run of which gives a fingerprint: the kind `ribbon`. Words: shards, bits of a slot, coefficients of a
     /// key, slots of a shard's first layer, bytes of the metadata of that layer, the byte at which the slots of the
     /// first shard begin, and the bytes of the payload without those that fill its last line.
     Ribbon = 7,
@@ -54,7 +54,7 @@ pub struct View<'a> {
     pub layout: Layout,
     /// All that a lookup may read.
     pub payload: &'a [AtomicU64],
-    /// The numbers that the layout asks for.
+    /// The words that are listed with the layout.
     pub words: [u64; 8],
 }
 

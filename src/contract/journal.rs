@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(values(&words), after);
     }
 
-    /// A journal of which a part is missing, or that was forged, changes nothing but itself.
+    /// A journal that lacks a part, or that was forged, changes nothing but itself.
     #[test]
     fn a_journal_that_is_not_whole_undoes_nothing() {
         let journal = Journal(4..4 + words_for(3) as usize);

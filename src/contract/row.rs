@@ -299,7 +299,7 @@ impl Row {
     /// the filter refuses the key. A search that goes on only from new keys loses these.
     ///
     /// The result is the sum of the false-positive rates before each key. A filter that keeps to its capacity also
-    /// refuses all keys that come after it; capacity 0 is none.
+    /// refuses all keys that come after it; capacity 0 means that it has none.
     pub fn expected_omissions(&self, geometry: &Geometry, capacity: u64, keys: u64) -> f64 {
         let omissions = match self.omissions {
             Some(omissions) => omissions(geometry, keys),

@@ -187,7 +187,7 @@ impl Stream {
                 used => bytes = &bytes[used..],
             }
         }
-        // What is left is shorter than a symbol can be.
+        // Fewer bytes are left than the longest symbol has.
         if let Some(place) = self.rest.get_mut(..bytes.len())
             && !bytes.is_empty()
         {

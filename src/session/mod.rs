@@ -128,7 +128,7 @@ fn copied(words: &[u64]) -> Result<Vec<u64>> {
 
 impl Session {
     /// A session over the set of a sketch. `kept_symbols` asks for the symbols that the sketch keeps, even if both
-    /// sides keep their keys: then the session needs no pass over the keys, and has no key of its own.
+    /// sides keep their keys: then the session needs no pass over the keys, and has no session key.
     ///
     /// # Errors
     /// [`Status::Unsupported`] for a sketch of whole keys, for one that has neither coded symbols nor kept keys, and if

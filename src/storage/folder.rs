@@ -54,7 +54,7 @@ impl Folder {
             match self.0.open_left(name.as_name()) {
                 Ok(file) => self.remove_abandoned(&name, &file),
                 Err(code::NOT_FOUND) if number >= SWEPT_NAMES => break,
-                // It is somebody else's.
+                // The file is somebody else's.
                 Err(_) => {}
             }
         }

@@ -158,7 +158,7 @@ impl Words {
         }
     }
 
-    /// The bytes of which the words are the first, if they are a caller's and not an image.
+    /// The bytes that the words are the beginning of, if they are a caller's and not an image.
     pub(crate) fn borrowed_from(&self) -> Option<AnyBytes<'_>> {
         match &self.home {
             Home::Borrowed(all) => Some(*all),

@@ -51,7 +51,7 @@ impl<'a, 'b> Encoder<'a, 'b> {
         self.normalise()
     }
 
-    /// Writes a number below `2^bits` of which every value is equally likely. `bits` is at most 16.
+    /// Writes a number below `2^bits`, where every value is equally likely. `bits` is at most 16.
     #[inline]
     pub fn even(&mut self, value: u16, bits: u32) -> Result<()> {
         self.range >>= bits;
@@ -197,7 +197,7 @@ impl<'a> Decoder<'a> {
         is_zero
     }
 
-    /// A number below `2^bits` of which every value is equally likely. `bits` is at most 16.
+    /// A number below `2^bits`, where every value is equally likely. `bits` is at most 16.
     #[inline]
     pub fn even(&mut self, bits: u32) -> u16 {
         self.range >>= bits;

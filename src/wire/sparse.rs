@@ -102,7 +102,7 @@ fn fill(bits: u64, hashes: u32, keys: u64) -> f64 {
     1.0 - exp(f64::from(hashes) * keys as f64 * ln_1p_minus(1.0 / bits as f64))
 }
 
-/// The entropy, in bits, of bits of which a share is set.
+/// The entropy, in bits, of `bits` bits if this share of them is set.
 fn entropy(bits: u64, share: f64) -> f64 {
     match share {
         0.0 | 1.0 => 0.0,

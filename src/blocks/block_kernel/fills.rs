@@ -24,7 +24,7 @@ pub struct Fills {
     pub ones: u64,
     /// The sum, over the blocks and over the sets of lanes that a key may choose, of the product of the numbers of bits
     /// that are set in the chosen lanes. For blocks of 512 bits a set is counted once with the greater share in the low
-    /// half and once with it in the high half, also where the shares are equal.
+    /// half and once with it in the high half, even if the shares are equal.
     pub products: f64,
 }
 

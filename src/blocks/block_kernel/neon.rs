@@ -5,8 +5,8 @@ use core::arch::aarch64::*;
 
 /// The 16 bytes at an address, in which another thread may be setting bits.
 ///
-/// Each aligned eight bytes of a vector load are read at once, so this is two relaxed loads. It is written in assembly
-/// because the language knows no atomic load of a vector, and a plain one would be a data race.
+/// Each aligned eight bytes of a vector load are read in one piece, so this is two relaxed loads. It is written in
+/// assembly because the language knows no atomic load of a vector, and a plain one would be a data race.
 ///
 /// # Safety
 /// The bytes are readable.

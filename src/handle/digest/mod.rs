@@ -170,7 +170,7 @@ impl Digest {
         sizing::rate_of_random(self.shape(), &self.state(), lengths, self.entry_rate(), length)
     }
 
-    /// The lengths of the payloads, if the digest has ids and fixed blocks. `None` also if there is no memory for them.
+    /// The lengths of the payloads, if the digest has ids and fixed blocks. Also `None` if there is no memory for them.
     fn lengths(&self) -> Option<Lengths> {
         let (shape, state) = (self.shape(), self.state());
         if shape.payloads == 0 || shape.cut == Cut::Content {

@@ -20,8 +20,8 @@ impl Filter {
         Ok(())
     }
 
-    /// Becomes the union of both filters, which says true of every key of which either filter did. In a canonical kind
-    /// the union has the same bits as a filter into which the keys of both were inserted. In kinds that grow, the
+    /// Becomes the union of both filters, which says true for every key for which either filter did. In a canonical
+    /// kind the union has the same bits as a filter into which the keys of both were inserted. In kinds that grow, the
     /// union's rate may be twice the rate that each filter keeps to. If the other filter is dirty, this one becomes
     /// dirty too, until somebody vouches for it.
     ///
@@ -35,7 +35,7 @@ impl Filter {
         self.combine(other, count, |kind, other| kind.as_merge().map(|kind| kind.merge_with(other)), "merge")
     }
 
-    /// Becomes a filter that holds every key that both filters hold, and says true of others at a rate no higher than
+    /// Becomes a filter that holds every key that both filters hold, and says true for others at a rate no higher than
     /// either's now. The count becomes the smaller of both counts, which bounds the number of keys offered to both. If
     /// the other filter is dirty, this one becomes dirty too, until somebody vouches for it.
     ///

@@ -139,7 +139,7 @@ impl Filter {
 
     // ---- Looking up ----------------------------------------------------------------------------------------------
 
-    /// Whether a key may have been inserted. True also if the key cannot be hashed.
+    /// Whether a key may have been inserted. Also true if the key cannot be hashed.
     #[inline]
     pub fn contains(&self, key: &[u8]) -> bool {
         match self.hasher.hash_bytes_at_once(key) {
@@ -148,7 +148,7 @@ impl Filter {
         }
     }
 
-    /// Whether a `u64` key may have been inserted. True also if the key cannot be hashed.
+    /// Whether a `u64` key may have been inserted. Also true if the key cannot be hashed.
     #[inline]
     pub fn contains_u64(&self, key: u64) -> bool {
         match self.hasher.hash_u64_at_once(key) {
@@ -290,7 +290,7 @@ impl Filter {
         Ok(())
     }
 
-    // ---- Inserting beside others ---------------------------------------------------------------------------------
+    // ---- Inserting while others insert ---------------------------------------------------------------------------
 
     /// The facet that inserts through a shared reference, if this filter's kind and memory allow it.
     fn shared(&self) -> Result<&dyn SharedInsert> {

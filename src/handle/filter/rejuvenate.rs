@@ -1,4 +1,4 @@
-//! Rejuvenation restores entries of which a filter that has grown knows only a few bits.
+//! Rejuvenation: restores entries in a filter that has grown and knows only a few bits of them.
 
 use super::Filter;
 use crate::batch::answers::Answers;
