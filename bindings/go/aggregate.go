@@ -455,7 +455,7 @@ func resultsOf(raw *C.petal_aggregated) Results {
 	}
 }
 
-// Expect tells what false positives are expected to cost with this many participants, of whom all are met.
+// Expect tells what false positives are expected to cost if this many participants are met, all of them.
 func (a *Aggregate) Expect(participants uint64) (AggregateErrors, error) {
 	raw := C.petal_aggregate_errors{struct_size: C.size_t(unsafe.Sizeof(C.petal_aggregate_errors{}))}
 	toGo := func(raw *C.petal_aggregate_errors) AggregateErrors {

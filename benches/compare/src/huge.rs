@@ -1,6 +1,6 @@
 //! Memory on huge pages, for the limit and for the other libraries alike. An allocation of 2 MiB or more gets huge
 //! pages where the system has them. Otherwise the benchmark would compare page sizes, not filters. Petal asks the
-//! system for huge pages by itself, and its large filters do not use this allocator.
+//! system itself for huge pages, and its large filters do not use this allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
@@ -87,7 +87,7 @@ impl Region {
     }
 
     pub fn words(&self) -> &[AtomicU64] {
-        // SAFETY: `map` gave so many bytes, aligned and zeroed, and they live as long as `self`.
+        // SAFETY: `map` gave `self.words` words, aligned and zeroed, and they live as long as `self`.
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.words) }
     }
 }
