@@ -7,7 +7,7 @@ use petal::{Capabilities, Domain, Handle, Overfill, Parameter, Row, Spec, regist
 use std::fs;
 use std::path::Path;
 
-/// The keys and the rates that sizes are told for.
+/// The keys and the rates that sizes are given for.
 const KEYS: u64 = 1_000_000;
 const RATES: [(f64, &str); 4] = [(0.1, "10 %"), (0.01, "1 %"), (0.001, "0.1 %"), (0.0001, "0.01 %")];
 

@@ -22,7 +22,7 @@ const VALUE: u64 = 0b1011_0101;
 
 /// What is particular to the drawing of a kind.
 struct Subject {
-    /// What the filter is sized for; kinds that are built get so many keys.
+    /// What the filter is sized for; kinds that are built get this many keys.
     capacity: u64,
     /// Keys that come after the one that is followed.
     others: u64,
@@ -33,7 +33,7 @@ struct Subject {
 /// Draws a kind.
 ///
 /// # Errors
-/// What the library says of the filter; that nobody said what the marks of this kind are.
+/// What the library says of the filter; or that this kind has no caption for its marks.
 pub fn draw(row: &'static Row) -> Result<String, String> {
     let subject =
         subject(row.name).ok_or_else(|| format!("{}: tools/src/figures/bits.rs says nothing of it", row.name))?;

@@ -275,7 +275,7 @@ mod tests {
     use super::*;
     use petal::registry;
 
-    /// Whoever follows the charts can come to every kind, and to nothing that is none.
+    /// Whoever follows the charts can come to every kind, and to nothing else.
     #[test]
     fn the_charts_reach_every_kind() {
         let charts = [all(), maps(), built(), growing(), forgetting(), removing()];

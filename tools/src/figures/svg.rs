@@ -94,7 +94,7 @@ impl Svg {
         self.text(at, 13.0, Anchor::Start, &format!("fill=\"{INK}\""), text);
     }
 
-    /// A small remark below or beside something.
+    /// A small remark below or next to something.
     pub fn remark(&mut self, at: (f64, f64), anchor: Anchor, text: &str) {
         self.text(at, 11.0, anchor, &format!("fill=\"{GREY}\""), text);
     }
