@@ -44,8 +44,8 @@ unsafe fn unmap(base: *mut u8, length: usize) {
 /// The system's allocator, with huge pages for large blocks.
 pub struct Allocator;
 
-// SAFETY: large blocks are mappings of their own, which are zeroed, aligned to 2 MiB and as long as was asked; all
-// others are the system allocator's. The length alone says which, and the layout comes back when a block is freed.
+// SAFETY: large blocks are separate mappings, which are zeroed, aligned to 2 MiB and as long as was asked; all others
+// are the system allocator's. The length alone says which, and the layout comes back when a block is freed.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.size() >= HUGE && layout.align() <= HUGE {

@@ -78,7 +78,7 @@ pub fn draw(row: &'static Row) -> Result<String, String> {
     Ok(svg.finish())
 }
 
-/// What is made of a kind, and has the bits that decide what it says of the key.
+/// A filter, map or sketch of a kind, with the bits that decide what it says of the key.
 enum Made {
     Filter(Filter),
     Map(Map),
