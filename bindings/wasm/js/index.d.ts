@@ -141,7 +141,7 @@ export class Builder extends Held {
   excludeBatch(keys: Keys, options?: BatchOptions): void;
   /** The excluded keys are a whole universe: those that are members too are members. */
   excludeAllButMembers(): void;
-  /** A key that is no member but often asked for, for kinds such as `stacked`. The weight, 1 by default, says how often. */
+  /** A key that is no member but often asked for, for kinds like `stacked`. `weight` (1 by default) says how often. */
   frequent(key: Key, weight?: number): void;
   frequentBatch(keys: Keys, weights?: Weights, options?: BatchOptions): void;
   /** The next filter is `old` and, after it, what changes of its answers; for `exact_set` with partitions. */
