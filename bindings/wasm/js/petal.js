@@ -1,4 +1,4 @@
-// Petal over a module of WebAssembly: filters, maps and plans. load.js and node.js find the module.
+// Petal over a module of WebAssembly: filters, maps and plans. load.js and load-node.js find the module.
 
 /** The names of all statuses: that of -1 is the first. */
 const STATUSES = [
