@@ -5,9 +5,9 @@
 #   abi.sh check    fails, naming what differs, if the headers say something else than capi/petal.abi
 #   abi.sh write    rewrites capi/petal.abi
 #
-# What is described is a library with debug information whose functions are those that the headers declare, with nothing
-# in them. So it takes a second and is the same whatever the inside of Petal is. That the real library agrees with the
-# headers is what tests/header compiles. PETAL_INCLUDE names another folder of headers, for a test.
+# The description is of a library with debug information and with the functions that the headers declare, all of them
+# empty. So it takes a second, and does not depend on the inside of Petal. tests/header compiles a check that the real
+# library agrees with the headers. PETAL_INCLUDE names another folder of headers, for a test.
 set -eu
 LC_ALL=C
 export LC_ALL

@@ -3,7 +3,7 @@
 #
 #   plain.sh RAW_ARCHIVE OUTPUT_DIRECTORY VERSION
 #
-# The shared library lies beside RAW_ARCHIVE. It exports what petal.map lists. The static library is cargo's without
+# The shared library lies next to RAW_ARCHIVE. It exports what petal.map lists. The static library is cargo's without
 # debugging information. Unlike that of link.sh, it has Rust's standard library with global names: the linkers of these
 # systems cannot hide them. So two archives made by Rust in one program clash there, unless one Rust made both.
 #
@@ -30,7 +30,8 @@ STRIP=${STRIP:-$(tool strip)}
 AR=${AR:-$(tool ar)}
 NM=${NM:-$(tool nm)}
 mkdir -p "$out"
-# copy FROM TO OPTION: strips a copy. What the tools say of bitcode, which they cannot read, matters only if they fail.
+# copy FROM TO OPTION: strips a copy. What the tools say about bitcode, which they cannot read, matters only if they
+# fail.
 copy() {
     cp "$1" "$2.new"
     "$STRIP" "$3" "$2.new" >"$out/strip.log" 2>&1 || fail "$STRIP cannot strip $1: $(cat "$out/strip.log")"
@@ -39,7 +40,7 @@ copy() {
 }
 
 if [ -f "$built/petal.dll" ]; then
-    # The list for linkers that make an import library of their own, such as MSVC's.
+    # The list for linkers that make their own import library, such as MSVC's.
     {
         echo "LIBRARY petal.dll"
         echo "EXPORTS"
@@ -50,7 +51,7 @@ if [ -f "$built/petal.dll" ]; then
         { echo "LIBRARY petal.dll"; echo "EXPORTS"; cat; } | cmp -s - "$out/petal.def" ||
         fail "petal.dll does not export what petal.map lists"
     copy "$built/petal.dll" "$out/petal.dll" --strip-all
-    # Members without a section, which rustc leaves where it compiled in parts, are more than GNU strip can take.
+    # GNU strip cannot take members without a section, which rustc leaves where it compiled in parts.
     cp "$raw" "$out/raw.a"
     "$AR" t "$out/raw.a" 2>/dev/null | grep '\.dwo$' | xargs -r "$AR" d "$out/raw.a" >/dev/null 2>&1
     copy "$out/raw.a" "$out/libpetal.a" --strip-debug

@@ -182,7 +182,7 @@ pub(crate) unsafe fn check_out<T: SizedStruct>(pointer: *mut T) -> Result<()> {
     size_of_struct::<T>(unsafe { pointer.cast::<usize>().read_unaligned() }).map(drop)
 }
 
-/// Fills in a struct as far as the caller's version has fields. Its size and the bytes after the known part stay as
+/// Fills in the fields that the caller's version of a struct has. Its size and the bytes after the known part stay as
 /// they are.
 ///
 /// # Safety

@@ -93,7 +93,7 @@ pub struct petal_statistics {
     /// For `scalable` the function takes the levels to be independent of each other. Levels that are often wrong keep
     /// keys from the levels that follow. The rate is then too low by a few percent: by 4 % at a rate of 0.5.
     pub false_positive_rate: f64,
-    /// The lowest rate that 64-bit hashes allow with so many keys, however many bits there are.
+    /// The lowest rate that 64-bit hashes allow with this many keys, however many bits there are.
     pub false_positive_rate_floor: f64,
     /// Distinct keys, estimated from the fill; negative if the filter is too full to tell, or if its kind cannot
     /// estimate. `petal_filter_estimate()` also gives the error.

@@ -47,8 +47,8 @@ impl<T> Handle<T> {
     }
 }
 
-/// Hands what `make` makes to the caller, as a handle of the type `H`. The handle's memory comes first, so that
-/// nothing that was made, or taken from a builder, is lost for the lack of it.
+/// Hands what `make` makes to the caller, as a handle of the type `H`. The handle's memory comes first, so that nothing
+/// that was made, or taken from a builder, is lost for want of it.
 ///
 /// # Safety
 /// `out` is writable.
@@ -68,7 +68,7 @@ pub(crate) unsafe fn free<H>(handle: *mut H) {
     if handle.is_null() {
         return;
     }
-    // A panic while freeing has nobody to tell.
+    // There is nobody to report a panic to.
     let _ = boundary!(boundary::NO_ERROR, [], {
         // SAFETY: `handle` is not NULL. It came from the `Box` in `give`, and nobody uses it any more, as the safety
         // section asks.

@@ -49,8 +49,8 @@ pub unsafe extern "C" fn petal_filter_new_in_buffer(
 
 /// Opens the image at `offset`, a multiple of 8, of an open file; other things may follow the image. On Windows
 /// `descriptor` is the file's HANDLE: a number of a C runtime means nothing in another runtime. The descriptor stays
-/// yours, and you may close it at once. If the mode allows changes, the library opens the file anew, through
-/// /proc on Linux, because locks belong to an open file. Where the library cannot open the file anew, handles from one
+/// yours, and you may close it right away. If the mode allows changes, the library opens the file anew, through /proc
+/// on Linux, because locks belong to an open file. Where the library cannot open the file anew, handles from one
 /// descriptor and its copies do not keep each other out. `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_open_descriptor(
@@ -73,8 +73,8 @@ pub unsafe extern "C" fn petal_filter_open_descriptor(
 
 /// Opens the image at the start of a buffer, aligned to 8. If the image opens in place, the buffer must outlive the
 /// handle. With `PETAL_OPEN_READ` the library never writes to the buffer. While a handle has the buffer open for
-/// writing, no other handle of this process may use it. Processes that share the buffer may read it through handles of
-/// their own. `options` is nullable.
+/// writing, no other handle of this process may use it. Processes that share the buffer may read it through their own
+/// handles. `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_open_in_buffer(
     buffer: *mut c_void,
@@ -94,8 +94,8 @@ pub unsafe extern "C" fn petal_filter_open_in_buffer(
     })
 }
 
-/// Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
-/// function ignores the mode in `options`, which is nullable.
+/// Copies the image at the start of `image`, of any alignment, into new memory and compares the checksums. The function
+/// ignores the mode in `options`, which is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_load(
     image: *const c_void,
@@ -223,7 +223,7 @@ pub(crate) unsafe fn serialize_to(image: &impl Image, write: petal_write_callbac
 /// Brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when the
 /// handle opened it and nobody merged anything dirty into it. Otherwise, and while handles share the image, its bytes
 /// are on the disk but it stays dirty: see `petal_filter_vouch()`. After a failure the image stays dirty, and another
-/// call tries again. The cost depends on what was changed, see above. Filters in memory of their own need no sync.
+/// call tries again. The cost depends on what was changed, see above. Filters in their own memory need no sync.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_sync(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
     boundary!(error, [filter], {
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn petal_filter_vouch(filter: *mut petal_filter, error: *m
 /// Reads and checks all bytes as they are now, whatever this handle or another one did since opening. Returns
 /// `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum. Returns `PETAL_ERR_DIRTY` if all
 /// regions match, but nobody vouches for the payload, or not yet: somebody is changing it, or was when the process
-/// ended. A filter in memory of its own has no checksums: there the function checks whether the kind can have such a
+/// ended. A filter in its own memory has no checksums: there the function checks whether the kind can have such a
 /// payload, and whether the filter is dirty.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_verify(filter: *const petal_filter, error: *mut petal_error) -> petal_status {

@@ -373,7 +373,7 @@ PETAL_INLINE_ALWAYS uint32_t petal_inline_blocked_lanes(const petal_view *view, 
 PETAL_INLINE_ALWAYS __m512i petal_inline_blocked_bits(uint64_t hash) {
   static const uint64_t salts[8] = {PETAL_INLINE_SALTS};
   __m512i all = _mm512_set1_epi64(PETAL_INLINE_CAST(int64_t, hash));
-  /* With full masks, because of the forms without one GCC says that they use something uninitialised. */
+  /* With full masks: GCC warns that the forms without a mask use something uninitialised. */
   __m512i product = _mm512_maskz_mul_epu32(0xff, all, _mm512_loadu_si512(salts));
   __m512i numbers = _mm512_maskz_srlv_epi32(0xffff, product, _mm512_set1_epi64(27));
   /* Rotations count modulo 32. */
@@ -840,7 +840,8 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_cuckoo_window(const petal_view *view, 
   return petal_inline_load(word) >> (bit & 63) | next << 1 << (63 - (bit & 63));
 }
 
-/* As petal_view_cuckoo_contains_hash(), some slots of a bucket at a time: for buckets that eight bytes do not have. */
+/* As petal_view_cuckoo_contains_hash(), some slots of a bucket at a time: for buckets that do not fit into eight
+ * bytes. */
 PETAL_INLINE_SELDOM bool petal_inline_cuckoo_contains_in_parts(const petal_view *view, uint64_t hash) {
   const uint64_t width = view->words[2], ones = view->words[4], highs = ones << (width - 1), lows = highs - ones;
   const petal_inline_cuckoo_places places = petal_inline_cuckoo_find(view, hash);
@@ -859,7 +860,7 @@ PETAL_INLINE_SELDOM bool petal_inline_cuckoo_contains_in_parts(const petal_view 
  * fingerprint, so both are looked at, without a branch. */
 PETAL_INLINE_ALWAYS bool petal_view_cuckoo_contains_hash(const petal_view *view, uint64_t hash) {
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
-  /* Eight bytes have a bucket, if they are all there. */
+  /* A bucket fits into eight bytes, if the payload has all of them. */
   const petal_inline_cuckoo_places places = petal_inline_cuckoo_find(view, hash);
   const uint64_t last = places.first > places.second ? places.first : places.second;
   if (PETAL_INLINE_LIKELY(view->words[5] != 0 && (last >> 3) + 8 <= view->payload_bytes)) {
@@ -1207,8 +1208,8 @@ PETAL_INLINE_ALWAYS uint64_t petal_view_hash_u64(const petal_view *view, uint64_
   return petal_inline_xxh3(view->hash_flip, key);
 }
 
-/* Lookups in the layouts that are not blocks. A call inside a program takes little beside such a lookup. As parts of a
- * loop over keys these lookups would take the registers that the blocks need. */
+/* Lookups in the layouts that are not blocks. Compared with such a lookup a call inside a program takes little. As
+ * parts of a loop over keys these lookups would take the registers that the blocks need. */
 PETAL_INLINE_SELDOM bool petal_inline_other_contains_hash(const petal_view *view, uint64_t hash) {
   switch (view->layout) {
     case PETAL_LAYOUT_TWO_BLOCKS:
@@ -1227,7 +1228,7 @@ PETAL_INLINE_SELDOM bool petal_inline_other_contains_hash(const petal_view *view
 }
 
 /* Whether a hash may have been inserted; false is certain. Returns true if something is wrong. A program that knows the
- * layout, say of a view that it made of a filter of its own, may call the function of the layout instead. */
+ * layout, say of a view that it made of its own filter, may call the function of the layout instead. */
 PETAL_INLINE_ALWAYS bool petal_view_contains_hash(const petal_view *view, uint64_t hash) {
   if (view == NULL) return true;
   if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view, hash);

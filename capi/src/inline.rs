@@ -9,7 +9,7 @@
 //!
 //! `petal_map_view()` fills in a view of a map, and `petal_view_get_u64()` gives the value of a key.
 //!
-//! These functions do what `petal_filter_contains_u64()` and its like do, to the same bits. If many keys come at once,
+//! These functions do what `petal_filter_contains_u64()` and its like do, to the same bits. If many keys come together,
 //! a batch (`petal_filter_contains_batch()`) is faster still, most of all for filters larger than the cache. A loop
 //! that cannot use a batch but knows its keys some rounds before may fetch memory ahead with
 //! `petal_view_prefetch_u64()`.
@@ -66,9 +66,9 @@ pub type petal_layout = u32;
 /// Blocks of 256 bits, a bit in each of eight lanes: filters of the kind `PETAL_KIND_SPLIT_BLOCK`.
 /// words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets, 8.
 pub const PETAL_LAYOUT_SPLIT_BLOCK: petal_layout = 1;
-/// Blocks of 512 bits, a bit in each of some of sixteen lanes: filters of the kind `PETAL_KIND_BLOCKED`.
-/// words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets. `table` has the lane masks of
-/// keys with so many bits, uint16_t numbers: each key uses the lanes of one mask.
+/// Blocks of 512 bits, a bit in each of some of sixteen lanes: filters of the kind `PETAL_KIND_BLOCKED`. words[0] is
+/// the number of blocks, at least 1, and words[1] how many bits a key sets. `table` has the lane masks of keys with
+/// that many bits, uint16_t numbers: each key uses the lanes of one mask.
 pub const PETAL_LAYOUT_BLOCKED: petal_layout = 2;
 /// Blocks of 512 bits, two for each key, which have half of the key's bits each: filters of the kind
 /// `PETAL_KIND_BLOCKED` with the parameter `blocks` = 2. The two may be the same block.

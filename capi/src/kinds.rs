@@ -161,8 +161,8 @@ pub struct petal_kind_info {
     pub kind: petal_kind,
     /// How many parameters only this kind takes.
     pub parameter_count: u32,
-    /// What a filter of this kind with the default parameters can do in memory of its own: `PETAL_CAN_*`, ORed. A
-    /// filter with other parameters may lack some of that: `petal_filter_capabilities()` says what a filter can do.
+    /// What a filter of this kind with the default parameters can do in its own memory: `PETAL_CAN_*`, ORed. A filter
+    /// with other parameters may lack some of that: `petal_filter_capabilities()` says what a filter can do.
     pub capabilities: u64,
     /// The unit of a spec's `bits`. The `bits` of a spec are the exact size, a multiple of this unit. If the unit is 0,
     /// the `bits` are an upper limit, and the spec needs a capacity too.

@@ -58,8 +58,8 @@
 //! `contains(key) == contains_hash(hash(key))`. Filters whose hash function is
 //! `PETAL_HASH_EXTERNAL` take hashes only.
 //!
-//! Structs start with `struct_size`, and the default of every field is 0. So you can use `petal_spec spec = {0};` at
-//! once: a `struct_size` of 0 stands for the struct of the first release. Later versions append fields. To use those
+//! Structs start with `struct_size`, and the default of every field is 0. So you can use `petal_spec spec = {0};` as it
+//! is: a `struct_size` of 0 stands for the struct of the first release. Later versions append fields. To use those
 //! fields too, begin with `petal_spec spec = PETAL_SPEC_INIT;`, or set `struct_size` to sizeof the struct. Each struct
 //! has such a macro under its own name. The library accepts a struct from a later version if all fields that this
 //! version does not know are 0.
@@ -71,8 +71,8 @@
 //! Threads. Functions that take a const handle may run in many threads at once on one handle. All other functions need
 //! the handle to themselves. Two handles share nothing.
 //!
-//! Forks. A child has copies of its parent's handles. The child may use every builder and every filter in memory of its
-//! own. If the parent has opened an image to change it, the child can only read that image. A change through the
+//! Forks. A child has copies of its parent's handles. The child may use every builder and every filter in its own
+//! memory. If the parent has opened an image to change it, the child can only read that image. A change through the
 //! child's handle gives `PETAL_ERR_UNSUPPORTED_BY_HANDLE`. Freeing the child's handle frees memory and nothing else, so
 //! that the parent's lock and the image stay as they are. A child that wants to change the image opens the image
 //! itself.
@@ -83,7 +83,7 @@
 //! The library never aborts, exits or prints, and it reads no environment variables. The library starts threads only
 //! where options ask for threads: while a builder makes its filter, and while an index is searched. If a thread is to
 //! start and the system has not even the hundred bytes of its record, Rust's standard library aborts. If the library
-//! catches a bug of its own, the call returns `PETAL_ERR_INTERNAL`. A handle that the call was changing then refuses
+//! catches one of its own bugs, the call returns `PETAL_ERR_INTERNAL`. A handle that the call was changing then refuses
 //! all further use (lookups say true): you can only free it.
 //!
 //! Mapped files. If another process truncates a file that is mapped, an access to the lost part raises SIGBUS. No

@@ -5,7 +5,7 @@ use crate::filter::{give, petal_filter};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 
-/// Makes an empty filter in memory of its own.
+/// Makes an empty filter in its own memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_new(
     spec: *const petal_spec,

@@ -18,7 +18,7 @@ use std::ffi::c_char;
 pub struct petal_plan_request {
     /// sizeof(petal_plan_request), or 0 for its size in the first release.
     pub struct_size: usize,
-    /// Distinct keys. A kind that forgets (`PETAL_CAN_AGE`) remembers the last so many keys: its window.
+    /// Distinct keys. For a kind that forgets (`PETAL_CAN_AGE`) they are the last keys that it remembers: its window.
     pub keys: u64,
     /// The greatest false-positive rate, inside (0, 1); 0 if `memory` is set.
     pub false_positive_rate: f64,
@@ -34,8 +34,8 @@ pub struct petal_plan_request {
     /// Kinds with `PETAL_TAKES_INTEGERS` fit only if you give the number: their keys are the integers below it. With
     /// `is_static` the proposal of `exact_set` is one without an error for any of these keys.
     pub universe: u64,
-    /// The greatest number of times that one key comes, for kinds that count. If a kind cannot hold so many copies, its
-    /// proposal says why. 0 means 1.
+    /// The greatest number of times that one key comes, for kinds that count. If a kind cannot hold that many copies,
+    /// its proposal says why. 0 means 1.
     pub times: u64,
     /// If you know keys that are no members but are asked for often: the share, from 0 to 1, of all lookups of absent
     /// keys that asks for them. With `is_static` the rate of `stacked` is then that of all lookups of absent keys.
@@ -73,8 +73,8 @@ pub struct petal_proposal {
     pub false_positive_rate: f64,
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: f64,
-    /// Bytes that a builder takes beside the filter, without a memory limit and on one thread, for kinds that a builder
-    /// makes from all keys: eight for each key, and what the work needs. 0 for kinds that start empty.
+    /// Bytes that a builder takes besides the filter, without a memory limit and on one thread, for kinds that a
+    /// builder makes from all keys: eight for each key, and what the work needs. 0 for kinds that start empty.
     pub build_memory: u64,
     /// The kind's name.
     pub name: [c_char; PETAL_NAME_SIZE],

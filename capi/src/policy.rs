@@ -1,7 +1,7 @@
 //! petal_policy.h: filter policies of sorted tables. petal.h has the conventions.
 //!
-//! LevelDB keeps a filter beside the keys of every data block of a table. These functions make such filters and look
-//! keys up in them:
+//! LevelDB keeps a filter of the keys of every data block of a table. These functions make such filters and look keys
+//! up in them:
 //!
 //!     void *policy;
 //!     if (petal_policy_new(PETAL_POLICY_LEVELDB, 10, &policy, &error)) return 1;
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn petal_policy_free(policy: *mut c_void) {
     unsafe { handle::free::<Policy>(policy.cast()) };
 }
 
-/// The name that tables keep beside the filters of a policy; LevelDB ignores filters of another name. The string is
+/// The name that tables keep with the filters of a policy; LevelDB ignores filters with another name. The string is
 /// static. Returns an empty string for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_policy_name(policy: *mut c_void) -> *const c_char {

@@ -74,7 +74,7 @@ const _: () = {
     assert!(PETAL_KERNEL_NEON == Kernel::Neon as u32);
 };
 
-/// The number of settings in a spec: no kind takes more parameters of its own.
+/// The number of settings in a spec: no kind takes more.
 pub const PETAL_MAX_PARAMETERS: usize = 8;
 
 const _: () = assert!(PETAL_MAX_PARAMETERS == MAX_PARAMETERS);
@@ -149,7 +149,7 @@ pub struct petal_spec {
     /// `bits` is set. Equal 64-bit hashes add capacity / 2^64 to the rate of any filter. Sizes count this only where it
     /// is above a ten-thousandth of the rate.
     pub false_positive_rate: f64,
-    /// The number of bits, in place of a rate. It is exact or a limit: see `bits_unit` of `petal_kind_info`.
+    /// The number of bits, instead of a rate. It is exact or a limit: see `bits_unit` of `petal_kind_info`.
     pub bits: u64,
     /// The exact number of bits that a key sets, with `bits`; 0 is the best for `bits` and `capacity`.
     pub hashes: u32,
@@ -305,7 +305,7 @@ pub unsafe extern "C" fn petal_spec_get(
 }
 
 /// Writes the size in bytes of the image, header and payload, of the filter that a spec describes.
-/// `petal_filter_new_in_buffer()` needs so many bytes.
+/// `petal_filter_new_in_buffer()` needs that many bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_spec_image_size(
     spec: *const petal_spec,

@@ -9,8 +9,8 @@ pub type petal_status = i32;
 
 /// The call worked.
 pub const PETAL_OK: petal_status = 0;
-/// The library caught a bug of its own before the bug could do harm. If the call was changing a handle, you can only
-/// free that handle.
+/// The library caught one of its own bugs before it could do harm. If the call was changing a handle, you can only free
+/// that handle.
 pub const PETAL_ERR_INTERNAL: petal_status = -1;
 /// A required pointer is NULL.
 pub const PETAL_ERR_NULL: petal_status = -2;
@@ -25,7 +25,7 @@ pub const PETAL_ERR_OUT_OF_RANGE: petal_status = -5;
 pub const PETAL_ERR_FALSE_POSITIVE_RATE: petal_status = -6;
 /// Two or more parameters contradict each other.
 pub const PETAL_ERR_CONTRADICTION: petal_status = -7;
-/// The kind, or the address space, cannot hold so many bits.
+/// The kind, or the address space, cannot hold that many bits.
 pub const PETAL_ERR_TOO_LARGE: petal_status = -8;
 /// There is not enough memory.
 pub const PETAL_ERR_OUT_OF_MEMORY: petal_status = -9;

@@ -1,6 +1,6 @@
 //! Every console block of a document is run as it stands, and must print what the document says.
 //!
-//! Found are the fences ```` ```console ```` of all Markdown files outside `target` and `build`. Those of one file run
+//! It finds the fences ```` ```console ```` of all Markdown files outside `target` and `build`. Those of one file run
 //! one after the other in one folder, which is empty at first. A line that starts with `$ ` is a command (with the next
 //! ones where it ends with a backslash), and the lines up to the next command are what it prints on standard output and
 //! error. A fence can say more in an HTML comment in the line before it:
@@ -9,7 +9,7 @@
 //! - `<!-- console: no_run REASON -->`: it is not run, but its commands must be ones that `petal` takes.
 //! - `<!-- console: redis-cli REASON -->`: these are commands for a server.
 //!
-//! With `PETAL_UPDATE=1` in the environment the documents are given what the commands print.
+//! With `PETAL_UPDATE=1` in the environment the documents get what the commands print.
 
 #![cfg(unix)]
 
@@ -138,7 +138,7 @@ fn run(command: &str, folder: &Path, path: &str) -> (String, i32) {
     (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code().unwrap_or(-1))
 }
 
-/// Holds the parts of a command line that call `petal` to the options that it takes.
+/// Checks that the parts of a command line that call `petal` use only options that it takes.
 fn check_options(command: &str, place: &str) {
     let mut calls = 0;
     for part in command.split(['|', ';', '&']) {
@@ -188,7 +188,7 @@ fn console_blocks_print_what_they_say() {
                 let expected: String =
                     lines[step.output.0..step.output.1].iter().map(|line| format!("{line}\n")).collect();
                 ran += 1;
-                // Trouble is shown where it is meant.
+                // An error of `petal` is shown only where the document means it.
                 if status > 1 && !expected.contains("petal: ") {
                     wrong.push(format!("{place}: {}: status {status}\n{output}", step.command));
                 } else if output != expected && !update {
@@ -209,7 +209,7 @@ fn console_blocks_print_what_they_say() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // Where the extraction is broken nothing would be tested.
+    // If the extraction were broken, nothing would be tested.
     assert!(ran > 50, "{ran} commands only");
 }
 
@@ -336,7 +336,7 @@ fn sentences_are_short() {
         }
     }
     assert!(wrong.is_empty(), "sentences of more than {MOST_WORDS} words:\n{}", wrong.join("\n"));
-    // Where sentences are not found nothing would be held.
+    // If no sentences were found, nothing would be checked.
     assert!(held > 3000, "{held} sentences only");
 }
 

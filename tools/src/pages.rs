@@ -7,7 +7,7 @@ use petal::{Capabilities, Domain, Handle, Overfill, Parameter, Row, Spec, regist
 use std::fs;
 use std::path::Path;
 
-/// The keys and the rates that sizes are told for.
+/// The keys and the rates that sizes are given for.
 const KEYS: u64 = 1_000_000;
 const RATES: [(f64, &str); 4] = [(0.1, "10 %"), (0.01, "1 %"), (0.001, "0.1 %"), (0.0001, "0.01 %")];
 
@@ -216,7 +216,7 @@ fn of_map(row: &Row, value_bits: f64, rate: f64) -> petal::Result<Size> {
     Ok(Some((geometry.bits as f64 / KEYS as f64, full, (row.lines_per_lookup)(&geometry))))
 }
 
-/// Of a map that gives every key a value, and so has no rate.
+/// The table for a map that gives every key a value, and so has no rate.
 fn widths(row: &Row) -> petal::Result<String> {
     let mut table = "| bits of a value | bits/key | cache lines a lookup |\n|---|---|---|\n".to_owned();
     for value_bits in [1.0, 8.0, 16.0, 32.0] {
@@ -226,7 +226,7 @@ fn widths(row: &Row) -> petal::Result<String> {
     Ok(format!("A million keys, by the exact formula:\n\n{table}"))
 }
 
-/// Of a sketch of sums, whose differences take as many bits as an element.
+/// The table for a sketch of sums, whose differences take as many bits as an element.
 fn sums(row: &Row, bits: &Parameter) -> petal::Result<String> {
     let mut table = "| differences | 64 bits | 48 | 32 | 16 |\n|---|---|---|---|---|\n".to_owned();
     for capacity in [1, 10, 100, 1000, 4096] {
@@ -244,7 +244,7 @@ fn sums(row: &Row, bits: &Parameter) -> petal::Result<String> {
     ))
 }
 
-/// Of a sketch, whose size is that of the differences.
+/// The table for a sketch, whose size is that of the differences.
 fn cells(row: &Row) -> petal::Result<String> {
     if let Some(bits) = row.parameter("field_bits") {
         return sums(row, bits);
@@ -268,7 +268,7 @@ fn cells(row: &Row) -> petal::Result<String> {
     ))
 }
 
-/// Of a kind whose size is that of its universe.
+/// The table for a kind whose size is that of its universe.
 fn universes(row: &Row) -> Result<String, String> {
     let mut table = "| universe of a million keys | bits/key | cache lines a lookup |\n|---|---|---|\n".to_owned();
     for times in [2, 5, 10, 100] {

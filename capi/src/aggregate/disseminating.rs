@@ -28,7 +28,7 @@ unsafe fn answer_of(answer: *const petal_meeting) -> Result<Option<Meeting>> {
     }))
 }
 
-/// Writes the first `room` of the states that were told, and how many these are.
+/// Writes the first `room` of the states that were told, and how many there are.
 ///
 /// # Safety
 /// `states` has room for `room` elements, and `count` is writable.
@@ -101,9 +101,9 @@ pub unsafe extern "C" fn petal_aggregate_told_hash(
 }
 
 /// Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are noted. A
-/// duplicate and a refusal change nothing. `answer` is NULL if no answer came: the memory then has the state beside
-/// the previous one, and the next meeting shows which of them is aggregated. `petal_aggregate_told()` may go on listing
-/// the other state. That does no harm, and `petal_aggregate_forget()` ends it.
+/// duplicate and a refusal change nothing. `answer` is NULL if no answer came: the memory then has this state and the
+/// previous one, and the next meeting shows which of them is aggregated. `petal_aggregate_told()` may go on listing the
+/// other state. That does no harm, and `petal_aggregate_forget()` ends it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_tell(
     aggregate: *mut petal_aggregate,

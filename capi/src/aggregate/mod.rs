@@ -28,16 +28,16 @@
 //!     petal_aggregate_meet(ours, "sensor 7", 8, 1, 21.0, previous, count, &answer, NULL);
 //!     petal_aggregate_tell(theirs, "we", 2, 1, &answer, NULL);
 //!
-//! An aggregate has no network: you carry state, value, cited states and the answer. Nobody but the participants is
-//! trusted to say what their values are: take a channel that authenticates.
+//! An aggregate has no network: you carry state, value, cited states and the answer. Only the participants are trusted
+//! to say what their values are, so take a channel that authenticates.
 //!
-//! The memories are counting Bloom filters. At their false-positive rate an id that is new seems known. The aggregator
-//! then refuses the participant, at each meeting anew. At the same rate the aggregator takes a change for a duplicate.
-//! So sum and count are a little too low, and `petal_aggregate_expect()` says by how much.
+//! The memories are counting Bloom filters. At their false-positive rate a new id seems known, and the aggregator
+//! refuses the participant, at every meeting again. At the same rate it takes a change for a duplicate. So sum and
+//! count are a little too low, and `petal_aggregate_expect()` says by how much.
 //!
 //! An aggregate uses these fields of its spec: capacity, false_positive_rate, hash function, seed, key and parameters
 //! (states, roles). The kind is `PETAL_KIND_AGGREGATE`, or 0 if you set no parameter. The capacity is the number of
-//! participants. The false_positive_rate is that of each memory when it has so many entries. In place of capacity and
+//! participants. The false_positive_rate is that of each memory with that many entries. Instead of capacity and
 //! false_positive_rate the spec may give bits (of all memories together) and hashes (the counters of an entry).
 
 use crate::boundary::boundary;
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn petal_aggregate_free(aggregate: *mut petal_aggregate) {
     unsafe { handle::free(aggregate) }
 }
 
-/// Copies an aggregate, wherever the aggregate lives, into memory of its own.
+/// Copies an aggregate, wherever it lives, into new memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_copy(
     aggregate: *const petal_aggregate,

@@ -67,8 +67,8 @@ pub struct petal_aggregate_errors {
     /// The relative error of sum and count: `-refused_firsts / n`, if values do not depend on ids. The mean has none.
     pub bias: f64,
     /// The share of changes of aggregated participants that the aggregator takes for duplicates, once all have changed
-    /// some times. Of the first changes fewer are missed, from `f(n - refused_firsts)` on. Such a change is taken for a
-    /// duplicate at each further meeting too, until other changes free the counters.
+    /// several times. Of the first changes fewer are missed, from `f(n - refused_firsts)` on. Such a change is taken
+    /// for a duplicate at each further meeting too, until other changes free the counters.
     pub missed_changes: f64,
 }
 
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn petal_aggregate_results(
     })
 }
 
-/// Tells what false positives are expected to cost with so many participants.
+/// Tells what false positives are expected to cost with this many participants.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_expect(
     aggregate: *const petal_aggregate,

@@ -66,8 +66,8 @@ pub unsafe extern "C" fn petal_digest_open_in_buffer(
     })
 }
 
-/// Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
-/// function ignores the mode in `options`, which is nullable.
+/// Copies the image at the start of `image`, of any alignment, into new memory and compares the checksums. The function
+/// ignores the mode in `options`, which is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_load(
     image: *const c_void,

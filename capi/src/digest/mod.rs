@@ -91,7 +91,7 @@ pub unsafe extern "C" fn petal_digest_free(digest: *mut petal_digest) {
     unsafe { handle::free(digest) }
 }
 
-/// Copies a digest, wherever the digest lives, into memory of its own. The copy has no open payload.
+/// Copies a digest, wherever it lives, into new memory. The copy has no open payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_copy(
     digest: *const petal_digest,
@@ -211,7 +211,7 @@ pub struct petal_digest_found {
     pub is_complete: u64,
     /// The probability that a random excerpt of as many blocks, which no payload has, is found.
     pub rate: f64,
-    /// How many wrong segments of payloads are named on average beside the right one, if a payload has the excerpt. 0
+    /// How many wrong segments of payloads are named on average besides the right one, if a payload has the excerpt. 0
     /// without ids.
     pub wrong_segments: f64,
     /// How many entries of the filter were looked up.
@@ -404,8 +404,8 @@ pub unsafe extern "C" fn petal_digest_payload_at(
     })
 }
 
-/// Keeps bytes of your own in the image, in place of those that were there before. Returns `PETAL_ERR_TOO_LARGE` if
-/// they are more than the parameter `attachment_bytes` has room for.
+/// Keeps your own bytes in the image, instead of those that were there before. Returns `PETAL_ERR_TOO_LARGE` if they
+/// are more than the parameter `attachment_bytes` has room for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_attach(
     digest: *mut petal_digest,
@@ -421,8 +421,8 @@ pub unsafe extern "C" fn petal_digest_attach(
     })
 }
 
-/// Copies the bytes that `petal_digest_attach()` kept, as far as `room` goes. `length` becomes the number of all kept
-/// bytes. `buffer` may be NULL if `room` is 0.
+/// Copies the bytes that `petal_digest_attach()` kept, up to `room` of them. `length` becomes the number of all of
+/// them. `buffer` may be NULL if `room` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_attachment(
     digest: *const petal_digest,

@@ -68,9 +68,9 @@ pub unsafe extern "C" fn petal_filter_intersect(
 }
 
 /// Makes the filter smaller by `factor`, at least 2, without its keys. The result has the same bits as a filter that
-/// was so small from the beginning. The factor must divide the number of units (bits, bits of a slice, or blocks). A
+/// was this small from the beginning. The factor must divide the number of units (bits, bits of a slice, or blocks). A
 /// filter with the parameter "foldable" allows many powers of two. The capacity stays, and the rate expected at the
-/// capacity becomes that of the smaller geometry. Only for filters in memory of their own.
+/// capacity becomes that of the smaller geometry. Only for filters in their own memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_fold(
     filter: *mut petal_filter,
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn petal_filter_fold(
 ///
 /// Returns `PETAL_ERR_OUT_OF_RANGE` if there is no such size, and `PETAL_ERR_FULL` if the new size has no room for the
 /// present keys. Nothing has changed then. Returns `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_RESIZE`. Only for filters
-/// in memory of their own. Linear in the filter.
+/// in their own memory. Linear in the filter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_resize(
     filter: *mut petal_filter,

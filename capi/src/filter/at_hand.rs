@@ -1,5 +1,5 @@
-// The part of a filter that calls with one key, or with few, need. The handle keeps it, so that a call goes from there
-// straight to the kernel, and not through two tables of functions. Filters without a kernel are asked themselves.
+// What calls with one key, or with few, need of a filter. The handle keeps it, so that such a call goes straight to the
+// kernel, and not through two tables of functions. Without a kernel the call goes to the filter itself.
 
 use super::petal_filter;
 use petal_core::blocks::Probe;
@@ -76,11 +76,11 @@ impl petal_filter {
     }
 }
 
-/// Gives the words of a probe to `insert`, and counts so many keys if `insert` took them. Does nothing if the words are
+/// Gives the words of a probe to `insert`, and counts `keys` keys if `insert` took them. Does nothing if the words are
 /// an image in place.
 ///
 /// # Safety
-/// Nobody else uses the handle that the probe is of.
+/// Nobody else uses the probe's handle.
 #[inline(always)]
 unsafe fn insert_through<T>(probe: &Probe, keys: u64, insert: impl FnOnce(&mut [u64]) -> Option<T>) -> Option<T> {
     let offered = probe.offered?;

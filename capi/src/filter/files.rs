@@ -18,7 +18,7 @@ pub type petal_open_mode = u32;
 pub const PETAL_OPEN_READ: petal_open_mode = 0;
 /// In place, for reading and writing, as the only writer.
 pub const PETAL_OPEN_WRITE: petal_open_mode = 1;
-/// A copy in memory of its own. Opening compares the checksums; a dirty image has none, and its copy is dirty.
+/// A copy in its own memory. Opening compares the checksums; a dirty image has none, and its copy is dirty.
 pub const PETAL_OPEN_LOAD: petal_open_mode = 2;
 /// In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and
 /// processes that open the image with this mode. With `PETAL_CAN_AGE_SHARED` also for `petal_filter_advance_shared()`.
@@ -90,10 +90,10 @@ pub unsafe extern "C" fn petal_filter_open(
 }
 
 /// Writes the image to a file, atomically: the path names the old bytes or the new ones at every moment. The function
-/// writes a file without a name in the same folder, brings this file onto the disk, and then puts the file in its
-/// place. The new file has the owner, the group and the permissions of the old one, as far as the system lets the
-/// caller give them. If the new file cannot have the old group, its group gets no more rights than everybody has. The
-/// function replaces a symbolic link and does not follow it.
+/// writes an unnamed file in the same folder, brings it onto the disk, and then puts it in place. The new file has the
+/// owner, the group and the permissions of the old one, as far as the system lets the caller give them. If the new file
+/// cannot have the old group, its group gets no more rights than everybody has. The function replaces a symbolic link
+/// and does not follow it.
 ///
 /// A failure leaves the old file there. One failure comes later: the new file is in place, but the system cannot make
 /// the new name last. Returns `PETAL_ERR_MAPPED_PATH` if the filter lies in that very file.

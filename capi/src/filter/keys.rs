@@ -101,8 +101,8 @@ impl petal_keys {
         unsafe { petal_keys::at_once(keys).map_or_else(|| petal_keys::read(keys), Ok) }
     }
 
-    /// [`petal_keys::get`] without a reason where there are none, and only of this version's struct. Looks at one
-    /// field after the other: the caller has only just written them, and to copy several at once would wait for that.
+    /// [`petal_keys::get`], but `None` instead of a reason, and only for this version's struct. Reads one field after
+    /// the other: the caller has only just written them, and a copy of several together would have to wait for that.
     ///
     /// # Safety
     /// As [`petal_keys::get`], but NULL is allowed.
@@ -184,7 +184,7 @@ unsafe fn known<T: boundary::SizedStruct>(pointer: *mut T) -> Option<T> {
 }
 
 impl petal_answers {
-    /// The core's form of a caller's answers to so many keys.
+    /// The core's form of a caller's answers to `keys` keys.
     ///
     /// # Safety
     /// Not NULL; the conventions say the rest.
@@ -233,7 +233,7 @@ impl petal_answers {
         }
     }
 
-    /// The place for a yes or no for each of so many keys.
+    /// The place for a yes or no for each of `keys` keys.
     ///
     /// # Safety
     /// The conventions.
@@ -245,8 +245,8 @@ impl petal_answers {
         Answers { bytes, bitmap, ..Answers::default() }
     }
 
-    /// Tells the caller what `ask` says of few keys. `None`, having asked nobody, where the long way has to: more is
-    /// wanted than a yes or no, or there is something to be refused.
+    /// Gives the caller what `ask` says of few keys. `None`, without asking, for what takes the long way: where more is
+    /// wanted than a yes or no, or something has to be refused.
     ///
     /// # Safety
     /// As [`petal_answers::at_once`].
@@ -263,7 +263,7 @@ impl petal_answers {
         Some(())
     }
 
-    /// Writes the two numbers that every batch writes, if there is where.
+    /// Writes the two numbers that every batch writes, if there is a place for them.
     ///
     /// # Safety
     /// As [`petal_answers::at_once`].
@@ -277,8 +277,8 @@ impl petal_answers {
         }
     }
 
-    /// Every answer is true, and every count the greatest: the answers of a lookup that failed. Where nobody knows of
-    /// how many keys, their number is all that is said.
+    /// Makes every answer true, and every count the greatest: the answers of a lookup that failed. If nobody knows how
+    /// many keys there are, only `true_count` and `done` are written.
     ///
     /// # Safety
     /// As [`petal_answers::at_once`], and of `keys` as [`petal_keys::at_once`].
@@ -292,7 +292,7 @@ impl petal_answers {
         }
     }
 
-    /// [`petal_answers::all_true`] where their number is known.
+    /// [`petal_answers::all_true`] where the number of keys is known.
     ///
     /// # Safety
     /// As [`petal_answers::at_once`].
@@ -313,7 +313,7 @@ impl petal_answers {
 }
 
 impl petal_answers {
-    /// Every answer is false and every value 0: the answers of a map that failed.
+    /// Makes every answer false and every value 0: the answers of a map that failed.
     ///
     /// # Safety
     /// As [`petal_answers::all_true`].
@@ -358,7 +358,7 @@ pub(crate) unsafe fn take(
     status
 }
 
-/// Refuses every form of answers: a builder finds nothing out about a key.
+/// Refuses every form of answers: a builder finds out nothing about a key.
 pub(crate) fn refuse_answers(answers: Option<&mut Answers>) -> Result<()> {
     let Some(Answers { bytes, bitmap, counts, values, .. }) = answers else { return Ok(()) };
     let wanted = [bytes.is_some(), bitmap.is_some(), counts.is_some(), values.is_some()];
@@ -372,11 +372,11 @@ pub(crate) fn refuse_answers(answers: Option<&mut Answers>) -> Result<()> {
     }
 }
 
-/// The place for so many answers, if the caller wants them. More answers than memory can hold give no place; the number
-/// of keys is refused elsewhere.
+/// The place for `length` answers, if the caller wants them. If there are more than memory can hold, there is no place;
+/// the number of keys is refused elsewhere.
 ///
 /// # Safety
-/// NULL, or aligned and writable for so many.
+/// NULL, or aligned and writable for `length` elements.
 #[inline(always)]
 unsafe fn slice<'a, T>(pointer: *mut T, length: usize) -> Option<&'a mut [T]> {
     let possible = length <= isize::MAX as usize / size_of::<T>();

@@ -97,8 +97,8 @@ impl petal_filter {
     }
 }
 
-/// Hands the filter that `make` makes to the caller. The handle's memory comes first, so that nothing that was made,
-/// or taken from a builder, is lost for the lack of it.
+/// Hands the filter that `make` makes to the caller. The handle's memory comes first, so that nothing that was made, or
+/// taken from a builder, is lost for want of it.
 ///
 /// # Safety
 /// `out` is writable.
@@ -126,7 +126,7 @@ pub extern "C" fn petal_filter_with_capacity(capacity: u64, false_positive_rate:
     filter
 }
 
-/// Copies a filter, wherever the filter lives, into memory of its own.
+/// Copies a filter, wherever it lives, into new memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_copy(
     filter: *const petal_filter,
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn petal_filter_free(filter: *mut petal_filter) {
     if filter.is_null() {
         return;
     }
-    // A panic while freeing has nobody to tell.
+    // There is nobody to report a panic to.
     let _ = boundary!(boundary::NO_ERROR, [], {
         // SAFETY: not NULL, and by the conventions a handle that this library made and nobody uses any more.
         let mut handle = unsafe { Box::from_raw(filter) };

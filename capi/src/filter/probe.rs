@@ -14,8 +14,8 @@ use crate::status::{PETAL_OK, petal_status};
 use petal_core::{Filter, Hasher, Result};
 use std::ffi::c_void;
 
-/// A key in one of its three forms, as C gives it. Types of their own, so that each function has a way of its own, in
-/// which the compiler sees all.
+/// A key in one of its three forms, as C gives it. Each form is a separate type, so that each function is compiled for
+/// it alone and the compiler sees everything.
 pub(crate) trait Key: Copy {
     /// The hash, if the key can be hashed.
     ///
@@ -29,13 +29,13 @@ pub(crate) trait Key: Copy {
     /// The key is readable.
     unsafe fn hash(self, hasher: &Hasher) -> Result<u64>;
 
-    /// Whether the key may be in a filter that takes keys whole; `None` if it is another.
+    /// Whether the key may be in a filter that takes keys whole; `None` for any other filter.
     ///
     /// # Safety
     /// The key is readable.
     unsafe fn look_up_whole(self, filter: &Filter) -> Option<bool>;
 
-    /// Whether the key may be in a filter, or why that cannot be told.
+    /// Whether the key may be in a filter, or why there is no answer.
     ///
     /// # Safety
     /// The key is readable.
@@ -357,7 +357,7 @@ mod tests {
         panic!("planted")
     }
 
-    /// A filter that panics wherever a key meets it.
+    /// A filter that panics on every key.
     struct Faulty(Filter);
 
     impl Payload for Faulty {

@@ -173,8 +173,8 @@ pub unsafe extern "C" fn petal_filter_open_compact(
     })
 }
 
-/// Copies a filter out of its compact form, of any alignment, into memory of its own. The function verifies all of the
-/// form whatever the options say. `options` is nullable.
+/// Copies a filter out of its compact form, of any alignment, into new memory. The function verifies all of the form
+/// whatever the options say. `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_load_compact(
     data: *const c_void,

@@ -185,7 +185,7 @@ pub unsafe extern "C" fn petal_format_recognise(
     })
 }
 
-/// Makes a filter in memory of its own from all of another system's bytes. `options` is nullable. Returns
+/// Makes a filter in its own memory from all of another system's bytes. `options` is nullable. Returns
 /// `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes that the format cannot have.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_import(

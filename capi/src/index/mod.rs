@@ -23,7 +23,7 @@
 //!
 //! An index uses these fields of its spec: capacity (the rows that there is room for), hash function, seed, key and
 //! parameters. The kind is `PETAL_KIND_INDEX`, or 0 if you set no parameter. `width` is the number of bits of a row,
-//! from 64 to 65536, and 1024 unless you set it. `fold` is the length of the fold that is kept beside each row; `store`
+//! from 64 to 65536, and 1024 unless you set it. `fold` is the length of the fold that is kept with each row; `store`
 //! says whether the index keeps rows, columns or both. docs/index.md explains these parameters.
 //!
 //! A row is ceil(width / 8) bytes: bit i of the row is bit i % 8 of byte i / 8, and bits after the last one are 0. Rows
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn petal_index_free(index: *mut petal_index) {
     unsafe { handle::free(index) }
 }
 
-/// Copies an index, wherever the index lives, into memory of its own.
+/// Copies an index, wherever it lives, into new memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_copy(
     index: *const petal_index,
@@ -312,9 +312,9 @@ pub unsafe extern "C" fn petal_index_merge(
     })
 }
 
-/// Makes an index, in memory of its own, with room for `capacity` rows; 0 is as many as there are. Removed rows are
-/// left out, and the others are in the order of their numbers of set bits, then of their ids. Searches are the fastest
-/// so. Rows have new numbers. Saving the result in place of the old file is how an index becomes larger.
+/// Makes an index, in its own memory, with room for `capacity` rows; 0 is as many as there are. Removed rows are left
+/// out, and the others are in the order of their numbers of set bits, then of their ids. Searches are fastest that way.
+/// Rows get new numbers. To make an index larger, save the result over the old file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_arranged(
     index: *const petal_index,
@@ -354,8 +354,8 @@ pub unsafe extern "C" fn petal_index_merged(
     })
 }
 
-/// Keeps bytes of your own in the image, in place of those that were there before. Returns `PETAL_ERR_TOO_LARGE` if
-/// they are more than the parameter `attachment_bytes` has room for.
+/// Keeps your own bytes in the image, instead of those that were there before. Returns `PETAL_ERR_TOO_LARGE` if they
+/// are more than the parameter `attachment_bytes` has room for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_attach(
     index: *mut petal_index,
@@ -371,8 +371,8 @@ pub unsafe extern "C" fn petal_index_attach(
     })
 }
 
-/// Copies the bytes that `petal_index_attach()` kept, as far as `room` goes. `length` becomes the number of all kept
-/// bytes. `buffer` may be NULL if `room` is 0.
+/// Copies the bytes that `petal_index_attach()` kept, up to `room` of them. `length` becomes the number of all of them.
+/// `buffer` may be NULL if `room` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_attachment(
     index: *const petal_index,

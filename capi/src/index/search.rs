@@ -119,7 +119,7 @@ impl Options {
     }
 }
 
-/// Copies hits to an array, as far as there is room.
+/// Copies as many hits to an array as there is room for.
 ///
 /// # Safety
 /// `hits` has room for `room` hits.
@@ -162,8 +162,8 @@ pub unsafe extern "C" fn petal_index_top(
 }
 
 /// Finds all rows whose similarity to a query is at least `threshold`, from 0 to 1. The function writes the `room` most
-/// similar ones to `hits`, which may be NULL if `room` is 0. `found` becomes the number of all that there are.
-/// `options` is nullable.
+/// similar ones to `hits`, which may be NULL if `room` is 0. `found` becomes the number of all such rows. `options` is
+/// nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_at_least(
     index: *const petal_index,
@@ -289,7 +289,7 @@ pub unsafe extern "C" fn petal_index_top_many(
 }
 
 /// `petal_index_at_least()` for `count` queries, which follow each other in `queries`. Query i gets the `room` most
-/// similar rows from `hits[i * room]` on, and `found[i]` becomes the number of all that there are. Threads share the
+/// similar rows from `hits[i * room]` on, and `found[i]` becomes the number of all such rows. Threads share the
 /// queries. `options` is nullable. Returns `PETAL_ERR_TOO_LARGE` if no array has room for `count` times `room` hits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_at_least_many(

@@ -73,8 +73,8 @@ pub unsafe extern "C" fn petal_map_open_in_buffer(
     })
 }
 
-/// Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
-/// function ignores the mode in `options`, which is nullable.
+/// Copies the image at the start of `image`, of any alignment, into new memory and compares the checksums. The function
+/// ignores the mode in `options`, which is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_load(
     image: *const c_void,
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn petal_map_load(
     })
 }
 
-/// Copies a map, wherever the map lives, into memory of its own.
+/// Copies a map, wherever it lives, into new memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_copy(
     map: *const petal_map,

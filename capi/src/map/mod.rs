@@ -69,7 +69,8 @@ unsafe fn tell(answer: Option<u64>, value: *mut u64, found: *mut bool) {
     }
 }
 
-/// Looks a key up: `at_once` in a straight line if it can, otherwise `the_long_way`, which says why not.
+/// Looks a key up: with `at_once`, in a straight line, if that works, otherwise with `the_long_way`, which says why
+/// not.
 ///
 /// # Safety
 /// The conventions.

@@ -9,7 +9,7 @@ use crate::status::{petal_error, petal_status};
 
 /// The expected number of omissions when `keys` distinct keys are inserted, one after the other, into the filter that a
 /// spec describes. An omission is a new key that the filter takes for a known one, or that it refuses because it is
-/// full. A model checker that explores only new states omits so many states. The number is the sum of the
+/// full. A model checker that explores only new states omits this many states. The number is the sum of the
 /// false-positive rates before each key. Returns `PETAL_ERR_UNSUPPORTED` for a kind that a builder makes from its keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_spec_expected_omissions(

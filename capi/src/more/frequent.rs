@@ -2,11 +2,11 @@
 //!
 //! For kinds whose filters give fewer false answers for keys that are known to be asked for often, such as `stacked`.
 //! Its members are added to a builder as for every kind. The frequent strangers are keys that are no members. Each has
-//! a weight: how often it is asked for beside the other frequent strangers, as a number of lookups or a share of them.
-//! Weights are numbers from 2^-60 to 2^60, and those of a key that is given again add up, to less than 2^64. The
-//! parameter `frequent_share` says which share of all lookups of absent keys asks for frequent strangers. A key that
-//! is a member too is found when the filter is made: `petal_builder_finish()` then returns `PETAL_ERR_CONTRADICTION`
-//! and says the key's hash.
+//! a weight: how often it is asked for compared with the other frequent strangers, as a number of lookups or a share of
+//! them. Weights are numbers from 2^-60 to 2^60, and those of a key that is given again add up, to less than 2^64. The
+//! parameter `frequent_share` says which share of all lookups of absent keys asks for frequent strangers. A key that is
+//! a member too is found when the filter is made: `petal_builder_finish()` then returns `PETAL_ERR_CONTRADICTION` and
+//! says the key's hash.
 
 use crate::boundary::{self, NO_ERROR, boundary};
 use crate::builder::petal_builder;

@@ -1,6 +1,6 @@
 //! FILTERS: KEYS WITH THEIR COUNTS
 //!
-//! For kinds that count (`PETAL_CAN_COUNT`). One call inserts or removes a key several times, with the effect of so
+//! For kinds that count (`PETAL_CAN_COUNT`). One call inserts or removes a key several times, with the effect of that
 //! many single calls. Kinds that keep counts as numbers (`quotient`, `spectral`) take the time of one call.
 //! `petal_filter_stored_hashes()` gives what a filter holds, as numbers with their counts.
 
@@ -13,7 +13,7 @@ use crate::status::{petal_error, petal_status};
 use petal_core::{Answers, Filter, Keys, Taken};
 use std::ffi::c_void;
 
-/// Inserts a key so many times.
+/// Inserts a key `times` times.
 ///
 /// # Safety
 /// The conventions.
@@ -30,7 +30,7 @@ unsafe fn insert<K: Key>(filter: *mut petal_filter, key: K, times: u64, is_new: 
     })
 }
 
-/// Removes a key so many times at most.
+/// Removes a key `times` times at most.
 ///
 /// # Safety
 /// The conventions.

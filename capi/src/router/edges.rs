@@ -1,8 +1,8 @@
 //! ROUTERS: EDGES AND MESSAGES
 //!
-//! An edge leads to a neighbour, which has a number of its own. Both ends add the edge, and give it the same link
-//! number, such as a random one that they agree on when they connect. A message of another link is refused, so nobody
-//! can replay messages of an earlier connection.
+//! An edge leads to a neighbour, which has its own number. Both ends add the edge, and give it the same link number,
+//! such as a random one that they agree on when they connect. A message of another link is refused, so nobody can
+//! replay messages of an earlier connection.
 
 use super::petal_router;
 use crate::boundary::{self, boundary};
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn petal_router_set_level_weights(
 ) -> petal_status {
     boundary!(error, [router, weights], {
         // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody else uses, and `weights` has
-        // `count` numbers. No router has so many levels that their length is no size.
+        // `count` numbers. At most 9 of them are read, whose length is a size.
         unsafe {
             let weights = std::slice::from_raw_parts(weights, count.min(9));
             (*router).0.change(|router| router.set_level_weights(weights))?
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn petal_router_neighbours(
     })
 }
 
-/// Tells of the edge to a neighbour.
+/// Describes the edge to a neighbour.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_edge(
     router: *const petal_router,

@@ -24,10 +24,10 @@
 //! `PETAL_RECEIVED_CHANGED` advertises to its own neighbours, and so on, up to as many hops as there are levels.
 //!
 //! A router uses these fields of its spec: capacity (keys of one node), false_positive_rate (that of the last level of
-//! one edge), hash function, seed, key and parameters. In place of capacity and rate the spec may give bits, a multiple
+//! one edge), hash function, seed, key and parameters. Instead of capacity and rate the spec may give bits, a multiple
 //! of 64 (the bits of a level), and hashes. The parameters are levels, edges, fan_out, counter_bits and max_fill;
 //! docs/router.md explains them. All routers of a network need the same levels, bits, hashes, hash function and seed or
-//! key. Keep the fill of the last level below 0.3: `petal_router_rates()` tells.
+//! key. Keep the fill of the last level below 0.3: `petal_router_rates()` reports it.
 //!
 //! Whatever a message says, memory and work are bounded by the size of one edge's levels. A message that is damaged,
 //! repeated, or from another network, edge or link is refused and changes nothing. A level that is fuller than max_fill
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn petal_router_free(router: *mut petal_router) {
     unsafe { handle::free(router) }
 }
 
-/// Copies a router, wherever the router lives, into memory of its own.
+/// Copies a router, wherever it lives, into new memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_copy(
     router: *const petal_router,
@@ -264,7 +264,7 @@ pub unsafe extern "C" fn petal_router_remove_batch(
     unsafe { change_batch(router, keys, answers, error, Router::remove_batch) }
 }
 
-/// Whether a router's own keys have a key; true if that cannot be told.
+/// Whether a router's own keys have a key; true if there is no answer.
 ///
 /// # Safety
 /// The conventions.

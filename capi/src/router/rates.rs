@@ -11,9 +11,9 @@ pub struct petal_level_rates {
     /// The expected number of keys at this level of one edge, by the capacity and fan_out of the spec; 0 without a
     /// capacity.
     pub expected_keys: f64,
-    /// The share of bits that so many keys set.
+    /// The share of bits that this many keys set.
     pub expected_fill: f64,
-    /// The probability that this level of one edge, with so many keys, seems to have an absent key.
+    /// The probability that this level of one edge, with this many keys, seems to have an absent key.
     pub expected_rate: f64,
     /// The mean share of set bits over the edges that had a message; 0 if none had one.
     pub mean_fill: f64,

@@ -1,7 +1,7 @@
 //! SKETCHES: KEPT KEYS
 //!
-//! A sketch cannot tell which keys it has. A handle can keep the keys beside the sketch, in memory. Inserting a key
-//! twice is then harmless, and `petal_stream_write()` can make as many coded symbols as are asked for.
+//! A sketch cannot tell which keys it has. A handle can keep the keys too, in memory. Inserting a key twice is then
+//! harmless, and `petal_stream_write()` can make as many coded symbols as are asked for.
 
 use super::petal_sketch;
 use crate::boundary::{NO_ERROR, boundary};

@@ -5,8 +5,8 @@
 //! minisketch that takes `length` bytes has the capacity 8 * length / field_bits, rounded down.
 //!
 //! A sketch of Petal has a checksum of its set too, so that a list of too many differences is not called complete. The
-//! bytes of minisketch have none, and what such bytes come to has none: a list may then be wrong and called complete.
-//! For numbers in a row, such as consecutive ids, that is usual. The page of `pinsketch` says when.
+//! bytes of minisketch have none, and neither has a sketch that such bytes went into: a list may then be wrong and
+//! called complete. For numbers in a row, such as consecutive ids, that is usual. The page of `pinsketch` says when.
 
 use super::petal_sketch;
 use crate::boundary::{self, boundary};
@@ -15,9 +15,9 @@ use petal_core::Status;
 use std::ffi::c_void;
 
 /// Writes the bytes that minisketch serializes for a sketch of the same elements. `size` becomes the number of these
-/// bytes. With `length` = 0, and then `buffer` may be NULL, the function only tells the size. Returns
+/// bytes. With `length` = 0 the function only writes the size, and `buffer` may be NULL. Returns
 /// `PETAL_ERR_BUFFER_TOO_SMALL` if `length` is another number less than `size`, and `PETAL_ERR_UNSUPPORTED` for a kind
-/// that minisketch has not.
+/// that minisketch does not have.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_export_minisketch(
     sketch: *const petal_sketch,
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn petal_sketch_export_minisketch(
     })
 }
 
-/// Takes the elements of a serialized sketch of minisketch in place of the numbers that are there. The sketch has to
+/// Takes the elements of a serialized sketch of minisketch instead of the numbers that are there. The sketch has to
 /// have the same capacity and bits of an element as the sketch of minisketch. `offered` of `petal_sketch_describe()` is
 /// 0 afterwards, and the sketch has no checksum. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a bit
 /// set after the last sum, and changes nothing then.

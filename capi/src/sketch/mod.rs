@@ -24,7 +24,7 @@
 //!
 //! A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
 //! seed, key and parameters. The capacity is the number of differences. The false_positive_rate is the probability that
-//! the sketch cannot list so many; `pinsketch` always can. In place of both the spec may give bits (192 for a cell of
+//! the sketch cannot list that many; `pinsketch` always can. Instead of both the spec may give bits (192 for a cell of
 //! `iblt`, 256 with value_bits = 64; 192 for a symbol of `riblt`; field_bits for a difference of `pinsketch`) and
 //! hashes (`iblt`: 3 to 7, the cells of a number).
 
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn petal_sketch_free(sketch: *mut petal_sketch) {
     unsafe { handle::free(sketch) }
 }
 
-/// Copies a sketch, wherever the sketch lives, into memory of its own.
+/// Copies a sketch, wherever it lives, into new memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_copy(
     sketch: *const petal_sketch,

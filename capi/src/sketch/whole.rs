@@ -1,7 +1,7 @@
 //! SKETCHES: WHOLE KEYS
 //!
-//! With the parameter `key_bytes` (8 to 64) a sketch of the kind `riblt` holds whole keys of that many bytes in place
-//! of numbers, and lists the keys themselves. It refuses byte keys of another length with `PETAL_ERR_OUT_OF_RANGE`, and
+//! With the parameter `key_bytes` (8 to 64) a sketch of the kind `riblt` holds whole keys of that many bytes instead of
+//! numbers, and lists the keys themselves. It refuses byte keys of another length with `PETAL_ERR_OUT_OF_RANGE`, and
 //! hashes with `PETAL_ERR_UNSUPPORTED`. It takes numbers if `key_bytes` is 8. The key of a number is then its eight
 //! little-endian bytes.
 

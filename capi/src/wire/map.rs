@@ -69,9 +69,9 @@ pub unsafe extern "C" fn petal_map_pack_to(
     })
 }
 
-/// Makes a map from its packed form, in memory of its own. `most_bytes` is the most bytes that the map's image may
-/// have: a form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the mode
-/// in `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes
+/// Makes a map from its packed form, in its own memory. `most_bytes` is the most bytes that the map's image may have: a
+/// form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the mode in
+/// `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes
 /// that are no packed form, and `PETAL_ERR_UNSUPPORTED` for that of a filter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_unpack(
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn petal_map_delta_to(
 
 /// Changes the map from the older state of a delta to the newer one. Returns `PETAL_ERR_INCOMPATIBLE` if the map is not
 /// in the older state. `most_bytes` is the most bytes that the image of the newer state may have. The map must be in
-/// memory of its own. A failure changes nothing. The function needs memory for both states meanwhile.
+/// its own memory. A failure changes nothing. The function needs memory for both states meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_patch(
     map: *mut petal_map,

@@ -146,10 +146,10 @@ pub unsafe extern "C" fn petal_filter_pack_to(
     })
 }
 
-/// Makes a filter from its packed form, in memory of its own. `most_bytes` is the most bytes that the filter's image
-/// may have: a form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the
-/// mode in `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for
-/// bytes that are no packed form.
+/// Makes a filter from its packed form, in its own memory. `most_bytes` is the most bytes that the filter's image may
+/// have: a form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the mode
+/// in `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes
+/// that are no packed form.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_unpack(
     packed: *const c_void,
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn petal_filter_delta_to(
 
 /// Changes the filter from the older state of a delta to the newer one. Returns `PETAL_ERR_INCOMPATIBLE` if the filter
 /// is not in the older state. `most_bytes` is the most bytes that the image of the newer state may have. The filter
-/// must be in memory of its own. A failure changes nothing. The function needs memory for both states meanwhile.
+/// must be in its own memory. A failure changes nothing. The function needs memory for both states meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_patch(
     filter: *mut petal_filter,
