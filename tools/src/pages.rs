@@ -353,13 +353,19 @@ mod tests {
         assert!(faults.is_empty(), "{}", faults.join("\n"));
 
         let choosing = fs::read_to_string(root.join("docs/choosing.md")).unwrap();
+        let list = fs::read_to_string(root.join("docs/kinds/README.md")).unwrap();
         for (folder, ending) in [("docs/kinds", "md"), ("docs/figures/kinds", "svg")] {
             for entry in fs::read_dir(root.join(folder)).unwrap() {
                 let name = entry.unwrap().file_name().into_string().unwrap();
+                // The list of all kinds.
+                if name == "README.md" {
+                    continue;
+                }
                 let kind = name.strip_suffix(&format!(".{ending}")).unwrap_or(&name);
                 let is_kind = rows().any(|row| row.name == kind);
                 assert!(is_kind, "{folder}/{name} is of no kind that one chooses");
                 assert!(choosing.contains(&format!("](kinds/{kind}.md)")), "choosing.md has no link to {kind}");
+                assert!(list.contains(&format!("]({kind}.md)")), "docs/kinds/README.md has no link to {kind}");
             }
         }
     }
