@@ -240,7 +240,7 @@ fn sums(row: &Row, bits: &Parameter) -> petal::Result<String> {
     }
     let (kind, bits) = (row.name, bits.name);
     Ok(format!(
-        "`petal sketch build --kind {kind} --capacity DIFFERENCES --set {bits}=BITS` makes sums of so many bytes:\n\n{table}"
+        "`petal sketch build --kind {kind} --capacity DIFFERENCES --set {bits}=BITS` makes sums of this many bytes:\n\n{table}"
     ))
 }
 
@@ -264,7 +264,7 @@ fn cells(row: &Row) -> petal::Result<String> {
     }
     let kind = if row.kind == registry::DEFAULT_SKETCH_KIND { String::new() } else { format!("--kind {} ", row.name) };
     Ok(format!(
-        "`petal sketch build {kind}--capacity DIFFERENCES --fpr RATE` makes so many cells of 24 bytes:\n\n{table}"
+        "`petal sketch build {kind}--capacity DIFFERENCES --fpr RATE` makes this many cells of 24 bytes:\n\n{table}"
     ))
 }
 
@@ -291,7 +291,7 @@ fn percent(rate: f64) -> String {
 /// The parameters that only this kind takes.
 fn parameters(row: &Row) -> String {
     if row.parameters.is_empty() {
-        return "The kind has no parameters of its own.\n".to_owned();
+        return "The kind has no special parameters.\n".to_owned();
     }
     let line = |parameter: &&Parameter| {
         let Parameter { name, summary, default, domain, .. } = parameter;
@@ -353,13 +353,19 @@ mod tests {
         assert!(faults.is_empty(), "{}", faults.join("\n"));
 
         let choosing = fs::read_to_string(root.join("docs/choosing.md")).unwrap();
+        let list = fs::read_to_string(root.join("docs/kinds/README.md")).unwrap();
         for (folder, ending) in [("docs/kinds", "md"), ("docs/figures/kinds", "svg")] {
             for entry in fs::read_dir(root.join(folder)).unwrap() {
                 let name = entry.unwrap().file_name().into_string().unwrap();
+                // The list of all kinds.
+                if name == "README.md" {
+                    continue;
+                }
                 let kind = name.strip_suffix(&format!(".{ending}")).unwrap_or(&name);
                 let is_kind = rows().any(|row| row.name == kind);
                 assert!(is_kind, "{folder}/{name} is of no kind that one chooses");
                 assert!(choosing.contains(&format!("](kinds/{kind}.md)")), "choosing.md has no link to {kind}");
+                assert!(list.contains(&format!("]({kind}.md)")), "docs/kinds/README.md has no link to {kind}");
             }
         }
     }
