@@ -7,7 +7,7 @@ TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 CMAKE_FLAGS ?=
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 CONFIGURE = cmake -S . -DPETAL_CARGO_TARGET_DIR="$(abspath $(TARGET))" $(CMAKE_FLAGS)
-# The command with `petal redis`, beside what else is released.
+# The command with `petal redis`, besides what else is released.
 BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --features redis --target-dir "$(TARGET)"
 
 .DEFAULT_GOAL := build
@@ -208,9 +208,9 @@ soak-redis: ## the module and `petal redis` at length: 10^8 keys with their rate
 	@$(BUILD_REDIS_COMMAND)
 	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/redis/tests/run.sh "$(BUILD)" --soak $(REDIS)
 
-# BENCH="--only blocked --keys 1e6" does less, BENCH=--huge more.
-# Boost.Bloom (Boost 1.89 or later) and RocksDB are measured too where they are; PEERS_INCLUDE=DIR names a folder of
-# headers that the compiler does not look in by itself.
+# BENCH="--only blocked --keys 1e6" does less, BENCH=--huge more. Boost.Bloom (Boost 1.89 or later) and RocksDB are
+# measured too where they are; PEERS_INCLUDE=DIR names a folder of headers in which the compiler does not look by
+# default.
 bench: ## every kind beside other libraries and what memory allows (docs/performance.md), some minutes
 	@mkdir -p "$(TARGET)/bench" && rm -f "$(TARGET)/bench/libpeers.so"
 	@$(CXX) -std=c++17 -O3 -march=native -shared -fPIC $(if $(PEERS_INCLUDE),-I"$(PEERS_INCLUDE)") benches/peers.cpp \
@@ -262,7 +262,7 @@ bench-built: ## kinds that are built from all keys, from C: builds and lookups; 
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
 	"$(TARGET)/bench/built" $(or $(KIND),fuse)
 
-# KEYS="1e6 1e7": universes of so many keys. It takes the crate clubcard, which nothing else here is linked with.
+# KEYS="1e6 1e7": universes of this many keys. It takes the crate clubcard, which nothing else here is linked with.
 bench-universes: ## exact sets beside those of the crate clubcard and beside `ribbon`: bits, builds and lookups
 	cargo run --locked --release -p petal-bench --features clubcard --bin universes -- $(KEYS)
 
@@ -274,7 +274,7 @@ bench-billion: ## 10^9 keys by the command in 2 GiB of memory and 16 GB of tempo
 	cmake/cargo.sh build --locked --release -p petal-cli --target-dir "$(TARGET)"
 	benches/billion.sh "$(TARGET)/release/petal" $(KIND)
 
-# Beside LevelDB's own policy where libleveldb-dev is installed.
+# Compared with LevelDB's own policy where libleveldb-dev is installed.
 bench-compact: ## compact forms of few keys, and one key asked of many filters, from C++
 	@$(MAKE) --no-print-directory build
 	@mkdir -p "$(TARGET)/bench"
@@ -292,7 +292,7 @@ bench-formats: ## imported filters beside the code of LevelDB, libbloom and Rock
 	  -Wl,-rpath,"$(abspath $(BUILD)/lib)" -lleveldb -lrocksdb -lbloom -lm
 	"$(TARGET)/bench/formats" $(BENCH)
 
-# BENCH=Bloom: package bloom beside bits-and-blooms only.
+# BENCH=Bloom: package bloom compared with bits-and-blooms only.
 bench-wasm: ## a batch in each module of bindings/wasm beside native portable code
 	@$(MAKE) --no-print-directory wasm
 	@cargo build --quiet --locked --release -p petal-wasm --example batch
@@ -302,7 +302,7 @@ bench-go: ## the Go packages beside other Go libraries, as benchstat sums it up
 	@$(MAKE) --no-print-directory build
 	@bindings/go/bench/run.sh "$(BUILD)" "$(TARGET)/go" $(BENCH)
 
-# PETAL_REDISBLOOM=/path/of/redisbloom.so: beside that module instead.
+# PETAL_REDISBLOOM=/path/of/redisbloom.so: compared with that module instead.
 bench-redis: ## the module's commands beside the server's own: keys a second, memory, and how long others wait
 	@cmake/requirements.sh test-redis
 	@$(MAKE) --no-print-directory redis

@@ -1,9 +1,9 @@
-/* batches.c: the cost of a key for a C program that gives keys to the library in batches of 16 to 8192, beside the
- * limit of memory. `make bench-batches` compiles and runs the program.
+/* batches.c: the cost of a key for a C program that gives keys to the library in batches of 16 to 8192, compared with
+ * the limit of memory. `make bench-batches` compiles and runs the program.
  *
- * All ways take turns, each with keys of its own, and the median of the turns counts. Half of the keys of a lookup
- * are in the filter. A small size has two filters: lookups ask a full one, and insertions go into another, which is
- * emptied before each turn. A large size has one filter for both. */
+ * All ways take turns, each with its own keys, and the median of the turns counts. Half of the keys of a lookup are in
+ * the filter. A small size has two filters: lookups ask a full one, and insertions go into another, which is emptied
+ * before each turn. A large size has one filter for both. */
 #define _GNU_SOURCE
 #include <petal.h>
 #include <stdint.h>

@@ -1,14 +1,13 @@
 #!/bin/sh
-# billion.sh PETAL [KIND [KEYS [DIRECTORY [OPTION...]]]]: builds a filter of so many keys (10^9 unless told otherwise)
-# with PETAL build, verifies its file, looks all keys up and 10^8 others, and says what all that took: time, peak
-# memory, peak temporary disk, bits per key, and the false-positive rate. KIND is fuse unless told otherwise; OPTIONs go
-# to `petal build`, and are --fpr 0.00390625 --memory-limit 2GiB --threads 2 if there are none. Files are made in
-# DIRECTORY (or the temporary one), which has to have room for 17.3 bytes a key, and removed at the end. Needs Linux,
-# whose /proc says what a process has, and GNU seq.
+# billion.sh PETAL [KIND [KEYS [DIRECTORY [OPTION...]]]]: builds a filter of KEYS keys (10^9 by default) with PETAL
+# build, verifies its file, looks all keys up and 10^8 others, and says what all that took: time, peak memory, peak
+# temporary disk, bits per key, and the false-positive rate. KIND is fuse by default; OPTIONs go to `petal build`, and
+# are --fpr 0.00390625 --memory-limit 2GiB --threads 2 if there are none. Files are made in DIRECTORY (or the temporary
+# one), which has to have room for 17.3 bytes a key, and removed at the end. Needs Linux, whose /proc says what a
+# process has, and GNU seq.
 #
 # For the kind exact_set the keys are a universe, of which one in a hundred is a member and the others are excluded. All
-# members have to be found, and none of the excluded keys that are looked up. The OPTIONs that are given if there are
-# none have no --fpr then.
+# members have to be found, and none of the excluded keys that are looked up. The default OPTIONs then have no --fpr.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -42,7 +41,7 @@ now() { date +%s.%N; }
 # since START: the seconds since then.
 since() { echo "$1 $(now)" | awk '{ printf "%.1f", $2 - $1 }'; }
 
-# Temporary files have no names, so the command's descriptors tell of them.
+# Temporary files have no names, so they are found by the command's descriptors.
 watch() {
     memory=0
     disk=0

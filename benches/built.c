@@ -2,9 +2,9 @@
  * in memory through a builder to the filter. Lookups are single calls, or one batch. `make bench-built` compiles and
  * runs the program.
  *
- * built KIND [KEYS...] measures filters of this kind, for rates of 2^-8 and 2^-16, with each number of keys. A build
- * is the median of five, and from 5 * 10^7 keys on there is one. A lookup is the median of 61 turns. Each turn has
- * keys of its own, half of which are in the filter. */
+ * built KIND [KEYS...] measures filters of this kind, for rates of 2^-8 and 2^-16, with each number of keys. A build is
+ * the median of five, and from 5 * 10^7 keys on there is one. A lookup is the median of 61 turns. Each turn has its own
+ * keys, half of which are in the filter. */
 #define _GNU_SOURCE
 #include <petal.h>
 #include <stdint.h>

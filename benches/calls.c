@@ -1,10 +1,10 @@
 /* calls.c: the cost of one key for a C program: a call of the library in each of its forms, the inlined probe,
  * hashing alone, and the reads of random lines that a lookup needs. `make bench-calls` compiles and runs the program.
  *
- * All ways take turns, each with keys of its own, half of which are in the filter. The median of the turns counts.
+ * All ways take turns, each with its own keys, half of which are in the filter. The median of the turns counts.
  * Insertions go into a second filter, which becomes a copy of the first before each turn if it is small. Keys of
- * "known" insertions are all in the filter. The ratios matter: of lookups to the inlined probe, and of other calls
- * to the lookup.
+ * "known" insertions are all in the filter. The ratios matter: of lookups to the inlined probe, and of other calls to
+ * the lookup.
  *
  * calls [KEYS...] measures filters of these sizes. */
 #define _GNU_SOURCE
@@ -82,8 +82,8 @@ ANSWERED(checked_bytes, petal_filter_contains_checked(b->filter, b->strings[i], 
 WAY(inlined_hash, petal_view_contains_hash(&view, b->hashes[i]))
 WAY(inlined_u64, petal_view_contains_u64(&view, b->keys[i]))
 
-/* Keeps the compiler from hashing several keys at once: a program that looks up single keys has one hash after the
- * other. */
+/* Keeps the compiler from hashing several keys at the same time: a program that looks up single keys has one hash after
+ * the other. */
 static uint64_t opaque(uint64_t hash) {
 #if defined(__GNUC__)
   __asm__ volatile("" : "+r"(hash));
@@ -109,7 +109,7 @@ static uint64_t batch(const bench *b) {
   return answers.true_count;
 }
 
-/* The limit in the caches: eight reads at once. */
+/* The limit in the caches: eight reads at a time. */
 static uint64_t reading(const bench *b) {
   uint64_t sum[8] = {0};
   for (int i = 0; i < KEYS; i += 8) {
@@ -229,7 +229,7 @@ static int compare(bench *b, petal_kind kind, uint64_t n) {
   uint64_t fresh = UINT64_C(1) << 40, sink = 0;
   for (int turn = 0; turn < TURNS; turn++) {
     for (int which = 0; which < ALL; which++) {
-      /* Each turn has keys of its own. No other turn has brought their lines into the caches. */
+      /* Each turn has its own keys. No other turn has brought their lines into the caches. */
       for (int i = 0; i < KEYS; i++) {
         uint64_t random = key_at(++fresh * 3), pick = random >> 1;
         bool is_known = WAYS[which].keys == ALL_KNOWN || (random & 1) == 0;

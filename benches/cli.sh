@@ -1,8 +1,8 @@
 #!/bin/sh
-# cli.sh PETAL [MEGABYTES [DIRECTORY]]: what `petal build` costs on a large file of keys, beside `wc -l` and `sort -u`
-# of the same file: seconds, processor seconds, and peak memory, also beyond the filter. The file, of 1000 MB unless
-# told otherwise, is made in DIRECTORY (or the temporary one) and removed at the end. Needs GNU
-# time; the file is in the page cache for all.
+# cli.sh PETAL [MEGABYTES [DIRECTORY]]: what `petal build` costs on a large file of keys, compared with `wc -l` and
+# `sort -u` of the same file: seconds, processor seconds, and peak memory, also beyond the filter. The file, of 1000 MB
+# by default, is made in DIRECTORY (or the temporary one) and removed at the end. Needs GNU time; the file is in the
+# page cache for all.
 set -eu
 LC_ALL=C
 export LC_ALL

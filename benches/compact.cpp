@@ -1,9 +1,9 @@
 // compact.cpp: what compact forms and one key asked of many filters cost. `make bench-compact` compiles and runs it.
 //
-// "Across" asks 1,000 filters of 122 KB for one hash, by calls and in one call, beside reading a line of each, fetched
-// ahead. "Small" makes filters of 20 to 200 keys of 16 bytes at LevelDB's ten bits a key and looks keys up in them,
-// beside LevelDB's own policy, with which it is compiled where that is installed (-DLEVELDB -lleveldb). "Opening" opens
-// forms of several sizes. All are measured in turns; of the turns the median counts.
+// "Across" asks 1,000 filters of 122 KB for one hash, by calls and in one call, compared with reading a line of each,
+// fetched ahead. "Small" makes filters of 20 to 200 keys of 16 bytes at LevelDB's ten bits a key and looks keys up in
+// them, compared with LevelDB's own policy, with which it is compiled where that is installed (-DLEVELDB -lleveldb).
+// "Opening" opens forms of several sizes. All are measured in turns; of the turns the median counts.
 #include <petal_formats.h>
 #include <petal_more.h>
 
@@ -92,7 +92,7 @@ void across(petal_kind kind, const char *name) {
     lengths.push_back(size);
     payloads.push_back(reinterpret_cast<const char *>(forms.back().data()));
   }
-  // The limit reads the forms, and so do "compact"; the handles have memory of their own. Each turn has another hash.
+  // The limit reads the forms, and so does "compact"; the handles have their own memory. Each turn has another hash.
   const std::size_t lines = keys * 10 / 512;
   std::vector<std::uint8_t> bytes(count);
   auto hash_of = [](int turn, int salt) {

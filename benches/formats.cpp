@@ -1,5 +1,5 @@
-// formats.cpp: what a lookup costs in an imported filter beside the original's own code, from C. `make bench-formats`
-// compiles and runs it.
+// formats.cpp: what a lookup costs in an imported filter, compared with the original's own code, from C. `make
+// bench-formats` compiles and runs it.
 //
 // Each owner makes a filter with its own code, and Petal imports its bytes. Half of the keys are there; each key is
 // asked by the original, by petal_filter_contains() and in batches, which take turns, and of the turns the median

@@ -1,4 +1,4 @@
-//! Searches of indexes, beside what memory allows.
+//! Searches of indexes, compared with what memory allows.
 //!
 //! `cargo bench --bench indexes -- contains [ROWS]` makes 10^6 documents of 100 terms (1,024 bits, 7 of them for a
 //! term) and asks for the documents that have ten terms. `cargo bench --bench indexes -- similar INDEX QUERIES`

@@ -4,7 +4,7 @@
  *   make bench-inlined
  *   target/bench/inlined [KEYS...]    default 1e4 1e6
  *
- * A figure is nanoseconds a key, the median of 11 turns, each over keys of its own. The machine should do nothing else
+ * A figure is nanoseconds a key, the median of 11 turns, each over its own keys. The machine should do nothing else
  * meanwhile. */
 #define _POSIX_C_SOURCE 200809L
 #include <petal_inline.h>
@@ -54,7 +54,7 @@ static uint64_t inlined(const bench *b) {
   return sum;
 }
 
-/* The same loop with the function of the layout, which a program can call that knows the layout. */
+/* The same loop with the function of the layout, which a program that knows the layout can call. */
 #define OF_LAYOUT(name)                                                                                 \
   static uint64_t name(const bench *b) {                                                                \
     const petal_view view = b->view;                                                                    \

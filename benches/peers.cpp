@@ -1,11 +1,11 @@
-// peers.cpp: the filters of C++ libraries, as a shared library that `make bench` measures beside Petal's own in one
-// run.
+// peers.cpp: the filters of C++ libraries, as a shared library that `make bench` measures together with Petal's own in
+// one run.
 //
 // It is compiled against what is installed, or what PEERS_INCLUDE says: `make bench-peers`. Keys are 64-bit numbers,
 // given in arrays, and each loop over them is compiled with the filter's own code, for this processor.
 //
 // - Boost.Bloom: fast_multiblock64, with the number of bits a key for which it says the lowest false-positive rate.
-// - RocksDB: the filter that its Bloom policy makes, FastLocalBloom. It is built from all keys at once and only looked
+// - RocksDB: the filter that its Bloom policy makes, FastLocalBloom. It is built from all keys together and only looked
 //   up then, so that it has no insertions.
 #include <boost/bloom/fast_multiblock64.hpp>
 #include <boost/bloom/filter.hpp>

@@ -32,7 +32,7 @@ const ABSENT: u64 = 100_000_000;
 fn main() -> ExitCode {
     let (mut seeds, mut lookups, mut bits) = (60.0, 1e9, 3.5e10);
     let mut threads = thread::available_parallelism().map_or(1, usize::from);
-    // `cargo bench` adds an argument of its own.
+    // `cargo bench` adds its own argument.
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     while let Some(name) = arguments.next() {
         let value = arguments.next().and_then(|value| value.parse::<f64>().ok()).filter(|value| *value >= 0.0);
@@ -66,8 +66,8 @@ fn main() -> ExitCode {
 /// The keys that are built around one step of a geometry, for each seed.
 const KEYS_AT_A_STEP: u64 = 500_000;
 
-/// Kinds that are built from all of their keys, of every number of keys that may be one too many. Whether all were
-/// found.
+/// Builds filters of every kind that is made from all of its keys, with every number of keys that might be one too
+/// many. Whether all keys were found.
 fn every_number(seeds: u64, threads: usize) -> bool {
     let variants = sweep::variants();
     let around = |step: &u64| {
@@ -163,7 +163,7 @@ fn many(lookups: u64, threads: usize) -> bool {
     missing == 0 && done == total
 }
 
-/// One filter of at least so many bits, at one percent. Whether it is as it should be.
+/// One filter of at least `bits` bits, at one percent. Whether it is as it should be.
 fn large(row: &Row, bits: u64, threads: usize) -> bool {
     let name = row.name;
     let sized = |keys| {
@@ -218,7 +218,7 @@ fn large(row: &Row, bits: u64, threads: usize) -> bool {
     missing == 0 && sigmas(predicted).abs() < SIGMAS && sigmas(by_fill).abs() < SIGMAS
 }
 
-/// How many of the keys with these numbers the filter says yes to, looked up by many threads at once.
+/// How many of the keys with these numbers the filter says yes to, looked up by many threads together.
 fn found(filter: &Filter, from: u64, to: u64, threads: usize, progress: &Progress) -> u64 {
     let (next, found) = (AtomicU64::new(from), AtomicU64::new(0));
     let worker = || {

@@ -1,4 +1,4 @@
-/* verbs.c: the cost of one key for a C program, for each kind and each verb, by call and in batches, beside the
+/* verbs.c: the cost of one key for a C program, for each kind and each verb, by call and in batches, compared with the
  * reads that memory allows. `make bench-verbs` compiles and runs the program.
  *
  * verbs -i [KEYS...] measures batches with each instruction set of this processor.

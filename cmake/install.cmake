@@ -23,7 +23,7 @@ if(PETAL_BUILD_CLI)
   install(FILES "${petal_cli_documents}/petal.fish"
     DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/fish/vendor_completions.d")
 endif()
-# In a folder of their own, so that no program takes them unless its library path says so.
+# In a separate folder, so that no program takes them unless its library path says so.
 if(PETAL_LIBBLOOM)
   foreach(major 1 2)
     install(PROGRAMS "${petal_raw_dir}/libbloom${major}.so" DESTINATION "${CMAKE_INSTALL_LIBDIR}/petal"

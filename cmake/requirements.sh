@@ -102,7 +102,8 @@ interop | windows) command="\`make test-$what\`" ;;
 esac
 check
 
-# Rust is missing most often, so it is looked for before anything is installed; but all that is missing is told at once.
+# Rust is missing most often, so it is looked for before anything is installed; but all that is missing is named
+# together.
 wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$here/../Cargo.toml" | head -n 1)
 rust=
 if ! has cargo || ! has rustc; then
@@ -126,8 +127,8 @@ if case $what in test-wasm | test-web) ;; *) false ;; esac &&
     echo "$command needs $node" >&2
 fi
 
-# What can be done without: the demo's word list, for which the names of the files under /usr stand in, and what tests
-# need that say so where they are not run.
+# What can be done without: the demo's word list, for which the names of the files under /usr stand in, and what is
+# needed by tests that say so where they are not run.
 wished=
 if [ "$what" = demo ] && [ ! -e /usr/share/dict/words ]; then
     wished=wamerican
@@ -139,7 +140,8 @@ fi
 if [ "$what" = test-more ] && [ "$(uname -m)" = x86_64 ] && ! has musl-gcc; then
     wished="$wished musl-tools"
 fi
-# The owners of other formats and interfaces, one line each: what tests/interop asks, which says so where it cannot.
+# The owners of other formats and interfaces, one line each: the programs that tests/interop asks, and says so where it
+# cannot.
 if [ "$what" = interop ]; then
     wish() {
         packages=$1
@@ -156,12 +158,12 @@ if [ "$what" = interop ]; then
     wish default-jdk-headless has javac
     wish python3-venv python3 -c "import venv, ensurepip"
 fi
-# The browser, whose test is skipped without it, and what tells the sizes of modules.
+# The browser, without which its test is skipped, and what measures the sizes of modules.
 if [ "$what" = test-wasm ]; then
     has chromium || wished="$wished chromium"
     has brotli || wished="$wished brotli"
 fi
-# What pip makes an environment with.
+# What pip needs to make an environment.
 if [ "$what" = test-redis ] && ! python3 -c "import venv, ensurepip" >/dev/null 2>&1; then
     wished=python3-venv
 fi

@@ -30,7 +30,7 @@ while IFS= read -r file; do
     fi
 done <"$work/files"
 rm -f "$noted"
-# Those of Petal's own, the innermost first.
+# Removes Petal's own folders, the innermost first.
 sed -n 's|\(.*/petal\)/.*|\1|p' "$work/files" | sort -ru | while IFS= read -r folder; do
     rmdir "$destdir/${folder#./}" 2>/dev/null || true
 done

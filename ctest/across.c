@@ -1,4 +1,4 @@
-/* ONE KEY ASKED OF MANY FILTERS: nothing but as many calls of one filter each. */
+/* ONE KEY ASKED OF MANY FILTERS: the same as that many calls of one filter each. */
 #include "check.h"
 
 #define MOST 300
@@ -84,7 +84,7 @@ int main(void) {
   CHECK_OK(petal_filter_contains_across_u64(asked, MOST, check_key(7), &none, NULL));
   CHECK(none.true_count >= 7);
 
-  /* Filters with seeds of their own are each asked for their own hash. */
+  /* Each filter with its own seed is asked for its own hash. */
   petal_spec seeded = {.struct_size = sizeof seeded, .capacity = KEYS, .seed = 7};
   petal_filter_free(filters[1]);
   asked[1] = filters[1] = check_filled_with(&seeded, U64_KEYS(((uint64_t[]){check_key(1)}), 1));

@@ -64,7 +64,7 @@ static void last_keys(petal_kind kind) {
   petal_filter_free(filter);
 }
 
-/* A window of time holds what came in it, be it more than it was made for, until time has moved on far enough. */
+/* A window of time holds what came in it, even more than it was made for, until time has moved on far enough. */
 static void last_steps(petal_kind kind) {
   petal_spec spec = window(kind, 1);
   petal_filter *filter = NULL;
@@ -90,7 +90,7 @@ static void lossy(petal_kind kind) {
   CHECK_OK(petal_filter_expected_false_negative_rate(filter, 0, &newest, NULL));
   CHECK_OK(petal_filter_expected_false_negative_rate(filter, WINDOW, &rate, NULL));
   CHECK(newest == 0 && rate > 0.005 && rate < 0.02);
-  /* A hundred keys beside the one of that age, within 4.5 standard deviations. */
+  /* A hundred keys around that age, within 4.5 standard deviations. */
   uint64_t lost = missing(filter, 7 * WINDOW - 50, 7 * WINDOW + 50);
   CHECK_CLOSE((double)lost, 100 * rate, 4.5);
   /* Time that is moved on forgets as insertions do, and in the end all. */

@@ -60,7 +60,7 @@ static void meetings(void) {
   CHECK_OK(petal_aggregate_count_of(ours, 1, &with_state, NULL));
   CHECK_EQUAL(with_state, 7);
 
-  /* Who lost its memory, or cites another value, is refused. */
+  /* A participant that lost its memory, or cites another value, is refused. */
   petal_meeting meeting;
   petal_state_value wrong = {1, value_of(1, 1) + 1};
   CHECK_OK(petal_aggregate_meet_u64(ours, 1, 2, value_of(1, 2), NULL, 0, &meeting, NULL));

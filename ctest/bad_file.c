@@ -101,7 +101,7 @@ static void save_without_room(const char *folder, const petal_filter *old, const
   CHECK(remove(path) == 0);
 }
 
-/* A builder whose file meets its end keeps what it has, says how much that is, and goes on when there is room. */
+/* A builder that cannot write to its file keeps what it has, says how much that is, and goes on when there is room. */
 static void build_without_room(struct rlimit small, struct rlimit usual) {
   enum { KEYS = 200000 };
   static uint64_t numbers[KEYS];
@@ -134,8 +134,8 @@ static void build_without_room(struct rlimit small, struct rlimit usual) {
   petal_builder_free(reference);
 }
 
-/* A file with holes, on a disk that has no room to fill them, is refused when it is opened to be changed, and is as it
- * was; otherwise an insertion would be ended by SIGBUS. */
+/* A file with holes, on a disk that has no room to fill them, is refused when it is opened to be changed, and stays as
+ * it was; otherwise an insertion would end in SIGBUS. */
 static void sparse_without_room(const char *folder, const petal_filter *empty) {
   static const unsigned char zeros[4096];
   char path[1450];
@@ -164,7 +164,7 @@ static void sparse_without_room(const char *folder, const petal_filter *empty) {
   CHECK_OK(petal_filter_verify(loaded, NULL));
   CHECK(check_same_bits(loaded, empty));
   petal_filter_free(loaded);
-  /* Nothing holds it open. */
+  /* Nothing holds the file open. */
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   CHECK(fcntl(file, F_SETLK, &lock) == 0);
   CHECK(close(file) == 0 && remove(path) == 0);
@@ -211,7 +211,7 @@ static void onto_the_mapped_file(void) {
     REFUSED(PETAL_ERR_MAPPED_PATH, "mapped|sync", petal_filter_save(mapped, path, &error));
     REFUSED(PETAL_ERR_MAPPED_PATH, "hard|sync", petal_filter_save(mapped, hard, &error));
     CHECK_OK(petal_filter_save(mapped, check_path("elsewhere"), &error));
-    /* A symbolic link to it is replaced, and what it led to stays as it was. */
+    /* A symbolic link to the file is replaced, and what it led to stays as it was. */
     struct stat before, after;
     CHECK(stat(path, &before) == 0);
     CHECK_OK(petal_filter_save(mapped, soft, &error));
@@ -224,7 +224,7 @@ static void onto_the_mapped_file(void) {
   petal_filter_free(filter);
 }
 
-/* What is wrong with a file is said with its name, of which the end is what matters. */
+/* An error about a file has the file's name, of which the end is what matters. */
 static void errors_name_the_file(void) {
   enum { LENGTH = 300 };
   static const char *const cases[] = {"nothing.petal", "text.petal", "cut.petal", "long.petal", "other_key.petal"};

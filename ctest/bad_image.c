@@ -72,11 +72,11 @@ static void use_up(petal_filter *filter) {
   CHECK(petal_filter_verify(filter, NULL) != PETAL_ERR_INTERNAL);
   if (petal_filter_copy(filter, &copy, NULL) != PETAL_OK) return;
   uint64_t can = petal_filter_capabilities(copy);
-  /* What grows may be told that it is as large as can be, what refuses keys that it is full, and what does not take
-   * removed ones again that all were. */
+  /* The image may say of a filter that grows that it is as large as can be, of one that refuses keys that it is full,
+   * and of one that takes no removed keys again that all were removed. */
   bool may_be_full = can & (PETAL_CAN_GROW | PETAL_MAY_LOSE_KEYS)
       || check_kind_info(description.kind).overfill == PETAL_OVERFILL_REFUSES;
-  /* Who makes a new payload of two reads both, and may find out. */
+  /* Making a new payload of two reads both, and may find that out. */
   status = petal_filter_merge(copy, filter, NULL);
   if (status != PETAL_ERR_CORRUPT && (status != PETAL_ERR_FULL || !may_be_full)) {
     CHECK_STATUS(status, can & PETAL_CAN_MERGE ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
@@ -146,7 +146,7 @@ static void flipped_payload_bits(void) {
     spoilt[bit / 8] ^= (unsigned char)(1 << bit % 8);
     REFUSED(PETAL_ERR_CORRUPT, "", try_load(spoilt, sound_length));
     petal_filter *filter = NULL;
-    /* Only a filter whose own state is not one is refused at once. */
+    /* Only a filter whose own state is impossible is refused when it is opened. */
     petal_status status = petal_filter_open_in_buffer(spoilt, sound_length, NULL, &filter, NULL);
     CHECK(status == PETAL_OK || status == PETAL_ERR_CORRUPT);
     if (status != PETAL_OK) continue;
@@ -253,7 +253,7 @@ static void buffers(void) {
 static void spoilt_files(void) {
   const char *path = check_path("spoilt");
   for (size_t length = 0; length <= sound_length + 3; length++) {
-    /* A new file each time: some file systems write at once what takes the place of an older file's bytes. */
+    /* A new file each time: some file systems write immediately what takes the place of an older file's bytes. */
     (void)remove(path);
     FILE *file = fopen(path, "wb");
     restore();
@@ -267,7 +267,7 @@ static void spoilt_files(void) {
       if (length > sound_length) REFUSED(PETAL_ERR_CORRUPT, "bytes follow", try_file(path, mode));
     }
   }
-  /* Whatever follows an image at an offset of a file is none of its business, but offsets are. */
+  /* What follows an image in a file does not matter, but offsets do. */
   petal_filter *filter = SENTINEL;
   int number = open(path, O_RDWR);
   intptr_t file = check_descriptor(number);

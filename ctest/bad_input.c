@@ -166,7 +166,7 @@ static void plans(void) {
   PLAN_REFUSED(PETAL_ERR_UNKNOWN_VALUE, "reserved = 3", .memory = 4096, .reserved = 3);
   CHECK(proposals[0].kind == 47 && count == 4711);
 
-  /* A rate that 64-bit hashes cannot have is each kind's own answer. */
+  /* Each kind answers for itself that 64-bit hashes cannot have a rate. */
   petal_plan_request many = PLAN(.false_positive_rate = 0.01);
   many.keys = UINT64_MAX;
   CHECK_OK(petal_plan(&many, proposals, 2, &count, &error));
@@ -506,7 +506,7 @@ static void zeros(void) {
   petal_builder *builder = NULL;
   CHECK_STATUS(petal_builder_new(&spec, &building, &builder, NULL), PETAL_ERR_OUT_OF_RANGE);
 
-  /* Of an array the elements are as long as the struct is. */
+  /* The elements of an array are as long as the struct says. */
   petal_plan_request request = {0};
   request.keys = 1000;
   request.memory = 4096;

@@ -1,4 +1,4 @@
-/* FILTERS: MANY KEYS: a batch is nothing but many single calls. */
+/* FILTERS: MANY KEYS: a batch does the same as many single calls. */
 #include "check.h"
 
 #define MOST 5000
@@ -44,7 +44,7 @@ static bool insert(petal_filter *filter, enum form form, size_t i) {
   return is_new;
 }
 
-/* The first so many keys of a form. */
+/* The first `count` keys of a form. */
 static petal_keys keys_of(enum form form, size_t count) {
   if (form == NUMBERS) return petal_keys_u64(numbers, count);
   if (form == HASHES) return petal_keys_hashes(hashes, count);
@@ -54,7 +54,7 @@ static petal_keys keys_of(enum form form, size_t count) {
 /* Answers with a byte after each form of them, which must stay. */
 static uint8_t bytes[MOST + 1], bitmap[(MOST + 7) / 8 + 1];
 
-/* All forms are wanted, and nothing is in their place yet. */
+/* All forms are wanted, and their places have other bytes so far. */
 static petal_answers spoil(void) {
   memset(bytes, 0xa5, sizeof bytes);
   memset(bitmap, 0xa5, sizeof bitmap);
@@ -163,7 +163,7 @@ static void lookups_equal_single_calls(petal_kind kind, enum form form) {
   }
 }
 
-/* Keys and answers that every batch function refuses, each with the number of keys that can be read out of it, -1 if
+/* Keys and answers that every batch function refuses, each with the number of keys that can be read from it, or -1 if
  * none can. */
 static uint64_t wrong_offsets[] = {0, 4, 2, 6}, odd[16];
 static struct refusal {

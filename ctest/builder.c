@@ -29,7 +29,7 @@ static uint64_t keys_in(const petal_builder *builder) {
   return count;
 }
 
-/* The filter is sized for the distinct keys, or where copies take room of their own for these, and equals one that was
+/* The filter is sized for the distinct keys, or also for the copies where these take room, and equals one that was
  * sized so and filled by hand. */
 static void distinct_sizing(petal_kind kind) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .false_positive_rate = 0.005};
@@ -51,7 +51,7 @@ static void distinct_sizing(petal_kind kind) {
     petal_filter *filled = NULL;
     CHECK_OK(petal_filter_new(&sized, &filled, NULL));
     for (uint64_t i = 0; i < 30000; i++) CHECK_OK(petal_filter_insert_u64(filled, i % 10000, NULL));
-    /* A builder adds in an order of its own. */
+    /* A builder adds keys in its own order. */
     if (check_has(kind, PETAL_IS_CANONICAL)) CHECK(check_same_bits(built, filled));
     petal_filter_free(filled);
   }
@@ -158,7 +158,7 @@ static void batches(void) {
   CHECK_STATUS(petal_builder_add_batch(builder, BYTE_KEYS(text, 4, wrong, 2), &answers, NULL), PETAL_ERR_OFFSETS);
   CHECK(answers.done == 0 && keys_in(builder) == 0);
 
-  /* A builder finds nothing out about keys. */
+  /* A builder finds out nothing about keys. */
   uint8_t bytes[2], bitmap[1];
   uint64_t counts[2];
   petal_answers refused[] = {ANSWERS(.bytes = bytes), ANSWERS(.bitmap = bitmap), ANSWERS(.counts = counts),
@@ -215,7 +215,7 @@ static bool watch(void *context, uint64_t done, uint64_t total) {
   return progress->cancel_at == 0 || done < progress->cancel_at;
 }
 
-/* Progress is told up to the end; cancelled, the keys stay, and can be finished after all. */
+/* Progress is reported up to the end. After a cancellation the keys stay, and the filter can still be made. */
 static void progress_and_cancel(uint64_t memory_limit) {
   struct progress progress = {.cancel_at = 1};
   petal_spec spec = {.struct_size = sizeof spec};
@@ -247,7 +247,7 @@ static void progress_and_cancel(uint64_t memory_limit) {
   petal_builder_free(calm);
 }
 
-/* Straight into a file: the same filter, the builder is empty, and who has the old file open keeps it. */
+/* Straight into a file: the same filter, the builder is empty, and whoever has the old file open keeps it. */
 static void saving(petal_kind kind) {
   const char *path = check_path("built");
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind};
@@ -301,7 +301,7 @@ static void saving(petal_kind kind) {
 }
 
 /* What is wrong with a spec is said before the keys come. */
-/* Keys with their counts are as many single keys, where the kind counts, and otherwise refused. */
+/* Keys with their counts do the same as that many single keys, where the kind counts, and are otherwise refused. */
 static void with_counts(petal_kind kind) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .false_positive_rate = 1e-6};
   petal_builder *builder = make(&spec, NULL);
@@ -414,7 +414,7 @@ static void by_partitions(void) {
   petal_filter_free(old);
 }
 
-/* Frequent strangers, where the kind takes them; otherwise they are refused, as weights that are none. */
+/* Frequent strangers, where the kind takes them; otherwise they are refused, and so are impossible weights. */
 static void with_frequent(void) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_STACKED, .false_positive_rate = 0.01};
   petal_builder *builder = make(&spec, NULL);

@@ -2,12 +2,12 @@
  * A tiny test kit. A program checks with the CHECK macros below, which print file, line and values where something is
  * not as it should be, and ends with `return check_done();`.
  *
- * Include this first. Each program is one file and knows of the library only what its headers say.
+ * Include this first. Each program is one file and knows only what the library's headers say.
  */
 #ifndef PETAL_CHECK_H
 #define PETAL_CHECK_H
 
-/* POSIX and BSD functions beside those of C99. */
+/* POSIX and BSD functions besides those of C99. */
 #ifndef _GNU_SOURCE
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700
@@ -120,7 +120,7 @@ static inline void check_clean_up(void) {
   if (check_folder[0] != '\0') nftw(check_folder, check_remove, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The path of a file in a folder of this program's own, which is removed in the end. Eight paths live at a time. */
+/* The path of a file in this program's own folder, which is removed in the end. Eight paths live at a time. */
 static inline const char *check_path(const char *name) {
   static char paths[8][1400];
   static unsigned next;
@@ -267,13 +267,13 @@ static inline bool check_counts(petal_kind kind) {
          !check_can(kind, PETAL_MAY_LOSE_KEYS);
 }
 
-/* Whether a key that is offered again may be refused, because it takes room of its own. */
+/* Whether a key that is offered again may be refused, because each copy takes room. */
 static inline bool check_refuses_copies(petal_kind kind) {
   return check_counts(kind) && check_kind_info(kind).overfill == PETAL_OVERFILL_REFUSES;
 }
 
-/* The capacity with which a filter takes so many keys for certain, some of them more than once. Copies of a key that
- * take places of their own have to be near each other, so that it takes more room for them. */
+/* The capacity with which a filter certainly takes `keys` keys, some of them more than once. Copies of a key that each
+ * take a place have to be near each other, so more room is needed for them. */
 static inline uint64_t check_room(petal_kind kind, uint64_t keys) {
   if (check_can(kind, PETAL_MAY_LOSE_KEYS)) return 4 * keys;
   return check_refuses_copies(kind) ? 2 * keys : keys;

@@ -17,7 +17,7 @@ static void merge(const petal_spec *spec) {
   CHECK_EQUAL(check_keys(a), 600 + 1000 - from);
   CHECK(check_same_image(b, other));
 
-  /* With an empty one it stays what it is, and with itself too unless keys are counted. */
+  /* Merged with an empty one a filter stays what it is, and merged with itself too unless keys are counted. */
   petal_filter *empty = make(spec, 0, 0);
   check_image before = check_take_image(a);
   CHECK_OK(petal_filter_merge(a, empty, NULL));
@@ -69,7 +69,7 @@ static void clear(const petal_spec *spec) {
   petal_filter_free(empty);
 }
 
-/* Folded, a filter is what it would have been had it been made so small at once. */
+/* A folded filter is what it would have been if it had been made that small from the beginning. */
 static void fold(const petal_spec *large, uint64_t factor) {
   petal_filter *folded = make(large, 0, 300);
   petal_spec small = {.struct_size = sizeof small};

@@ -160,7 +160,7 @@ static void check_builder(petal_kind kind) {
   petal_builder_free(builder);
 }
 
-/* Many forms at once, with the hashes of many keys that are made once. */
+/* Many forms in one call, with the hashes of many keys that are made once. */
 static void check_many(void) {
   static form forms[100];
   const void *data[100];

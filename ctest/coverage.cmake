@@ -1,6 +1,6 @@
-# cmake -P coverage.cmake: fails if a function of the headers is called by no C test, or by null.c not although it takes
-# a pointer; or if a status other than the internal error, and what no build leaves out, is in no list of what the
-# bad_*.c programs provoke; or if a struct with a size is not in the table of bad_input.c.
+# cmake -P coverage.cmake: fails if no C test calls a function of the headers, or null.c does not although the function
+# takes a pointer; or if no list of what the bad_*.c programs provoke has a status, other than the internal error and
+# what no build leaves out; or if a struct with a size is not in the table of bad_input.c.
 cmake_minimum_required(VERSION 3.16)
 set(folder "${CMAKE_CURRENT_LIST_DIR}")
 file(GLOB headers "${folder}/../include/*.h")
@@ -59,7 +59,7 @@ foreach(status IN LISTS statuses)
 endforeach()
 list(LENGTH statuses status_count)
 
-# Every struct with a size comes to bad_input.c, where 0, later sizes and wrong ones are given.
+# bad_input.c has every struct with a size, and gives it 0, later sizes and wrong ones.
 file(READ "${folder}/bad_input.c" bad_input)
 string(REGEX MATCHALL "typedef struct petal_[a-z_]+ {[^a-z]*size_t struct_size" structs "${header}")
 foreach(struct IN LISTS structs)

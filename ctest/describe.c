@@ -42,8 +42,9 @@ static void empty_and_full(petal_kind kind) {
   CHECK_EQUAL(d.bytes, size);
   CHECK(d.bits / 8 + 256 <= d.bytes && d.bytes < d.bits / 8 + 256 + 64 + 64 + 8 + 64);
 
-  /* Full, with every key twice, where there is room, the first are not forgotten then, and a copy does not take as much
-   * as a key, which has to be removed as often: the keys offered are counted, the distinct ones estimated. */
+  /* The filter is full. It has every key twice, unless there is no room, the first ones would be forgotten, or a copy
+   * takes as much as a key, which has to be removed as often. The offered keys are counted, and the distinct ones
+   * estimated. */
   const bool ages = check_can(kind, PETAL_CAN_AGE), grows = check_can(kind, PETAL_CAN_GROW);
   const bool keeps_copies = check_can(kind, PETAL_CAN_REMOVE) && !check_can(kind, PETAL_CAN_COUNT);
   const uint64_t offered = check_refuses_copies(kind) || ages || keeps_copies ? 10000 : 20000;

@@ -1,5 +1,5 @@
-/* Forks: what a child does with the handles that it has from its parent. Memory of its own is its own; what both would
- * share it reads and does not change, and when it frees a handle nothing happens to the parent's. */
+/* Forks: what a child does with the handles that it has from its parent. Its memory is its own. It reads what both
+ * share and does not change it, and when it frees a handle nothing happens to the parent's. */
 #include "refused.h"
 
 #include <petal_inline.h>
@@ -41,7 +41,7 @@ static bool child_ended_well(void) {
   } while (0)
 #define IN_CHILD(body) IN_CHILD_OF(fork(), body)
 
-/* A filter of so many keys, made by hand. */
+/* A filter of the keys from `from` on, less than `to`, made by hand. */
 static petal_filter *of_keys(petal_spec spec, uint64_t from, uint64_t to) {
   spec.capacity = to - from;
   petal_filter *filter = make(spec);
@@ -187,7 +187,7 @@ static void files(petal_open_mode mode) {
 #endif
   CHECK(is_dirty(path));
   REFUSED(PETAL_ERR_LOCKED, "file", try_file(path, alone));
-  /* A child that opens it for itself shares it, and closing that is nothing to the parent. */
+  /* A child that opens the file itself shares it, and closing it there does not matter to the parent. */
   IN_CHILD({
     if (mode == PETAL_OPEN_SHARE) {
       petal_filter *own = opened(path, mode);
@@ -251,8 +251,8 @@ static petal_status change(petal_map *map, uint64_t capabilities, uint64_t key) 
                                              : petal_map_replace_u64(map, key, 1000, &told);
 }
 
-/* A map of each kind that changes, open to be written: what a child does to it is refused, and nothing to its
- * parent. */
+/* A map of each kind that changes, open to be written: a child's changes are refused, and do nothing to the
+ * parent's. */
 static void maps(void) {
   enum { KEYS = 1000 };
   const char *path = check_path("map");
@@ -291,7 +291,7 @@ static void maps(void) {
   }
 }
 
-/* Memory of a filter's own is a child's own, too. */
+/* A filter's own memory is a child's own, too. */
 static void own_memory(uint64_t capacity) {
   petal_filter *filter = make(SPEC(.capacity = capacity)), *before = NULL;
   CHECK_OK(petal_filter_insert_u64(filter, 1, NULL));

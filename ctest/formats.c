@@ -20,7 +20,7 @@ static petal_filter *import(const char *format, const void *bytes, size_t length
   return filter;
 }
 
-/* The bytes of a filter in a format, all at once. */
+/* The bytes of a filter in a format, all in one piece. */
 static check_image export(const petal_filter *filter, const char *format, const char *variant) {
   uint64_t size = 0;
   CHECK_OK(petal_filter_export_size(filter, format, variant, &size, &error));
@@ -84,7 +84,7 @@ static void a_filter_of_guava(void) {
   for (int i = 0; i < 10000; i++) {
     found += petal_filter_contains(filter, key, (size_t)snprintf(key, sizeof key, "absent-%d", i));
   }
-  /* Of so many Guava itself says that they may be there. */
+  /* Guava itself says of this many that they may be there. */
   CHECK_EQUAL(found, 55);
   check_image bytes = export(filter, "guava", NULL);
   CHECK(same(bytes, guava, sizeof guava));
@@ -190,7 +190,7 @@ static bool stop(void *context, const void *bytes, size_t length) {
   return --*(int *)context > 0;
 }
 
-/* The filter that bytes of a format hold; options where the bytes alone do not say it. */
+/* The filter that bytes of a format hold; with options where the bytes alone do not say enough. */
 static petal_filter *import_any(const char *format, check_image bytes, const petal_filter *like) {
   petal_filter *filter = NULL;
   petal_status status = petal_filter_import(format, bytes.bytes, bytes.length, NULL, &filter, &error);
@@ -265,7 +265,7 @@ static void made_and_written(petal_format_info info, const char *variant) {
       CHECK_OK(status);
       CHECK(strcmp(recognised.name, info.name) == 0);
     }
-    /* No end of the bytes is read as if it were all, and nothing is made of none. */
+    /* Bytes that end early are not read as if they were all, and no bytes make no filter. */
     petal_filter *none = NULL;
     status = petal_filter_import(info.name, NULL, 0, NULL, &none, &error);
     CHECK(status != PETAL_OK && none == NULL);
@@ -300,7 +300,7 @@ static void formats_make_and_write(void) {
   CHECK(memcmp(&spec, &before, sizeof spec) == 0);
 }
 
-/* What cannot be says what stands in the way, and makes and writes nothing. */
+/* What is impossible is refused with the reason, and makes and writes nothing. */
 static void refusals(void) {
   petal_spec spec = {.struct_size = sizeof spec, .capacity = 100};
   petal_filter *own = check_filled(&spec, 0, 10), *none = NULL;

@@ -1,8 +1,7 @@
-/* FILTERS THAT GROW: past their capacity with the same rate in memory of their own; FULL where an image lies in
- * place. */
+/* FILTERS THAT GROW: past their capacity with the same rate in their own memory; FULL where an image lies in place. */
 #include "check.h"
 
-/* How many of so many numbers that were never inserted a filter says it has. */
+/* The share of numbers that were never inserted of which a filter says that it has them. */
 static double rate(const petal_filter *filter) {
   enum { FRESH = 100000 };
   uint64_t *fresh = malloc(FRESH * sizeof *fresh);
@@ -106,7 +105,7 @@ static void fills_a_buffer(petal_kind kind) {
   CHECK(full >= 1000);
   holds(filter, 0, full);
 
-  /* Of a batch the keys before the first that does not fit are taken; those that are there need no room. */
+  /* A batch takes the keys before the first that does not fit; keys that are there need no room. */
   uint64_t keys[] = {check_key(0), check_key(1), check_key(full), check_key(2)};
   uint8_t bytes[4] = {7, 7, 7, 7};
   petal_answers answers = ANSWERS(.bytes = bytes);
@@ -117,7 +116,7 @@ static void fills_a_buffer(petal_kind kind) {
   CHECK(!petal_filter_contains_u64(filter, check_key(full)));
   CHECK_EQUAL(check_keys(filter), full + 4);
 
-  /* A copy has memory of its own, and grows. */
+  /* A copy has its own memory, and grows. */
   CHECK_OK(petal_filter_copy(filter, &copy, NULL));
   CHECK_OK(petal_filter_insert_u64(copy, check_key(full), NULL));
   holds(copy, 0, full + 1);

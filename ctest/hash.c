@@ -74,7 +74,7 @@ static void refusals(void) {
   petal_filter_free(filter);
 }
 
-/* As good as bits of a digest. */
+/* Numbers that are as good as bits of a digest. */
 static uint64_t scattered(uint64_t x) {
   x = (x + UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
   x = (x ^ x >> 30) * UINT64_C(0x94d049bb133111eb);

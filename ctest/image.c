@@ -7,7 +7,8 @@
 
 static petal_spec spec;
 
-/* What a handle says that may not do what its kind can, or what the kind cannot do anyway. */
+/* The status of a change that this handle refuses: the handle may not do what its kind can, or the kind cannot do it
+ * anyway. */
 static petal_status refusal(uint64_t capability) {
   return check_can(spec.kind, capability) ? PETAL_ERR_UNSUPPORTED_BY_HANDLE : PETAL_ERR_UNSUPPORTED;
 }
@@ -96,7 +97,7 @@ static void every_way(void) {
     is_the_same(filter, original, image);
   }
 
-  /* Somewhere in a file; the descriptor may be closed at once. */
+  /* Somewhere in a file; the descriptor may be closed right away. */
   static const uint64_t offsets[] = {0, 8, 64, 4096, 4104, 123456};
   for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
     for (petal_open_mode mode = PETAL_OPEN_READ; mode <= PETAL_OPEN_LOAD; mode++) {
@@ -166,7 +167,7 @@ static void writing_in_place(void) {
   petal_filter_free(mapped);
   petal_filter_free(more);
 
-  /* Memory of one's own needs no sync, and has it. */
+  /* A filter in its own memory needs no sync, and a sync succeeds. */
   CHECK_OK(petal_filter_sync(owned, NULL));
   CHECK_OK(petal_filter_verify(owned, NULL));
   petal_filter_free(owned);
@@ -208,7 +209,7 @@ static void reading_only(void) {
   petal_filter_free(original);
 }
 
-/* Saving puts a new file in the old one's place: who has the old one mapped keeps it. */
+/* Saving puts a new file in the old one's place: whoever has the old one mapped keeps it. */
 static void atomic_save(void) {
   const char *path = check_path("saved");
   petal_filter *old = make(0, 1000), *new = make(1000, 2000);

@@ -69,7 +69,7 @@ static void test_contains(double store) {
     }
     CHECK_OK(petal_index_contains_all(index, query, LENGTH, &options, ids, ROWS, &found, NULL));
     CHECK(found == count && memcmp(ids, expected, count * sizeof *ids) == 0);
-    /* Without room the number is told all the same, and nothing is written after the room. */
+    /* Without room the number is written all the same, and nothing is written past the room. */
     ids[1] = 1;
     CHECK_OK(petal_index_contains_all(index, query, LENGTH, NULL, NULL, 0, &found, NULL));
     CHECK_EQUAL(found, count);

@@ -8,7 +8,7 @@
 
 enum { KEYS = 4000 };
 
-/* A filter of so many blocks, of which a key has bits in `shares`. */
+/* A filter of `blocks` blocks, in `shares` of which a key has bits. */
 static petal_filter *make_in(petal_kind kind, uint32_t shares, uint64_t blocks, uint32_t hashes,
                              petal_hash_function hash, uint64_t seed) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .hash = hash, .hashes = hashes};
@@ -47,7 +47,7 @@ static uint64_t hash_at(uint64_t i) {
   return i < count ? rare[i] : i < count + 64 ? UINT64_C(1) << (i - count) : check_key(check_key(i) >> 7);
 }
 
-/* The same keys go into one filter by calls and into another inline; then everybody looks up the same others. */
+/* The same keys go into one filter by calls and into another inline; then both look up the same others. */
 static void agrees(petal_kind kind, uint32_t shares, uint64_t blocks, uint32_t hashes, uint64_t seed) {
   petal_filter *called = make_in(kind, shares, blocks, hashes, PETAL_HASH_XXH3, seed);
   petal_filter *inlined = make_in(kind, shares, blocks, hashes, PETAL_HASH_XXH3, seed);
@@ -112,7 +112,7 @@ static void lookups_and_insertions_agree(void) {
   }
 }
 
-/* A block that lies past 2^32 of them is found by the high half of a product, of which its parts are looked at here. */
+/* A block past the first 2^32 is found by the high half of a product, whose parts are checked here. */
 static void products_have_all_carries(void) {
   static const uint64_t values[] = {0, 1, 0xffffffff, UINT64_C(1) << 32, UINT64_C(0xffffffff) << 32, UINT64_MAX,
                                     UINT64_C(0x123456789abcdef0), UINT64_C(0xfedcba9876543211)};

@@ -119,7 +119,7 @@ static void lookups_agree(void) {
     agrees(filter, RECIPES[i].keys, check_scaled(RECIPES[i].keys * 2 + 2000));
     petal_filter_free(filter);
   }
-  /* So many keys that there are several shards. */
+  /* Enough keys for several shards. */
   const recipe large = {PETAL_KIND_FUSE, check_scaled(2500000), 0, 3, "fingerprint_bits", 8, NULL, 0};
   petal_filter *filter = made(&large);
   agrees(filter, large.keys, large.keys + large.keys / 4);
@@ -127,7 +127,7 @@ static void lookups_agree(void) {
 }
 
 /* Hashes that were made so that a ribbon puts them into layers after its first, or lists them: all of them in one
- * place, and beside them ordinary ones. */
+ * place, and ordinary ones besides. */
 static void crowds_agree(void) {
   static const uint64_t crowds[] = {20, 300, 3000};
   for (size_t i = 0; i < 2 * sizeof crowds / sizeof crowds[0]; i++) {

@@ -254,7 +254,7 @@ int main(void) {
   crowds_agree();
   refusals_are_told();
   for (size_t i = 0; i < RECIPES_COUNT; i++) stays_inside(&RECIPES[i]);
-  /* With so many keys there are several shards. */
+  /* This many keys make several shards. */
   const recipe large = {PETAL_KIND_RETRIEVAL, "fuse", check_scaled(2500000), 10, 0, PETAL_HASH_XXH3, 17};
   lookups_agree(&large);
   stays_inside(&large);

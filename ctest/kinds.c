@@ -54,7 +54,7 @@ static void kind_is_sane(size_t index) {
   CHECK_STATUS(petal_kind_parameter(info.kind, SIZE_MAX, &parameter, NULL), PETAL_ERR_OUT_OF_RANGE);
   CHECK(memcmp(&before, &parameter, sizeof before) == 0);
 
-  /* It makes filters, which can do what the kind can, or maps, or sketches; nobody makes another of it. */
+  /* A kind makes filters, which can do what the kind can, or maps, or sketches, and nothing else. */
   petal_spec spec = {.struct_size = sizeof spec, .kind = info.kind, .capacity = 100};
   petal_filter *filter = NULL;
   petal_builder *builder = NULL;

@@ -9,7 +9,7 @@ static petal_builder *builder;
 static petal_spec spec = {.struct_size = sizeof spec, .capacity = 100};
 static petal_error error = {.struct_size = sizeof error};
 
-/* Outputs, which hold what nothing else does. */
+/* Outputs, with values that nothing else has. */
 static petal_filter *out;
 static petal_builder *out_builder;
 static uint64_t out_u64;
@@ -210,7 +210,7 @@ static void removing_and_counting(void) {
   petal_filter_free(counters);
 }
 
-/* A failed lookup of `count` keys said 1 everywhere, a failed insertion that none is in. */
+/* A failed lookup of `count` keys said 1 everywhere, and a failed insertion said that none is in. */
 static void all_true(size_t count) {
   for (size_t i = 0; i < count; i++) CHECK(out_bytes[i] == 1 && (out_bitmap[i / 8] >> i % 8 & 1) == 1);
   CHECK(answers.true_count == count && answers.done == 0);

@@ -1,7 +1,7 @@
 /* Memory runs out: the i-th allocation fails, for every i until the whole scenario succeeds; and the same with every
  * later one failing too. Each time there is a status, outputs and filters are as they were, and nothing has leaked.
  *
- * The program's malloc and its kin stand in the place of the C library's, for the library under test as well. */
+ * The program's malloc and its kin replace the C library's, for the library under test as well. */
 #define _GNU_SOURCE
 #include "check.h"
 

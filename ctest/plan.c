@@ -6,7 +6,7 @@ enum { ROOM = 64 };
 static petal_proposal proposals[ROOM] = {{.struct_size = sizeof(petal_proposal)}};
 static size_t count;
 
-/* There is one for each kind of filter that one chooses. */
+/* There is a proposal for each kind of filter that one can choose. */
 static size_t all_filters(void) {
   size_t filters = 0;
   for (size_t i = 0; i < petal_kind_count(); i++) {
@@ -86,7 +86,7 @@ static void what_does_not_fit(void) {
     bool can = (info.capabilities & request.capabilities) == request.capabilities && !is_not_meant(&request, info.kind);
     CHECK_STATUS(proposals[i].status, can ? PETAL_OK : PETAL_ERR_UNSUPPORTED);
   }
-  /* Kinds that take no keys are proposed only to whom they will do. */
+  /* Kinds that take no keys are proposed only where they will do. */
   for (uint32_t is_static = 0; is_static < 2; is_static++) {
     request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01,
                                    .is_static = is_static};

@@ -32,7 +32,7 @@ static bool contains(const petal_filter *filter, uint64_t key) {
 /* How many keys a filter gets: 1500, and fewer under slow tools. */
 static uint64_t key_count(void) { return 90 + check_scaled(1410); }
 
-/* Whether so many false positives may come of twice as many other keys at the promised 1 %: at most 4.5 standard
+/* Whether twice as many other keys may have this many false positives at the promised 1 %: at most 4.5 standard
    deviations above the mean. */
 static bool is_few_of_others(unsigned false_positives) {
   double mean = 0.02 * (double)key_count(), above = (double)false_positives - mean;

@@ -105,7 +105,7 @@ static void forms(petal_kind kind) {
   petal_filter_free(filter);
 }
 
-/* As often at once as is said is as many single calls. */
+/* Inserting or removing a key several times in one call is the same as that many single calls. */
 static void times(petal_kind kind) {
   petal_filter *filter = make(kind), *again = make(kind);
   uint64_t key = 5, hash = 0, removed = 77, numbers[BATCH], often[BATCH], counts[BATCH];
@@ -186,7 +186,7 @@ static void saturation(petal_kind kind) {
   petal_filter_free(loaded);
 }
 
-/* What a kind holds no more copies of than so many is refused, and changes nothing. */
+/* One copy more than a kind holds is refused, and changes nothing. */
 static void most_copies(petal_kind kind) {
   petal_filter *filter = make(kind);
   bool answer = true;
@@ -401,7 +401,7 @@ static void refused(petal_kind kind) {
 }
 
 /* A filter with other parameters than the default ones can do no more than its kind, and says what it cannot do: that
- * is refused, and changes nothing. How many filters that is true of. */
+ * is refused, and changes nothing. Returns how many such filters there are. */
 static int choices(const petal_kind_info *info, uint32_t parameter) {
   petal_parameter_info described = {.struct_size = sizeof described};
   CHECK_OK(petal_kind_parameter(info->kind, parameter, &described, NULL));

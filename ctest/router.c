@@ -110,7 +110,7 @@ static void messages(void) {
   size_t length = 1;
   CHECK_OK(petal_router_advertise_changes(a, 2, &message, &length, NULL));
   CHECK_EQUAL(length, 0);
-  /* A message is lost, and the next one tells of it. */
+  /* A message is lost, and the next one shows it. */
   CHECK_OK(petal_router_remove_batch(a, U64_KEYS(keys, 50), NULL, NULL));
   CHECK_OK(petal_router_advertise_changes(a, 2, &message, &length, NULL));
   CHECK(length > 0);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # sanitizers.sh [asan] [tsan] [valgrind]: the C tests under the tools that see memory errors and data races; without
-# arguments, under all of them at once. Prints one line a check, and at the end "N passed, M failed".
+# arguments, under all of them at the same time. Prints one line a check, and at the end "N passed, M failed".
 #
 # The tools see only code that was compiled for them, so the Rust library is compiled once more for each:
 #
@@ -232,7 +232,7 @@ test_tsan() {
 test_valgrind() {
     compiler="${CC:-cc} -O1"
     runner="valgrind -q --error-exitcode=$found --leak-check=full --errors-for-leak-kinds=definite,indirect,possible"
-    # A program that has a malloc of its own, to fail it, keeps it.
+    # A program with its own malloc, which is there to fail, keeps it.
     runner="$runner --soname-synonyms=somalloc=nouserintercepts"
     stage valgrind 50 released || return
     proven 1 "Invalid read of size 1" read_past_the_end
@@ -245,7 +245,7 @@ test_valgrind() {
 # The reports' names come from binutils, which every C compiler brings along; llvm-symbolizer is one more package.
 options="exitcode=$found:external_symbolizer_path=$(command -v addr2line)"
 if [ $# -eq 0 ]; then
-    # Beside each other: each compiles into a directory of its own, on one core at a time.
+    # In parallel: each compiles into its own directory, on one core at a time.
     say "under asan, tsan and valgrind: about a minute and a half in all on two cores; what they say comes at the end"
     for tool in asan tsan valgrind; do
         CARGO_TARGET_DIR=$target "$here/sanitizers.sh" $tool >"$work/$tool.output" 2>&1 &

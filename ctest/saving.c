@@ -1,5 +1,5 @@
 /* What saving leaves behind: the old bytes or the new ones wherever the process is killed, nothing else once somebody
- * has saved again, the owner that the file had, and no length of path that cannot be saved to. */
+ * has saved again, and the owner that the file had. Paths of every length can be saved to. */
 #include "refused.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to) {
 #endif
 
 /* Killed at each system call in turn, with a file in its place and without one, a saver leaves the old state or the new
- * one, and at most one file beside it; the next one who saves removes that. */
+ * one, and at most one file next to it; the next one who saves removes that. */
 static void killed_savers(bool replacing) {
 #ifdef __linux__
   char folder[1400], path[1450];

@@ -25,7 +25,7 @@ static petal_sketch *sketch_of(petal_kind kind, uint64_t symbols, bool keeps, ui
   return sketch;
 }
 
-/* A session over a sketch, which ends at once: the session needs it no more. */
+/* A session over a sketch, which ends right away: the session does not need it any more. */
 static petal_session *session_of(petal_sketch *sketch, petal_role role, uint32_t flags) {
   petal_session *session = NULL;
   CHECK_OK(petal_session_new(sketch, role, flags, &session, NULL));
@@ -33,7 +33,7 @@ static petal_session *session_of(petal_sketch *sketch, petal_role role, uint32_t
   return session;
 }
 
-/* Both sides over sketches of riblt with so many symbols. */
+/* Both sides over sketches of riblt with `symbols` symbols. */
 static pair pair_of(sets of, uint64_t symbols, bool keeps, uint32_t flags) {
   petal_sketch *ours = sketch_of(PETAL_KIND_RIBLT, symbols, keeps, 0, of.own + of.common);
   petal_sketch *theirs =

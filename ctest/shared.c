@@ -14,7 +14,8 @@ struct task {
   uint64_t wrong;
 };
 
-/* Every thread inserts its own keys and those of its neighbour, so that each key is inserted twice, often at once. */
+/* Every thread inserts its own keys and those of its neighbour, so that each key is inserted twice, often at the same
+ * time. */
 static void *insert_and_look(void *argument) {
   struct task *task = argument;
   for (uint64_t part = 0; part < 2; part++) {
@@ -69,7 +70,7 @@ static petal_filter *filled(petal_kind kind) {
   return filter;
 }
 
-/* Filters that forget have what came when in their bits, which threads decide anew each time. */
+/* In filters that forget the bits depend on the order of keys, which threads decide anew each time. */
 static bool is_equal(const petal_filter *filter, const petal_filter *expected) {
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(expected, &description, NULL));

@@ -1,5 +1,5 @@
 #!/bin/sh
-# symbols.sh: capi/petal.map lists what the headers declare, and what is experimental has a version node of its own.
+# symbols.sh: capi/petal.map lists what the headers declare, and what is experimental has its own version node.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)

@@ -1,4 +1,4 @@
-/* Threads: many look up on one const handle while others build and change handles of their own. */
+/* Threads: many look up on one const handle while others build and change their own handles. */
 #include "check.h"
 
 #include <pthread.h>
@@ -59,7 +59,7 @@ static void *write_own(void *argument) {
     task->wrong += petal_filter_equal(own, shared, &equal, NULL) != PETAL_OK || (is_canonical && !equal);
     petal_status merges = can & PETAL_CAN_MERGE ? PETAL_OK : PETAL_ERR_UNSUPPORTED;
     petal_status merged = petal_filter_merge(own, shared, NULL);
-    /* Twice all keys may be more than there is room for; then nothing has changed. */
+    /* There may be no room for all keys twice; then nothing has changed. */
     task->wrong += merged != merges && !(merged == PETAL_ERR_FULL && refuses_copies);
     for (uint64_t i = 0; i < KEYS; i++) task->wrong += !petal_filter_contains_u64(own, check_key(i));
     petal_filter_free(own);

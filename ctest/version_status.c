@@ -10,7 +10,7 @@ static void versions(void) {
   CHECK(strcmp(petal_version_string(), text) == 0);
 }
 
-/* Each status has a sentence of its own, and so has a number that is none. */
+/* Each status has its own sentence, and so has a number that is no status. */
 static void messages(void) {
   for (petal_status a = PETAL_OK; a >= PETAL_ERR_FULL; a--) {
     const char *text = petal_status_message(a);

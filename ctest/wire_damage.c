@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #endif
 
-/* The most bytes of an image that is allowed, and the most memory that the program may have beyond what it has. */
+/* The most bytes that an image may have, and the most memory that the program may have beyond what it has. */
 enum { MOST = 1 << 16, ROOM = 1 << 14, MEMORY = 64 << 20 };
 
 /* A packed form, or a delta with the states before and after. */
@@ -141,7 +141,7 @@ static void at_random(const form *forms, size_t count, uint64_t times) {
     }
     if (length == of->length && memcmp(bytes, of->bytes, length) == 0) continue;
     petal_status status = opened(of, bytes, length);
-    /* Two forms with a right check are no longer told apart by the bytes of one of them. */
+    /* Two forms with a right check cannot be told apart by the bytes of one of them any more. */
     bool is_other = length == other->length && memcmp(bytes, other->bytes, length) == 0;
     check_that(is_refusal(status) || is_other, __FILE__, __LINE__, "mutation %lu: status %d", (unsigned long)i,
                (int)status);

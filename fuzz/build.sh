@@ -1,5 +1,5 @@
 #!/bin/sh
-# build.sh PROFILE FOLDER TARGET...: compiles targets with coverage counters, in a profile of cargo's, and puts them
+# build.sh PROFILE FOLDER TARGET...: compiles targets with coverage counters, in one of cargo's profiles, and puts them
 # into a folder.
 set -eu
 profile=$1
@@ -13,7 +13,7 @@ export RUSTFLAGS
 # With --target the flags are for the targets only, and not for what runs while they are compiled.
 host=$(rustc -vV | sed -n 's/^host: //p')
 mkdir -p "$folder"
-# All at once, so that they are compiled beside each other.
+# All in one call, so that they are compiled in parallel.
 features=
 for target in "$@"; do [ "$target" != arguments ] || features=command; done
 # shellcheck disable=SC2046 # Names without spaces.

@@ -10,7 +10,7 @@ build)
     echo "planted: building with the check of the payload's length taken out"
     copy=$(mktemp -d)
     trap 'rm -rf "$copy"' EXIT
-    # Everything is linked but what changes.
+    # Links to everything but what changes.
     for entry in ../*; do
         ln -s "$(cd .. && pwd)/$(basename "$entry")" "$copy"
     done

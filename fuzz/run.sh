@@ -2,8 +2,8 @@
 # run.sh replay: runs every target over the committed corpus, the same inputs on every machine, and makes sure that a
 # planted bug is found (planted.sh). This is what `make test` does.
 #
-# run.sh explore [SECONDS]: looks for what is not known yet, for so long (60) on each target, from a seed of the
-# clock's; even from one seed libFuzzer finds other inputs on other machines. What takes a new path is added to
+# run.sh explore [SECONDS]: looks for what is not known yet, for SECONDS (60) on each target, from a seed that the clock
+# gives; even from one seed libFuzzer finds other inputs on other machines. What takes a new path is added to
 # fuzz/corpus/TARGET.tar, and so is what made a target fail, as found-*: commit both.
 #
 # corpus.sh says what the committed corpus of a target is.
@@ -17,7 +17,7 @@ CARGO_TARGET_DIR=$(cd "$CARGO_TARGET_DIR" && pwd)
 export CARGO_TARGET_DIR
 cd "$(dirname "$0")"
 work=$CARGO_TARGET_DIR/fuzz
-# What libFuzzer takes for a hang, in seconds: so much that no load makes one.
+# What libFuzzer takes for a hang, in seconds: long enough that no load looks like one.
 hang=300
 
 # run_target TARGET ARGUMENTS...: runs one target with a line of progress now and then.
@@ -61,7 +61,7 @@ explore_target() {
     corpus=$work/corpus/$1
     status=0
     run_target "$1" -max_total_time="$2" "$work/new/$1" "$corpus" || status=1
-    # Of what was found only the inputs that cover something new.
+    # Keeps only those new inputs that cover something new.
     ls "$corpus" >"$work/$1.before"
     "$work/bin/$1" -merge=1 -timeout=$hang -close_fd_mask=1 "$corpus" "$work/new/$1" >>"$work/$1.log" 2>&1 || status=1
     for failing in "$work/found/$1"/found-*; do

@@ -1,4 +1,4 @@
-//! The small change of bit arrays.
+//! Small operations on arrays of bits.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// hash, needs no division, and scales: `reduce(h, n * d) / d == reduce(h, n)`, which is what folding rests on.
 #[inline]
 pub fn reduce(hash: u64, range: u64) -> u64 {
-    // WebAssembly has no product of 128 bits, but for a call.
+    // WebAssembly has no 128-bit product except by a call.
     if cfg!(target_family = "wasm") && range >> 32 == 0 {
         return reduce_to_few(hash, range);
     }
@@ -54,7 +54,8 @@ pub static BYTES_OF_BITS: [u64; 256] = {
     bytes
 };
 
-/// Asks for the cache line of a word, to be read soon; nothing happens where the processor has no such instruction.
+/// Asks for the cache line of a word that is about to be read. Does nothing where the processor has no such
+/// instruction.
 #[inline]
 pub fn prefetch<T>(word: &T) {
     let address = core::ptr::from_ref(word).cast::<i8>();
@@ -80,37 +81,37 @@ pub fn holds_eight<T>(words: &[T], byte: u64) -> bool {
     byte < (words.len() as u64 * 8).saturating_sub(7)
 }
 
-/// The eight bytes from `byte` on as a little-endian number; zero if they are not all among the words.
+/// The eight bytes from `byte` on as a little-endian number; 0 if they are not all among the words.
 #[inline]
 pub fn read_unaligned(words: &[AtomicU64], byte: u64) -> u64 {
     if !holds_eight(words, byte) {
         return 0;
     }
-    // SAFETY: `byte + 8` is at most the length of the words in bytes, which was just asked. The words that are read so
-    // are those of payloads that nobody changes once they are made; a file that another program changes all the same
-    // can give any number, as it can to every kernel.
+    // SAFETY: `byte + 8` is at most the length of the words in bytes, as was just checked. Only words of payloads that
+    // nobody changes once they are made are read like this; a file that another program changes all the same can give
+    // any number, as it can to every kernel.
     unsafe { words.as_ptr().cast::<u8>().add(byte as usize).cast::<u64>().read_unaligned() }
 }
 
-/// The eight bytes from `byte` on of words that nobody else has, as a little-endian number; zero if they are not all
-/// among the words.
+/// The eight bytes from `byte` on of words that nobody else has, as a little-endian number; 0 if they are not all among
+/// the words.
 #[inline]
 pub fn read_own_unaligned(words: &[u64], byte: u64) -> u64 {
     if !holds_eight(words, byte) {
         return 0;
     }
-    // SAFETY: `byte + 8` is at most the length of the words in bytes, which was just asked.
+    // SAFETY: `byte + 8` is at most the length of the words in bytes, as was just checked.
     unsafe { words.as_ptr().cast::<u8>().add(byte as usize).cast::<u64>().read_unaligned() }
 }
 
-/// Writes a number as the eight bytes from `byte` on, little-endian. False, having written nothing, if they are not all
-/// among the words.
+/// Writes a number as the eight bytes from `byte` on, little-endian. Returns false, with nothing written, if they are
+/// not all among the words.
 #[inline]
 pub fn write_unaligned(words: &mut [u64], byte: u64, number: u64) -> bool {
     if !holds_eight(words, byte) {
         return false;
     }
-    // SAFETY: `byte + 8` is at most the length of the words in bytes, which was just asked; any bytes are numbers.
+    // SAFETY: `byte + 8` is at most the length of the words in bytes, as was just checked; any bytes are numbers.
     unsafe { words.as_mut_ptr().cast::<u8>().add(byte as usize).cast::<u64>().write_unaligned(number) };
     true
 }
@@ -146,7 +147,7 @@ pub fn count_ones(words: &[AtomicU64]) -> u64 {
     rest + counter.total()
 }
 
-/// After how many words a long reading says how far it is: a mebibyte.
+/// A long reading says how far it is after this many words: a mebibyte.
 pub const PIECE_WORDS: usize = 1 << 17;
 
 /// Words whose bits at one place are added up before they are counted.
@@ -155,7 +156,7 @@ const ROWS: usize = 8;
 const COLUMNS: usize = 8;
 
 /// Counts set bits after Harley and Seal (Warren, "Hacker's Delight", 2012, section 5-1). Three words at a time become
-/// two: one has the sums' low bits and one their carries. So of eight words only one has to be counted.
+/// two: one has the low bits of the sums, the other their carries. So only one word of eight has to be counted.
 #[derive(Default)]
 struct Counter {
     ones: [u64; COLUMNS],
@@ -203,7 +204,7 @@ pub fn count_ones_of_union(words: &[AtomicU64], others: &[AtomicU64]) -> u64 {
     both.map(|(a, b)| u64::from((a.load(Ordering::Relaxed) | b.load(Ordering::Relaxed)).count_ones())).sum()
 }
 
-/// Sets the bits of others too.
+/// Sets the bits of `others` too.
 pub fn unite(words: &mut [u64], others: &[AtomicU64]) {
     for (word, other) in words.iter_mut().zip(others) {
         *word |= other.load(Ordering::Relaxed);
@@ -239,8 +240,8 @@ pub fn clear(words: &mut [u64], from: u64, to: u64) {
     words[last] &= !high;
 }
 
-/// The places of so many neighbours in a ring of `of`, from `first` on: those up to the end, and those after it. All of
-/// them where that is more than there are.
+/// The places of `count` neighbours in a ring of `of` places, from `first` on: those up to the end, and those after it.
+/// All places if `count` is more than `of`.
 pub fn arc(first: u64, count: u64, of: u64) -> [Range<u64>; 2] {
     let count = count.min(of);
     let to_end = count.min(of - first);

@@ -8,7 +8,7 @@ use core::fmt;
 #[repr(i32)]
 #[non_exhaustive]
 pub enum Status {
-    /// A bug in Petal was caught before it could do harm. A handle that was being changed is of no more use.
+    /// A bug in Petal was caught before it could do harm. A handle that was being changed can no longer be used.
     Internal = -1,
     /// A required pointer is NULL.
     NullPointer = -2,
@@ -24,7 +24,7 @@ pub enum Status {
     Contradiction = -7,
     /// More bits than the kind, or the address space, can hold.
     TooLarge = -8,
-    /// Memory could not be had.
+    /// There was not enough memory.
     OutOfMemory = -9,
     /// Key offsets that decrease, or pass the end of the key buffer.
     Offsets = -10,
@@ -68,8 +68,8 @@ pub enum Status {
     Cancelled = -29,
     /// The caller's write callback reported a failure.
     Callback = -30,
-    /// There is no room for another key, or for one that was removed where that is for good. Nothing is lost: what was
-    /// inserted is found.
+    /// There is no room for another key, or for one that was removed, where a removal is final. Nothing is lost: what
+    /// was inserted is found.
     Full = -31,
     /// This handle may not do what its kind can: its image is open for reading, to be shared, or in place.
     UnsupportedByHandle = -32,
@@ -177,8 +177,8 @@ pub const MESSAGE_LENGTH: usize = 232;
 /// parameter, its value and what is allowed.
 ///
 /// Two words, so that results travel in registers: the message is on the heap. Where there is no memory for it, the
-/// status and the error number remain, and the message is the status's own sentence; so an error can be made when there
-/// is no memory left.
+/// status and the error number remain, and the message is the status's own sentence, so an error can be made even when
+/// no memory is left.
 pub struct Error {
     status: Status,
     os_error: i32,
@@ -212,8 +212,8 @@ impl Error {
         Error { status, os_error: 0, message: one.into_boxed_slice().try_into().ok() }
     }
 
-    /// An error of the operating system: `code` is the `errno`, on Windows what GetLastError gives, and `what` says
-    /// what was being done.
+    /// An error of the operating system: `code` is the `errno`, or on Windows the value of GetLastError, and `what`
+    /// says what was being done.
     #[cold]
     pub fn from_os(code: i32, what: fmt::Arguments<'_>) -> Error {
         let status = status_of_os_error(code);
@@ -232,7 +232,7 @@ impl Error {
         }
     }
 
-    /// This error with a message that also says what it is about.
+    /// This error, with a message that also says what it is about.
     #[cold]
     pub(crate) fn about(&self, what: fmt::Arguments<'_>) -> Error {
         let Error { status, os_error, .. } = *self;
@@ -250,7 +250,7 @@ impl Error {
         self.status
     }
 
-    /// The operating system's error number (`errno`, on Windows that of GetLastError), or 0.
+    /// The operating system's error number (`errno`, or on Windows the value of GetLastError), or 0.
     pub fn os_error(&self) -> i32 {
         self.os_error
     }
@@ -297,7 +297,7 @@ fn status_of_os_error(code: i32) -> Status {
     }
 }
 
-/// What a call of a system means to a caller where there is no system: neither files nor threads.
+/// What the error of a system call means to a caller where there is no system: neither files nor threads.
 #[cfg(target_family = "wasm")]
 fn status_of_os_error(_: i32) -> Status {
     Status::UnsupportedByBuild
@@ -338,7 +338,7 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
-/// Makes an [`Error`] from a status and a message in the manner of `format!`.
+/// Makes an [`Error`] from a status and a message, like `format!`.
 macro_rules! error {
     ($status:ident, $($message:tt)*) => {
         $crate::error::Error::new($crate::error::Status::$status, format_args!($($message)*))
@@ -346,8 +346,8 @@ macro_rules! error {
 }
 pub(crate) use error;
 
-/// The error for what a build by choice leaves out. `feature` is what has to be chosen: in `option` of CMake, or among
-/// cargo's features.
+/// The error for what this build leaves out by choice. `feature` is what has to be chosen, in `option` of CMake or
+/// among cargo's features.
 #[cold]
 #[inline(never)]
 pub(crate) fn left_out(what: &str, name: &str, feature: &str, option: &str) -> Error {

@@ -1,6 +1,6 @@
 //! Petal: Bloom filters and other approximate-membership structures.
 //!
-//! A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was inserted; of
+//! A filter answers "have I seen this key?" without storing the keys. It never says no to a key that was inserted; to
 //! other keys it says yes at a false-positive rate that you choose, and that is exact. This is the Rust core beneath
 //! the C library; `ARCHITECTURE.md` is the map of its modules.
 //!
@@ -12,7 +12,7 @@
 //! ```
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
-// In a build by choice nothing reaches the code of what it leaves out, and the linker drops that.
+// A build that leaves things out has code for them that nothing reaches, and the linker drops it.
 #![cfg_attr(
     any(not(all(feature = "kinds", feature = "instructions")), target_family = "wasm"),
     allow(dead_code, unused_imports)

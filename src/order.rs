@@ -1,5 +1,5 @@
-//! Sorting. The sorts of the standard library are the fastest, and each sort of another type is 4 KB of code. Where
-//! code is loaded over a network (`--cfg petal_small`, as `bindings/wasm` is built), one small sort takes their place.
+//! Sorting. The sorts of the standard library are the fastest, but each sort of another type is 4 KB of code. Where
+//! code is loaded over a network (`--cfg petal_small`, as `bindings/wasm` is built), one small sort is used instead.
 
 use core::cmp::Ordering;
 
@@ -12,7 +12,7 @@ pub fn sort<T: Ord>(items: &mut [T]) {
     heap_sort(items, |a, b| a < b);
 }
 
-/// Sorts items by keys. Items of one key are in any order.
+/// Sorts items by keys. Items with the same key are in any order.
 #[inline]
 pub fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     #[cfg(not(petal_small))]
@@ -21,7 +21,7 @@ pub fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     heap_sort(items, |a, b| key(a) < key(b));
 }
 
-/// Sorts items in an order of the caller's. Equal items are in any order.
+/// Sorts items in the caller's own order. Equal items are in any order.
 #[inline]
 pub fn sort_by<T>(items: &mut [T], order: impl Fn(&T, &T) -> Ordering) {
     #[cfg(not(petal_small))]
@@ -30,7 +30,7 @@ pub fn sort_by<T>(items: &mut [T], order: impl Fn(&T, &T) -> Ordering) {
     heap_sort(items, |a, b| order(a, b).is_lt());
 }
 
-/// Sorts a few items by keys. Items of one key stay in their order. The time is quadratic at worst.
+/// Sorts a few items by keys. Items with the same key stay in their order. The time is quadratic at worst.
 pub fn sort_few_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     for end in 1..items.len() {
         let mut place = end;
@@ -57,7 +57,7 @@ fn heap_sort<T>(items: &mut [T], less: impl Fn(&T, &T) -> bool) {
 #[cfg(any(petal_small, test))]
 #[inline(never)]
 fn heap_sort_by(count: usize, step: &mut dyn FnMut(usize, usize, bool) -> bool) {
-    // The first half of the rounds makes a heap with the greatest item at its top, the others take the top away.
+    // The first half of the rounds makes a heap with the greatest item at its top, and the others take the top away.
     for round in (0..count + count / 2).rev() {
         let (mut parent, end) = match round.checked_sub(count) {
             Some(parent) => (parent, count),
@@ -87,7 +87,7 @@ fn heap_sort_by(count: usize, step: &mut dyn FnMut(usize, usize, bool) -> bool) 
 mod tests {
     use super::*;
 
-    /// Numbers of which many are equal.
+    /// Numbers, many of which are equal.
     fn numbers(count: u64, range: u64) -> Vec<u64> {
         (0..count).map(|i| crate::bits::reduce(crate::bits::mix(i), range)).collect()
     }

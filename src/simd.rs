@@ -1,10 +1,10 @@
-//! Instruction sets: which sets this processor has, and which one the inner loops use. That is decided here, once,
+//! Instruction sets: which ones this processor has, and which one the inner loops use. That is decided here, once,
 //! outside every loop.
 //!
-//! The inner loops themselves stand with what they compute, one file an instruction set: those of the block layouts in
-//! [`crate::blocks`], hashing of `u64` keys in [`crate::hash::xxh3`]. In each folder `portable.rs` is the
-//! specification: every other file does the same to the same words, and `tests/suite/kernels.rs` compares them. Nothing
-//! but these files is compiled for more than the baseline of the target.
+//! The inner loops themselves are next to what they compute, in one file for each instruction set: those of the block
+//! layouts in [`crate::blocks`], hashing of `u64` keys in [`crate::hash::xxh3`]. In each folder `portable.rs` is the
+//! specification: every other file does the same to the same words, and `tests/suite/kernels.rs` compares them. Only
+//! these files are compiled for more than the baseline of the target.
 
 use crate::error::{Result, error, left_out};
 #[cfg(target_arch = "x86_64")]
@@ -108,7 +108,7 @@ impl Instructions {
         self.0
     }
 
-    /// Whether PDEP, which BMI2 has, takes a few cycles. On AMD's processors before Zen 3 it takes dozens.
+    /// Whether PDEP, which is in BMI2, takes only a few cycles. On AMD's processors before Zen 3 it takes dozens.
     #[cfg(target_arch = "x86_64")]
     pub fn deposits_quickly(self) -> bool {
         use core::arch::x86_64::__cpuid;
@@ -120,14 +120,15 @@ impl Instructions {
                 #[allow(unused_unsafe)]
                 let (maker, signature) = unsafe { (__cpuid(0), __cpuid(1).eax) };
                 let family = (signature >> 8 & 0xf) + (signature >> 20 & 0xff);
-                // "Auth" of "AuthenticAMD", and "Hygo" of "HygonGenuine", which makes processors of the first Zen.
+                // "Auth" of "AuthenticAMD", and "Hygo" of "HygonGenuine", whose processors are of the first Zen
+                // generation.
                 let [amd, hygon] = [*b"Auth", *b"Hygo"].map(u32::from_le_bytes);
                 maker.ebx != hygon && (maker.ebx != amd || family >= 0x19)
             })
     }
 
-    /// Whether the processor multiplies without carries, and these are not the plain instructions: PCLMULQDQ on x86-64,
-    /// PMULL on aarch64.
+    /// Whether the processor has a carryless multiplication (PCLMULQDQ on x86-64, PMULL on aarch64), and these are not
+    /// the plain instructions.
     pub fn multiplies_carryless(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         return self.0 != Kernel::Portable && is_x86_feature_detected!("pclmulqdq");
@@ -139,8 +140,8 @@ impl Instructions {
 }
 
 impl Instructions {
-    /// Whether the processor counts the bits of eight numbers at once (VPOPCNTDQ), and these are the instructions of
-    /// AVX-512.
+    /// Whether the processor counts the bits of eight numbers in one instruction (VPOPCNTDQ), and these are the
+    /// instructions of AVX-512.
     #[cfg(target_arch = "x86_64")]
     pub fn counts_eight(self) -> bool {
         self.0 == Kernel::Avx512 && is_x86_feature_detected!("avx512vpopcntdq")
@@ -180,7 +181,7 @@ pub fn choose(kernel: Kernel) -> Result<Instructions> {
 mod tests {
     use super::*;
 
-    /// The other tests compare the kernels that they find, so somebody must say that these are among them.
+    /// The other tests compare the kernels that they find, so this one has to say that NEON is among them.
     #[test]
     fn neon_is_the_best() {
         assert_eq!(best().kernel(), Kernel::Neon);

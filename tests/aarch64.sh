@@ -1,6 +1,6 @@
 #!/bin/sh
-# aarch64.sh [CARGO_TARGET] [rust|c|package]...: the Rust suite, the C tests and the package for aarch64 Linux, whole,
-# in qemu-user. `make soak-aarch64` runs it; tests/neon.sh has the part that `make test` takes. Some hours.
+# aarch64.sh [CARGO_TARGET] [rust|c|package]...: the whole Rust suite, the C tests and the package for aarch64 Linux, in
+# qemu-user. `make soak-aarch64` runs it; tests/neon.sh has the part that `make test` takes. It takes some hours.
 #
 # Needs g++-aarch64-linux-gnu, qemu-user, pkg-config and Rust's standard library for aarch64.
 set -eu
@@ -43,8 +43,8 @@ build_package() {
     cmake --install "$work/build" --prefix "$prefix" >/dev/null
 }
 
-# Tests with their checks, optimised as little as those for Windows: quick to compile. Two tests at a time, because some
-# take gigabytes.
+# The tests keep their checks and are optimised as little as those for Windows, so that they compile quickly. Two run at
+# a time, because some take gigabytes.
 rust() {
     CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$qemu -L $libraries" \
@@ -52,9 +52,8 @@ rust() {
         -p petal -p petal-suite --lib --test suite -- --include-ignored --test-threads 2
 }
 
-# Left out are the tests that are about the machine that compiles (symbols, ABI, coverage), and oom, which puts
-# functions in the place of those of the C library. Limits of memory hold for the emulator as well, so wire_damage is
-# told to set none.
+# This leaves out the tests of the machine that compiles (symbols, ABI, coverage), and oom, which replaces functions of
+# the C library. Memory limits would hold for the emulator as well, so wire_damage is told to set none.
 c() {
     build_package
     for library in a so; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# features.sh [all]: builds by choice compile without a warning: those of no kind, of one, and of no instruction set.
-# With `all` those of each feature of the core by itself too, which takes some minutes.
+# features.sh [all]: checks that builds by choice compile without a warning: with no kind, with one, and without
+# instruction sets. With `all`, also with each single feature of the core, which takes some minutes.
 set -eu
 cd "$(dirname "$0")/.."
 

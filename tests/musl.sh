@@ -37,7 +37,7 @@ cmake --install "$work/build" --prefix "$work/petal" >/dev/null
 lib=$work/petal/lib
 
 passed=0
-# program NAME FILE NEEDS ARGUMENT...: compiles a test, looks which libraries it needs, and runs it.
+# program NAME FILE NEEDS ARGUMENT...: compiles a test, checks which libraries it needs, and runs it.
 program() {
     name=$1
     file=$2

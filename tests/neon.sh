@@ -38,7 +38,8 @@ CARGO_TARGET_DIR=${1:-${CARGO_TARGET_DIR:-target}}
 CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$qemu -L /usr/aarch64-linux-gnu"
 export CARGO_TARGET_DIR CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER
-# The library for the C programs below with them: alone it would have other features, and be compiled a second time.
+# This also builds the library for the C programs below: alone it would have other features, and be compiled a second
+# time.
 packages="-p petal-suite -p petal-capi"
 cargo build --locked --profile test --target $triple $packages --lib --test emulated
 cargo test --locked --target $triple $packages --test emulated -- kernels:: format::golden hash:: shared::

@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 part=${1-all}
 
-# Both parts name these packages together and choose no tests among them: otherwise crates would be asked for other
+# Both parts name these packages together and choose no tests among them. Otherwise crates would be asked for other
 # features, and what was compiled for the first part would not serve the second.
 packages="-p petal-suite -p petal-cli -p petal-snippets -p petal-tools"
 others="--workspace --exclude petal --exclude petal-suite --exclude petal-cli --exclude petal-snippets

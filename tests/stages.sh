@@ -1,10 +1,10 @@
 #!/bin/sh
 # stages.sh first|more: what `make test` runs, and what `make test-more` runs: two lanes of the Makefile's targets, one
-# on each core, because much of what a stage does has one core busy. A lane ends at the first target that fails, but
-# with `make -k` it goes on; what a target said is printed when it has ended.
+# on each core, because a stage mostly keeps one core busy. A lane ends at the first target that fails, or goes on with
+# `make -k`; what a target said is printed when it ends.
 #
-# Says of each how long it took and its budget, and sums up. A stage over its budget has not failed: find out why,
-# and mend it or raise the budget, but `make test` stays below 12 minutes and both together below 45.
+# Reports how long each took and its budget, and sums up. A stage over its budget has not failed: find out why, and mend
+# it or raise the budget, but `make test` stays below 12 minutes and both together below 45.
 #
 # The first lane compiles in cargo's profiles for tests, the second in the profile `release` of the package, so that
 # neither waits for the other's lock.
@@ -53,7 +53,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'trap - HUP INT TERM; rm -rf "$work"; kill 0' HUP INT TERM
 
-# lane: runs the stages that it reads, and leaves of each what it said, and then SECONDS BUDGET STATUS CPU_SECONDS.
+# lane: runs the stages that it reads, and leaves for each what it said, and then SECONDS BUDGET STATUS CPU_SECONDS.
 lane() {
     while read -r budget stage; do
         echo "== $stage begins"
@@ -75,12 +75,12 @@ lane() {
     done
 }
 
-# beside SECONDS BUDGET: one beside the other, with a mark where it is more.
+# beside SECONDS BUDGET: both numbers, with a mark if the first is larger.
 beside() {
     if [ "$1" -gt "$2" ]; then echo "$1 s of $2 s, OVER BUDGET"; else echo "$1 s of $2 s"; fi
 }
 
-# say: what has ended and was not said yet. One process says everything, so that lines stay whole.
+# say: prints what has ended and was not reported yet. One process says everything, so that lines stay whole.
 say() {
     for ended in "$work"/*.ended; do
         [ -e "$ended" ] || continue

@@ -1,13 +1,13 @@
 #!/bin/sh
-# style.sh [FILE...]: what no compiler and no formatter looks at, in these files or in all committed sources: lines of
-# more than 120 columns, and comments that are only a phrase with a pronoun, such as "Its name.", which say nothing to
-# who has not read what is around them. It prints each place, and fails if there is one.
+# style.sh [FILE...]: checks what no compiler and no formatter looks at, in these files or in all committed sources:
+# lines of more than 120 columns, and comments that are only a phrase with a pronoun, such as "Its name.", which say
+# nothing to someone who has not read what is around them. It prints each place, and fails if there is one.
 set -eu
 LC_ALL=C
 export LC_ALL
 cd "$(dirname "$0")/.."
 
-# offences FILE...: prints what is wrong in files. A comment is all lines of one that follow each other.
+# offences FILE...: prints what is wrong in files. Consecutive comment lines are one comment.
 offences() {
     awk '
         function end_comment() {
@@ -28,7 +28,7 @@ offences() {
         FNR == 1 { end_comment() }
         {
             line = $0
-            # Of a letter of several bytes the first one counts. A tab is one column: how wide it is a reader chooses.
+            # Only the first byte of a letter counts. A tab is one column, because readers choose how wide it is.
             gsub(/[\200-\277]/, "", line)
             if (length(line) > 120 && !has_text(line)) print FILENAME ":" FNR ": " length(line) " columns"
         }

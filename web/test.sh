@@ -1,8 +1,8 @@
 #!/bin/sh
-# test.sh PAGE PETAL [PICTURES]: the built page in a headless Chromium, beside the command petal. PICTURES is a folder
-# for pictures of the page in both themes and two widths.
+# test.sh PAGE PETAL [PICTURES]: the built page in a headless Chromium, compared with the command petal. PICTURES is a
+# folder for pictures of the page in both themes and two widths.
 #
-# What is copied from the page is compiled and run, against libpetal.so beside the command. REDIS_MODULE=FILE also runs
+# What is copied from the page is compiled and run, against libpetal.so next to the command. REDIS_MODULE=FILE also runs
 # the lines for Redis, in a server with that module.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

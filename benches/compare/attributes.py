@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rows with given attributes: an index of columns beside PostgreSQL's index `bloom`, in milliseconds and bytes.
+"""Rows with given attributes: an index of columns compared with PostgreSQL's index `bloom`, in milliseconds and bytes.
 
     apt-get install postgresql
     cargo bench --bench indexes --no-run

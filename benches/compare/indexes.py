@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Indexes beside RDKit and FPSim2: the same queries, the same answers, and milliseconds.
+"""Indexes compared with RDKit and FPSim2: the same queries, the same answers, and milliseconds.
 
     python3 -m venv venv && venv/bin/pip install rdkit FPSim2
     cargo build --release -p petal-cli && cargo bench --bench indexes --no-run

@@ -21,9 +21,9 @@
  * program, as it does for the container itself.
  *
  * Keys. `contains(key)`, `insert(key)` and `add(key)` take
- *   - what converts to `std::string_view`: its characters, without the NUL after them. Of an array of `char`, such as a
- *     literal, these are all up to the first NUL, or all that there are. A null `const char *` is no key: lookups say
- *     true, and all else fails with `status::null`. Characters of type `char8_t`, such as `u8"key"`, are the same;
+ *   - what converts to `std::string_view`: its characters, without the NUL after them. In an array of `char`, such as a
+ *     literal, they end at the first NUL, or with the array. A null `const char *` is no key: lookups say true, and all
+ *     else fails with `status::null`. Characters of type `char8_t`, such as `u8"key"`, are the same;
  *   - a contiguous range of bytes (`std::span<const std::byte>`, `std::vector<unsigned char>`, an array ...), or a
  *     pointer and a size: these bytes;
  *   - an integer of up to 64 bits: extended to 64, signed ones by their sign. So `5`, `short{5}` and `5ull` are one
@@ -37,8 +37,8 @@
  *         }
  *
  *     What it returns may be a temporary. Where it returns a `petal::hash64`, the hash is yours; the filter's spec then
- *     says `hash_function(PETAL_HASH_EXTERNAL)`. If it can throw, so can the functions that call it; of a batch all
- *     is told then that is told of a failure: how many keys were taken, and answers that are true.
+ *     says `hash_function(PETAL_HASH_EXTERNAL)`. If it can throw, so can the functions that call it. A batch then
+ *     reports the same as on a failure: how many keys were taken, and answers that are true.
  *
  * Batches. `contains_batch(keys)`, `insert_batch(keys)` and `add_batch(keys)` take any range of keys, of all the types
  * above, that can be gone through twice: `std::vector<int>`, `std::set<std::string>`, a C++20 view ...; and
@@ -58,7 +58,7 @@
 #ifndef PETAL_HPP
 #define PETAL_HPP
 
-// Microsoft's compiler says which standard it follows in a macro of its own.
+// Microsoft's compiler says which standard it follows in its own macro.
 #if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 201703L
 #error "petal.hpp needs C++17 or newer: compile with -std=c++17, or link the CMake target petal::cpp, which asks for it"
 #else

@@ -122,8 +122,8 @@ type AggregateErrors struct {
 	RefusedFirsts float64 `json:"refused_firsts"`
 	// Bias is the relative error of sum and count, if values do not depend on ids. The mean has none.
 	Bias float64 `json:"bias"`
-	// MissedChanges is the share of changes of aggregated participants that the aggregator takes for duplicates, once
-	// all have changed some times.
+	// MissedChanges is the share of changes of aggregated participants that the aggregator takes for duplicates, once all
+	// have changed several times.
 	MissedChanges float64 `json:"missed_changes"`
 }
 
@@ -189,7 +189,7 @@ func OpenAggregate(path string, options *OpenOptions) (*Aggregate, error) {
 }
 
 // OpenAggregateAt opens the image of an aggregate at an offset of an open file. The offset is a multiple of 8, and
-// other data may follow the image. You may close the file at once.
+// other data may follow the image. You may close the file right away.
 func OpenAggregateAt(file *os.File, offset int64, options *OpenOptions) (*Aggregate, error) {
 	raw := options.raw()
 	return aggregateOf(openedAt("petal.OpenAggregateAt", file, offset, freeAggregate,
@@ -198,7 +198,7 @@ func OpenAggregateAt(file *os.File, offset int64, options *OpenOptions) (*Aggreg
 		}))
 }
 
-// LoadAggregate copies the image at the start of a slice into memory of the aggregate's own and compares the checksums.
+// LoadAggregate copies the image at the start of a slice into new memory and compares the checksums.
 func LoadAggregate(image []byte, options *OpenOptions) (*Aggregate, error) {
 	raw := options.raw()
 	return aggregateOf(made("petal.LoadAggregate", freeAggregate,
@@ -207,7 +207,7 @@ func LoadAggregate(image []byte, options *OpenOptions) (*Aggregate, error) {
 		}))
 }
 
-// Copy copies the aggregate into memory of its own.
+// Copy copies the aggregate into new memory.
 func (a *Aggregate) Copy() (*Aggregate, error) {
 	return aggregateOf(made("petal.Aggregate.Copy", freeAggregate,
 		func(handle **C.petal_aggregate, failure *C.petal_error) {
@@ -360,7 +360,7 @@ func (a *Aggregate) ToldHash(id uint64) ([]uint32, error) {
 }
 
 // Tell notes what the aggregator with this id answered when it was told state. A first meeting and a change are noted.
-// A duplicate and a refusal change nothing. answer is nil if no answer came: the memory then has the state beside the
+// A duplicate and a refusal change nothing. answer is nil if no answer came: the memory then has this state and the
 // previous one, and the next meeting shows which of them is aggregated. [Aggregate.Told] may go on listing the other
 // state. That does no harm, and [Aggregate.Forget] ends it. Changes the aggregate.
 func (a *Aggregate) Tell(id []byte, state uint32, answer *Meeting) error {
@@ -455,7 +455,7 @@ func resultsOf(raw *C.petal_aggregated) Results {
 	}
 }
 
-// Expect tells what false positives are expected to cost with this many participants, of whom all are met.
+// Expect tells what false positives are expected to cost if this many participants are met, all of them.
 func (a *Aggregate) Expect(participants uint64) (AggregateErrors, error) {
 	raw := C.petal_aggregate_errors{struct_size: C.size_t(unsafe.Sizeof(C.petal_aggregate_errors{}))}
 	toGo := func(raw *C.petal_aggregate_errors) AggregateErrors {
@@ -494,7 +494,7 @@ func (a *Aggregate) Clear() error {
 	})
 }
 
-// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
+// Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.
 func (a *Aggregate) Save(path string) error {
 	return withPath("petal.Aggregate.Save", path, func(path *C.char, failure *C.petal_error) {
 		C.petal_aggregate_save(a.raw(), path, failure)

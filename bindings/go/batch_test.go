@@ -109,7 +109,7 @@ func TestBatchesDoWhatSingleCallsDo(t *testing.T) {
 	}
 }
 
-// A key may lie beside pointers, in a struct that the garbage collector scans.
+// A key may lie next to pointers, in a struct that the garbage collector scans.
 func TestKeysMayLieBesidePointers(t *testing.T) {
 	type record struct {
 		next *record

@@ -246,8 +246,8 @@ func (b *Builder) Update(old *Filter) error {
 }
 
 // Frequent gives a frequent stranger with its weight, where the kind takes such (stacked): a key that is no member but
-// is asked for often. The weight says how often, beside the other frequent strangers. Returns [ErrUnsupported] for
-// other kinds, and [ErrOutOfRange] for a weight that is not from 2^-60 to 2^60. A key that is added too makes
+// is asked for often. The weight says how often, compared with the other frequent strangers. Returns [ErrUnsupported]
+// for other kinds, and [ErrOutOfRange] for a weight that is not from 2^-60 to 2^60. A key that is added too makes
 // [Builder.Finish] return [ErrContradiction].
 func (b *Builder) Frequent(key []byte, weight float64) error {
 	status := C.petal_go_builder_frequent(b.toChange(), bytesOf(key), C.size_t(len(key)), C.double(weight))

@@ -11,8 +11,8 @@ import (
 	"unsafe"
 )
 
-// The functions that the library calls back. The functions have a file of their own, because cgo allows no C code in a
-// file that exports.
+// The functions that the library calls back. They have a separate file, because cgo allows no C code in a file that
+// exports.
 
 //export petalGoWrite
 func petalGoWrite(context C.uintptr_t, bytes unsafe.Pointer, length C.size_t) (goOn C.bool) {

@@ -61,8 +61,8 @@ func insertable() (kinds []KindInfo) {
 	return kinds
 }
 
-// room returns a capacity with which a filter certainly takes this many keys, some of them more than once. Copies may
-// take room of their own.
+// room returns a capacity with which a filter certainly takes this many keys, some of them more than once. Each copy
+// may take room.
 func room(kind KindInfo, keys uint64) uint64 {
 	if kind.Capabilities.Has(MayLoseKeys) {
 		return 4 * keys

@@ -91,7 +91,7 @@ func grow(b []byte, size int) (grown, room []byte) {
 	return b, b[len(b) : len(b)+size]
 }
 
-// LoadCompact copies a filter out of its compact form into memory of its own, and verifies all of it.
+// LoadCompact copies a filter out of its compact form into new memory, and verifies all of it.
 func LoadCompact(form []byte, options *CompactOptions) (*Filter, error) {
 	raw := options.raw()
 	return filterOf(made("petal.LoadCompact", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {

@@ -55,8 +55,8 @@ type DigestFound struct {
 	Complete bool
 	// Rate is the probability that a random excerpt of as many blocks, which no payload has, is found.
 	Rate float64
-	// WrongSegments is how many wrong segments of payloads are named on average beside the right one, if a payload has the
-	// excerpt. It is 0 without ids.
+	// WrongSegments is how many wrong segments of payloads are named on average besides the right one, if a payload has
+	// the excerpt. It is 0 without ids.
 	WrongSegments float64
 	// Lookups is how many entries of the filter were looked up.
 	Lookups uint64
@@ -146,7 +146,7 @@ func OpenDigest(path string, options *OpenOptions) (*Digest, error) {
 }
 
 // OpenDigestAt opens the image of a digest at an offset of an open file. The offset is a multiple of 8, and other data
-// may follow the image. You may close the file at once.
+// may follow the image. You may close the file right away.
 func OpenDigestAt(file *os.File, offset int64, options *OpenOptions) (*Digest, error) {
 	raw := options.raw()
 	return digestOf(openedAt("petal.OpenDigestAt", file, offset, freeDigest,
@@ -155,7 +155,7 @@ func OpenDigestAt(file *os.File, offset int64, options *OpenOptions) (*Digest, e
 		}))
 }
 
-// LoadDigest copies the image at the start of a slice into memory of the digest's own and compares the checksums.
+// LoadDigest copies the image at the start of a slice into new memory and compares the checksums.
 func LoadDigest(image []byte, options *OpenOptions) (*Digest, error) {
 	raw := options.raw()
 	return digestOf(made("petal.LoadDigest", freeDigest, func(handle **C.petal_digest, failure *C.petal_error) {
@@ -163,7 +163,7 @@ func LoadDigest(image []byte, options *OpenOptions) (*Digest, error) {
 	}))
 }
 
-// Copy copies the digest into memory of its own. The copy has no open payload.
+// Copy copies the digest into new memory. The copy has no open payload.
 func (d *Digest) Copy() (*Digest, error) {
 	return digestOf(made("petal.Digest.Copy", freeDigest, func(handle **C.petal_digest, failure *C.petal_error) {
 		C.petal_digest_copy(d.raw(), handle, failure)
@@ -249,7 +249,7 @@ func (d *Digest) ShortestExcerptAt(rate float64) (uint64, error) {
 	})
 }
 
-// ExpectedRate returns the probability that a random excerpt of so many bytes, which did not go by, is found.
+// ExpectedRate returns the probability that a random excerpt of this length in bytes, which did not go by, is found.
 func (d *Digest) ExpectedRate(length uint64) (float64, error) {
 	return answered("petal.Digest.ExpectedRate", func(rate *float64, failure *C.petal_error) {
 		C.petal_digest_expected_rate(d.raw(), C.uint64_t(length), (*C.double)(rate), failure)
@@ -284,7 +284,7 @@ func (d *Digest) PayloadAt(index uint64) (payload, length uint64, err error) {
 	return told[0], told[1], err
 }
 
-// Attach keeps bytes of yours in the image, in place of those that were there before. Changes the digest.
+// Attach keeps your bytes in the image, instead of those that were there before. Changes the digest.
 func (d *Digest) Attach(bytes []byte) error {
 	return called("petal.Digest.Attach", func(failure *C.petal_error) {
 		C.petal_go_digest_attach(d.toChange(), bytesOf(bytes), C.size_t(len(bytes)), failure)
@@ -319,7 +319,7 @@ func (d *Digest) Capabilities() Capabilities {
 	return Capabilities(capabilities)
 }
 
-// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
+// Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.
 func (d *Digest) Save(path string) error {
 	return withPath("petal.Digest.Save", path, func(path *C.char, failure *C.petal_error) {
 		C.petal_digest_save(d.raw(), path, failure)

@@ -23,7 +23,7 @@ type (
 	never = encoded.Never
 )
 
-// Images as text, for encoders of JSON, XML and the like. Logs get one line about a handle in place of its image.
+// Images as text, for encoders of JSON, XML and the like. Logs get one line about a handle instead of its image.
 
 // reload puts a handle that a call of the library loaded in the place of another one, which is closed.
 func reload[H comparable](place **held[H], loaded *held[H]) {

@@ -115,7 +115,7 @@ func FormatSpec(format, variant string, capacity uint64, falsePositiveRate float
 	})
 }
 
-// ImportFilter makes a filter in memory of its own from all of another system's bytes. Returns [ErrForeign],
+// ImportFilter makes a filter in its own memory from all of another system's bytes. Returns [ErrForeign],
 // [ErrTruncated] and [ErrCorrupt] for bytes that the format cannot have.
 func ImportFilter(format string, foreign []byte, options *ImportOptions) (*Filter, error) {
 	const op = "petal.ImportFilter"

@@ -33,7 +33,7 @@ const (
 	tableRegion    = 1 << 16
 )
 
-// reseal corrects all checksums of an image, as far as the image has the parts for them.
+// reseal corrects those checksums of an image for which the image has the parts.
 func reseal(image []byte) []byte {
 	put := binary.LittleEndian.PutUint64
 	put(image[checksumAt:], xxh3.Hash(image[:checksumAt]))

@@ -35,7 +35,7 @@ const (
 	OpenRead OpenMode = C.PETAL_OPEN_READ
 	// OpenWrite maps the file for reading and writing, as the only writer.
 	OpenWrite OpenMode = C.PETAL_OPEN_WRITE
-	// OpenLoad copies the image into memory of its own and compares the checksums.
+	// OpenLoad copies the image into new memory and compares the checksums.
 	OpenLoad OpenMode = C.PETAL_OPEN_LOAD
 	// OpenShare maps the file for reading and for [Filter.InsertShared], together with any number of handles and
 	// processes that open it with this mode.
@@ -71,7 +71,7 @@ func Open(path string, options *OpenOptions) (*Filter, error) {
 }
 
 // OpenAt opens the image at an offset of an open file. The offset is a multiple of 8, and other data may follow the
-// image. You may close the file at once.
+// image. You may close the file right away.
 func OpenAt(file *os.File, offset int64, options *OpenOptions) (*Filter, error) {
 	raw := options.raw()
 	return filterOf(openedAt("petal.OpenAt", file, offset, freeFilter,
@@ -80,8 +80,8 @@ func OpenAt(file *os.File, offset int64, options *OpenOptions) (*Filter, error) 
 		}))
 }
 
-// Load copies the image at the start of a slice into memory of the filter's own and compares the checksums. Load
-// ignores the mode in the options.
+// Load copies the image at the start of a slice into new memory and compares the checksums. Load ignores the mode in
+// the options.
 func Load(image []byte, options *OpenOptions) (*Filter, error) {
 	raw := options.raw()
 	return filterOf(made("petal.Load", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
@@ -97,7 +97,7 @@ func nonNil(slice []byte) *C.uint8_t {
 	return bytesOf(slice)
 }
 
-// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
+// Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.
 // Readers see the old image or the new one. Returns [ErrMappedPath] if the filter lies in that same file. Only reads
 // the filter.
 func (f *Filter) Save(path string) error {

@@ -103,7 +103,7 @@ func OpenIndex(path string, options *OpenOptions) (*Index, error) {
 }
 
 // OpenIndexAt opens the image of an index at an offset of an open file. The offset is a multiple of 8, and other data
-// may follow the image. You may close the file at once.
+// may follow the image. You may close the file right away.
 func OpenIndexAt(file *os.File, offset int64, options *OpenOptions) (*Index, error) {
 	raw := options.raw()
 	return indexOf(openedAt("petal.OpenIndexAt", file, offset, freeIndex,
@@ -112,7 +112,7 @@ func OpenIndexAt(file *os.File, offset int64, options *OpenOptions) (*Index, err
 		}))
 }
 
-// LoadIndex copies the image at the start of a slice into memory of the index's own and compares the checksums.
+// LoadIndex copies the image at the start of a slice into new memory and compares the checksums.
 func LoadIndex(image []byte, options *OpenOptions) (*Index, error) {
 	raw := options.raw()
 	return indexOf(made("petal.LoadIndex", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {
@@ -120,7 +120,7 @@ func LoadIndex(image []byte, options *OpenOptions) (*Index, error) {
 	}))
 }
 
-// Copy copies the index into memory of its own.
+// Copy copies the index into new memory.
 func (x *Index) Copy() (*Index, error) {
 	return indexOf(made("petal.Index.Copy", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {
 		C.petal_index_copy(x.raw(), handle, failure)
@@ -209,8 +209,8 @@ func (x *Index) Merge(other *Index) error {
 	})
 }
 
-// Arranged makes an index, in memory of its own, with room for capacity rows; 0 is as many as there are. Removed rows
-// are left out, and the others are in the order of their numbers of set bits. Searches are the fastest so.
+// Arranged makes an index, in its own memory, with room for capacity rows; 0 is as many as there are. Removed rows are
+// left out, and the others are in the order of their numbers of set bits. Searches are fastest that way.
 func (x *Index) Arranged(capacity uint64) (*Index, error) {
 	return indexOf(made("petal.Index.Arranged", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {
 		C.petal_index_arranged(x.raw(), C.uint64_t(capacity), handle, failure)
@@ -225,7 +225,7 @@ func (x *Index) Merged(other *Index, capacity uint64) (*Index, error) {
 	}))
 }
 
-// Attach keeps bytes of yours in the image, in place of those that were there before. Changes the index.
+// Attach keeps your bytes in the image, instead of those that were there before. Changes the index.
 func (x *Index) Attach(bytes []byte) error {
 	return called("petal.Index.Attach", func(failure *C.petal_error) {
 		C.petal_go_index_attach(x.toChange(), bytesOf(bytes), C.size_t(len(bytes)), failure)
@@ -260,7 +260,7 @@ func (x *Index) Capabilities() Capabilities {
 	return Capabilities(capabilities)
 }
 
-// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
+// Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.
 func (x *Index) Save(path string) error {
 	return withPath("petal.Index.Save", path, func(path *C.char, failure *C.petal_error) {
 		C.petal_index_save(x.raw(), path, failure)

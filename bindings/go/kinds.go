@@ -81,7 +81,7 @@ const (
 	OverfillForgets Overfill = C.PETAL_OVERFILL_FORGETS
 )
 
-// Handle says whether a kind is a kind of filters, maps or sketches, or alone in a handle of its own.
+// Handle says whether a kind is one of filters, maps or sketches, or the only kind of its handle.
 type Handle uint32
 
 // The handles.
@@ -108,7 +108,7 @@ type KindInfo struct {
 	// Name is the kind's name, as [Spec.Kind] takes it.
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
-	// Capabilities are the operations of a filter in memory of its own.
+	// Capabilities are the operations of a filter in its own memory.
 	Capabilities Capabilities `json:"capabilities"`
 	// BitsUnit is the unit of [Spec.Bits], the exact size. If BitsUnit is 0, Bits is an upper limit, and the spec needs a
 	// capacity too.
@@ -259,7 +259,7 @@ type PlanRequest struct {
 	Frequent float64 `json:"frequent,omitzero"`
 	// Strangers is how many keys Frequent is about; 0 means as many as Keys.
 	Strangers uint64 `json:"strangers,omitzero"`
-	// Times is the greatest number of times that one key comes, for kinds that count. If a kind cannot hold so many
+	// Times is the greatest number of times that one key comes, for kinds that count. If a kind cannot hold that many
 	// copies, its proposal says why. 0 means 1.
 	Times uint64 `json:"times,omitzero"`
 }
@@ -275,8 +275,8 @@ type Proposal struct {
 	FalsePositiveRate float64 `json:"false_positive_rate"`
 	// LinesPerLookup is how many cache lines a lookup of a present key touches.
 	LinesPerLookup float64 `json:"lines_per_lookup"`
-	// BuildMemory is how many bytes a builder takes beside the filter, without a memory limit and on one thread: eight for
-	// each key, and the memory of solving. 0 for kinds that start empty.
+	// BuildMemory is how many bytes a builder takes besides the filter, without a memory limit and on one thread: eight
+	// for each key, and the memory of solving. 0 for kinds that start empty.
 	BuildMemory uint64 `json:"build_memory"`
 	// Parameters are the parameters with which the kind has these numbers, for [Spec]; nil if all have their defaults.
 	Parameters map[string]string `json:"parameters,omitempty"`

@@ -112,7 +112,7 @@ func OpenMap(path string, options *OpenOptions) (*Map, error) {
 }
 
 // OpenMapAt opens the image of a map at an offset of an open file. The offset is a multiple of 8, and other data may
-// follow the image. You may close the file at once.
+// follow the image. You may close the file right away.
 func OpenMapAt(file *os.File, offset int64, options *OpenOptions) (*Map, error) {
 	raw := options.raw()
 	return mapOf(openedAt("petal.OpenMapAt", file, offset, freeMap,
@@ -121,7 +121,7 @@ func OpenMapAt(file *os.File, offset int64, options *OpenOptions) (*Map, error) 
 		}))
 }
 
-// LoadMap copies the image at the start of a slice into memory of the map's own and compares the checksums.
+// LoadMap copies the image at the start of a slice into new memory and compares the checksums.
 func LoadMap(image []byte, options *OpenOptions) (*Map, error) {
 	raw := options.raw()
 	return mapOf(made("petal.LoadMap", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
@@ -129,7 +129,7 @@ func LoadMap(image []byte, options *OpenOptions) (*Map, error) {
 	}))
 }
 
-// Copy copies the map into memory of its own.
+// Copy copies the map into new memory.
 func (m *Map) Copy() (*Map, error) {
 	return mapOf(made("petal.Map.Copy", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
 		C.petal_map_copy(m.raw(), handle, failure)
@@ -195,7 +195,7 @@ func (m *Map) GetBatch(keys Keys, values []uint64, answers *Answers) error {
 	return err
 }
 
-// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
+// Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.
 func (m *Map) Save(path string) error {
 	return withPath("petal.Map.Save", path, func(path *C.char, failure *C.petal_error) {
 		C.petal_map_save(m.raw(), path, failure)

@@ -13,10 +13,10 @@
 //		fmt.Println("maybe")
 //	}
 //
-// The package needs cgo and an installed libpetal; README.md beside it says how to link. A call into C costs some tens
-// of nanoseconds, so give many keys at once, as a batch. Package [github.com/petal-filter/petal/bindings/go/view] looks
-// single keys up in the same files without cgo, and package [github.com/petal-filter/petal/bindings/go/filter] makes
-// such files.
+// The package needs cgo and an installed libpetal; README.md next to it says how to link. A call into C costs some tens
+// of nanoseconds, so give many keys in one call, as a batch. Package [github.com/petal-filter/petal/bindings/go/view]
+// looks single keys up in the same files without cgo, and package [github.com/petal-filter/petal/bindings/go/filter]
+// makes such files.
 //
 // # Lookups
 //
@@ -135,7 +135,7 @@ func New(spec Spec) (*Filter, error) {
 	}))
 }
 
-// Copy copies the filter into memory of its own. Only reads the filter.
+// Copy copies the filter into new memory. Only reads the filter.
 func (f *Filter) Copy() (*Filter, error) {
 	return filterOf(made("petal.Filter.Copy", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
 		C.petal_filter_copy(f.toRead(), handle, failure)

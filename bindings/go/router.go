@@ -37,8 +37,8 @@ import (
 	"unsafe"
 )
 
-// Router is the router of one node, which finds keys in a network by attenuated Bloom filters. The node has keys of its
-// own, and an edge for each neighbour. [Router.Advertise] makes a message for a neighbour, [Router.Receive] takes a
+// Router is the router of one node, which finds keys in a network by attenuated Bloom filters. The node has its own
+// keys, and an edge for each neighbour. [Router.Advertise] makes a message for a neighbour, [Router.Receive] takes a
 // neighbour's message, and [Router.Route] says where a query goes. A router has no network: you carry messages and
 // queries. A router does not know who sent a message: take a channel that authenticates the neighbour. Routers are
 // experimental: methods may still change. Pure Go does not read them.
@@ -108,7 +108,7 @@ func OpenRouter(path string, options *OpenOptions) (*Router, error) {
 }
 
 // OpenRouterAt opens the image of a router at an offset of an open file. The offset is a multiple of 8, and other data
-// may follow the image. You may close the file at once.
+// may follow the image. You may close the file right away.
 func OpenRouterAt(file *os.File, offset int64, options *OpenOptions) (*Router, error) {
 	raw := options.raw()
 	return routerOf(openedAt("petal.OpenRouterAt", file, offset, freeRouter,
@@ -117,7 +117,7 @@ func OpenRouterAt(file *os.File, offset int64, options *OpenOptions) (*Router, e
 		}))
 }
 
-// LoadRouter copies the image at the start of a slice into memory of the router's own and compares the checksums.
+// LoadRouter copies the image at the start of a slice into new memory and compares the checksums.
 func LoadRouter(image []byte, options *OpenOptions) (*Router, error) {
 	raw := options.raw()
 	return routerOf(made("petal.LoadRouter", freeRouter, func(handle **C.petal_router, failure *C.petal_error) {
@@ -125,7 +125,7 @@ func LoadRouter(image []byte, options *OpenOptions) (*Router, error) {
 	}))
 }
 
-// Copy copies the router into memory of its own.
+// Copy copies the router into new memory.
 func (r *Router) Copy() (*Router, error) {
 	return routerOf(made("petal.Router.Copy", freeRouter, func(handle **C.petal_router, failure *C.petal_error) {
 		C.petal_router_copy(r.raw(), handle, failure)
@@ -235,7 +235,7 @@ func (r *Router) Capabilities() Capabilities {
 	return Capabilities(capabilities)
 }
 
-// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
+// Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.
 func (r *Router) Save(path string) error {
 	return withPath("petal.Router.Save", path, func(path *C.char, failure *C.petal_error) {
 		C.petal_router_save(r.raw(), path, failure)

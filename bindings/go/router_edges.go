@@ -95,9 +95,9 @@ type LevelRates struct {
 	// ExpectedKeys is the expected number of keys at this level of one edge, by the capacity and fan_out of the spec; 0
 	// without a capacity.
 	ExpectedKeys float64
-	// ExpectedFill is the share of bits that so many keys set.
+	// ExpectedFill is the share of bits that this many keys set.
 	ExpectedFill float64
-	// ExpectedRate is the probability that this level of one edge, with so many keys, seems to have an absent key.
+	// ExpectedRate is the probability that this level of one edge, with this many keys, seems to have an absent key.
 	ExpectedRate float64
 	// MeanFill is the mean share of set bits over the edges that had a message; 0 if none had one.
 	MeanFill float64
@@ -179,7 +179,7 @@ func (r *Router) Neighbours() ([]uint64, error) {
 	return all, nil
 }
 
-// Edge tells of the edge to a neighbour.
+// Edge describes the edge to a neighbour.
 func (r *Router) Edge(neighbour uint64) (Edge, error) {
 	raw := C.petal_edge{struct_size: C.size_t(unsafe.Sizeof(C.petal_edge{}))}
 	return converted("petal.Router.Edge", raw, edgeOf, func(raw *C.petal_edge, failure *C.petal_error) {

@@ -12,9 +12,9 @@ import (
 // the same keys, each in a [Sketch]. A session has no network: you carry its messages. Both sides need the same hash
 // function, and the same seed or key.
 //
-// If both sketches keep their keys, the session has a random key of its own, and makes a pass over the keys. Otherwise
-// the session uses the coded symbols that the sketches keep. Whoever knows the sketches' seed or key can choose keys
-// that make such a session fail. A session does not know who the other side is: take a channel that authenticates it.
+// If both sketches keep their keys, the session has its own random key, and makes a pass over the keys. Otherwise the
+// session uses the coded symbols that the sketches keep. Whoever knows the sketches' seed or key can choose keys that
+// make such a session fail. A session does not know who the other side is: take a channel that authenticates it.
 //
 // Methods that only read the session may run in many goroutines at once. [Session.Close] and methods that change the
 // session need it to themselves.
@@ -91,14 +91,14 @@ func (m *Method) UnmarshalText(text []byte) error { return valueOf(m, methodName
 // SessionOptions says how a session finds the differences.
 type SessionOptions struct {
 	// KeptSymbols takes the symbols that the sketches keep, also if both sides keep their keys. The session then needs no
-	// pass over the keys, and has no key of its own. One side that asks is enough.
+	// pass over the keys, and has no key of its own. It is enough that one side asks.
 	KeptSymbols bool
 }
 
 // Report says what a session chose, and what it cost so far.
 type Report struct {
 	Method Method `json:"method"`
-	// UsedKeptSymbols says that the session used the symbols that the sketches keep. Otherwise it had a key of its own.
+	// UsedKeptSymbols says that the session used the symbols that the sketches keep. Otherwise it had its own key.
 	UsedKeptSymbols bool `json:"used_kept_symbols"`
 	// EstimatedDifferences is the estimated number of differences. Only the initiator estimates; the responder has 0.
 	EstimatedDifferences float64 `json:"estimated_differences"`

@@ -22,7 +22,7 @@ func numbered(t *testing.T, first, end uint64, keeps bool) *Sketch {
 	return s
 }
 
-// sessionOf returns a session over a sketch that is closed at once.
+// sessionOf returns a session over a sketch, and closes the sketch.
 func sessionOf(t *testing.T, sketch *Sketch, role Role, options *SessionOptions) *Session {
 	t.Helper()
 	s := must(NewSession(sketch, role, options))

@@ -78,7 +78,7 @@ func (s *Sketch) toChange() *C.petal_sketch {
 }
 
 // NewSketch makes an empty sketch. The Capacity of the spec is the greatest number of differences, and
-// FalsePositiveRate is the probability that the sketch cannot list so many. Sketches of one spec can be subtracted.
+// FalsePositiveRate is the probability that the sketch cannot list that many. Sketches of one spec can be subtracted.
 func NewSketch(spec Spec) (*Sketch, error) {
 	raw, err := spec.raw()
 	if err != nil {
@@ -108,7 +108,7 @@ func OpenSketch(path string, options *OpenOptions) (*Sketch, error) {
 }
 
 // OpenSketchAt opens the image of a sketch at an offset of an open file. The offset is a multiple of 8, and other data
-// may follow the image. You may close the file at once.
+// may follow the image. You may close the file right away.
 func OpenSketchAt(file *os.File, offset int64, options *OpenOptions) (*Sketch, error) {
 	raw := options.raw()
 	return sketchOf(openedAt("petal.OpenSketchAt", file, offset, freeSketch,
@@ -117,7 +117,7 @@ func OpenSketchAt(file *os.File, offset int64, options *OpenOptions) (*Sketch, e
 		}))
 }
 
-// LoadSketch copies the image at the start of a slice into memory of the sketch's own and compares the checksums.
+// LoadSketch copies the image at the start of a slice into new memory and compares the checksums.
 func LoadSketch(image []byte, options *OpenOptions) (*Sketch, error) {
 	raw := options.raw()
 	return sketchOf(made("petal.LoadSketch", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
@@ -125,7 +125,7 @@ func LoadSketch(image []byte, options *OpenOptions) (*Sketch, error) {
 	}))
 }
 
-// Copy copies the sketch into memory of its own.
+// Copy copies the sketch into new memory.
 func (s *Sketch) Copy() (*Sketch, error) {
 	return sketchOf(made("petal.Sketch.Copy", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
 		C.petal_sketch_copy(s.raw(), handle, failure)
@@ -297,9 +297,9 @@ func (s *Sketch) ExportMinisketch() ([]byte, error) {
 	})
 }
 
-// ImportMinisketch takes the numbers of a serialized sketch of minisketch in place of those that are there. Both
-// sketches have the same capacity and bits of an element; [ErrForeign] says that they have not. Bytes of minisketch
-// have no checksum, so a list of more differences than the capacity may be called complete. Changes the sketch.
+// ImportMinisketch takes the numbers of a serialized sketch of minisketch instead of those that are there. Both
+// sketches have the same capacity and bits of an element; [ErrForeign] says that they do not. Bytes of minisketch have
+// no checksum, so a list of more differences than the capacity may be called complete. Changes the sketch.
 func (s *Sketch) ImportMinisketch(bytes []byte) error {
 	return called("petal.Sketch.ImportMinisketch", func(failure *C.petal_error) {
 		C.petal_go_sketch_import_minisketch(s.toChange(), nonNil(bytes), C.size_t(len(bytes)), failure)
@@ -332,7 +332,7 @@ func (s *Sketch) CompatibilityID() ([16]byte, error) {
 	})
 }
 
-// Save writes the image to a file: first to a temporary file beside it, which then replaces the old file in one step.
+// Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.
 func (s *Sketch) Save(path string) error {
 	return withPath("petal.Sketch.Save", path, func(path *C.char, failure *C.petal_error) {
 		C.petal_sketch_save(s.raw(), path, failure)

@@ -55,7 +55,7 @@ type Spec struct {
 	Capacity uint64 `json:"capacity,omitzero"`
 	// FalsePositiveRate is the greatest rate at capacity, inside (0, 1); 0 means 0.01 unless Bits is set.
 	FalsePositiveRate float64 `json:"false_positive_rate,omitzero"`
-	// Bits is the exact number of bits, in place of a rate.
+	// Bits is the exact number of bits, instead of a rate.
 	Bits uint64 `json:"bits,omitzero"`
 	// Hashes is the exact number of bits that a key sets, with Bits; 0 is the best for Bits and Capacity.
 	Hashes uint32 `json:"hashes,omitzero"`

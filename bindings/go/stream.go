@@ -15,7 +15,7 @@ import (
 	"unsafe"
 )
 
-// streamHeader and streamBeside are the most bytes before the first coded symbol, and of a symbol beside its key.
+// streamHeader and streamBeside are the most bytes before the first coded symbol, and of a symbol besides its key.
 const (
 	streamHeader = 16
 	streamBeside = 18
@@ -70,8 +70,8 @@ func (s *Stream) SetLimit(symbols uint64) error {
 	})
 }
 
-// Append appends the next coded symbols of the sketch, so many of them, or fewer if the sketch keeps no keys. Returns
-// [ErrUnsupported] if the sketch keeps no keys and the stream has written all symbols of the sketch.
+// Append appends the next coded symbols of the sketch, as many as symbols says, or fewer if the sketch keeps no keys.
+// Returns [ErrUnsupported] if the sketch keeps no keys and the stream has written all symbols of the sketch.
 func (s *Stream) Append(b []byte, symbols int) ([]byte, error) {
 	const op = "petal.Stream.Append"
 	most := streamHeader + streamBeside
@@ -153,7 +153,7 @@ type ListedKey struct {
 	Count int64
 }
 
-// listedBy returns a list of numbers, of which there are at most so many.
+// listedBy returns a list of numbers. There are at most room, unless the kind has smaller cells.
 func listedBy(op string, room uint64,
 	list func(*C.petal_listed, C.size_t, *C.size_t, *C.bool, *C.petal_error),
 ) (listed []Listed, complete bool, err error) {
@@ -175,7 +175,7 @@ func listedBy(op string, room uint64,
 	}
 }
 
-// listedKeysBy returns a list of whole keys, of which there are at most so many.
+// listedKeysBy returns a list of whole keys, of which there are at most room.
 func listedKeysBy(op string, keyBytes int, room uint64,
 	list func(*C.uint8_t, *C.int64_t, C.size_t, *C.size_t, *C.bool, *C.petal_error),
 ) (listed []ListedKey, complete bool, err error) {

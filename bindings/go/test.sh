@@ -45,7 +45,7 @@ stage() {
     echo "   $(($(date +%s) - begun)) s"
     now=$(grep -c '^--- PASS' "$work/stage.log" || true)
     bad=$(grep -c '^--- FAIL' "$work/stage.log" || true)
-    # What prints no tests of its own is one.
+    # A stage that prints no tests counts as one.
     [ "$now" != 0 ] || [ "$status" != 0 ] || now=1
     [ "$bad" != 0 ] || [ "$status" = 0 ] || bad=1
     [ "$status" = 0 ] || cat "$work/stage.log"
@@ -119,7 +119,7 @@ elsewhere() {
     CGO_ENABLED=0 GOOS=windows go vet $pure
 }
 
-# Package bloom, which is a module of its own.
+# Package bloom, which is a separate module.
 bloom() (
     cd bloom && go vet ./... && CGO_ENABLED=0 go test -count=1 -v .
 )

@@ -96,7 +96,7 @@ func TestJSONHasTheNamesOfC(t *testing.T) {
 		}
 		body, _, _ = strings.Cut(body, "\n} ")
 		for _, name := range names(t, value) {
-			// A flag of C is a field of its own here.
+			// What is a flag in C is a separate field here.
 			if strings.Contains(header, "#define PETAL_"+strings.ToUpper(name)+" (1 << ") {
 				continue
 			}

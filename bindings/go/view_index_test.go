@@ -159,7 +159,7 @@ func TestViewOfIndexesIsTheSame(t *testing.T) {
 	}
 }
 
-// A search that is none is refused as in package petal.
+// An invalid search is refused as in package petal.
 func TestViewRefusesSearches(t *testing.T) {
 	x := smallIndex(t)
 	v := must(view.LoadIndex(must(x.MarshalBinary()), nil))

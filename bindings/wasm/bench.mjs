@@ -1,5 +1,5 @@
-// bench.mjs PROGRAM: a batch of 10^6 numbers looked up in a `blocked` filter of 10^6 keys, by each module, beside
-// PROGRAM, which does the same natively with portable code. `make bench-wasm` runs it.
+// bench.mjs PROGRAM: a batch of 10^6 numbers looked up in a `blocked` filter of 10^6 keys, by each module, compared
+// with PROGRAM, which does the same natively with portable code. `make bench-wasm` runs it.
 import { execFileSync } from "node:child_process";
 import { hasSimd, load } from "@petal-filter/petal";
 

@@ -3,7 +3,7 @@
 # they are.
 #
 # petal.wasm has every kind of filter and map. reader.wasm opens images of a few kinds and looks keys up; READER names
-# the kinds. Each has a module with SIMD128 beside it. WASM_OPT=1 also runs wasm-opt, of Debian's binaryen.
+# the kinds. Each also comes as a module with SIMD128. WASM_OPT=1 also runs wasm-opt, of Debian's binaryen.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 target=${1:-"$here/../../target"}
@@ -46,7 +46,7 @@ compile() {
 }
 
 mkdir -p "$here/dist"
-# The package has them beside its code.
+# The package has the licences next to its code.
 cp "$here"/../../LICENSE-* "$here/"
 # shellcheck disable=SC2086 # lists of words
 all=$(features $filters $maps)

@@ -174,7 +174,7 @@ fn digest_bits(args: &args::Build, inputs: &Inputs) -> Outcome<u64> {
     bits.ok_or_else(|| Failure::new("--hex-digests: there are no digests: --seed BITS says how many bits they have"))
 }
 
-/// The inputs of these files, if there are any, beside those of the members.
+/// The inputs of these files, if there are any, besides those of the members.
 fn inputs_beside(args: &args::Build, files: &[PathBuf]) -> Outcome<Option<Inputs>> {
     if files.is_empty() {
         return Ok(None);

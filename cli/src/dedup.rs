@@ -15,8 +15,8 @@
 //! more lines can be lost than were dropped.
 //!
 //! As the filter fills up, f goes to 1, and the sum of 1 - f(n) to a limit that U approaches for any large number of
-//! lines. If the limit lies within the interval's reach of U, the interval has no upper end: U no longer tells D, and
-//! any estimate would be noise. The number of losses is then unknown, up to all dropped lines.
+//! lines. If the limit lies within the interval's reach of U, the interval has no upper end: U no longer determines D,
+//! and any estimate would be noise. The number of losses is then unknown, up to all dropped lines.
 //!
 //! A filter that remembers a window is never full, and its state differs after each generation. At a present rate of f,
 //! a line that the filter does not have passes with probability 1 - f and is lost with probability f. On average, each
@@ -325,8 +325,8 @@ mod tests {
         }
     }
 
-    /// The exact set beside a filter that has no room left: every interval contains the truth, however far away the
-    /// truth is.
+    /// In a filter that has no room left, compared with the exact set, every interval contains the truth, however far
+    /// away the truth is.
     #[test]
     fn a_full_filter_says_so() {
         for (keys, least, most) in [(8000, 0.6, 0.95), (12_000, 1.0, 1.0), (50_000, 1.0, 1.0)] {

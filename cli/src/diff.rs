@@ -20,7 +20,7 @@ use std::path::Path;
 /// A difference as JSON.
 #[derive(Serialize)]
 struct Difference<'a> {
-    /// `left`, `right`, or `unknown` where a sketch does not tell.
+    /// `left`, `right`, or `unknown` if a sketch does not say.
     side: &'static str,
     #[serde(flatten)]
     key: Option<Key<'a>>,
@@ -203,7 +203,7 @@ fn mixed(
     })?;
     subtract(args, &mut sketch, &other)?;
     let listing = sketch.list().map_err(|error| Failure::at(path, &error))?;
-    // A sketch without signs does not tell, but the keys do.
+    // A sketch without signs does not say which side a number is on, but the keys do.
     let all: Records = listing.listed.iter().map(|listed| digest_of(listed.number)).collect();
     let mut is_key = vec![false; all.digests().len()];
     inputs.for_each(&mut Progress::new("comparing", inputs.length()).beside_output(), |batch| {
@@ -235,7 +235,7 @@ fn mixed(
     Ok(listing.is_complete)
 }
 
-/// Keys that are numbers, in place of hashes.
+/// The keys of the inputs as numbers instead of hashes, if the arguments ask for that.
 fn in_form<'a>(args: &args::sync::Diff, keys: Keys<'a>) -> Keys<'a> {
     match keys {
         Keys::Hashes(numbers) if args.numbers => Keys::U64(numbers),

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
-/// How many bytes are read at once.
+/// How many bytes are read at a time.
 const PIECE: usize = 1 << 18;
 
 /// The probability from which on a chance match is worth a warning.

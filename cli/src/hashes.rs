@@ -6,7 +6,7 @@ use crate::image_file;
 use crate::output::Text;
 use petal::{Capabilities, Image};
 
-/// How many numbers are read at once.
+/// How many numbers are read at a time.
 const PIECE: usize = 4096;
 
 pub fn run(args: &args::Hashes, common: args::Common) -> Outcome {

@@ -412,8 +412,8 @@ fn locked(path: &Path) -> Outcome<File> {
     }
 }
 
-/// A file beside that of a path, which only one command at a time can open, and which goes with that command. A lock on
-/// the file itself would keep the command from reading and replacing it.
+/// A file next to that of a path, which only one command at a time can open, and which is gone when that command ends.
+/// A lock on the file itself would keep the command from reading and replacing it.
 #[cfg(windows)]
 fn locked(path: &Path) -> Outcome<File> {
     use std::os::windows::fs::OpenOptionsExt;

@@ -148,7 +148,7 @@ pub fn get(args: &args::map::Get, common: args::Common) -> Outcome {
     Ok(u8::from(selected == 0))
 }
 
-/// Looks the keys of batches up, many at once.
+/// Looks the keys of batches up, many in one call.
 #[derive(Default)]
 struct Lookups {
     bytes: Vec<u8>,

@@ -25,7 +25,7 @@ impl Text {
         Ok(Text(BufWriter::with_capacity(1 << 16, stdout().lock())))
     }
 
-    /// Writes a value as JSON, on a line of its own.
+    /// Writes a value as JSON, on its own line.
     pub fn json(&mut self, value: &impl Serialize) -> Outcome<()> {
         self.line(json(value)?)
     }

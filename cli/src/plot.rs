@@ -5,8 +5,7 @@ use petal::{Capabilities, Row, registry};
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
-/// Colours that all readers can tell apart, on white and on black: those of Okabe and Ito, with grey in place of
-/// yellow.
+/// Colours that all readers can tell apart, on white and on black: those of Okabe and Ito, with grey instead of yellow.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),

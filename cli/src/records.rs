@@ -25,8 +25,8 @@ pub fn random_key() -> SecretKey {
     key
 }
 
-/// Two hashes of a record, under two keys: 128 bits. Two of 10^9 records have the same with a chance of 10^-21. As one
-/// number, because arrays are compared in a loop.
+/// Two hashes of a record, under two keys: 128 bits. Two of 10^9 records have the same with a chance of 10^-21. The
+/// hashes are one number, because arrays are compared in a loop.
 pub type Digest = u128;
 
 /// The digest whose first hash, or number, is this one, and the second is 0.
@@ -80,7 +80,7 @@ impl Records {
         Ok(Records(digests))
     }
 
-    /// The records that the other set has not.
+    /// The records that the other set does not have.
     pub fn minus(&self, other: &Records) -> Outcome<Records> {
         let (mut only, mut others) = (Vec::new(), other.0.iter().peekable());
         for digest in &self.0 {
@@ -103,7 +103,7 @@ impl Records {
         self.0.binary_search(digest).ok()
     }
 
-    /// What finds digests of a large set in a few steps.
+    /// An index that finds digests of a large set in a few steps.
     fn finder(&self) -> Outcome<Finder<'_>> {
         Finder::new(&self.0)
     }

@@ -120,7 +120,7 @@ pub(crate) use petal::storage::identity_of;
 #[cfg(windows)]
 pub(crate) fn identity_at(path: &Path) -> Option<(u64, u64)> {
     use std::os::windows::fs::OpenOptionsExt;
-    // Enough to ask for a number. Folders are opened with a flag of their own.
+    // Enough to ask for a number. Folders are opened with a separate flag.
     const READ_ATTRIBUTES: u32 = 0x80;
     const BACKUP_SEMANTICS: u32 = 0x0200_0000;
     let file = File::options().access_mode(READ_ATTRIBUTES).custom_flags(BACKUP_SEMANTICS).open(path).ok()?;

@@ -16,7 +16,7 @@ const DIGEST_KIND: &str = "bloom";
 pub const FIRST_CAPACITY: u64 = 1 << 16;
 
 /// The spec of the options of `petal build`, without a capacity if the input has to supply it. `kind` is the default
-/// kind. `digest_bits` is the number of bits of the digests that keys are, if they are.
+/// kind. If keys are digests, `digest_bits` is their number of bits.
 pub fn of_build(args: &args::Build, kind: Option<&str>, digest_bits: Option<u64>) -> Outcome<Spec> {
     let spec = Spec {
         capacity: args.capacity.unwrap_or(0),
@@ -31,7 +31,7 @@ pub fn of_build(args: &args::Build, kind: Option<&str>, digest_bits: Option<u64>
     let hashing = args::Hashing { hash: None, seed: None, secret: args::Secret { key_file: None } };
     let spec = with(spec, args.kind.as_deref().or(Some(DIGEST_KIND)), &hashing, &args.set)?;
     let spec = Spec { hash: HashFunction::Digest, seed: bits, ..spec };
-    // What is wrong with the length is said before the first key is read.
+    // A wrong length is reported before the first key is read.
     petal::row_of(&spec)?.hasher(&spec).map_err(|error| match error.status() {
         Status::OutOfRange if args.hashing.seed.is_none() => Failure::new(format_args!(
             "--hex-digests: the first key has {} digits, and digests have an even number of 32 to 128",
@@ -96,7 +96,7 @@ pub fn of_index(args: &args::index::Build) -> Outcome<Spec> {
     Ok(spec)
 }
 
-/// The spec of the options of `petal digest make`, for so many files whose names have so many bytes.
+/// The spec of the options of `petal digest make`, for `files` files whose names have `names` bytes.
 pub fn of_digest(args: &args::digest::Make, capacity: u64, files: usize, names: usize) -> Outcome<Spec> {
     let row = petal::kinds::digest::ROW;
     let spec = Spec { capacity, kind: Some(row.kind), ..Spec::default() };
@@ -128,14 +128,14 @@ pub fn of_digest(args: &args::digest::Make, capacity: u64, files: usize, names: 
     Ok(spec)
 }
 
-/// The spec of a sketch of minisketch in so many bytes, with the options of `petal sketch import`. Its capacity is the
-/// greatest number of sums for which the bytes have room.
+/// The spec of a sketch of minisketch in this many bytes, with the options of `petal sketch import`. Its capacity is
+/// the greatest number of sums for which the bytes have room.
 pub fn of_minisketch(args: &args::sketch::Import, bytes: usize) -> Outcome<Spec> {
     let pinsketch = petal::kinds::pinsketch::ROW;
     let spec =
         with(Spec { kind: Some(pinsketch.kind), ..Spec::default() }, Some(pinsketch.name), &args.hashing, &args.set)?;
     let field_bits = pinsketch.parameter("field_bits").map_or(Ok(64), |parameter| spec.parameter(parameter))?;
-    // No bytes are too few for one sum, which the import then says.
+    // If there are too few bytes for one sum, the import says so.
     Ok(Spec { capacity: (8 * bytes as u64 / field_bits).max(1), ..spec })
 }
 

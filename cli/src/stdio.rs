@@ -1,8 +1,8 @@
 //! Standard input and output, even if they were closed when the command began, as by `>&-`.
 //!
 //! Before `main`, Rust's runtime opens `/dev/null` for each closed standard stream, so that no later file gets its
-//! number. Results would vanish in `/dev/null`, and no keys would come from there. This module therefore looks which
-//! streams are closed even earlier, while the program is loaded.
+//! number. Results would vanish in `/dev/null`, and no keys would come from there. This module therefore checks even
+//! earlier which streams are closed, while the program is loaded.
 
 use crate::failure::{Failure, Outcome};
 use crate::file_name::is_standard;

@@ -96,12 +96,12 @@ pub struct LineEnds {
 /// Whether the warning about line ends came.
 static SAID_OF_ENDS: AtomicBool = AtomicBool::new(false);
 
-/// So many carriage returns are no accident, whatever the number of lines.
+/// This many carriage returns are no accident, whatever the number of lines.
 const MANY_RETURNS: u64 = 3;
 
 impl LineEnds {
-    /// Counts further keys, of which `returns` tells how many end with a carriage return. Warns once that the carriage
-    /// return is a part of these keys.
+    /// Counts further keys, of which `returns` end with a carriage return. Warns once that the carriage return is a
+    /// part of these keys.
     pub fn count(&mut self, source: &Source, keys: usize, returns: impl FnOnce() -> usize) {
         if SAID_OF_ENDS.load(Ordering::Relaxed) {
             return;

@@ -46,7 +46,7 @@ fn wrong_usage_is_one_line() {
     }
     assert_eq!(place.names(), before);
     place.petal("plan --fpr 0.1").names(&["petal plan --help"]);
-    // Without anything it tells what there is.
+    // Without arguments the command says what it can do.
     let run = place.petal("");
     assert_eq!((run.status, run.stdout.len()), (2, 0));
     assert!(run.stderr.contains("Usage: petal") && run.stderr.contains("  check "), "{run:?}");

@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Starts the command on files and a pipe that keeps it waiting; returns it with the pipe's end.
+/// Starts the command on files and a pipe that keeps it waiting, and returns it with the end of the pipe.
 fn waiting(place: &Place, line: &str) -> (Child, File) {
     if !place.path("gate").exists() {
         assert!(Command::new("mkfifo").arg(place.path("gate")).status().expect("mkfifo").success());
@@ -55,7 +55,7 @@ fn a_file_with_fewer_records_than_were_counted_is_trouble() {
         drop(gate);
         ended(child).names(&["keys: became shorter", "50000 records"]);
         assert!(!place.path("filter").exists(), "{line}");
-        // What grows is told, and does no harm where there is room.
+        // A file that grows gives a warning, and does no harm if there is room.
         if line.contains("quotient") {
             continue;
         }
@@ -135,7 +135,7 @@ fn a_pipe_makes_the_filter_that_a_file_makes() {
     }
 }
 
-/// What there is no room for in memory goes to a file without a name.
+/// What does not fit into memory goes to a file without a name.
 #[test]
 fn a_long_pipe_is_kept_in_a_file() {
     let place = Place::new();
@@ -289,7 +289,7 @@ fn names_that_are_not_utf_8_are_whole_in_json() {
     assert!(info(Path::new(&place.path("filter")))["file_bytes"].is_null());
 }
 
-/// Text of other systems is noticed, once, and what helps is said.
+/// Text of other systems is noticed, with one message that says what helps.
 #[test]
 fn line_ends_and_marks_are_noticed() {
     let place = Place::new();
@@ -383,7 +383,7 @@ fn a_full_filter_says_what_did_not_fit() {
     assert!(full >= 3, "{full}");
 }
 
-/// Filters of files of different lengths are not of one size: what is said helps, and each is estimated.
+/// Filters of files of different lengths do not have one size: the message helps, and each is estimated.
 #[test]
 fn unlike_sizes_are_explained() {
     let place = Place::new();

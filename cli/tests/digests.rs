@@ -87,7 +87,7 @@ fn what_is_wrong_is_said() {
         let said = place.petal(line);
         assert!(said.status == 2 && said.stderr.contains(words), "{line}: {}", said.stderr);
     }
-    // A chance match is warned of: a filter of few bits says yes to everything.
+    // A warning comes with chance matches: a filter of few bits says yes to everything.
     place.file("long", lines(0..100_000));
     place.petal("digest make --bytes-per-byte 0.001 --set payloads=0 -o full.digest long").quiet();
     place.file("excerpt", lines(70_000_000..70_000_010));

@@ -398,7 +398,7 @@ fn estimates_stand_with_their_intervals() {
 
 #[test]
 fn negative_estimates_are_shown() {
-    // Filters of disjoint keys until an intersection comes out below zero: about every second one does.
+    // Tries filters of disjoint keys until an intersection comes out below zero: about every second one does.
     let place = Place::new();
     let negative = (0..40).any(|seed| {
         for (name, range) in [("a", 0..500), ("b", 500..1000)] {
@@ -434,10 +434,10 @@ fn kind_of(line: &str) -> Option<&str> {
     line.get(2..).filter(|_| line.starts_with(' ') || line.starts_with('*'))?.split(' ').next()
 }
 
-/// The kind to take is marked; kinds stand together that can do the same; refusals are for those who ask.
+/// The kind to take is marked; kinds that can do the same stand together; refusals are only for those who ask.
 #[test]
 fn plan_marks_and_groups() {
-    // The rate is 1 % where nobody says another, and a rate may be in percent.
+    // The rate is 1 % by default, and a rate may be in percent.
     let plan = petal(["plan", "--keys", "1M"]).text();
     for options in ["--fpr 0.01", "--fpr 1%"] {
         assert_eq!(petal(format!("plan --keys 1M {options}").split(' ')).text(), plan);
@@ -604,7 +604,7 @@ fn plan_keeps_to_memory_and_says_why_not() {
         let keys = if ages { "" } else { "--keys 1M" };
         let run = petal(format!("plan {keys} --fpr 0.01 --json {options}").split_whitespace());
         let plan = json(std::str::from_utf8(&run.stdout).unwrap());
-        // Nobody gets a kind that forgets or loses keys without having asked for it.
+        // Nobody gets a kind that forgets or loses keys without asking for it.
         let is_welcome = |row: &petal::Row| {
             let loses = row.capabilities.contains(Can::MAY_LOSE_KEYS);
             row.capabilities.contains(Can::AGE) == ages && (!loses || options.contains("lose"))
@@ -688,7 +688,7 @@ fn examples_are_of_this_command() {
         assert!(!page.examples.is_empty() && page.status.starts_with('0'));
         let help = petal(name.split(' ').filter(|word| *word != "petal").chain(["--help"])).text();
         for (_, how) in page.examples {
-            // Each is on a line of its own, which no terminal breaks.
+            // Each is on its own line, which no terminal breaks.
             for command in petal_cli::manual::commands(how) {
                 let line = format!("    $ {command}");
                 assert!(line.len() <= 80 && help.lines().any(|of_help| of_help == line), "{line}");
@@ -720,7 +720,7 @@ fn bits_per_key_are_of_the_keys_that_are_there() {
     }
 }
 
-/// Keys that were inserted without being counted are not said to be none.
+/// Keys that were inserted without being counted are not reported as none.
 #[test]
 fn what_was_not_counted_is_unknown() {
     for row in able(Can::INSERT_SHARED) {
@@ -805,7 +805,7 @@ fn digests_are_keys() {
     place.petal("build --hex-digests --fpr 1e-6 --capacity 300 -o grown some").quiet();
     place.petal_on("insert --hex-digests grown", text(100, 300, 32).as_bytes()).quiet();
     assert_eq!(std::fs::read(place.path("grown")).unwrap(), std::fs::read(place.path("filter")).unwrap());
-    // What is no digest of this length is refused, with its place.
+    // A text that is no digest of this length is refused, with its place.
     place.petal_on("check --hex-digests filter", text(0, 1, 16).as_bytes()).names(&["record 1", "32 digits", "64"]);
     place.petal_on("insert --hex-digests filter", format!("{keys}{}", &others[..63]).as_bytes()).names(&[
         "record 301",
@@ -882,7 +882,7 @@ fn keys_are_rejuvenated() {
     }
 }
 
-/// Too many distinct keys for the capacity are called so, with both numbers.
+/// A message says that there are too many distinct keys for the capacity, with both numbers.
 #[test]
 fn too_many_distinct_keys_are_told() {
     let place = Place::new();
@@ -896,7 +896,7 @@ fn too_many_distinct_keys_are_told() {
     }
 }
 
-/// A rate that is too low for a kind of levels is named as it was given, beside the least one, which works.
+/// A rate that is too low for a kind of levels is named as it was given, with the least one, which works.
 #[test]
 fn the_least_rate_is_named_and_works() {
     let place = Place::new();

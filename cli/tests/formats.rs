@@ -48,13 +48,13 @@ fn bytes_come_in_and_go_out_as_they_were() {
     );
 }
 
-/// All that keys are asked or told, of an image whose filter takes keys whole.
+/// All that the command does with keys, on an image whose filter takes keys whole.
 #[test]
 fn images_of_imported_filters_take_keys() {
     let place = place();
     place.petal("import guava guava -o image").quiet();
     assert_eq!(place.petal("check -c image keys").text(), "17\n");
-    // Of so many Guava itself says that they may be there.
+    // Guava itself says of this many that they may be there.
     assert_eq!(place.petal("check -c image absent").text(), "55\n");
     assert_eq!(place.petal("check image keys").quiet(), read(&place, "keys"));
     place.file("more", b"7,one more\n8,and another\n");
@@ -77,7 +77,7 @@ fn foreign_files_are_recognised_or_named() {
     let place = place();
     assert_eq!(place.petal("check -c --format guava guava keys").text(), "17\n");
     assert!(place.petal("info --format guava guava").text().contains("foreign_bloom"));
-    // Guava's bytes do not tell what they are.
+    // Guava's bytes do not say what they are.
     place.petal("info guava").trouble();
     place.petal("check guava keys").trouble();
     for format in FORMATS.iter().filter(|format| format.recognise.is_some() && format.spec.is_some()) {
@@ -93,7 +93,7 @@ fn foreign_files_are_recognised_or_named() {
     }
 }
 
-/// Filters are made in every format, of the bytes that its owner would write.
+/// Filters are made in every format, with the bytes that its owner would write.
 #[test]
 fn filters_are_built_in_formats() {
     let place = place();
@@ -122,7 +122,7 @@ fn filters_are_built_in_formats() {
             imported.names(&["options"]);
         }
     }
-    // What the bytes do not say is said by options.
+    // Options say what the bytes do not say.
     place.petal("build --format libbloom_1 --capacity 1000 -o foreign many").quiet();
     place.petal("import libbloom_1 --bits 9585 --hashes 7 foreign -o image").quiet();
     assert_eq!(place.petal("check -c image many").text(), "1000\n");

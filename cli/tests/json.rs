@@ -11,7 +11,7 @@ fn values(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect()
 }
 
-/// The only value that a run prints that went well.
+/// The only value that a successful run prints.
 fn value(run: Run) -> Value {
     let text = run.text();
     let mut all = values(&text);

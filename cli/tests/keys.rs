@@ -22,8 +22,8 @@ fn every_built_key_is_found_and_few_others() {
         let rate = info(&place.path("filter"))["statistics"]["false_positive_rate"].as_f64().unwrap();
         let (mean, variance) = (rate * 40_000.0, rate * (1.0 - rate) * 40_000.0);
         assert!((found - mean).abs() < 4.5 * variance.sqrt(), "{}: {found} of {mean}", kind.name);
-        // What a kind that grows holds back for later comes off, and what one has too much whose tags have 8 or 16
-        // bits.
+        // A kind that grows holds back a part of the rate for later, and one whose tags have 8 or 16 bits has bits to
+        // spare: both have lower rates.
         let least = if kind.capabilities.contains(Capabilities::GROW) { 2e-4 } else { 0.004 };
         assert!((least..0.0215).contains(&rate), "{}: {rate}", kind.name);
         let maybe = place.petal("check filter others").quiet();
@@ -298,11 +298,11 @@ fn insert_adds_in_place() {
     assert_eq!(info(&place.path("filter"))["offered"], 2000);
     assert_eq!(place.petal("verify filter").text(), "filter: OK\n");
     assert_eq!(place.petal_on("check filter", &lines(0..2000)).quiet(), lines(0..2000));
-    // The same bits as all at once.
+    // The same bits as with all keys in one call.
     place.file("all", lines(0..2000));
     place.petal("build -o whole all").quiet();
     assert_eq!(fs::read(place.path("filter")).unwrap(), fs::read(place.path("whole")).unwrap());
-    // Past the capacity it warns, and does it.
+    // Past the capacity the command warns, and inserts.
     let over = place.petal_on("insert filter", &lines(2000..4000));
     assert_eq!(over.status, 0);
     assert!(
@@ -753,7 +753,7 @@ fn keys_are_removed_and_counted() {
             // It counts as far as it has room, and no count is cut off.
             continue;
         }
-        // How far it counts is said, and is so.
+        // The reported limit of counting is the true one.
         let filter = petal::load(&fs::read(place.path("filter")).unwrap(), &petal::OpenOptions::default()).unwrap();
         let greatest = filter.kind().as_count().unwrap().greatest_count();
         assert!(place.petal("count --help").text().contains(&format!("{greatest} for {}", kind.name)));

@@ -182,7 +182,7 @@ fn values_are_put_in_place() {
         let summary: serde_json::Value = serde_json::from_str(&run).unwrap();
         assert_eq!((&summary["put"], &summary["offered"]), (&2.into(), &20_003.into()), "{run}");
         assert_eq!(place.petal_on("map get map", b"key 7\nkey 8\n").text(), "key 7\t16383\nkey 8\t64\n");
-        // What came before a record that is none is there, and the file is sound.
+        // Records before an invalid one are there, and the file is sound.
         let input = "key 9\t16000\nkey 10\t16384\nkey 11\t16001\n";
         place.petal_on("map put map", input.as_bytes()).names(&["record 2", "16384", "after 1 values were put"]);
         place.petal_on("map put map", b"key 11\t16002\nkey 12\n").names(&["record 2", "after 1 values were put"]);

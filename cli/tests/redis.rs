@@ -1,4 +1,4 @@
-//! `petal redis` before a server that is played here: what it sends, and what it says of one that goes. What real
+//! `petal redis` with a server that the test plays: what it sends, and what it says when the server goes. What real
 //! servers answer is tested with the module, by `make test-redis`.
 #![cfg(feature = "redis")]
 
@@ -41,8 +41,8 @@ fn converse(mut stream: TcpStream, answer: &dyn Fn(&[String]) -> Option<String>)
     said
 }
 
-/// A server that answers one connection by `answer`; then it is gone. Returns its address, and the commands that it was
-/// sent.
+/// A server that answers one connection by `answer`; then it is gone. Returns its address, and the commands that it
+/// received.
 fn server(
     answer: impl Fn(&[String]) -> Option<String> + Send + Sync + 'static,
 ) -> (String, JoinHandle<Vec<Vec<String>>>) {

@@ -70,7 +70,7 @@ fn whole_keys_are_listed() {
     assert_eq!(place.petal("sketch list n.petal").text(), "+0100000000000000\n");
 }
 
-/// What is too much to list is told, and what can be is listed.
+/// Too many numbers to list give a message, and those that can be listed are listed.
 #[test]
 fn too_many_differences_are_told() {
     let place = Place::new();
@@ -115,8 +115,8 @@ fn bytes_of_minisketch_go_both_ways() {
     assert!(!place.path("out").exists());
 }
 
-/// Ids in a row that a sketch of sums has no room for are not taken for nothing: neither in one sketch nor in two, nor
-/// in a sketch and keys.
+/// Ids in a row that a sketch of sums has no room for are not mistaken for an empty set: neither in one sketch nor in
+/// two, nor in a sketch and keys.
 #[test]
 fn ids_in_a_row_are_not_lost() {
     let place = Place::new();
@@ -208,7 +208,7 @@ fn values_are_listed() {
     place.petal_on("sketch build --kind riblt --values --capacity 9 -o s.petal", b"a\t1\n").names(&["--values"]);
 }
 
-/// A key that comes twice is no set's, and what removes it is said.
+/// A key that comes twice belongs to no set, and a message says what removes it.
 #[test]
 fn repeated_keys_are_named_as_a_cause() {
     let place = Place::new();

@@ -1,5 +1,5 @@
 //! Where bytes come from and go to: fields of records, standard input for filters and secrets, compressed input,
-//! outputs that are closed, and what is said beside the results.
+//! outputs that are closed, and what is said besides the results.
 
 mod common;
 
@@ -207,7 +207,7 @@ fn what_is_closed_is_no_empty_file() {
         shell(&place, &format!("petal {line} <&-")).names(&["standard input: Bad file descriptor"]);
     }
     assert!(!place.path("other").exists());
-    // Who needs neither is not troubled, and messages that nobody hears are no trouble.
+    // A command that needs neither is not troubled, and messages that nobody hears are no trouble.
     shell(&place, "petal build -o other keys <&- >&-").quiet();
     shell(&place, "petal info filter </dev/null >/dev/null").quiet();
     assert_eq!(shell(&place, "petal dedup --capacity 10 keys 2>&- >/dev/null").status, 0);

@@ -165,7 +165,7 @@ fn built() -> impl Iterator<Item = (&'static petal::Row, String)> {
     })
 }
 
-/// So many lines of a key and, after a tab, a value.
+/// `count` lines of a key and, after a tab, a value.
 fn table(count: u32) -> Vec<u8> {
     (0..count).flat_map(|key| format!("{key}\t{}\n", key % 1000).into_bytes()).collect()
 }
@@ -191,7 +191,7 @@ fn peak(place: &Place, line: &str) -> (u64, u64) {
     (peak << 10, image.len() as u64)
 }
 
-/// Beside the filter and the command itself no more than the limit is taken, or than one shard needs, which is half of
+/// Besides the filter and the command itself, memory is taken only up to the limit, or for one shard, which is half of
 /// the keys at most: its records come back from the file.
 #[test]
 #[ignore = "slow: make test-all"]

@@ -1,4 +1,5 @@
-//! The table of verbs (`tests/verbs/verbs.txt`) beside the command: its subcommands, their help and docs/command.md.
+//! The table of verbs (`tests/verbs/verbs.txt`) compared with the command: its subcommands, their help and
+//! docs/command.md.
 
 #[path = "../../tests/verbs/table.rs"]
 mod table;

@@ -58,7 +58,7 @@ static double value_of(uint64_t sensor, uint32_t state) {
     return 10 + (double)(mix(sensor * STATES + state) % 2000) / 100;
 }
 
-/* An aggregator meets a disseminator. What they tell each other would go over a network. */
+/* An aggregator meets a disseminator. What they say to each other would go over a network. */
 static petal_outcome meet(petal_aggregate **all, uint64_t aggregator, uint64_t teller, uint32_t state) {
     uint32_t told[STATES];
     petal_state_value previous[STATES];

@@ -1,6 +1,6 @@
 /*
  * "Already read": a site proposes articles to a reader, and none twice. A reader's history grows for years, and there
- * are many readers, so each has a filter of the kind "scalable" in place of a list. The filter is stored in its packed
+ * are many readers, so each has a filter of the kind "scalable" instead of a list. The filter is stored in its packed
  * form, which has no more bytes than its information. A reader never gets an article twice. A filter withholds a few
  * articles that the reader does not know: one in a hundred at most, and nobody misses one of a long list.
  *
@@ -58,7 +58,7 @@ static petal_filter *open_history(const char *path) {
 
 static bool to_file(void *file, const void *bytes, size_t length) { return fwrite(bytes, 1, length, file) == length; }
 
-/* Writes the history beside the old one, and then puts it in its place. Returns its length. */
+/* Writes the history to a new file next to the old one, which it then replaces. Returns its length. */
 static uint64_t save_history(const petal_filter *history, const char *path) {
     char beside[4200];
     snprintf(beside, sizeof beside, "%s.new", path);

@@ -1,6 +1,6 @@
 /*
- * Was this password in a breach? Asked by a service at each sign-up and each change of a password, in a file that the
- * command built of the list of breached ones, a line each:
+ * Was this password in a breach? A service asks at each sign-up and each change of a password, in a file that the
+ * command built from the list of breached ones, one a line:
  *
  *     petal build --kind fuse --fpr 0.001 -o breached.petal LIST
  *
@@ -13,12 +13,12 @@
  * it.
  *
  * A line of standard input is a password; the line that answers it says `breached` or `not breached`, and no password.
- * None that is on the list gets through; of the others 1 in 1000 is taken for one, and whoever chose it chooses
- * another. Nothing here logs or keeps a password: the buffers that held them are wiped.
+ * No password on the list gets through; 1 in 1000 of the others is taken for one, and whoever chose it chooses another.
+ * Nothing here logs or keeps a password: the buffers that held them are wiped.
  *
  * The file is mapped for reading and verified once, at the start. Then any number of threads may ask: a lookup takes no
- * lock. -c LIST shows that: THREADS (4) threads ask for all of LIST at once. A new list is a new file under the same
- * name (the command replaces it as a whole), and a restart or a reload: whoever has the old one open keeps it.
+ * lock. -c LIST shows that: THREADS (4) threads ask for all of LIST at the same time. A new list is a new file under
+ * the same name (the command replaces it as a whole), and a restart or a reload: whoever has the old one open keeps it.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <petal.h>
@@ -40,13 +40,13 @@ static petal_filter *open_or_exit(const char *path) {
     exit(1);
 }
 
-/* Called by any thread. Of a filter that is open and hashes its keys this has an answer; if it ever had none, it would
- * say true: then a password is refused, and none is let in that nobody looked up. */
+/* Called by any thread. A filter that is open and hashes its keys always has an answer. If it ever had none, this would
+ * say true: a password would be refused, and none would be let in that nobody looked up. */
 static bool is_breached(const petal_filter *breached, const char *password, size_t length) {
     return petal_filter_contains(breached, password, length);
 }
 
-/* Not a memset that a compiler may leave out because nobody reads what it wrote. */
+/* Not a memset, which a compiler may leave out because nobody reads what it wrote. */
 static void wipe(void *memory, size_t length) {
     volatile unsigned char *bytes = memory;
     while (length--) *bytes++ = 0;
@@ -56,7 +56,7 @@ static void wipe(void *memory, size_t length) {
 static void answer(const petal_filter *breached, FILE *input, FILE *output) {
     static char buffer[1 << 16];
     char password[LONGEST + 2];
-    /* A buffer of our own can be wiped. */
+    /* Our own buffer can be wiped. */
     setvbuf(input, buffer, _IOFBF, sizeof buffer);
     while (fgets(password, sizeof password, input)) {
         size_t length = strcspn(password, "\n");
@@ -72,7 +72,7 @@ static void answer(const petal_filter *breached, FILE *input, FILE *output) {
     wipe(buffer, sizeof buffer);
 }
 
-/* A thread that asks for all of a list, in an order of its own. */
+/* A thread that asks for all of a list, in its own order. */
 typedef struct {
     const petal_filter *breached;
     char **list;
@@ -88,7 +88,7 @@ static void *ask(void *argument) {
     return NULL;
 }
 
-/* Whether every password of the list is found, by all threads at once. */
+/* Whether every password of the list is found, by all threads at the same time. */
 static bool check(const petal_filter *breached, const char *path, size_t threads) {
     FILE *file = fopen(path, "r");
     if (!file) return perror(path), false;

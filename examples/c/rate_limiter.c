@@ -1,10 +1,10 @@
 /*
- * A limiter of rates by host and by user. A host may make so many requests in a window of time, and so may each user of
- * a host. An exact limiter has a row for every host and every pair that came, and an attacker makes as many pairs as
- * they like. This limiter has two filters of the kind "spectral", whose size never changes: one counts the requests of
- * this window, one has the counts of the window before. The filters never count too low, so no limit is ever exceeded.
- * Few counts are too high, so few requests are refused that an exact limiter would pass. The hash function has a
- * secret key, so that nobody can find users that share their counters with others.
+ * A limiter of rates by host and by user. A host may make a limited number of requests in a window of time, and so may
+ * each user of a host. An exact limiter has a row for every host and every pair that came, and an attacker makes as
+ * many pairs as they like. This limiter has two filters of the kind "spectral", whose size never changes: one counts
+ * the requests of this window, one has the counts of the window before. The filters never count too low, so no limit is
+ * ever exceeded. Few counts are too high, so few requests are refused that an exact limiter would pass. The hash
+ * function has a secret key, so that nobody can find users that share their counters with others.
  *
  *     rate_limiter [-w SECONDS] [-h REQUESTS] [-u REQUESTS] [-n PAIRS] [-c] [FILE]
  *
@@ -98,7 +98,7 @@ struct row {
     char key[];
 };
 
-/* What the rows of this window and of the last one take, and the most of both at once. A row takes its key, three
+/* What the rows of this window and of the last one take, and the most of both together. A row takes its key, three
  * pointers of a tree, and malloc's two words. */
 static uint64_t bytes_now, bytes_before, most_bytes, counted_turn;
 

@@ -1,7 +1,7 @@
 /*
- * Two services keep one set of documents equal, each in a process of its own. Documents come and go at both. In every
- * round the services find out by a session which documents only one of them has, and each takes over what the other
- * changed. The messages are as large as the differences need, however many documents there are.
+ * Two services keep one set of documents equal, each in its own process. Documents come and go at both. In every round
+ * the services find out by a session which documents only one of them has, and each takes over what the other changed.
+ * The messages are as large as the differences need, however many documents there are.
  *
  *     reconcile [-n DOCUMENTS] [-c CHANGES] [-r ROUNDS]
  *

@@ -1,6 +1,6 @@
 /*
- * Is this certificate revoked? Asked of a file that the command built of all certificates, a line each: the issuer in
- * four bytes, a colon, and the serial number. No certificate of the list gets a wrong answer.
+ * Is this certificate revoked? The question goes to a file that the command built from all certificates, one a line:
+ * the issuer in four bytes, a colon, and the serial number. No certificate of the list gets a wrong answer.
  *
  *     revocations -g 1000000 -d 0
  *     petal build --partition-prefix 4 --universe certificates-0.txt -o revoked.petal revoked-0.txt
@@ -19,7 +19,7 @@
  *     petal delta revoked.petal newer.petal -o change.delta
  *     revocations -f revoked.petal -p change.delta < certificates-1.txt
  *
- * -b N does all of that by itself, for N certificates, compares each answer, and says how many bytes everything takes.
+ * -b N does all of that alone, for N certificates, compares each answer, and says how many bytes everything takes.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>

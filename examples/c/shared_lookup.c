@@ -17,7 +17,7 @@
 #define PATH "shared.petal"
 #define PROCESSES 4
 
-/* What one process tells the parent, or all of them together. */
+/* What one process reports to the parent, or all of them together. */
 struct report {
     size_t missing, strangers;     /* keys not found in their edition, and others that were found in it */
     unsigned long resident, share; /* kB of the filter in memory: counted in each process, and shared out among them */
@@ -55,7 +55,7 @@ static bool is_in(int edition, const char *key) {
     return strlen(key) % 4 != (size_t)edition;
 }
 
-/* Makes an edition, in the right size, and puts it into the place of the one before it. */
+/* Makes an edition, in the right size, and replaces the one before it. */
 static void publish(int edition) {
     petal_spec spec = {.struct_size = sizeof spec, .false_positive_rate = 0.01};
     petal_builder *builder;
@@ -88,7 +88,7 @@ static void measure(struct report *report) {
     if (file) fclose(file);
 }
 
-/* Tells the parent and waits until it says to go on, which it does when all have told it. */
+/* Reports to the parent and waits for its word to go on, which comes when all have reported. */
 static void meet(int parent, struct report *report) {
     char go;
     must_do(write(parent, report, sizeof *report) == sizeof *report && read(parent, &go, 1) == 1, "parent");

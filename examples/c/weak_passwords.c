@@ -5,9 +5,10 @@
  *
  * LIST (/usr/share/dict/words) has one weak password a line. The first run makes FILTER (weak.petal) from it; later
  * runs open FILTER, mapped: constant time, however long the list is. -r makes it anew from a new list; services that
- * have the old one open keep it until they open it again. Without a PASSWORD it checks itself against the whole list.
+ * have the old one open keep it until they open it again. Without a PASSWORD the program checks itself against the
+ * whole list.
  *
- * No weak password gets through. Of the good ones 1 in 1000 is refused, and whoever chose it chooses another.
+ * No weak password gets through. 1 in 1000 of the good ones is refused, and whoever chose it chooses another.
  *
  * -k makes a keyed filter: the 16 bytes of KEYFILE are its secret key. Without them nobody can tell which passwords lie
  * in FILTER, nor which of their own it takes for weak. Use it where the list is not public, say one of passwords that

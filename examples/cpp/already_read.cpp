@@ -1,8 +1,8 @@
 // "Already read": a site proposes articles to its readers, and none twice to one reader. A reader's history grows for
-// years, and there are many readers, so each has a filter of the kind "scalable" in place of a list. A row of a
-// database has the filter in its packed form, which has no more bytes than its information. A reader never gets an
-// article twice. A filter withholds a few articles that the reader does not know: one in a hundred at most, and nobody
-// misses one of a long list.
+// years, and there are many readers, so each has a filter of the kind "scalable" instead of a list. A row of a database
+// has the filter in its packed form, which has no more bytes than its information. A reader never gets an article
+// twice. A filter withholds a few articles that the reader does not know: one in a hundred at most, and nobody misses
+// one of a long list.
 //
 // The program has readers of whom a few read much, for many days. It compares every answer with exact lists, and prints
 // what the filters save.

@@ -1,6 +1,6 @@
 // A store that writes every block once, as archives do. A block is named by its SHA-256, so a block that is there
 // already need not be written again. The index of all names is too large for memory and lies on the disk. A new block
-// is in no index, and a search for it would be for nothing. A filter in memory says so before the disk is read.
+// is in no index, and a search for it would find nothing. A filter in memory says so before the disk is read.
 //
 // The program makes a volume, changes a part of it each day, and stores all of it each night. It prints what was not
 // written, and how many searches of the index the filter saved. At the end it restores every night and compares.

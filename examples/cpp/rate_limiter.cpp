@@ -1,9 +1,9 @@
-// A limiter of rates by host and by user. A host may make so many requests in a window of time, and so may each user of
-// a host. An exact limiter has a row for every host and every pair that came, and an attacker makes as many pairs as
-// they like. This limiter has two filters of the kind "spectral", whose size never changes: one counts the requests of
-// this window, one has the counts of the window before. The filters never count too low, so no limit is ever exceeded.
-// Few counts are too high, so few requests are refused that an exact limiter would pass. The hash function has a secret
-// key, so that nobody can find users that share their counters with others.
+// A limiter of rates by host and by user. A host may make a limited number of requests in a window of time, and so may
+// each user of a host. An exact limiter has a row for every host and every pair that came, and an attacker makes as
+// many pairs as they like. This limiter has two filters of the kind "spectral", whose size never changes: one counts
+// the requests of this window, one has the counts of the window before. The filters never count too low, so no limit is
+// ever exceeded. Few counts are too high, so few requests are refused that an exact limiter would pass. The hash
+// function has a secret key, so that nobody can find users that share their counters with others.
 //
 // The program makes an hour of requests: ordinary users, a user who never stops, and a host that tries a new user with
 // each request. It compares every answer with an exact limiter, and prints what the filters save.
@@ -28,7 +28,8 @@ struct limits {
 
 class rate_limiter {
  public:
-  // For so many hosts and users in a window. With more, more requests are refused that an exact limiter would pass.
+  // For `pairs` pairs of host and user in a window. With more, more requests are refused that an exact limiter would
+  // pass.
   rate_limiter(limits allowed, std::uint64_t pairs) : allowed_(allowed) {
     petal::secret_key key;
     std::random_device random;
@@ -103,7 +104,7 @@ class exact_limiter {
     rows_ = std::max(rows_, now_.size() + before_.size());
   }
 
-  // The most rows at once, each with its string, count, hash and pointer, and its place in the table.
+  // The most rows at the same time, each with its string, count, hash and pointer, and its place in the table.
   std::size_t bytes() const { return rows_ * (sizeof(std::pair<std::string, double>) + 3 * sizeof(void *)); }
 
  private:

@@ -1,5 +1,5 @@
 // A log of visits, kept as one table file a day. "On which days did this visitor come, and what did they spend?" would
-// read every file; a filter beside each file says which need no reading.
+// read every file; a filter for each file says which need no reading.
 //
 //     table_reader [FOLDER]        writes day-00.table, day-00.petal and so on into FOLDER (.), then answers queries
 #include <petal.hpp>

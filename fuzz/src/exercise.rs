@@ -49,7 +49,7 @@ pub fn look(filter: &Filter) {
     let mut answers = Answers { bytes: Some(&mut bytes), bitmap: Some(&mut bitmap), ..Answers::default() };
     filter.contains_batch(&keys, &mut answers).expect("these are always taken");
     let trues = answers.true_count;
-    // Of a payload that the kind cannot have nothing is said, and the kernels say different things of it.
+    // Nothing is promised for a payload that the kind cannot have, and the kernels say different things of it.
     let told = if filter.payload().check_payload().is_ok() { single } else { bytes.map(|byte| byte == 1) };
     assert_eq!(trues, told.iter().filter(|found| **found).count() as u64);
     for (i, found) in told.into_iter().enumerate() {
@@ -102,8 +102,8 @@ pub fn change(filter: &Filter) {
     let original = image(filter);
     // What a payload that was never verified holds past its last bit stays there.
     let sound = filter.payload().check_payload().is_ok();
-    // Where a key lies depends on what others left: of a payload that the kind cannot have nothing is promised. Nor is
-    // it of a kind that may lose keys.
+    // Where a key lies depends on what others left: nothing is promised for a payload that the kind cannot have, nor
+    // for a kind that may lose keys.
     let is_scattered = !sound && filter.base().row().moves_entries || can(filter, Capabilities::MAY_LOSE_KEYS);
     let mut copy = filter.copy().expect("small");
     assert!(copy.equals(filter));
@@ -113,7 +113,7 @@ pub fn change(filter: &Filter) {
         assert!(!new || !known, "what may have been there was new");
         assert!(copy.contains_hash(hash) || is_scattered);
     }
-    // All of them, if it took them.
+    // All of the hashes, if the filter took them.
     let known: Vec<u64> = HASHES.into_iter().filter(|hash| copy.contains_hash(*hash)).collect();
     let refuses = matches!(filter.base().row().overfill, Overfill::Refuses | Overfill::Grows);
     if can(&copy, Capabilities::MERGE) {

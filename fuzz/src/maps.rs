@@ -1,5 +1,5 @@
 //! Maps, built from keys and values that may contradict each other, opened in every way that there is, and changed.
-//! Beside each stand the exact values, or what they are joined to.
+//! Each map has a model: the exact values, or what they are joined to.
 
 use crate::batch::Batch;
 use crate::exercise::image;
@@ -173,7 +173,7 @@ fn reopen(map: &Map, model: &Model, key: Option<SecretKey>) {
 /// Puts, replaces, merges and clears, in memory and in an image in place, as often as there is input for.
 fn change(map: Map, mut model: Model, key: Option<SecretKey>, input: &mut Unstructured) -> Result<()> {
     let mut other = (map.copy().expect("small"), model.clone());
-    // Goes after the map that lies in it.
+    // Dropped after the map that lies in it.
     let mut _memory = Vec::new();
     let mut map = map;
     for _ in 0..input.int_in_range(0..=12)? {
@@ -208,7 +208,7 @@ fn can(map: &Map, capability: Capabilities) -> bool {
     map.capabilities().contains(capability)
 }
 
-/// Puts or replaces many values, and looks that this is the same as one by one.
+/// Puts or replaces many values, and checks that this does the same as one by one.
 fn give(map: &mut Map, model: &mut Model, input: &mut Unstructured, verb: Capabilities) -> Result<()> {
     let batch = Batch::arbitrary(input)?;
     let is_put = verb == Capabilities::PUT;
@@ -240,7 +240,7 @@ fn give(map: &mut Map, model: &mut Model, input: &mut Unstructured, verb: Capabi
         false => map.replace_batch(&keys, &values, Some(&mut answers)),
     };
     if !can(map, verb) {
-        // No keys at all change nothing, whoever takes them.
+        // A batch without keys changes nothing, whatever takes it.
         assert!(done == 0 && (outcome.is_err() || ids.is_empty()) && image(map) == before);
         return Ok(());
     }

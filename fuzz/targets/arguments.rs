@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
     arguments.iter().filter_map(|argument| argument.to_str()).for_each(read);
 });
 
-/// No option has a value out of its bounds, and no two that exclude each other are there.
+/// No option has a value outside its bounds, and no two options exclude each other.
 fn bounded(build: &Build) {
     let Build { fpr, bits_per_key, bits, hashes, capacity, .. } = build;
     assert!([fpr.is_some(), bits_per_key.is_some(), bits.is_some()].iter().filter(|given| **given).count() <= 1);

@@ -298,7 +298,7 @@ fn look_up(map: &Map) {
         _ => Keys::U64(&keys),
     };
     let _ = map.get_batch(&form, &mut Answers { values: Some(&mut values), ..Answers::default() });
-    // Of a payload that the kind cannot have nothing is said.
+    // Nothing is promised for a payload that the kind cannot have.
     assert!(values == expected || map.payload().check_payload().is_err());
     map.measure();
 }
@@ -345,8 +345,8 @@ fn open_all(bytes: &[u8], places: &mut Places) {
     }
 }
 
-/// Opening in place does not read the payload; all else that is wrong it finds as loading does. Of several things that
-/// are wrong at once, either may be named. A mode that the kind has not is refused.
+/// Opening in place does not read the payload; all else that is wrong it finds as loading does. If several things are
+/// wrong, any of them may be named. A mode that the kind does not have is refused.
 fn agree(header: Option<&Header>, mode: Mode, loaded: Option<Status>, opened: Option<Status>) {
     let can_open =
         |header: &Header| petal::registry::find(header.kind).is_none_or(|row| opens(row, &header.geometry, mode));
@@ -419,7 +419,7 @@ fn used(opened: Result<Filter>, mode: Mode) {
     }
 }
 
-/// Whether an image in place may refuse a change so: the kind cannot, the image is full, or it is damaged.
+/// Whether an image in place may refuse a change in this way: the kind cannot, the image is full, or it is damaged.
 fn is_refusal(filter: &Filter, error: &Error, capability: Capabilities) -> bool {
     match error.status() {
         status @ (Status::Unsupported | Status::UnsupportedByHandle) => {

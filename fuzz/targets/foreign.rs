@@ -56,7 +56,7 @@ fn use_all(mut filter: Filter, format: &Format, bytes: &[u8], options: &ImportOp
     let _ = filter.clear();
 }
 
-/// What is said of some keys, one by one and all at once.
+/// What is said of some keys, one by one and in one call.
 fn look_up(filter: &Filter) -> Vec<bool> {
     let external = filter.base().hasher().function() == HashFunction::External;
     let keys = if external { Keys::Hashes(&KEYS) } else { Keys::U64(&KEYS) };

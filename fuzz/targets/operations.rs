@@ -1,7 +1,7 @@
-//! The input is a program over a few filters, whatever their kinds. Beside each filter stands the exact multiset of the
-//! hashes that it must contain. No key is ever missing; each operation does what the same operation on the multisets
-//! does, or fails and changes nothing; and a filter is bit for bit the one into which its keys are inserted afresh.
-//! Maps are built, opened and changed beside them ([`petal_fuzz::maps`]).
+//! The input is a program over a few filters, whatever their kinds. Each filter has an exact multiset of the hashes
+//! that it must contain. No key is ever missing; each operation does what the same operation on the multisets does, or
+//! fails and changes nothing; and a filter is bit for bit the one into which its keys are inserted afresh. Maps are
+//! built, opened and changed as well ([`petal_fuzz::maps`]).
 
 #![no_main]
 
@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// A filter and what is known of it.
 struct Slot {
-    /// Goes before the memory that it may lie in.
+    /// Dropped before the memory that it may lie in.
     filter: Filter,
     /// The image that the filter is open in.
     memory: Option<Vec<u64>>,
@@ -51,8 +51,8 @@ impl Slot {
         self.filter.capabilities().contains(capability)
     }
 
-    /// Whether it takes a batch that changes it. No keys at all change nothing, and whatever is of a kind that could
-    /// takes them, even where it is open for reading.
+    /// Whether it takes a batch that changes it. A batch without keys changes nothing, and every filter of a kind that
+    /// could takes it, even where it is open for reading.
     fn takes(&self, batch: &Batch, capability: Capabilities) -> bool {
         if batch.keys().is_empty() {
             self.filter.base().capabilities_in_memory().contains(capability)
@@ -117,7 +117,7 @@ impl Slot {
         match self.hashes.get_mut(&hash) {
             Some(times) if *times > 1 => *times -= 1,
             Some(_) => drop(self.hashes.remove(&hash)),
-            // One that only seemed to be there was taken from keys that may be any.
+            // A key that only seemed to be there was taken from any other keys.
             None if removed => {
                 self.hashes.clear();
                 self.exact = false;
@@ -374,7 +374,7 @@ fn build(spec: &Spec, input: &mut Unstructured) -> Result<Option<Slot>> {
     assert_eq!(builder.count(), 0);
     if spec.capacity == 0 && spec.bits == 0 {
         let (capacity, distinct) = (filter.base().header().capacity, hashes.len().max(1) as u64);
-        // Copies of a key may take places of their own, or others beside them.
+        // Each copy of a key may take a place, or make others take more.
         let row = filter.base().row();
         let is_right = match (row.places, row.copies) {
             (Some(_), _) => (distinct..=count.max(1)).contains(&capacity),
@@ -494,7 +494,7 @@ fn count(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
     Ok(())
 }
 
-/// The greatest count that a filter tells.
+/// The greatest count that a filter reports.
 fn greatest_count(filter: &Filter) -> u64 {
     filter.kind().as_count().map_or(0, |kind| kind.greatest_count())
 }

@@ -1,11 +1,12 @@
-//! Answers out: where a batch function puts what it finds out about its keys, in the forms that its caller wants.
+//! Answers out: where a batch function puts its answers, in the forms that its caller wants.
 
 use crate::batch::ring::{Few, GROUP};
 use crate::bits::BYTES_OF_BITS;
 use crate::error::{Result, error};
 
-/// Where the answers of a batch go: any forms at once that the function gives. Lookups, insertions and removals give a
-/// yes or no for each key, as bytes and as a bitmap; only counting gives `counts`, and only maps give `values`.
+/// Where the answers of a batch go: any of the forms that the function gives, also together. Lookups, insertions and
+/// removals give a yes or no for each key, as bytes and as a bitmap; only counting gives `counts`, and only maps give
+/// `values`.
 #[derive(Debug, Default)]
 pub struct Answers<'a> {
     /// A byte a key, 0 or 1; as long as there are keys.
@@ -17,17 +18,17 @@ pub struct Answers<'a> {
     pub counts: Option<&'a mut [u64]>,
     /// The value of each key; as long as there are keys.
     pub values: Option<&'a mut [u64]>,
-    /// How many answers were true: written by every batch.
+    /// How many answers were true. Every batch writes it.
     pub true_count: u64,
-    /// How many keys, the first so many, were taken before an error: all of them if there was none. Only these have
-    /// answers, except that of a lookup that failed every answer is true.
+    /// How many keys, counted from the first, were taken before an error; all of them if there was none. Only these
+    /// have answers, except that a lookup that fails answers true for every key.
     pub done: usize,
 }
 
 impl Answers<'_> {
-    /// Writes the answers of few keys that `ask` gives, bit i being that of the i-th, but for their numbers. Returns
-    /// them, with zeros after the last; `None`, having asked nobody, if this has not the room of so many keys, or wants
-    /// more than a yes or no.
+    /// Writes the answers of a few keys, which `ask` gives (bit i is that of the i-th key), but leaves the counts
+    /// alone. Returns the answers, with zeros after the last one; `None`, without a call of `ask`, if the buffers do
+    /// not fit these keys or more than a yes or no is wanted.
     #[inline(always)]
     pub fn of_few(&mut self, few: &Few, ask: impl FnOnce() -> Option<u64>) -> Option<u64> {
         let keys = few.keys.len();
@@ -43,7 +44,7 @@ impl Answers<'_> {
         Some(answers)
     }
 
-    /// Checks that this has the room of so many keys, and wants no more than a yes or no of each.
+    /// Checks that the buffers have room for `keys` keys, and that no more than a yes or no of each is wanted.
     pub(crate) fn check(&self, keys: usize) -> Result<()> {
         if self.counts.is_some() {
             return Err(error!(Unsupported, "counts is wanted, but the answers here are only yes or no"));
@@ -51,7 +52,8 @@ impl Answers<'_> {
         self.check_yes_or_no(keys)
     }
 
-    /// Checks that this has the room of so many keys, and wants no more than counts and a yes or no of each.
+    /// Checks that the buffers have room for `keys` keys, and that no more than a count and a yes or no of each is
+    /// wanted.
     pub(crate) fn check_counts(&self, keys: usize) -> Result<()> {
         if let Some(counts) = &self.counts
             && counts.len() != keys
@@ -61,7 +63,8 @@ impl Answers<'_> {
         self.check_yes_or_no(keys)
     }
 
-    /// Checks that this has the room of so many keys, and wants no more than values and a yes or no of each.
+    /// Checks that the buffers have room for `keys` keys, and that no more than a value and a yes or no of each is
+    /// wanted.
     pub(crate) fn check_values(&self, keys: usize) -> Result<()> {
         if self.counts.is_some() {
             return Err(error!(Unsupported, "counts is wanted, but maps do not count"));
@@ -90,7 +93,7 @@ impl Answers<'_> {
         Err(error!(BufferTooSmall, "{keys} keys have {bytes} bytes and {bitmap} bitmap bytes for their answers"))
     }
 
-    /// All answers are this one.
+    /// Makes this the answer for all keys.
     pub fn fill(&mut self, answer: bool, keys: usize) {
         if let Some(bytes) = &mut self.bytes {
             bytes.fill(answer.into());
@@ -107,18 +110,18 @@ impl Answers<'_> {
         self.true_count = if answer { keys as u64 } else { 0 };
     }
 
-    /// Takes the answers of so many keys from `start`, a multiple of [`GROUP`], on: bit i is that of the i-th.
+    /// Takes the answers of `keys` keys from `start` on, which is a multiple of [`GROUP`]: bit i is that of the i-th.
     pub(crate) fn take(&mut self, start: usize, answers: u64, keys: usize) {
         let answers = first(answers, keys);
         self.true_count += u64::from(answers.count_ones());
         self.write(start, answers, keys);
     }
 
-    /// Takes answers with zeros after the last, but leaves their number alone.
+    /// Writes answers, with zeros after the last one, but does not count them.
     #[inline(always)]
     fn write(&mut self, start: usize, answers: u64, keys: usize) {
         if let Some(bytes) = &mut self.bytes {
-            // Eight answers at a time: a table has bits as bytes.
+            // Eight answers at a time, by a table of bits as bytes.
             let mut rest = answers;
             let (eights, last) = bytes[start..start + keys].as_chunks_mut::<8>();
             for eight in eights {
@@ -137,7 +140,7 @@ impl Answers<'_> {
     }
 }
 
-/// The first so many bits, at most [`GROUP`].
+/// The lowest `bits` bits, at most [`GROUP`].
 #[inline]
 fn first(answers: u64, bits: usize) -> u64 {
     answers & (u64::MAX >> (GROUP - bits.clamp(1, GROUP)))

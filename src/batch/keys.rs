@@ -8,7 +8,7 @@ use crate::simd::{self, Instructions};
 /// Many keys.
 #[derive(Clone, Copy, Debug)]
 pub enum Keys<'a> {
-    /// Byte strings: key `i` is `bytes[offsets[i]..offsets[i + 1]]`. No offsets are no keys.
+    /// Byte strings: key `i` is `bytes[offsets[i]..offsets[i + 1]]`. No offsets mean no keys.
     Bytes {
         /// All keys' bytes.
         bytes: &'a [u8],
@@ -22,7 +22,7 @@ pub enum Keys<'a> {
     /// Digests, for filters whose hash function is [`HashFunction::Digest`]: key `i` is
     /// `bytes[i * each..(i + 1) * each]`.
     Digests {
-        /// All digests. Filters refuse bytes that are no whole digest at the end.
+        /// All digests. Filters refuse bytes at the end that are not a whole digest.
         bytes: &'a [u8],
         /// The bytes of one digest; 0 has no keys.
         each: usize,
@@ -44,12 +44,12 @@ impl<'a> Keys<'a> {
         self.len() == 0
     }
 
-    /// Checks all that could go wrong later: offsets, and whether keys can be hashed.
+    /// Checks everything that could go wrong later: offsets, and whether keys can be hashed.
     ///
     /// # Errors
     /// [`Status::Offsets`](crate::Status::Offsets), [`Status::ExternalHash`](crate::Status::ExternalHash),
     /// [`Status::KeyMissing`](crate::Status::KeyMissing); [`Status::OutOfRange`](crate::Status::OutOfRange) for byte
-    /// strings that are no integers where keys are integers.
+    /// strings that are not integers where keys are integers.
     pub fn check(&self, hasher: &Hasher) -> Result<()> {
         match self {
             Keys::Hashes(_) => return Ok(()),
@@ -79,7 +79,7 @@ impl<'a> Keys<'a> {
 
     fn check_offsets(&self) -> Result<()> {
         let Keys::Bytes { bytes, offsets } = self else { return Ok(()) };
-        // A look at all sign bits at once. One that is set may mean a decrease, or an offset of 2^63 and more.
+        // This looks at all sign bits together. One that is set may mean a decrease, or an offset of 2^63 or more.
         let signs = offsets.windows(2).fold(0, |all, pair| all | pair[0] | pair[1].wrapping_sub(pair[0]));
         if signs >> 63 != 0
             && let Some(i) = offsets.windows(2).position(|pair| pair[0] > pair[1])
@@ -101,8 +101,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Checks all that could go wrong later where keys are known by their identities, as in maps: offsets, and whether
-    /// they have identities.
+    /// Checks everything that could go wrong later where keys are known by their identities, as in maps: offsets, and
+    /// whether they have identities.
     ///
     /// # Errors
     /// As [`Keys::check`], and [`Status::Unsupported`](crate::Status::Unsupported) for hashes that are not the keys
@@ -114,8 +114,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// These keys as few, if they are: not none, at most [`GROUP`], and numbers that this hasher has hashed with XXH3,
-    /// or hashes.
+    /// These keys as a [`Few`], if there are 1 to [`GROUP`] of them and they are hashes, or numbers that this hasher
+    /// has hashed with XXH3.
     #[inline]
     pub fn few(&self, hasher: &Hasher) -> Option<Few<'a>> {
         let (keys, flip) = match *self {
@@ -157,7 +157,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// The error for digests that are given to a filter whose keys are none.
+/// The error for digests that are given to a filter whose keys are not digests.
 #[cold]
 fn no_digests(hasher: &Hasher) -> Error {
     let function = hasher.function();
@@ -175,12 +175,12 @@ enum Form<'a> {
 }
 
 impl<'a> WholeKeys<'a> {
-    /// Keys for a filter with this hasher, whose offsets and lengths are checked, here and once.
+    /// Keys for a filter with this hasher. Offsets and lengths are checked once, here.
     ///
     /// # Errors
     /// [`Status::Offsets`](crate::Status::Offsets); [`Status::Unsupported`](crate::Status::Unsupported) for hashes;
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for keys of another length than the filter's digests have;
-    /// [`Status::Contradiction`](crate::Status::Contradiction) for digests where keys are none.
+    /// [`Status::Contradiction`](crate::Status::Contradiction) for digests where keys are not digests.
     pub fn of(keys: &Keys<'a>, hasher: &Hasher) -> Result<WholeKeys<'a>> {
         let whole = WholeKeys::new(keys)?;
         match whole.0 {
@@ -205,7 +205,7 @@ impl<'a> WholeKeys<'a> {
         Ok(whole)
     }
 
-    /// Keys whose offsets are checked, here and once.
+    /// Keys whose offsets are checked once, here.
     ///
     /// # Errors
     /// [`Status::Offsets`](crate::Status::Offsets); [`Status::Unsupported`](crate::Status::Unsupported) for hashes.
@@ -233,7 +233,7 @@ impl<'a> WholeKeys<'a> {
         self.len() == 0
     }
 
-    /// The keys from `start` up to `end`.
+    /// The keys from `start` up to `end`, which is not included.
     pub fn part(&self, start: usize, end: usize) -> WholeKeys<'a> {
         WholeKeys(match self.0 {
             Form::Bytes(bytes, offsets) => Form::Bytes(bytes, &offsets[start..=end]),

@@ -1,4 +1,4 @@
-//! What is collected, and how a finished collection is read.
+//! What is collected, and how the finished collection is read.
 
 use crate::error::{Result, error};
 use crate::spec::Number;
@@ -16,13 +16,13 @@ pub trait Records<R> {
     /// the system's errors if records are in a file.
     fn for_each(&self, take: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()>;
 
-    /// All records at once, where they lie in memory like that.
+    /// All records as one slice, where they lie in memory like that.
     fn as_slice(&self) -> Option<&[R]> {
         None
     }
 }
 
-/// How many records of a slice are given at once, so that whoever takes them can report progress.
+/// How many records of a slice are given in one piece, so that whoever takes them can report progress.
 pub(crate) const PIECE: usize = 1 << 12;
 
 impl<R> Records<R> for &[R] {
@@ -78,7 +78,7 @@ impl Weighted {
         Ok(Weighted::of_units(hash, (weight * (1_u128 << 64) as f64) as u128))
     }
 
-    /// A hash whose key has a weight of so many units.
+    /// A hash whose key has a weight of this many units.
     pub fn of_units(hash: u64, units: u128) -> Weighted {
         Weighted { hash, weight: [units as u64, (units >> 64) as u64] }
     }
@@ -101,7 +101,7 @@ pub struct Entry {
     pub value: u64,
 }
 
-/// The record of a key, and its partition. 12 bytes: its fields are read by value, not borrowed.
+/// The record of a key, together with its partition. 12 bytes: its fields are read by value, not borrowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, packed(4))]
 pub struct Placed {

@@ -1,9 +1,9 @@
 //! The prefetch ring: how batches keep many cache misses in flight.
 //!
-//! A filter that is larger than the caches costs a memory access a key, and a processor waits for few of them at once
-//! by itself. So while key i of a batch is answered, the lines of key i + [`AHEAD`] are fetched: one new fetch for each
-//! answer, evenly, which keeps the line buffers full all the time. (Fetching a group and then answering it lets them
-//! run empty between groups; measured, it is 1.3 times slower.)
+//! A filter that is larger than the caches costs a memory access a key, and by itself a processor waits for only a few
+//! of them at the same time. So while key i of a batch is answered, the lines of key i + [`AHEAD`] are fetched: one new
+//! fetch for each answer, evenly, which keeps the line buffers full all the time. (Fetching a group and then answering
+//! it lets them run empty between groups; measured, it is 1.3 times slower.)
 //!
 //! A kind pulls the hashes of its keys from the [`Batch`], a group before they are answered. So keys are hashed while
 //! others are fetched, and the ring runs from the first key of a batch to its last.
@@ -11,42 +11,43 @@
 use crate::bits::prefetch;
 use crate::error::{Error, Result};
 
-/// How many hashes a batch gives at once.
+/// How many hashes a batch gives in one call.
 pub const GROUP: usize = 64;
 
 /// How many keys ahead of the answer the fetches run at most.
 pub const AHEAD: usize = GROUP;
 
-/// From so many 64-bit words on (4 MiB) fetching ahead pays. Below, the processor's own reordering hides the second and
-/// third level cache.
+/// Fetching ahead pays from this many 64-bit words (4 MiB) on. In smaller filters the processor's own reordering hides
+/// the second and third level cache.
 pub const FETCH_FROM: usize = 1 << 19;
 
-/// Whether the processor can be asked for a line. Where it cannot, the compiler leaves out what finds the line.
+/// Whether the processor can be asked for a line. Where it cannot, the compiler leaves out the code that finds the
+/// line.
 const CAN_FETCH: bool = cfg!(not(target_family = "wasm"));
 
-/// How far to fetch ahead in a filter of so many words, of `lines` cache lines a key; 0 is not at all.
+/// How far to fetch ahead in a filter of `words` words, where a key touches `lines` cache lines; 0 is not at all.
 #[inline]
 pub fn ahead(words: usize, lines: usize) -> usize {
     if words < FETCH_FROM || !CAN_FETCH { 0 } else { (2 * AHEAD / lines.max(1)).clamp(1, AHEAD) }
 }
 
-/// How far a batch that changes something came.
+/// How far a batch that changes something got.
 #[must_use]
 #[derive(Debug)]
 pub struct Taken {
-    /// How many keys, the first so many, were taken.
+    /// How many keys, counted from the first, were taken.
     pub keys: usize,
-    /// What kept the next key from it; `Ok` if all were taken.
+    /// Why the next key was not taken; `Ok` if all were.
     pub outcome: Result<()>,
 }
 
 impl Taken {
-    /// All of so many keys.
+    /// All of this many keys.
     pub fn all(keys: usize) -> Taken {
         Taken { keys, outcome: Ok(()) }
     }
 
-    /// No key, because of this.
+    /// No key, because of this error.
     pub fn none(error: Error) -> Taken {
         Taken { keys: 0, outcome: Err(error) }
     }
@@ -58,29 +59,29 @@ pub trait Batch {
     fn keys(&self) -> usize;
 
     /// Writes the hashes of the keys that come next to the front of `hashes` and returns how many these are: [`GROUP`],
-    /// or fewer where the batch ends, and none after its end.
+    /// or fewer where the batch ends, and 0 after its end.
     fn next(&mut self, hashes: &mut [u64; GROUP]) -> usize;
 
-    /// Whether anybody wants answers. If not, none need be given.
+    /// Whether anybody wants answers. If not, they need not be given.
     fn is_asked(&self) -> bool;
 
-    /// Takes the answers of the `keys` keys, a group or the last of the batch, that come after those which have theirs:
-    /// bit i is that of the i-th. Bits after the last mean nothing.
+    /// Takes the answers of the next `keys` keys, which are a group or the last ones of the batch: bit i is that of the
+    /// i-th. Bits after the last mean nothing.
     fn answer(&mut self, answers: u64, keys: usize);
 }
 
 /// The keys of a batch as a kind of map sees them: their identities, a group at a time, and where the values go.
 pub trait Lookups {
     /// Writes the identities of the keys that come next to the front of `ids` and returns how many these are:
-    /// [`GROUP`], or fewer where the batch ends, and none after its end.
+    /// [`GROUP`], or fewer where the batch ends, and 0 after its end.
     fn next(&mut self, ids: &mut [u128; GROUP]) -> usize;
 
-    /// Takes the values of the keys, a group or the last of the batch, that come after those which have theirs.
+    /// Takes the values of the next keys, which are a group or the last ones of the batch.
     fn give(&mut self, found: &[Option<u64>]);
 }
 
-/// A batch of at most [`GROUP`] keys that are numbers: it has a way of its own, because what a call costs beside its
-/// keys shows in it.
+/// A batch of at most [`GROUP`] keys that are numbers. It is handled separately, because in such a batch the cost of
+/// the call itself shows.
 #[derive(Clone, Copy)]
 pub struct Few<'a> {
     /// At most [`GROUP`] keys.
@@ -92,7 +93,7 @@ pub struct Few<'a> {
 /// How many keys a [`Chunk`] has at most: enough that the ring seldom runs empty between chunks.
 pub(crate) const CHUNK: usize = 8 * GROUP;
 
-/// The keys of a batch that come next, as a batch of their own: for what has to be done before keys are inserted.
+/// The next keys of a batch, as a separate batch: for work that has to be done before keys are inserted.
 pub struct Chunk<'a> {
     hashes: [u64; CHUNK],
     count: usize,
@@ -101,7 +102,8 @@ pub struct Chunk<'a> {
 }
 
 impl Chunk<'_> {
-    /// Gives all keys to `insert`, a chunk after the other, until it fails. Those that it kept are taken.
+    /// Gives all keys to `insert`, one chunk after the other, until it fails. Of the last chunk, those that it kept are
+    /// taken.
     pub fn each(batch: &mut dyn Batch, mut insert: impl FnMut(&mut Chunk) -> Result<()>) -> Taken {
         let mut done = 0;
         loop {
@@ -122,7 +124,7 @@ impl Chunk<'_> {
         &self.hashes[..self.count]
     }
 
-    /// Drops all keys but the first so many.
+    /// Drops all keys after the first `keys`.
     pub fn keep(&mut self, keys: usize) {
         self.count = self.count.min(keys);
     }
@@ -149,12 +151,12 @@ impl Batch for Chunk<'_> {
     }
 }
 
-/// How far ahead of a key's answer something is done for it.
+/// How far ahead of a key's answer each stage is done for it.
 #[derive(Clone, Copy, Default)]
 pub struct Stages {
-    /// Where its first lines are fetched; 0 is nowhere, [`AHEAD`] at most.
+    /// Where its first lines are fetched, at most [`AHEAD`] ahead; 0 is never.
     pub far: usize,
-    /// Where the second stage is done, less than that; 0 is nowhere.
+    /// Where the second stage is done, nearer than the first; 0 is never.
     pub near: usize,
 }
 
@@ -242,8 +244,8 @@ pub fn inserting<State: ?Sized>(
     });
 }
 
-/// Takes all keys of a batch in order, until one is refused. `ahead` says how far ahead of that `fetch` is called for
-/// each.
+/// Takes all keys of a batch in order, until one is refused. `ahead` says how far ahead of each key `fetch` is called
+/// for it.
 #[inline(always)]
 pub fn trying<State: ?Sized>(
     state: &mut State,
@@ -283,8 +285,8 @@ pub fn trying<State: ?Sized>(
     Taken::all(start)
 }
 
-/// Answers few keys in order: bit i is that of the i-th. `hash` writes the hashes of numbers, and all lines are fetched
-/// before the first key is answered, if `fetching` says so.
+/// Answers a few keys in order: bit i is that of the i-th. `hash` writes the hashes of numbers. If `fetching`, all
+/// lines are fetched before the first key is answered.
 #[inline(always)]
 pub fn answer_few<State: ?Sized>(
     state: &mut State,

@@ -1,9 +1,9 @@
-//! Records in shards: 64 bits of a record, which do not decrease from one to the next, say in which shard it is.
+//! Records in shards: 64 bits of a record, which never decrease from one record to the next, say which shard it is in.
 
 use super::records::Records;
 use crate::error::Result;
 
-/// In which of so many shards x is, and in the low 32 bits how far into the shard.
+/// Which of `shards` shards x is in, and in the low 32 bits how far into the shard.
 #[inline(always)]
 pub fn place(x: u64, shards: u64) -> (u64, u64) {
     // Two shifts of the halves: one shift over both is slow on some processors.
@@ -11,7 +11,7 @@ pub fn place(x: u64, shards: u64) -> (u64, u64) {
     ((product >> 64) as u64, product as u64 >> 32)
 }
 
-/// Gives `take` the records of a pass in pieces none of which is in two shards, each with the number of its shard.
+/// Gives `take` the records of a pass in pieces, each with the number of its shard. No piece lies in two shards.
 ///
 /// # Errors
 /// The errors of `take`, which end the pass, and the errors of the records.

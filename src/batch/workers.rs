@@ -1,4 +1,4 @@
-//! Threads that solve parts of one payload: whichever is free takes the next part, and the caller's thread hears of it.
+//! Threads that solve parts of one payload. Whichever is free takes the next part, and the caller's thread hears of it.
 
 use crate::error::{Result, Status};
 use std::collections::VecDeque;
@@ -7,10 +7,10 @@ use std::thread;
 
 /// What making a payload may use, and who hears of it.
 pub struct Work<'a> {
-    /// Bytes of memory beside the payload; what the work on one part needs is taken in any case. `u64::MAX` is no
-    /// limit.
+    /// Bytes of memory that may be used besides the payload; what the work on one part needs is taken in any case.
+    /// `u64::MAX` is no limit.
     pub memory: u64,
-    /// How many threads may work, at least 1. With 1 the caller's does it all, and none is started.
+    /// How many threads may work, at least 1. With 1 the caller's thread does everything, and none is started.
     pub threads: usize,
     /// Called with the records done and the records in all; false cancels.
     pub progress: &'a mut (dyn FnMut(u64, u64) -> bool + Send),
@@ -25,8 +25,8 @@ impl Work<'_> {
         if (self.progress)(done, all) { Ok(()) } else { Err(Status::Cancelled.into()) }
     }
 
-    /// How many threads work on so many parts, where each thread needs `each` bytes, and the caller's thread needs
-    /// `own` bytes if there are others.
+    /// How many threads work on `parts` parts, if each thread needs `each` bytes, and the caller's thread needs `own`
+    /// bytes as soon as there are others.
     #[inline]
     pub fn threads_for(&self, parts: usize, each: u64, own: u64) -> usize {
         if !HAS_THREADS {
@@ -40,7 +40,7 @@ impl Work<'_> {
 /// Whether the system has threads. Where it has none, the compiler leaves out the code for them.
 pub const HAS_THREADS: bool = cfg!(not(target_family = "wasm"));
 
-/// What waits to be taken by another thread, the oldest first. Parts of a payload take milliseconds, so that waking all
+/// Items that wait to be taken by another thread, the oldest first. Parts of a payload take milliseconds, so waking all
 /// threads at each change costs nothing. A channel of Rust's library would be ten times this code for each type.
 struct Queue<T> {
     state: Mutex<Waiting<T>>,
@@ -61,7 +61,7 @@ impl<T> Queue<T> {
         Queue { state: Mutex::new(waiting), changed: Condvar::new() }
     }
 
-    /// The state. No step in which the lock is held leaves it half changed.
+    /// The state. No step that holds the lock leaves the state half changed.
     fn lock(&self) -> MutexGuard<'_, Waiting<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -101,7 +101,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// The jobs and reports that are on their way.
+/// The jobs and reports on their way.
 struct Desk<J, R> {
     jobs: Queue<J>,
     reports: Queue<Result<R>>,
@@ -177,8 +177,8 @@ impl<R> Reports<'_, R> {
     }
 }
 
-/// Calls `lead` on this thread, which gives jobs to [`Workers`]. Calls `work` for each job on one of as many other
-/// threads as there are states. Each thread has a state of its own. `work` may report as often as it likes. An error of
+/// Calls `lead` on this thread, which gives jobs to [`Workers`]. Each job goes to `work` on one of as many other
+/// threads as there are states, and each thread has its own state. `work` may report as often as it likes. An error of
 /// `work` is reported too, and ends its thread. Where the system has fewer threads, those that were started do all the
 /// work. Returns when all threads have ended.
 ///
@@ -191,12 +191,12 @@ pub fn with_workers<S: Send, J: Send, R: Send>(
 ) -> Result<()> {
     let desk = &Desk { jobs: Queue::new(states.len(), 1, 0), reports: Queue::new(usize::MAX, 0, 1) };
     thread::scope(|scope| {
-        // However `lead` ends, and if it never begins, the threads learn of it.
+        // However `lead` ends, and even if it never begins, the threads learn of it.
         let workers = Workers(desk);
         for (started, mut state) in states.into_iter().enumerate() {
             let (place, work) = (Place::take(desk), &work);
             let turns = move || {
-                // The whole place moves here, and is left when the thread ends.
+                // The whole place moves into the thread, and is left when the thread ends.
                 let place = place;
                 let Desk { jobs, reports } = place.0;
                 while let Some(job) = jobs.next() {

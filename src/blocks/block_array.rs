@@ -1,5 +1,5 @@
-//! Arrays of small blocks, one of which a key has to itself: what all of them do alike. The inner loops are those of a
-//! kernel; a layout says how keys find their blocks and what the mathematics of its blocks is.
+//! Arrays of small blocks, where all bits of a key lie in one block or in two: what all such arrays do alike. The inner
+//! loops are those of a kernel; a layout says how keys find their blocks and what the mathematics of its blocks is.
 
 use super::block_kernel::chain::{ChainKernel, Link};
 use super::block_kernel::{BlockKernel, Fills};
@@ -22,9 +22,9 @@ pub trait Blocks: Send + Sync + 'static {
     const LAYOUT_IN_TWO: Option<Layout> = None;
     /// 64-bit words in a block.
     const BLOCK_WORDS: usize;
-    /// How many bits keys may set in a block.
+    /// How many bits keys may set in a block: the fewest and the most.
     const HASHES: (u32, u32);
-    /// A number that there are fewer blocks than.
+    /// Exclusive upper bound of the number of blocks.
     const MAX_BLOCKS: u64;
 
     /// The inner loops.
@@ -36,17 +36,17 @@ pub trait Blocks: Send + Sync + 'static {
         None
     }
 
-    /// The inner loops over chains of arrays, where there are such.
+    /// The inner loops over chains of arrays, if the layout has any.
     fn chain_kernel(_instructions: Instructions) -> Option<&'static ChainKernel> {
         None
     }
 
-    /// The sets of lanes that keys of so many bits in a block choose from; none where they have all lanes.
+    /// The sets of lanes that keys with `hashes` bits in a block choose from; none where they have all lanes.
     fn masks(_hashes: u32) -> &'static [u16] {
         &[]
     }
 
-    /// The block that a hash goes to. It scales: with a `d`-th of the blocks it is a `d`-th of this one.
+    /// The block that a hash goes to. It scales: with a `d`-th of the blocks it is this one's number divided by `d`.
     fn block(hash: u64, blocks: u64) -> u64;
 
     /// The hashes of the two shares of a key whose bits lie in two blocks. Each share has the bits that a key with its
@@ -58,10 +58,10 @@ pub trait Blocks: Send + Sync + 'static {
     /// The false-positive rate that the fills of the blocks give to keys with all bits in one block.
     fn rate(fills: &Fills, blocks: u64, hashes: u32) -> f64;
 
-    /// How many distinct keys have set so many bits, each in one block.
+    /// How many distinct keys, each in one block, have set `ones` bits.
     fn cardinality(blocks: u64, hashes: u32, ones: u64) -> Option<f64>;
 
-    /// The standard error of an estimate of so many keys, each with its bits in one block.
+    /// The standard error of an estimate of `keys` keys, each with its bits in one block.
     fn standard_error(blocks: u64, hashes: u32, keys: u64) -> f64;
 }
 
@@ -74,7 +74,7 @@ pub struct BlockArray<B> {
     hashes: u32,
     /// In how many blocks a key has its bits: 1 or 2.
     shares: u32,
-    /// The lanes that keys choose among, in each of their blocks.
+    /// The lanes that keys choose among in each of their blocks.
     masks: &'static [u16],
     kernel: &'static BlockKernel,
     /// The inner loops of one of the blocks of a key.
@@ -83,7 +83,7 @@ pub struct BlockArray<B> {
     layout: PhantomData<fn() -> B>,
 }
 
-/// The geometry of so many blocks, each key with its bits in one of them.
+/// The geometry of `blocks` blocks, where each key has its bits in one of them.
 ///
 /// # Errors
 /// [`Status::TooLarge`](crate::Status::TooLarge) past the address space.
@@ -91,17 +91,18 @@ pub fn geometry<B: Blocks>(blocks: u64, hashes: u32) -> Result<Geometry> {
     geometry_of_shares::<B>(blocks, hashes, 1)
 }
 
-/// The geometry of so many blocks, each key with its bits in `shares` of them, 1 or 2. Word 0 says so, and is 0 for 1.
+/// The geometry of `blocks` blocks, where each key has its bits in `shares` of them, 1 or 2. Word 0 says so, and is 0
+/// for 1.
 ///
 /// # Errors
 /// [`Status::TooLarge`](crate::Status::TooLarge) past the address space.
 pub fn geometry_of_shares<B: Blocks>(blocks: u64, hashes: u32, shares: u32) -> Result<Geometry> {
     let word = if shares == 1 { 0 } else { shares.into() };
-    // Saturated, it is refused for what it is.
+    // A saturated product is refused as too large.
     Geometry::of_bits(blocks.saturating_mul(64 * B::BLOCK_WORDS as u64), hashes, [word, 0, 0, 0, 0, 0, 0, 0])
 }
 
-/// In how many blocks a key has its bits, by word 0 of a geometry; `None` for no such word.
+/// In how many blocks a key has its bits, by word 0 of a geometry; `None` if no geometry has this word.
 #[inline]
 pub fn shares_of(word: u64) -> Option<u32> {
     match word {
@@ -145,7 +146,7 @@ impl<B: Blocks> BitLayout for BlockArray<B> {
     fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool {
         match bytes.words().and_then(|words| words.get(..self.words())) {
             Some(words) => self.kernel.contains_one(words, self.masks, hash),
-            // In an array of a single block every key goes to that.
+            // In an array of a single block every key goes to that block.
             None => self.shares(hash).all(|share| {
                 const { assert!(B::BLOCK_WORDS <= MAX_BLOCK_WORDS) };
                 let block = bytes.copy::<MAX_BLOCK_WORDS>(self.first_word(share));
@@ -197,7 +198,7 @@ impl<B: Blocks> BitLayout for BlockArray<B> {
     }
 
     fn cardinality(&self, ones: u64) -> Option<f64> {
-        // The shares of a key set their bits independently of each other, as so many keys of one block would.
+        // The shares of a key set their bits independently of each other, as that many keys of one block would.
         let shares = B::cardinality(self.blocks, self.hashes_of_share(), ones)?;
         Some(shares / f64::from(self.shares))
     }
@@ -240,7 +241,7 @@ impl<B: Blocks> BitLayout for BlockArray<B> {
 }
 
 impl<B: Blocks> BlockArray<B> {
-    /// The array of so many bits, of which a key sets so many in so many blocks; `None` if there is none.
+    /// The array of `bits` bits where a key sets `hashes` bits in `shares` blocks; `None` if there is no such array.
     #[inline]
     fn of_size(bits: u64, hashes: u32, shares: u32, instructions: Instructions) -> Option<BlockArray<B>> {
         let block_bits = 64 * B::BLOCK_WORDS as u64;
@@ -267,7 +268,7 @@ impl<B: Blocks> BlockArray<B> {
         B::block(hash, self.blocks) as usize * B::BLOCK_WORDS
     }
 
-    /// The hashes of the shares of a key: of a single one it is that of the key.
+    /// The hashes of the shares of a key. A single share has the hash of the key.
     #[inline]
     fn shares(&self, hash: u64) -> impl Iterator<Item = u64> {
         let shares = if self.shares == 1 { [hash; 2] } else { B::shares(hash) };

@@ -1,6 +1,6 @@
 //! Eight 64-bit numbers in a vector of AVX-512, and batches that are answered eight keys at a time, for kernels that
-//! read each key's own places. The places of a group of keys are computed when its hashes come. The lines of a group
-//! are fetched while the group before it is answered.
+//! read each key's own places. The places of a group of keys are computed as soon as its hashes come, and the lines of
+//! a group are fetched while the group before it is answered.
 
 use crate::batch::ring::{Batch, Few, GROUP};
 use crate::hash::xxh3;
@@ -21,7 +21,7 @@ pub type Eight = [u64; WIDTH];
 #[repr(align(64))]
 struct Line(Eight);
 
-/// The vector that has this number eight times.
+/// The vector that holds this number eight times.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub fn all(number: u64) -> __m512i {
@@ -53,14 +53,15 @@ pub fn numbers(eight: __m512i) -> Eight {
     numbers.0
 }
 
-/// The eight bytes from each of eight places on, a load for each: the instruction that gathers them takes longer.
+/// The eight bytes from each of eight places on. Each has its own load, because the instruction that gathers them takes
+/// longer.
 ///
 /// # Safety
-/// From each of these places after the start on eight bytes are readable.
+/// Eight bytes are readable from each of these places after the start on.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub unsafe fn read_each(start: *const u8, at: &Eight) -> __m512i {
-    // SAFETY: the caller promises that from each of these places after the start on eight bytes are readable.
+    // SAFETY: the caller promises that eight bytes are readable from each of these places after the start on.
     let read = |i: usize| unsafe { start.add(at[i] as usize).cast::<i64>().read_unaligned() };
     _mm512_set_epi64(read(7), read(6), read(5), read(4), read(3), read(2), read(1), read(0))
 }
@@ -68,11 +69,11 @@ pub unsafe fn read_each(start: *const u8, at: &Eight) -> __m512i {
 /// The eight bytes from each of eight places on, and the eight after these.
 ///
 /// # Safety
-/// From each of these places after the start on sixteen bytes are readable.
+/// Sixteen bytes are readable from each of these places after the start on.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub unsafe fn read_pairs(start: *const u8, at: &Eight) -> [__m512i; 2] {
-    // SAFETY: the caller promises that from each of these places after the start on sixteen bytes are readable.
+    // SAFETY: the caller promises that sixteen bytes are readable from each of these places after the start on.
     let read = |i: usize| unsafe { _mm_loadu_si128(start.add(at[i] as usize).cast()) };
     let two = |i: usize| _mm256_set_m128i(read(i + 2), read(i));
     let four = |i: usize| _mm512_inserti64x4::<1>(_mm512_castsi256_si512(two(i)), two(i + 4));
@@ -101,8 +102,8 @@ pub fn mix(x: __m512i) -> __m512i {
     _mm512_xor_si512(x, _mm512_srli_epi64::<31>(x))
 }
 
-/// The other one of the two places of each of eight fingerprints, among `count` of them, an even number of 32 bits: the
-/// two have the sum of the fingerprint.
+/// The other of the two places of each of eight fingerprints, among `count` places, an even number of 32 bits: the two
+/// add up to the sum of the fingerprint.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub fn other(place: __m512i, fingerprint: __m512i, count: __m512i) -> __m512i {
@@ -112,8 +113,8 @@ pub fn other(place: __m512i, fingerprint: __m512i, count: __m512i) -> __m512i {
     _mm512_mask_add_epi64(other, _mm512_cmplt_epu64_mask(sum, place), other, count)
 }
 
-/// Answers a batch. `find` works the places of a group's keys out, `fetch` asks for the lines of the i-th eight of a
-/// group and `answer` answers them: bit j is that of the j-th. A second number says which keys it leaves to `alone`,
+/// Answers a batch. `find` works out the places of a group's keys, `fetch` asks for the lines of the i-th eight of a
+/// group, and `answer` answers them: bit j is that of the j-th. A second number says which keys it leaves to `alone`,
 /// which answers the j-th key of a group. Such keys come after all others of the group, so that no branch has to guess
 /// which they are.
 #[inline(always)]
@@ -148,7 +149,7 @@ pub fn in_turns<Group>(
     }
 }
 
-/// The answers of those keys of a group, among the first so many, that are left over.
+/// The answers of the keys in `left` among the first `count` of a group.
 #[inline(always)]
 fn rest<Group>(asked: &Group, left: u64, count: usize, alone: impl Fn(&Group, usize) -> bool) -> u64 {
     let (mut left, mut answers) = (left & (u64::MAX >> (GROUP - count)), 0);
@@ -160,7 +161,7 @@ fn rest<Group>(asked: &Group, left: u64, count: usize, alone: impl Fn(&Group, us
     answers
 }
 
-/// Answers few keys, as [`in_turns`] does those of a group.
+/// Answers a few keys, as [`in_turns`] does those of a group.
 #[inline(always)]
 pub fn at_once<Group>(
     mut asked: Group,
@@ -185,7 +186,7 @@ pub fn at_once<Group>(
     both[0] | rest(&asked, both[1], count, alone)
 }
 
-/// The hashes of few keys, and how many these are.
+/// The hashes of a few keys, and how many there are.
 pub fn hashes_of(few: &Few, instructions: Instructions) -> ([u64; GROUP], usize) {
     let mut hashes = [0; GROUP];
     let count = few.keys.len().min(GROUP);

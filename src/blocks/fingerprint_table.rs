@@ -1,6 +1,6 @@
 //! What tables of fingerprints have in common. A key leaves its fingerprint, a number of a few bits, in one of several
-//! places that its hash says. So a filter can remove and count the key. Keys of one *class* have fingerprint and places
-//! in common, and nothing tells them apart.
+//! places that its hash gives. So a filter can remove and count the key. Keys of one *class* have the same fingerprint
+//! and places, and nothing tells them apart.
 
 use super::View;
 use crate::batch::ring::{Batch, Few};
@@ -11,21 +11,21 @@ use crate::simd::Instructions;
 use core::ops::Range;
 use core::sync::atomic::AtomicU64;
 
-/// What is in the slots.
+/// What the slots hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     /// Slots that are taken.
     pub taken: u64,
-    /// Classes of keys of which there is a fingerprint, each once.
+    /// Classes that have a fingerprint in the table, each counted once.
     pub classes: u64,
 }
 
-/// How far a batch of insertions came.
+/// How far a batch of insertions got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inserted {
-    /// How many keys, the first so many, were inserted.
+    /// How many keys, counted from the first, were inserted.
     pub keys: usize,
-    /// The hash of the key after them, if that has no place.
+    /// The hash of the next key, if there is no place for it.
     pub refused: Option<u64>,
 }
 
@@ -55,17 +55,18 @@ pub trait FingerprintTable: Send + Sync + Sized + 'static {
     /// Whether each key of a batch may be there.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch);
 
-    /// Whether each of few keys may be there: bit i is that of the i-th, and bits after the last mean nothing.
+    /// Whether each of a few keys may be there: bit i is that of the i-th, and bits after the last mean nothing.
     fn contains_few(&self, words: &[AtomicU64], few: &Few) -> u64;
 
-    /// Inserts a hash; whether it certainly was not there. `None`, having changed nothing, if there is no place for it.
+    /// Inserts a hash. Returns whether it certainly was not there; `None`, with nothing changed, if there is no place
+    /// for it.
     fn insert(&mut self, words: &mut [u64], hash: u64) -> Option<bool>;
 
-    /// Gives the ranges of words to `visit` of which an insertion of the hash may change some, now.
+    /// Gives `visit` the ranges of words in which an insertion of the hash may change some now.
     fn visit_changed(&mut self, words: &[u64], hash: u64, visit: &mut dyn FnMut(Range<usize>));
 
-    /// Inserts a hash so many times, at least once; whether it certainly was not there. `None`, having changed nothing,
-    /// if there is no place for all copies.
+    /// Inserts a hash `times` times, at least once. Returns whether it certainly was not there; `None`, with nothing
+    /// changed, if there is no place for all copies.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`]; nothing has changed then.
@@ -93,13 +94,13 @@ pub trait FingerprintTable: Send + Sync + Sized + 'static {
         Ok(first)
     }
 
-    /// Inserts the keys of a batch in order, until one has no place. `None`, having done nothing, where they are to be
+    /// Inserts the keys of a batch in order, until one has no place. `None`, with nothing done, where they are to be
     /// inserted one by one.
     fn insert_many(&mut self, _words: &mut [u64], _batch: &mut dyn Batch) -> Option<Inserted> {
         None
     }
 
-    /// Takes one copy of a hash away. False, having changed nothing, if none is there.
+    /// Takes away one copy of a hash. False, with nothing changed, if there is none.
     fn remove(&self, words: &mut [u64], hash: u64) -> bool;
 
     /// How many copies of a hash there are.
@@ -111,27 +112,27 @@ pub trait FingerprintTable: Send + Sync + Sized + 'static {
     /// How many slots there are.
     fn slots(&self) -> u64;
 
-    /// How many classes of keys there are, of the same probability.
+    /// How many classes of keys there are, all of the same probability.
     fn classes(&self) -> u64;
 
-    /// What is in the slots. Reads all of them, and says to `progress` after every piece how many bytes that was.
+    /// What is in the slots. Reads all of them, and reports the bytes of every piece to `progress`.
     fn held(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Held;
 
     /// How many classes two tables that may be combined hold together.
     fn classes_of_union(&self, words: &[AtomicU64], other: &Self, others: &[AtomicU64]) -> u64;
 
-    /// Puts all that another table holds, with which this one may be combined, into this one. False if something has no
-    /// place; more or less of the rest is there then.
+    /// Puts everything that another table holds, with which this one may be combined, into this one. False if something
+    /// has no place; more or less of the rest is there then.
     fn insert_all(&mut self, words: &mut [u64], other: &Self, others: &[AtomicU64]) -> bool;
 
-    /// Looks whether the words are those of some table.
+    /// Checks that the words are those of a table.
     ///
     /// # Errors
     /// [`Status::Corrupt`].
     fn check(&self, words: &[AtomicU64]) -> Result<()>;
 }
 
-/// The numbers below `count`, each once, in no order to speak of: numbers that are near each other come far apart.
+/// The numbers below `count`, each once, in no particular order: numbers that are near each other come far apart.
 pub fn scattered(count: u64) -> impl Iterator<Item = u64> {
     let share = |one: u64, other: u64| {
         let (mut a, mut b) = (one, other);
@@ -140,7 +141,7 @@ pub fn scattered(count: u64) -> impl Iterator<Item = u64> {
         }
         a > 1
     };
-    // About a golden part of them, and without a divisor in common.
+    // A stride of about `count` over the golden ratio that has no divisor in common with `count`.
     let mut stride = reduce(GOLDEN, count).max(1);
     while share(stride, count) {
         stride += 1;

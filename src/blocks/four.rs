@@ -14,7 +14,7 @@ pub type Four = [u64; WIDTH];
 #[repr(align(32))]
 struct Half(Four);
 
-/// The vector that has this number four times.
+/// The vector that holds this number four times.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn all(number: u64) -> __m256i {
@@ -53,7 +53,7 @@ pub fn signs(four: __m256i) -> u8 {
     _mm256_movemask_pd(_mm256_castsi256_pd(four)) as u8
 }
 
-/// For each choice of four lanes, where the halves of these lanes are. The chosen lanes come first.
+/// For each choice of four lanes, where the halves of the lanes go that are chosen. The chosen lanes come first.
 static CHOSEN: [[u32; 8]; 16] = {
     let (mut chosen, mut choice) = ([[0; 8]; 16], 0);
     while choice < 16 {
@@ -71,7 +71,7 @@ static CHOSEN: [[u32; 8]; 16] = {
     chosen
 };
 
-/// Those of four numbers whose bit is set in the mask, one after the other. The lanes after these have any of the four.
+/// The numbers whose bit is set in the mask, one after the other. The lanes after them have any of the four.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn pack(mask: u8, four: __m256i) -> __m256i {
@@ -80,14 +80,15 @@ pub fn pack(mask: u8, four: __m256i) -> __m256i {
     _mm256_permutevar8x32_epi32(four, chosen)
 }
 
-/// The eight bytes from each of four places on, a load for each: the instruction that gathers them takes longer.
+/// The eight bytes from each of four places on. Each has its own load, because the instruction that gathers them takes
+/// longer.
 ///
 /// # Safety
-/// From each of these places after the start on eight bytes are readable.
+/// Eight bytes are readable from each of these places after the start on.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub unsafe fn read_each(start: *const u8, at: &Four) -> __m256i {
-    // SAFETY: the caller promises that from each of these places after the start on eight bytes are readable.
+    // SAFETY: the caller promises that eight bytes are readable from each of these places after the start on.
     let read = |i: usize| unsafe { start.add(at[i] as usize).cast::<i64>().read_unaligned() };
     _mm256_set_epi64x(read(3), read(2), read(1), read(0))
 }
@@ -146,8 +147,8 @@ fn mixed(x: __m256i) -> __m256i {
     _mm256_xor_si256(x, _mm256_srli_epi64::<31>(x))
 }
 
-/// The other one of the two places of each of four fingerprints, among `count` of them, an even number of 32 bits: the
-/// two have the sum of the fingerprint.
+/// The other of the two places of each of four fingerprints, among `count` places, an even number of 32 bits: the two
+/// add up to the sum of the fingerprint.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn other(place: __m256i, fingerprint: __m256i, count: __m256i) -> __m256i {

@@ -1,8 +1,8 @@
-//! Layouts: values that find keys in words, one folder each. A layout knows its shape and nothing of where the words
-//! lie, so that a payload can hold one of them or several; kinds put headers, files and counts around it.
+//! Layouts: values that find keys in words, one folder each. A layout knows its shape but not where the words lie, so a
+//! payload can hold one or several of them; kinds put headers, files and counts around it.
 //!
-//! Where there are kernels, `mod.rs` of the folder says which words a hash goes to and which bits are its own,
-//! `portable.rs` computes that in plain code, and the other files do with one instruction set each.
+//! Where there are kernels, `mod.rs` of the folder says which words a hash goes to and which bits it sets,
+//! `portable.rs` computes that in plain code, and each of the other files does so with one instruction set.
 
 pub mod block_array;
 pub mod block_kernel;
@@ -33,9 +33,10 @@ use crate::simd::Instructions;
 use crate::storage::AnyBytes;
 use core::sync::atomic::AtomicU64;
 
-/// A bit array in which a key sets always the same bits: OR is the union of two, AND holds their intersection.
+/// A bit array in which a key always sets the same bits: OR is the union of two, and AND holds their intersection.
 ///
-/// `words` are those of the array, [`BitLayout::words`] of them. A kernel in them is one of the processor's.
+/// `words` are those of the array, [`BitLayout::words`] of them. A layout that has a kernel has one of this
+/// processor's.
 pub trait BitLayout: Send + Sync {
     /// The layout that a geometry describes, with these inner loops; `None` if it is not one of this kind.
     fn of(geometry: &Geometry, instructions: Instructions) -> Option<Self>
@@ -54,7 +55,7 @@ pub trait BitLayout: Send + Sync {
     /// Whether the bits of a hash are set.
     fn contains(&self, words: &[AtomicU64], hash: u64) -> bool;
 
-    /// Gives the places of words whose lines a lookup of a hash needs first.
+    /// Gives `fetch` the places of the words whose lines a lookup of a hash needs first.
     fn fetch(&self, hash: u64, fetch: &mut dyn FnMut(usize)) {
         self.visit_words(hash, &mut |word| {
             fetch(word);
@@ -73,10 +74,11 @@ pub trait BitLayout: Send + Sync {
     /// Whether the bits of a hash are set in an array at any address. Bits that are not there are not set.
     fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool;
 
-    /// Sets the bits of a hash; whether any was not set.
+    /// Sets the bits of a hash. Returns whether any of them was not set.
     fn insert(&self, words: &mut [u64], hash: u64) -> bool;
 
-    /// Sets the bits of the keys of a batch in order and says of each, if it is asked, whether any was not set.
+    /// Sets the bits of the keys of a batch in order. If the batch asks, says of each key whether any of its bits was
+    /// not set.
     fn insert_many(&self, words: &mut [u64], batch: &mut dyn Batch);
 
     /// As [`crate::contract::Insert::insert_few`].
@@ -84,7 +86,7 @@ pub trait BitLayout: Send + Sync {
         None
     }
 
-    /// Sets the bits of a hash while others set bits too; whether any was not set.
+    /// Sets the bits of a hash while others set bits too. Returns whether any of them was not set.
     fn insert_shared(&self, words: &[AtomicU64], hash: u64) -> bool;
 
     /// Sets the bits of the keys of a batch as [`BitLayout::insert_shared`] does.
@@ -93,13 +95,13 @@ pub trait BitLayout: Send + Sync {
     /// Visits the places of the words in which a hash has bits, until `visit` says false.
     fn visit_words(&self, hash: u64, visit: &mut dyn FnMut(usize) -> bool);
 
-    /// What the bits tell. Reads all of them, once, and says to `progress` after every piece how many bytes that was.
+    /// What the bits say. Reads all of them once, and reports the bytes of every piece to `progress`.
     fn measure(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Measure;
 
-    /// How many distinct keys have set so many bits; `None` if these are too many to tell.
+    /// How many distinct keys have set `ones` bits; `None` if there are too many to tell.
     fn cardinality(&self, ones: u64) -> Option<f64>;
 
-    /// The standard error of an estimate of so many keys.
+    /// The standard error of an estimate of `keys` keys.
     fn standard_error(&self, keys: f64) -> f64;
 
     /// How many units folding divides: bits, bits of a slice, or blocks.
@@ -111,7 +113,7 @@ pub trait BitLayout: Send + Sync {
     /// None that can happen.
     fn folded(&self, factor: u64) -> Result<Geometry>;
 
-    /// Sets the bits in `folded`, which are zeros of [`BitLayout::folded`], that the keys would have set there.
+    /// Sets the bits in `folded`, zeros of the geometry [`BitLayout::folded`], that the keys would have set there.
     fn fold_into(&self, words: &[AtomicU64], factor: u64, folded: &mut [u64]);
 
     /// The array for inlined lookups; `None` if the layout has no name.
@@ -119,7 +121,7 @@ pub trait BitLayout: Send + Sync {
         None
     }
 
-    /// What makes the array one of a chain, where its layout has loops for chains.
+    /// What lets the array join a chain, where its layout has loops for chains.
     fn link(&self) -> Option<Link> {
         None
     }
@@ -130,7 +132,7 @@ pub trait BitLayout: Send + Sync {
     }
 }
 
-/// What a payload tells.
+/// What was measured of a payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measure {
     /// The places (bits, counters, entries) that are taken.
@@ -139,7 +141,7 @@ pub struct Measure {
     pub fill: f64,
     /// The places that can hold no more, so that what they count is a lower bound: saturated counters.
     pub saturated: u64,
-    /// The probability, over uniform hashes, of a lookup that says true, given exactly this payload.
+    /// The probability that a lookup of a uniformly random hash answers true, given exactly this payload.
     pub false_positive_rate: f64,
 }
 
@@ -149,7 +151,7 @@ impl Measure {
         Measure { taken: ones, fill: ones as f64 / bits as f64, saturated: 0, false_positive_rate }
     }
 
-    /// Of cells of which every key has one to itself. `keys` is what a header says, which may be any number.
+    /// The measure of cells, where every key has one to itself. `keys` is what a header says, which may be any number.
     pub(crate) fn of_cells(keys: u64, cells: u64, false_positive_rate: f64) -> Measure {
         let taken = keys.min(cells);
         Measure { taken, fill: taken as f64 / cells.max(1) as f64, saturated: 0, false_positive_rate }

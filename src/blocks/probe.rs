@@ -1,5 +1,5 @@
-//! What a single key needs of a filter. A caller who keeps a [`Probe`] goes to the filter's words without going through
-//! the filter each time.
+//! What a lookup of a single key needs of a filter. A caller who keeps a [`Probe`] reaches the filter's words without
+//! going through the filter each time.
 
 use super::{BlockKernel, ScatteredBits, ScatteredKernel};
 use crate::batch::ring::{self, Few};
@@ -13,8 +13,8 @@ pub struct Probe<'a> {
     pub way: Way,
     /// The words of the array.
     pub words: &'a [AtomicU64],
-    /// Where inserted keys are counted, if keys can be inserted into the words at once. `None` for an image in place,
-    /// which has to be marked before it is changed, and for kinds that are built once.
+    /// Where inserted keys are counted, if keys can be inserted into the words without preparation. `None` for an image
+    /// in place, which has to be marked before it is changed, and for kinds that are built once.
     pub offered: Option<&'a AtomicU64>,
 }
 
@@ -27,7 +27,7 @@ pub enum Way {
         kernel: &'static BlockKernel,
         /// The sets of lanes that keys choose from.
         masks: &'static [u16],
-        /// For keys in two blocks the hashes by which a key goes to these.
+        /// For keys in two blocks, the hashes that lead a key to its blocks.
         shares: Option<fn(u64) -> [u64; 2]>,
     },
     /// The bits of a key lie anywhere.
@@ -37,11 +37,11 @@ pub enum Way {
         /// Where the bits of a key lie.
         bits: ScatteredBits,
     },
-    /// A kind that is built once finds the key by numbers that it took from the words.
+    /// A kind that is built once finds the key by numbers that it read from the words.
     Built {
         /// The kind's functions.
         kernel: &'static BuiltKernel,
-        /// What the kind took from the words.
+        /// What the kind read from the words.
         numbers: [u64; 4],
     },
 }
@@ -65,8 +65,8 @@ impl Probe<'_> {
         }
     }
 
-    /// Whether a key may be there, whose lines [`Probe::fetch`] asked for. Reads those lines first, and other lines
-    /// only if the first ones do not say no.
+    /// Whether a key may be there whose lines [`Probe::fetch`] asked for. Reads those lines first, and others only if
+    /// the first ones do not say no.
     #[inline(always)]
     pub fn contains_fetched(&self, hash: u64) -> bool {
         match &self.way {
@@ -75,7 +75,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Whether each of few keys may be there, as [`crate::contract::Kind::contains_few`] says it.
+    /// Whether each of a few keys may be there, in the form of [`crate::contract::Kind::contains_few`].
     #[inline(always)]
     pub fn contains_few(&self, few: &Few) -> Option<u64> {
         match &self.way {
@@ -96,8 +96,8 @@ impl Probe<'_> {
         }
     }
 
-    /// Inserts few keys into the words, which are the caller's alone. Whether each certainly was not there, as
-    /// [`Probe::contains_few`] says it, if that is asked.
+    /// Inserts a few keys into the words, which are the caller's alone. If `is_asked`, says whether each certainly was
+    /// not there, in the form of [`Probe::contains_few`].
     #[inline(always)]
     pub fn insert_few(&self, words: &mut [u64], few: &Few, is_asked: bool) -> Option<u64> {
         match &self.way {

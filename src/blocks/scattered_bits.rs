@@ -4,13 +4,13 @@ use crate::batch::ring::fetch_word;
 use crate::bits::{GOLDEN, reduce, set_shared};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// How many probes a lookup reads before it decides whether to go on. The processor reads the bits of one group at
-/// once. In a filter at its capacity an absent key fails in the first group with a probability of 15/16, so the
-/// processor seldom guesses wrong. So the lines of the first group are those to fetch ahead.
+/// How many probes a lookup reads before it decides whether to go on. The processor reads the bits of one group
+/// together. In a filter at its capacity an absent key fails in the first group with a probability of 15/16, so the
+/// processor seldom guesses wrong, and the lines of the first group are those to fetch ahead.
 pub const GROUP: usize = 4;
 
-/// What the hash is multiplied by for each probe of a group; the last power is for the next group. The products do not
-/// wait for each other, as a product of the product before would.
+/// What the hash is multiplied by for each probe of a group; the last power leads to the next group. No product has to
+/// wait for the one before it.
 const POWERS: [u64; GROUP + 1] = {
     let (mut powers, mut i) = ([1; GROUP + 1], 1);
     while i <= GROUP {
@@ -40,7 +40,7 @@ pub struct ScatteredKernel {
     pub contains: fn(&ScatteredBits, &[AtomicU64], u64) -> bool,
     /// [`ScatteredBits::insert`].
     pub insert: fn(&ScatteredBits, &mut [u64], u64) -> bool,
-    /// [`ScatteredBits::put`], which has no answer: false.
+    /// [`ScatteredBits::put`]. It has no answer, so this returns false.
     pub put: fn(&ScatteredBits, &mut [u64], u64) -> bool,
     /// [`ScatteredBits::insert_shared`].
     pub insert_shared: fn(&ScatteredBits, &[AtomicU64], u64) -> bool,
@@ -66,7 +66,7 @@ impl ScatteredBits {
         self.fold(hash, (), |(), bit| visit(bit), |()| true);
     }
 
-    /// What `step` makes of `state` and one bit of a hash after the other. Ends after a group where `goes_on` says
+    /// Folds the bits of a hash, one after the other, into `state` by `step`. Ends after a group if `goes_on` says
     /// false of the state.
     #[inline(always)]
     pub fn fold<S: Copy>(&self, hash: u64, state: S, step: impl FnMut(S, u64) -> S, goes_on: impl Fn(S) -> bool) -> S {
@@ -77,7 +77,7 @@ impl ScatteredBits {
         }
     }
 
-    /// As [`ScatteredBits::fold`], with slices or without.
+    /// [`ScatteredBits::fold`], with slices or without.
     #[inline(always)]
     fn fold_with<const SLICED: bool, S: Copy>(
         &self,
@@ -94,7 +94,7 @@ impl ScatteredBits {
             }
             state
         };
-        // Each count is a constant, so that there is no loop in the code.
+        // Each count is a constant, so the code has no loop.
         while left >= GROUP as u32 {
             state = probes(hash, start, GROUP, state);
             if !goes_on(state) {
@@ -112,7 +112,8 @@ impl ScatteredBits {
         }
     }
 
-    /// Whether `test` says true of all bits of a hash. Asks for a group of them before it decides whether to go on.
+    /// Whether `test` says true of all bits of a hash. Asks about a whole group of them before it decides whether to go
+    /// on.
     #[inline(always)]
     pub fn all(&self, hash: u64, mut test: impl FnMut(u64) -> bool) -> bool {
         self.fold(hash, true, |all, bit| all & test(bit), |all| all)
@@ -145,7 +146,7 @@ impl ScatteredBits {
         self.fold(hash, 1, |all, bit| all & read(bit), |all| all & 1 != 0) & 1 != 0
     }
 
-    /// Sets the bits of a hash; whether any was not set.
+    /// Sets the bits of a hash. Returns whether any of them was not set.
     #[inline(always)]
     pub fn insert(&self, words: &mut [u64], hash: u64) -> bool {
         let set = |all: u64, bit: u64| {
@@ -157,7 +158,7 @@ impl ScatteredBits {
         self.fold(hash, 1, set, |_| true) & 1 == 0
     }
 
-    /// Sets the bits of a hash, and does not look whether they were set.
+    /// Sets the bits of a hash without looking whether they were set.
     #[inline(always)]
     pub fn put(&self, words: &mut [u64], hash: u64) {
         let end = self.stride.saturating_mul(u64::from(self.hashes) - 1).saturating_add(self.range);
@@ -166,7 +167,7 @@ impl ScatteredBits {
         self.each(hash, |bit| unsafe { *words.get_unchecked_mut((bit / 64) as usize) |= 1 << (bit % 64) });
     }
 
-    /// Sets the bits of a hash while others set bits too; whether any was not set.
+    /// Sets the bits of a hash while others set bits too. Returns whether any of them was not set.
     #[inline(always)]
     pub fn insert_shared(&self, words: &[AtomicU64], hash: u64) -> bool {
         let set = |new: bool, bit: u64| new | set_shared(&words[(bit / 64) as usize], 1 << (bit % 64));

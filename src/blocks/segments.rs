@@ -1,9 +1,9 @@
 //! Segments of a filter that grows: how large they are, how many there are, and which of them were divided in two.
 //!
 //! At first there is one segment, or as many of the greatest size as the filter takes. A segment below that size
-//! becomes twice as large. 2^d segments of that size become 2^(d+1), one by one. The d bits of a hash after those of a
-//! place are the number of its segment, or the d + 1 bits where that segment was divided: the other part is 2^d
-//! segments further.
+//! becomes twice as large. 2^d segments of the greatest size become 2^(d+1), one by one. The d bits of a hash after
+//! those of a place are the number of its segment, or d + 1 bits where that segment was divided: the second part is 2^d
+//! segments further on.
 //!
 //! Words 2 to 5 of the header say the base-2 logarithm of the places of all segments at first, that of the places of
 //! one segment now, d, and whether segments are being divided.
@@ -11,13 +11,13 @@
 use crate::error::Result;
 use crate::storage::try_vec;
 
-/// So many ones.
+/// The lowest `bits` bits, all set.
 #[inline]
 pub fn ones(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// A number of a header, if it is from the least to the most.
+/// A number of a header, if it lies between the least and the most.
 pub fn within(number: u64, (least, most): (u32, u32)) -> Option<u32> {
     u32::try_from(number).ok().filter(|number| (least..=most).contains(number))
 }
@@ -70,12 +70,12 @@ impl Extent {
         self.depth == 0 && !self.is_dividing
     }
 
-    /// How often segments have become two, or twice as large, but for those that were divided meanwhile.
+    /// How often segments have doubled in size or in number. A doubling that is not complete does not count.
     pub fn growths(&self) -> u32 {
         self.depth + self.size - self.first
     }
 
-    /// As [`Extent::growths`]; those segments that were divided meanwhile once more.
+    /// As [`Extent::growths`], but a doubling that has begun counts too.
     pub fn begun(&self) -> u32 {
         self.growths() + u32::from(self.is_dividing)
     }
@@ -85,7 +85,7 @@ impl Extent {
         1_u64.checked_shl(self.depth + u32::from(self.is_dividing))
     }
 
-    /// All segments were divided.
+    /// The extent after all segments were divided.
     pub fn divided(&self) -> Extent {
         Extent { depth: self.depth + 1, is_dividing: false, ..*self }
     }
@@ -96,7 +96,7 @@ impl Extent {
 pub struct Address {
     /// The number of the hash's segment.
     pub segment: usize,
-    /// How many bits of the hash say the segment's number.
+    /// How many bits of the hash give the segment's number.
     pub bits: u32,
 }
 
@@ -105,14 +105,14 @@ pub struct Address {
 pub struct Division {
     /// How large the segments are, and how many.
     pub extent: Extent,
-    /// A bit for each undivided place: whether its segment was divided. Empty while no segment is.
+    /// A bit for each segment from before the division: whether it was divided. Empty while none is being divided.
     marks: Vec<u64>,
     /// How many segments were divided.
     count: usize,
 }
 
 impl Division {
-    /// Segments of which these were divided.
+    /// The segments, where `is_divided` says which of them were divided.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -128,7 +128,7 @@ impl Division {
         Ok(division)
     }
 
-    /// Segments of which none was divided.
+    /// The segments, where none was divided.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -142,7 +142,7 @@ impl Division {
         self.count += 1;
     }
 
-    /// A bit for each segment that is not divided yet, or was: whether it was. Empty while none is.
+    /// A bit for each segment from before the division: whether it was divided. Empty while none is being divided.
     #[inline(always)]
     pub fn marks(&self) -> &[u64] {
         &self.marks
@@ -154,22 +154,22 @@ impl Division {
         self.marks.get(segment / 64).is_some_and(|marks| marks >> (segment % 64) & 1 == 1)
     }
 
-    /// Whether one of them was.
+    /// Whether any segment was divided.
     pub fn is_begun(&self) -> bool {
         self.count > 0
     }
 
-    /// Whether all of them were.
+    /// Whether all segments were divided.
     pub fn is_complete(&self) -> bool {
         self.count == 1 << self.extent.depth
     }
 
-    /// Where a hash belongs, of which these bits come after those of a place.
+    /// Where a hash belongs, given its bits after those of a place.
     #[inline(always)]
     pub fn address(&self, rest: u64) -> Address {
         let depth = self.extent.depth;
         let segment = (rest & ones(depth)) as usize;
-        // Which of them are is a matter of chance, and nobody has to guess it.
+        // Which segments are divided is a matter of chance, so this adds instead of branching.
         let bits = depth + u32::from(self.is_divided(segment));
         Address { segment: (rest & ones(bits)) as usize, bits }
     }
@@ -179,8 +179,8 @@ impl Division {
         1 << (self.extent.depth + u32::from(self.extent.is_dividing))
     }
 
-    /// A segment that keys are in, and how many bits of a hash say which one it is; `None` of the room for the second
-    /// part of one that is not divided yet.
+    /// Where a segment is that keys are in, and how many bits of a hash say which one it is; `None` if it is room for
+    /// the second part of a segment that is not divided yet.
     pub fn address_of(&self, segment: usize) -> Option<Address> {
         let is_divided = self.is_divided(self.first_part(segment));
         let bits = self.extent.depth + u32::from(is_divided);
@@ -203,8 +203,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// A header may have the places that growing makes, and no others: the places of all segments double with each
-    /// growth.
+    /// A header may only have the places that growing makes: the places of all segments double with each growth.
     #[test]
     fn headers_say_what_growing_makes() {
         const MOST: u32 = 3;

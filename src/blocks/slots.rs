@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 pub struct Slots {
     /// How many slots there are.
     pub count: u64,
-    /// The bits of one, from 1 to 63. All of them together are fewer than 2^63.
+    /// The bits of one slot, from 1 to 63. All slots together have fewer than 2^63.
     pub width: u32,
 }
 
@@ -19,14 +19,14 @@ impl Slots {
         (1 << self.width) - 1
     }
 
-    /// The places of the words that a slot has a part in, the first and the last, which may be the same.
+    /// The first and the last word that a slot has bits in, which may be the same.
     #[inline]
     pub fn words_of(&self, slot: u64) -> [usize; 2] {
         let bit = slot * u64::from(self.width);
         [bit / 64, (bit + u64::from(self.width) - 1) / 64].map(|word| word as usize)
     }
 
-    /// What is in a slot of the words that `word` gives by their places.
+    /// What is in a slot, where `word` gives words by their places.
     #[inline]
     pub fn get_by(&self, slot: u64, word: impl Fn(usize) -> u64) -> u64 {
         let bit = slot * u64::from(self.width);
@@ -42,7 +42,7 @@ impl Slots {
         self.get_by(slot, |word| words[word].load(Ordering::Relaxed))
     }
 
-    /// Puts a number into a slot, which is empty.
+    /// Puts a number into an empty slot.
     #[inline]
     pub fn put(&self, words: &mut [u64], slot: u64, number: u64) {
         let (shift, [first, last]) = (slot * u64::from(self.width) % 64, self.words_of(slot));
@@ -52,7 +52,7 @@ impl Slots {
         }
     }
 
-    /// Puts a number into a slot in place of what is there.
+    /// Puts a number into a slot, and overwrites what is there.
     #[inline]
     pub fn set(&self, words: &mut [u64], slot: u64, number: u64) {
         let bit = slot * u64::from(self.width);
@@ -63,8 +63,7 @@ impl Slots {
         }
     }
 
-    /// How many slots are not empty. Reads all of them, and says to `progress` after every piece how many bytes that
-    /// was.
+    /// How many slots are not empty. Reads all of them, and reports the bytes of every piece to `progress`.
     pub fn taken(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> u64 {
         const PIECE: u64 = 1 << 16;
         let (mut taken, mut told) = (0, 0);
@@ -90,7 +89,7 @@ mod tests {
             let number = |i: u64| 1 + crate::bits::mix(i) % slots.greatest();
             let mut words = vec![0; (200 * width as usize).div_ceil(64)];
             (0..200).step_by(2).for_each(|i| slots.put(&mut words, i, number(i)));
-            // What is replaced leaves nothing, there and beside it.
+            // What is replaced leaves nothing behind, in its slot or next to it.
             for i in (0..200).step_by(2) {
                 slots.set(&mut words, i, slots.greatest());
                 slots.set(&mut words, i, number(i));

@@ -9,8 +9,8 @@ pub trait Source {
     /// The word at a place.
     fn word(&self, at: usize) -> u64;
 
-    /// The bits from `bit` on that are in the eight bytes from the one it is in, and after them anything. `None` may be
-    /// said where these are not all there.
+    /// The bits from `bit` on as far as they lie in the eight bytes that begin with the byte of `bit`, and above them
+    /// anything. May be `None` where not all eight bytes are there.
     #[inline(always)]
     fn eight(&self, bit: u64) -> Option<u64> {
         Some(window(self, bit))
@@ -55,7 +55,7 @@ pub fn window(words: &(impl Source + ?Sized), bit: u64) -> u64 {
     words.word(at) >> shift | words.word(at + 1) << 1 << (63 - shift)
 }
 
-/// Changes the bits from `bit` on that are set in `bits`.
+/// Flips the bits from `bit` on that are set in `bits`.
 #[inline]
 pub fn flip(words: &mut [u64], bit: u64, bits: u64) {
     let (at, shift) = ((bit / 64) as usize, bit % 64);

@@ -1,34 +1,34 @@
-//! Payloads for programs that compute on them for themselves.
+//! Payloads for programs that compute on them themselves.
 
 use super::ScatteredBits;
 use core::sync::atomic::AtomicU64;
 
-/// How a payload is laid out, where that has a name: then programs may compute on it for themselves. The numbers are
-/// those of the C API, whose documentation says what the eight words of a [`View`] are for each layout.
+/// How a payload is laid out, if the layout has a name: then programs may compute on the payload themselves. The
+/// numbers are those of the C API, whose documentation says what the eight words of a [`View`] are for each layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Layout {
     /// Blocks of 256 bits, a bit in each of eight lanes: version 1 of the kind `split_block`. Words: blocks.
     SplitBlock = 1,
-    /// Blocks of 512 bits, a bit in each of some of sixteen lanes: version 1 of the kind `blocked`. Words: blocks, the
-    /// bits that a key sets.
+    /// Blocks of 512 bits, with a bit in each of some of sixteen lanes: version 1 of the kind `blocked`. Words: blocks,
+    /// the bits that a key sets.
     Blocked = 2,
-    /// Blocks of `Blocked`, two for each key, which have half of the key's bits each: the kind `blocked` with `blocks`
-    /// = 2. Words: blocks, the bits that a key sets in both.
+    /// Blocks of `Blocked`, two for each key, each with half of the key's bits: the kind `blocked` with `blocks` = 2.
+    /// Words: blocks, the bits that a key sets in both.
     TwoBlocks = 3,
     /// Bits anywhere, one for each multiple of a hash: the kind `bloom` with the derivation `remix`. Words: the bits
     /// that a probe ranges over, the bits from one probe's range to the next one's, and the bits that a key sets.
     Bloom = 4,
     /// Shards of cells, three or four of which give a fingerprint: the kind `fuse`. Words: shards, bits of a cell,
-    /// cells of a key, cells, the first word of the directory; of the only shard how many cells a key may begin in, the
-    /// length of a segment, and the seed in both halves, which are 0 if there are several shards, or if the entry of
-    /// the only one is wrong.
+    /// cells of a key, cells, the first word of the directory; of the only shard, how many cells a key may begin in,
+    /// the length of a segment, and the seed in both halves. These are 0 if there are several shards, or if the entry
+    /// of the only one is wrong.
     Fuse = 5,
-    /// Buckets of fingerprints, two of which a key may be in: the kind `cuckoo` without semi-sorting. Words: buckets,
-    /// slots of a bucket, bits of a fingerprint; how many slots a window of at most 64 bits has, the lowest bits of the
-    /// slots of a window, and 1 if a bucket lies in the eight bytes from the one in which it begins.
+    /// Buckets of fingerprints, where a key may be in either of two buckets: the kind `cuckoo` without semi-sorting.
+    /// Words: buckets, slots of a bucket, bits of a fingerprint; how many slots a window of at most 64 bits has, the
+    /// lowest bits of the slots of a window, and 1 if a bucket lies in the eight bytes from the one in which it begins.
     Cuckoo = 6,
-    /// Slots of which a run gives a fingerprint: the kind `ribbon`. Words: shards, bits of a slot, coefficients of a
+    /// Slots, a run of which gives a fingerprint: the kind `ribbon`. Words: shards, bits of a slot, coefficients of a
     /// key, slots of a shard's first layer, bytes of the metadata of that layer, the byte at which the slots of the
     /// first shard begin, and the bytes of the payload without those that fill its last line.
     Ribbon = 7,
@@ -41,7 +41,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Whether a program may insert keys for itself.
+    /// Whether a program may insert keys itself.
     pub fn is_insertable(self) -> bool {
         matches!(self, Layout::SplitBlock | Layout::Blocked | Layout::TwoBlocks | Layout::Bloom)
     }
@@ -54,7 +54,7 @@ pub struct View<'a> {
     pub layout: Layout,
     /// All that a lookup may read.
     pub payload: &'a [AtomicU64],
-    /// What the layout says that these are.
+    /// The words that are listed with the layout.
     pub words: [u64; 8],
 }
 

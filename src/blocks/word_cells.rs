@@ -1,5 +1,5 @@
-//! Cells of any number of bits, none of which lies in two words: as many to a word as it holds whole. One store changes
-//! a cell, so that a reader sees either the old value or the new one.
+//! Cells of any number of bits. No cell lies in two words: a word has as many cells as fit into it whole. One store
+//! changes a cell, so a reader sees either the old value or the new one.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,7 +25,7 @@ impl WordCells {
         (1..=64).contains(&bits).then_some(WordCells { bits, cells })
     }
 
-    /// How many cells of so many bits a word holds.
+    /// How many cells of `bits` bits a word holds.
     pub fn in_word(bits: u32) -> u64 {
         u64::from(64 / bits.clamp(1, 64))
     }
@@ -58,14 +58,15 @@ impl WordCells {
         Place { word: (cell / each) as usize, shift: (cell % each) as u32 * self.bits }
     }
 
-    /// The value of a cell; 0 of one that is not there.
+    /// The value of a cell; 0 if there is no such cell.
     #[inline]
     pub fn get(&self, words: &[AtomicU64], cell: u64) -> u64 {
         let Place { word, shift } = self.place(cell);
         words.get(word).map_or(0, |word| word.load(Ordering::Relaxed) >> shift & self.mask())
     }
 
-    /// Gives a cell the value that `change` makes of its own; whether it is another one. One that is not there stays.
+    /// Replaces the value of a cell by what `change` makes of it. Returns whether that is another value. A cell that is
+    /// not there stays as it is.
     #[inline]
     pub fn change(&self, words: &mut [u64], cell: u64, change: impl FnOnce(u64) -> u64) -> bool {
         let Place { word, shift } = self.place(cell);
@@ -79,7 +80,7 @@ impl WordCells {
         true
     }
 
-    /// The values of the cells of a word, the `index`-th of the words.
+    /// The values of the cells of `word`, which is the `index`-th word.
     #[inline]
     pub fn values(&self, index: usize, word: u64) -> impl Iterator<Item = u64> {
         let (bits, mask, each) = (self.bits, self.mask(), WordCells::in_word(self.bits));
@@ -87,7 +88,7 @@ impl WordCells {
         (0..left).map(move |i| word >> (i * bits) & mask)
     }
 
-    /// Whether all bits are zero that belong to no cell, in words that begin with the cells.
+    /// Whether all bits that belong to no cell are zero, in words that begin with the cells.
     pub fn is_clean(&self, words: &[AtomicU64]) -> bool {
         let each = WordCells::in_word(self.bits);
         words.iter().enumerate().all(|(i, word)| {

@@ -12,7 +12,7 @@ use crate::storage::{Access, Words};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 impl Base {
-    /// Puts the parts together. The header's `dirty` has the state that the image had when it was opened.
+    /// Puts the parts together. The header's `dirty` says in which state the image was when it was opened.
     pub(crate) fn new(row: &'static Row, header: Header, hasher: Hasher, words: Words) -> Base {
         let hasher = if (row.takes_whole)(&header.geometry) { hasher.whole() } else { hasher };
         Base {
@@ -66,7 +66,7 @@ impl Base {
         &self.words
     }
 
-    /// `found`, which is what a kind made of the geometry.
+    /// `found`, what a kind made of the geometry, if it is something.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt) if the kind knows no such geometry.
@@ -85,13 +85,13 @@ impl Base {
         }
     }
 
-    /// Whether the words are memory of the filter's own.
+    /// Whether the words are the filter's own memory.
     #[inline]
     pub(crate) fn is_own(&self) -> bool {
         self.words.is_own()
     }
 
-    /// The payload, to be changed. In an image in place all regions are marked first.
+    /// The payload, ready to be changed. In an image in place all regions are marked first.
     ///
     /// # Errors
     /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if the image is open for reading or to be
@@ -107,7 +107,7 @@ impl Base {
         self.words.exclusive().ok_or_else(|| Status::Internal.into())
     }
 
-    /// The payload, to be changed, if that is allowed at once.
+    /// The payload, ready to be changed, if that takes no preparation.
     #[inline]
     pub(crate) fn writable_at_once(&mut self) -> Option<&mut [u64]> {
         if self.at_once { self.words.exclusive() } else { None }
@@ -125,8 +125,8 @@ impl Base {
         self.at_once = allow || self.is_own();
     }
 
-    /// Whether keys may be inserted through a shared reference. They may be in memory of the filter's own, and in an
-    /// image that was opened to be shared.
+    /// Whether keys may be inserted through a shared reference. They may in the filter's own memory, and in an image
+    /// that was opened to be shared.
     ///
     /// # Errors
     /// [`Status::Unsupported`](crate::Status::Unsupported).
@@ -137,8 +137,8 @@ impl Base {
         }
     }
 
-    /// The capabilities of this filter: those of its kind with the filter's parameters, less those that the memory does
-    /// not allow.
+    /// The capabilities of this filter: those of its kind with the filter's parameters, without those that the memory
+    /// does not allow.
     pub fn capabilities(&self) -> Capabilities {
         let all = self.capabilities_in_memory();
         match self.words.in_place() {
@@ -167,8 +167,7 @@ impl Base {
         Err(self.refusal())
     }
 
-    /// The capabilities that this filter would have in memory of its own: those of its kind with the filter's
-    /// parameters.
+    /// The capabilities that this filter would have in its own memory: those of its kind with the filter's parameters.
     pub fn capabilities_in_memory(&self) -> Capabilities {
         self.row.capabilities_of(self.geometry())
     }
@@ -184,7 +183,7 @@ impl Base {
         }
     }
 
-    /// The error for an operation that the kind cannot do, or not with this filter's choices.
+    /// The error for an operation that the kind cannot do, or cannot do with this filter's choices.
     #[cold]
     pub fn unsupported(&self, operation: &str) -> Error {
         let Row { name, lacks, .. } = *self.row;
@@ -236,7 +235,7 @@ impl Base {
         }
     }
 
-    /// The error for an image, or a spec, of a kind that has another handle.
+    /// The error for an image, or a spec, of a kind that has another type of handle.
     #[cold]
     pub(crate) fn other_handle(&self, wanted: Handle) -> Error {
         let (name, handle, wanted) = (self.row.name, self.row.handle(), wanted.name());
@@ -331,7 +330,7 @@ impl Base {
         self.header.count = self.header.count.saturating_add(keys);
     }
 
-    /// Whether another filter of the kind differs from this one in nothing that combining needs but the layout version.
+    /// Whether the layout version is all that keeps another filter of the kind from being combined with this one.
     pub(crate) fn differs_in_layout_only(&self, other: &Base) -> bool {
         let (header, layout_version) = (other.header.clone(), self.header.layout_version);
         let identity = (other.row.identity)(other.geometry());
@@ -355,7 +354,7 @@ impl Base {
         self.header.dirty = true;
     }
 
-    /// A copy in memory of its own. The copy of an image in place is checked against the image's checksums.
+    /// A copy in its own memory. The copy of an image in place is checked against the image's checksums.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`]; [`Status::Corrupt`].
@@ -379,8 +378,8 @@ impl Base {
         Ok(Base::new(self.row, header, self.hasher.clone(), words).with_instructions(self.instructions))
     }
 
-    /// Lengthens a payload in memory of the filter's own by zeros, to that of a geometry that is no smaller. An error
-    /// leaves everything as it was.
+    /// Lengthens a payload in the filter's own memory by zeros, to the length of a geometry that is no smaller. An
+    /// error leaves everything as it was.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory), [`Status::TooLarge`](crate::Status::TooLarge).
@@ -406,7 +405,7 @@ pub(crate) fn check_compatible(a: &Base, b: &Base) -> Result<()> {
     let (ga, gb) = ((a.row.identity)(a.geometry()), (b.row.identity)(b.geometry()));
     let (row, other_row) = (a.row, b.row);
     let (a, b) = (&a.header, &b.header);
-    // Sizes follow from the capacities, so the message names these too.
+    // Sizes follow from the capacities, so the message names the capacities too.
     let differ_in_size = |what: &str, x: u64, y: u64| {
         let (capacity, other) = (a.capacity, b.capacity);
         let why = "filters of one capacity and rate, or of one number of bits and hashes, have one size";

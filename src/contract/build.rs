@@ -1,4 +1,4 @@
-//! The building of a payload from all keys at once: what a static kind is given, and what it returns.
+//! How a payload is built from all of its keys: what a static kind is given, and what it returns.
 
 use super::{Records, Weighted};
 use crate::format::Geometry;
@@ -18,24 +18,24 @@ pub const PROGRESS_INTERVAL: u64 = 1 << 21;
 
 /// A payload to be made.
 pub struct Build<'a, R> {
-    /// The spec that was asked for. The spec's capacity is the number of records, or 1 if there are none. For a kind
-    /// that merges, a capacity that was asked for stays.
+    /// The spec that was asked for. Its capacity is the number of records, or 1 if there are none. For a kind that
+    /// merges, a capacity that was asked for stays.
     pub spec: &'a Spec,
     /// The size that the spec asks for, with defaults filled in.
     pub size: Size,
     /// The records to build from: distinct hashes for a filter, entries for a map.
     pub records: &'a dyn Records<R>,
-    /// For a kind that takes frequent strangers ([`Row::takes_frequent`](super::Row::takes_frequent)): the distinct
-    /// hashes of these, which are ordered as the records are.
+    /// For a kind that takes frequent strangers ([`Row::takes_frequent`](super::Row::takes_frequent)): their distinct
+    /// hashes, in the same order as the records.
     pub frequent: Option<&'a dyn Records<Weighted>>,
-    /// How many bytes the work may take beside the payload; `u64::MAX` is no limit.
+    /// How many bytes the work may take besides the payload; `u64::MAX` is no limit.
     pub memory: u64,
     /// How many threads may work, the caller's included: at least 1.
     pub threads: usize,
     /// Learns how far the work is, and can cancel it: [`Status::Cancelled`](crate::Status::Cancelled). A kind has to
     /// call this after at most [`PROGRESS_INTERVAL`] keys of work. Passes over the records do not count, because they
-    /// report by themselves and can be cancelled. The work done never falls, the work in all stays the same, and the
-    /// last call need not say that all is done.
+    /// report progress and can be cancelled by themselves. The work done never falls, the work in all stays the same,
+    /// and the last call need not say that all is done.
     pub progress: &'a mut (dyn FnMut(u64, u64) -> bool + Send),
 }
 
@@ -43,6 +43,6 @@ pub struct Build<'a, R> {
 pub struct Built {
     /// The geometry of the payload.
     pub geometry: Geometry,
-    /// The words, as many as the geometry says, in memory of their own.
+    /// The words, as many as the geometry says, in their own memory.
     pub words: Words,
 }

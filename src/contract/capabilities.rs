@@ -11,7 +11,7 @@ impl Capabilities {
     pub const NONE: Capabilities = Capabilities(0);
     /// Keys can be inserted one by one.
     pub const INSERT: Capabilities = Capabilities(1 << 0);
-    /// All keys can be forgotten at once.
+    /// Can forget all keys in one call.
     pub const CLEAR: Capabilities = Capabilities(1 << 1);
     /// Becomes the union with another filter.
     pub const MERGE: Capabilities = Capabilities(1 << 2);
@@ -27,10 +27,10 @@ impl Capabilities {
     pub const COUNT: Capabilities = Capabilities(1 << 7);
     /// Grows past its capacity and keeps its false-positive rate.
     pub const GROW: Capabilities = Capabilities(1 << 8);
-    /// Keys can be inserted by many threads at once, without locks.
+    /// Keys can be inserted by many threads at the same time, without locks.
     pub const INSERT_SHARED: Capabilities = Capabilities(1 << 9);
 
-    /// Keys of a map can be given values one by one, at any time. A key that has a value already gets the join of both.
+    /// Keys of a map can be given values one by one, at any time. A key that already has a value gets the join of both.
     pub const PUT: Capabilities = Capabilities(1 << 10);
     /// The values of keys that are in a map can be replaced.
     pub const REPLACE: Capabilities = Capabilities(1 << 11);
@@ -38,16 +38,16 @@ impl Capabilities {
     /// Lists what it stores of its keys.
     pub const ENUMERATE: Capabilities = Capabilities(1 << 12);
 
-    /// Can be given another size without its keys. The rate is then a different one too.
+    /// Can be given another size without its keys. That also changes the rate.
     pub const RESIZE: Capabilities = Capabilities(1 << 13);
 
     /// Forgets its oldest keys, and its time can be moved on.
     pub const AGE: Capabilities = Capabilities(1 << 14);
     /// May say of keys that are there that they are absent. This is not an ability, but a property that callers have to
-    /// know: [`plan`](crate::plan) proposes such kinds only to callers who ask for them.
+    /// know of: [`plan`](crate::plan) proposes such kinds only to callers who ask for them.
     pub const MAY_LOSE_KEYS: Capabilities = Capabilities(1 << 15);
 
-    /// The entry of a key that has been there for long can be restored to full length.
+    /// The entry of a key that has been there for long can be restored to its full length.
     pub const REJUVENATE: Capabilities = Capabilities(1 << 16);
 
     /// Forgets its oldest keys, and its time can be moved on while others insert.
@@ -55,13 +55,13 @@ impl Capabilities {
 
     /// Another sketch can be subtracted.
     pub const SUBTRACT: Capabilities = Capabilities(1 << 18);
-    /// Lists the numbers that are there, if they are few.
+    /// Lists the numbers that are there, if there are few.
     pub const LIST: Capabilities = Capabilities(1 << 19);
 
     /// The capabilities that change a filter while others change it.
     pub const SHARING: Capabilities = Capabilities::INSERT_SHARED.with(Capabilities::AGE_SHARED);
 
-    /// The capabilities that change a filter or a map, which a handle for reading lacks.
+    /// The capabilities that change a filter or a map. A handle for reading lacks them.
     pub const WRITING: Capabilities = Capabilities::INSERT
         .with(Capabilities::CLEAR)
         .with(Capabilities::MERGE)
@@ -76,7 +76,7 @@ impl Capabilities {
         .with(Capabilities::REPLACE)
         .with(Capabilities::SUBTRACT);
 
-    /// The capabilities that change the size of a filter, and so are missing in place.
+    /// The capabilities that change the size of a filter. They are missing in place.
     pub const RESIZING: Capabilities = Capabilities::FOLD.with(Capabilities::GROW).with(Capabilities::RESIZE);
 
     /// Every capability with its name.

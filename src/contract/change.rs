@@ -1,4 +1,4 @@
-//! Changes of single words, wherever a payload lies: at once in memory of the filter's own, and in an image in place
+//! Changes of single words, wherever a payload lies: immediately in the filter's own memory, and in an image in place
 //! after the regions of those words are marked (`in_place` says why).
 
 use super::{Base, Kind, Payload};
@@ -7,7 +7,7 @@ use crate::error::Result;
 use core::ops::Range;
 use core::sync::atomic::{Ordering, fence};
 
-/// Makes a change of the words of one hash. Meanwhile [`super::Base::writable_at_once`] gives the payload.
+/// Makes a change of the words of one hash. During the change [`super::Base::writable_at_once`] gives the payload.
 ///
 /// # Errors
 /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if the image is not open for one writer;
@@ -26,7 +26,7 @@ pub(crate) fn change_one<K: Kind, T>(kind: &mut K, hash: u64, change: impl FnOnc
 
 /// Makes a change of the words of all keys of a batch. `change` gets the batch, or a part of it, in order.
 ///
-/// Returns how many keys were taken before an error of [`change_one`]'s or of `change` itself.
+/// Returns how many keys were taken before an error of [`change_one`] or of `change` itself.
 pub(crate) fn change_many<K: Kind>(
     kind: &mut K,
     batch: &mut dyn Batch,
@@ -47,7 +47,7 @@ pub(crate) fn change_many<K: Kind>(
     })
 }
 
-/// Makes a change of these words. Meanwhile [`super::Base::writable_at_once`] gives the payload.
+/// Makes a change of these words. During the change [`super::Base::writable_at_once`] gives the payload.
 ///
 /// # Errors
 /// As [`change_one`].
@@ -64,7 +64,7 @@ pub(crate) fn change_words<K: Payload, T>(
     Ok(at_once(kind, change))
 }
 
-/// Makes a change whose regions are marked.
+/// Makes a change whose regions are already marked.
 fn at_once<K: Payload, T>(kind: &mut K, change: impl FnOnce(&mut K) -> T) -> T {
     kind.base_mut().allow_at_once(true);
     let outcome = change(kind);
@@ -72,13 +72,13 @@ fn at_once<K: Payload, T>(kind: &mut K, change: impl FnOnce(&mut K) -> T) -> T {
     outcome
 }
 
-/// Marks the regions of an image in place that hashes change, in order: how many of them may be changed now, and what
-/// keeps the next one from it. See `Base::mark` for the order in which others see it.
+/// Marks, in order, the regions of an image in place that these hashes change. Returns for how many of them the change
+/// may now be made, and what stopped the next one. See `Base::mark` for the order in which others see it.
 pub(crate) fn mark<K: Kind + ?Sized>(kind: &K, hashes: &[u64]) -> Taken {
     mark_each(kind.base(), hashes, |hash| kind.unmarked(*hash))
 }
 
-/// Marks the regions of the words that `unmarked` names of keys, in order, until it names none of each.
+/// Marks the regions of the words that `unmarked` names for each key, in order, until it names none.
 pub(super) fn mark_each<T>(base: &Base, keys: &[T], unmarked: impl Fn(&T) -> Option<usize>) -> Taken {
     for (i, key) in keys.iter().enumerate() {
         while let Some(word) = unmarked(key) {
@@ -92,7 +92,7 @@ pub(super) fn mark_each<T>(base: &Base, keys: &[T], unmarked: impl Fn(&T) -> Opt
     Taken::all(keys.len())
 }
 
-/// [`mark`] for one hash, which costs a test where its regions are marked already.
+/// [`mark`] for one hash. Where its regions are marked already, this costs only a test.
 ///
 /// # Errors
 /// As [`mark`].

@@ -1,4 +1,4 @@
-//! The operations that only some kinds have, one trait each. A kind that has a facet gives it out by the method of
+//! The operations that only some kinds have, one trait each. A kind that has a facet gives it out through the method of
 //! [`Kind`] that is named after it, and has the capability in its row.
 
 use super::Kind;
@@ -35,7 +35,7 @@ pub trait Insert {
         None
     }
 
-    /// Inserts a hash so many times, at least once. Returns true if the hash certainly was absent before. Kinds whose
+    /// Inserts a hash `times` times, at least once. Returns true if the hash certainly was absent before. Kinds whose
     /// counts are numbers override this to do it in one step, and so do kinds that may refuse a copy.
     ///
     /// # Errors
@@ -48,18 +48,18 @@ pub trait Insert {
         Ok(new)
     }
 
-    /// Inserts the keys of a batch in order. Says of each key, if the batch asks, whether it certainly was absent
+    /// Inserts the keys of a batch in order. If the batch asks, says of each key whether it certainly was absent
     /// before.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         one_by_one(batch, |hash| self.insert_one(hash))
     }
 }
 
-/// Keys can be inserted by many threads at once, without locks: lookups and insertions run side by side.
+/// Keys can be inserted by many threads at the same time, without locks: lookups and insertions run side by side.
 ///
-/// The guarantees are: a lookup finds every key whose insertion happened before it. If several threads insert the same
-/// new key at the same time, at least one of them is told that the key was new, and more than one may be. Keys are not
-/// counted, because all threads would wait for a shared counter.
+/// A lookup finds every key whose insertion happened before it. If several threads insert the same new key at the same
+/// time, at least one of them learns that the key was new, and more than one may. Keys are not counted, because all
+/// threads would wait for a shared counter.
 pub trait SharedInsert {
     /// Inserts a hash. Returns true if the hash certainly was absent before, false if it may have been there, and
     /// `None`, with nothing changed, if there is no room ([`Kind::refusal`]). The caller has checked that the words may
@@ -80,7 +80,7 @@ pub trait Remove {
     /// The errors of [`Insert::insert_one`] without [`Status::Full`].
     fn remove_one(&mut self, hash: u64) -> Result<bool>;
 
-    /// Removes a hash so many times, or until it certainly is absent. Returns how often it was removed.
+    /// Removes a hash `times` times, or until it certainly is absent. Returns how often it was removed.
     ///
     /// # Errors
     /// As [`Remove::remove_one`].
@@ -92,18 +92,18 @@ pub trait Remove {
         Ok(removed)
     }
 
-    /// Removes one occurrence of each key of a batch, in order, and says of each whether [`Remove::remove_one`] did.
+    /// Removes one occurrence of each key of a batch, in order, and says of each what [`Remove::remove_one`] returned.
     fn remove_many(&mut self, batch: &mut dyn Batch) -> Taken {
         one_by_one(batch, |hash| self.remove_one(hash))
     }
 }
 
-/// Knows less and less of a key the longer the key is there, and can restore what it knows of one.
+/// Knows less of a key the longer it is there, and can restore what it knew.
 pub trait Rejuvenate {
-    /// Restores a stored hash to what an insertion would give it now, in place of what one of its insertions left.
+    /// Restores a stored hash to what an insertion would give it now. This replaces what one of its insertions left.
     /// Returns whether that changed anything: false if the hash has as much already, or certainly is absent. True does
     /// not prove that the hash was there. Only hashes that were inserted and not removed may be rejuvenated; for any
-    /// other hash the kind takes the entry of another key. No other key is lost or missed meanwhile, and all counts
+    /// other hash the kind takes the entry of another key. Meanwhile no other key is lost or missed, and all counts
     /// stay.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ pub trait Rejuvenate {
 
 /// Counts how often a key was inserted, less how often it was removed.
 pub trait Count {
-    /// The greatest count that the kind tells. Greater counts are told as this one.
+    /// The greatest count that the kind reports. Greater counts are reported as this one.
     fn greatest_count(&self) -> u64;
 
     /// Whether counts up to [`Count::greatest_count`] are never too low. Otherwise counts are estimates, which err in
@@ -184,7 +184,7 @@ pub trait Fold {
 
 /// Can be given another size, without its keys.
 pub trait Resize {
-    /// Becomes a filter with room for so many keys, including those that it holds, and no larger than that takes.
+    /// Becomes a filter with room for `capacity` keys, including those that it holds, and no larger than that takes.
     /// Returns the new capacity.
     ///
     /// # Errors
@@ -195,7 +195,7 @@ pub trait Resize {
 
 /// Forgets its oldest keys.
 pub trait Age {
-    /// Moves time on by so many steps. More steps than it takes to forget every key do no more than these.
+    /// Moves time on by `steps` steps. More steps than it takes to forget every key do no more than that.
     ///
     /// # Errors
     /// The errors of [`Insert::insert_one`] without [`Status::Full`].
@@ -210,27 +210,27 @@ pub trait SharedAge {
     /// # Errors
     /// [`Status::Corrupt`] if a region of the image does not match its checksum; nothing has changed then.
     /// [`Status::Locked`] in a buffer, which has no locks to wait for, if somebody else moves time on; some of the
-    /// steps may be made then. The system's errors.
+    /// steps may have been made then. The system's errors.
     fn advance_by_shared(&self, steps: u64) -> Result<()>;
 }
 
-/// How many standard errors an estimate's interval extends to either side: 95 % of a normal distribution.
+/// How many standard errors the interval of an estimate extends to either side: 95 % of a normal distribution.
 pub const INTERVAL_SIGMAS: f64 = 1.959_963_984_540_054;
 
-/// Can tell from its payload how many distinct keys it holds.
+/// Can estimate from its payload how many distinct keys it holds.
 pub trait Cardinality {
-    /// The estimate, or `None` if the filter is too full to tell. Reads the whole payload.
+    /// The estimate, or `None` if the filter is too full for one. Reads the whole payload.
     fn of_payload(&self) -> Option<f64>;
 
-    /// The estimate of [`Cardinality::of_payload`] from [`Measure::taken`]. The payload is read again only if that
-    /// number does not suffice.
+    /// The estimate of [`Cardinality::of_payload`] from [`Measure::taken`]. Reads the payload again only if that number
+    /// does not suffice.
     fn of_taken(&self, taken: u64) -> Option<f64>;
 
-    /// The standard error of an estimate of so many keys.
+    /// The standard error of an estimate of `keys` keys.
     fn standard_error(&self, keys: f64) -> f64;
 }
 
-/// Can tell how many distinct keys the union with another filter would hold, without making it.
+/// Can estimate how many distinct keys the union with another filter would hold, without making it.
 pub trait Overlap: Cardinality {
     /// The estimate for the union with another filter of the same compatibility id, or `None` if the union is too full
     /// to tell.
@@ -239,19 +239,19 @@ pub trait Overlap: Cardinality {
 
 /// Lists what it stores of its keys: numbers, to which hashes are reduced.
 pub trait Enumerate {
-    /// The bound below which all stored numbers are.
+    /// The exclusive upper bound of all stored numbers.
     fn range(&self) -> u64;
 
     /// The number that a hash is stored as.
     fn stored(&self, hash: u64) -> u64;
 
     /// Writes the stored numbers that are not less than `from`, in ascending order and each once, to the front of
-    /// `stored`. Returns how many these are: fewer than there is room for if there are no more. `counts`, if given, has
+    /// `stored`. Returns how many there are: fewer than there is room for if no more follow. `counts`, if given, has
     /// the same length and gets how often each number is there: 1 if the kind does not count.
     fn stored_from(&self, from: u64, stored: &mut [u64], counts: Option<&mut [u64]>) -> usize;
 }
 
-/// Takes keys whole, because a key's places need more of it than a 64-bit hash (`HashFunction::Format`).
+/// Takes keys whole, because a key's places need more bits of it than a 64-bit hash has (`HashFunction::Format`).
 pub trait KeyedKind {
     /// Whether a key may have been inserted.
     fn contains_key(&self, key: &[u8]) -> bool;

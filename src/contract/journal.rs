@@ -1,13 +1,13 @@
-//! A journal in a payload, for changes of several words that have to be made together. Before such a change the journal
-//! takes the words as they are. If the writer dies in the middle, whoever changes the image next puts them back: the
-//! change then never was.
+//! A journal in a payload, for changes of several words that belong together. Before such a change the journal saves
+//! the words as they are. If the writer dies in the middle, whoever changes the image next puts them back, as if the
+//! change had never begun.
 //!
-//! The stores of a process to a file that it has mapped outlive the process, in the order in which the process made
-//! them. So the journal only has to keep the compiler to that order. If the machine goes down, any of them may be
-//! missing. Then a checksum tells whether the journal is whole.
+//! The stores of a process to a file that it has mapped outlive the process, in the order in which it made them, so the
+//! journal only has to keep the compiler to that order. If the machine goes down, any of them may be missing. Then a
+//! checksum shows whether the journal is whole.
 //!
-//! The first word says how many words the journal has, and the second is its checksum. Then each word follows, after
-//! its place in the payload. All are 0 unless a change is under way.
+//! The first word says how many words the journal has, and the second is its checksum. Then come pairs: a place in the
+//! payload, and the word there. All are 0 unless a change is under way.
 
 use crate::hash::Checksum;
 use core::ops::Range;
@@ -15,15 +15,15 @@ use core::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 
 /// The words before the first pair.
 const HEAD: usize = 2;
-/// The first word while the payload becomes 0.
+/// The first word while the whole payload is set to 0.
 const CLEARING: u64 = u64::MAX;
 
-/// The words of a payload that a journal takes with room for `most` words.
+/// How many words of a payload a journal takes that has room for `most` words.
 pub const fn words_for(most: u64) -> u64 {
     HEAD as u64 + 2 * most
 }
 
-/// A journal in these words of a payload. Without any there is no journal.
+/// A journal in these words of a payload. If the range is empty, there is no journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal(pub Range<usize>);
 
@@ -37,8 +37,8 @@ impl Journal {
         payload[self.0.clone()].iter().all(|word| word.load(Ordering::Relaxed) == 0)
     }
 
-    /// Takes these words as they are. From then on they may change, until [`Journal::end`]. A journal without room for
-    /// them takes none.
+    /// Saves these words as they are. From then on they may change, until [`Journal::end`]. A journal without any room
+    /// saves none.
     pub fn begin(&self, payload: &[AtomicU64], places: impl Iterator<Item = usize>) {
         let Some((head, pairs)) = payload[self.0.clone()].split_at_checked(HEAD) else { return };
         let mut count = 0;
@@ -52,13 +52,13 @@ impl Journal {
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// Says that all of the payload becomes 0.
+    /// Notes that the whole payload is being set to 0.
     pub fn begin_clearing(&self, payload: &[AtomicU64]) {
         self.count(payload).inspect(|count| count.store(CLEARING, Ordering::Release));
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// Says that the change is made.
+    /// Notes that the change is complete.
     pub fn end(&self, payload: &[AtomicU64]) {
         let Some(count) = self.count(payload) else { return };
         compiler_fence(Ordering::SeqCst);
@@ -109,7 +109,7 @@ mod tests {
         payload.iter().map(|word| word.load(Ordering::Relaxed)).collect()
     }
 
-    /// Every state of a change goes back to the one before it, and a change that was made stays.
+    /// Each state in the middle of a change goes back to the one before it, and a change that was completed stays.
     #[test]
     fn changes_are_undone_or_made() {
         let journal = Journal(4..4 + words_for(3) as usize);
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(values(&words), after);
     }
 
-    /// A journal of which a part is missing, or that was forged, changes nothing but itself.
+    /// A journal that lacks a part, or that was forged, changes nothing but itself.
     #[test]
     fn a_journal_that_is_not_whole_undoes_nothing() {
         let journal = Journal(4..4 + words_for(3) as usize);

@@ -10,7 +10,7 @@ pub const MAX_KEY_BYTES: usize = 64;
 pub type KeyWords = [u64; MAX_KEY_BYTES / 8];
 
 /// How the keys of a sketch lie: as 64-bit numbers, or whole. The bytes of a whole key fill words, little-endian, and
-/// zeros fill the last word.
+/// zeros fill up the last word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyShape {
     bytes: usize,
@@ -21,7 +21,7 @@ impl KeyShape {
     /// The shape of 64-bit numbers.
     pub const NUMBERS: KeyShape = KeyShape { bytes: 8, is_whole: false };
 
-    /// The shape of whole keys of so many bytes, 8 to [`MAX_KEY_BYTES`].
+    /// The shape of whole keys of `bytes` bytes, 8 to [`MAX_KEY_BYTES`].
     pub fn whole(bytes: u64) -> Option<KeyShape> {
         (8..=MAX_KEY_BYTES as u64).contains(&bytes).then_some(KeyShape { bytes: bytes as usize, is_whole: true })
     }
@@ -31,12 +31,12 @@ impl KeyShape {
         self.is_whole
     }
 
-    /// The bytes of a key; 8 of a number.
+    /// How many bytes a key has; a number has 8.
     pub fn bytes(self) -> usize {
         self.bytes
     }
 
-    /// The words of a key.
+    /// How many words a key has.
     pub fn words(self) -> usize {
         self.bytes.div_ceil(8)
     }
@@ -50,7 +50,7 @@ impl KeyShape {
         }
     }
 
-    /// The bytes of a key's words, those that fill the last word too.
+    /// The bytes of a key's words, including those that fill up the last word.
     pub fn padded(key: &[u64]) -> [u8; MAX_KEY_BYTES] {
         let mut bytes = [0; MAX_KEY_BYTES];
         for (bytes, word) in bytes.chunks_exact_mut(8).zip(key) {

@@ -16,11 +16,11 @@ pub const VALUE_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// A kind of map. A map gives the values of the keys that it was built from or given, and says "absent" of others,
+/// A kind of map. A map gives the values of the keys that it was built from or was given, and says "absent" for others,
 /// except for a stated share of them.
 ///
-/// Many threads may use shared references at once. The methods that change a value do nothing by default. A kind that
-/// overrides them says so in the capabilities of its row.
+/// Many threads may use shared references at the same time. The methods that change a value do nothing by default. A
+/// kind that overrides them says so in the capabilities of its row.
 pub trait MapKind: Payload {
     /// The value of the key with this identity; `None` if the key certainly is absent.
     fn get_one(&self, id: u128) -> Option<u64>;
@@ -48,12 +48,12 @@ pub trait MapKind: Payload {
     /// The greatest value that a key may be given.
     fn greatest_value(&self) -> u64;
 
-    /// The share of absent keys that get a value, given exactly this payload. Reads it, and tells `progress` after
-    /// every piece how many bytes it had.
+    /// The share of absent keys that get a value, given exactly this payload. Reads it, and reports the bytes of every
+    /// piece to `progress`.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
 
-    /// How many distinct keys there are, by a measure. The number is exact for a map that was built. `None` if the map
-    /// is too full to tell.
+    /// How many distinct keys there are, according to a measure. The number is exact for a map that was built. `None`
+    /// if the map is too full for an estimate.
     fn keys_of(&self, measure: &Measure) -> Option<f64> {
         Some(measure.taken as f64)
     }
@@ -101,8 +101,8 @@ pub trait MapKind: Payload {
     }
 }
 
-/// Marks, in order, the regions of an image in place that changes of these keys' values change. Returns how many of the
-/// keys may be changed now, and what keeps the next one from being changed.
+/// Marks, in order, the regions of an image in place that changes of these keys' values touch. Returns how many of the
+/// keys may be changed now, and what stopped the next one.
 pub(crate) fn mark_entries(kind: &dyn MapKind, ids: &[u128]) -> Taken {
     mark_each(kind.base(), ids, |id| kind.unmarked(*id))
 }
@@ -131,7 +131,7 @@ impl Verb {
         }
     }
 
-    /// Does it if the words can be written without preparation.
+    /// Does it, if the words can be written without preparation.
     #[inline]
     pub(crate) fn at_once(self, kind: &mut dyn MapKind, id: u128, value: u64) -> Option<bool> {
         match self {
@@ -141,7 +141,7 @@ impl Verb {
     }
 }
 
-/// Refuses a value that has more bits than the greatest one.
+/// Refuses a value with more bits than the greatest one.
 ///
 /// # Errors
 /// [`Status::OutOfRange`].

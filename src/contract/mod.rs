@@ -3,12 +3,12 @@
 //! A kind is a type over a [`Base`] (header, hasher and the words of the payload). The type implements [`Kind`] and the
 //! facets that it can do: [`Insert`], [`SharedInsert`], [`Remove`], [`Rejuvenate`], [`Count`], [`Grow`], [`Merge`],
 //! [`Intersect`], [`Fold`], [`Resize`], [`Age`], [`SharedAge`], [`Cardinality`], [`Overlap`], [`Enumerate`],
-//! [`KeyedKind`]. It gives these out with `facets!`. The kind's [`Row`] says the rest: how a filter comes to be, its
-//! sizes, its parameters, its false-positive rate, and the properties that tests ask for.
+//! [`KeyedKind`]. It gives these out with `facets!`. The kind's [`Row`] says the rest: how a filter is made, its sizes,
+//! its parameters, its false-positive rate, and the properties that tests ask for.
 //!
 //! There are two rules for payloads. An empty payload is all zeros. What changes with the keys lies in the payload and
-//! not in the header, whose first part never changes. A kind with state of its own has the payload's last line for
-//! that.
+//! not in the header, whose first part never changes. A kind that has its own state keeps it in the payload's last
+//! line.
 
 mod base;
 mod build;
@@ -64,14 +64,14 @@ use in_place::Marks;
 /// The base of every filter, map and sketch, beneath its kind: a row, a header, a hasher, and the words of the payload.
 pub struct Base {
     row: &'static Row,
-    /// The header. Its `dirty` says that nobody vouches for the payload, and its `count` lacks the keys in `offered`.
+    /// The header. Its `dirty` says that nobody vouches for the payload, and its `count` does not include `offered`.
     pub(crate) header: Header,
     hasher: Hasher,
     pub(crate) words: Words,
     /// The instruction set of the inner loops.
     instructions: Instructions,
-    /// Whether the words may be written without asking further. Memory of the filter's own always may. An image in
-    /// place may only while a change is made whose regions are marked.
+    /// Whether the words may be written without further preparation. The filter's own memory always may be. An image in
+    /// place may be only during a change whose regions are marked.
     at_once: bool,
     /// Whether this handle marked an image in place dirty.
     pub(crate) writing: bool,
@@ -89,14 +89,14 @@ pub trait Payload: Send + Sync {
     /// Header, hasher and words, to be changed.
     fn base_mut(&mut self) -> &mut Base;
 
-    /// Checks what the kind promises of its payload beyond the checksums, including what [`Payload::check_state`]
+    /// Checks what the kind promises of its payload beyond the checksums, and everything that [`Payload::check_state`]
     /// checks.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).
     fn check_payload(&self) -> Result<()>;
 
-    /// Checks that the words of state beside the places are within their bounds. Every opening of an image does this,
+    /// Checks that the words of state next to the places are within their bounds. Every opening of an image does this,
     /// in constant time and without a look at the places. Another handle may be changing the image meanwhile.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ pub trait Payload: Send + Sync {
         Ok(())
     }
 
-    /// Brings a dirty payload in order whose writer may have died in a change: undoes or ends the change, and counts
+    /// Puts a dirty payload in order whose writer may have died in a change: undoes or completes the change, and counts
     /// anew what follows from other words. Changes nothing in a payload that is in order. This happens when a dirty
     /// image is opened by its one writer, and in every copy of a dirty image.
     ///
@@ -132,10 +132,10 @@ macro_rules! over_base {
 
 pub(crate) use over_base;
 
-/// A kind of approximate-membership filter. `contains_hash` never says false of a hash that was inserted. Of other
-/// hashes `contains_hash` says true at the false-positive rate.
+/// A kind of approximate-membership filter. `contains_hash` never says false for a hash that was inserted. For other
+/// hashes it says true at the false-positive rate.
 ///
-/// Many threads may use shared references at once.
+/// Many threads may use shared references at the same time.
 pub trait Kind: Payload {
     /// Whether a hash may have been inserted. Takes constant time.
     fn contains_hash(&self, hash: u64) -> bool;
@@ -149,16 +149,16 @@ pub trait Kind: Payload {
         ring::rolling(&mut (), ahead(self), batch, fetch, ring::nothing, |_, hash| self.contains_hash(hash));
     }
 
-    /// Whether each of few keys may have been inserted. Bit i answers for the i-th key, and bits after the last key
+    /// Whether each of a few keys may have been inserted. Bit i answers for the i-th key, and bits after the last key
     /// mean nothing. `None` if [`Kind::contains_many`] has to answer.
     fn contains_few(&self, _few: &Few) -> Option<u64> {
         None
     }
 
-    /// Measures the payload. Reads all of it once, and tells `progress` after every piece how many bytes it had.
+    /// Measures the payload. Reads all of it once, and reports the bytes of every piece to `progress`.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
 
-    /// The probability that a key is not found after `age` others came.
+    /// The probability that a key is not found after `age` other keys came.
     fn false_negative_rate(&self, age: u64) -> f64 {
         self.base().row().false_negative_rate.map_or(0.0, |rate| rate(self.base().geometry(), age))
     }
@@ -185,19 +185,19 @@ pub trait Kind: Payload {
         self.base().full()
     }
 
-    /// [`Insert::insert_at_once`] without a call for the facet: the compiler sees the facet of each kind here.
+    /// [`Insert::insert_at_once`] without a call through the facet: the compiler sees the facet of each kind here.
     #[inline]
     fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
         self.as_insert()?.insert_at_once(hash)
     }
 
-    /// [`Remove::remove_one`] without a call for the facet. `None`, with nothing done, if the removal is refused.
+    /// [`Remove::remove_one`] without a call through the facet. `None`, with nothing done, if the removal is refused.
     #[inline]
     fn remove_at_once(&mut self, hash: u64) -> Option<bool> {
         self.as_remove()?.remove_one(hash).ok()
     }
 
-    /// [`Count::count_one`] without a call for the facet. `None` if the filter does not count.
+    /// [`Count::count_one`] without a call through the facet. `None` if the filter does not count.
     #[inline]
     fn count_at_once(&self, hash: u64) -> Option<u64> {
         Some(self.as_count()?.count_one(hash))
@@ -278,7 +278,7 @@ pub trait Kind: Payload {
         None
     }
 
-    /// The facet for whole keys, for kinds that hash keys themselves. Hashes tell such kinds nothing.
+    /// The facet for whole keys, for kinds that hash keys themselves. Such kinds have no use for hashes.
     fn as_keyed(&self) -> Option<&dyn KeyedKind> {
         None
     }
@@ -293,7 +293,7 @@ pub trait Kind: Payload {
         None
     }
 
-    /// The kernel and words that a single key needs, for kinds whose keys go through a kernel.
+    /// The kernel and words for a single key, for kinds whose keys go through a kernel.
     fn probe(&self) -> Option<Probe<'_>> {
         None
     }

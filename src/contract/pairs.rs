@@ -18,9 +18,9 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// A number with its value, hashed by the hash function of a sketch with values. The hash of both is that of the
-    /// number's hash, into which the mixed value goes by XOR. Without the secret key of a keyed function nobody can
-    /// choose pairs with equal hashes.
+    /// A number with its value, hashed by the hash function of a sketch with values. The hash of both is the hash of:
+    /// the number's hash XOR the mixed value. Without the secret key of a keyed function nobody can choose pairs with
+    /// equal hashes.
     ///
     /// # Errors
     /// As [`Hasher::hash_u64`].
@@ -42,7 +42,7 @@ pub enum Presence {
         /// The value of the number; 0 in a sketch without values.
         value: u64,
     },
-    /// The sketch cannot say: each cell that it asks has more than one number.
+    /// The sketch cannot say: each cell that it looks into has more than one number.
     Unknown,
 }
 

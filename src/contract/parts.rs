@@ -13,8 +13,8 @@ pub struct Parts {
     pub keeps: fn(&Geometry, &Spec) -> Result<bool>,
     /// Makes the payload of keys that are divided. The hashes are those of the partitions' prefixes.
     pub build: fn(&mut Build<Placed>, &[u64]) -> Result<Built>,
-    /// Makes the payload of a filter that was built before, brought up to date. Keys are not divided.
+    /// Makes the payload that brings a filter up to date which was built before. Keys are not divided.
     pub update: fn(&mut Build<u64>, &Base) -> Result<Built>,
-    /// [`Parts::update`] of keys that are divided, with the hashes of the partitions' prefixes.
+    /// [`Parts::update`] for keys that are divided, with the hashes of the partitions' prefixes.
     pub update_placed: fn(&mut Build<Placed>, &[u64], &Base) -> Result<Built>,
 }

@@ -20,7 +20,7 @@ pub struct Row {
     pub summary: &'static str,
     /// The version of the kind's payload layout. Images with a later version are refused.
     pub layout_version: u16,
-    /// What a filter of this kind with the default parameters can do in memory of its own.
+    /// What a filter of this kind with the default parameters can do in its own memory.
     pub capabilities: Capabilities,
     /// The capabilities among these that a filter of this geometry lacks, because of its parameters.
     pub lacks: fn(&Geometry) -> Capabilities,
@@ -28,25 +28,25 @@ pub struct Row {
     pub gains: fn(&Geometry) -> Capabilities,
     /// The parameters that this kind takes beyond those in every spec.
     pub parameters: &'static [&'static Parameter],
-    /// A value of a parameter with which a filter may be much smaller, or much more accurate, while a lookup touches
-    /// more lines. Plans propose the value where that is so ([`plan`](crate::plan::plan)).
+    /// A value of a parameter with which a filter may be much smaller, or much more accurate, but a lookup touches more
+    /// lines. Plans propose the value where that is so ([`plan`](crate::plan::plan)).
     pub alternative: Option<(&'static Parameter, f64)>,
-    /// Which handle the kind has, and how a filter or map of it comes to be.
+    /// Which handle the kind has, and how a filter or map of it is made.
     pub structure: Structure,
     /// Which exact sizes the kind takes.
     pub sizes: Sizes,
-    /// The least and the greatest number of bits that a key sets, or of places that it has, if a spec may say it.
+    /// The least and the greatest number of bits that a key sets, or of places that it has, if a spec may choose it.
     pub hashes: (u32, u32),
     /// The geometry that a spec asks for; for a kind that is built from its keys, the expected one.
     /// [`Row::geometry_of`] has already refused what every kind refuses.
     pub geometry: fn(&Spec, Size) -> Result<Geometry>,
-    /// The part of a geometry that two filters must have in common to combine: all of it, unless a filter's geometry
-    /// changes.
+    /// The part of a geometry that two filters must have in common to be combined: all of it, unless a filter's
+    /// geometry changes.
     pub identity: fn(&Geometry) -> Geometry,
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: fn(&Geometry) -> f64,
-    /// The exact false-positive rate of a geometry with so many distinct keys; of a map, the share of absent keys that
-    /// get a value.
+    /// The exact false-positive rate of a geometry with this many distinct keys; for a map, the share of absent keys
+    /// that get a value.
     pub false_positive_rate: fn(&Geometry, u64) -> f64,
     /// The greatest error of a filter's two rates, the expected one and that of its bits, as a share of the true rate.
     /// 0 if the formulas are exact.
@@ -54,44 +54,45 @@ pub struct Row {
     /// The least false-positive rate that a spec with these parameters may ask for at a capacity. The result is 0 if
     /// the kind reaches every rate, and 1 if it has no rate to choose.
     pub least_rate: fn(&Spec, u64) -> f64,
-    /// For a kind that is built from all of its keys, the bytes that building so many keys takes on one thread. The
-    /// payload and the collected keys, which lie in memory, come in addition.
+    /// For a kind that is built from all of its keys, the bytes that building takes for this many keys on one thread,
+    /// besides the payload and the collected keys, if they are in memory.
     pub build_memory: fn(u64) -> u64,
     /// For a kind whose size depends on its keys' hashes, and not only on their number: the most bytes of a payload
-    /// with so many keys, if this geometry is the expected one. One payload in many millions may be larger.
+    /// with this many keys, if this geometry is the expected one. One payload in many millions may be larger.
     pub most_bytes: Option<fn(&Geometry, u64) -> u64>,
     /// Whether the payload depends only on which keys there are (and, if they are counted, how often), and not on their
     /// order.
     pub is_canonical: bool,
-    /// What becomes of a filter that is given more keys than its capacity.
+    /// What happens to a filter that is given more keys than its capacity.
     pub overfill: Overfill,
-    /// Whether a filter that was made for a capacity and holds so many keys refuses every key that it does not find,
-    /// even if it has room. So such a filter never passes the rate that it promises.
+    /// Whether a filter that was made for a capacity and holds that many keys refuses every key that it does not find,
+    /// even if it has room. Such a filter never exceeds the rate that it promises.
     pub keeps_to_capacity: bool,
     /// For a kind in which every copy of a key takes a place: how many copies of one key a filter of this geometry
     /// holds at most. One more is refused ([`Status::Full`](crate::Status::Full)). A capacity counts distinct keys.
-    /// Copies of one key are near each other, and take more room than as many keys.
+    /// Copies of one key are near each other, and take more room than that many keys.
     pub copies: Option<fn(&Geometry) -> u64>,
     /// For a kind in which a key does not always take one place of a capacity: how many places a key takes in a filter
-    /// of this geometry if it was offered so often.
+    /// of this geometry if it was offered this many times.
     pub places: Option<fn(&Geometry, u64) -> u64>,
-    /// For maps that take several values of a key ([`Capabilities::PUT`]): the value that an old value, or `None`, and
+    /// For maps that take several values for a key ([`Capabilities::PUT`]): the value that an old value, or `None`, and
     /// a put value join to. A lookup of the key then gives this value. The order of values makes no difference, and a
-    /// value that is put again changes nothing. At its false-positive rate a map may also join values of other keys.
+    /// value that is put again changes nothing. At its false-positive rate a map may also join in values of other keys.
     pub joined: Option<Joined>,
-    /// What the compact form has to say of a geometry beside the payload's length and `hashes`. That is only the
-    /// padding, unless the kind has words of its own. A geometry that does not come back from the form has no compact
+    /// What the compact form has to say of a geometry in addition to the payload's length and `hashes`. That is only
+    /// the padding, unless the kind has its own words. A geometry that cannot be read back from the form has no compact
     /// form.
     pub compact: fn(&mut Packing, &mut Geometry),
     /// For a kind whose geometry may hold more keys than it was asked for: how many keys it is made for. With that
     /// number a spec of exact bits recreates the geometry.
     pub made_for: Option<fn(&Geometry) -> u64>,
-    /// The words that most filters of this capacity have. A packed form leaves these out, so they never change.
+    /// The words that most filters of this capacity have. A packed form leaves them out, so they must never change.
     pub usual_words: fn(u64) -> [u64; 8],
-    /// How a hash is looked up in a payload of this kind without a handle. Kinds without this are opened for a lookup.
+    /// How a hash is looked up in a payload of this kind without a handle. Kinds without this are opened for each
+    /// lookup.
     pub in_bytes: Option<InBytes>,
-    /// Whether an insertion or removal moves what other keys left. A reader of the same image in place could miss such
-    /// an entry on its way, so such a kind is not written in place.
+    /// Whether an insertion or removal moves what other keys left. A reader of the same image in place could miss an
+    /// entry while it moves, so such a kind is not written in place.
     pub moves_entries: bool,
     /// Whether the kind has a power of two of places, and so may fill only half of a given memory.
     pub is_power_of_two: bool,
@@ -100,11 +101,11 @@ pub struct Row {
     pub hashes_keys_itself: bool,
     /// Whether filters of this kind can cut the positions of a key out of a digest ([`HashFunction::Digest`]).
     pub takes_digests: bool,
-    /// How many of so many distinct keys an empty filter of this geometry takes for known on average, or refuses. Given
-    /// for kinds in which that is not the sum of the rates ([`Row::expected_omissions`]).
+    /// How many of this many distinct keys an empty filter of this geometry takes for known on average, or refuses.
+    /// Given for kinds in which that is not the sum of the rates ([`Row::expected_omissions`]).
     pub omissions: Option<fn(&Geometry, u64) -> f64>,
-    /// For a kind that forgets keys, the probability that a key is not found after so many others came, averaged over
-    /// all phases of a window. For a kind that loses keys because others are removed, the probability after so many
+    /// For a kind that forgets keys, the probability that a key is not found after this many others came, averaged over
+    /// all phases of a window. For a kind that loses keys because others are removed, the probability after this many
     /// were removed. Other kinds lose none.
     pub false_negative_rate: Option<fn(&Geometry, u64) -> f64>,
     /// The window of a geometry, for kinds that forget their oldest keys.
@@ -113,24 +114,24 @@ pub struct Row {
     /// bound, the universe of a geometry. The kind refuses to insert other keys:
     /// [`Status::OutOfRange`](crate::Status::OutOfRange).
     pub universe: Option<fn(&Geometry) -> u64>,
-    /// For a kind whose builders take excluded keys too, for which its filters give no false answer: how many members a
-    /// payload of a geometry holds. The order of such a kind ([`Structure::StaticFilter`]) leaves the lowest bit of a
+    /// For a kind whose builders also take excluded keys, for which its filters give no false answer: how many members
+    /// a payload of a geometry holds. The order of such a kind ([`Structure::StaticFilter`]) leaves the lowest bit of a
     /// record 0. The record of an excluded key has 1 there.
     pub excludes: Option<fn(&Geometry, &[AtomicU64]) -> u64>,
-    /// Whether a filter of this geometry takes keys whole, because it hashes a part of each key by itself.
+    /// Whether a filter of this geometry takes keys whole, because it hashes a part of each key separately.
     pub takes_whole: fn(&Geometry) -> bool,
-    /// For a kind that divides its keys by their prefixes, or brings a filter up to date.
+    /// What builders need for a kind that divides its keys by their prefixes, or brings a filter up to date.
     pub parts: Option<Parts>,
-    /// Whether the kind's builders take frequent strangers too: keys that are no members, with weights.
+    /// Whether the kind's builders also take frequent strangers: keys that are not members, with weights.
     pub takes_frequent: bool,
-    /// For a kind that takes excluded keys or frequent strangers: what to expect of a spec with such others.
+    /// For a kind that takes excluded keys or frequent strangers: what to expect of a spec with such other keys.
     pub knowing: Option<Knowing>,
 }
 
 /// The value that an old value of a key, or `None`, and a put value join to: [`Row::joined`].
 pub type Joined = fn(&Geometry, Option<u64>, u64) -> Option<u64>;
 
-/// How a hash is looked up in a payload at any address, without a handle and without taking memory.
+/// How a hash is looked up in a payload at any address, without a handle and without allocating memory.
 #[derive(Clone, Copy)]
 pub struct InBytes {
     /// Whether the hash may be in this payload with such a trailer. `None` if the kind cannot have such a trailer, or
@@ -143,7 +144,7 @@ pub struct InBytes {
 /// The meaning of a spec's `bits` for a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sizes {
-    /// The exact size, a multiple of so many bits. Such a size recreates a geometry.
+    /// The exact size, a multiple of this many bits. Such a size recreates a geometry.
     Multiples(u64),
     /// The most bits, for a capacity that has to be given too: the filter gets the lowest rate that fits. Capacity,
     /// rate and parameters recreate a geometry.
@@ -153,14 +154,14 @@ pub enum Sizes {
 /// The keys that a filter remembers if it forgets its oldest ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// For how many steps of time a key is found. A later step forgets the key.
+    /// For how many steps of time a key is found. The next step forgets the key.
     pub steps: u64,
     /// How many insertions make a step, so that the last `steps * keys` keys are found. `None` if time moves on only
     /// when a caller asks for it ([`Age`](super::Age)).
     pub keys: Option<u64>,
 }
 
-/// What becomes of a filter that is given more keys than its capacity.
+/// What happens to a filter that is given more keys than its capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overfill {
     /// The filter's false-positive rate rises, in the end to 1.
@@ -175,7 +176,7 @@ pub enum Overfill {
     Forgets,
 }
 
-/// The refusal of a build that only opens images.
+/// The error of a build that can only open images.
 #[cfg(petal_reads_only)]
 #[cold]
 fn cannot_make() -> crate::Error {
@@ -230,7 +231,7 @@ impl Row {
         knowing: None,
     };
 
-    /// The capabilities of a filter of this geometry in memory of its own.
+    /// The capabilities of a filter of this geometry in its own memory.
     pub fn capabilities_of(&self, geometry: &Geometry) -> Capabilities {
         self.capabilities.without((self.lacks)(geometry)).with((self.gains)(geometry))
     }
@@ -262,8 +263,8 @@ impl Row {
         }
     }
 
-    /// The hasher of a filter of this kind that a spec describes. In a kind with a hash function of its own, the
-    /// default of a spec stands for that one.
+    /// The hasher of a filter of this kind that a spec describes. In a kind that has its own hash function, the default
+    /// of a spec means that function.
     ///
     /// # Errors
     /// As [`Hasher::new`], and [`Status::Contradiction`](crate::Status::Contradiction) for a hash function that the
@@ -298,7 +299,7 @@ impl Row {
     /// the filter refuses the key. A search that goes on only from new keys loses these.
     ///
     /// The result is the sum of the false-positive rates before each key. A filter that keeps to its capacity also
-    /// refuses all keys that come after it; capacity 0 is none.
+    /// refuses all keys that come after it; capacity 0 means that it has none.
     pub fn expected_omissions(&self, geometry: &Geometry, capacity: u64, keys: u64) -> f64 {
         let omissions = match self.omissions {
             Some(omissions) => omissions(geometry, keys),
@@ -308,11 +309,11 @@ impl Row {
         omissions.max(if is_bound { keys.saturating_sub(capacity) as f64 } else { 0.0 })
     }
 
-    /// The false-positive rate of a filter of this geometry that was made for a capacity, or for none if it is 0, and
-    /// that so many distinct keys were offered to.
+    /// The false-positive rate of a filter of this geometry that was made for `capacity`, or for none if that is 0,
+    /// after `keys` distinct keys were offered to it.
     pub fn expected_false_positive_rate(&self, geometry: &Geometry, capacity: u64, keys: u64) -> f64 {
         let keys = match self.omissions.filter(|_| self.keeps_to_capacity && capacity > 0) {
-            // A filter of this capacity is full after so many keys.
+            // A filter of this capacity is full after this many keys.
             Some(omissions) => keys.min(capacity.saturating_add(omissions(geometry, capacity) as u64)),
             None => keys,
         };
@@ -340,7 +341,7 @@ impl Row {
         }
     }
 
-    /// Whether the kind is one of maps.
+    /// Whether the kind is a kind of map.
     pub fn is_map(&self) -> bool {
         self.handle() == Handle::Map
     }
@@ -350,8 +351,8 @@ impl Row {
         !matches!(self.structure, Structure::StaticFilter { .. } | Structure::StaticMap { .. })
     }
 
-    /// What is left of a row in a build that only opens images and looks keys up (`--cfg petal_reads_only`): nothing
-    /// there makes a filter. Nothing then reaches the code that builds, and the linker drops it.
+    /// What is left of a row in a build that only opens images and looks keys up (`--cfg petal_reads_only`). No row
+    /// makes a filter there, so nothing reaches the code that builds, and the linker drops it.
     #[cfg(petal_reads_only)]
     pub(crate) const fn for_readers(self) -> Row {
         let structure = match self.structure {
@@ -391,8 +392,8 @@ impl Row {
         }
     }
 
-    /// Refuses a geometry with a choice that this version does not know, such as the kind of a level. A later version
-    /// made such a geometry.
+    /// Refuses a geometry with a choice that this version does not know, such as the kind of a level: a later version
+    /// made it.
     ///
     /// # Errors
     /// [`Status::NewerVersion`](crate::Status::NewerVersion).
@@ -413,8 +414,8 @@ impl Row {
         self.parameters.iter().copied().find(|parameter| parameter.name == name)
     }
 
-    /// Refuses to write an image of this kind in place if nothing could change it, or if its readers would meanwhile
-    /// get wrong answers.
+    /// Refuses to write an image of this kind in place if nothing could change it, or if its readers would get wrong
+    /// answers meanwhile.
     ///
     /// # Errors
     /// [`Status::Unsupported`](crate::Status::Unsupported).

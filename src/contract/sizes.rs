@@ -6,14 +6,14 @@ use crate::format::Geometry;
 use crate::spec::{Domain, Number, Parameter, Setting, Size, Spec};
 use core::fmt;
 
-/// How many keys' room a copy of a key takes, in kinds whose copies of a key lie near each other.
+/// How many keys' room a copy of a key takes, in kinds where copies of a key lie near each other.
 pub const COPY_PLACES: u64 = 3;
 
 const TIMES: &str = "times";
 
-/// The parameter for how often a key may come, of kinds in which a key that comes again takes more room: up to `most`
-/// times. The capacity grows by what the copies take, so that a filter which was made with it is like any other of
-/// that capacity, and its image does not keep it.
+/// The parameter for how often a key may come, up to `most` times, of kinds in which a key that comes again takes more
+/// room. The capacity grows by what the copies take, so a filter that was made with it is like any other of that
+/// capacity, and its image does not keep the parameter.
 pub const fn times(most: u64) -> Parameter {
     Parameter {
         name: TIMES,
@@ -48,8 +48,7 @@ impl Row {
         if let Size::Rate { capacity, false_positive_rate: rate } = &mut size {
             let least = (self.least_rate)(spec, *capacity);
             if spec.false_positive_rate == 0.0 {
-                // The caller did not ask for the default rate, so a kind that cannot reach the rate takes its least
-                // one.
+                // The caller did not ask for the default rate, so a kind that cannot reach it takes its least one.
                 *rate = if least < 1.0 { rate.max(least) } else { *rate };
             } else if *rate < least {
                 return Err(self.low_rate(spec, *capacity, *rate, least));
@@ -80,14 +79,15 @@ impl Row {
         spec
     }
 
-    /// How many places of the capacity a key takes that comes so often, if all keys do, in this geometry: one, for
-    /// kinds that do not say what copies take.
+    /// How many places of the capacity a key takes in this geometry if every key comes `times` times: one, for kinds
+    /// that do not say what copies take.
     ///
     /// The copies of a key lie in two or more buckets, and take less than half of these: then k keys that share buckets
     /// have room, because they have k + 1 buckets together, or k with a cycle. If copies took more, chains of keys that
-    /// every large table has would overflow, however large it is. What remains: a few keys may have the same buckets.
-    /// Measured over seeds, 13 of 4,000 `cuckoo` filters refused one of three copies of 64 keys, 6 of 512 keys, and
-    /// none one of two; of `vector_quotient` 35 refused one of 47 copies, and none one of three.
+    /// every large table has would overflow, however large it is. One risk remains: a few keys may have the same
+    /// buckets. Measured over seeds, of 4,000 `cuckoo` filters 13 refused one of three copies of 64 keys, 6 refused one
+    /// of 512 keys, and none refused one of two copies; of `vector_quotient` filters 35 refused one of 47 copies, and
+    /// none one of three.
     ///
     /// # Errors
     /// [`Status::Contradiction`](crate::Status::Contradiction) if there is no room for that many copies of every key.
@@ -166,7 +166,7 @@ impl Row {
     }
 }
 
-/// The parameters that a spec sets to other values than the default ones.
+/// The parameters that a spec sets to other values than the defaults.
 struct Set<'a>(&'a Row, &'a Spec);
 
 impl fmt::Display for Set<'_> {

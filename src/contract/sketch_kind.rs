@@ -30,8 +30,8 @@ pub struct Listing {
 /// The outcome of a listing of whole keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyListing {
-    /// The bytes of the keys, one key after the other. The keys that were removed come first. Both they and the others
-    /// are in ascending order, by their bytes.
+    /// The bytes of the keys, one key after the other: first the keys that were removed, then the others, each in
+    /// ascending order of their bytes.
     pub keys: Vec<u8>,
     /// The count of each key, as in [`Listed`].
     pub counts: Vec<i64>,
@@ -42,7 +42,7 @@ pub struct KeyListing {
 /// A kind of sketch: a set of 64-bit numbers in little memory. Another sketch can be subtracted from it, and it can be
 /// listed if few numbers are left.
 ///
-/// Many threads may use shared references at once.
+/// Many threads may use shared references at the same time.
 pub trait SketchKind: Payload {
     /// The number that stands for a hash: the hash itself, unless the numbers of this sketch have fewer than 64 bits.
     fn number_of_hash(&self, hash: u64) -> u64 {
@@ -54,7 +54,7 @@ pub trait SketchKind: Payload {
         u64::BITS
     }
 
-    /// Whether counts have signs, so that a listing tells which of two sets has a number.
+    /// Whether counts have signs, so that a listing says which of two sets has a number.
     fn has_signs(&self) -> bool {
         true
     }
@@ -68,7 +68,7 @@ pub trait SketchKind: Payload {
         Ok(())
     }
 
-    /// How the keys of this sketch lie.
+    /// How the keys of this sketch lie in words.
     fn key_shape(&self) -> KeyShape {
         KeyShape::NUMBERS
     }
@@ -78,13 +78,13 @@ pub trait SketchKind: Payload {
         0
     }
 
-    /// Adds a number, which [`SketchKind::check_number`] accepts, `count` times. `None`, with nothing done, if the
-    /// words cannot be written without preparation.
+    /// Adds a number `count` times that [`SketchKind::check_number`] accepts. `None`, with nothing done, if the words
+    /// cannot be written without preparation.
     fn add_at_once(&mut self, hash: u64, number: u64, count: i64) -> Option<()>;
 
-    /// Adds many keys as [`SketchKind::add_at_once`] adds a number. `keys` has the words of the key of each hash.
+    /// Adds many keys as [`SketchKind::add_at_once`] adds a number. `keys` has the words of each hash's key.
     fn add_keys_at_once(&mut self, hashes: &[u64], keys: &[u64], count: i64) -> Option<()> {
-        // `None` comes for the first one only.
+        // `None` can only come for the first one.
         hashes.iter().zip(keys).try_for_each(|(hash, number)| self.add_at_once(*hash, *number, count))
     }
 
@@ -92,8 +92,8 @@ pub trait SketchKind: Payload {
     /// region is not marked yet; `None` once all are marked.
     fn unmarked(&self, hash: u64) -> Option<usize>;
 
-    /// Whether sketches of this kind combine that differ in the layout version only. The result has the version of the
-    /// first one.
+    /// Whether sketches of this kind can be combined that differ only in the layout version. The result has the version
+    /// of the first one.
     fn combines_layouts(&self) -> bool {
         false
     }
@@ -105,20 +105,20 @@ pub trait SketchKind: Payload {
     /// The errors about the words. Nothing has changed then.
     fn combine_with(&mut self, other: &dyn SketchKind, subtract: bool) -> Result<()>;
 
-    /// The numbers that are there. The number of steps is at most about the number of cells, whatever they hold.
+    /// The numbers that are there. Takes at most about as many steps as there are cells, whatever they hold.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`]; [`Status::KeyMissing`].
     fn list(&self) -> Result<Listing>;
 
-    /// What the sketch says of a number. `None` if sketches of this kind cannot be asked. Constant time.
+    /// What the sketch says of a number, in constant time. `None` if sketches of this kind cannot be asked.
     fn get(&self, hash: u64, number: u64) -> Option<Presence> {
         let _ = (hash, number);
         None
     }
 
     /// Bits of a value; 0 if this sketch has no values. A sketch with values implements the next three methods, and a
-    /// number that comes without a value has the value 0 there.
+    /// number that comes without a value has the value 0.
     fn value_bits(&self) -> u32 {
         0
     }
@@ -129,7 +129,7 @@ pub trait SketchKind: Payload {
         None
     }
 
-    /// [`SketchKind::unmarked`] of a number with its value.
+    /// [`SketchKind::unmarked`] for a number with its value.
     fn unmarked_by_pair(&self, pair: &Pair) -> Option<usize> {
         let _ = pair;
         None
@@ -143,12 +143,13 @@ pub trait SketchKind: Payload {
         Err(Status::Unsupported.into())
     }
 
-    /// How many bytes at the start of the payload are those of minisketch. `None` for a kind that minisketch has not.
+    /// How many bytes at the start of the payload are those of minisketch. `None` for a kind that minisketch does not
+    /// have.
     fn minisketch_bytes(&self) -> Option<usize> {
         None
     }
 
-    /// Takes bytes of minisketch, as many as [`SketchKind::minisketch_bytes`] says, in place of what is there.
+    /// Takes bytes of minisketch, as many as [`SketchKind::minisketch_bytes`] says, instead of what is there.
     ///
     /// # Errors
     /// The errors about the words. Nothing has changed then.
@@ -157,7 +158,7 @@ pub trait SketchKind: Payload {
         Err(Status::Internal.into())
     }
 
-    /// The whole keys that are there, if the sketch has such. In all else this is as [`SketchKind::list`].
+    /// The whole keys that are there, if the sketch has whole keys. Otherwise like [`SketchKind::list`].
     ///
     /// # Errors
     /// As [`SketchKind::list`].
@@ -165,7 +166,7 @@ pub trait SketchKind: Payload {
         Err(Status::Internal.into())
     }
 
-    /// Measures the payload. Reads it, and tells `progress` after every piece how many bytes it had.
+    /// Measures the payload. Reads it, and reports the bytes of every piece to `progress`.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
 
     /// Forgets all numbers.

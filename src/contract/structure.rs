@@ -1,11 +1,11 @@
-//! Which handle a kind has, and how a filter or map of it comes to be.
+//! Which handle a kind has, and how a filter or map of the kind is made.
 
 #[cfg(doc)]
 use super::Row;
 use super::{Base, Build, Built, Entry, Kind, MapKind, Payload, SketchKind};
 use crate::error::Result;
 
-/// Which handle a kind has, and how a filter or map of the kind comes to be.
+/// Which handle a kind has, and how a filter or map of the kind is made.
 pub enum Structure {
     /// A filter that is made empty and takes keys one by one.
     Filter {
@@ -18,8 +18,8 @@ pub enum Structure {
         open: fn(Base) -> Result<Box<dyn Kind>>,
         /// Makes the payload.
         build: fn(&mut Build<u64>) -> Result<Built>,
-        /// A bijection that hashes pass before they are sorted, for kinds whose work is divided by the high bits. The
-        /// high bits of hashes from elsewhere may be weak. The records of a build are its results. In kinds that take
+        /// A bijection that hashes pass through before they are sorted, for kinds whose work is divided by the high
+        /// bits: those of hashes from elsewhere may be weak. The records of a build are its results. In kinds that take
         /// excluded keys two hashes have one record ([`Row::excludes`]).
         order: fn(u64) -> u64,
     },
@@ -40,17 +40,17 @@ pub enum Structure {
         /// A sketch over a payload of this kind; refuses a geometry that the kind cannot have.
         open: fn(Base) -> Result<Box<dyn SketchKind>>,
     },
-    /// The only kind of its handle. The handle's calls are those of the kind's own type.
+    /// The only kind of its handle. The handle calls the kind's own type.
     Own {
         /// The handle.
         handle: Handle,
-        /// The kind over a payload, for whoever needs only what all payloads have; refuses a geometry that the kind
+        /// The kind over a payload, for callers that need only what all payloads have; refuses a geometry that the kind
         /// cannot have.
         open: fn(Base) -> Result<Box<dyn Payload>>,
     },
 }
 
-/// The handles that kinds have: what callers call.
+/// The types of handle that callers use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handle {
     /// A [`Filter`](crate::Filter).
@@ -110,7 +110,7 @@ impl Handle {
     }
 
     /// The handle of the kind with this number, with its article, by the number's range. The kind may be one of a later
-    /// version, so that an older library can say what it met.
+    /// version; even then an older library can say what it met.
     pub fn of_number(kind: u32) -> &'static str {
         match kind {
             0..256 => "a filter or map",

@@ -2,10 +2,10 @@
 //! other systems. The form has no hash function, seed, key, count, capacity or state.
 //!
 //! A reader must trust the trailer before it looks at the payload, and cannot read a large payload for that. So the
-//! checksum has two parts: a residue and a digest. The residue is of what the trailer says, with the length. The
-//! residue costs three divisions by a constant, and finds every one or two flipped bits. The digest of a small form is
-//! of all its bytes. A large form has eight bytes more for a digest of payload and shape, and the digest in its
-//! checksum is of the trailer.
+//! checksum has two parts: a residue and a digest. The residue covers what the trailer says, together with the length.
+//! It costs three divisions by a constant, and finds every one or two flipped bits. In a small form the digest covers
+//! all bytes. A large form has eight bytes more for a digest of payload and shape, and the digest in its checksum
+//! covers the trailer.
 
 use super::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::error::{Error, Result, error};
@@ -21,19 +21,20 @@ const DIGEST: usize = 8;
 /// The length of the checksum, with which a trailer ends.
 const CHECKSUM: usize = 4;
 
-/// A prime of which 2 is a primitive root: no two flipped bits of a number of less than 2046 bits, and no single one,
-/// leave its residue as it was.
+/// A prime of which 2 is a primitive root: flipping one or two bits of a number of fewer than 2046 bits always changes
+/// its residue.
 const MODULUS: u64 = 4093;
-/// How many bits of the checksum are the digest. The residue has the bits above.
+/// How many bits of the checksum are the digest. The residue is above them.
 const DIGEST_BITS: u32 = 20;
 
 /// How many bits the padding of a payload takes in the shape.
 const PADDING_BITS: u32 = 10;
 
-/// Up to so many bytes of payload a form is small, and all of it is checked whenever it is opened.
+/// A form with at most this many bytes of payload is small, and all of it is checked whenever it is opened.
 pub const DIGESTED: usize = 4096;
 
-/// Where the trailer of a form of so many bytes begins. Payloads are whole units, and trailers are shorter than a unit.
+/// Where the trailer begins in a form of `length` bytes. Payloads are whole units, and trailers are shorter than a
+/// unit.
 const fn payload_of(length: usize) -> usize {
     length - length % PAYLOAD_UNIT as usize
 }
@@ -43,7 +44,7 @@ const fn digest_bytes(payload_bytes: usize) -> usize {
     if payload_bytes > DIGESTED { DIGEST } else { 0 }
 }
 
-/// What a trailer says, with the length of the whole.
+/// What a trailer says, together with the length of the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trailer {
     /// The kind.
@@ -64,18 +65,18 @@ impl Trailer {
         self.payload_bytes + digest_bytes(self.payload_bytes) + if self.shape == 0 { SHORT } else { LONG }
     }
 
-    /// The part of the geometry that a trailer says without its shape.
+    /// The part of the geometry that a trailer gives without its shape.
     pub fn plain_geometry(&self) -> Geometry {
         Geometry { bits: 0, hashes: self.hashes.into(), words: [0; 8], payload_bytes: self.payload_bytes as u64 }
     }
 
-    /// The geometry that the trailer means for a kind with this visit of shapes. `None` if the shape is not one of the
-    /// kind.
+    /// The geometry that the trailer means for a kind with this visit of shapes. `None` if no geometry of the kind has
+    /// this shape.
     pub fn geometry(&self, visit: fn(&mut Packing, &mut Geometry)) -> Option<Geometry> {
         Packing::unpack(self.shape, self.plain_geometry(), visit)
     }
 
-    /// The bits of an array that fills the payload except for less than a line. The shape is how many bits that is
+    /// The bits of an array that fills the payload except for less than a line. The shape says how many bits that is
     /// ([`Packing::PADDING`]). `None` if the shape cannot be that number.
     #[inline]
     pub fn bits_of_lines(&self) -> Option<u64> {
@@ -83,7 +84,7 @@ impl Trailer {
         if self.shape < 8 * PAYLOAD_UNIT { Some(bits - self.shape) } else { None }
     }
 
-    /// [`Trailer::bits_of_lines`] of a kind that has fields after the padding ([`Packing::bits`]), and these fields.
+    /// [`Trailer::bits_of_lines`] for a kind that has fields after the padding ([`Packing::bits`]), and these fields.
     #[inline]
     pub fn bits_of_lines_and_rest(&self) -> Option<(u64, u64)> {
         let padding = Trailer { shape: self.shape % (1 << PADDING_BITS), ..*self };
@@ -135,7 +136,7 @@ impl Trailer {
         })
     }
 
-    /// [`Trailer::read`] without a reason for a failure, so that the trailer comes in registers.
+    /// [`Trailer::read`] without a reason for a failure, so that the trailer is returned in registers.
     #[inline(always)]
     pub fn at_once(whole: &[u8]) -> Option<Trailer> {
         let length = whole.len();
@@ -184,7 +185,7 @@ impl Trailer {
 pub fn check_digest(whole: &[u8]) -> Result<()> {
     check_short(whole)?;
     let payload_bytes = payload_of(whole.len());
-    // The digest stands before the head and the checksum.
+    // The digest comes before the head and the checksum.
     let at = whole.len().saturating_sub(SHORT + DIGEST);
     if digest_bytes(payload_bytes) == 0 || word(whole, at) == Checksum::of(&whole[..at]) {
         return Ok(());
@@ -206,8 +207,7 @@ fn mismatch(whole: &[u8]) -> Error {
     error!(Corrupt, "the {} bytes of the compact form do not match their checksum", whole.len())
 }
 
-/// The digest in the checksum: the low bits of the XXH3 of the bytes before it. The payload of a large form is left
-/// out.
+/// The digest in the checksum: the low bits of the XXH3 of the bytes before it, without the payload of a large form.
 fn short_digest(whole: &[u8]) -> u32 {
     let payload_bytes = payload_of(whole.len());
     let from = if digest_bytes(payload_bytes) > 0 { payload_bytes } else { 0 };
@@ -221,8 +221,8 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The part of a geometry that neither the payload's length nor `hashes` says, as one number: fields of bits, from the
-/// lowest up. A kind visits the fields in one function, the same for both directions.
+/// The part of a geometry that follows neither from the payload's length nor from `hashes`, as one number: fields of
+/// bits, from the lowest up. A kind visits the fields in one function, which serves both directions.
 pub struct Packing {
     shape: u64,
     used: u32,
@@ -231,7 +231,7 @@ pub struct Packing {
 }
 
 impl Packing {
-    /// The visit of kinds without words of their own.
+    /// The visit for kinds without their own words.
     pub const PADDING: fn(&mut Packing, &mut Geometry) = |packing, geometry| packing.bits(geometry, 0);
 
     /// The number for a geometry; `None` if it does not fit.
@@ -244,8 +244,8 @@ impl Packing {
         is_whole.then_some(packing.shape)
     }
 
-    /// The geometry that is `plain` with the fields that the number has. `None` if the number has more bits than the
-    /// kind asks for.
+    /// The geometry `plain` with the fields that are in the number. `None` if the number has more bits than the kind
+    /// asks for.
     pub fn unpack(shape: u64, plain: Geometry, visit: fn(&mut Packing, &mut Geometry)) -> Option<Geometry> {
         let (mut packing, mut geometry) = (Packing { shape, used: 0, is_packing: false, fits: true }, plain);
         visit(&mut packing, &mut geometry);
@@ -253,7 +253,7 @@ impl Packing {
         (packing.fits && rest == 0 && image_bytes(geometry.payload_bytes).is_some()).then_some(geometry)
     }
 
-    /// The next field, of so many bits, at most 63.
+    /// The next field, which has `bits` bits, at most 63.
     #[inline]
     pub fn field(&mut self, value: &mut u64, bits: u32) {
         self.fits &= self.used + bits <= u64::BITS;

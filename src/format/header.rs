@@ -1,15 +1,15 @@
 //! The header, as a struct and as bytes.
 //!
-//! The header's first part never changes once the image exists, and has a checksum of its own. The second part (state,
-//! count, sharing) changes when the image is written in place. Only in a clean image is the second part's seal checked.
-//! So a process that dies at any moment leaves an image that still opens, and says that it is dirty.
+//! The header's first part never changes once the image exists, and has its own checksum. The second part (state,
+//! count, sharing) changes when the image is written in place. Its seal is checked only in a clean image. So a process
+//! that dies at any moment leaves an image that still opens, and says that it is dirty.
 
 use super::{FORMAT_VERSION, PAYLOAD_UNIT, regions};
 use crate::error::{Result, Status, error};
 use crate::hash::{self, Checksum, HashFunction};
 use crate::spec::{KindId, Number, Parameter};
 
-/// The length of the header; the payload follows at once.
+/// The length of the header; the payload follows directly.
 pub const LENGTH: usize = 256;
 
 /// The first byte is not text, and conversions of line endings destroy the last two bytes.
@@ -57,7 +57,7 @@ impl Geometry {
         Geometry::of_bytes(bits, hashes, words, bits.div_ceil(8).max(1).checked_next_multiple_of(PAYLOAD_UNIT))
     }
 
-    /// The geometry of a payload of so many bytes; `None` stands for more bytes than 64 bits count.
+    /// The geometry of a payload of `payload_bytes` bytes; `None` stands for more bytes than 64 bits can count.
     ///
     /// # Errors
     /// As [`Geometry::of_bits`].
@@ -79,14 +79,14 @@ impl Geometry {
     }
 }
 
-/// So many bytes, or `None` past the address space. In WebAssembly, where an address has 32 bits, sizes are counted as
-/// on other machines: plans are for these too, and whoever asks for memory is told that there is not so much.
+/// This many bytes, or `None` past the address space. In WebAssembly, where an address has 32 bits, sizes are counted
+/// as on other machines: plans are made for these too, and asking for that much memory fails.
 pub fn countable(bytes: u64) -> Option<u64> {
     let fits = if cfg!(target_family = "wasm") { i64::try_from(bytes).is_ok() } else { isize::try_from(bytes).is_ok() };
     fits.then_some(bytes)
 }
 
-/// The length of the image of such a payload: header, payload and table; `None` past the address space.
+/// The length of the image of a payload of this length: header, payload and table; `None` past the address space.
 pub fn image_bytes(payload_bytes: u64) -> Option<u64> {
     countable(payload_bytes.checked_add(LENGTH as u64)?.checked_add(regions::table_bytes(payload_bytes))?)
 }
@@ -102,7 +102,7 @@ pub struct Header {
     pub hash: HashFunction,
     /// The seed, the identifier of the secret key, or the tag of external hashes.
     pub identifier: u64,
-    /// The distinct keys that the filter was sized for; 0 is unknown.
+    /// The distinct keys that the filter was sized for; 0 if that is unknown.
     pub capacity: u64,
     /// The false-positive rate that was promised at capacity; 0 if a geometry was asked for.
     pub false_positive_rate: f64,
@@ -152,7 +152,7 @@ impl Header {
         }
     }
 
-    /// The header's bytes. Optional features that an image had are left out.
+    /// The header's bytes. Optional features of an image that was read are left out.
     pub fn encode(&self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         let mut writer = Writer(&mut bytes);
@@ -179,7 +179,7 @@ impl Header {
         bytes
     }
 
-    /// The bytes from `COUNT_OFFSET` on of an image that nobody shares, whose first part has this checksum.
+    /// The bytes from `COUNT_OFFSET` on of an image that nobody shares and whose first part has this checksum.
     pub fn second_part(&self, checksum: u64) -> [u8; LENGTH - COUNT_OFFSET] {
         let mut bytes = [0; LENGTH];
         put(&mut bytes, CHECKSUM_OFFSET, checksum);
@@ -190,11 +190,11 @@ impl Header {
     }
 
     /// The header that `read` copies, and the checksum of its first part. `read` returns how many bytes of the header
-    /// there are. A writer may bring the second part up to date meanwhile. So a header that looks damaged is read
-    /// again, and counts as damaged if it did not change.
+    /// there are. A writer may be bringing the second part up to date, so a header that looks damaged is read again,
+    /// and counts as damaged only if it did not change.
     ///
     /// That is enough because words are written and read in the order of their offsets. Of two copies, one after the
-    /// other, the second has everything that belongs to the last word of the first, or more.
+    /// other, the second has everything that belongs to the last word of the first, or something newer.
     ///
     /// # Errors
     /// As [`Header::decode`], the errors of `read`, and [`Status::Dirty`] if the header never comes to rest.
@@ -212,7 +212,7 @@ impl Header {
         Err(error!(Dirty, "the header is written again and again while it is read"))
     }
 
-    /// The header that `bytes` hold. The kind's own numbers are checked by the kind.
+    /// The header that `bytes` hold. The kind checks its own numbers.
     ///
     /// # Errors
     /// [`Status::Foreign`](crate::Status::Foreign), [`Status::Truncated`](crate::Status::Truncated),

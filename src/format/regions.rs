@@ -1,7 +1,7 @@
 //! The payload in regions, and the table of their checksums that follows it.
 //!
-//! A writer in place makes a region's entry 0 before it first changes the region. So the cost of sealing depends on
-//! what was changed, and not on the size of the image. A region that nobody changed keeps its checksum for as long as
+//! A writer in place makes a region's entry 0 before it first changes the region, so the cost of sealing depends on
+//! what was changed and not on the size of the image. A region that nobody changed keeps its checksum for as long as
 //! the image lives.
 
 use crate::error::{Error, Result, error};
@@ -23,7 +23,7 @@ pub fn region_count(payload_bytes: u64) -> u64 {
     payload_bytes.div_ceil(REGION_BYTES as u64)
 }
 
-/// The length of the table: an entry a region, zeros, and its own checksum in the last eight bytes.
+/// The length of the table: an entry for each region, zeros, and its own checksum in the last eight bytes.
 pub fn table_bytes(payload_bytes: u64) -> u64 {
     (8 * region_count(payload_bytes) + 8).next_multiple_of(UNIT)
 }
@@ -44,7 +44,7 @@ pub fn entry_of_words(words: &[AtomicU64]) -> u64 {
     };
     match storage::for_each_chunk(words, update) {
         Ok(()) => checksum.finish().max(1),
-        // This does not happen, and an entry is never 0.
+        // This does not happen. 0 is the entry of no region.
         Err(_) => 0,
     }
 }
@@ -64,7 +64,7 @@ pub struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The table of a payload of so many bytes; `words` are as long as [`table_bytes`] says.
+    /// The table of a payload of `payload_bytes` bytes; `words` must have the length of [`table_bytes`].
     pub fn new(words: &'a [AtomicU64], payload_bytes: u64) -> Table<'a> {
         Table { words, regions: region_count(payload_bytes) as usize }
     }

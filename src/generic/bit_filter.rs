@@ -37,8 +37,8 @@ pub fn is_foldable(spec: &Spec, size: &Size) -> Result<bool> {
     }
 }
 
-/// `units`, if they can be. If `foldable` asks for that, they are rounded up to a multiple of a power of two: the
-/// greatest one that is at most a 128th of them.
+/// `units`, if there can be that many. If `foldable`, they are rounded up to a multiple of a power of two: the greatest
+/// one that is at most a 128th of them.
 ///
 /// # Errors
 /// [`Status::TooLarge`] if there are no such units.
@@ -50,9 +50,9 @@ pub fn units_for(units: Option<u64>, foldable: bool, size: Size) -> Result<u64> 
     rounded.ok_or_else(|| size.too_large())
 }
 
-/// The bits that a spec asks for, and the places of a key, for a filter that has a counter or cell in each place where
-/// a Bloom filter has a bit. `bits` gives the bits of so many places, and `places` gives the places in so many bits. A
-/// filter has at least `least` bits, and a key has at most `most_hashes` places.
+/// The bits that a spec asks for, and the places of a key, for a filter that has a counter or cell wherever a Bloom
+/// filter has a bit. `bits` gives the bits of a number of places, and `places` the places in a number of bits. A filter
+/// has at least `least` bits, and a key has at most `most_hashes` places.
 ///
 /// # Errors
 /// [`Status::TooLarge`]; [`Status::Contradiction`] for exact bits below the least ones.
@@ -79,7 +79,7 @@ pub fn bits_for(
     }
 }
 
-/// What a kind can do if its keys only ever set bits.
+/// What a kind can do whose keys only ever set bits.
 pub const CAPABILITIES: Capabilities = Capabilities::INSERT
     .with(Capabilities::CLEAR)
     .with(Capabilities::MERGE)
@@ -138,7 +138,7 @@ impl<L: BitLayout> BitFilter<L> {
         &self.base.words().shared()[..self.layout.words()]
     }
 
-    /// Layout and words, if the words may be changed at once.
+    /// Layout and words, if the words may be changed without preparation.
     #[inline]
     fn parts(&mut self) -> Option<(&L, &mut [u64])> {
         let words = &mut self.base.writable_at_once()?[..self.layout.words()];

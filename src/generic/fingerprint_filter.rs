@@ -1,5 +1,5 @@
 //! The filter over a table of fingerprints, with everything that such tables can do. [`FingerprintTable`] has what
-//! differs between tables.
+//! differs from table to table.
 
 use crate::batch::ring::{self, Batch, Few, Taken};
 use crate::blocks::fingerprint_table::{FingerprintTable, Inserted};
@@ -13,14 +13,14 @@ use crate::sizing::{bloom, hash_floor};
 use crate::storage::try_box;
 use core::sync::atomic::AtomicU64;
 
-/// A table that is a filter of its own, and the facets that only some tables have.
+/// A table that is a filter by itself, and the facets that only some tables have.
 pub trait TableKind: FingerprintTable {
     /// Enumeration, for the tables that can enumerate.
     fn as_enumerate(_filter: &FingerprintFilter<Self>) -> Option<&dyn Enumerate> {
         None
     }
 
-    /// As [`Kind::unmarked`]. A table that does not say which words a hash changes stands for all words.
+    /// [`Kind::unmarked`]. A table that does not say which words a hash changes names all of them.
     fn unmarked(filter: &FingerprintFilter<Self>, _hash: u64) -> Option<usize> {
         filter.base.first_unmarked()
     }
@@ -67,7 +67,7 @@ impl<T: TableKind> FingerprintFilter<T> {
         Some(new)
     }
 
-    /// Inserts a hash so many times if [`Base::writable_at_once`] allows it; `Some(None)` if the table refuses the
+    /// Inserts a hash `times` times if [`Base::writable_at_once`] allows it; `Some(None)` if the table refuses the
     /// hash.
     fn insert_copies(&mut self, hash: u64, times: u64) -> Result<Option<Option<bool>>> {
         if times > self.table.most_copies() {
@@ -79,8 +79,8 @@ impl<T: TableKind> FingerprintFilter<T> {
         Ok(Some(new))
     }
 
-    /// Inserts the keys of a batch if [`Base::writable_at_once`] allows it and the table has a way of its own; `None`
-    /// if not.
+    /// Inserts the keys of a batch if [`Base::writable_at_once`] allows it and the table can insert batches itself;
+    /// otherwise `None`.
     fn insert_all_at_once(&mut self, batch: &mut dyn Batch) -> Option<Taken> {
         let Inserted { keys, refused } = self.table.insert_many(self.base.writable_at_once()?, batch)?;
         self.base.add_count(keys as u64);
@@ -95,7 +95,7 @@ impl<T: TableKind> FingerprintFilter<T> {
         Some(removed)
     }
 
-    /// The reason why so many copies of a hash are refused.
+    /// The reason why `times` copies of a hash are refused.
     #[cold]
     fn refuse(&self, hash: u64, times: u64) -> Error {
         let (most, copies, name) =
@@ -136,7 +136,7 @@ impl<T: TableKind> FingerprintFilter<T> {
         T::of(base.geometry(), base.instructions())?.ok_or_else(|| base.foreign_geometry())
     }
 
-    /// How many distinct keys have left entries of so many classes.
+    /// How many distinct keys have left entries of this many classes.
     fn keys_of(&self, classes: u64) -> Option<f64> {
         bloom::cardinality_exact_base(self.table.classes(), 1, classes)
     }
@@ -172,7 +172,7 @@ impl<T: TableKind> Kind for FingerprintFilter<T> {
         Some(self.table.contains_few(self.words(), few))
     }
 
-    /// The rate is exact: the table tells for each class of keys whether it is there.
+    /// The rate is exact: the table says of each class of keys whether it is there.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let held = self.table.held(self.words(), progress);
         let rate = held.classes as f64 / self.table.classes() as f64;
@@ -314,7 +314,7 @@ impl<T: TableKind> Cardinality for FingerprintFilter<T> {
         self.keys_of(self.table.held(self.words(), &mut |_| {}).classes)
     }
 
-    /// The payload itself tells which of the entries are copies.
+    /// Only the payload itself shows which of the entries are copies.
     fn of_taken(&self, _taken: u64) -> Option<f64> {
         self.of_payload()
     }

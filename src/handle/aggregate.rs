@@ -10,24 +10,24 @@ use crate::storage::try_vec;
 #[cfg(doc)]
 use crate::{HashFunction, Status};
 
-/// Sum, mean, maximum, minimum and count of values that change, where each participant counts once however often it is
+/// Sum, mean, maximum, minimum and count of values that change, where each participant counts once, however often it is
 /// met (Pournaras, Warnier and Brazier 2013).
 ///
-/// Two participants meet, and the *disseminator* tells the *aggregator* its state and value:
+/// When two participants meet, the *disseminator* tells the *aggregator* its state and value:
 ///
 /// 1. the disseminator asks which states it [told](Aggregate::told) this aggregator: none before their first meeting,
 ///    then one;
-/// 2. the aggregator [meets](Aggregate::meet) the disseminator, and is given state and value, and the states told
+/// 2. the aggregator [meets](Aggregate::meet) the disseminator, and is given the state and value, and the states told
 ///    before with their values;
 /// 3. the disseminator [notes](Aggregate::tell) the answer.
 ///
 /// A value belongs to its state: a participant whose value changes takes another state. States are numbers below the
-/// parameter `states`. Each participant may give a state a value of its own, but never a second one.
+/// parameter `states`. Each participant may give a state any value, but never a second one.
 ///
-/// An id is a byte string, a `u64` or a hash; each call has a form for each. At a false-positive rate an id that is new
+/// An id is a byte string, a `u64` or a hash; each call has a form for each of these. At a false-positive rate a new id
 /// seems known, and is refused at each meeting; at the same rate a change is taken for a duplicate.
-/// [`Aggregate::expect`] has the formulas. Many threads may use shared references at once. The calls about the bytes
-/// are in [`Image`].
+/// [`Aggregate::expect`] has the formulas. Many threads may use shared references at the same time. The calls about the
+/// bytes are in [`Image`].
 ///
 /// ```
 /// use petal::{Aggregate, Meeting, Spec, StateValue};
@@ -77,7 +77,7 @@ impl Image for Aggregate {
 pub struct Results {
     /// How many participants are aggregated.
     pub count: u64,
-    /// The sum of their values, rounded once to the nearest double. Infinite if no double is that great.
+    /// The sum of their values, rounded once to the nearest double. Infinite if no double is that large.
     pub sum: f64,
     /// The exact mean of their values, rounded once. NaN if nobody is aggregated.
     pub mean: f64,
@@ -86,15 +86,15 @@ pub struct Results {
     pub maximum: f64,
     /// The least value, or a bound below all of them: see [`Results::is_minimum_exact`]. NaN if nobody is aggregated.
     pub minimum: f64,
-    /// Whether a participant has the maximum. If all who had it changed or left, the maximum is a bound, until a
-    /// participant comes to it again or above it.
+    /// Whether a participant has the maximum. If all who had it changed or left, the maximum is only a bound, until a
+    /// participant reaches or passes it again.
     pub is_maximum_exact: bool,
     /// Whether a participant has the minimum.
     pub is_minimum_exact: bool,
     /// An estimate of how many participants have come: those who are aggregated, and those who were refused because
     /// they seemed known. The mean times this estimate is the sum without the bias of false positives.
     pub participants: f64,
-    /// How often each outcome came.
+    /// How often each outcome occurred.
     pub tallies: Tallies,
 }
 
@@ -104,14 +104,14 @@ pub struct Expected {
     /// The false-positive rate `f(n)` of each memory that has as many entries as there are participants.
     pub false_positive_rate: f64,
     /// How many of the participants are refused when they come, one after the other, because they seem known: `f(0) +
-    /// ... + f(n - 1)`. Each is refused again at each further meeting. A share f(n) of these is taken for a duplicate
-    /// instead, because the state seems aggregated too.
+    /// ... + f(n - 1)`. Each of them is refused again at each further meeting. A share `f(n)` of them is taken for a
+    /// duplicate instead, because the state seems aggregated too.
     pub refused_firsts: f64,
     /// The relative error of sum and count: `-refused_firsts / n`, if values do not depend on ids. The mean has none.
     pub bias: f64,
-    /// The share of changes of aggregated participants that the aggregator takes for duplicates, once all have changed
-    /// some times. Of the first changes fewer are missed, from `f(n - refused_firsts)` on. Such a change is taken for a
-    /// duplicate at each further meeting too, until other changes free the counters.
+    /// The share of changes of aggregated participants that the aggregator takes for duplicates, once everybody has
+    /// changed a few times. Of the first changes fewer are missed, from `f(n - refused_firsts)` on. Such a change is
+    /// also taken for a duplicate at each further meeting, until other changes free the counters.
     pub missed_changes: f64,
 }
 
@@ -119,7 +119,7 @@ impl Aggregate {
     /// Meets the participant with this id, which is in the state `now` and cites what it may have told this aggregator
     /// before: an empty list, or the states that [`Aggregate::told`] gave, each with its value.
     ///
-    /// Takes the time of one lookup for each cited state and two more.
+    /// Takes the time of one lookup for each cited state and of two more.
     ///
     /// # Errors
     /// [`Status::OutOfRange`] for a state that is not below the parameter `states`, a value that is not finite, or more
@@ -199,16 +199,16 @@ impl Aggregate {
         self.check_disseminator()?;
         let all = || (0..self.memories.layout().states).filter(|state| self.memories.has_told(aggregator, *state));
         let mut told = try_vec(all().count())?;
-        // Another process may change the image meanwhile, and the memory stays what was asked for.
+        // Another process may change the image meanwhile, but the list takes no more memory than was reserved.
         let most = told.capacity();
         told.extend(all().take(most));
         Ok(told)
     }
 
     /// Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are
-    /// noted, and a duplicate and a refusal change nothing. Give `None` if no answer came: the memory then has the
-    /// state beside the previous one, and the next meeting shows which of them is aggregated. [`Aggregate::told`] may
-    /// go on listing the other state. That does no harm, and [`Aggregate::forget`] ends it.
+    /// noted, and a duplicate and a refusal change nothing. Give `None` if no answer came: the memory then has both
+    /// this state and the previous one, and the next meeting shows which of them is aggregated. [`Aggregate::told`] may
+    /// go on listing the other state. That does no harm, and [`Aggregate::forget`] puts an end to it.
     ///
     /// # Errors
     /// [`Status::OutOfRange`] for a state that is not below the parameter `states`; [`Status::Unsupported`] without a
@@ -282,7 +282,7 @@ impl Aggregate {
     }
 
     /// How many participants are aggregated with a state. If a state means the same value everywhere, these counts are
-    /// the exact distribution of values, with maximum, minimum and median.
+    /// the exact distribution of values, and give maximum, minimum and median.
     ///
     /// # Errors
     /// [`Status::OutOfRange`] for a state that is not below the parameter `states`; [`Status::Unsupported`] without an
@@ -293,14 +293,14 @@ impl Aggregate {
         Ok(self.memories.count_of(state))
     }
 
-    /// What false positives are expected to cost with so many participants, of whom all are met.
+    /// What false positives are expected to cost with this many participants if all of them are met.
     pub fn expect(&self, participants: u64) -> Expected {
         let layout = self.memories.layout();
         let refused_firsts = sizing::refused_firsts(layout, participants);
         Expected {
             false_positive_rate: layout.rate(participants),
             refused_firsts,
-            // Without a sign where nobody is refused.
+            // Not -0 where nobody is refused.
             bias: if refused_firsts == 0.0 { 0.0 } else { -refused_firsts / participants as f64 },
             missed_changes: sizing::missed_changes(layout, participants),
         }

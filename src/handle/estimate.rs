@@ -31,7 +31,7 @@ impl Estimate {
     }
 }
 
-/// What two filters have in common. A number is `None` if a filter is saturated: so full that its bits do not tell.
+/// What two filters have in common. A number is `None` if a filter is saturated: so full that its bits say nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// The number of distinct keys of the first filter.
@@ -46,14 +46,14 @@ pub struct Comparison {
     /// The keys in common as a share of all keys: the Jaccard index.
     pub jaccard: Option<Estimate>,
     /// The number of keys that only one of the filters has. The estimate's error grows with that number, and not with
-    /// the size of the sets. So if the sets are nearly the same, this error is much smaller than the other errors.
+    /// the size of the sets, so if the sets are nearly the same, this error is much smaller than the others.
     pub differences: Option<Estimate>,
 }
 
 /// How many distinct keys a filter holds; `None` if it is saturated. Reads the whole payload.
 ///
 /// # Errors
-/// [`Status::Unsupported`](crate::Status::Unsupported) if the kind cannot tell.
+/// [`Status::Unsupported`](crate::Status::Unsupported) if the kind cannot estimate.
 pub fn estimate(filter: &Filter) -> Result<Option<Estimate>> {
     let kind = filter.kind().as_cardinality().ok_or_else(|| unsupported(filter, "estimate how many keys they hold"))?;
     Ok(kind.of_payload().map(|value| Estimate { value, standard_error: kind.standard_error(value) }))
@@ -63,7 +63,7 @@ pub fn estimate(filter: &Filter) -> Result<Option<Estimate>> {
 ///
 /// # Errors
 /// [`Status::Incompatible`](crate::Status::Incompatible), naming the first difference;
-/// [`Status::Unsupported`](crate::Status::Unsupported) if the kind cannot tell.
+/// [`Status::Unsupported`](crate::Status::Unsupported) if the kind cannot estimate.
 pub fn compare(first: &Filter, second: &Filter) -> Result<Comparison> {
     let kind = first.kind().as_overlap().ok_or_else(|| unsupported(first, "estimate what two hold together"))?;
     check_compatible(first.base(), second.base())?;
@@ -91,11 +91,11 @@ pub fn compare(first: &Filter, second: &Filter) -> Result<Comparison> {
 
 /// The number of differences: 2 |A or B| - |A| - |B|.
 ///
-/// Keys in common err in all three estimates alike. Let V(n) be the variance of an estimate of n keys. While keys are
-/// added to a set, the further error of its estimate does not depend on the error so far. So if one set lies inside the
-/// other, the covariance of their estimates is the variance for the smaller set. Likewise the covariance of the
-/// estimates of A and B is the variance for the keys in common. Hence the variance is 4 V(A or B) - 3 V(A) - 3 V(B) + 2
-/// V(A and B).
+/// Keys in common cause the same error in all three estimates. Let V(n) be the variance of an estimate of n keys. While
+/// keys are added to a set, the further error of its estimate does not depend on the error so far. So if one set lies
+/// inside the other, the covariance of their estimates is the variance for the smaller set. Likewise the covariance of
+/// the estimates of A and B is the variance for the keys in common. Hence the variance is 4 V(A or B) - 3 V(A) - 3
+/// V(B) + 2 V(A and B).
 fn differences(error: &dyn Fn(f64) -> f64, first: Estimate, second: Estimate, union: Estimate) -> Estimate {
     let variance = |estimate: Estimate| estimate.standard_error * estimate.standard_error;
     let in_common = error((first.value + second.value - union.value).max(0.0));

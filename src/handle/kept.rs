@@ -10,17 +10,17 @@ use std::hash::RandomState;
 const PLACE_BITS: u32 = 40;
 const PLACE: u64 = (1 << PLACE_BITS) - 1;
 
-/// A set of keys, each of so many words.
+/// A set of keys, each of `key_words` words.
 ///
-/// A new key goes to the end of the array. The last key moves to the place of a key that is removed. So the order of
-/// the keys depends only on the insertions and removals.
+/// A new key goes to the end of the array. When a key is removed, the last key moves to its place. So the order of the
+/// keys depends only on the insertions and removals.
 pub(crate) struct Kept {
     key_words: usize,
     keys: Vec<u64>,
     /// Empty slots are 0. The other slots have the place of a key plus one, below the first bits of the key's hash. At
     /// most three of four slots are taken. The number of slots is a power of two, or 0.
     slots: Vec<u64>,
-    /// The table hashes with numbers that nobody else knows, so that nobody can choose keys that collide.
+    /// The table hashes with numbers that nobody else knows, so nobody can choose keys that collide.
     secret: [u64; 2],
 }
 
@@ -75,7 +75,7 @@ impl Kept {
         (slot + 1) & (self.slots.len() - 1)
     }
 
-    /// The slot of a key, or the empty slot where the search for it ends. There is an empty slot.
+    /// The slot of a key, or the empty slot where the search for it ends. There is always an empty slot.
     fn find(&self, key: &[u64]) -> usize {
         let hash = self.hash(key);
         let mut slot = hash as usize & (self.slots.len() - 1);
@@ -165,7 +165,7 @@ mod tests {
     use crate::bits::mix;
     use std::collections::BTreeSet;
 
-    /// Random insertions and removals of few keys, so that most chains of the table change often.
+    /// Random insertions and removals of a few keys, so that most chains of the table change often.
     #[test]
     fn is_the_set_of_its_changes() {
         for key_words in [1, 3] {

@@ -9,7 +9,7 @@ use crate::error::{Result, error};
 use crate::hash::Hasher;
 use crate::simd::Instructions;
 
-/// How many groups of keys are counted at once.
+/// How many groups of keys are counted in one call.
 const GROUPS: usize = 8;
 
 /// The keys of a call on their way into a filter, and the answers on their way out.
@@ -50,7 +50,7 @@ impl Batch for Call<'_, '_> {
     }
 }
 
-/// Looks keys up. On an error every answer is true.
+/// Looks up keys. On an error every answer is true.
 pub(crate) fn contains(
     base: &Base,
     keys: &Keys,
@@ -76,16 +76,16 @@ pub(crate) fn contains(
     Ok(())
 }
 
-/// How many filters ahead of an answer two things are fetched: the lines that lead to a filter's payload, and then the
-/// payload's lines.
+/// How many filters ahead of an answer two things are fetched: first the lines that lead to a filter's payload, and
+/// then the payload's lines.
 const ACROSS: Stages = Stages { far: ring::AHEAD, near: ring::AHEAD / 2 };
 
 /// Asks many filters, by their numbers, for one key. `ask` gives the answer of each filter, in order. Some filters
-/// ahead of that `fetch` asks for the lines of the payload, and further ahead `touch` asks for the lines that lead to
-/// it. If all filters are near, in a cache, nothing is asked for ahead.
+/// ahead of that, `fetch` asks for the lines of the payload, and further ahead `touch` asks for the lines that lead to
+/// it. If all filters are near, in a cache, nothing is fetched ahead.
 ///
 /// # Errors
-/// An error if the answers have no room for so many filters. All answers then say true.
+/// An error if the answers have no room for this many filters. All answers then say true.
 #[inline(always)]
 pub(crate) fn across(
     count: usize,
@@ -135,7 +135,7 @@ pub(crate) fn count(base: &Base, keys: &Keys, answers: &mut Answers, kind: Resul
         }
     };
     let mut wanted = answers.counts.take();
-    // So many groups are counted at once that the lines which a kind fetches ahead seldom run out between two calls.
+    // Each call counts enough groups that the lines which a kind fetches ahead seldom run out between two calls.
     let (mut start, mut hashes, mut counts) = (0, [[0; GROUP]; GROUPS], [0; GROUPS * GROUP]);
     let mut call = Call {
         keys,
@@ -191,7 +191,7 @@ impl Lookups for MapLookups<'_, '_> {
     }
 }
 
-/// Looks keys up in a map. After an error every answer is false, and every value 0.
+/// Looks up keys in a map. After an error every answer is false, and every value 0.
 pub(crate) fn get(kind: &dyn MapKind, keys: &Keys, answers: &mut Answers) -> Result<()> {
     (answers.true_count, answers.done) = (0, 0);
     let hasher = kind.base().hasher();
@@ -211,7 +211,7 @@ pub(crate) fn get(kind: &dyn MapKind, keys: &Keys, answers: &mut Answers) -> Res
 ///
 /// # Errors
 /// The kind's refusal ([`Status::Full`]); [`Status::Corrupt`] if a region does not match its checksum; the system's
-/// errors. The value of that key has not changed then.
+/// errors. Then the value of that key has not changed.
 pub(crate) fn give_one(kind: &mut dyn MapKind, id: u128, value: u64, verb: Verb) -> Result<bool> {
     kind.base_mut().begin_writing()?;
     mark_entries(kind, &[id]).outcome?;
@@ -221,7 +221,7 @@ pub(crate) fn give_one(kind: &mut dyn MapKind, id: u128, value: u64, verb: Verb)
     answer.ok_or_else(|| kind.refusal(id, value))
 }
 
-/// Puts or replaces the values of keys, in a map that can do that. Returns how many keys, from the first on, were
+/// Puts or replaces the values of keys, in a map that can do that. Returns how many keys, counted from the first, were
 /// taken, and the error that stopped the call there. Only these keys have answers.
 pub(crate) fn give(
     kind: &mut dyn MapKind,
@@ -245,7 +245,7 @@ pub(crate) fn give(
     let greatest = kind.greatest_value();
     let (mut done, mut ids, mut outcome) = (0, [0; GROUP], Ok(()));
     for group in values.chunks(GROUP) {
-        // How many values come before the first one that is too great.
+        // How many values come before the first one that is too large.
         let fitting = group.iter().position(|value| *value > greatest).unwrap_or(group.len());
         keys.identify_range(done, &hasher, &mut ids[..fitting]);
         ids[..fitting].iter().for_each(|id| kind.fetch(*id));
@@ -277,8 +277,8 @@ pub(crate) fn give(
     Taken { keys: done, outcome }
 }
 
-/// Inserts or removes keys. Returns how many keys, from the first on, were taken, and the error that stopped the call
-/// there. Only these keys have answers.
+/// Inserts or removes keys. Returns how many keys, counted from the first, were taken, and the error that stopped the
+/// call there. Only these keys have answers.
 pub(crate) fn change(
     hasher: &Hasher,
     instructions: Instructions,

@@ -1,4 +1,4 @@
-//! The bytes of the library minisketch, of sketches whose kind has these.
+//! The bytes of the library minisketch, for sketches of a kind that it has.
 
 use super::sketch::Sketch;
 use crate::contract::Capabilities;
@@ -14,7 +14,7 @@ impl Sketch {
     /// element.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] for a kind that minisketch has not; [`Status::OutOfMemory`].
+    /// [`Status::Unsupported`] for a kind that minisketch does not have; [`Status::OutOfMemory`].
     pub fn export_minisketch(&self) -> Result<Vec<u8>> {
         let length = self.minisketch_bytes()?;
         let words = self.base().words().shared();
@@ -23,12 +23,12 @@ impl Sketch {
         Ok(bytes)
     }
 
-    /// Takes the elements of a serialized sketch of minisketch in place of the numbers that are there. The sketch has
+    /// Takes the elements of a serialized sketch of minisketch instead of the numbers that are there. The sketch has
     /// the same capacity and bits of an element as that one. Afterwards [`Sketch::offered`] is 0, because minisketch
     /// does not count, and listings are not checked ([`Sketch::list`]), because minisketch has no checksum.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] for a kind that minisketch has not, or if the words may not be written;
+    /// [`Status::Unsupported`] for a kind that minisketch does not have, or if the words may not be written;
     /// [`Status::Foreign`] if the bytes are of another length, or have a bit set after the last sum. The sketch then
     /// stays as it was.
     pub fn import_minisketch(&mut self, bytes: &[u8]) -> Result<()> {

@@ -1,5 +1,5 @@
-//! What callers hold: [`filter::Filter`], [`map::Map`] and [`sketch::Sketch`] over a kind of any sort, and the
-//! [`image`] of each.
+//! What callers hold: [`filter::Filter`], [`map::Map`] and [`sketch::Sketch`], each over any kind, and the [`image`] of
+//! each.
 
 pub mod aggregate;
 pub mod digest;

@@ -18,10 +18,10 @@ use core::sync::atomic::Ordering;
 /// numbers are left.
 ///
 /// A `u64` key is the number itself, and is listed as such. The number of a byte key is its hash, so its hash is
-/// listed. A kind whose numbers have fewer than 64 bits reduces hashes to that many bits, and refuses greater numbers.
-/// A sketch of whole keys ([`Sketch::key_bytes`]) takes byte keys of one length and no hashes, and lists the keys.
-/// Insert a number only once, because a sketch does not know which numbers it has, unless its handle keeps them
-/// ([`Sketch::keep_keys`]). Many threads may use shared references at once. The calls about the bytes (saving,
+/// listed. A kind whose numbers have fewer than 64 bits reduces hashes to that many bits, and refuses larger numbers. A
+/// sketch of whole keys ([`Sketch::key_bytes`]) takes byte keys of one length and no hashes, and lists the keys. Insert
+/// a number only once, because a sketch does not know which numbers it has, unless its handle keeps them
+/// ([`Sketch::keep_keys`]). Many threads may use shared references at the same time. The calls about the bytes (saving,
 /// verifying) are in [`Image`].
 pub struct Sketch {
     pub(super) kind: Box<dyn SketchKind>,
@@ -93,8 +93,8 @@ impl Sketch {
         self.add(&[self.number_of_hash(hash)?], 1)
     }
 
-    /// Removes a byte key, as [`Sketch::insert`] inserts one. A key that was removed but not inserted is listed as
-    /// there -1 times.
+    /// Removes a byte key, as [`Sketch::insert`] inserts one. A key that was removed but never inserted is listed with
+    /// a count of -1.
     ///
     /// # Errors
     /// As [`Sketch::insert_hash`].
@@ -311,7 +311,7 @@ impl Sketch {
     /// that is there, and removing a number that is not there, then succeed and change nothing. An image has the cells
     /// only, so a sketch that is opened or loaded keeps no numbers. A copy of the sketch keeps them too.
     /// [`Sketch::clear`] forgets the numbers and goes on keeping. After [`Sketch::merge`] and [`Sketch::subtract`] the
-    /// sketch is not that of a known set any more, so it keeps no numbers.
+    /// sketch is no longer that of a known set, so it keeps no numbers.
     ///
     /// # Errors
     /// [`Status::Contradiction`] if the sketch is not empty; [`Status::Unsupported`] if the handle is for reading or
@@ -332,7 +332,7 @@ impl Sketch {
                 "the sketch has {keys} keys that are not kept; it keeps keys if you ask for that while it is empty"
             ));
         }
-        // The count of a sketch without numbers may be wrong, if some were removed before they were inserted.
+        // The count of a sketch without numbers may be wrong if some were removed before they were inserted.
         if self.offered() > 0 {
             self.clear()?;
         }
@@ -363,8 +363,8 @@ impl Sketch {
     }
 
     /// Adds all numbers of another sketch. If the two sets have nothing in common, the result is the sketch of both
-    /// together. If the other sketch is dirty, this sketch becomes dirty too, until somebody vouches for it. Linear in
-    /// the payload.
+    /// together. If the other sketch is dirty, this one becomes dirty too, until somebody vouches for it. Linear in the
+    /// payload.
     ///
     /// # Errors
     /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Corrupt`] if either
@@ -373,8 +373,8 @@ impl Sketch {
         self.combine(other, "merge", Capabilities::MERGE, false)
     }
 
-    /// Subtracts another sketch. Numbers that both hold are gone, and numbers that only the other holds are listed as
-    /// there -1 times. In all else this is as [`Sketch::merge`].
+    /// Subtracts another sketch. Numbers that both hold are gone, and numbers that only the other holds are listed with
+    /// a count of -1. Otherwise like [`Sketch::merge`].
     ///
     /// # Errors
     /// As [`Sketch::merge`].
@@ -401,12 +401,13 @@ impl Sketch {
     }
 
     /// The numbers that are there, each with its count. The count is 1, or -1 for a number that was removed, or that a
-    /// subtracted sketch had and this one had not. If there are more numbers than the sketch can tell apart, the
+    /// subtracted sketch had and this one did not. If there are more numbers than the sketch can tell apart, the
     /// listing has those that it can, and says that they are not all. `pinsketch` then lists none. Takes at most as
     /// many steps as there are cells, whatever they hold.
     ///
-    /// A `pinsketch` that took bytes of minisketch, or that has layout 1, has no checksum, and what such a sketch was
-    /// combined with has none either. These may call a wrong list complete. The page of the kind says for which sets.
+    /// A `pinsketch` that took bytes of minisketch, or that has layout 1, has no checksum, and neither has any sketch
+    /// that was combined with one. Such sketches may call a wrong list complete. The page of the kind says for which
+    /// sets.
     ///
     /// # Errors
     /// [`Status::KeyMissing`] without the secret key that places numbers; [`Status::OutOfMemory`].
@@ -416,7 +417,7 @@ impl Sketch {
         self.kind.list()
     }
 
-    /// Whether a listing tells which of two sets has a number: with a count of 1 or -1.
+    /// Whether a listing says which of two sets has a number: with a count of 1 or -1.
     pub fn has_signs(&self) -> bool {
         self.kind.has_signs()
     }
@@ -440,17 +441,17 @@ impl Sketch {
         }
     }
 
-    /// How the keys lie.
+    /// How the keys lie in words.
     pub(crate) fn key_shape(&self) -> KeyShape {
         self.kind.key_shape()
     }
 
-    /// A number that is another one after each change.
+    /// A number that every change makes a different one.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// The whole keys that are there, each with its count, in all else as [`Sketch::list`].
+    /// The whole keys that are there, each with its count. Otherwise like [`Sketch::list`].
     ///
     /// # Errors
     /// As [`Sketch::list`]; [`Status::Unsupported`] if the sketch holds numbers.
@@ -480,7 +481,7 @@ impl Sketch {
         self.base().count_now()
     }
 
-    /// The probability that so many numbers cannot be listed. The result is rather too high than too low.
+    /// The probability that `numbers` numbers cannot be listed. The result is rather too high than too low.
     pub fn expected_failure_rate(&self, numbers: u64) -> f64 {
         (self.base().row().false_positive_rate)(self.base().geometry(), numbers).min(1.0)
     }
@@ -490,8 +491,7 @@ impl Sketch {
         self.measure_with(&mut |_| {})
     }
 
-    /// [`Sketch::measure`], which reads all of the payload, and tells `progress` after every piece how many bytes it
-    /// had.
+    /// [`Sketch::measure`], which reads the whole payload and reports the bytes of every piece to `progress`.
     pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         self.kind.measure_with(progress)
     }

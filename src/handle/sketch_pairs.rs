@@ -10,7 +10,7 @@ use crate::error::{Error, Result, error};
 use crate::handle::image::Image;
 
 impl Sketch {
-    /// What the sketch says of a byte key: of its hash.
+    /// What the sketch says of a byte key, that is, of its hash.
     ///
     /// # Errors
     /// As [`Sketch::get_hash`].
@@ -19,8 +19,8 @@ impl Sketch {
     }
 
     /// What the sketch says of a number, in constant time. The answer is right if each number was inserted only once. A
-    /// sketch of n numbers in m cells, with k cells for each number, knows of a number that is there with the
-    /// probability 1 - (1 - e^(-kn/m))^k, and of a number that is not there more often. In a sketch with values only
+    /// sketch of n numbers in m cells, with k cells for each number, can answer for a number that is there with the
+    /// probability 1 - (1 - e^(-kn/m))^k, and more often for a number that is not there. In a sketch with values only
     /// one of the cells can be asked, and this probability is e^(-kn/m).
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Sketch {
         self.kind.value_bits()
     }
 
-    /// Inserts a byte key with its value, as [`Sketch::insert`] inserts one without a value, which is the value 0.
+    /// Inserts a byte key with its value. [`Sketch::insert`] inserts one with the value 0.
     ///
     /// # Errors
     /// As [`Sketch::insert_value_hash`].
@@ -66,7 +66,7 @@ impl Sketch {
         self.insert_value_u64(self.number_of(key)?, value)
     }
 
-    /// Inserts a number with its value. A number may be there once only, with one value.
+    /// Inserts a number with its value. A number may be there only once, with one value.
     ///
     /// # Errors
     /// As [`Sketch::insert_value_hash`].
@@ -85,8 +85,8 @@ impl Sketch {
         self.insert_value_u64(self.number_of_hash(hash)?, value)
     }
 
-    /// Removes a byte key with the value that it was inserted with. A pair of key and value that was removed but not
-    /// inserted is listed as there -1 times.
+    /// Removes a byte key with the value that it was inserted with. A pair of key and value that was removed but never
+    /// inserted is listed with a count of -1.
     ///
     /// # Errors
     /// As [`Sketch::insert_value_hash`].
@@ -136,8 +136,9 @@ impl Sketch {
         }
     }
 
-    /// [`Sketch::list`] with the values. A number whose value differs in two subtracted sketches is there with both: -1
-    /// times with the value that only the subtracted sketch had, and once with the value that only this one had.
+    /// [`Sketch::list`] with the values. A number whose value differs in two subtracted sketches is there with both:
+    /// with a count of -1 and the value that only the subtracted sketch had, and with a count of 1 and the value that
+    /// only this one had.
     ///
     /// # Errors
     /// As [`Sketch::list`]; [`Status::Unsupported`] if the sketch has no values.

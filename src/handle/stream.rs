@@ -10,28 +10,28 @@ use crate::kinds::riblt::wire::{self, HEADER, MOST, Symbol};
 use core::ops::Range;
 use core::sync::atomic::Ordering;
 
-/// The symbols for which there is room at first. The room then doubles.
+/// How many symbols there is room for at first. After that the room doubles.
 const FIRST_ROOM: usize = 64;
-/// The keys that are hashed at once.
+/// How many keys are hashed in one go.
 const GROUP: usize = 64;
 
 /// The coded symbols of two sets: a stream writes those of its sketch, and reads those of the other side.
 ///
 /// The symbols of a set have no end. A sketch keeps the first ones. The later ones are computed from the keys that the
 /// handle keeps ([`Sketch::keep_keys`]), in one pass over these keys whenever the number of symbols doubles. What the
-/// other side sends is subtracted, symbol by symbol, and the differences are found as early as their symbols allow. The
+/// other side sends is subtracted, symbol by symbol, and the differences are found as soon as the symbols allow. The
 /// sketch must not change while the stream is used.
 ///
 /// Reading a hostile stream takes bounded memory and time: for each symbol about 200 bytes, or more with whole keys,
 /// and at most 128 steps. [`Stream::set_limit`] bounds the number of symbols.
 pub struct Stream {
-    /// What the sketch was when the stream began.
+    /// The identity of the sketch when the stream began.
     id: [u8; 16],
     changes: u64,
     /// Our symbols after those that the sketch keeps.
     later: Vec<u64>,
     written: u64,
-    /// The bytes of theirs that are not a symbol yet.
+    /// The bytes from the other side that are not a whole symbol yet.
     rest: [u8; MOST],
     rest_length: usize,
     has_header: bool,
@@ -83,7 +83,7 @@ impl Stream {
         })
     }
 
-    /// Sets the most symbols that the stream reads. A stream that has more is refused.
+    /// Sets the most symbols that the stream reads. A stream with more is refused.
     pub fn set_limit(&mut self, symbols: u64) {
         self.limit = symbols;
     }
@@ -98,8 +98,8 @@ impl Stream {
         self.peeler.count() as u64
     }
 
-    /// Writes the next coded symbols of the sketch: at most so many, and only whole ones that the buffer has room for.
-    /// The first one comes after a header of 16 bytes. A symbol of a sketch of numbers takes 17 to 26 bytes, and most
+    /// Writes the next coded symbols of the sketch: at most `symbols`, and only whole ones that the buffer has room
+    /// for. The first one comes after a header of 16 bytes. A symbol of a sketch of numbers takes 17 to 26 bytes, most
     /// often 17 or 18. Returns how many bytes were written. If the handle keeps no keys, the stream ends after the
     /// symbols of the sketch.
     ///
@@ -146,8 +146,8 @@ impl Stream {
     }
 
     /// Reads the next bytes of the other side, however many, and finds what differences it can. Returns whether the
-    /// symbols that were read so far show all differences. Symbols that come later cannot add differences then, unless
-    /// the stream is not that of a set.
+    /// symbols read so far show all differences. In that case later symbols cannot add differences, unless the stream
+    /// is not that of a set.
     ///
     /// # Errors
     /// [`Status::Foreign`], [`Status::NewerVersion`] and [`Status::Incompatible`] for a stream that is not for this
@@ -166,7 +166,7 @@ impl Stream {
     }
 
     fn read_all(&mut self, sketch: &Sketch, mut bytes: &[u8]) -> Result<()> {
-        // First the bytes that began a symbol before, with as many as they may need.
+        // First the bytes that began a symbol before, with as many more as it may need.
         while self.rest_length > 0 && !bytes.is_empty() {
             let before = self.rest_length;
             let more = bytes.len().min(MOST - before);
@@ -187,7 +187,7 @@ impl Stream {
                 used => bytes = &bytes[used..],
             }
         }
-        // Fewer bytes than a symbol may have are left.
+        // Fewer bytes are left than the longest symbol has.
         if let Some(place) = self.rest.get_mut(..bytes.len())
             && !bytes.is_empty()
         {
@@ -197,8 +197,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Takes the header or a symbol from the start of the bytes, and returns how many bytes that were; 0 if the bytes
-    /// end before.
+    /// Takes the header or a symbol from the start of the bytes, and returns how many bytes it took; 0 if the bytes end
+    /// before that.
     fn take(&mut self, sketch: &Sketch, bytes: &[u8]) -> Result<usize> {
         let (shape, hasher) = (sketch.key_shape(), sketch.base().hasher());
         if !self.has_header {
@@ -229,7 +229,7 @@ impl Stream {
         Ok(used)
     }
 
-    /// Makes room for twice as many symbols as before, with ours in it.
+    /// Makes room for twice as many symbols as before, and puts ours into it.
     fn make_room(&mut self, sketch: &Sketch) -> Result<()> {
         let from = self.peeler.room();
         let mut to = (2 * from).max(FIRST_ROOM) as u64;
@@ -295,7 +295,7 @@ impl Stream {
         symbol
     }
 
-    /// Refuses a sketch that has changed, or another one.
+    /// Refuses a sketch that has changed, or a different sketch.
     fn check(&self, sketch: &Sketch) -> Result<()> {
         if self.changes == sketch.changes() && self.id == sketch.base().compatibility_id() {
             return Ok(());
@@ -308,7 +308,7 @@ impl Stream {
         self.peeler.count() > 0 && self.peeler.is_complete() && !self.has_failed
     }
 
-    /// The differences that are found so far, as [`Sketch::list`] has them after a subtraction: 1 for a number that
+    /// The differences found so far, in the form that [`Sketch::list`] has after a subtraction: 1 for a number that
     /// only the sketch has, -1 for one that only the other side has.
     ///
     /// # Errors
@@ -318,7 +318,7 @@ impl Stream {
         Ok(Listing { is_complete: self.is_complete(), ..self.peeler.listing()? })
     }
 
-    /// The differences that are found so far, as [`Stream::list`] has them, if the keys are whole.
+    /// The differences found so far, in the form of [`Stream::list`], if the keys are whole.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the keys are numbers; [`Status::OutOfMemory`].

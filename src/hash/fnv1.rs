@@ -1,7 +1,7 @@
 //! FNV-1 (Glenn Fowler, Landon Curt Noll, Kiem-Phong Vo, 1991, in the public domain), the hash of DCSO's filters.
 
-/// FNV-1 with 64 bits: it multiplies before it takes a byte in, where FNV-1a does so after. O(length of the key), one
-/// byte at a time.
+/// FNV-1 with 64 bits: it multiplies before it takes in a byte, where FNV-1a does so afterwards. O(length of the key),
+/// one byte at a time.
 #[inline]
 pub(crate) fn fnv1_64(key: &[u8]) -> u64 {
     key.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| hash.wrapping_mul(0x0100_0000_01b3) ^ u64::from(*byte))

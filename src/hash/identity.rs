@@ -10,7 +10,7 @@ use xxhash_rust::xxh64::xxh64;
 
 /// The identity of a key that is known by a 64-bit hash from elsewhere. The low half is the hash. The high half, by
 /// which records are sorted and divided, is a bijective mix of the hash, because such a hash may be weak in its high
-/// bits. Two keys with one hash are one key.
+/// bits. Two keys with the same hash are one key.
 #[inline]
 pub fn widen(hash: u64) -> u128 {
     u128::from(mix(hash)) << 64 | u128::from(hash)
@@ -21,8 +21,8 @@ impl Hasher {
     ///
     /// - XXH3: its 128-bit hash, seeded.
     /// - XXH64: two of its hashes, the low half with the seed and the high half with the seed XOR 2^64 over the golden
-    ///   ratio. The seed enters before the first byte of a key and goes through every round with the key. So for keys
-    ///   which nobody chose to collide the two are as good as independent. Keys of eight bytes have different hashes
+    ///   ratio. The seed enters before the first byte of a key and goes through every round with the key, so for keys
+    ///   that nobody chose to collide the two are as good as independent. Keys of eight bytes have different hashes
     ///   under any one seed.
     /// - SipHash-1-3: its 128-bit form, under the secret key.
     ///
@@ -61,7 +61,7 @@ impl Hasher {
         }
     }
 
-    /// The identities of many `u64` keys, which this hasher can hash; `ids` is as long. Of keys that it cannot hash, 0.
+    /// The identities of many `u64` keys; `ids` is as long as `keys`. Those of keys that this hasher cannot hash are 0.
     pub(crate) fn identify_u64s(&self, keys: &[u64], ids: &mut [u128]) {
         if self.function == HashFunction::Xxh3 {
             let flip = xxh3::flip_128(self.identifier);
@@ -73,8 +73,8 @@ impl Hasher {
     /// The 128-bit identity of a key of which only a hash is known: [`widen`] of it.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] unless the hash function is an external one: of a key that Petal hashes, 64 bits are not
-    /// its identity.
+    /// [`Status::Unsupported`] unless the hash function is the external one: 64 bits are not the identity of a key that
+    /// Petal hashes.
     pub fn identify_hash(&self, hash: u64) -> Result<u128> {
         match self.function {
             HashFunction::External => Ok(widen(hash)),
@@ -91,7 +91,7 @@ mod tests {
     use super::super::SecretKey;
     use super::*;
 
-    /// XXH3's published vector, and SipHash-1-3-128 by a program of its own, which has the published vectors of 2-4.
+    /// XXH3's published vector, and SipHash-1-3-128 from a separate program, which has the published vectors of 2-4.
     #[test]
     fn identities_are_the_published_functions() {
         let xxh3 = Hasher::new(HashFunction::Xxh3, 0, None).unwrap();

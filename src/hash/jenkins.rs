@@ -30,18 +30,18 @@ fn finish([mut a, mut b, mut c]: [u32; 3]) -> u32 {
     (c ^ b).wrapping_sub(b.rotate_left(24))
 }
 
-/// The words with twelve bytes more, or with fewer as if zeros followed them.
+/// The words after twelve more bytes. Fewer bytes count as if zeros followed them.
 #[inline]
 fn absorb([a, b, c]: [u32; 3], block: &[u8]) -> [u32; 3] {
     let (low, high) = (padded_u64(block), padded_u64(block.get(8..).unwrap_or_default()));
     [a.wrapping_add(low as u32), b.wrapping_add((low >> 32) as u32), c.wrapping_add(high as u32)]
 }
 
-/// `hashlittle`. O(length of the key), of which the low 32 bits are mixed in.
+/// `hashlittle`. O(length of the key). The low 32 bits of the length are mixed in.
 #[inline]
 pub(crate) fn jenkins_lookup3(key: &[u8], seed: u32) -> u32 {
     let start = 0xdead_beef_u32.wrapping_add(key.len() as u32).wrapping_add(seed);
-    // The last block has 1 to 12 bytes. A key without bytes has none, and its words are not mixed.
+    // The last block has 1 to 12 bytes. A key without bytes has no block, and its words are not mixed.
     let Some(whole) = key.len().checked_sub(1).map(|last| last / 12) else { return start };
     let (blocks, last) = key.split_at(12 * whole);
     let words = blocks.as_chunks::<12>().0.iter().fold([start; 3], |words, block| mix(absorb(words, block)));

@@ -1,5 +1,5 @@
-//! The hash function of LevelDB's filters, which is close to MurmurHash, and RocksDB's copy of it, which its filters
-//! had before format version 5 and which reads the last bytes of a key as numbers with signs.
+//! The hash function of LevelDB's filters, which is close to MurmurHash, and RocksDB's copy of it, which RocksDB's
+//! filters had before format version 5 and which reads the last bytes of a key as numbers with signs.
 
 use super::little_endian::padded_u64;
 
@@ -34,8 +34,8 @@ pub(crate) fn leveldb(key: &[u8], seed: u32) -> u32 {
     finish(hash, tail, padded_u64(tail) as u32)
 }
 
-/// RocksDB's `Hash`, of filters from before format version 5, with the same seed: as [`leveldb`], but that of a key
-/// whose length is no multiple of four each of the last bytes is extended with its sign. O(length of the key).
+/// RocksDB's `Hash`, for filters from before format version 5, with the same seed: [`leveldb`], except that the bytes
+/// after the last whole word are each extended with their signs. O(length of the key).
 #[inline]
 pub(crate) fn rocksdb_legacy(key: &[u8], seed: u32) -> u32 {
     let (hash, tail) = body(key, seed);

@@ -1,31 +1,31 @@
 //! Little-endian numbers out of the bytes of a key, for the hash functions of other systems.
 
-/// The first four bytes as a number; zero where there are fewer.
+/// The first four bytes as a number; 0 if there are fewer.
 #[inline]
 pub fn u32_of(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// The first eight bytes as a number; zero where there are fewer.
+/// The first eight bytes as a number; 0 if there are fewer.
 #[inline]
 pub fn u64_of(bytes: &[u8]) -> u64 {
     bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The last four bytes as a number; zero where there are fewer.
+/// The last four bytes as a number; 0 if there are fewer.
 #[inline]
 pub fn last_u32_of(bytes: &[u8]) -> u32 {
     bytes.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// The last eight bytes as a number; zero where there are fewer.
+/// The last eight bytes as a number; 0 if there are fewer.
 #[inline]
 pub fn last_u64_of(bytes: &[u8]) -> u64 {
     bytes.last_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Up to eight bytes as a number, as if zeros followed them; of more than eight the first eight. Reads that overlap
-/// instead of a loop over the bytes.
+/// Up to eight bytes as a number, as if zeros followed them; of more than eight the first eight. It makes reads that
+/// overlap instead of a loop over the bytes.
 #[inline]
 pub fn padded_u64(bytes: &[u8]) -> u64 {
     let shift = |at: usize| 8 * at as u32;

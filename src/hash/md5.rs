@@ -1,8 +1,8 @@
-//! MD5 (Rivest, RFC 1321, 1992), from which Squid's cache digests place keys. It protects against nobody.
+//! MD5 (Rivest, RFC 1321, 1992), from which Squid's cache digests take the places of keys. It protects against nobody.
 
 use super::little_endian::u32_of;
 
-/// The bits by which each of four steps of a round rotates.
+/// By how many bits each of the four steps of a round rotates.
 const ROTATIONS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
 
 /// The first 32 bits of the fraction of |sin(i + 1)|, for step i (RFC 1321, 3.4).
@@ -93,7 +93,7 @@ fn step(state: [u32; 4], block: &[u8; 64]) -> [u32; 4] {
     [state[0].wrapping_add(a), state[1].wrapping_add(b), state[2].wrapping_add(c), state[3].wrapping_add(d)]
 }
 
-/// MD5 of a byte and the bytes of a key after it. O(length of the key); takes no memory.
+/// MD5 of a byte followed by the bytes of a key. O(length of the key); allocates no memory.
 pub(crate) fn md5_after(first: u8, key: &[u8]) -> [u8; 16] {
     let length = key.len() as u64 + 1;
     // The message: the byte, the key, 0x80, zeros, and the length in bits, up to a multiple of 64 bytes.

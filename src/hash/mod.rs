@@ -1,9 +1,9 @@
 //! From keys to the 64-bit hashes that everything below works on.
 //!
-//! A key is a byte string. A `u64` key is its eight little-endian bytes, so both spellings of a key have one hash.
-//! XXH3 and XXH64 are fast and public: their seed tells filters apart and is *not* a secret. Where somebody hostile
-//! chooses the keys, SipHash-1-3 under a secret 128-bit key is the answer (Aumasson and Bernstein, "SipHash: a fast
-//! short-input PRF", 2012). Images hold an identifier derived from that key, never the key.
+//! A key is a byte string. A `u64` key is its eight little-endian bytes, so both spellings of a key have one hash. XXH3
+//! and XXH64 are fast and public: their seed tells filters apart and is *not* a secret. If somebody hostile may choose
+//! the keys, use SipHash-1-3 under a secret 128-bit key (Aumasson and Bernstein, "SipHash: a fast short-input PRF",
+//! 2012). Images hold an identifier derived from that key, never the key.
 
 pub(crate) mod fnv1;
 mod identity;
@@ -49,15 +49,15 @@ pub enum HashFunction {
     SipHash13 = 3,
     /// The caller hashes: the filter takes 64-bit hashes only. They must be uniform.
     External = 4,
-    /// That of the foreign format which the filter follows: only kinds for other systems' bytes have it, and these take
-    /// keys whole, since 64 bits of each are too few for them.
+    /// The function of the foreign format that the filter follows. Only kinds for other systems' bytes have it, and
+    /// these take keys whole, because 64 bits of a key are too few for them.
     Format = 5,
     /// XXPH3, the preview of XXH3 that RocksDB's filters use: without a seed, for filters only.
     Xxph3 = 6,
-    /// None: keys are the integers below a bound, `u64` or their eight little-endian bytes, and each is its own hash.
-    /// Only kinds with a universe have it ([`Row::universe`](crate::Row::universe)), and these have no other.
+    /// None: keys are the integers below a bound, given as `u64` or as their eight little-endian bytes, and each is its
+    /// own hash. Only kinds with a universe have it ([`Row::universe`](crate::Row::universe)), and these have no other.
     Identity = 7,
-    /// SipHash-2-4 under a key of 128 bits, that BIP 158 makes public: for filters only.
+    /// SipHash-2-4 under a 128-bit key that BIP 158 makes public: for filters only.
     SipHash24 = 8,
     /// The caller hashes with a cryptographic function, and keys are its digests. The seed is the number of bits of a
     /// digest: a multiple of 8 from 128 to 512. Only kinds that cut their positions out of digests have it
@@ -70,7 +70,7 @@ impl HashFunction {
     pub const ALL: [HashFunction; 4] =
         [HashFunction::Xxh3, HashFunction::Xxh64, HashFunction::SipHash13, HashFunction::External];
 
-    /// The functions that serve other systems' bytes, the one of kinds with a universe, and the one of kinds that take
+    /// The functions for other systems' bytes, the one of kinds with a universe, and the one of kinds that take
     /// digests.
     pub const OF_KINDS: [HashFunction; 5] = [
         HashFunction::Format,
@@ -128,13 +128,13 @@ impl fmt::Display for HashFunction {
 #[derive(Clone)]
 pub struct Hasher {
     function: HashFunction,
-    /// The seed; of a keyed function the key's identifier; of an external one, and of none, the caller's tag; of
-    /// digests their number of bits.
+    /// The seed; the key's identifier for a keyed function; the caller's tag for an external function or none; the
+    /// number of bits for digests.
     identifier: u64,
     /// What XXH3 mixes `u64` keys with, made from the seed.
     flip: u64,
     sip: Option<(SipHasher13, SecretKey)>,
-    /// The function of parts of keys, if keys are taken whole ([`Hasher::whole`]). `function` is then
+    /// The function for parts of keys, if keys are taken whole ([`Hasher::whole`]). `function` is then
     /// [`HashFunction::Format`].
     of_parts: Option<HashFunction>,
 }
@@ -197,8 +197,8 @@ impl Hasher {
 
     /// A hasher of SipHash-1-3 or SipHash-2-4.
     fn keyed(function: HashFunction, key: &SecretKey) -> Hasher {
-        // The other one of the two under the same key is a function of its own, so the identifier is not the hash of
-        // any key.
+        // The other function of the two, under the same key, is an independent function, so the identifier is not the
+        // hash of any key.
         const LABEL: &[u8] = b"petal key identifier";
         let identifier = match function {
             HashFunction::SipHash24 => SipHasher13::new_with_key(key).hash(LABEL),
@@ -212,8 +212,8 @@ impl Hasher {
         self.function
     }
 
-    /// The seed; of a keyed function the identifier of the key; of an external one the caller's tag; of digests their
-    /// number of bits.
+    /// The seed; the key's identifier for a keyed function; the caller's tag for an external one; the number of bits
+    /// for digests.
     pub fn identifier(&self) -> u64 {
         self.identifier
     }
@@ -238,7 +238,7 @@ impl Hasher {
         }
     }
 
-    /// The hasher of parts of keys, if this is one for keys that are taken whole. Otherwise this hasher.
+    /// The hasher for parts of keys, if this is one for keys that are taken whole. Otherwise this hasher.
     pub fn of_parts(&self) -> Hasher {
         Hasher { function: self.of_parts.unwrap_or(self.function), of_parts: None, ..self.clone() }
     }
@@ -254,8 +254,8 @@ impl Hasher {
         self.refusal().is_none()
     }
 
-    /// Whether filters with this hasher take keys whole, because the places of a key need more of it than a 64-bit
-    /// hash.
+    /// Whether filters with this hasher take keys whole, because the places of a key need more bits of it than a 64-bit
+    /// hash has.
     #[inline]
     pub fn takes_whole(&self) -> bool {
         matches!(self.function, HashFunction::Format | HashFunction::Digest)
@@ -293,7 +293,7 @@ impl Hasher {
     ///
     /// # Errors
     /// [`Status::ExternalHash`] or [`Status::KeyMissing`] where this hasher cannot hash; [`Status::OutOfRange`] for a
-    /// byte string that is no integer where keys are integers.
+    /// byte string that is not an integer where keys are integers.
     #[inline]
     pub fn hash_bytes(&self, key: &[u8]) -> core::result::Result<u64, Status> {
         match self.function {
@@ -311,16 +311,16 @@ impl Hasher {
         }
     }
 
-    /// [`Hasher::hash_bytes`] with an error that says what is wrong with the key, where it is the key.
+    /// [`Hasher::hash_bytes`] with an error that says what is wrong with the key, if it is the key.
     ///
     /// # Errors
-    /// As [`Hasher::hash_bytes`], and [`Status::OutOfRange`] for a byte string that is no integer.
+    /// As [`Hasher::hash_bytes`], and [`Status::OutOfRange`] for a byte string that is not an integer.
     #[inline]
     pub fn hash_key(&self, key: &[u8]) -> Result<u64> {
         self.hash_bytes(key).map_err(|refusal| self.explain(refusal, key.len()))
     }
 
-    /// Why a key of so many bytes is refused.
+    /// Why a key of `length` bytes is refused.
     #[cold]
     pub(crate) fn explain(&self, refusal: Status, length: usize) -> Error {
         match self.function {
@@ -348,8 +348,8 @@ impl Hasher {
         self.hash_u64_at_once(key).ok_or_else(|| self.refusal().unwrap_or(Status::Internal))
     }
 
-    /// The hashes of byte strings, of which string `i` is `bytes[offsets[i]..offsets[i + 1]]`; `hashes` is one shorter
-    /// than `offsets`. As [`Hasher::hash_u64s`] where they cannot be hashed.
+    /// The hashes of byte strings, where string `i` is `bytes[offsets[i]..offsets[i + 1]]`; `hashes` is one shorter
+    /// than `offsets`. Strings that cannot be hashed get what [`Hasher::hash_u64s`] gives.
     pub(crate) fn hash_strings(&self, bytes: &[u8], offsets: &[u64], hashes: &mut [u64]) {
         let keys = offsets.windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
         if self.function == HashFunction::Xxh3 {
@@ -359,7 +359,8 @@ impl Hasher {
         keys.zip(hashes).for_each(|(key, hash)| *hash = self.hash_bytes(key).unwrap_or(0));
     }
 
-    /// [`Hasher::hash_bytes`] without a reason where the key cannot be hashed: in registers.
+    /// [`Hasher::hash_bytes`] without a reason if the key cannot be hashed, so that the result is returned in
+    /// registers.
     #[inline]
     pub fn hash_bytes_at_once(&self, key: &[u8]) -> Option<u64> {
         match self.function {
@@ -368,7 +369,7 @@ impl Hasher {
         }
     }
 
-    /// [`Hasher::hash_u64`] without a reason where the key cannot be hashed: in registers.
+    /// [`Hasher::hash_u64`] without a reason if the key cannot be hashed, so that the result is returned in registers.
     #[inline]
     pub fn hash_u64_at_once(&self, key: u64) -> Option<u64> {
         match self.function {
@@ -377,7 +378,8 @@ impl Hasher {
         }
     }
 
-    /// Apart, and marked as rare, so that keys of XXH3 are hashed in a straight line and without a place in memory.
+    /// A separate function, marked as rare, so that keys of XXH3 are hashed in a straight line and without touching
+    /// memory.
     #[cold]
     #[inline(never)]
     fn hash_otherwise(&self, key: &[u8]) -> Option<u64> {
@@ -391,8 +393,8 @@ impl Hasher {
         self.hash_bytes(&key.to_le_bytes()).ok()
     }
 
-    /// The hashes of many `u64` keys; `hashes` is as long. Those of keys that cannot be hashed, which
-    /// [`Hasher::refusal`] tells before, are 0.
+    /// The hashes of many `u64` keys; `hashes` is as long as `keys`. Those of keys that cannot be hashed
+    /// ([`Hasher::refusal`]) are 0.
     pub fn hash_u64s(&self, instructions: Instructions, keys: &[u64], hashes: &mut [u64]) {
         if self.function == HashFunction::Xxh3 {
             return xxh3::hash_u64s(instructions, self.flip, keys, hashes);
@@ -456,7 +458,7 @@ mod tests {
         assert_eq!(hasher.hash_u64(0x0102_0304), hasher.hash_bytes(&[4, 3, 2, 1, 0, 0, 0, 0]));
     }
 
-    /// The published function by way of the crate, against the short form that is made for eight bytes.
+    /// The published function, called through the crate, against the short form for eight bytes.
     #[test]
     fn xxh3_of_u64_keys_is_xxh3_of_their_bytes() {
         for seed in [0, 1, 42, 1 << 31, u64::MAX, 0x0123_4567_89ab_cdef] {

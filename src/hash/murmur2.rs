@@ -1,13 +1,14 @@
 //! MurmurHash2 and MurmurHash64A (Austin Appleby, 2008, in the public domain): the hash functions of libbloom and
-//! RedisBloom. HBase wrote MurmurHash2 in Java, where bytes have signs, and differs where a key does not end with a
-//! whole word.
+//! RedisBloom. HBase wrote MurmurHash2 in Java, where bytes have signs, so its hashes differ where a key does not end
+//! with a whole word.
 //!
-//! libbloom and RedisBloom hand the length of a key over as a C `int`, so of a key of 2^32 bytes or more only the first
-//! `length mod 2^32` count. Lengths from 2^31 on are negative there and have no meaning; here they are themselves.
+//! libbloom and RedisBloom pass the length of a key as a C `int`, so only the first `length mod 2^32` bytes of a key of
+//! 2^32 bytes or more count. Lengths from 2^31 on are negative there and have no meaning; here they are taken as they
+//! are.
 
 use super::little_endian::padded_u64;
 
-/// The bytes of a key that an `int` for its length leaves.
+/// The bytes of a key that are left if its length is an `int`.
 #[inline]
 fn counted(key: &[u8]) -> (&[u8], u32) {
     let length = key.len() as u32;
@@ -21,8 +22,8 @@ pub fn murmur2_32(key: &[u8], seed: u32) -> u32 {
     murmur2_with(key, seed ^ length, |tail| padded_u64(tail) as u32)
 }
 
-/// HBase's `MurmurHash`: as [`murmur2_32`], but that each of the bytes which are no whole word is extended with its
-/// sign. O(length of the key), of which the low 32 bits are mixed in.
+/// HBase's `MurmurHash`: [`murmur2_32`], except that the bytes after the last whole word are each extended with their
+/// signs. O(length of the key). The low 32 bits of the length are mixed in.
 #[inline]
 pub(crate) fn hbase_murmur2_32(key: &[u8], seed: u32) -> u32 {
     murmur2_with(key, seed ^ key.len() as u32, |tail| {
@@ -31,7 +32,7 @@ pub(crate) fn hbase_murmur2_32(key: &[u8], seed: u32) -> u32 {
     })
 }
 
-/// MurmurHash2 from a start on; `last` makes a word of the bytes that are no whole one.
+/// MurmurHash2 from a start on; `last` makes a word of the bytes after the last whole one.
 #[inline]
 fn murmur2_with(key: &[u8], start: u32, last: impl Fn(&[u8]) -> u32) -> u32 {
     const M: u32 = 0x5bd1_e995;
@@ -73,7 +74,7 @@ mod tests {
     use super::super::smhasher::verification;
     use super::*;
 
-    /// The values that SMHasher, which is the author's own test program, has for these functions.
+    /// The values of SMHasher, the author's own test program, for these functions.
     #[test]
     fn they_are_the_functions_that_smhasher_knows() {
         assert_eq!(verification(|key, seed| murmur2_32(key, seed).to_le_bytes()), 0x2786_4c1e);
@@ -92,8 +93,8 @@ mod tests {
         );
     }
 
-    /// A filter of RedisBloom (at commit b28c2945) with 11,072 bits and 8 hashes that holds the one key `key-0` has
-    /// these bits. The second hash has all 64 bits of the first for a seed.
+    /// A filter of RedisBloom (at commit b28c2945) with 11,072 bits and 8 hashes that holds only the key `key-0` has
+    /// these bits. The seed of the second hash is all 64 bits of the first.
     #[test]
     fn redis_bloom_finds_its_bits() {
         let first = murmur64a(b"key-0", 0xc6a4_a793_5bd1_e995);

@@ -1,8 +1,8 @@
 //! MurmurHash3 (Austin Appleby, 2011, in the public domain), and what other systems made of it.
 //!
-//! Bits-and-blooms, Guava, and dablooms use the form with 128 bits for 64-bit processors, Bitcoin's BIP 37 the 32-bit
+//! Bits-and-blooms, Guava, and dablooms use the 128-bit form for 64-bit processors, and Bitcoin's BIP 37 the 32-bit
 //! one. Spark, Cassandra and Hive (which ORC's filters come from) each wrote their own in Java, where bytes have signs,
-//! and differ from the standard where a key does not end with a whole block.
+//! so their hashes differ from the standard where a key does not end with a whole block.
 
 use super::little_endian::{padded_u64, u64_of};
 
@@ -26,7 +26,7 @@ fn finish_32(mut hash: u32) -> u32 {
     hash ^ hash >> 16
 }
 
-/// MurmurHash3_x86_32. O(length of the key), of which the low 32 bits are mixed in.
+/// MurmurHash3_x86_32. O(length of the key). The low 32 bits of the length are mixed in.
 #[inline]
 pub(crate) fn murmur3_x86_32(key: &[u8], seed: u32) -> u32 {
     let (words, tail) = key.as_chunks::<4>();
@@ -36,8 +36,8 @@ pub(crate) fn murmur3_x86_32(key: &[u8], seed: u32) -> u32 {
     finish_32(hash ^ key.len() as u32)
 }
 
-/// Spark's `Murmur3_x86_32.hashUnsafeBytes`: as [`murmur3_x86_32`], but that each of the bytes which are no whole word
-/// is extended to 32 bits with its sign, and is a word of its own. The same where the length is a multiple of four.
+/// Spark's `Murmur3_x86_32.hashUnsafeBytes`: [`murmur3_x86_32`], except that each byte after the last whole word is
+/// extended to 32 bits with its sign and counts as a word. The same if the length is a multiple of four.
 #[inline]
 pub(crate) fn spark_murmur3_32(key: &[u8], seed: i32) -> i32 {
     let (words, tail) = key.as_chunks::<4>();
@@ -102,16 +102,17 @@ fn padded(tail: &[u8]) -> Halves {
     [padded_u64(tail), padded_u64(tail.get(8..).unwrap_or_default())]
 }
 
-/// MurmurHash3_x64_128, as the two 64-bit halves that it is made of, the one that is stored first first. The standard
-/// has seeds of 32 bits; here 64 bits go into both halves, as in the copies that systems have of it. O(length).
+/// MurmurHash3_x64_128, as the two 64-bit halves that it is made of, the half that is stored first coming first. The
+/// standard has seeds of 32 bits; here 64 bits go into both halves, as in the copies that other systems have.
+/// O(length).
 #[inline]
 pub(crate) fn murmur3_x64_128(key: &[u8], seed: u64) -> [u64; 2] {
     let (hash, tail) = body(key, seed);
     finish(absorb(hash, padded(tail)), key.len())
 }
 
-/// [`murmur3_x64_128`] of a key, and of that key with one more byte at its end, which bits-and-blooms takes its four
-/// hashes from: the blocks that both have are hashed once.
+/// [`murmur3_x64_128`] of a key, and of that key with one more byte at its end, from which bits-and-blooms takes its
+/// four hashes. The blocks that both have are hashed once.
 #[inline]
 pub(crate) fn murmur3_x64_128_with_byte(key: &[u8], seed: u64, extra: u8) -> ([u64; 2], [u64; 2]) {
     let (hash, tail) = body(key, seed);
@@ -123,9 +124,9 @@ pub(crate) fn murmur3_x64_128_with_byte(key: &[u8], seed: u64, extra: u8) -> ([u
     (finish(absorb(hash, block), key.len()), finish(after, key.len() + 1))
 }
 
-/// Cassandra's murmur3_x64_128 with seed 0, from which Cassandra knows the partition of a key. The function extends the
-/// bytes after the last whole block with their signs before it XORs them together. So the function differs from the
-/// standard if one of these bytes is 0x80 or more.
+/// Cassandra's murmur3_x64_128 with seed 0, from which Cassandra knows the partition of a key. It extends the bytes
+/// after the last whole block with their signs before it XORs them together, so it differs from the standard if one of
+/// these bytes is 0x80 or more.
 #[inline]
 pub(crate) fn cassandra_murmur3_x64_128(key: &[u8]) -> [u64; 2] {
     let (hash, tail) = body(key, 0);
@@ -136,8 +137,8 @@ pub(crate) fn cassandra_murmur3_x64_128(key: &[u8]) -> [u64; 2] {
     finish(absorb(hash, block), key.len())
 }
 
-/// Hive's `Murmur3.hash64` with its own seed, 104729: 64 bits that are no half of the 128. What ORC hashes strings
-/// with.
+/// Hive's `Murmur3.hash64` with its own seed, 104729: 64 bits that are not a half of the 128. ORC hashes strings with
+/// it.
 #[inline]
 pub(crate) fn hive_murmur3_64(key: &[u8]) -> u64 {
     let word = |word: u64| word.wrapping_mul(C[0]).rotate_left(31).wrapping_mul(C[1]);
@@ -148,7 +149,7 @@ pub(crate) fn hive_murmur3_64(key: &[u8]) -> u64 {
     finish_64(hash ^ word(padded_u64(tail)) ^ key.len() as u64)
 }
 
-/// Thomas Wang's 64-bit mix as Java has it, with shifts to the right that keep the sign: what ORC hashes integers with,
+/// Thomas Wang's 64-bit mix as Java has it, with shifts to the right that keep the sign. ORC hashes integers with it,
 /// and the bits of floating-point numbers.
 #[inline]
 pub(crate) fn wang_64(key: i64) -> u64 {
@@ -169,7 +170,7 @@ mod tests {
         (u128::from(two) << 64 | u128::from(one)).to_le_bytes()
     }
 
-    /// The values that SMHasher, which is the author's own test program, has for these functions.
+    /// The values of SMHasher, the author's own test program, for these functions.
     #[test]
     fn the_standard_forms_are_those_that_smhasher_knows() {
         assert_eq!(verification(|key, seed| murmur3_x86_32(key, seed).to_le_bytes()), 0xb0f5_7ee3);

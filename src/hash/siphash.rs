@@ -1,11 +1,11 @@
-//! SipHash-1-3 as Rust's standard library feeds it with a slice of bytes, which valkey-bloom's filters hash with.
+//! SipHash-1-3 as Rust's standard library feeds it with a slice of bytes. valkey-bloom's filters hash with it.
 
 use core::hash::Hasher as _;
 use siphasher::sip::SipHasher13;
 
-/// SipHash-1-3 under this key, of a slice's length as eight little-endian bytes and then of the slice. Rust hashes a
-/// `[u8]` so on 64-bit machines, and so does the crate `bloomfilter`, from which valkey-bloom is made. O(length of the
-/// slice).
+/// SipHash-1-3 under this key, of a slice's length as eight little-endian bytes followed by the slice. Rust hashes a
+/// `[u8]` like this on 64-bit machines, and so does the crate `bloomfilter`, on which valkey-bloom is built. O(length
+/// of the slice).
 #[inline]
 pub(crate) fn rust_siphash13(key: &[u8], secret: &[u8; 16]) -> u64 {
     let mut hasher = SipHasher13::new_with_key(secret);
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
     use core::hash::Hash;
 
-    /// The standard library's own hasher, whose key is zeros, and siphasher's, fed by `Hash`.
+    /// The standard library's own hasher, whose key is zeros, and siphasher's, both fed by `Hash`.
     #[test]
     fn it_is_what_hashing_a_slice_comes_to() {
         let secret: [u8; 16] = core::array::from_fn(|i| (i * 17) as u8);

@@ -1,11 +1,11 @@
 //! XXPH3: the preview of XXH3 (xxHash 0.7.2, Yann Collet, 2019) that RocksDB has kept for its filters since format
-//! version 5. The preview has a name of its own because its hashes differ from those of the final XXH3 for keys of
-//! every length.
+//! version 5. The preview has its own name because its hashes differ from those of the final XXH3 for keys of every
+//! length.
 //!
 //! Long keys go through eight sums, 64 bytes at a time; shorter ones through products of two words of the key, each
 //! XORed with a word of the secret. Unlike the final function, the preview leaves out the last 64 bytes of a long key
-//! where they were read before, and finishes keys of up to 16 bytes in another way. RocksDB gave the empty key a hash;
-//! in xxHash 0.7.2 it was 0.
+//! if they were read before, and finishes keys of up to 16 bytes differently. RocksDB gave the empty key a hash; in
+//! xxHash 0.7.2 it was 0.
 
 use super::little_endian::{last_u32_of, last_u64_of, u32_of, u64_of};
 
@@ -140,11 +140,11 @@ fn middling(key: &[u8]) -> u64 {
 /// The eight sums of a long key.
 type Sums = [u64; 8];
 
-/// A block is 16 stripes of 64 bytes, each under a secret that begins eight bytes after the last one's.
+/// A block is 16 stripes of 64 bytes, each under a secret that begins eight bytes after that of the last one.
 const STRIPE: usize = 64;
 const BLOCK: usize = 16 * STRIPE;
 
-/// The sums with a stripe, under the secret from `at` on.
+/// The sums after one more stripe, under the secret from `at` on.
 #[inline]
 fn accumulate(sums: &mut Sums, stripe: &[u8], at: usize) {
     for ((sum, word), secret) in sums.iter_mut().zip(stripe.as_chunks().0).zip(SECRET[at..].as_chunks().0) {

@@ -1,4 +1,4 @@
-//! Filters of the kind `foreign_bloom`, out of what a format's bytes say and back.
+//! Filters of the kind `foreign_bloom`, made from what a format's bytes say, and written back.
 
 use crate::contract::Base;
 use crate::error::{Result, Status, error};
@@ -13,7 +13,7 @@ use crate::storage::{Words, try_vec};
 use core::f64::consts::LN_2;
 use core::sync::atomic::Ordering;
 
-/// What a format's bytes say of a filter, beside its bits.
+/// What a format's bytes say of a filter, besides its bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Parts<'a> {
     /// The name of the placement.
@@ -32,13 +32,13 @@ pub struct Parts<'a> {
     pub false_positive_rate: f64,
     /// Keys offered so far; 0 if the bytes do not say it.
     pub count: u64,
-    /// What the bytes say beyond this, to be given back.
+    /// What else the bytes say, kept to be given back.
     pub attachment: &'a [u8],
 }
 
 impl Parts<'_> {
     /// The filter with these parts. `words` gives the words of the filter's bits; bit p is bit p mod 64 of word p / 64.
-    /// The caller made sure that all words are there, so that nobody allocates memory for words that are not.
+    /// The caller has made sure that all words are there, so that no memory is allocated for words that are not.
     ///
     /// # Errors
     /// [`Status::Corrupt`] where no filter has these parts, or bits after the last are set; [`Status::OutOfMemory`].
@@ -113,17 +113,17 @@ pub fn parts_of(filter: &Filter, placements: &[&str], format: &str) -> Result<Pa
     })
 }
 
-/// The words that little-endian bytes are, the last one extended with zeros.
+/// Little-endian bytes as words, where the last one is extended with zeros.
 pub fn little_endian(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.chunks(8).map(|bytes| u64::from_le_bytes(core::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))))
 }
 
-/// The words that big-endian ones of eight bytes are.
+/// Big-endian bytes, eight to a word, as words.
 pub fn big_endian(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.as_chunks().0.iter().map(|word| u64::from_be_bytes(*word))
 }
 
-/// Gives the bits of a filter of the kind `foreign_bloom` to a sink as so many little-endian bytes, at most those of
+/// Gives the bits of a filter of the kind `foreign_bloom` to a sink as `bytes` little-endian bytes, at most those of
 /// its words.
 pub fn write_little_endian(base: &Base, bytes: u64, sink: &mut Sink) -> Result<()> {
     let mut left = bytes;
@@ -155,7 +155,7 @@ pub fn check_no_seed(seed: u64, format: &str) -> Result<()> {
     }
 }
 
-/// The words of the bits, of a filter of the kind `foreign_bloom`.
+/// The words of the bits of a filter of the kind `foreign_bloom`.
 pub fn words_of(base: &Base) -> impl Iterator<Item = u64> {
     let count = base.geometry().bits.div_ceil(64) as usize;
     base.words().shared()[..count].iter().map(|word| word.load(Ordering::Relaxed))
@@ -193,7 +193,7 @@ pub fn spec_of(placement: &'static str, capacity: u64, bits: u64, hashes: u32, s
     Ok(spec)
 }
 
-/// A spec as that of [`spec_of`], of a format whose bytes say the rate too.
+/// A spec like that of [`spec_of`], for a format whose bytes also say the rate.
 pub fn spec_with_rate(rate: f64, mut spec: Spec) -> Spec {
     spec.parameters[1] = Setting { id: foreign_bloom::STATED_RATE.id(), value: rate };
     spec

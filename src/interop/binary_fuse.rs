@@ -1,9 +1,9 @@
 //! Binary fuse filters, as the C header and the Go package of their authors and the crate `xorf` write them: a header
-//! of little-endian numbers ([`LAYOUTS`]), and the fingerprints. Of `xorf` it is the descriptor, with the fingerprints
-//! after it. Keys are numbers of 64 bits, and are given as hashes here.
+//! of little-endian numbers ([`LAYOUTS`]), and the fingerprints. For `xorf` the header is the descriptor. Keys are
+//! numbers of 64 bits, and are given as hashes here.
 //!
-//! The numbers of a header are checked against each other, so that no bytes fit two of these. A fingerprint has 8, 16
-//! or 32 bits: the length says which. What C writes with 16 bits ends with four bytes that mean nothing.
+//! The numbers of a header are checked against each other, so that no bytes fit two of the layouts. A fingerprint has
+//! 8, 16 or 32 bits: the length says which. What C writes with 16 bits ends with four bytes that mean nothing.
 
 use super::table::static_filter;
 use super::{Format, ImportOptions};
@@ -21,8 +21,8 @@ pub const FORMAT: Format = Format {
     spec: None,
 };
 
-/// Where a header has its numbers. The seed, a `u64`, is first everywhere; the others are `u32`, and some headers do
-/// not have all of them.
+/// Where a header has its numbers. The seed, a `u64`, always comes first; the others are `u32`, and some headers do not
+/// have all of them.
 struct Layout {
     keys: Option<usize>,
     /// The cells of a segment.
@@ -72,8 +72,8 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
 }
 
 impl Layout {
-    /// The words of the geometry, the number of keys, or 0 if it is not said, and the fingerprints. `None` where
-    /// numbers do not fit each other or the length.
+    /// The words of the geometry, the number of keys (0 if the bytes do not say it), and the fingerprints. `None` if
+    /// the numbers do not fit each other or the length.
     fn read<'a>(&self, bytes: &'a [u8]) -> Option<([u64; 5], u64, &'a [u8])> {
         let (header, rest) = bytes.split_at_checked(self.length)?;
         let number = |at: usize| header.get(at..)?.first_chunk().map(|bytes| u64::from(u32::from_le_bytes(*bytes)));

@@ -1,6 +1,6 @@
-//! Compact filters of Bitcoin's blocks (BIP 158): the number of keys as a CompactSize, and the Golomb-coded set. What
-//! the bytes do not say is the SipHash-2-4 key, the first 16 bytes of the block's hash in the order of the wire;
-//! without it lookups take hashes. P and M are those of the basic filter unless the options say others.
+//! Compact filters of Bitcoin's blocks (BIP 158): the number of keys as a CompactSize, and the Golomb-coded set. The
+//! bytes do not contain the SipHash-2-4 key, which is the first 16 bytes of the block's hash in the order of the wire;
+//! without it lookups take hashes. P and M are those of the basic filter unless the options give others.
 
 use super::table::filter_of;
 use super::{Cursor, Format, ImportOptions, Wanted};
@@ -22,7 +22,7 @@ pub const FORMAT: Format = Format {
     spec: Some(spec),
 };
 
-/// A CompactSize in the one form that it may have.
+/// A CompactSize, in the only form that it may have.
 fn compact_size(cursor: &mut Cursor) -> Result<u64> {
     let (number, least) = match cursor.u8()? {
         253 => (u16::from_le_bytes(cursor.array()?).into(), 253),
@@ -85,7 +85,7 @@ fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
     Ok(())
 }
 
-/// The basic filter's, whatever rate above its own is asked for. The key is for the caller to set.
+/// The spec of the basic filter, for any rate above its own. The key is for the caller to set.
 fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, seed, .. } = wanted;
     super::array::check_no_seed(seed, FORMAT.name)?;

@@ -28,7 +28,7 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
     let mut cursor = Cursor::new(bytes);
     let length = match cursor.u8()? {
         253 => u16::from_le_bytes(cursor.array()?).into(),
-        // 36000 bytes, the most that there are, need no more than two.
+        // 36000 bytes, which is the maximum, need no more than two.
         length @ 254.. => {
             return Err(error!(Corrupt, "a length that starts with {length} is above {MOST_BIP37_BYTES}"));
         }
@@ -80,7 +80,7 @@ fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
     sink(&[attachment_of(base)?.first().copied().unwrap_or(0)])
 }
 
-/// The reference client's own sizes; beyond the greatest one the rate is missed, as there.
+/// The reference client's own sizes. Beyond the greatest one the rate is missed, as it is there.
 fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, seed, .. } = wanted;
     if seed > u32::MAX.into() {

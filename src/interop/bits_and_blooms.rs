@@ -1,6 +1,6 @@
 //! The Go module bits-and-blooms/bloom, version 3, and willf/bloom before it, as `WriteTo` writes: m and k as
-//! big-endian 64-bit numbers, then the bit set: its length, which is m, and its words. A switch of the whole program
-//! makes these last two little-endian.
+//! big-endian 64-bit numbers, then the bit set: its length, which is m, and its words. A program-wide switch makes
+//! these last two little-endian.
 
 use super::array::{
     Parts, attachment_of, big_endian, check_no_seed, classical_bits, little_endian, parts_of, spec_of,

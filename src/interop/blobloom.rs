@@ -1,7 +1,6 @@
-//! What `Dump` of the Go package blobloom writes. The word `blobloom`; the version 0, the number of blocks less 1,
-//! and k, as little-endian `u32`; a comment of at most 44 bytes, filled up with zeros; and the blocks, of 64 bytes
-//! each. Callers of blobloom bring hashes, and so do those of the filter here: which function they use is theirs to
-//! know.
+//! What `Dump` of the Go package blobloom writes. The word `blobloom`; the version 0, the number of blocks less 1, and
+//! k, as little-endian `u32`; a comment of at most 44 bytes, filled up with zeros; and the blocks, of 64 bytes each.
+//! Callers of blobloom bring hashes, and so do callers of the filter here: they have to know which function they use.
 
 use super::table::static_filter;
 use super::{Cursor, Format, ImportOptions};

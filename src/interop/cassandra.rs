@@ -1,5 +1,5 @@
-//! Apache Cassandra's `Filter.db`: k and the number of 64-bit words as big-endian `int`s, then the bits. Which version
-//! of the tables wrote it stands in the file's name, not in its bytes, so there is a format for each way.
+//! Apache Cassandra's `Filter.db`: k and the number of 64-bit words as big-endian `int`s, then the bits. The version of
+//! the tables that wrote it stands in the file's name, not in its bytes, so there is a format for each way.
 
 use super::array::{Parts, big_endian, little_endian};
 use super::{Cursor, Format, ImportOptions};

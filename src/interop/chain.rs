@@ -1,4 +1,4 @@
-//! Filters of the kind `foreign_scalable`, out of what a format's bytes say of their links and back.
+//! Filters of the kind `foreign_scalable`, made from what a format's bytes say of their links, and written back.
 
 use super::array::little_endian;
 use crate::error::{Result, Status, error};
@@ -22,15 +22,15 @@ pub struct Part<'a> {
     pub array: &'a [u8],
 }
 
-/// What a format's bytes say of a chain beside its links.
+/// What a format's bytes say of a chain, besides its links.
 pub struct Whole {
     pub placement: &'static str,
     pub expansion: u64,
     pub scales: bool,
     pub tightening: f64,
-    /// What the placement hashes with beside the key.
+    /// What the placement hashes with in addition to the key.
     pub key: [u64; 4],
-    /// What else the bytes say, to be given back.
+    /// What else the bytes say, kept to be given back.
     pub note: u64,
 }
 
@@ -47,7 +47,7 @@ impl Whole {
     /// The filter with these links, at least one, the oldest first.
     ///
     /// # Errors
-    /// [`Status::Corrupt`] where no filter has them; [`Status::OutOfMemory`].
+    /// [`Status::Corrupt`] if no filter has them; [`Status::OutOfMemory`].
     pub fn filter(&self, parts: &[Part]) -> Result<Filter> {
         let number = foreign_bloom::placements::number(self.placement).ok_or(Status::Internal)?;
         let scaling = u64::from(!self.scales);
@@ -88,8 +88,8 @@ impl Whole {
     }
 }
 
-/// What a filter says that may be written in a format with one of these placements, in the variant that is asked for:
-/// 0 grows, 1 does not.
+/// What a filter says that may be written in a format with one of these placements, in the variant that is asked for: 0
+/// grows, 1 does not.
 ///
 /// # Errors
 /// [`Status::Unsupported`], naming what stands in the way.

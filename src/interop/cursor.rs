@@ -1,8 +1,8 @@
-//! Fields out of foreign bytes, one after the other, each checked to be there.
+//! Reads fields of foreign bytes, one after the other, and checks that each is there.
 
 use crate::error::{Result, error};
 
-/// The bytes that nobody has read yet.
+/// The bytes that were not read yet.
 #[derive(Clone, Copy)]
 pub struct Cursor<'a> {
     rest: &'a [u8],
@@ -15,7 +15,7 @@ impl<'a> Cursor<'a> {
         Cursor { rest: bytes, length: bytes.len() }
     }
 
-    /// The bytes that nobody took yet.
+    /// The bytes that were not taken yet.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }

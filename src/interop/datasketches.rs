@@ -1,5 +1,5 @@
-//! Apache DataSketches' Bloom filter (family 21): a preamble of three longs, the number of bits that are set, or -1
-//! where nobody counted them, and the words, little-endian. An empty filter is its preamble.
+//! Apache DataSketches' Bloom filter (family 21): a preamble of three longs; the number of bits that are set, or -1 if
+//! nobody counted them; and the words, little-endian. An empty filter is only its preamble.
 
 use super::array::{Parts, attachment_of, classical_bits, little_endian, parts_of, spec_of, words_of};
 use super::{Cursor, Format, ImportOptions, Wanted};
@@ -11,9 +11,9 @@ use core::f64::consts::LN_2;
 
 const FAMILY: u8 = 21;
 const VERSION: u8 = 1;
-/// How many bits an empty filter may have without the caller saying so: its 24 bytes can ask for 2^37.
+/// How many bits an empty filter may have if the caller does not give the number: its 24 bytes can ask for 2^37.
 const MOST_UNASKED: u64 = 1 << 27;
-/// Says that no bit is set, and that no words follow.
+/// The flag which says that no bit is set and no words follow.
 const EMPTY: u8 = 4;
 
 pub const FORMAT: Format = Format {

@@ -1,6 +1,5 @@
-//! DCSO's bloom: six little-endian 64-bit fields (flags, n, p, k, m, keys that were new when they were
-//! inserted), the words, and data of the user's
-//! up to the end. A file that is compressed with gzip is uncompressed first, by its owner.
+//! DCSO's bloom: six little-endian 64-bit fields (flags, n, p, k, m, keys that were new when they were inserted), the
+//! words, and the user's data up to the end. A file that is compressed with gzip is uncompressed first, by its owner.
 
 use super::array::{
     Parts, attachment_of, check_no_seed, classical_bits, little_endian, parts_of, spec_of, spec_with_rate,
@@ -66,7 +65,7 @@ fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
     sink(&attachment_of(base)?)
 }
 
-/// DCSO's own sizes. Its n ln p is negative when it is rounded up, so the size is rounded down.
+/// DCSO's own sizes. Its n ln p is negative when it is rounded up, so in effect the size is rounded down.
 fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, seed, .. } = wanted;
     check_no_seed(seed, FORMAT.name)?;

@@ -1,6 +1,6 @@
 //! Guava's `BloomFilter.writeTo`: a byte for the strategy, one for k, the number of 64-bit words as a big-endian `int`,
-//! and the words, big-endian. The number of bits is 64 times that of the words. The funnel, which makes bytes of a key,
-//! is not stored: `stringFunnel` gives the encoded text, `longFunnel` and `integerFunnel` little-endian numbers,
+//! and the words, big-endian. The number of bits is 64 times that of the words. The funnel, which turns a key into
+//! bytes, is not stored: `stringFunnel` gives the encoded text, `longFunnel` and `integerFunnel` little-endian numbers,
 //! `unencodedCharsFunnel` UTF-16LE, `byteArrayFunnel` the bytes.
 
 use super::array::{Parts, big_endian, check_no_seed, classical_bits, parts_of, spec_of, write_big_endian};
@@ -61,8 +61,8 @@ fn export(filter: &Filter, variant: Option<usize>, sink: &mut Sink) -> Result<()
     write_big_endian(filter.base(), sink)
 }
 
-/// Guava's own sizes, those of version 33. Before it k was that of the bits for each key, which differs for few keys
-/// only.
+/// Guava's own sizes, those of version 33. Before that, k came from the number of bits for each key, which makes a
+/// difference only for few keys.
 fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, variant, seed } = wanted;
     check_no_seed(seed, FORMAT.name)?;

@@ -1,6 +1,6 @@
-//! A Bloom chunk of HBase with what its `BloomFilterChunk` reads of it: the number of bytes of bits, k, the type of the
-//! hash function and the number of keys as big-endian `int`s, then the bits. In an HFile the chunk of a block has the
-//! bits alone, and the meta block of the filter has k and the type of all its chunks.
+//! A Bloom chunk of HBase with what its `BloomFilterChunk` reads: the number of bytes of bits, k, the type of the hash
+//! function and the number of keys as big-endian `int`s, then the bits. In an HFile the chunk of a block has only the
+//! bits, and the meta block of the filter has k and the type of all its chunks.
 
 use super::array::{Parts, check_no_seed, little_endian, parts_of, spec_of, write_little_endian};
 use super::{Cursor, Format, ImportOptions, Wanted};
@@ -59,7 +59,7 @@ fn export(filter: &Filter, variant: Option<usize>, sink: &mut Sink) -> Result<()
     write_little_endian(filter.base(), parts.bits / 8, sink)
 }
 
-/// HBase's own sizes, for chunks that are not folded. k comes from the whole bits for each key.
+/// HBase's own sizes, for chunks that are not folded. k comes from the whole number of bits for each key.
 fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, variant, seed } = wanted;
     check_no_seed(seed, FORMAT.name)?;

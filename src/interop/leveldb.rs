@@ -1,5 +1,5 @@
 //! LevelDB's filters (`leveldb.BuiltinBloomFilter2`), which are also those of goleveldb: the bits and a byte for k. How
-//! filters lie in a table's filter block is the table's.
+//! filters lie in a table's filter block is up to the table.
 
 use super::array::{Parts, check_no_seed, little_endian, parts_of, spec_of, write_little_endian};
 use super::{Format, ImportOptions, Wanted};
@@ -44,13 +44,13 @@ fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
     sink(&[parts.hashes as u8])
 }
 
-/// The bits of so many keys at so many bits a key, and the hashes, as the built-in policy chooses them.
+/// The bits of `keys` keys with `bits_per_key` bits for each, and the hashes, as the built-in policy chooses them.
 pub(super) fn size(keys: u64, bits_per_key: u64) -> (u64, u32) {
     let hashes = ((bits_per_key as f64 * 0.69) as u32).clamp(1, MOST_LEVELDB_HASHES);
     (keys.saturating_mul(bits_per_key).max(64).div_ceil(8).saturating_mul(8), hashes)
 }
 
-/// The policy takes a whole number of bits a key: the least that the rate needs.
+/// The policy takes a whole number of bits per key: the least that the rate needs.
 fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, seed, .. } = wanted;
     check_no_seed(seed, FORMAT.name)?;

@@ -1,9 +1,9 @@
 //! libbloom 2.0's `bloom_save`: nine letters, the size of `struct bloom` as 16 bits, the struct as it lies in memory on
 //! a 64-bit machine, with a pointer that means nothing to others, and the bytes of the bits. A file that was saved over
-//! a longer one has that one's end behind it: what follows the bits is not part of the filter.
+//! a longer one still has that one's end behind it: what follows the bits is not part of the filter.
 //!
-//! Version 1 has no file: its bytes are the array behind `bf`, and `bits` and `hashes` of the import options say what
-//! the struct does.
+//! Version 1 has no file: its bytes are the array behind `bf`, and the import options `bits` and `hashes` say what the
+//! struct would.
 
 use super::array::{
     Parts, attachment_of, check_no_seed, little_endian, parts_of, spec_of, spec_with_rate, write_little_endian,
@@ -14,7 +14,7 @@ use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
 use crate::spec::{Spec, check_rate};
 
-/// ln(2)^2 and ln(2) as libbloom writes them, which decides about the last bit of a size.
+/// ln(2)^2 and ln(2) as libbloom writes them: the last bit of a size depends on this.
 const LN_2_SQUARED: f64 = 0.480_453_013_918_201;
 #[expect(clippy::approx_constant, reason = "the last digit is missing there as well")]
 const LN_2: f64 = 0.693_147_180_559_945;

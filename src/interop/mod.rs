@@ -1,13 +1,13 @@
-//! Other systems' bytes: a foreign filter becomes a [`Filter`] with all that one can do, and goes back as the same
-//! bytes.
+//! Other systems' bytes: a foreign filter becomes a [`Filter`] that can do everything that a filter can, and is written
+//! back as the same bytes.
 //!
-//! One file a format: functions that read and write its bytes, and a [`Format`] in [`FORMATS`]. What a file says beside
-//! its bits and Petal has no name for is kept with the filter (the attachment of `crate::kinds::foreign_bloom`), so
-//! that a filter which nobody changed is exported as the bytes that it came from.
+//! Each format has a file, with functions that read and write its bytes, and a [`Format`] in [`FORMATS`]. What a file
+//! says besides its bits, and what Petal has no name for, is kept with the filter (the attachment of
+//! `crate::kinds::foreign_bloom`), so that a filter which nobody changed is exported as the bytes that it came from.
 //!
 //! Bytes come from anywhere. A reader checks every length, count and shape against the bytes that are there before it
-//! allocates. It refuses what the format's owner would refuse or could not have written. It never reads bytes in a
-//! way in which a key could be missing that the owner would find.
+//! allocates. It refuses what the format's owner would refuse or could not have written. It never reads bytes in such a
+//! way that a key could be missing which the owner would find.
 
 pub mod leveldb_policy;
 mod array;
@@ -47,7 +47,8 @@ use crate::handle::image::Sink;
 use crate::hash::SecretKey;
 use crate::spec::{List, Spec};
 
-/// What bytes alone do not say of a filter: only formats that need it take it. Zero is unsaid.
+/// What the bytes alone do not say of a filter. Only formats that need an option take it. Zero means that it is not
+/// given.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ImportOptions {
     /// The number of bits that places are taken modulo.
@@ -56,7 +57,7 @@ pub struct ImportOptions {
     pub hashes: u32,
     /// The seed of the hash function.
     pub seed: u64,
-    /// The secret or public key of the hash function; `None` is unsaid.
+    /// The secret or public key of the hash function; `None` if it is not given.
     pub key: Option<SecretKey>,
     /// P of a Golomb-coded set: the bits of a gap's remainder.
     pub rice_bits: u32,
@@ -64,7 +65,7 @@ pub struct ImportOptions {
     pub multiplier: u64,
 }
 
-/// How a filter of a format is made empty.
+/// The empty filter of a format that is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// Distinct keys, at least 1.
@@ -73,7 +74,7 @@ pub struct Wanted {
     pub false_positive_rate: f64,
     /// Which of [`Format::variants`], by its place there.
     pub variant: usize,
-    /// The seed of the hash function, where the format has one; otherwise 0.
+    /// The seed of the hash function if the format has one; otherwise 0.
     pub seed: u64,
 }
 
@@ -85,22 +86,22 @@ pub struct Format {
     pub summary: &'static str,
     /// The ways in which the format's owners write it, the default first; empty if there is only one.
     pub variants: &'static [&'static str],
-    /// Whether bytes start like this format and like no other. `None` where they do not tell.
+    /// Whether bytes start like this format and like no other. `None` if the start does not show that.
     pub recognise: Option<fn(&[u8]) -> bool>,
     /// The filter that bytes hold.
     pub import: fn(&[u8], &ImportOptions) -> Result<Filter>,
     /// The bytes of a filter, in a variant if one is asked for; `None` for a format that is only read.
     pub export: Option<Export>,
-    /// The spec of a filter, with the size that the format's owner would give it, to be made empty or given to a
-    /// builder, as its kind is; `None` if it is not made here.
+    /// The spec of a filter with the size that the format's owner would give it. The filter is made empty or built,
+    /// depending on its kind. `None` if no filters of the format are made here.
     pub spec: Option<fn(&Wanted) -> Result<Spec>>,
 }
 
-/// Gives the bytes of a filter in the asked variant, or as it was imported, to a sink, in order.
+/// Gives the bytes of a filter to a sink, in order: in the given variant, or as the filter was imported.
 pub type Export = fn(&Filter, Option<usize>, &mut Sink) -> Result<()>;
 
 /// The list of formats, `"feature" format`: those that this build has, because it has the kind of their filters, and
-/// the names of the others with that kind's.
+/// the names of the others with the name of their kind.
 macro_rules! formats {
     ($($feature:literal $format:path,)*) => {
         /// All formats that this build has, by name.
@@ -152,13 +153,13 @@ pub fn find(name: &str) -> Result<&'static Format> {
     })
 }
 
-/// The format that bytes start like, if they tell.
+/// The format that bytes start like, if their start shows it.
 pub fn recognise(bytes: &[u8]) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.recognise.is_some_and(|recognise| recognise(bytes)))
 }
 
 impl Format {
-    /// The filter that foreign bytes hold, all of them.
+    /// The filter that foreign bytes hold. All of the bytes must belong to it.
     ///
     /// # Errors
     /// [`Status::Foreign`](crate::Status::Foreign) for bytes of another format,
@@ -173,9 +174,9 @@ impl Format {
     /// Gives the bytes of a filter to a sink, in order.
     ///
     /// # Errors
-    /// [`Status::Unsupported`](crate::Status::Unsupported) where the filter has no form in this format, saying which of
-    /// its properties stands in the way; [`Status::UnknownValue`](crate::Status::UnknownValue) for a variant that there
-    /// is not; the errors of the sink.
+    /// [`Status::Unsupported`](crate::Status::Unsupported) if the filter cannot be written in this format, saying which
+    /// of its properties stands in the way; [`Status::UnknownValue`](crate::Status::UnknownValue) for an unknown
+    /// variant; the errors of the sink.
     pub fn export(&self, filter: &Filter, variant: Option<&str>, sink: &mut Sink) -> Result<()> {
         let Some(export) = self.export else {
             return Err(error!(Unsupported, "{} is only read, not written", self.name));
@@ -188,7 +189,7 @@ impl Format {
     ///
     /// # Errors
     /// [`Status::Unsupported`](crate::Status::Unsupported) for a format in which no filters are made;
-    /// [`Status::UnknownValue`](crate::Status::UnknownValue) for a variant that there is not;
+    /// [`Status::UnknownValue`](crate::Status::UnknownValue) for an unknown variant;
     /// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate), and where the format has no such size
     /// [`Status::OutOfRange`](crate::Status::OutOfRange).
     pub fn spec(&self, capacity: u64, false_positive_rate: f64, variant: Option<&str>, seed: u64) -> Result<Spec> {
@@ -200,7 +201,7 @@ impl Format {
         spec(&Wanted { capacity: capacity.max(1), false_positive_rate, variant, seed })
     }
 
-    /// Whether its filters are made by a builder, from all of their keys; `None` if none are made.
+    /// Whether filters of the format are made by a builder, from all of their keys; `None` if none are made.
     pub fn is_built(&self) -> Option<bool> {
         self.spec?;
         let row = self.spec(1000, 0.01, None, 0).and_then(|spec| crate::making::row_of(&spec));
@@ -216,7 +217,7 @@ impl Format {
 }
 
 impl ImportOptions {
-    /// Refuses options that the format's bytes leave nothing to say by.
+    /// Refuses options whose values the format's bytes already give.
     ///
     /// # Errors
     /// [`Status::Contradiction`](crate::Status::Contradiction).

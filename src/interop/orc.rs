@@ -1,7 +1,7 @@
 //! Apache ORC's `BloomFilter` message, one of those in a BLOOM_FILTER_UTF8 stream: k as field 1, and as field 3 the
-//! bytes of the bits, little-endian words; streams before them have these words as field 2. A stream holds an index of
-//! them, one for each row group, each behind a tag (0a) and its length. The bytes do not say whether texts or numbers
-//! were hashed: there is a format for each.
+//! bytes of the bits, little-endian words; older streams have these words as field 2. A stream holds an index of such
+//! messages, one for each row group, each behind a tag (0a) and its length. The bytes do not say whether texts or
+//! numbers were hashed: there is a format for each.
 
 use super::array::{Parts, check_no_seed, classical_bits, little_endian, parts_of, spec_of, write_little_endian};
 use super::{Cursor, Format, ImportOptions, Wanted};
@@ -33,7 +33,7 @@ pub const NUMBER: Format = Format {
     spec: Some(|wanted| spec("orc_number", wanted)),
 };
 
-/// Tags: the field's number, times eight, and how its value is written.
+/// Tags: the field's number, times eight, plus how its value is written.
 const HASHES: u64 = 1 << 3;
 const WORD: u64 = 2 << 3 | 1;
 const WORDS: u64 = 2 << 3 | 2;
@@ -87,7 +87,7 @@ fn spec(placement: &'static str, wanted: &Wanted) -> Result<Spec> {
     spec_of(placement, capacity, bits, hashes, 0)
 }
 
-/// A number of seven bits a byte, the lowest first, each byte but the last with its highest bit set.
+/// A number with seven bits in each byte, the lowest first. Each byte but the last has its highest bit set.
 fn varint(cursor: &mut Cursor) -> Result<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {

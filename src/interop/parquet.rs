@@ -1,6 +1,6 @@
-//! Apache Parquet's Bloom filter: a header in Thrift's compact protocol that says the number of bytes and three choices
-//! of which each has one value, then the blocks. It is exactly a filter of the kind `split_block` with XXH64 and seed
-//! 0.
+//! Apache Parquet's Bloom filter: a header in Thrift's compact protocol that says the number of bytes and three
+//! choices, each of which has only one value, then the blocks. It is exactly a filter of the kind `split_block` with
+//! XXH64 and seed 0.
 
 use super::array::check_no_seed;
 use super::{Cursor, Format, ImportOptions, Wanted};
@@ -21,7 +21,7 @@ const CHOICES: [u8; 13] = [0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0,
 /// Field 1, a 32-bit number.
 const LENGTH: u8 = 0x15;
 
-/// The bounds that Parquet's writers keep.
+/// The bounds that Parquet's writers keep to.
 const BYTES: core::ops::RangeInclusive<u64> = 32..=128 << 20;
 
 pub const FORMAT: Format = Format {
@@ -40,7 +40,7 @@ fn header(cursor: &mut Cursor) -> Result<u64> {
     if cursor.u8()? != LENGTH {
         return Err(foreign());
     }
-    // A 32-bit number in zigzag, seven bits a byte, the lowest first.
+    // A 32-bit number in zigzag, with seven bits in each byte, the lowest first.
     let mut zigzag = 0_u64;
     for shift in (0..35).step_by(7) {
         let byte = cursor.u8()?;

@@ -1,5 +1,5 @@
 //! RedisBloom's Bloom filters: what `BF.SCANDUMP` gives, chunk after chunk, as one string of bytes. The first chunk is
-//! the header: how many keys there are, how many links, options, the expansion, and 53 bytes for each link. The arrays
+//! the header: the number of keys, the number of links, options, the expansion, and 53 bytes for each link. The arrays
 //! of the links follow, the oldest first.
 //!
 //! `BF.LOADCHUNK` wants them in pieces again: the header first, with iterator 1; then pieces of an array, none longer
@@ -28,7 +28,7 @@ const NO_SCALING: u32 = 8;
 /// All options that there are.
 const KNOWN: u32 = 15;
 
-/// The rate of a link over that of the one before, and of the first over what was asked for.
+/// The rate of a link divided by that of the link before, and of the first link by the rate that was asked for.
 const TIGHTENING: f64 = 0.5;
 
 /// Bytes of the header before those of the links, and for each link.
@@ -58,20 +58,20 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
 pub struct Header {
     /// Options as the format numbers them.
     pub options: u32,
-    /// The entries of a link over those of the one before.
+    /// The entries of a link divided by those of the link before.
     pub expansion: u32,
-    /// The links with how many keys each has taken, the oldest first.
+    /// The links, each with the number of keys that it has taken, the oldest first.
     pub links: Vec<(Link, u64)>,
 }
 
-/// Whether a chain with these options hashes to 64 bits: the placement of the others is an older one.
+/// Whether a chain with these options hashes to 64 bits. The others have an older placement.
 #[inline]
 pub fn has_wide_hashes(options: u32) -> bool {
     options & FORCE_64 != 0
 }
 
 impl Header {
-    /// The header of an empty filter, as the owner makes it for so many keys at this rate; `None` if there is none of
+    /// The header of an empty filter, as the owner makes it for `capacity` keys at this rate; `None` if no filter has
     /// that size.
     pub fn sized(capacity: u64, rate: f64, expansion: u32, scales: bool) -> Option<Header> {
         let options = NO_ROUND | FORCE_64 | if scales { 0 } else { NO_SCALING };
@@ -103,7 +103,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Refuses a header that is of no filter with so many keys.
+    /// Refuses a header that no filter with `keys` keys has.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt).
@@ -165,7 +165,7 @@ impl Header {
     }
 }
 
-/// The chain that bytes describe, all of them.
+/// The chain that bytes describe. All of the bytes must belong to it.
 fn chain(bytes: &[u8]) -> Result<(Whole, Vec<Part<'_>>)> {
     let mut cursor = Cursor::new(bytes);
     let header = Header::read(&mut cursor)?;
@@ -205,7 +205,7 @@ fn link(cursor: &mut Cursor) -> Result<(Link, u64)> {
     Ok((Link { bits, hashes, log_modulus, entries, rate, bits_per_entry }, taken))
 }
 
-/// What RedisBloom itself asks of a link; a number that is none is refused as well.
+/// What RedisBloom itself demands of a link; NaN is refused as well.
 fn check_link(link: &Link) -> Result<()> {
     let Link { bits, hashes, log_modulus, entries, rate, bits_per_entry } = *link;
     if !(rate > 0.0 && rate < 1.0) || f64::from(hashes) != redis_hashes(bits_per_entry) {
@@ -230,7 +230,7 @@ fn export(filter: &Filter, variant: Option<usize>, sink: &mut Sink) -> Result<()
     (0..count).try_for_each(|i| chain.write_array(i, sink))
 }
 
-/// The first link that `BF.RESERVE` makes: of a filter that scales, for half the rate.
+/// The first link that `BF.RESERVE` makes: for half the rate if the filter scales.
 fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, variant, seed } = wanted;
     check_no_seed(seed, FORMAT.name)?;

@@ -1,6 +1,7 @@
 //! RedisBloom's cuckoo filters: what `CF.SCANDUMP` gives, chunk after chunk, as one string of bytes. The first chunk is
 //! a header of 38 bytes: keys, buckets of the first table, keys deleted, tables, slots of a bucket, the most kicks of
-//! an insertion, expansion. The tables follow, a byte a slot, the oldest first. They are read and given back.
+//! an insertion, expansion. The tables follow, with a byte for each slot, the oldest first. Such filters are only read
+//! and written back.
 //!
 //! `CF.LOADCHUNK` wants them in pieces again: the header first, with iterator 1; then pieces of a table, none with
 //! bytes of two. The iterator of a piece is 1 more than the bytes of all tables up to its end.
@@ -27,7 +28,7 @@ pub const FORMAT: Format = Format {
     spec: None,
 };
 
-/// The header of a filter, which the first chunk says.
+/// The header of a filter, which is the first chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Keys that are there.
@@ -42,7 +43,7 @@ pub struct Header {
     pub slots: u64,
     /// The most kicks of an insertion.
     pub kicks: u64,
-    /// The buckets of a table over those of the one before; 0 if no table is added.
+    /// The buckets of a table divided by those of the table before; 0 if no table is added.
     pub expansion: u64,
 }
 
@@ -88,7 +89,7 @@ impl Header {
     }
 }
 
-/// The geometry that bytes describe, and the tables, all of them.
+/// The geometry that bytes describe, and the tables. All of the bytes must belong to them.
 fn tables(bytes: &[u8]) -> Result<(Geometry, &[u8])> {
     let mut cursor = Cursor::new(bytes);
     let geometry = Header::read(&mut cursor)?.geometry()?;

@@ -1,14 +1,14 @@
-//! Filter blocks of RocksDB's tables, full ones and each partition of partitioned ones, without the block's own trailer
-//! (compression type and checksum): the filter's data, and five bytes that say what it is.
+//! Filter blocks of RocksDB's tables: full ones, and each partition of partitioned ones. They come without the block's
+//! own trailer (compression type and checksum): the filter's data, and five bytes that say what it is.
 //!
 //! - `ff 00 k 00 00`: the Bloom filter of format version 5 and later, lines of 64 bytes, k bits a key
-//!   ([`crate::kinds::rocksdb_bloom`]). This is what is written here for new filters.
+//!   ([`crate::kinds::rocksdb_bloom`]). New filters are written like this.
 //! - `fe`, a seed, and the number of blocks in three bytes: the Ribbon filter
 //!   ([`crate::kinds::foreign_static::tables`]), which can be looked up and written back.
-//! - `k` from 1 to 30, and the number of lines as a `u32`: the Bloom filter of earlier format versions, whose lines are
-//!   as long as those of the cache were where it was written ([`crate::kinds::foreign_bloom::placements`]).
+//! - `k` from 1 to 30, and the number of lines as a `u32`: the Bloom filter of earlier format versions. Its lines are
+//!   as long as those of the cache of the machine that wrote it ([`crate::kinds::foreign_bloom::placements`]).
 //!
-//! All keys that a table has are hashed whole, or their prefixes are; the bytes do not say which.
+//! Either all keys of a table are hashed whole, or their prefixes are; the bytes do not say which.
 
 use super::array::{Parts, parts_of, words_of};
 use super::table::{filter_of, static_filter, words};
@@ -117,8 +117,8 @@ fn export(filter: &Filter, _variant: Option<usize>, sink: &mut Sink) -> Result<(
     sink(&[parts.hashes as u8, a, b, c, d])
 }
 
-/// The least number of lines for which the exact rate is at most the wanted one, with RocksDB's number of bits a key
-/// for so many bits. RocksDB itself is told bits a key: for 10 of these ask for about 0.0095.
+/// The least number of lines for which the exact rate is at most the wanted one, if a key sets as many bits as RocksDB
+/// chooses for that size. RocksDB itself takes the number of bits per key: for 10 of these ask for about 0.0095.
 fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate, seed, .. } = wanted;
     if seed != 0 {

@@ -1,9 +1,9 @@
 //! Squid's cache digest, as peers fetch it from each other (`/squid-internal-periodic/store_digest`): a block of 128
 //! bytes with big-endian fields, and the bits.
 //!
-//! The fields are the version and the version that a reader must know, 16 bits each; the capacity, the number of keys,
-//! of deletions, and of bytes of bits, 32 bits each; then in a byte each the bits for an entry of the capacity and the
-//! number of hashes, and zeros.
+//! The fields are the version and the version that a reader must know, 16 bits each; the capacity and the numbers of
+//! keys, of deletions, and of bytes of bits, 32 bits each; then, in a byte each, the bits for an entry of the capacity
+//! and the number of hashes; then zeros.
 
 use super::array::{Parts, attachment_of, check_no_seed, little_endian, parts_of, spec_of, write_little_endian};
 use super::{Cursor, Format, ImportOptions, Wanted};
@@ -30,7 +30,7 @@ pub const FORMAT: Format = Format {
     spec: Some(spec),
 };
 
-/// The bytes of bits that Squid gives to so many entries of so many bits.
+/// The bytes of bits that Squid gives to `capacity` entries of `bits_per_entry` bits.
 fn mask_bytes(capacity: u64, bits_per_entry: u8) -> u64 {
     (capacity * u64::from(bits_per_entry)).div_ceil(8)
 }
@@ -90,7 +90,7 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
         count: count as u64,
         ..Parts::default()
     };
-    // A block that export would not write in this way is given back as it came.
+    // A block that export would write differently is given back as it came.
     let attachment: &[u8] = if block(&parts) == Some(head) { &[] } else { &head };
     Parts { attachment, ..parts }.filter(little_endian(mask))
 }
@@ -117,7 +117,7 @@ fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
     write_little_endian(base, parts.bits / 8, sink)
 }
 
-/// A whole number of bits for an entry: the least with which four hashes keep the rate. Squid's own default is 5.
+/// A whole number of bits for an entry: the least with which four hashes keep to the rate. Squid's own default is 5.
 fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, seed, .. } = wanted;
     check_no_seed(seed, FORMAT.name)?;

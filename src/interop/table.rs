@@ -1,4 +1,4 @@
-//! Filters whose payload is the foreign bytes themselves, as they are.
+//! Filters whose payload is the foreign bytes themselves, unchanged.
 
 use crate::contract::Row;
 use crate::error::{Result, Status, error};
@@ -10,14 +10,14 @@ use crate::kinds::foreign_static;
 use crate::spec::Spec;
 use crate::storage::Words;
 
-/// The little-endian words that bytes are, zeros following the last of them.
+/// Bytes as little-endian words, where zeros follow the last byte.
 pub fn words(data: &[u8]) -> impl Iterator<Item = u64> {
     let word = |bytes: &[u8]| u64::from_le_bytes(core::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0)));
     data.chunks(8).map(word)
 }
 
-/// The filter of this spec and geometry that so many keys were offered, and whose payload begins with these bytes,
-/// which are no more than it has.
+/// The filter of this spec and geometry that `keys` keys were offered to, and whose payload begins with these bytes, of
+/// which there are no more than it has.
 ///
 /// # Errors
 /// [`Status::Corrupt`] where the kind cannot have such a payload; [`Status::OutOfMemory`].
@@ -30,8 +30,8 @@ pub fn filter_of(row: &'static Row, spec: &Spec, geometry: Geometry, keys: u64, 
     Ok(filter)
 }
 
-/// The static filter with this table, what its form makes of the words after the form's number, and so many keys, or 0
-/// if the bytes do not say it.
+/// The static filter with this table. `settings` are what its form makes of the words after the form's number; `keys`
+/// is the number of keys, or 0 if the bytes do not say it.
 ///
 /// # Errors
 /// [`Status::Corrupt`] where the form has no such table; [`Status::OutOfMemory`].

@@ -1,5 +1,5 @@
-//! One filter of a valkey-bloom object: the bytes of the Rust crate bloomfilter, version 3. A 1, the number of bytes as
-//! 64 bits, k as 32, two secrets of 16 bytes, and the bits.
+//! One filter of a valkey-bloom object: the bytes of the Rust crate bloomfilter, version 3. They are a 1, the number of
+//! bytes as 64 bits, k as 32 bits, two secrets of 16 bytes, and the bits.
 
 use super::array::{Parts, little_endian, parts_of, write_little_endian};
 use super::{Cursor, Format, ImportOptions};
@@ -37,7 +37,7 @@ pub struct Blob<'a> {
 /// The bytes before the array.
 pub const HEADER: u64 = 1 + 8 + 4 + 32;
 
-/// The fields of one filter's bytes, all of them.
+/// The fields of one filter's bytes. All of the bytes must belong to it.
 ///
 /// # Errors
 /// As [`Format::import`].

@@ -1,7 +1,7 @@
 //! A whole object of valkey-bloom: what `BF.LOAD` takes. A chain starts with a 1, the expansion as 32 bits, rate and
-//! tightening as doubles, whether the secrets were chosen at random, and the number of filters as 64 bits. Then comes
-//! each filter: its length, the bytes that [`super::valkey`] describes, how many keys it has taken, and for how many it
-//! was sized. All filters of an object have the same secrets. An expansion of 0 is an object that does not grow.
+//! tightening as doubles, whether the secrets were chosen at random, and the number of filters as 64 bits. Then each
+//! filter follows: its length, the bytes that [`super::valkey`] describes, how many keys it has taken, and for how many
+//! it was sized. All filters of an object have the same secrets. An object with an expansion of 0 does not grow.
 
 use super::chain::{Part, Whole, Written, written};
 use super::valkey::{Blob, HEADER, blob, write_header};
@@ -22,7 +22,7 @@ pub const FORMAT: Format = Format {
     spec: None,
 };
 
-/// The least bytes of a filter in an object.
+/// The fewest bytes of a filter in an object.
 const LEAST: usize = 8 + HEADER as usize + 1 + 16;
 
 fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {

@@ -1,6 +1,6 @@
-//! Xor filters as the C header of their authors writes them: the seed, the cells in a third of the table as a `u64`,
-//! and the fingerprints, three thirds of them, of 8 or 16 bits; 32 are read as well. Keys are numbers of 64 bits, and
-//! are given as hashes here.
+//! Xor filters as the C header of their authors writes them: the seed, the number of cells in a third of the table as a
+//! `u64`, and the fingerprints, three thirds of them, of 8 or 16 bits; 32 bits are read as well. Keys are numbers of 64
+//! bits, and are given as hashes here.
 
 use super::table::static_filter;
 use super::{Cursor, Format, ImportOptions};

@@ -11,7 +11,7 @@ use crate::kinds::{
 };
 use crate::spec::KindId;
 
-/// A kind that this build leaves out: all that is left of it.
+/// What is left of a kind that this build leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// The kind's number.
@@ -105,8 +105,8 @@ kinds! {
 }
 
 kinds! {
-    /// The kinds that are alone in their handle, such as `router`. Their handles have headers of their own, and lists
-    /// of kinds to choose from leave them out.
+    /// The kinds that are alone in their handle, such as `router`. Their handles have their own headers, and lists of
+    /// kinds to choose from leave them out.
     OWN, NO_OWN:
     "router" router,
     "aggregate" aggregate,
@@ -152,7 +152,7 @@ pub fn every() -> impl Iterator<Item = &'static Row> {
 
 /// The row of a kind.
 pub fn find(kind: KindId) -> Option<&'static Row> {
-    // Most are in the place of their number.
+    // Most are at the place of their number.
     let place = FILTERS.get((kind.0 as usize).wrapping_sub(1)).filter(|row| row.kind == kind);
     place.or_else(|| every().chain(OWN).find(|row| row.kind == kind))
 }

@@ -1,7 +1,7 @@
 //! Collects keys first and makes the filter afterwards, sized for exactly the distinct keys that came.
 //!
-//! A builder keeps only hashes, eight bytes a key. For kinds that remove or count, it also keeps how often each key
-//! came: sixteen bytes a key.
+//! A builder keeps only hashes, which take eight bytes a key. For kinds that remove or count, it also keeps how often
+//! each key came: sixteen bytes a key.
 
 use super::collect::{Collector, CollectorOptions};
 use super::inserted::{Sizes, insert_all};
@@ -29,15 +29,15 @@ use std::path::{Path, PathBuf};
 /// How a [`Builder`] works.
 #[derive(Default)]
 pub struct BuilderOptions {
-    /// The most memory, in bytes, for keys and for sorting them; keys that find no room go to a temporary file. `None`
-    /// is no limit; a limit is at least [`MIN_MEMORY_LIMIT`](crate::MIN_MEMORY_LIMIT). The limit does not include the
-    /// finished filter and the stacks of threads.
+    /// The most memory, in bytes, for keys and for sorting them; keys that do not fit into it go to a temporary file.
+    /// `None` is no limit; a limit is at least [`MIN_MEMORY_LIMIT`](crate::MIN_MEMORY_LIMIT). The limit does not
+    /// include the finished filter and the stacks of threads.
     pub memory_limit: Option<u64>,
-    /// The folder of the temporary file. The file has no name and goes with the builder. The file takes eight bytes for
-    /// each key, and sixteen while the builder makes the filter; twice that for kinds that remove or count. A folder
-    /// that is given must exist and take files.
+    /// The folder of the temporary file. The file has no name and goes away with the builder. It takes eight bytes for
+    /// each key, and sixteen while the builder makes the filter; twice that for kinds that remove or count. The folder
+    /// must exist, and it must be possible to make files in it.
     pub temporary_directory: Option<PathBuf>,
-    /// How many threads make the filter, the caller's included; 0 and 1 mean the caller's only. Other threads run only
+    /// How many threads make the filter, the caller's included; 0 and 1 mean only the caller's. Other threads run only
     /// while the builder makes the filter. The filter is the same.
     pub threads: usize,
     /// Learns of progress and can cancel. The thread that makes the filter calls this function.
@@ -48,18 +48,18 @@ pub struct BuilderOptions {
 pub struct Builder {
     pub(super) spec: Spec,
     pub(super) hasher: Hasher,
-    /// The function that hashes pass before they are sorted, if the kind has one.
+    /// The function that hashes go through before they are sorted, if the kind has one.
     pub(super) order: Option<fn(u64) -> u64>,
     hashes: Offered,
     /// The keys, if they are divided by their prefixes.
     placed: Option<PlacedKeys>,
-    /// The filter that is brought up to date.
+    /// The filter that is being brought up to date.
     old: Option<Base>,
     /// Whether excluded keys may be members too.
     is_universe: bool,
     /// The frequent strangers, if the kind takes any.
     pub(super) frequent: Option<Collector<Weighted>>,
-    /// How many of the hashes that were offered are those of excluded keys.
+    /// How many of the offered hashes are those of excluded keys.
     excluded: u64,
     sizes: Sizes,
     /// The memory limit of the members' hashes.
@@ -77,7 +77,7 @@ impl Builder {
     /// [`MIN_MEMORY_LIMIT`](crate::MIN_MEMORY_LIMIT); [`Status::Contradiction`] for a limit without a directory; the
     /// system's error for a directory in which no file can be made.
     pub fn new(spec: &Spec, options: BuilderOptions) -> Result<Builder> {
-        // An error of the spec comes up now and not when all keys have come.
+        // An error of the spec is reported now, and not when all keys have come.
         let row = create::row_of(spec)?;
         if row.is_map() {
             return Err(error!(Unsupported, "{} is a map, not a filter: give its keys to a map builder", row.name));
@@ -103,7 +103,7 @@ impl Builder {
         };
         let capacity = if spec.bits == 0 || order.is_some() { spec.capacity.max(1) } else { spec.capacity };
         create::geometry(&Spec { capacity, ..*spec })?;
-        // Where the keys that come say the capacity, their copies are counted.
+        // Where the capacity follows from the keys that come, their copies are counted.
         let spec = &if spec.capacity == 0 && spec.bits == 0 { row.without_times(spec) } else { *spec };
         let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
         let hasher = row.hasher(spec)?;
@@ -114,7 +114,7 @@ impl Builder {
             }
             _ => None,
         };
-        // Members and frequent strangers have half of the memory each.
+        // Members and frequent strangers each get half of the memory.
         let (shares, frequent) = match row.takes_frequent {
             true => (2, Some(Collector::with_part(options.clone(), 2)?)),
             false => (1, None),
@@ -184,7 +184,7 @@ impl Builder {
         self.hashes.add(self.order.map_or(hash, |order| order(hash)))
     }
 
-    /// Adds a key that came so many times. 0 times add nothing.
+    /// Adds a key that came `times` times. 0 times add nothing.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind cannot count; the errors of [`Builder::add`].
@@ -193,7 +193,7 @@ impl Builder {
         self.add_hash_times(hash, times)
     }
 
-    /// Adds a `u64` key that came so many times; see [`Builder::add_times`].
+    /// Adds a `u64` key that came `times` times; see [`Builder::add_times`].
     ///
     /// # Errors
     /// As [`Builder::add_times`].
@@ -202,7 +202,7 @@ impl Builder {
         self.add_hash_times(hash, times)
     }
 
-    /// Adds a hash that came so many times; see [`Builder::add_times`].
+    /// Adds a hash that came `times` times; see [`Builder::add_times`].
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind cannot count; the errors of [`Builder::add_hash`].
@@ -212,8 +212,7 @@ impl Builder {
     }
 
     /// Adds each of many keys as often as `times` says. All are added, unless there is an error: one of
-    /// [`Builder::add_times`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if there are not as many `times` as
-    /// keys.
+    /// [`Builder::add_times`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if `times` and keys differ in number.
     pub fn add_times_batch(&mut self, keys: &Keys, times: &[u64]) -> Taken {
         if let Err(error) = self.check_counts().and_then(|()| keys.check_times(times)) {
             return Taken::none(error);
@@ -241,11 +240,12 @@ impl Builder {
         self.take_batch(keys, 0)
     }
 
-    /// Excludes a key: the filter will say of it that it is not there, as it says of each member that it is there.
+    /// Excludes a key: the filter will certainly say that it is not there, just as it says of each member that it is
+    /// there.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind takes no excluded keys; the errors of [`Builder::add`]. A key that is added
-    /// too is found when the filter is made: [`Status::Contradiction`].
+    /// [`Status::Unsupported`] if the kind takes no excluded keys; the errors of [`Builder::add`]. A key that is also
+    /// added is found when the filter is made: [`Status::Contradiction`].
     pub fn exclude(&mut self, key: &[u8]) -> Result<()> {
         if let Some(placed) = &mut self.placed {
             placed.add(&self.hasher, key, 1)?;
@@ -292,11 +292,11 @@ impl Builder {
         }
     }
 
-    /// Says that the excluded keys are a whole universe: those that are members too are members. That holds until the
+    /// Says that the excluded keys are a whole universe: those that are members too are members. This holds until the
     /// builder has made its filter.
     ///
     /// If the hash of a member is that of another key, which is excluded, this call hides the contradiction, and the
-    /// filter contains both keys. In 10^9 keys, that happens with a probability of some 5 % at most.
+    /// filter contains both keys. With 10^9 keys that happens with a probability of about 5 % at most.
     pub fn exclude_all_but_members(&mut self) {
         self.is_universe = true;
     }
@@ -306,9 +306,9 @@ impl Builder {
         if self.placed.is_some() { Err(placed::needs_keys()) } else { Ok(()) }
     }
 
-    /// Makes the builder bring a filter up to date: the filter that it makes is `old` and, after it, what changes of
-    /// its answers. The keys of the builder are the whole universe of the new filter. The older filter is copied. The
-    /// builder makes one filter so, and then others as before.
+    /// Makes the builder bring a filter up to date: the filter that it makes is `old` followed by what changes in its
+    /// answers. The keys of the builder are the whole universe of the new filter. The older filter is copied. The
+    /// builder makes only one filter like this; the next ones are made as usual.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind cannot; [`Status::Incompatible`] if the filter would have another kind,
@@ -323,7 +323,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The bit that the record of an excluded key has.
+    /// The bit that marks the record of an excluded key.
     fn mark_of_excluded(&self) -> Result<u64> {
         let row = create::row_of(&self.spec)?;
         match row.excludes {
@@ -368,8 +368,8 @@ impl Builder {
         Ok(filter)
     }
 
-    /// Makes the filter straight into a file, which replaces the file at the path in one step. So a program can make a
-    /// filter anew from its source, in the right size, while others read the old file. These readers keep the old file
+    /// Makes the filter directly in a file, which replaces the file at the path in one step. So a program can make a
+    /// filter anew from its source, in the right size, while others read the old file. Those readers keep the old file
     /// as long as they have it open.
     ///
     /// # Errors
@@ -465,7 +465,7 @@ impl Builder {
             }
         };
         let Built { geometry, words } = made;
-        // Excluded keys are records too, but the filter holds its members.
+        // Excluded keys are records too, but the filter holds only its members.
         let capacity = row.excludes.map_or(capacity, |members| members(&geometry, words.shared()).max(1));
         let spec = &Spec { capacity, ..self.spec };
         let mut base = create::base(row, spec, geometry, |_| Ok(words))?;

@@ -1,4 +1,4 @@
-//! Opening compact forms, and looking keys up in them without opening.
+//! Opening compact forms, and looking up keys in them without opening.
 
 use crate::batch::answers::Answers;
 use crate::contract::{Base, Row};
@@ -69,8 +69,8 @@ impl Form {
         }
     }
 
-    /// Checks trailer and payload against their checksums. The payload is checked if it is small or `verify` asks for
-    /// it.
+    /// Checks trailer and payload against their checksums. The payload is checked only if it is small or if `verify` is
+    /// set.
     fn check(&self, whole: &[u8], verify: bool) -> Result<()> {
         if verify { check_digest(whole) } else { check_short(whole) }
     }
@@ -101,9 +101,9 @@ impl Form {
 }
 
 /// Opens the compact form in a caller's buffer, in place and for reading. Takes constant time for payloads of more than
-/// 4096 bytes, unless all of the payload is to be verified. Takes no memory but the handle's.
+/// 4096 bytes, unless the whole payload is to be verified. Takes no memory but the handle's.
 ///
-/// The hash function and its seed or key must be those of the filter that was written: nothing tells if they are not. A
+/// The hash function and its seed or key must be those of the filter that was written: nothing shows if they are not. A
 /// compact form does not say count, capacity and rate, so these are 0.
 ///
 /// # Errors
@@ -126,7 +126,7 @@ pub unsafe fn open_compact(start: NonNull<u8>, length: usize, options: &CompactO
     form.over(words, options)
 }
 
-/// Copies a filter out of its compact form, of any alignment, into memory of its own, and verifies all of it.
+/// Copies a filter out of its compact form, of any alignment, into its own memory, and verifies all of it.
 ///
 /// # Errors
 /// The errors of [`open_compact`] without the one about alignment; [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -148,7 +148,7 @@ pub fn check_compact(whole: &[u8]) -> Result<()> {
     Form::read(whole)?.check(whole, true)
 }
 
-/// Looks a hash up in a compact form, of any alignment, without opening it. Each call checks the trailer against the
+/// Looks up a hash in a compact form, of any alignment, without opening it. Each call checks the trailer against the
 /// trailer's part of the checksum; [`check_compact`] checks the payload.
 ///
 /// Takes no memory for kinds that can be asked in bytes ([`Row::in_bytes`]). For other kinds the call makes a handle.
@@ -183,7 +183,7 @@ fn by_a_handle(whole: AnyBytes, hash: u64) -> Result<bool> {
     Ok(form.over(words, &options)?.contains_hash(hash))
 }
 
-/// Looks one hash up in many compact forms. `count` is their number, and `form` gives the i-th form. Lines are fetched
+/// Looks up one hash in many compact forms. `count` is their number, and `form` gives the i-th form. Lines are fetched
 /// before the first form is asked, and then ahead of the forms that are asked: first the trailers' lines, then the
 /// payloads'.
 ///

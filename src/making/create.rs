@@ -34,7 +34,7 @@ pub fn row_of(spec: &Spec) -> Result<&'static Row> {
             );
         };
         if let Some(second) = spec.parameters[i + 1..].iter().find(|second| second.id == setting.id) {
-            // Nobody can tell which of the two values is meant.
+            // Nobody can know which of the two values is meant.
             let (first, second) = (Number(setting.value), Number(second.value));
             let name = parameter.name;
             return Err(error!(Contradiction, "the parameter {name} is set twice, to {first} and to {second}"));
@@ -87,7 +87,7 @@ pub fn geometry(spec: &Spec) -> Result<Geometry> {
     row_of(spec)?.geometry_of(spec)
 }
 
-/// The exact false-positive rate, with so many distinct keys, of the filter that a spec describes.
+/// The exact false-positive rate of the filter that a spec describes, with `keys` distinct keys.
 ///
 /// # Errors
 /// As [`geometry`].
@@ -143,7 +143,7 @@ pub(crate) fn base(
     Ok(Base::new(row, header, hasher, words).with_instructions(instructions))
 }
 
-/// The row and the geometry of a filter that a spec asks to make empty.
+/// The row and the geometry of the empty filter that a spec asks for.
 fn empty(spec: &Spec) -> Result<(&'static Row, Geometry)> {
     let row = row_of(spec)?;
     let geometry = row.geometry_of(spec)?;
@@ -154,7 +154,7 @@ fn empty(spec: &Spec) -> Result<(&'static Row, Geometry)> {
     Err(error!(Unsupported, "{name} is made from all of its keys at once: give them to {what}"))
 }
 
-/// An empty filter in memory of its own.
+/// An empty filter in its own memory.
 ///
 /// # Errors
 /// As [`create_as`].
@@ -162,7 +162,7 @@ pub fn create(spec: &Spec) -> Result<Filter> {
     create_as(spec)
 }
 
-/// An empty filter or map in memory of its own. Maps need a spec that names their kind.
+/// An empty filter or map in its own memory. Maps need a spec that names their kind.
 ///
 /// # Errors
 /// The errors of the spec, each naming what is allowed; [`Status::Unsupported`](crate::Status::Unsupported) for a kind
@@ -173,8 +173,8 @@ pub fn create_as<H: Image>(spec: &Spec) -> Result<H> {
     create_sized(row, spec, geometry)
 }
 
-/// An empty map in memory of its own. The default kind is [`DEFAULT_MAP_KIND`](registry::DEFAULT_MAP_KIND), which is
-/// built from its entries and cannot be made empty.
+/// An empty map in its own memory. The default kind is [`DEFAULT_MAP_KIND`](registry::DEFAULT_MAP_KIND), which is built
+/// from its entries and cannot be made empty.
 ///
 /// # Errors
 /// As [`create_as`].
@@ -182,9 +182,9 @@ pub fn create_map(spec: &Spec) -> Result<Map> {
     create_as(&Spec { kind: Some(spec.kind.unwrap_or(registry::DEFAULT_MAP_KIND)), ..*spec })
 }
 
-/// An empty router of the node with this number, which tells the nodes of a network apart. The kind of the spec may be
-/// `None`. The spec's capacity is the number of keys of one node, and its rate the probability that the last level of
-/// an edge has a key that is not there.
+/// An empty router of the node with this number, by which the nodes of a network are told apart. The kind of the spec
+/// may be `None`. The spec's capacity is the number of keys of one node, and its rate the probability that the last
+/// level of an edge has a key that is not there.
 ///
 /// # Errors
 /// As [`create_as`].
@@ -195,9 +195,9 @@ pub fn create_router(spec: &Spec, node: u64) -> Result<Router> {
     Ok(router)
 }
 
-/// An empty sketch in memory of its own. The default kind is [`DEFAULT_SKETCH_KIND`](registry::DEFAULT_SKETCH_KIND).
-/// The spec's capacity is the number of differences that the sketch has to list, and its rate is the probability that
-/// the sketch cannot list them.
+/// An empty sketch in its own memory. The default kind is [`DEFAULT_SKETCH_KIND`](registry::DEFAULT_SKETCH_KIND). The
+/// spec's capacity is the number of differences that the sketch has to list, and its rate is the probability that the
+/// sketch cannot list them.
 ///
 /// # Errors
 /// As [`create_as`].
@@ -205,8 +205,8 @@ pub fn create_sketch(spec: &Spec) -> Result<Sketch> {
     create_as(&Spec { kind: Some(spec.kind.unwrap_or(registry::DEFAULT_SKETCH_KIND)), ..*spec })
 }
 
-/// An empty digest in memory of its own. The spec's capacity is a number of bytes of data, and its rate that of one
-/// entry. Without a rate and bits the parameter `bytes_per_byte` says the size.
+/// An empty digest in its own memory. The spec's capacity is a number of bytes of data, and its rate that of one entry.
+/// Without a rate and bits the parameter `bytes_per_byte` determines the size.
 ///
 /// # Errors
 /// As [`create_as`].
@@ -214,7 +214,7 @@ pub fn create_digest(spec: &Spec) -> Result<Digest> {
     let kind = spec.kind.unwrap_or(crate::kinds::digest::KIND);
     let mut digest: Digest = create_as(&Spec { kind: Some(kind), ..*spec })?;
     let base = digest.base_mut();
-    // The size may come from the memory for each byte, and the rate follows from that.
+    // The size may come from the memory for each byte, and then the rate follows from it.
     if base.header().false_positive_rate > 0.0 {
         let rate = (base.row().false_positive_rate)(base.geometry(), base.header().capacity);
         base.promise(rate);
@@ -222,7 +222,7 @@ pub fn create_digest(spec: &Spec) -> Result<Digest> {
     Ok(digest)
 }
 
-/// An empty index in memory of its own. The spec's capacity is the number of rows that there is room for, and its
+/// An empty index in its own memory. The spec's capacity is the number of rows that there is room for, and its
 /// parameter `width` the bits of a row. An index has no rate.
 ///
 /// # Errors
@@ -230,14 +230,14 @@ pub fn create_digest(spec: &Spec) -> Result<Digest> {
 pub fn create_index(spec: &Spec) -> Result<Index> {
     let mut index: Index = create_as(&Spec { kind: Some(spec.kind.unwrap_or(crate::kinds::index::KIND)), ..*spec })?;
     let capacity = index.capacity();
-    // The spec may give bits in place of the capacity, and rows that are found exactly have no rate.
+    // The spec may give bits instead of the capacity, and rows that are found exactly have no rate.
     index.base_mut().set_capacity(capacity);
     index.base_mut().promise(0.0);
     Ok(index)
 }
 
-/// An empty filter or map in memory of its own. The kind has to be one that is made empty, and `geometry` is what
-/// `spec` asks for.
+/// An empty filter or map in its own memory. The kind has to be one that is made empty, and `geometry` is what `spec`
+/// asks for.
 pub(super) fn create_sized<H: Image>(row: &'static Row, spec: &Spec, geometry: Geometry) -> Result<H> {
     H::over(base(row, spec, geometry, |header| Words::zeroed(header.geometry.payload_bytes))?)
 }
@@ -245,7 +245,7 @@ pub(super) fn create_sized<H: Image>(row: &'static Row, spec: &Spec, geometry: G
 /// The length of the image of the filter that a spec describes.
 ///
 /// # Errors
-/// The errors of [`create`] without a lack of memory.
+/// The errors of [`create`], except a lack of memory.
 pub fn image_size(spec: &Spec) -> Result<u64> {
     let (row, geometry) = empty(spec)?;
     row.hasher(spec)?;
@@ -260,8 +260,8 @@ pub fn image_size(spec: &Spec) -> Result<u64> {
 /// [`Status::Misaligned`](crate::Status::Misaligned). The buffer then stays as it was.
 ///
 /// # Safety
-/// `length` bytes from `base` are writable until the filter is dropped, and meanwhile no other handle of this process
-/// uses them; other processes that share them may read them through handles of their own.
+/// `length` bytes from `start` are writable until the filter is dropped, and meanwhile no other handle of this process
+/// uses them; other processes that share them may read them through their own handles.
 pub unsafe fn create_in(spec: &Spec, start: core::ptr::NonNull<u8>, length: usize) -> Result<Filter> {
     let (row, geometry) = empty(spec)?;
     let base = base(row, spec, geometry, |header| {
@@ -269,9 +269,9 @@ pub unsafe fn create_in(spec: &Spec, start: core::ptr::NonNull<u8>, length: usiz
         if (length as u64) < needed {
             return Err(error!(BufferTooSmall, "the buffer has {length} bytes, the image needs {needed}"));
         }
-        // SAFETY: the caller promises that `length` bytes from `base` are writable until the filter is dropped, and
+        // SAFETY: the caller promises that `length` bytes from `start` are writable until the filter is dropped, and
         // meanwhile no other handle of this process uses them; other processes that share them may read them through
-        // handles of their own.
+        // their own handles.
         let image = unsafe { ImageBytes::from_buffer(start, needed as usize, Access::Write)? };
         image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)
     })?;

@@ -1,4 +1,4 @@
-//! Frequent strangers of a builder: keys that are no members but are asked for often.
+//! Frequent strangers of a builder: keys that are not members but are often asked for.
 
 use super::builder::Builder;
 use super::create;
@@ -10,15 +10,15 @@ use crate::handle::many;
 use crate::simd;
 
 impl Builder {
-    /// Gives a frequent stranger: a key that is no member, but is asked for often. The filter takes it for a member
-    /// more rarely than other keys. The weight says how often the key is asked for beside the other frequent
-    /// strangers: a number of lookups, or a share of them. The weights of a key that is given again add up, to
-    /// less than 2^64.
+    /// Gives a frequent stranger: a key that is not a member, but is often asked for. The filter takes it for a member
+    /// more rarely than other keys. The weight says how often the key is asked for compared with the other frequent
+    /// strangers: a number of lookups, or a share of them. The weights of a key that is given again add up, to less
+    /// than 2^64.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind takes no frequent strangers; [`Status::OutOfRange`] for a weight that is
-    /// not from 2^-60 to 2^60; the errors of [`Builder::add`]. A key that is added too is found when the filter is
-    /// made: [`Status::Contradiction`].
+    /// [`Status::Unsupported`] if the kind takes no frequent strangers; [`Status::OutOfRange`] for a weight that is not
+    /// from 2^-60 to 2^60; the errors of [`Builder::add`]. A key that is also added is found when the filter is made:
+    /// [`Status::Contradiction`].
     pub fn frequent(&mut self, key: &[u8], weight: f64) -> Result<()> {
         let hash = self.hasher.hash_key(key)?;
         self.frequent_hash(hash, weight)
@@ -45,8 +45,8 @@ impl Builder {
     }
 
     /// Gives many frequent strangers. Without weights each key has the weight 1. All are taken, unless there is an
-    /// error: one of [`Builder::frequent`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if there are not as many
-    /// weights as keys.
+    /// error: one of [`Builder::frequent`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if weights and keys
+    /// differ in number.
     pub fn frequent_batch(&mut self, keys: &Keys, weights: Option<&[f64]>) -> Taken {
         if let Err(error) = self.check_frequent().and_then(|()| weights.map_or(Ok(()), |of| check_count(keys, of))) {
             return Taken::none(error);
@@ -79,7 +79,7 @@ impl Builder {
     }
 }
 
-/// Refuses a number of weights that is not that of the keys.
+/// Refuses weights that are not as many as the keys.
 fn check_count(keys: &Keys, weights: &[f64]) -> Result<()> {
     if keys.len() == weights.len() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Tests of a map that has places for so many keys and no more, as an added kind may be. A refusal changes nothing.
+//! Tests of a map that has places for a fixed number of keys, as an added kind may have. A refusal changes nothing.
 
 use super::create::create_sized;
 use crate::batch::answers::Answers;

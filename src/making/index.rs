@@ -1,4 +1,4 @@
-//! Makes indexes: of any number of rows, and anew from others.
+//! Makes indexes: of any number of rows, and anew from other indexes.
 
 use super::create::create_index;
 use crate::contract::Base;
@@ -14,11 +14,11 @@ use crate::kinds::index::layout::Shape;
 use crate::spec::Spec;
 use crate::storage::Words;
 
-/// Takes rows, as many as come, and makes an index of them whose rows are arranged.
+/// Takes rows, however many come, and makes an index of them whose rows are arranged.
 pub struct IndexBuilder {
-    /// The rows so far, without columns, which are made of all rows at the end.
+    /// The rows so far, without columns, which are made from all rows at the end.
     index: Index,
-    /// What is made, with the least capacity.
+    /// The shape of the index to be made, with the least capacity.
     shape: Shape,
 }
 
@@ -32,7 +32,7 @@ impl core::fmt::Debug for IndexBuilder {
 const FIRST: u64 = 1024;
 
 impl IndexBuilder {
-    /// A builder of the index that a spec describes. The index has room for as many rows as come, and for the spec's
+    /// A builder of the index that a spec describes. The index gets room for as many rows as come, or for the spec's
     /// capacity if that is more.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl IndexBuilder {
     /// Adds a row with an id.
     ///
     /// # Errors
-    /// The errors of [`Index::add`] but [`Status::Full`]; [`Status::TooLarge`]; [`Status::OutOfMemory`].
+    /// The errors of [`Index::add`] except [`Status::Full`]; [`Status::TooLarge`]; [`Status::OutOfMemory`].
     pub fn add(&mut self, id: u64, row: &[u8]) -> Result<()> {
         if self.index.rows() == self.index.capacity() {
             self.index = self.index.copied(self.index.capacity().saturating_mul(2))?;
@@ -75,7 +75,7 @@ impl IndexBuilder {
         self.index.arranged_as(Shape { capacity, ..self.shape })
     }
 
-    /// [`IndexBuilder::build`] as the builder's end.
+    /// [`IndexBuilder::build`], which ends the builder.
     ///
     /// # Errors
     /// As [`IndexBuilder::build`].
@@ -90,13 +90,13 @@ impl Index {
         Shape { capacity: capacity.max(1), ..*self.shape() }
     }
 
-    /// A copy in memory of its own with room for `capacity` rows, in the same order, without removed rows.
+    /// A copy in its own memory with room for `capacity` rows, in the same order, without removed rows.
     fn copied(&self, capacity: u64) -> Result<Index> {
         self.copy_in_order(self.shape_for(capacity), 0..self.rows())
     }
 
-    /// A copy in memory of its own, with room for `capacity` rows. Removed rows are left out, and the others are in
-    /// the order of their numbers of set bits, then of their ids. Searches read least so. Rows have new numbers.
+    /// A copy in its own memory, with room for `capacity` rows. Removed rows are left out, and the others are in the
+    /// order of their numbers of set bits, then of their ids. Searches then read the least. Rows get new numbers.
     ///
     /// # Errors
     /// [`Status::Full`] if there are more than `capacity` rows; [`Status::TooLarge`]; [`Status::OutOfMemory`].
@@ -111,7 +111,7 @@ impl Index {
         self.copy_in_order(shape, order.into_iter())
     }
 
-    /// An arranged index, in memory of its own, of the rows of this one and of another ([`Index::merge`]) with room for
+    /// An arranged index, in its own memory, of the rows of this one and of another ([`Index::merge`]) with room for
     /// `capacity` rows. The attachment is that of this one.
     ///
     /// # Errors
@@ -125,7 +125,8 @@ impl Index {
     fn copy_in_order(&self, shape: Shape, order: impl Iterator<Item = u64>) -> Result<Index> {
         let (base, capacity) = (self.base(), shape.capacity);
         let geometry = shape.geometry()?;
-        // Not by a spec, which has no secret key. Rows that nobody vouches for are so in the copy too.
+        // This does not go through a spec, because a spec has no secret key. If nobody vouches for rows, nobody does so
+        // in the copy.
         let header = Header { geometry, capacity, count: 0, dirty: base.is_unvouched(), ..base.header().clone() };
         let words = Words::zeroed(geometry.payload_bytes)?;
         let base = Base::new(base.row(), header, base.hasher().clone(), words).with_instructions(base.instructions());

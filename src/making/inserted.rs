@@ -1,4 +1,4 @@
-//! Makes a filter of a kind that is made empty, from all hashes of a builder.
+//! Makes a filter, of a kind that is made empty, from all hashes of a builder.
 
 use super::collect::Collector;
 use super::create;
@@ -13,13 +13,13 @@ use crate::handle::image::Image;
 use crate::spec::Spec;
 use crate::storage::try_vec;
 
-/// Geometries that were computed before, of specs that differ in their capacity only. Computing a geometry takes as
+/// Geometries that were computed before, of specs that differ only in their capacity. Computing a geometry takes as
 /// long as inserting hundreds of keys. A builder that is used again and again, for the blocks of a table, meets the
 /// same few capacities.
 #[derive(Default)]
 pub struct Sizes(Vec<(u64, Geometry)>);
 
-/// How many geometries are kept. Each stands in the place of its capacity modulo this number.
+/// How many geometries are kept. Each one's place is its capacity modulo this number.
 const SIZES: usize = 256;
 
 impl Sizes {
@@ -40,7 +40,7 @@ impl Sizes {
     }
 }
 
-/// If a kind counts, a hash that came at most so often is inserted as so many hashes of a batch.
+/// If a kind counts, a hash that came `n` times is inserted as `n` hashes of a batch, up to this `n`.
 const SEVERAL: u64 = 4;
 
 /// A filter of a kind that is made empty, with all hashes inserted in order. If the kind counts or removes, each hash
@@ -56,7 +56,7 @@ pub fn insert_all<R: Offer>(
     let mut steps = Steps::new(progress, hashes.work() + hashes.kept());
     let hashes = hashes.finish(0, &mut steps)?;
     let distinct = hashes.count();
-    // If every copy of a key takes a place near the others, copies take more room than as many distinct keys.
+    // If every copy of a key takes a place near the others, copies take more room than that many distinct keys.
     let copies = if row.copies.is_some() { added.saturating_sub(distinct) } else { 0 };
     let mut places = copies.saturating_mul(COPY_PLACES).saturating_add(distinct);
     if let (Some(places_of), 0, 0) = (row.places, spec.capacity, spec.bits) {
@@ -80,8 +80,8 @@ pub fn insert_all<R: Offer>(
     };
     let (start, mut done) = (steps.done(), 0);
     let inserted = hashes.for_each(&mut |records| {
-        // Insertion keeps the order of the records, because some kinds remember it. The parts in which the records come
-        // must not show.
+        // Insertion keeps the order of the records, because some kinds remember it. The filter must not depend on the
+        // parts in which the records come.
         for records in records.chunk_by(|a, b| (a.times() > several) == (b.times() > several)) {
             R::each(records, several, &mut |hashes| filter.insert_batch(&Keys::Hashes(hashes), None).outcome)?;
             for record in records.iter().filter(|record| record.times() > several) {

@@ -1,6 +1,6 @@
 //! Collects keys with their values first and makes the map afterwards.
 //!
-//! A builder keeps the 128-bit identity of each key, which takes 24 bytes a key, its value included.
+//! A builder keeps the 128-bit identity of each key, which takes 24 bytes a key, including its value.
 
 use super::collect::{Collector, CollectorOptions, Several};
 use super::progress::Steps;
@@ -29,14 +29,14 @@ pub struct MapBuilder {
 
 impl MapBuilder {
     /// A builder of the map that `spec` describes. The default kind is [`DEFAULT_MAP_KIND`]. The map is sized for the
-    /// keys that come, unless its kind is made empty and the spec says how large the map is.
+    /// keys that come, unless its kind is made empty and the spec gives its size.
     ///
     /// # Errors
     /// The errors of the spec; [`Status::Unsupported`](crate::Status::Unsupported) for a kind of filter; the errors of
     /// [`Builder::new`](crate::Builder::new) about options.
     pub fn new(spec: &Spec, options: BuilderOptions) -> Result<MapBuilder> {
         let spec = Spec { kind: Some(spec.kind.unwrap_or(DEFAULT_MAP_KIND)), ..*spec };
-        // An error of the spec comes up now and not when all keys have come.
+        // An error of the spec is reported now, and not when all keys have come.
         let row = create::row_of(&spec)?;
         if !row.is_map() {
             return Err(error!(Unsupported, "{} is a filter, not a map: give its keys to a builder", row.name));
@@ -64,8 +64,8 @@ impl MapBuilder {
     /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) if
     /// the key cannot be hashed; [`Status::OutOfRange`](crate::Status::OutOfRange) for a value that `value_bits` cannot
     /// hold; [`Status::OutOfMemory`](crate::Status::OutOfMemory), and the system's errors about the temporary file. The
-    /// [`Status::Contradiction`](crate::Status::Contradiction) of [`MapBuilder::finish`] may come up already here. The
-    /// key is not added then.
+    /// [`Status::Contradiction`](crate::Status::Contradiction) of [`MapBuilder::finish`] may already be reported here.
+    /// The key is not added then.
     pub fn put(&mut self, key: &[u8], value: u64) -> Result<()> {
         self.put_id(self.hasher.identify(key)?, value)
     }
@@ -87,7 +87,7 @@ impl MapBuilder {
         self.put_id(self.hasher.identify_hash(hash)?, value)
     }
 
-    /// Gives a value to a key that is known by its 128-bit identity, as a hasher finds it
+    /// Gives a value to a key that is known by its 128-bit identity, as a hasher computes it
     /// ([`Hasher::identify`](crate::Hasher::identify)); see [`MapBuilder::put`].
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl MapBuilder {
         let mut done = 0;
         let (mut ids, mut entries) = ([0; GROUP], [Entry::default(); GROUP]);
         for group in values.chunks(GROUP) {
-            // How many values come before the first one that is too great.
+            // How many values come before the first one that is too large.
             let fitting = group.iter().position(|value| *value > self.greatest).unwrap_or(group.len());
             keys.identify_range(done, &self.hasher, &mut ids[..fitting]);
             for (entry, (id, value)) in entries.iter_mut().zip(ids.iter().zip(&group[..fitting])) {
@@ -142,7 +142,7 @@ impl MapBuilder {
         Ok(map)
     }
 
-    /// Makes the map straight into a file, which replaces the file at the path in one step.
+    /// Makes the map directly in a file, which replaces the file at the path in one step.
     ///
     /// # Errors
     /// The errors of [`MapBuilder::finish`] and [`Image::save`]; the old file and the keys stay.
@@ -192,7 +192,7 @@ impl Entries {
         }
     }
 
-    /// How much work it is to sort the entries, and to make a map of them.
+    /// How much work it is to sort the entries and to make a map from them.
     fn work(&self) -> u64 {
         match self {
             Entries::One(entries) => entries.work() + entries.kept(),
@@ -280,5 +280,5 @@ fn put_all(spec: &Spec, row: &'static Row, entries: &mut Collector<Several>, ste
     Ok(map)
 }
 
-/// How many bytes of a memory limit are kept for building, so that keys in memory do not take them.
+/// How many bytes of a memory limit are kept for building, so that keys in memory do not use them up.
 const LEFT_FOR_BUILDING: u64 = 48 << 20;

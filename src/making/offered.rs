@@ -1,4 +1,4 @@
-//! The hashes that a builder was offered and, for kinds that remove or count, how often each came.
+//! The hashes that were offered to a builder and, for kinds that remove or count, how often each came.
 
 use super::collect::{Collector, CollectorOptions, Record};
 use crate::batch::ring::Taken;
@@ -16,13 +16,13 @@ pub enum Offered {
     Counted {
         /// The hashes, each with the number of times that it came.
         hashes: Collector<Counted>,
-        /// The sum of what these numbers exceed 1 by.
+        /// The sum of what exceeds 1 in these numbers.
         more: u64,
     },
 }
 
 impl Offered {
-    /// An empty collection that keeps what a kind needs to know, in one of so many equal parts of the memory.
+    /// An empty collection that keeps what a kind needs to know, in one of `parts` equal parts of the memory.
     ///
     /// # Errors
     /// As [`Collector::new`].
@@ -52,7 +52,7 @@ impl Offered {
         self.add_times(hash, 1)
     }
 
-    /// Adds a hash that came so many times. 0 times add nothing.
+    /// Adds a hash that came `times` times. 0 times add nothing.
     ///
     /// # Errors
     /// As [`Collector::add`].
@@ -69,7 +69,7 @@ impl Offered {
         }
     }
 
-    /// Makes room for hashes that are expected: [`Collector::expect`].
+    /// Makes room for expected hashes: [`Collector::expect`].
     ///
     /// # Errors
     /// As [`Collector::expect`].

@@ -1,4 +1,4 @@
-//! Opens images of any kind, each as the handle that its kind has, such as a [`crate::Filter`] or a [`crate::Map`].
+//! Opens images of any kind, each as the handle of its kind, such as a [`crate::Filter`] or a [`crate::Map`].
 
 use crate::contract::{Base, Capabilities, Handle, Row};
 use crate::error::{Error, Result, Status, error};
@@ -21,7 +21,7 @@ pub enum Mode {
     /// In place, for reading and lock-free insertion, together with other handles, threads and processes that open the
     /// image in this mode too.
     Share,
-    /// Copied into memory of its own, with the payload's checksum checked on the way.
+    /// Copied into its own memory, with the payload's checksum checked on the way.
     Load,
 }
 
@@ -59,7 +59,7 @@ pub struct OpenOptions {
 /// writable, and no handle uses them but with [`Mode::Share`] or [`Mode::Read`]. Meanwhile nobody writes to them but
 /// Petal, through a handle in this or another process.
 pub unsafe fn open_buffer<H: Image>(base: core::ptr::NonNull<u8>, length: usize, options: &OpenOptions) -> Result<H> {
-    // A buffer shorter than a header is no image, and loading says why.
+    // A buffer shorter than a header is not an image, and loading says why.
     if options.mode == Mode::Load || length < HEADER_LENGTH {
         // SAFETY: the caller's promise; the bytes are used only until this returns.
         return load(unsafe { core::slice::from_raw_parts(base.as_ptr(), length) }, options);
@@ -125,7 +125,7 @@ fn open_file<H: Image>(file: RawFile, offset: u64, whole: bool, options: &OpenOp
     if whole && available > needed {
         return Err(error!(Corrupt, "{} bytes follow the image of {needed} bytes", available - needed));
     }
-    // With addresses of 32 bits a file may be larger than all of memory.
+    // With 32-bit addresses a file may be larger than all of memory.
     let length = usize::try_from(needed)
         .map_err(|_| error!(TooLarge, "the image has {needed} bytes, more than the address space holds"))?;
     if options.mode == Mode::Load {
@@ -135,7 +135,7 @@ fn open_file<H: Image>(file: RawFile, offset: u64, whole: bool, options: &OpenOp
     open_image(ImageBytes::from_mapping(mapping), options)
 }
 
-/// Opens an image in place. The header of a mapped file is read again: the lock is held only now, and another writer
+/// Opens an image in place. The header of a mapped file is read again: only now is the lock held, and another writer
 /// may have changed count and state since the first time.
 fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
     let read = |start: &mut [u8; HEADER_LENGTH]| {
@@ -160,7 +160,7 @@ fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
     }
     let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
     let mut handle = H::over(Base::new(row, header, hasher, words))?;
-    // A writer may have died in a change of a dirty image.
+    // A writer may have died in the middle of a change of a dirty image.
     let is_mended = options.mode == Mode::Write && handle.base().header().dirty;
     if !is_mended {
         handle.payload().check_state()?;
@@ -179,7 +179,7 @@ fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
     Ok(handle)
 }
 
-/// How often an image that is sealed while it is read is read again.
+/// How often an image is read again that is sealed while it is read.
 const ATTEMPTS: u32 = 4;
 
 /// A handle over a copy of the image that `read` copies from an offset on, as long as the image's header says. A dirty

@@ -7,9 +7,9 @@ use crate::error::{Result, Status};
 use crate::spec::Spec;
 use std::sync::Mutex;
 
-/// Makes the payload of the records with `make`, with the memory that the records leave and `threads` threads. The
+/// Makes the payload from the records with `make`, with the memory that the records leave and `threads` threads. The
 /// frequent strangers are given if the kind takes any. The capacity of the spec is the number of records. `steps`
-/// learns of all the work that is left.
+/// learns of all the remaining work.
 ///
 /// # Errors
 /// The errors of [`Row::geometry_of`] and of `make`; [`Status::Cancelled`] if `steps` says so.
@@ -61,8 +61,8 @@ impl<R: Record> Records<R> for Reporting<'_, '_, '_, R> {
     }
 }
 
-/// Calls `what` with the steps. The lock serves kinds that report in another thread. Kinds that report in the thread
-/// that called them find it free.
+/// Calls `what` with the steps. The lock is for kinds that report in another thread. Kinds that report in the thread
+/// that called them always find it free.
 fn with_steps(steps: &Mutex<&mut Steps>, what: impl FnOnce(&mut Steps) -> Result<()>) -> Result<()> {
     let mut steps = steps.lock().map_err(|_| Status::Internal)?;
     what(&mut steps)

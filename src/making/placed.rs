@@ -1,4 +1,4 @@
-//! The keys of a builder that divides them by their prefixes: a record of each key, with the number of its partition.
+//! The keys of a builder that divides them by their prefixes: a record for each key, with the number of its partition.
 
 use super::collect::{Collector, CollectorOptions};
 use crate::batch::keys::{Keys, WholeKeys};
@@ -16,7 +16,7 @@ pub struct PlacedKeys {
     prefix_bytes: usize,
     /// What a kind makes of a hash.
     order: fn(u64) -> u64,
-    /// The number of each partition, by the hash of its prefix, and these hashes by number.
+    /// The number of each partition, by the hash of its prefix, and these hashes in the order of the numbers.
     numbers: HashMap<u64, u32>,
     prefixes: Vec<u64>,
     /// The partition of the last key, because keys often come partition by partition.
@@ -47,10 +47,10 @@ impl PlacedKeys {
         Ok(prefixes)
     }
 
-    /// The bits of a prefix's hash by which a partition is known: a directory has a class in the place of the others.
+    /// The bits of a prefix's hash by which a partition is known: in a directory the other bits hold a class.
     const KNOWN_BITS: u64 = u64::MAX << 7;
 
-    /// Adds a key whose record has this mark.
+    /// Adds a key whose record gets this mark.
     ///
     /// # Errors
     /// The errors of [`Hasher::hash_key`] and [`Collector::add`]; [`Status::OutOfMemory`]; [`Status::TooLarge`] for
@@ -105,8 +105,8 @@ pub fn needs_keys() -> Error {
     error!(Unsupported, "keys are divided by their prefixes, which hashes do not have: give the keys")
 }
 
-/// A copy of a filter that a builder of this spec brings up to date. The builder makes filters of this kind, with this
-/// hasher.
+/// A copy of a filter that a builder with this spec brings up to date. The builder makes filters of this kind, with
+/// this hasher.
 ///
 /// # Errors
 /// As [`Builder::update`](super::builder::Builder::update).

@@ -20,14 +20,14 @@ pub struct Request {
     pub capabilities: Capabilities,
     /// Whether all keys are known before the first lookup, so that kinds which cannot insert are proposed too.
     pub is_static: bool,
-    /// How many keys there are in all, members and others, at least `keys`, if all keys that are asked for are known.
-    /// Kinds that have a bit for each integer below this number are proposed then. If keys are static, kinds that
-    /// exclude the other keys make no error. 0 is unknown.
+    /// If all keys that are asked for are known: how many there are in all, members and others, at least `keys`. Then
+    /// kinds are proposed that have a bit for each integer below this number. If keys are static, kinds that exclude
+    /// the other keys make no error. 0 is unknown.
     pub universe: u64,
-    /// The share of all lookups of absent keys, from 0 to 1, that asks for frequent strangers: as many keys as
-    /// `strangers` says, which are known. Kinds that take such keys have that share of lookups in their rate.
+    /// The share of all lookups of absent keys, from 0 to 1, that asks for frequent strangers. These are known keys, as
+    /// many as `strangers` says. Kinds that take such keys include that share of lookups in their rate.
     pub frequent: f64,
-    /// How many frequent strangers there are; 0 is as many as `keys`.
+    /// How many frequent strangers there are; 0 means as many as `keys`.
     pub strangers: u64,
     /// How often each key comes at most, if keys are counted. Kinds that count have room for that, or say why not. 0
     /// counts as 1.
@@ -39,7 +39,7 @@ pub struct Request {
 pub enum Goal {
     /// At most this false-positive rate, in as few bytes as the kind can.
     FalsePositiveRate(f64),
-    /// At most so many bytes for the image, with as low a rate as the kind can.
+    /// At most this many bytes for the image, with as low a rate as the kind can reach.
     Memory(u64),
 }
 
@@ -67,15 +67,15 @@ pub struct Fit {
     pub false_positive_rate: f64,
     /// Cache lines that a lookup of a present key touches.
     pub lines_per_lookup: f64,
-    /// Bytes that a builder takes beside the filter, without a memory limit and on one thread, for kinds that are built
-    /// from all of their keys: eight for each key, and the memory of the work. 0 for kinds that are made empty.
+    /// Bytes that a builder takes besides the filter, without a memory limit and on one thread, for kinds that are
+    /// built from all of their keys: eight for each key, and the memory of the work. 0 for kinds that are made empty.
     pub build_memory: u64,
     /// The parameter that gives the kind these numbers, if they are not those of the default parameters.
     pub setting: Option<Setting>,
 }
 
-/// How much less memory, as a share, or how much lower a rate, as a factor, pays for the lines that the alternative of
-/// a kind touches in addition ([`Row::alternative`]).
+/// How much less memory, as a share, or how much lower a rate, as a factor, pays for the additional lines that the
+/// alternative of a kind touches ([`Row::alternative`]).
 const LESS_MEMORY: f64 = 0.1;
 const LOWER_RATE: f64 = 2.0;
 
@@ -116,7 +116,8 @@ pub fn plan(request: &Request) -> Result<[Proposal; FILTERS_COUNT]> {
     Ok(proposals)
 }
 
-/// Refuses kinds whose filters are not changed where their images lie. The kinds that fit stay first, in their order.
+/// Refuses kinds whose filters are not changed where their images lie. The kinds that fit stay first, in the same
+/// order.
 pub fn keep_in_place(proposals: &mut [Proposal]) {
     let is_in_place = |kind| find(kind).is_some_and(Row::is_changed_in_place);
     for Proposal { kind, name, outcome } in &mut *proposals {
@@ -132,12 +133,12 @@ pub fn keep_in_place(proposals: &mut [Proposal]) {
 const SMALL: f64 = 1.25;
 const ACCURATE: f64 = 2.0;
 
-/// The place of the kind to take without further needs. The kinds that fit come first, the best one at the top.
+/// The place of the kind to take if nothing else is needed. The kinds that fit come first, the best one at the top.
 pub fn recommended(proposals: &[Proposal], request: &Request) -> Option<usize> {
     let more = [Capabilities::REMOVE, Capabilities::COUNT, Capabilities::GROW, Capabilities::AGE];
     let is_plain = !request.is_static && more.iter().all(|one| !request.capabilities.contains(*one));
     let will_do = |kind| {
-        // Without further requests, the filter must take more keys than planned without an error.
+        // If nothing else was asked for, the filter must take more keys than planned without an error.
         let simple = find(kind).is_some_and(|row| {
             row.universe.is_some()
                 || row.overfill == Overfill::RateRises && more.iter().all(|one| !row.capabilities.contains(*one))
@@ -206,7 +207,7 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
     }
 }
 
-/// Whether a fit pays for the lines that it touches beyond those of another.
+/// Whether a fit pays for the lines that it touches beyond those of another fit.
 fn is_worth(fit: &Fit, plain: &Fit, goal: Goal) -> bool {
     match goal {
         Goal::FalsePositiveRate(_) => (fit.bytes as f64) < (1.0 - LESS_MEMORY) * plain.bytes as f64,
@@ -224,7 +225,7 @@ fn fit(row: &Row, request: &Request, (keys, setting): (u64, Option<Setting>), fa
     fit_of(row, request, keys, &Spec { capacity, ..spec })
 }
 
-/// The capacity of a filter that holds the spec's number of keys, each so often.
+/// The capacity of a filter that holds the spec's number of keys, each `times` times.
 fn places(row: &Row, spec: &Spec, times: u64) -> Result<u64> {
     let keys = spec.capacity;
     if !row.capabilities.contains(Capabilities::COUNT) {
@@ -248,7 +249,7 @@ fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {
         bytes: crate::format::image_bytes(payload_bytes).unwrap_or(u64::MAX),
         false_positive_rate: match request.capabilities {
             wanted if wanted.contains(Capabilities::GROW) => spec.false_positive_rate,
-            // A filter that forgets has this rate at most, however many keys came before.
+            // A filter that forgets has at most this rate, however many keys came before.
             wanted if wanted.contains(Capabilities::AGE) => (row.false_positive_rate)(&geometry, u64::MAX),
             _ => (row.false_positive_rate)(&geometry, keys),
         },
@@ -261,7 +262,7 @@ fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {
     })
 }
 
-/// A kind whose keys are integers, if the request's keys are. Such a kind has one size.
+/// The fit of a kind whose keys are integers, if the request's keys are. Such a kind has only one size.
 fn in_universe(row: &Row, request: &Request, keys: u64) -> Result<Fit> {
     if request.universe == 0 {
         return Err(error!(Unsupported, "{} is for keys that are integers below a known bound, a universe", row.name));
@@ -280,7 +281,7 @@ fn in_universe(row: &Row, request: &Request, keys: u64) -> Result<Fit> {
     }
 }
 
-/// How many keys that are no members a kind knows that takes such, if the request has any.
+/// How many keys that are not members a kind knows, if it takes such keys and the request has any.
 fn others(row: &Row, request: &Request, keys: u64) -> Option<Others> {
     match request {
         Request { universe, .. } if row.excludes.is_some() && *universe > 0 => {
@@ -293,7 +294,7 @@ fn others(row: &Row, request: &Request, keys: u64) -> Option<Others> {
     }
 }
 
-/// A kind that knows keys that are no members.
+/// The fit of a kind that knows keys which are not members.
 fn knowing(row: &Row, request: &Request, keys: u64, others: Others) -> Result<Fit> {
     let known = row.knowing.ok_or(crate::Status::Internal)?;
     let spec = Spec { kind: Some(row.kind), capacity: keys, ..Spec::default() };
@@ -317,7 +318,7 @@ fn knowing(row: &Row, request: &Request, keys: u64, others: Others) -> Result<Fi
         fit(&asked)
     };
     match request.goal {
-        // A kind without an error for the keys that are known keeps every rate, and has one size.
+        // A kind that makes no error for the known keys keeps every rate, and has only one size.
         Goal::FalsePositiveRate(_) if row.excludes.is_some() => fit(&spec),
         Goal::Memory(most) if row.excludes.is_some() => match fit(&spec)? {
             fit if fit.bytes <= most => Ok(fit),

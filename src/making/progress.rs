@@ -3,11 +3,11 @@
 use crate::contract::{PROGRESS_INTERVAL, Progress};
 use crate::error::{Result, Status};
 
-/// How many units of work are done between two reports that say different things.
+/// How many units of work are done between two reports with different numbers.
 const INTERVAL: u64 = 1 << 12;
 
-/// How many keys are looked at between two reports that say the same, while no unit of work is done. Reports are rare
-/// enough to cost little even if the callback is in another language, and frequent enough to leave room for what
+/// How many keys are looked at between two reports with the same number, while no unit of work is done. Reports are
+/// rare enough to cost little even if the callback is in another language, and frequent enough to leave room for what
 /// follows.
 const SILENCE: u64 = PROGRESS_INTERVAL >> 5;
 
@@ -15,25 +15,25 @@ const SILENCE: u64 = PROGRESS_INTERVAL >> 5;
 pub struct Steps<'a> {
     progress: Option<&'a mut Progress>,
     done: u64,
-    /// The work that was reported last, if any was.
+    /// The work that was last reported, if any was.
     reported: Option<u64>,
     total: u64,
-    /// How many keys were looked at since, with no work done.
+    /// How many keys were looked at since then, with no work done.
     silent: u64,
 }
 
 impl<'a> Steps<'a> {
-    /// Steps over `total` units of work, of which `progress` learns.
+    /// Steps over `total` units of work, which are reported to `progress`.
     pub fn new(progress: Option<&'a mut Progress>, total: u64) -> Steps<'a> {
         Steps { progress, done: 0, reported: None, total, silent: 0 }
     }
 
-    /// Steps of which nobody learns.
+    /// Steps that are reported to nobody.
     pub fn silent() -> Steps<'static> {
         Steps::new(None, 0)
     }
 
-    /// Notes that so much more work was done.
+    /// Notes that `work` more work was done.
     ///
     /// # Errors
     /// [`Status::Cancelled`] if the callback says so.
@@ -58,7 +58,7 @@ impl<'a> Steps<'a> {
         if is_last || self.done - before >= INTERVAL { self.report() } else { Ok(()) }
     }
 
-    /// Notes that so many keys were looked at, with no work done that counts.
+    /// Notes that `keys` keys were looked at, with no work done that counts.
     ///
     /// # Errors
     /// As [`Steps::advance`].
@@ -67,9 +67,10 @@ impl<'a> Steps<'a> {
         if self.silent >= SILENCE { self.report() } else { Ok(()) }
     }
 
-    /// Notes a part of the work. The work that was left at `start` is a task that counts to a total of its own, and
+    /// Notes a part of the work. The work that was left at `start` is a task that counts up to its own total, and
     /// `done` of that total is done. The callback always learns of this call, because only the caller knows how long
     /// there was no report.
+    ///
     /// # Errors
     /// As [`Steps::advance`].
     pub fn advance_part(&mut self, start: u64, done: u64, total: u64) -> Result<()> {
@@ -79,7 +80,7 @@ impl<'a> Steps<'a> {
         self.report()
     }
 
-    /// Notes that all work was done, and reports that unless it was reported.
+    /// Notes that all work was done, and reports that unless it was reported already.
     ///
     /// # Errors
     /// As [`Steps::advance`].

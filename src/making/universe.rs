@@ -1,4 +1,4 @@
-//! Records of a universe whose members are given too: the excluded keys are those that are not members.
+//! Records of a universe whose members are also given: the excluded keys are those that are not members.
 
 use crate::batch::records::PIECE;
 use crate::contract::{Build, Built, Placed, Records};
@@ -8,7 +8,7 @@ use crate::storage::try_vec;
 /// The mark of an excluded key's record ([`crate::contract::Row::excludes`]).
 const EXCLUDED: u64 = 1;
 
-/// A record of a kind that takes excluded keys.
+/// A record for a kind that takes excluded keys.
 pub trait Sided: Copy + 'static {
     /// Whether this is the record of an excluded key, and `other` is that of the same key as a member.
     fn excludes(&self, other: &Self) -> bool;
@@ -27,8 +27,8 @@ impl Sided for Placed {
     }
 }
 
-/// Records without those of excluded keys that are members too. A member's record comes before that of the excluded
-/// key.
+/// Records without those of excluded keys that are members too. A member's record comes before that of the same key as
+/// an excluded one.
 pub struct WithoutMembers<'a, R> {
     records: &'a dyn Records<R>,
     count: u64,
@@ -75,7 +75,8 @@ impl<R: Sided> Records<R> for WithoutMembers<'_, R> {
     }
 }
 
-/// What `make` makes of the records of a build; of a universe, without the excluded keys that are members.
+/// What `make` makes of the records of a build. For a universe, these are the records without the excluded keys that
+/// are members.
 ///
 /// # Errors
 /// The errors of `make` and [`Records::for_each`].

@@ -1,4 +1,4 @@
-//! Which way to the differences costs the fewest bytes, by what is known of both sets.
+//! Which way to the differences costs the fewest bytes, given what is known of both sets.
 
 use crate::kinds::riblt::sizing;
 use crate::sizing::ln;
@@ -8,11 +8,11 @@ use crate::sizing::ln;
 pub enum Choice {
     /// Nothing differs.
     Equal,
-    /// The syndromes of so many numbers, as the kind `pinsketch` has them.
+    /// The syndromes of this many numbers, as the kind `pinsketch` has them.
     Syndromes(u64),
-    /// So many coded symbols first, and more if they do not suffice.
+    /// This many coded symbols first, and more if they do not suffice.
     Symbols(u64),
-    /// A filter of each side's set, with this rate for the first one. Coded symbols of what passes them follow.
+    /// A filter of each side's set, the first one with this rate. Coded symbols of what passes the filters follow.
     Filter(f64),
 }
 
@@ -35,14 +35,14 @@ pub struct Known {
 
 /// The most syndromes that are computed: decoding takes time that grows with their square.
 const MOST_SYNDROMES: u64 = 512;
-/// The most products for the syndromes of one set, some tenths of a second.
+/// The most products for the syndromes of one set: a few tenths of a second.
 const MOST_PRODUCTS: f64 = 2e8;
-/// The most syndromes for sets of which the larger one has so many keys.
+/// The most syndromes for sets where the larger one has `keys` keys.
 pub fn most_syndromes(keys: u64) -> u64 {
     MOST_SYNDROMES.min((MOST_PRODUCTS / keys.max(1) as f64) as u64)
 }
 
-/// Bits of a filter for each key, over log2(1 / rate).
+/// Bits of a filter for each key, divided by log2(1 / rate).
 const FILTER_BITS: f64 = 1.44;
 
 /// Bytes of a symbol: element, hash and count.
@@ -50,7 +50,7 @@ fn symbol_bytes(key_bytes: usize) -> f64 {
     8.0 * key_bytes.div_ceil(8) as f64 + 9.5
 }
 
-/// How many symbols to send first for so many differences.
+/// How many symbols to send first for `differences` differences.
 pub fn symbols_for(differences: f64, deviation: f64) -> u64 {
     let likely = (differences + deviation).ceil() as u64;
     sizing::size_for(likely.max(1), 0.1).unwrap_or(u64::MAX)
@@ -78,13 +78,13 @@ pub fn choose(known: &Known) -> Choice {
     if !have_elements {
         return symbols;
     }
-    // The elements of one side only, at least none.
+    // The elements that only one side has, at least 0.
     let (only_ours, only_theirs) = ((differences + a - b).max(0.0) / 2.0, (differences - a + b).max(0.0) / 2.0);
     let rates = (filter_rate(a, only_theirs, key_bytes), filter_rate(b - only_theirs, only_ours, key_bytes));
     let passing = rates.0 * only_theirs + rates.1 * only_ours;
     let filters = filter_bytes(a, rates.0) + filter_bytes((b - only_theirs).max(0.0), rates.1);
     let by_symbols = symbol_bytes(key_bytes) * first as f64;
-    // Filters take two messages more, which have to be worth their time.
+    // Filters take two more messages, which have to be worth their time.
     let by_filters = match cfg!(feature = "bloom") {
         true => 1.25 * (filters + 1.4 * symbol_bytes(key_bytes) * passing + 200.0),
         false => f64::INFINITY,
@@ -105,7 +105,7 @@ pub fn choose(known: &Known) -> Choice {
 mod tests {
     use super::*;
 
-    /// The bytes of a filter and of the strangers that pass it, each of 1.36 symbols of so many bytes.
+    /// The bytes of a filter and of the strangers that pass it, where each costs 1.36 symbols of `symbol` bytes.
     fn bytes(filtered: f64, strangers: f64, symbol: f64, rate: f64) -> f64 {
         filtered * 0.18 * -rate.log2() + rate * strangers * 1.36 * symbol
     }
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!((filter_rate(1e6, 0.0, 8), filter_rate(1.0, 1e9, 8)), (1.0, 1e-6));
     }
 
-    /// The cheapest of all ways by the bytes of each, where those of the cheapest are not nearly those of another.
+    /// No other way costs clearly less than the chosen one, going by the bytes of each.
     #[test]
     fn no_other_way_costs_less() {
         let mut chosen = [0; 3];
@@ -169,7 +169,8 @@ mod tests {
         assert!(chosen.iter().all(|count| *count > 5), "{chosen:?}");
     }
 
-    /// Few differences take syndromes where these are cheap, more take symbols, and unlike sets take filters.
+    /// Few differences take syndromes where these are cheap, more take symbols, and sets that have little in common
+    /// take filters.
     #[test]
     fn the_cheapest_way_is_chosen() {
         let known = Known {

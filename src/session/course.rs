@@ -32,7 +32,7 @@ pub mod message {
     pub const FAILURE: u8 = 11;
 }
 
-/// By which way the differences were found.
+/// How the differences were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// Nothing was chosen yet.
@@ -53,9 +53,9 @@ pub enum Method {
 pub struct Report {
     /// The way to the differences.
     pub method: Method,
-    /// Whether the session used the sketches' own symbols. Otherwise the session had a random key of its own.
+    /// Whether the session used the sketches' own symbols. Otherwise it had its own random key.
     pub used_kept_symbols: bool,
-    /// The estimated number of differences. The responder learns no estimate, and has 0.
+    /// The estimated number of differences. The responder makes no estimate, and has 0.
     pub estimated_differences: f64,
     /// The standard deviation of the estimate.
     pub estimate_deviation: f64,
@@ -75,7 +75,7 @@ pub struct Report {
     pub received_bytes: u64,
 }
 
-/// The elements that one side has alone, without order.
+/// The elements that only one side has, in no particular order.
 #[derive(Default)]
 pub struct Found {
     /// Elements of this side only.
@@ -142,8 +142,8 @@ impl Course {
         })
     }
 
-    /// Whether what was found explains the difference of both sets: by the counts, by the checksums, and by this
-    /// side's elements where these are at hand.
+    /// Whether what was found explains the difference of both sets: by the counts, by the checksums, and by this side's
+    /// elements if they are at hand.
     ///
     /// # Errors
     /// [`Status::KeyMissing`](crate::Status::KeyMissing); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -176,7 +176,7 @@ impl Course {
         Ok(there == more)
     }
 
-    /// Which of these elements this side has, by its elements, and which the other side has.
+    /// Divides these elements, by this side's own, into those that this side has and those that the other side has.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).

@@ -1,28 +1,29 @@
 //! How many numbers differ, from the counts of the first coded symbols of both sets.
 //!
-//! A number that both sets have is in the same symbols of both. So the difference D of two counts depends on the
-//! differing numbers only. Symbol i has a number with a probability of about p = 1 / (1 + i / 2). If one set has a
-//! numbers that the other has not, and the other has b, D has the mean p (a - b) and the variance p (1 - p) (a + b).
-//! The surplus s = a - b is known exactly, because symbol 0 counts all numbers. The counts of both sets together, of N
-//! numbers, tell p better than the formula does. With p from these counts, the square of D - p s has the mean p (1 - p)
-//! (a + b) (1 - s^2 / N^2), so each symbol gives an unbiased estimate of a + b. The variance of that estimate is about
-//! 2 (a + b)^2 + (a + b) (1 / (p (1 - p)) - 6), and the mean of all estimates is weighted by its inverse.
+//! A number that both sets have is in the same symbols of both. So the difference D of two counts depends only on the
+//! numbers that differ. Symbol i has a number with a probability of about p = 1 / (1 + i / 2). If one set has a numbers
+//! that the other does not have, and the other has b such numbers, D has the mean p (a - b) and the variance p (1 - p)
+//! (a + b). The surplus s = a - b is known exactly, because symbol 0 counts all numbers. The counts of both sets
+//! together, of N numbers, give p more exactly than the formula does. With p from these counts, the square of D - p s
+//! has the mean p (1 - p) (a + b) (1 - s^2 / N^2), so each symbol gives an unbiased estimate of a + b. The variance of
+//! that estimate is about 2 (a + b)^2 + (a + b) (1 / (p (1 - p)) - 6), and the mean of all estimates is weighted by its
+//! inverse.
 
-/// The most counts of symbols that the responder tells, and the most bytes that they take.
+/// The most counts of symbols that the responder sends, and the most bytes that they take.
 pub const MOST_COUNTS: (u64, usize) = (256, 400);
 
-/// The probability that a symbol has a number.
+/// The probability that a symbol contains a number.
 pub fn probability(symbol: u64) -> f64 {
     1.0 / (1.0 + symbol as f64 / 2.0)
 }
 
-/// The count that a symbol of `numbers` numbers has on average, rounded. Both sides compute the same.
+/// The count that a symbol of `numbers` numbers has on average, rounded. Both sides compute the same count.
 pub fn expected_count(numbers: u64, symbol: u64) -> i64 {
     (numbers as f64 * probability(symbol) + 0.5) as i64
 }
 
-/// How many numbers differ, with the standard deviation of that estimate, by the counts of the symbols of both sets
-/// from symbol 0 on.
+/// How many numbers differ, with the standard deviation of that estimate, from the counts of both sets' symbols from
+/// symbol 0 on.
 pub fn differences(ours: &[u64], theirs: &[u64]) -> (f64, f64) {
     let (Some(own), Some(other)) = (ours.first(), theirs.first()) else { return (0.0, f64::INFINITY) };
     let (all, surplus) = (*own as f64 + *other as f64, *own as f64 - *other as f64);
@@ -32,7 +33,7 @@ pub fn differences(ours: &[u64], theirs: &[u64]) -> (f64, f64) {
     if seen.is_nan() || seen <= 0.0 {
         return (least, 0.0);
     }
-    // An estimate of each symbol, and what the variance of that estimate adds to 2 (a + b)^2, over a + b.
+    // An estimate from each symbol, and what the variance of that estimate adds to 2 (a + b)^2, divided by a + b.
     let estimates = || {
         ours.iter().zip(theirs).zip(0..).skip(1).map(move |((ours, theirs), symbol)| {
             let (ours, theirs) = (*ours as f64, *theirs as f64);
@@ -64,7 +65,8 @@ mod tests {
     use crate::bits::mix;
     use crate::kinds::riblt::symbols::Indices;
 
-    /// The estimate for sets of so many common numbers, and so many that one has alone, by the counts of 160 symbols.
+    /// The estimate for sets with `common` common numbers, and `own` and `other` numbers that only one has, from the
+    /// counts of 160 symbols.
     fn estimated((common, own, other): (u64, u64, u64), seed: u64) -> (f64, f64) {
         let (mut ours, mut theirs) = ([0; 160], [0; 160]);
         for number in 0..common + own + other {
@@ -77,7 +79,7 @@ mod tests {
         differences(&ours, &theirs)
     }
 
-    /// Where a set is empty the differences are known. Counts are told as differences from their mean.
+    /// Where a set is empty the differences are known. Counts are sent as differences from their mean.
     #[test]
     fn empty_sets_leave_no_doubt() {
         assert_eq!(differences(&[100, 50], &[0, 0]), (100.0, 0.0));
@@ -86,7 +88,7 @@ mod tests {
         assert_eq!([0, 1, 2, 8].map(|symbol| expected_count(1000, symbol)), [1000, 667, 500, 200]);
     }
 
-    /// Estimates of some counts, worked out by another program, to their last digits.
+    /// Some estimates, computed by another program, to their last digits.
     #[test]
     fn estimates_are_those_of_the_formula() {
         let counts = |numbers: u64, symbols: u64, shift: u64| {
@@ -105,8 +107,8 @@ mod tests {
     }
 
     /// The mean of many estimates is the number of differences, within 4.5 deviations of such a mean, and estimates
-    /// deviate as much as they say, within a quarter. Where one set has all of the other the least number that is
-    /// possible cuts low estimates off.
+    /// deviate as much as they say, within a quarter. Where one set contains the other, the least possible number cuts
+    /// off low estimates.
     #[test]
     fn estimates_are_unbiased_and_know_their_deviation() {
         let sets = [(100, 0, 3), (1_000, 5, 5), (1_000, 50, 50), (20_000, 1_000, 1_000), (5_000, 20_000, 3_000)];

@@ -1,4 +1,4 @@
-//! The filters that unlike sets exchange before their symbols.
+//! The filters that sets with little in common exchange before their symbols.
 
 use super::set::Elements;
 use super::wire::{self, Writer};
@@ -13,14 +13,14 @@ use crate::making::{CompactOptions, create, load_compact};
 use crate::spec::Spec;
 use crate::storage::try_vec;
 
-/// From this rate on there is no filter, and everything passes.
+/// At this rate and above there is no filter, and everything passes.
 const HIGHEST_RATE: f64 = 0.7;
 
-/// Elements that a filter lets pass, and those that it does not.
+/// The elements that a filter lets pass, and those that it stops.
 pub struct Parted {
-    /// The filter's set may have them.
+    /// The filter's set may have these.
     pub passing: Vec<u64>,
-    /// The filter's set has none of them.
+    /// The filter's set has none of these.
     pub stopped: Vec<u64>,
 }
 
@@ -79,7 +79,7 @@ pub fn read(from: &mut Cursor) -> Result<(f64, Option<Filter>)> {
     Ok((rate, Some(filter)))
 }
 
-/// Parts elements by a filter.
+/// Divides elements by a filter.
 ///
 /// # Errors
 /// [`Status::OutOfMemory`](crate::Status::OutOfMemory); [`Status::KeyMissing`](crate::Status::KeyMissing).
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::bits::mix;
 
-    /// A filter of whole keys stops all but about its share of other keys, and has the bytes of a Bloom filter of as
+    /// A filter of whole keys stops all but about its rate of other keys, and has the bytes of a Bloom filter of as
     /// many keys. Rates above the highest have no filter.
     #[test]
     fn filters_part_elements() {

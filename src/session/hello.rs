@@ -8,16 +8,16 @@ use crate::hash::{HashFunction, Hasher, SecretKey, digest_128};
 use crate::interop::Cursor;
 use std::hash::BuildHasher;
 
-/// This side has its elements at hand.
+/// The flag for "this side has its elements at hand".
 const HAS_ELEMENTS: u8 = 1;
-/// This side asks for the kept symbols, and for no key of the session.
+/// The flag for "this side asks for the kept symbols, and for no key of the session".
 const ASKS_FOR_KEPT: u8 = 2;
-/// From this bit on the flags have how many bits a number has fewer than 64.
+/// The bits of the flags from this one on say how many bits fewer than 64 a number has.
 const NARROWER: u32 = 2;
 /// The fewest bits of a number.
 const LEAST_BITS: u32 = 8;
 
-/// What a side says of itself first.
+/// What a side says of itself at first.
 #[derive(Clone)]
 pub struct Hello {
     /// Bytes of an element.
@@ -28,7 +28,7 @@ pub struct Hello {
     pub hash: (u32, u64),
     /// Whether the elements are at hand.
     pub has_elements: bool,
-    /// Whether the sketch's own symbols are asked for.
+    /// Whether this side asks for the sketch's own symbols.
     pub asks_for_kept: bool,
     /// How many symbols the sketch keeps.
     pub symbols: u64,
@@ -38,7 +38,7 @@ pub struct Hello {
     pub nonce: [u8; 16],
 }
 
-/// What [`Hello::write`] writes at most.
+/// The most bytes that [`Hello::write`] writes.
 pub const MOST_BYTES: usize = 1 + 4 + 8 + 1 + 10 + 10 + 16;
 
 impl Hello {
@@ -108,8 +108,8 @@ impl Hello {
         Ok(())
     }
 
-    /// The hasher of the session under a key of both sides, if both have their elements and neither asks for the kept
-    /// symbols. `None` otherwise: the session then uses the kept symbols.
+    /// The hasher of the session, under a key from both sides, if both have their elements and neither asks for the
+    /// kept symbols. Otherwise `None`: the session then uses the kept symbols.
     ///
     /// # Errors
     /// As [`Hasher::new`].
@@ -127,11 +127,11 @@ impl Hello {
     }
 }
 
-/// Bytes that no other side can foresee. The standard library seeds its hash maps from the system's random numbers,
-/// and the process and the time keep a process apart from one that it was forked from.
+/// Bytes that no other side can foresee. The standard library seeds its hash maps from the system's random numbers, and
+/// the process and the time distinguish a process from one that it was forked from.
 ///
 /// # Errors
-/// [`Status::UnsupportedByBuild`] where there is no system: nothing there is random.
+/// [`Status::UnsupportedByBuild`] where there is no system, and so nothing random.
 pub fn nonce() -> Result<[u8; 16]> {
     if cfg!(target_family = "wasm") {
         return Err(error!(UnsupportedByBuild, "a session needs random numbers, and this system has none"));
@@ -149,7 +149,7 @@ pub fn nonce() -> Result<[u8; 16]> {
 mod tests {
     use super::*;
 
-    /// What no side says of itself is refused, and each limit is taken.
+    /// What no side can say of itself is refused, and each limit is accepted.
     #[test]
     fn introductions_have_bounds() {
         let read = |key_bytes: u8, flags: u8, count: u64| {

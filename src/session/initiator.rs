@@ -14,14 +14,14 @@ use crate::error::{Result, error};
 use crate::interop::Cursor;
 use crate::storage::try_vec;
 
-/// How many symbols the responder may ask for at once, however few went out before.
+/// How many symbols the responder may ask for in one message, however few were sent before.
 const MOST_AT_ONCE: u64 = 1 << 12;
 
 /// What the initiator does next.
 enum Next {
     Hello,
     Choose(Choice),
-    /// The elements that the responder's filter stopped, and so many symbols.
+    /// The elements that the responder's filter stopped, and this many symbols.
     Residue(Vec<u64>, u64),
     /// Symbols up to this one.
     Symbols(u64),
@@ -33,7 +33,7 @@ enum Next {
 /// The initiator's state.
 pub struct Initiator {
     next: Next,
-    /// How many symbols of the current set went out.
+    /// How many symbols of the current set were sent.
     sent: u64,
     /// The estimated number of elements that only the responder has.
     only_theirs: f64,
@@ -47,7 +47,7 @@ impl Initiator {
         Initiator { next: Next::Hello, sent: 0, only_theirs: 0.0, rate: 1.0 }
     }
 
-    /// Chooses the way by the other side's introduction and the counts of its symbols.
+    /// Chooses the way, given the other side's introduction and the counts of its symbols.
     fn welcome(&mut self, course: &mut Course, from: &mut Cursor) -> Result<()> {
         let theirs = Hello::read(from)?;
         course.hello.check(&theirs)?;
@@ -79,7 +79,7 @@ impl Initiator {
         let (differences, deviation) = estimate::differences(&own, &counts);
         course.report.estimated_differences = differences;
         course.report.estimate_deviation = deviation;
-        // Syndromes and filters take a pass over the elements, which kept symbols spare.
+        // Syndromes and filters take a pass over the elements, which kept symbols avoid.
         let both = course.set.elements.is_some() && theirs.has_elements && !course.report.used_kept_symbols;
         let known = Known {
             ours: course.set.count,
@@ -90,8 +90,8 @@ impl Initiator {
             have_elements: both,
         };
         self.only_theirs = ((differences - known.ours as f64 + known.theirs as f64) / 2.0).max(0.0);
-        // Kept symbols that do not reach are better than nothing: the responder asks for more, and then the error names
-        // what is missing.
+        // Kept symbols that do not suffice are better than nothing: the responder asks for more, and then the error
+        // names what is missing.
         let theirs = if theirs.has_elements { u64::MAX } else { theirs.symbols.max(1) };
         self.next = Next::Choose(match choice::choose(&known) {
             Choice::Symbols(wanted) => Choice::Symbols(reachable(&course.set, wanted.min(theirs))),
@@ -100,7 +100,7 @@ impl Initiator {
         Ok(())
     }
 
-    /// Parts the set by the responder's filter.
+    /// Divides the set by the responder's filter.
     fn rest(&mut self, course: &mut Course, from: &mut Cursor) -> Result<()> {
         let theirs = course.elements().read(from)?;
         let before = from.rest().len();
@@ -127,7 +127,7 @@ impl Initiator {
         (self.only_theirs + course.set.count as f64 - course.report.their_count as f64).max(0.0)
     }
 
-    /// Takes the responder's result, if it explains what is known.
+    /// Takes the responder's result if it explains what is known.
     fn result(&mut self, course: &mut Course, from: &mut Cursor) -> Result<()> {
         let theirs = course.elements().read(from)?;
         let ours = course.elements().read(from)?;
@@ -142,12 +142,12 @@ impl Initiator {
     }
 }
 
-/// How many passed a filter of this rate if it stopped so many; `None` if everything passes.
+/// How many passed a filter of this rate if it stopped `stopped`; `None` if everything passes.
 fn passed(stopped: f64, rate: f64) -> Option<f64> {
     (rate < 1.0).then(|| stopped * rate / (1.0 - rate))
 }
 
-/// So many symbols, or as many as there are.
+/// `wanted` symbols, or as many as there are.
 fn reachable(set: &Set, wanted: u64) -> u64 {
     let wanted = wanted.min(most_symbols(set.of.symbol_words()));
     if set.reaches(wanted) { wanted } else { set.symbols() }
@@ -240,7 +240,7 @@ impl Step for Initiator {
             message::MORE if course.report.method != Method::None => {
                 let wanted = wire::varint(from)?;
                 from.finish("a session's message")?;
-                // Nobody who has taken the symbols apart so far needs many times as many at once.
+                // Nobody who has been taking the symbols apart needs many times as many in one message.
                 let most = most_symbols(course.elements().symbol_words()).min(MOST_AT_ONCE.max(2 * self.sent));
                 if wanted <= self.sent || wanted > most {
                     return Err(error!(Corrupt, "the other side asks for {wanted} symbols after {}", self.sent));

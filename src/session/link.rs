@@ -21,7 +21,7 @@ const MAGIC: [u8; 4] = *b"PTSN";
 const VERSION: u8 = 1;
 /// Bytes before the body.
 const HEAD: usize = 8;
-/// Bytes behind the body.
+/// Bytes after the body.
 const TAIL: usize = 8;
 /// The most messages of a session.
 pub const MOST_MESSAGES: u16 = 1000;
@@ -33,14 +33,14 @@ pub struct Link {
     pub messages: u16,
     /// The checksum of the last one.
     chain: u64,
-    /// Bytes of the messages that went out.
+    /// Bytes of the messages that were sent.
     pub sent: u64,
-    /// Bytes of the messages that came in.
+    /// Bytes of the messages that were received.
     pub received: u64,
 }
 
 impl Link {
-    /// Begins a message with room for so many bytes of body.
+    /// Begins a message with room for `room` bytes of body.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory);
@@ -61,7 +61,7 @@ impl Link {
         }
     }
 
-    /// Ends the message, which goes out.
+    /// Ends the message, which is then ready to be sent.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory). Nothing has changed then.
@@ -74,7 +74,7 @@ impl Link {
         Ok(writer.into_bytes())
     }
 
-    /// What a message that came in is, its body, and the link after it.
+    /// What kind of message this is that came in, its body, and the link after it.
     ///
     /// # Errors
     /// [`Status::Foreign`](crate::Status::Foreign), [`Status::NewerVersion`](crate::Status::NewerVersion),
@@ -115,13 +115,13 @@ mod tests {
     use super::*;
     use crate::error::Status;
 
-    /// The message of this type that comes next over a link.
+    /// The next message of this type over a link.
     fn message(link: &Link) -> Vec<u8> {
         let mut link = *link;
         link.end(link.begin(9, 0).unwrap()).unwrap()
     }
 
-    /// Bytes that are no message are named by what they are instead, and the last message of a session is the
+    /// Bytes that are not a message are refused by what they are instead, and the last message of a session is the
     /// thousandth.
     #[test]
     fn what_is_no_message_is_refused() {

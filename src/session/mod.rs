@@ -1,8 +1,8 @@
 //! Sessions: two sides find out which elements only one of them has, by messages that the caller carries.
 //!
-//! The initiator sends the first message, and then the sides take turns. The responder tells the counts of its first
-//! coded symbols, by which the initiator estimates how many elements differ. The initiator chooses the cheapest way,
-//! and the responder works the differences out and sends the result. `docs/session.md` has every byte.
+//! The initiator sends the first message, and then the sides take turns. The responder sends the counts of its first
+//! coded symbols, from which the initiator estimates how many elements differ. The initiator chooses the cheapest way,
+//! and the responder works out the differences and sends the result. `docs/session.md` has every byte.
 //!
 //! If both sides keep their elements, the session has a random key that both contribute to, and all symbols are
 //! computed under that key. Otherwise the session uses the symbols that the sketches keep, which are computed under the
@@ -38,7 +38,7 @@ use link::Link;
 use set::{Elements, Set};
 use wire::Writer;
 
-/// The part of a side.
+/// The role of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Sends the first message, and chooses the way.
@@ -71,7 +71,7 @@ trait Step {
 enum Outlook {
     /// The session goes on.
     Open,
-    /// The session failed, and the other side is to be told.
+    /// The session failed, and the other side has to be told.
     Failing(Error),
     /// The session failed.
     Failed(Error),
@@ -81,9 +81,9 @@ enum Outlook {
 ///
 /// A session takes what it needs of the sketch at the beginning, so the sketch may change meanwhile. If the sketch
 /// keeps its keys, the session has a copy of them. A session has no network: the caller carries each message to the
-/// other side. A session refuses a message that is repeated, out of order or damaged, and does not change then, so the
-/// right message may still come. Nobody but the other side is trusted to say what the other side has: take a channel
-/// that authenticates.
+/// other side. A session refuses a message that is repeated, out of order or damaged, and stays as it was, so the right
+/// message may still come. A session takes whoever is at the other end for the other side, and believes what it says it
+/// has: use a channel that authenticates.
 pub struct Session {
     course: Course,
     step: Box<dyn Step + Send>,
@@ -114,7 +114,7 @@ fn number_of(status: Status) -> u8 {
     (status as i32).unsigned_abs() as u8
 }
 
-/// The reason that the other side told; what it cannot mean counts as [`Status::Corrupt`].
+/// The reason that the other side gave; a number that means nothing here counts as [`Status::Corrupt`].
 fn told(number: u8) -> Status {
     REASONS.into_iter().find(|status| number_of(*status) == number).unwrap_or(Status::Corrupt)
 }
@@ -127,13 +127,13 @@ fn copied(words: &[u64]) -> Result<Vec<u64>> {
 }
 
 impl Session {
-    /// A session over the set of a sketch. `kept_symbols` asks for the symbols that the sketch keeps, also if both
-    /// sides keep their keys: then the session costs no pass over the keys, and has no key of its own.
+    /// A session over the set of a sketch. `kept_symbols` asks for the symbols that the sketch keeps, even if both
+    /// sides keep their keys: then the session needs no pass over the keys, and has no session key.
     ///
     /// # Errors
     /// [`Status::Unsupported`] for a sketch of whole keys, for one that has neither coded symbols nor kept keys, and if
-    /// kept symbols are asked for and there are none; [`Status::Contradiction`] for a sketch that shows that it is no
-    /// set, because keys were subtracted or removed that it had not; [`Status::KeyMissing`]; [`Status::Dirty`];
+    /// kept symbols are asked for and there are none; [`Status::Contradiction`] for a sketch that is visibly not a set,
+    /// because keys were subtracted or removed that it did not have; [`Status::KeyMissing`]; [`Status::Dirty`];
     /// [`Status::OutOfMemory`].
     pub fn new(sketch: &Sketch, role: Role, kept_symbols: bool) -> Result<Session> {
         let base = sketch.base();
@@ -186,7 +186,7 @@ impl Session {
     }
 
     fn over(set: Set, hello: Hello, role: Role) -> Result<Session> {
-        // No set has so many elements, so this says that the other side's count is not known yet.
+        // No set has that many elements, so this says that the other side's count is not known yet.
         let report = Report { their_count: u64::MAX, ..Report::default() };
         let course = Course { hello, set, passing: None, found: Found::default(), their_checksum: 0, report };
         let step: Box<dyn Step + Send> = match role {
@@ -205,7 +205,7 @@ impl Session {
         }
     }
 
-    /// The next message for the other side. The message that tells the other side of a failure is the last one.
+    /// The next message for the other side. If it says that the session failed, it is the last one.
     ///
     /// # Errors
     /// [`Status::UnsupportedByHandle`] if it is not this side's turn to send; why the session failed, if it did;
@@ -219,7 +219,7 @@ impl Session {
             Outlook::Failing(why) => self.failure(why),
             Outlook::Failed(why) => return Err(why.again()),
         };
-        // Without memory the call may be repeated. No other error mends itself.
+        // Without memory the call may be repeated. Any other error is final.
         if let Err(error) = &made
             && error.status() != Status::OutOfMemory
         {
@@ -244,10 +244,11 @@ impl Session {
     ///
     /// # Errors
     /// If the bytes are not the message that is due, nothing changes: [`Status::Foreign`], [`Status::Truncated`],
-    /// [`Status::NewerVersion`], [`Status::Corrupt`]. If the message is due and cannot be served, the session failed,
-    /// and [`Session::send`] then has a message that tells the other side: [`Status::Incompatible`] for sketches that
-    /// are not comparable, [`Status::UnsupportedByHandle`] if more symbols are needed than the sketches keep,
-    /// [`Status::TooLarge`], [`Status::Corrupt`], and others. Whatever the message says, memory and work are bounded.
+    /// [`Status::NewerVersion`], [`Status::Corrupt`]. If the message is due and cannot be served, the session has
+    /// failed, and [`Session::send`] then has a message that tells the other side: [`Status::Incompatible`] for
+    /// sketches that are not comparable, [`Status::UnsupportedByHandle`] if more symbols are needed than the sketches
+    /// keep, [`Status::TooLarge`], [`Status::Corrupt`], and others. Whatever the message says, memory and work are
+    /// bounded.
     pub fn receive(&mut self, message: &[u8]) -> Result<()> {
         match &self.outlook {
             Outlook::Open if self.step.turn() == Turn::Receive => {}
@@ -269,8 +270,8 @@ impl Session {
         taken
     }
 
-    /// The numbers that one side has alone, each with the count 1 if this side has it, and -1 if the other has it:
-    /// first those with -1, each in ascending order.
+    /// The numbers that only one side has, each with the count 1 if it is this side, and -1 if it is the other: first
+    /// those with -1, each group in ascending order.
     ///
     /// # Errors
     /// Unless the session is done, [`Status::UnsupportedByHandle`] or why it failed; [`Status::OutOfMemory`].

@@ -14,7 +14,8 @@ pub struct Peeled {
     pub theirs: Vec<u64>,
 }
 
-/// Refuses symbols that no set has: some of their keys are there less than once. Not every such sketch shows that.
+/// Refuses symbols that no set has, because some of their keys are there a negative number of times. Not every such
+/// sketch shows that.
 ///
 /// # Errors
 /// [`Status::Contradiction`](crate::Status::Contradiction); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -46,8 +47,8 @@ fn shape_of(of: &Elements) -> Result<KeyShape> {
     }
 }
 
-/// Takes a difference of so many symbols apart, which `fill` writes into zeros. `None` unless every symbol ends empty.
-/// Work and memory are bounded by the number of symbols, whatever they hold.
+/// Takes apart a difference of `symbols` symbols, which `fill` writes into zeros. `None` unless every symbol ends up
+/// empty. Work and memory are bounded by the number of symbols, whatever they hold.
 ///
 /// # Errors
 /// [`Status::OutOfMemory`](crate::Status::OutOfMemory), and the errors of `fill`.

@@ -1,4 +1,4 @@
-//! The role of the side that is asked, and that works the differences out.
+//! The role of the side that is asked, and that works out the differences.
 
 use super::course::{Course, Found, Method, append, message};
 use super::estimate::MOST_COUNTS;
@@ -28,9 +28,9 @@ enum Next {
 /// The responder's state.
 pub struct Responder {
     next: Next,
-    /// How many symbols the initiator can have, 0 before its introduction.
+    /// How many symbols the initiator can have; 0 before its introduction.
     their_symbols: u64,
-    /// Up to which symbol the initiator was asked to go on; 0 if it was not asked.
+    /// The symbol up to which the initiator was asked to go on; 0 if it was not asked.
     wanted: u64,
     /// How many elements are in the set whose symbols come.
     count: u64,
@@ -84,12 +84,13 @@ impl Responder {
         Ok(to)
     }
 
-    /// Takes symbols, and looks whether they suffice.
+    /// Takes symbols, and checks whether they suffice.
     fn symbols(&mut self, course: &mut Course, from: &mut Cursor) -> Result<()> {
         let width = course.elements().symbol_words();
         let (first, count) = (wire::varint(from)?, wire::varint(from)?);
         let have = (self.symbols.len() / width) as u64;
-        // An initiator that was asked sends what it was asked for. So each look at the symbols has many new ones.
+        // An initiator that was asked sends exactly what it was asked for, so each look at the symbols has many new
+        // ones.
         let is_wanted = self.wanted == 0 || first.saturating_add(count) == self.wanted;
         if first != have || count == 0 || !is_wanted || count > most_symbols(width).saturating_sub(have) {
             return Err(error!(Corrupt, "symbols {first} to {} came after {have}", first.saturating_add(count)));
@@ -123,7 +124,7 @@ impl Responder {
         Ok(())
     }
 
-    /// Asks for more symbols than so many.
+    /// Asks for more symbols than the first `symbols`.
     fn more(&mut self, course: &Course, symbols: u64) -> Result<()> {
         let most = most_symbols(course.elements().symbol_words());
         if symbols == most {
@@ -133,7 +134,7 @@ impl Responder {
         // few needless symbols.
         self.asked += 1;
         let wanted = symbols + (symbols >> 4_u32.saturating_sub(self.asked).max(1)).max(16);
-        // The symbols that both sides keep are tried to the last one, before the error says that they are too few.
+        // The symbols that both sides keep are tried to the last one before the error says that there are too few.
         let own = if course.set.elements.is_some() { u64::MAX } else { course.set.symbols() };
         let reach = own.min(self.their_symbols);
         self.next = Next::More(if symbols < reach { wanted.min(reach) } else { wanted }.min(most));
@@ -159,7 +160,7 @@ impl Responder {
         Ok(())
     }
 
-    /// Parts the set by the initiator's filter.
+    /// Divides the set by the initiator's filter.
     fn filter(&mut self, course: &mut Course, from: &mut Cursor) -> Result<()> {
         let before = from.rest().len();
         let (rate, filter) = filter::read(from)?;
@@ -238,7 +239,7 @@ impl Step for Responder {
     }
 
     fn receive(&mut self, course: &mut Course, what: u8, from: &mut Cursor) -> Result<()> {
-        // Kept symbols spare the passes over the elements that syndromes and filters take.
+        // Kept symbols avoid the passes over the elements that syndromes and filters take.
         let has_elements = course.set.elements.is_some() && !course.report.used_kept_symbols;
         let is_new = self.their_symbols == 0;
         let is_first = !is_new && course.report.method == Method::None;

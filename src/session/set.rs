@@ -1,4 +1,4 @@
-//! One side's set: its elements where these are at hand, and the first coded symbols of it.
+//! One side's set: its elements if they are at hand, and its first coded symbols.
 
 use super::estimate::expected_count;
 use super::wire::{self, Writer};
@@ -8,15 +8,15 @@ use crate::interop::Cursor;
 use crate::kinds::riblt::symbols::add_all;
 use crate::storage::try_vec;
 
-/// Elements that are hashed and added at once.
+/// Elements that are hashed and added together.
 const GROUP: usize = 64;
-/// The words of a symbol beside those of an element: the XOR of the hashes, and the count.
+/// The words of a symbol in addition to those of an element: the XOR of the hashes, and the count.
 const BESIDE: usize = 2;
 
 /// The most words of a set's coded symbols, which bounds memory and work: 6 MiB.
 const MOST_SYMBOL_WORDS: u64 = 3 << 18;
 
-/// The most coded symbols of a session, if each has so many words: 2^18 of numbers.
+/// The most coded symbols of a session, if each has `symbol_words` words: 2^18 for numbers.
 pub fn most_symbols(symbol_words: usize) -> u64 {
     MOST_SYMBOL_WORDS / symbol_words as u64
 }
@@ -81,7 +81,7 @@ impl Elements {
     }
 }
 
-/// Writes elements of so many words each, after their count.
+/// Writes elements of `words` words each, after their count.
 ///
 /// # Errors
 /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -96,7 +96,7 @@ pub struct Set {
     pub of: Elements,
     /// How many elements there are.
     pub count: u64,
-    /// The elements one behind the other, if they are at hand.
+    /// The elements, one after the other, if they are at hand.
     pub elements: Option<Vec<u64>>,
     symbols: Vec<u64>,
 }
@@ -107,7 +107,7 @@ impl Set {
         Set { count: (elements.len() / of.words()) as u64, of, elements: Some(elements), symbols: Vec::new() }
     }
 
-    /// A set of which the first symbols are there already, and its elements perhaps.
+    /// A set whose first symbols are already there, and perhaps its elements.
     pub fn of_symbols(of: Elements, symbols: Vec<u64>, elements: Option<Vec<u64>>) -> Set {
         let count = symbols.get(of.symbol_words() - 1).copied().unwrap_or(0);
         Set { of, count, elements, symbols }
@@ -118,12 +118,13 @@ impl Set {
         (self.symbols.len() / self.of.symbol_words()) as u64
     }
 
-    /// Whether there are so many symbols, or can be.
+    /// Whether there are `symbols` symbols, or can be.
     pub fn reaches(&self, symbols: u64) -> bool {
         self.elements.is_some() || symbols <= self.symbols()
     }
 
-    /// Computes symbols until there are so many. One pass over the elements, unless they are there.
+    /// Computes symbols until there are `symbols`. This takes one pass over the elements, unless they are there
+    /// already.
     ///
     /// # Errors
     /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if the elements are not at hand;
@@ -139,7 +140,7 @@ impl Set {
                 "{symbols} symbols are needed, and the sketch keeps {have} and no keys: keep more symbols, or the keys"
             ));
         };
-        // Each pass at least doubles the symbols, so that there are few passes.
+        // Each pass at least doubles the symbols, so there are few passes.
         let most = most_symbols(width);
         let target = symbols.max(have.saturating_mul(2).min(most)) as usize;
         let length = (target - have as usize) * width;
@@ -160,7 +161,7 @@ impl Set {
         Ok(())
     }
 
-    /// The XOR of the hashes of all elements, which the first symbol has.
+    /// The XOR of the hashes of all elements, which is in the first symbol.
     ///
     /// # Errors
     /// The errors of [`Set::grow`].
@@ -169,12 +170,13 @@ impl Set {
         Ok(self.symbols[self.of.words()])
     }
 
-    /// The counts of the first symbols. There are at least so many symbols.
+    /// The counts of the first `symbols` symbols, which must be there.
     pub fn counts(&self, symbols: u64) -> impl Iterator<Item = u64> {
         self.symbols.chunks_exact(self.of.symbol_words()).take(symbols as usize).map(|symbol| symbol[symbol.len() - 1])
     }
 
-    /// Writes symbols from `first` to `end`, which are there. A count is written as its difference from the mean count.
+    /// Writes the symbols from `first` to `end`, which must be there. A count is written as its difference from the
+    /// mean count.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -188,7 +190,7 @@ impl Set {
         Ok(())
     }
 
-    /// Writes the difference of this set's first symbols and those of another. There are as many symbols of this set.
+    /// Writes the difference of this set's first symbols and those of another. This set must have as many symbols.
     pub fn minus(&self, others: &[u64], to: &mut [u64]) {
         let width = self.of.symbol_words();
         let both = self.symbols.chunks_exact(width).zip(others.chunks_exact(width));
@@ -199,13 +201,13 @@ impl Set {
     }
 }
 
-/// Reads so many symbols of a set of `numbers` elements, from the index `first` on, and appends them to `symbols`.
+/// Reads `count` symbols of a set of `numbers` elements, from the index `first` on, and appends them to `symbols`.
 ///
 /// # Errors
 /// [`Status::Truncated`](crate::Status::Truncated); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
 pub fn read_symbols(from: &mut Cursor, count: u64, numbers: u64, width: usize, symbols: &mut Vec<u64>) -> Result<()> {
     let first = (symbols.len() / width) as u64;
-    // Each symbol takes at least 9 bytes of the message, so a count that lies asks for no memory.
+    // Each symbol takes at least 9 bytes of the message, so a false count allocates nothing.
     let least = (8 * (width - 1) + 1) as u64;
     if count.saturating_mul(least) > from.rest().len() as u64 {
         return Err(error!(Truncated, "{count} symbols need {least} bytes each, {} follow", from.rest().len()));

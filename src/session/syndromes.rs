@@ -22,7 +22,7 @@ fn arithmetic() -> Result<Arithmetic> {
 }
 
 impl Syndromes {
-    /// Computes so many syndromes of these numbers.
+    /// Computes `capacity` syndromes of these numbers.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -39,7 +39,7 @@ impl Syndromes {
         Ok(Syndromes { sums, has_zero })
     }
 
-    /// Writes the syndromes after their number.
+    /// Writes the number of syndromes, and then the syndromes.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -49,11 +49,11 @@ impl Syndromes {
         to.words(&self.sums)
     }
 
-    /// The numbers of one set only: these, and those whose syndromes are read. `None` if there are more such numbers
-    /// than syndromes. Returns the number of syndromes too.
+    /// The numbers that only one of two sets has: this one, and the one whose syndromes are read. `None` if there are
+    /// more such numbers than syndromes. Also returns the number of syndromes.
     ///
     /// # Errors
-    /// [`Status::Corrupt`](crate::Status::Corrupt) for more than `most` syndromes, or bytes that are none.
+    /// [`Status::Corrupt`](crate::Status::Corrupt) for more than `most` syndromes, or bytes that are not syndromes.
     pub fn differences(from: &mut Cursor, numbers: &[u64], most: u64) -> Result<(u64, Option<Vec<u64>>)> {
         let capacity = wire::varint(from)?;
         if !(1..=most).contains(&capacity) {

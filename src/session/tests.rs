@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 mod turns;
 
-/// A sketch of riblt with so many symbols of these numbers, which keeps its keys if that is asked for.
+/// A sketch of riblt with `symbols` symbols of these numbers, which keeps its keys if `keeps`.
 fn sketch(numbers: &[u64], symbols: u64, keeps: bool) -> Sketch {
     let spec = Spec { kind: Some(KindId(257)), bits: 192 * symbols, ..Spec::default() };
     let mut sketch = create_sketch(&spec).unwrap();
@@ -20,7 +20,7 @@ fn sketch(numbers: &[u64], symbols: u64, keeps: bool) -> Sketch {
     sketch
 }
 
-/// Two sets: so many common numbers, and so many that each has alone.
+/// Two sets: `common` common numbers, and `own` and `other` numbers that only one of them has.
 fn sets(common: u64, own: u64, other: u64, seed: u64) -> (Vec<u64>, Vec<u64>) {
     let number = |i: u64| mix(mix(seed ^ 0x5e55_1011).wrapping_add(i));
     let shared = || (0..common).map(number);
@@ -41,7 +41,7 @@ fn expected(ours: &[u64], theirs: &[u64]) -> Vec<Listed> {
     all
 }
 
-/// What a session costs, by its messages.
+/// What a session costs, according to its messages.
 #[derive(Debug, Default, PartialEq)]
 struct Costs {
     messages: u64,
@@ -50,7 +50,7 @@ struct Costs {
     symbols: u64,
     syndromes: u64,
     filter_bytes: u64,
-    /// How often symbols came.
+    /// How often symbols were sent.
     times: u64,
 }
 
@@ -88,7 +88,7 @@ impl Costs {
     }
 }
 
-/// Carries messages until both sides are done, and holds both reports against what the messages cost.
+/// Carries messages until both sides are done, and compares both reports with what the messages cost.
 fn carried(a: &mut Session, b: &mut Session) -> Result<Costs> {
     let (mut costs, of) = (Costs::default(), a.course.elements().clone());
     loop {
@@ -127,7 +127,7 @@ fn carry(a: &mut Session, b: &mut Session) -> Result<()> {
     }
 }
 
-/// A session between two sketches, with what both sides found checked. Returns the initiator's report.
+/// A session between two sketches. Checks what both sides found, and returns the initiator's report.
 fn checked(ours: &[u64], theirs: &[u64], of: [(u64, bool); 2], kept_symbols: bool) -> Report {
     let (a, b) = (sketch(ours, of[0].0, of[0].1), sketch(theirs, of[1].0, of[1].1));
     let mut a = Session::new(&a, Role::Initiator, kept_symbols).unwrap();
@@ -220,7 +220,7 @@ fn too_few_symbols_fail_on_both_sides() {
     assert!(one.differences().is_err() && other.differences().is_err() && one.send().is_err());
 }
 
-/// Sketches with another seed are refused, and the other side is told.
+/// Sketches with different seeds are refused, and the other side is told.
 #[test]
 fn other_seeds_are_refused() {
     let other = Spec { kind: Some(KindId(257)), bits: 1_920, seed: 1, ..Spec::default() };
@@ -248,7 +248,7 @@ fn side(key_bytes: usize, elements: &[u64], role: Role) -> Session {
     Session::over(Set::of_elements(of, elements.to_vec()), hello, role).unwrap()
 }
 
-/// Two sets of keys of so many bytes.
+/// Two sets of keys of `key_bytes` bytes.
 fn key_sets(key_bytes: usize, common: u64, own: u64, other: u64) -> [Vec<u64>; 2] {
     let words = key_bytes.div_ceil(8) as u64;
     let mask = if key_bytes.is_multiple_of(8) { u64::MAX } else { (1 << (8 * (key_bytes % 8))) - 1 };
@@ -258,7 +258,7 @@ fn key_sets(key_bytes: usize, common: u64, own: u64, other: u64) -> [Vec<u64>; 2
     [keys(0..common + own).collect(), keys(0..common).chain(keys(common + own..all)).collect()]
 }
 
-/// Sessions over whole keys list these in the order of their bytes.
+/// Sessions over whole keys list them in the order of their bytes.
 #[test]
 fn whole_keys_are_told_apart() {
     for key_bytes in [9, 13, 16, 40, 64] {
@@ -310,7 +310,7 @@ fn sessions_cost_what_the_differences_need() {
     assert_eq!(checked(&ours, &theirs, [(300, true); 2], false).method, Method::Pinsketch);
 }
 
-/// The responder tells as many counts as there are, or as have room.
+/// The responder sends as many counts as there are, or as there is room for.
 #[test]
 fn counts_are_told_up_to_a_limit() {
     for (keys, least) in [(0, 256), (50, 256), (100_000, 130)] {
@@ -327,7 +327,7 @@ fn counts_are_told_up_to_a_limit() {
     }
 }
 
-/// Sets whose symbols have equal counts are not equal yet.
+/// Sets whose symbols have equal counts need not be equal.
 #[test]
 fn equal_counts_are_not_equal_sets() {
     let (a, b) = (sketch(&[1], 1, false), sketch(&[2], 1, false));

@@ -4,13 +4,13 @@ use crate::error::{Result, error};
 use crate::interop::Cursor;
 use crate::storage::try_vec;
 
-/// A message that is being written. Memory is asked for fallibly.
+/// A message that is being written. Memory is allocated fallibly.
 pub struct Writer {
     bytes: Vec<u8>,
 }
 
 impl Writer {
-    /// An empty message with room for so many bytes.
+    /// An empty message with room for `room` bytes.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -46,7 +46,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Makes room for a checksum, so that the end of a message takes no memory.
+    /// Makes room for a checksum, so that ending a message allocates nothing.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -63,7 +63,8 @@ impl Writer {
         words.iter().try_for_each(|word| self.raw(&word.to_le_bytes()))
     }
 
-    /// Writes a number, 7 bits a byte, the lowest bits first. The highest bit of a byte says that another byte follows.
+    /// Writes a number, with 7 bits in each byte, the lowest bits first. The highest bit of a byte says that another
+    /// byte follows.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -109,7 +110,7 @@ pub fn word(from: &mut Cursor) -> Result<u64> {
     Ok(u64::from_le_bytes(from.array()?))
 }
 
-/// Reads what [`Writer::varint`] wrote. Each number has one form only.
+/// Reads what [`Writer::varint`] wrote. Each number has only one form.
 ///
 /// # Errors
 /// [`Status::Truncated`](crate::Status::Truncated); [`Status::Corrupt`](crate::Status::Corrupt) for a number of more

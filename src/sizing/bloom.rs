@@ -1,7 +1,7 @@
 //! The classic Bloom filter, and the partitioned one: `n` keys, `m` bits, `k` hashes.
 //!
-//! Everywhere: a filter without bits or without hashes has rate 1 (it rejects nothing); otherwise one without keys
-//! has rate 0. `keys` are distinct keys; `hashes` probe independently, with replacement unless it says otherwise.
+//! A filter without bits or without hashes always has rate 1 (it rejects nothing); otherwise one without keys has
+//! rate 0. `keys` are distinct keys; `hashes` probe independently, with replacement unless it says otherwise.
 
 use super::series::{self, Approximation};
 use super::zeros::throws;
@@ -47,8 +47,8 @@ fn trivial(bits: u64, hashes: u32, keys: u64) -> Option<f64> {
 /// The exact false-positive rate, `E[(X/m)^k]` over the number X of set bits (Bose et al. 2008; Christensen, Roginsky
 /// and Jimeno 2010): the probability that a fresh key is taken for one of `keys` keys.
 ///
-/// Relative error below 10^-12 for every `bits` and `keys` and up to [`MAX_EXACT_HASHES`] hashes; for more
-/// hashes the bound of [`goel_gupta_bound`] stands in, never too low. `O(hashes^2)`, a few microseconds.
+/// Relative error below 10^-12 for every `bits` and `keys` and up to [`MAX_EXACT_HASHES`] hashes; for more hashes it is
+/// the bound of [`goel_gupta_bound`], which is never too low. `O(hashes^2)`, a few microseconds.
 pub fn exact(bits: u64, hashes: u32, keys: u64) -> f64 {
     if let Some(rate) = trivial(bits, hashes, keys) {
         return rate;
@@ -59,8 +59,8 @@ pub fn exact(bits: u64, hashes: u32, keys: u64) -> f64 {
     occupancy::all_occupied(bits as f64, hashes, throws(hashes, keys))
 }
 
-/// The classical approximation `(1 - (1-1/m)^(kn))^k`. Below the exact rate for two or more hashes, by much where
-/// the filter is small.
+/// The classical approximation `(1 - (1-1/m)^(kn))^k`. Below the exact rate for two or more hashes, by much if the
+/// filter is small.
 pub fn classical(bits: u64, hashes: u32, keys: u64) -> f64 {
     if let Some(rate) = trivial(bits, hashes, keys) {
         return rate;
@@ -68,7 +68,7 @@ pub fn classical(bits: u64, hashes: u32, keys: u64) -> f64 {
     hit_at_least_once(1.0 / bits as f64, throws(hashes, keys)).powf(f64::from(hashes))
 }
 
-/// The asymptotic approximation `(1 - e^(-kn/m))^k`, what most calculators print. Below the classical one.
+/// The asymptotic approximation `(1 - e^(-kn/m))^k`, which most calculators print. Below the classical one.
 pub fn asymptotic(bits: u64, hashes: u32, keys: u64) -> f64 {
     if let Some(rate) = trivial(bits, hashes, keys) {
         return rate;
@@ -90,9 +90,9 @@ pub fn goel_gupta_bound(bits: u64, hashes: u32, keys: u64) -> f64 {
 
 /// The exact rate if the `hashes` positions of a key are all distinct: `sum_t (-1)^t C(k,t) (C(m-t,k)/C(m,k))^n`.
 ///
-/// With as many hashes as bits, or more, one key fills the filter: 1. Beyond [`MAX_EXACT_HASHES`]
-/// hashes the upper bound `(1 - (1-k/m)^n)^k` stands in (the bits are negatively associated).
-/// Up to some milliseconds for the largest numbers of hashes.
+/// With as many hashes as bits, or more, one key fills the filter: 1. Beyond [`MAX_EXACT_HASHES`] hashes it is the
+/// upper bound `(1 - (1-k/m)^n)^k` (the bits are negatively associated). Up to some milliseconds for the largest
+/// numbers of hashes.
 pub fn distinct_exact(bits: u64, hashes: u32, keys: u64) -> f64 {
     if let Some(rate) = trivial(bits, hashes, keys) {
         return rate;
@@ -115,8 +115,8 @@ pub fn partitioned_exact(slice_bits: u64, hashes: u32, keys: u64) -> f64 {
     hit_at_least_once(1.0 / slice_bits as f64, keys as f64).powf(f64::from(hashes))
 }
 
-/// The present rate of a filter of which `ones` bits are set: `(X/m)^k`, exact whatever was inserted, and how often.
-/// `ones` beyond `bits` counts as `bits`.
+/// The present rate of a filter that has `ones` set bits: `(X/m)^k`, exact whatever was inserted, and how often. `ones`
+/// beyond `bits` counts as `bits`.
 pub fn from_fill(bits: u64, hashes: u32, ones: u64) -> f64 {
     if bits == 0 || ones >= bits {
         return 1.0;
@@ -128,8 +128,8 @@ pub fn from_fill(bits: u64, hashes: u32, ones: u64) -> f64 {
 
 /// The number of hashes in `1..=max_hashes` with the least exact rate, the smaller of equals: near `(m/n) ln 2`.
 ///
-/// 1 where every number is as good (no bits, no keys, or `max_hashes` 0). `max_hashes` beyond [`MAX_EXACT_HASHES`]
-/// counts as that.
+/// 1 if every number is as good (no bits, no keys, or `max_hashes` 0). `max_hashes` beyond [`MAX_EXACT_HASHES`] counts
+/// as that.
 pub fn optimal_hashes(bits: u64, keys: u64, max_hashes: u32) -> u32 {
     if bits == 0 || keys == 0 {
         return 1;
@@ -145,7 +145,7 @@ struct Rate {
     bits: u64,
     hashes: u32,
     keys: u64,
-    /// `None` where only the exact rate will do.
+    /// `None` if only the exact rate will do.
     near: Option<Approximation>,
 }
 
@@ -184,8 +184,7 @@ impl Rate {
 /// The least size that keeps the promise: `exact(bits, hashes, keys) <= false_positive_rate`, with the integer number
 /// of hashes, of at most `max_hashes`, that needs the fewest bits (the smaller of equals).
 ///
-/// `None` if the rate is not inside (0, 1), if `max_hashes` is 0, or if it would take 2^63 bits. No keys need one
-/// bit.
+/// `None` if the rate is not inside (0, 1), if `max_hashes` is 0, or if it would take 2^63 bits. No keys need one bit.
 /// `max_hashes` beyond [`MAX_EXACT_HASHES`] counts as that. A microsecond where [`series`] decides, up to some tens of
 /// evaluations of [`exact`] where it cannot.
 pub fn size_for(keys: u64, false_positive_rate: f64, max_hashes: u32) -> Option<Size> {
@@ -216,7 +215,7 @@ pub fn size_for(keys: u64, false_positive_rate: f64, max_hashes: u32) -> Option<
 }
 
 /// The least size of a partitioned filter for which `partitioned_exact(slice_bits, hashes, keys)` is at most
-/// `false_positive_rate`; least in `slice_bits * hashes`, the smaller number of hashes of equals. `None` as
+/// `false_positive_rate`: least in `slice_bits * hashes`, and of equals the one with fewer hashes. `None` as in
 /// [`size_for`].
 pub fn partitioned_size_for(keys: u64, false_positive_rate: f64, max_hashes: u32) -> Option<PartitionedSize> {
     if !is_rate(false_positive_rate) {
@@ -226,8 +225,8 @@ pub fn partitioned_size_for(keys: u64, false_positive_rate: f64, max_hashes: u32
         return Some(PartitionedSize { slice_bits: 1, hashes: 1 });
     }
     // Around k* = lg(1/rate), at which half the bits are set. Few keys make short slices, and then the whole number of
-    // bits in a slice decides more than k* does. But every number of hashes needs no less than its real size, which
-    // grows on either side of k*. So each side is over where that alone is as much as the least so far.
+    // bits in a slice decides more than k* does. But no number of hashes needs less than its real size, which grows on
+    // either side of k*. So the search ends on a side as soon as that size alone is as much as the least so far.
     let most = max_hashes.min(MAX_EXACT_HASHES);
     let middle = (-false_positive_rate.log2() as u32).clamp(1, most.max(1));
     let mut best: Option<PartitionedSize> = None;
@@ -261,7 +260,7 @@ pub fn partitioned_size_for(keys: u64, false_positive_rate: f64, max_hashes: u32
 fn bits_for(keys: u64, rate: f64, hashes: u32) -> Option<u64> {
     let k = f64::from(hashes);
     let throws = throws(hashes, keys);
-    // Where the asymptotic rate is right; `fill` is the fraction of bits set, to be rate^(1/k).
+    // The size at which the asymptotic rate is right; `fill` is the fraction of bits set, to be rate^(1/k).
     let fill = rate.powf(1.0 / k);
     let mut guess = -throws / (-fill).ln_1p();
     // Newton steps on ln f over ln m, with the asymptotic slope -k rho / (e^rho - 1), leave it a bit or so away.
@@ -285,9 +284,8 @@ fn real_slice_bits(keys: u64, rate: f64, hashes: u32) -> f64 {
 
 // ---- Concentration -----------------------------------------------------------------------------------------------
 
-/// Azuma and Hoeffding: the number of zero bits is off its expectation by `lambda` or more with a probability of at
-/// most
-/// `2 e^(-2 lambda^2 / (kn))`; at most 1. With no throws, any positive `lambda` gives 0. NaN gives 1.
+/// Azuma and Hoeffding: the number of zero bits differs from its expectation by `lambda` or more with a probability of
+/// at most `2 e^(-2 lambda^2 / (kn))`; at most 1. With no throws, any positive `lambda` gives 0. NaN gives 1.
 pub fn azuma_bound(lambda: f64, hashes: u32, keys: u64) -> f64 {
     let throws = throws(hashes, keys);
     if lambda.is_nan() || lambda <= 0.0 {
@@ -301,7 +299,7 @@ pub fn azuma_bound(lambda: f64, hashes: u32, keys: u64) -> f64 {
 
 /// The deviation of the number of zero bits that [`azuma_bound`] allows with `probability`: `sqrt(kn ln(2/p) / 2)`.
 ///
-/// A probability of 1 or more gives 0, one of 0 or less, or NaN, infinity.
+/// A probability of 1 or more gives 0; one of 0 or less, or NaN, gives infinity.
 pub fn azuma_deviation(probability: f64, hashes: u32, keys: u64) -> f64 {
     if probability >= 1.0 {
         return 0.0;
@@ -315,8 +313,8 @@ pub fn azuma_deviation(probability: f64, hashes: u32, keys: u64) -> f64 {
 /// An interval that holds the rate of one filter, `(X/m)^k`, with at least `probability` over the choice of its
 /// hash function: from the deviation of [`azuma_deviation`], and from what X can be at all.
 ///
-/// The bound is a safe one, about 1.7 times as wide as need be at `probability` = 1 - 10^-6. A probability of 1 or
-/// more, or NaN, gives the range of possible rates; one of 0 or less that of an expected fill.
+/// The bound is a safe one, about 1.7 times as wide as necessary at `probability` = 1 - 10^-6. A probability of 1 or
+/// more, or NaN, gives the range of possible rates; one of 0 or less gives that of an expected fill.
 pub fn false_positive_rate_interval(bits: u64, hashes: u32, keys: u64, probability: f64) -> (f64, f64) {
     if let Some(rate) = trivial(bits, hashes, keys) {
         return (rate, rate);
@@ -324,15 +322,14 @@ pub fn false_positive_rate_interval(bits: u64, hashes: u32, keys: u64, probabili
     let (m, throws) = (bits as f64, throws(hashes, keys));
     let expected = m * hit_at_least_once(1.0 / m, throws);
     let deviation = azuma_deviation(1.0 - probability, hashes, keys);
-    // Something was thrown, so at least one bit is set, and no more than were thrown or there are.
+    // Something was thrown, so at least one bit is set, and no more than were thrown or than there are.
     let rate = |ones: f64| (ones.clamp(1.0, m.min(throws)) / m).powf(f64::from(hashes));
     (rate(expected - deviation), rate(expected + deviation))
 }
 
 // ---- Cardinality -------------------------------------------------------------------------------------------------
 
-/// The number of distinct keys in a filter of which `ones` bits are set, `-(m/k) ln(1 - X/m)` (Swamidass and Baldi
-/// 2007).
+/// The number of distinct keys in a filter that has `ones` set bits, `-(m/k) ln(1 - X/m)` (Swamidass and Baldi 2007).
 ///
 /// `None` if the filter is saturated (no zero bit), or has no bits or hashes.
 pub fn cardinality(bits: u64, hashes: u32, ones: u64) -> Option<f64> {
@@ -342,19 +339,19 @@ pub fn cardinality(bits: u64, hashes: u32, ones: u64) -> Option<f64> {
     Some(-(bits as f64 / f64::from(hashes)) * (-(ones as f64) / bits as f64).ln_1p())
 }
 
-/// As [`cardinality`], with the base that a bit is really missed with: `ln(1 - X/m) / (k ln(1 - 1/m))`. A little
-/// less than `cardinality`, noticeably only where the filter is tiny.
+/// As [`cardinality`], with the exact probability that a bit is missed: `ln(1 - X/m) / (k ln(1 - 1/m))`. A little less
+/// than `cardinality`, noticeably so only if the filter is tiny.
 pub fn cardinality_exact_base(bits: u64, hashes: u32, ones: u64) -> Option<f64> {
     if hashes == 0 || ones >= bits {
         return None;
     }
     let fill = (-(ones as f64) / bits as f64).ln_1p();
-    // The one filter of one bit that is not saturated is empty; 0 / -infinity is 0, but negative.
+    // The only filter of one bit that is not saturated is empty; 0 / -infinity is 0, but negative.
     Some((fill / (f64::from(hashes) * (-1.0 / bits as f64).ln_1p())).abs())
 }
 
 /// The number of keys in `hashes` slices of `slice_bits` bits with `ones` bits set in all: every key sets one bit of
-/// each slice, so that `(1 - 1/s)^n` of the bits stay zero.
+/// each slice, so `(1 - 1/s)^n` of the bits stay zero.
 ///
 /// `None` if no bit is zero, or there are no bits or slices.
 pub fn partitioned_cardinality(slice_bits: u64, hashes: u32, ones: u64) -> Option<f64> {
@@ -366,7 +363,7 @@ pub fn partitioned_cardinality(slice_bits: u64, hashes: u32, ones: u64) -> Optio
 }
 
 /// The standard error of [`cardinality`] with `keys` keys: `sqrt(m (e^rho - rho - 1)) / k`. Without bits or hashes
-/// nothing can be told: infinity. No keys give 0.
+/// nothing is known: infinity. No keys give 0.
 pub fn cardinality_standard_error(bits: u64, hashes: u32, keys: u64) -> f64 {
     if bits == 0 || hashes == 0 {
         return f64::INFINITY;

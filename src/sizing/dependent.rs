@@ -2,9 +2,9 @@
 //! all modulo the range `m` of a probe (the bits of the filter, or of a slice).
 //!
 //! Two or three words of the hash decide all `k` probes. So fresh keys that meet a stored key in some probes meet it in
-//! all, or in many, more often than independent probes would, and where the filter is small this is most of the rate.
-//! Take a range without prime factors below `k` (call it rough; [`size_for`] chooses no other): the differences of the
-//! probes' numbers then have inverses modulo `m`.
+//! all, or in many, more often than with independent probes, and if the filter is small this is most of the rate. Take
+//! a range without prime factors below `k` (call it rough; [`size_for`] chooses no other): then the differences of the
+//! probes' numbers have inverses modulo `m`.
 //!
 //! **Partitioned**, probe i in slice i of s bits. The difference of two keys' positions is `A + iB`: the cubic term of
 //! enhanced double hashing is the same for both keys. For triple hashing the difference is `A + iB + i(i-1)/2 C`. Both
@@ -30,14 +30,15 @@
 //!   independent probes, so `g_t = c_(k-t) - c_k` less what pairs and single positions add in them anyway.
 //! - Enhanced double hashing. The cubic term bends the progressions, so that only an equal pair of words has more than
 //!   three positions in common: `rate = E[(X/m)^k] + n/m^2 g_k`.
-//! - Triple hashing. Positions i and j of one key are the same where `2b + (i+j-1)c = 0`, for all pairs with this sum
-//!   at once. So for one of m values of b/c each sum leaves the lookup only `k - p` bits, p its number of pairs: `rate
-//!   = c_1/m^2 + 1/m sum over i+j = 1 .. 2k-3 of c_(k-p) + (1 - (2k-3)/m) c_k + n/m^3 sum of W_t (c_(k-t) - c_k)`.
+//! - Triple hashing. Positions i and j of one key are the same where `2b + (i+j-1)c = 0`, which holds for all pairs
+//!   with this sum together. So for one of m values of b/c each sum leaves the lookup only `k - p` bits, p its number
+//!   of pairs: `rate = c_1/m^2 + 1/m sum over i+j = 1 .. 2k-3 of c_(k-p) + (1 - (2k-3)/m) c_k + n/m^3 sum of W_t
+//!   (c_(k-t) - c_k)`.
 //!
-//! These three are expansions: left out is what two stored keys do together, and accidents of small ranges. From ten
+//! These three are expansions: they leave out what two stored keys do together, and accidents of small ranges. From ten
 //! keys on, in rough ranges, they agree with simulation within 5 % (`tests/suite/dependent.rs`). A range with small
 //! factors has a higher rate: steps that share a factor with it go round in a short circle. The shortest circles are
-//! counted in; what else such a range does is not. It makes up to a sixth of the rate at ten keys, and for triple
+//! included; other effects of such a range are not. They make up to a sixth of the rate at ten keys, and for triple
 //! hashing more than half of it; at a thousand keys 2 %.
 
 use super::{bloom, exp, hit_at_least_once, is_rate, ln_1p_minus, search};
@@ -60,11 +61,11 @@ impl Scheme {
     }
 }
 
-/// A sum with alternating signs is used where its rounding error is surely below this share of it.
+/// A sum with alternating signs is used if its rounding error is surely below this share of it.
 const TOLERANCE: f64 = 1e-6;
 
 /// `sum over t of (-1)^t C(j, t) exp(keys * ln_miss(t))`: the probability that `j` given bits are set, if a key misses
-/// `t` of them with probability `exp(ln_miss(t))`. `None` where too little is left of the sum.
+/// `t` of them with probability `exp(ln_miss(t))`. `None` if too little is left of the sum.
 fn alternating(j: u32, keys: f64, ln_miss: impl Fn(f64) -> f64) -> Option<f64> {
     let (mut sum, mut error, mut choose) = (1.0, f64::EPSILON, 1.0);
     for t in 1..=j {
@@ -80,8 +81,8 @@ fn alternating(j: u32, keys: f64, ln_miss: impl Fn(f64) -> f64) -> Option<f64> {
 }
 
 /// The probability that `j` given bits are set, if a key misses `t` of them with probability `exp(ln_miss(t))`: by
-/// [`alternating`], or, where too little is left of that sum, the product of the probabilities of single bits. The
-/// product is an upper bound, and near there: bits set by a fixed number of probes are negatively associated.
+/// [`alternating`], or, if too little is left of that sum, the product of the probabilities of single bits. The product
+/// is an upper bound, and a close one there: bits set by a fixed number of probes are negatively associated.
 fn covered(j: u32, keys: f64, ln_miss: impl Fn(f64) -> f64) -> f64 {
     alternating(j, keys, &ln_miss).unwrap_or_else(|| (-(keys * ln_miss(1.0)).exp_m1()).powi(j as i32))
 }
@@ -90,13 +91,13 @@ fn covered(j: u32, keys: f64, ln_miss: impl Fn(f64) -> f64) -> f64 {
 fn lines(hashes: u32) -> [f64; 65] {
     let mut lines = [0.0; 65];
     let k = i64::from(hashes);
-    // In direction (p, q), so many points have t - 1 others after them: lines with t points or more start at the
+    // How many points have t - 1 others after them in direction (p, q). Lines with t points or more start at the
     // difference of two of these numbers.
     let starts = |t: i64, p: i64, q: i64| ((k - (t - 1) * p).max(0) * (k - (t - 1) * q).max(0)) as f64;
     for p in 1..=k / 2 {
         for q in (1..=k / 2).filter(|q| coprime(p, *q)) {
             for t in (3..=k).take_while(|t| starts(*t, p, q) > 0.0) {
-                // Twice: rising and falling.
+                // Twice, for rising and falling lines.
                 lines[t as usize] += 2.0 * (starts(t, p, q) - 2.0 * starts(t + 1, p, q) + starts(t + 2, p, q));
             }
         }
@@ -117,14 +118,14 @@ fn totient(e: u64) -> f64 {
 }
 
 /// What a stored key adds that has `t >= 2` of a lookup's `k` positions. Independent probes would have had its t(t-1)/2
-/// pairs in as many keys with two positions, and t(t-2) keys fewer with one. `c(j)` as in the module.
+/// pairs in as many keys with two positions, and t(t-2) fewer keys with one. `c(j)` as in the module.
 fn gain(k: u32, t: u32, c: impl Fn(u32) -> f64) -> f64 {
     let (all, t) = (c(k), f64::from(t));
     let (pairs, singles) = (t * (t - 1.0) / 2.0, t * (t - 2.0));
     c(k - t as u32) - all - pairs * (c(k - 2) - all) + singles * (c(k - 1) - all)
 }
 
-/// What does not depend on the size: of a scheme and a number of hashes.
+/// What does not depend on the size, for a scheme and a number of hashes.
 struct Plain {
     scheme: Scheme,
     hashes: u32,
@@ -137,8 +138,8 @@ impl Plain {
         Plain { scheme, hashes, lines }
     }
 
-    /// The rate of `range` bits and `keys` keys, if `c(j)` is the probability that `j` given bits are set; `base` that
-    /// of k independent probes.
+    /// The rate of `range` bits and `keys` keys, if `c(j)` is the probability that `j` given bits are set, and `base`
+    /// is that of k independent probes.
     fn rate(&self, range: u64, keys: f64, base: f64, c: impl Fn(u32) -> f64) -> f64 {
         let (k, m) = (self.hashes, range as f64);
         // Each is asked for many times, and takes a sum.
@@ -196,7 +197,7 @@ fn partitioned_rate(scheme: Scheme, slice_bits: u64, hashes: u32, keys: u64) -> 
     if hashes <= scheme.words() as u32 {
         return bloom::partitioned_exact(slice_bits, hashes, keys);
     }
-    // By what is subtracted from 1.
+    // By the probabilities that are subtracted from 1.
     let ln_miss = |t: f64| {
         let hit = match scheme {
             Scheme::Triple => t / s - t * (t - 1.0) / 2.0 / (s * s) + (t - 1.0) * (t - 2.0) / 2.0 / (s * s * s),
@@ -222,8 +223,8 @@ fn partitioned_rate(scheme: Scheme, slice_bits: u64, hashes: u32, keys: u64) -> 
     (rate + more).min(1.0)
 }
 
-/// The false-positive rate of a filter with `keys` keys whose `hashes` probes come from a scheme: of `range` bits in
-/// all, or for each probe.
+/// The false-positive rate of a filter with `keys` keys whose `hashes` probes come from a scheme. There are `range`
+/// bits in all, or for each probe if the filter is partitioned.
 ///
 /// No bits or no hashes give 1; otherwise no keys give 0. See the module for its error.
 pub fn rate(scheme: Scheme, partitioned: bool, range: u64, hashes: u32, keys: u64) -> f64 {
@@ -235,17 +236,17 @@ pub fn rate(scheme: Scheme, partitioned: bool, range: u64, hashes: u32, keys: u6
     }
 }
 
-/// The rate now, if about `keys` keys set the share `fill` of all bits; of the partitioned layout, shares with the
-/// product `fill` of the slices.
+/// The rate now, if about `keys` keys set the share `fill` of all bits; in the partitioned layout, `fill` is the
+/// product of the shares of the slices.
 ///
-/// The error is that of [`rate`], and the chance of which bits they are: one part in the square root of `range`.
+/// The error is that of [`rate`], plus the chance of which bits they are: one part in the square root of `range`.
 pub fn from_fill(scheme: Scheme, partitioned: bool, range: u64, hashes: u32, keys: f64, fill: f64) -> f64 {
     let (m, hashes) = (range as f64, hashes.min(64));
     if partitioned {
         let whole = if hashes > scheme.words() as u32 { keys * m.powi(-scheme.words()) } else { 0.0 };
         return (fill + whole * (1.0 - fill)).clamp(0.0, 1.0);
     }
-    // j different bits, of those that are set.
+    // The probability that j different bits are among those that are set.
     let all = |j: u32| (0..j).map(|i| ((fill * m - f64::from(i)) / (m - f64::from(i))).max(0.0)).product::<f64>();
     Plain::new(scheme, hashes).rate(range, keys, fill.powi(hashes as i32), all)
 }
@@ -256,10 +257,10 @@ fn rough(range: u64, hashes: u32) -> Option<u64> {
     (range..=range.saturating_add(1 << 20)).find(|m| *m > u64::from(hashes) && is_rough(*m))
 }
 
-/// A range and a number of hashes, of at most `max_hashes`, that keep `rate` at `keys` keys in as few bits as there can
-/// be, the range being rough (see the module). `None` as [`bloom::size_for`].
+/// A range and a number of hashes, of at most `max_hashes`, that keep `rate` at `keys` keys in as few bits as possible
+/// if the range is rough (see the module). `None` as in [`bloom::size_for`].
 ///
-/// Some hundred evaluations of the rate.
+/// Takes a few hundred evaluations of the rate.
 pub fn size_for(scheme: Scheme, partitioned: bool, keys: u64, rate: f64, max_hashes: u32) -> Option<(u64, u32)> {
     if !is_rate(rate) {
         return None;
@@ -281,7 +282,7 @@ pub fn size_for(scheme: Scheme, partitioned: bool, keys: u64, rate: f64, max_has
         let fill = rate.powf(1.0 / f64::from(hashes));
         let guess = f64::from(hashes) / slices as f64 * keys as f64 / -(-fill).ln_1p();
         let range = search::least_real(guess.max(1.0), (least / slices) as f64, |range| {
-            // In between, sizes with small factors would be in the way.
+            // Sizes with small factors would be in the way of the search.
             rough(range as u64, hashes).is_some_and(&holds)
         });
         let range = range.and_then(|range| rough(range as u64, hashes));
@@ -289,7 +290,8 @@ pub fn size_for(scheme: Scheme, partitioned: bool, keys: u64, rate: f64, max_has
             Some((range, bits)) if bits < least => {
                 (best, least, worse) = (Some((range, hashes)), bits, 0);
             }
-            // The rate of a single hash needs more bits than two, and so on up to the best; then it is over.
+            // The rate needs more bits with one hash than with two, and so on down to the best number; after that the
+            // search is over.
             _ if best.is_some() => worse += 1,
             _ => {}
         }

@@ -1,13 +1,13 @@
 //! The probability that `k` given cells are all occupied, after `n` keys each set `k` *different* cells out of `m`.
 //!
 //! A key misses `t` given cells with probability `b_t = C(m-t,k) / C(m,k)`, and inclusion and exclusion gives `f =
-//! sum_t (-1)^t C(k,t) b_t^n`. Where that cancels too much, positive terms only give the same number. Of the n keys,
-//! those that touch any of the k cells are Binomial(n, 1 - b_k). Each of these keys moves a small Markov chain, the
-//! number of cells still empty, closer to 0.
+//! sum_t (-1)^t C(k,t) b_t^n`. Where that cancels too much, a sum of only positive terms gives the same number. The
+//! number of the n keys that touch any of the k cells is Binomial(n, 1 - b_k). Each of these keys moves a small Markov
+//! chain, the number of cells still empty, closer to 0.
 
 use super::mixture;
 
-/// Inclusion and exclusion is taken if its rounding error, relative to the result, is surely below this.
+/// Inclusion and exclusion is used if its rounding error, relative to the result, is surely below this.
 const TOLERANCE: f64 = 1e-12;
 
 /// `m > k >= 1` and `n >= 1`.
@@ -64,7 +64,8 @@ impl Chain {
         let rows = (0..=size)
             .map(|u| {
                 let mut row = hypergeometric(m, size, u);
-                // The probability of none of the u cells, but one of the others: b_u - b_k, without cancellation.
+                // The probability of touching none of the u cells, but one of the others: b_u - b_k, without
+                // cancellation.
                 row[0] *= -(ln_miss[size] - ln_miss[u]).exp_m1();
                 if ln_miss[u] == f64::NEG_INFINITY {
                     row[0] = 0.0;
@@ -82,7 +83,7 @@ impl Chain {
     fn covered(&mut self, keys: u64) -> f64 {
         while (self.covered.len() as u64) <= keys {
             let last = self.covered[self.covered.len() - 1];
-            // Full to the last digit: it stays so.
+            // It is full to the last digit, and stays so.
             if last >= 1.0 - f64::EPSILON {
                 return 1.0;
             }
@@ -102,7 +103,7 @@ impl Chain {
 /// The probabilities that k different cells out of m include 0, 1, .. u of u given ones, u <= k < m.
 fn hypergeometric(m: u64, k: usize, u: usize) -> Vec<f64> {
     let mut row = vec![0.0; u + 1];
-    // At least this many, where more than m - u are drawn. (At most u: k < m.)
+    // At least this many are included if more than m - u are drawn. (At most u: k < m.)
     let first = (k as u64 + u as u64).saturating_sub(m) as usize;
     row[first] = 1.0;
     for c in first..u {

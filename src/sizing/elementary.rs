@@ -1,9 +1,9 @@
-//! Exponential and logarithm from additions, multiplications and divisions alone, so that they are the same bits on
-//! every platform: what the system's functions do with the last digit differs. Sums whose terms cancel make that digit
-//! a large part of a low rate, and it must not decide on the size of a filter: filters of one spec are to be merged
+//! Exponential and logarithm from additions, multiplications and divisions alone, so that they give the same bits on
+//! every platform: the system's functions differ in the last digit. Sums whose terms cancel make that digit a large
+//! part of a low rate, and it must not decide on the size of a filter: it must be possible to merge filters of one spec
 //! wherever they were made. `bindings/go/internal/sizing` does the same operations in the same order.
 
-/// ln 2, of which the first part has 32 bits, so that its products with exponents are exact, and the rest of it.
+/// ln 2 in two parts: the first has 32 bits, so that its products with exponents are exact, and the second is the rest.
 const LN_2: (f64, f64) = (6.931471803691238e-1, 1.9082149292705877e-10);
 
 /// `1 / i!` for i = 13, 12, .. 2.
@@ -17,7 +17,7 @@ const FACTORIALS: [f64; 12] = {
     all
 };
 
-/// `e^x`, to about the last digit; below the least normal number 0.
+/// `e^x`, to about the last digit; 0 below the least normal number.
 pub(crate) fn exp(x: f64) -> f64 {
     if x < -708.0 {
         return 0.0;
@@ -49,7 +49,7 @@ pub(crate) fn ln(x: f64) -> f64 {
     ln_of(x, 0.0)
 }
 
-/// `a^b` for `a > 0`, some last digits away.
+/// `a^b` for `a > 0`, to within a few last digits.
 pub(crate) fn pow(a: f64, b: f64) -> f64 {
     exp(b * ln(a))
 }

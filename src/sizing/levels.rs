@@ -3,23 +3,23 @@
 //! A key that no level seems to have goes into the last one. When that has taken as many keys as it is for, a level
 //! follows that is larger and has a lower rate. With `P_i` the rate of the full level i, a lookup of an absent key says
 //! true at the rate `1 - prod(1 - P_i)`, which is at most the sum of all `P_i`. With `P_i = P_0 r^i` that sum stays
-//! below `P_0 / (1 - r)` however many levels there are: so `P_0 = (1 - r) P` keeps the promise P for ever.
+//! below `P_0 / (1 - r)` however many levels there are, so `P_0 = (1 - r) P` keeps the promise P for ever.
 //!
-//! A level is full by the keys that were *new* to it. Of m distinct keys that reach a level some seem to be there
-//! already, and change nothing in the level. So the level has the bits of m keys, but it has taken only `m - (the
-//! integral of its rate from 0 to m)` of them. [`taken`] and [`seen`] convert one into the other, so that rates are
-//! those of the keys that a level has seen.
+//! Only keys that were *new* to a level fill it. Of m distinct keys that reach a level some seem to be there already,
+//! and change nothing in it. So the level has the bits of m keys, but it has taken only `m - (the integral of its rate
+//! from 0 to m)` of them. [`taken`] and [`seen`] convert one into the other, so that rates are those of the keys that a
+//! level has seen.
 
 use super::search;
 
-/// Intervals of Simpson's rule: rates rise like high powers of the number of keys, of which it integrates the 16th to
-/// half a percent. What is integrated is a correction.
+/// Intervals of Simpson's rule: rates rise like high powers of the number of keys, and the rule integrates the 16th
+/// power to half a percent. What is integrated is only a correction.
 const INTERVALS: u32 = 16;
 
-/// How many times as many keys as it took a level may have seen for `seen` to tell.
+/// How many times as many keys as it took a level may have seen for [`seen`] to give a finite number.
 const MOST_SEEN: f64 = 8.0;
 
-/// How many of `seen` distinct keys a level of this rate is expected to have mistaken for ones that it had.
+/// How many of `seen` distinct keys a level of this rate is expected to have mistaken for keys that it had.
 pub fn mistaken(seen: f64, rate: impl Fn(u64) -> f64) -> f64 {
     let step = seen / f64::from(INTERVALS);
     let value = |i: u32| rate((f64::from(i) * step).round() as u64);
@@ -27,14 +27,14 @@ pub fn mistaken(seen: f64, rate: impl Fn(u64) -> f64) -> f64 {
     (step / 3.0 * (value(0) + inner + value(INTERVALS))).min(seen)
 }
 
-/// How many keys a level of this rate is expected to have taken when it has seen so many distinct ones.
+/// How many keys a level of this rate is expected to have taken when it has seen `seen` distinct ones.
 pub fn taken(seen: f64, rate: impl Fn(u64) -> f64) -> f64 {
     seen - mistaken(seen, rate)
 }
 
-/// How many distinct keys a level of this rate is expected to have seen when it has taken so many: the inverse of
-/// [`taken`], by iteration. Never fewer than `taken`; infinite where these would be more than `MOST_SEEN` times as
-/// many, for a level that is far past its capacity.
+/// How many distinct keys a level of this rate is expected to have seen when it has taken `taken`: the inverse of
+/// [`taken`], by iteration. Never fewer than `taken`; infinite if this would be more than `MOST_SEEN` times as many,
+/// for a level that is far past its capacity.
 pub fn seen(taken: f64, rate: impl Fn(u64) -> f64) -> f64 {
     let mut seen = taken;
     while seen <= MOST_SEEN * taken {
@@ -47,15 +47,15 @@ pub fn seen(taken: f64, rate: impl Fn(u64) -> f64) -> f64 {
     f64::INFINITY
 }
 
-/// The most distinct keys that a level may see for its rate to be at most `bound`: a search from `guess`. 0 if there
-/// are none; `u64::MAX` if the rate never gets there.
+/// The most distinct keys that a level may see for its rate to be at most `bound`: a search from `guess`. 0 if no
+/// number is that low; `u64::MAX` if the rate never gets there.
 pub fn most_keys(bound: f64, guess: u64, rate: impl Fn(u64) -> f64) -> u64 {
     search::least(guess, u64::MAX, |keys| rate(keys) > bound).map_or(u64::MAX, |first| first - 1)
 }
 
 /// `1 - (1-p)(1-q)`: a lookup says true if either of two levels does.
 pub fn either(p: f64, q: f64) -> f64 {
-    // In this order it is never more than 1.
+    // Computed in this order it is never more than 1.
     p + q * (1.0 - p)
 }
 

@@ -1,5 +1,5 @@
-//! Averages of a function over a Binomial or Poisson count: what a filter made of blocks needs, because the number
-//! of keys that fall into a block is random.
+//! Averages of a function over a Binomial or Poisson count. A filter made of blocks needs these, because the number of
+//! keys that fall into a block is random.
 //!
 //! ```text
 //! binomial(n, p, g)  = sum_i  C(n,i) p^i (1-p)^(n-i)  g(i)
@@ -7,21 +7,22 @@
 //! ```
 //!
 //! **The function.** `g(i)` is the rate of a block that holds `i` keys: non-decreasing, between 0 and 1. The bounds
-//! that end the sums rest on this. It is called with increasing `i` from the mode upwards, then decreasing below it.
+//! that end the sums rely on this. It is called with increasing `i` from the mode upwards, then with decreasing `i`
+//! below it.
 //!
-//! **How.** The weights are not computed from factorials. The one at the mode is called 1, the others follow
-//! by their ratios outwards, and the sum of weight times value is divided by the sum of the weights. Everything added
-//! is positive, so a rate of 10^-200 has the same relative precision as one of 0.1.
+//! **How.** The weights are not computed from factorials. The one at the mode is set to 1, the others follow outwards
+//! by their ratios, and the sum of weight times value is divided by the sum of the weights. Everything added is
+//! positive, so a rate of 10^-200 has the same relative precision as one of 0.1.
 //!
-//! **When it ends.** Upwards, the ratios of successive weights fall. So after weight `w` with ratio `r < 1` there
-//! remain less than `w r / (1-r)`, times `g <= 1`. The sum ends when this is less than `NEGLIGIBLE` of both sums.
-//! Downwards the same holds of the weights, and `g` is no greater than it was. Together that takes about 18 standard
-//! deviations, `O(sqrt(mean))` terms; where the block is as good as full for every likely count, one.
+//! **When it ends.** Upwards, the ratios of successive weights fall, so after weight `w` with ratio `r < 1` there
+//! remains less than `w r / (1-r)`, times `g <= 1`. The sum ends when this is less than `NEGLIGIBLE` of both sums.
+//! Downwards the same holds for the weights, and `g` is no greater than it was. Together that takes about 18 standard
+//! deviations, `O(sqrt(mean))` terms; or one, if the block is as good as full for every likely count.
 
 /// The part of a sum that may be left out. There are two ends and two sums; all together stay far below 10^-12.
 const NEGLIGIBLE: f64 = 1e-17;
 
-/// A block whose rate is this near to 1 is full.
+/// A block whose rate is this near to 1 counts as full.
 const FULL: f64 = 1.0 - 1e-14;
 
 /// `sum_i Binomial(n, p; i) g(i)`, for `g` non-decreasing and between 0 and 1 (see the module).
@@ -40,8 +41,8 @@ pub fn binomial(n: u64, p: f64, mut g: impl FnMut(u64) -> f64) -> f64 {
     outward(mean, n, &up, &mut g)
 }
 
-/// `sum_i Poisson(lambda; i) g(i)`, for `g` non-decreasing and between 0 and 1 (see the module). The limit
-/// of [`binomial`] for many keys in many blocks, `lambda` keys a block.
+/// `sum_i Poisson(lambda; i) g(i)`, for `g` non-decreasing and between 0 and 1 (see the module). The limit of
+/// [`binomial`] for many keys in many blocks, `lambda` keys a block.
 ///
 /// `lambda <= 0` gives `g(0)`; infinity and NaN give 1.
 pub fn poisson(lambda: f64, mut g: impl FnMut(u64) -> f64) -> f64 {
@@ -59,7 +60,7 @@ pub fn poisson(lambda: f64, mut g: impl FnMut(u64) -> f64) -> f64 {
 fn outward(mean: f64, last: u64, up: &dyn Fn(u64) -> f64, g: &mut dyn FnMut(u64) -> f64) -> f64 {
     let mode = (mean as u64).min(last);
 
-    // Full at 10 standard deviations below the mean (less likely than e^-50): full everywhere.
+    // If it is full at 10 standard deviations below the mean (less likely than e^-50), it is full everywhere.
     let spread = 10.0 * mean.sqrt();
     if mean > spread {
         let low = g((mean - spread) as u64);
@@ -80,7 +81,7 @@ fn outward(mean: f64, last: u64, up: &dyn Fn(u64) -> f64, g: &mut dyn FnMut(u64)
         i += 1;
         weights += weight;
         sum += weight * g(i);
-        // Only when g is 0 all the way: the weights have run out.
+        // This happens only if g is 0 all the way: the weights have run out.
         if weight == 0.0 {
             break;
         }
@@ -90,7 +91,8 @@ fn outward(mean: f64, last: u64, up: &dyn Fn(u64) -> f64, g: &mut dyn FnMut(u64)
     while i > 0 {
         let ratio = 1.0 / up(i - 1);
         weight *= ratio;
-        // What is negligible among the weights is so in the sum: every g so far is at least those to come.
+        // What is negligible among the weights is negligible in the sum too: every g so far is at least as great as
+        // those to come.
         if ratio < 1.0 && weight / (1.0 - ratio) <= NEGLIGIBLE * weights {
             break;
         }

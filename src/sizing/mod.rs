@@ -1,10 +1,10 @@
-//! False-positive rates and sizes, as pure functions: what several kinds share. The rest is in `sizing` of the kind's
-//! own folder, and this table lists all of it.
+//! False-positive rates and sizes, as pure functions: those that several kinds share. The others are in `sizing` of the
+//! kind's own folder, and this table lists all of them.
 //!
-//! Counts are `u64`, numbers of hashes `u32`, results `f64`; rates and probabilities are fractions, not percentages.
-//! No function panics, whatever it is given. A filter that holds no keys has rate 0. A filter without bits or without
-//! hashes answers yes to everything and has rate 1. A size that cannot be reached is `None`. Each function says what
-//! it does at the edges.
+//! Counts are `u64`, numbers of hashes `u32`, results `f64`; rates and probabilities are fractions, not percentages. No
+//! function panics, whatever its arguments. A filter that holds no keys has rate 0. A filter without bits or without
+//! hashes answers yes to everything and has rate 1. A size that cannot be reached is `None`. Each function says what it
+//! does at the edges.
 //!
 //! Notation: `n` keys, `m` bits, `k` hashes, `rho = k n / m`, `X` the number of bits that are set.
 //!
@@ -72,14 +72,14 @@ pub fn hash_floor(keys: u64, hash_bits: u32) -> f64 {
     hit_at_least_once(same, keys as f64)
 }
 
-/// The rate of a filter whose structure says yes with the probability `own`, and whose keys' hashes are met with the
-/// probability `floor` ([`hash_floor`]).
+/// The rate of a filter whose structure says yes with the probability `own`, and where a key's hash equals another's
+/// with the probability `floor` ([`hash_floor`]).
 pub fn with_floor(own: f64, floor: f64) -> f64 {
     floor + (1.0 - floor) * own
 }
 
 /// The rate by which a size is chosen. It is [`with_floor`], unless the floor is at most [`NEGLIGIBLE`] of `own`: then
-/// it is `own` alone. So whoever asks for exactly 2^-8 gets fingerprints of eight bits, although equal hashes take the
+/// it is only `own`. So whoever asks for exactly 2^-8 gets fingerprints of eight bits, although equal hashes take the
 /// rate past 2^-8, by 5e-11 of it with 10^6 keys.
 pub fn decisive(own: f64, floor: f64) -> f64 {
     if floor <= NEGLIGIBLE * own { own } else { with_floor(own, floor) }
@@ -91,7 +91,7 @@ pub const NEGLIGIBLE: f64 = 1e-4;
 /// `1 - (1-p)^trials`, with full relative precision when it is tiny. `trials > 0`.
 pub(crate) fn hit_at_least_once(p: f64, trials: f64) -> f64 {
     let x = -(trials * (-p).ln_1p());
-    // The third term of the series is lost in f64. mingw's function is some last digits off here.
+    // The third term of the series is lost in f64. mingw's function is off by a few last digits here.
     if x < 7e-9 { x - x * x / 2.0 } else { -(-x).exp_m1() }
 }
 

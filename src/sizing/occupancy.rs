@@ -3,8 +3,7 @@
 //!
 //! # The difficulty
 //!
-//! Let `p_j` be the probability that `k` random cells are `j` different ones. Inclusion and exclusion over these
-//! gives
+//! Let `p_j` be the probability that `k` random cells are `j` different ones. Inclusion and exclusion over these gives
 //!
 //! ```text
 //! f = sum_j p_j sum_t (-1)^t C(j,t) (1 - t/m)^N
@@ -23,13 +22,13 @@
 //! f = N! [z^N] e^z G(z) = (N! e^r / r^N)  1/(2 pi)  Integral exp(r (e^(i t) - 1) - i N t) G(r e^(i t)) dt
 //! ```
 //!
-//! All coefficients `c_i` of `e^z G(z)` are non-negative, so that `c_i r^i` is, but for a factor, a distribution. With
-//! the radius at which its mean is `N` (the saddle point), the integrand is a bell of width `1/sigma` around t = 0,
-//! with nothing to cancel. The trapezoid rule over `M` points of the circle adds nothing but `c_(N+M) r^(N+M) + c_(N-M)
+//! All coefficients `c_i` of `e^z G(z)` are non-negative, so `c_i r^i` is a distribution, apart from a factor. With the
+//! radius at which its mean is `N` (the saddle point), the integrand is a bell of width `1/sigma` around t = 0, with
+//! nothing to cancel. The trapezoid rule over `M` points of the circle adds nothing but `c_(N+M) r^(N+M) + c_(N-M)
 //! r^(N-M) + ...`, the tails beyond `M` of that distribution. With `M` = 9 standard deviations and a bit, the tails are
 //! below 10^-16 of the result. On all but small circles points beyond `14 / sigma` contribute less than that, which
-//! leaves some 20 points however large `N` is. This holds for every m, k and N, so there is one method and no regime to
-//! switch between; the result is good to about 10^-13 relative, down to the least positive `f64`.
+//! leaves some 20 points however large `N` is. This holds for every m, k and N, so there is only one method and no
+//! switching between regimes; the result is good to about 10^-13 relative, down to the least positive `f64`.
 //!
 //! Cost: `O(k^2)` for the `p_j` and `O(k)` for each point; a few microseconds at k = 16.
 
@@ -44,8 +43,7 @@ const SMALL: f64 = 64.0;
 /// Below this many balls, `N!` is multiplied out; from there on Stirling's series has all the digits.
 const STIRLING_FROM: f64 = 32.0;
 
-/// `E[(X/m)^k]` after `balls` balls in `cells` cells. Both at least 1; `hashes` in 1..=[`MAX_HASHES`]; `balls` at
-/// least
+/// `E[(X/m)^k]` after `balls` balls in `cells` cells. Both at least 1; `hashes` in 1..=[`MAX_HASHES`]; `balls` at least
 /// `hashes` (a filter with a key has as many), or `hashes` 1.
 pub(super) fn all_occupied(cells: f64, hashes: u32, balls: f64) -> f64 {
     if hashes == 1 {
@@ -91,8 +89,9 @@ impl Polynomial {
     /// Centred on the radius N, the saddle point's upper bound.
     fn new(cells: f64, hashes: u32, balls: f64) -> Self {
         let occupied = -(-balls / cells).exp_m1();
-        // Throw the k probes one after the other: the next falls into one of the j cells that were probed already, or
-        // into a new one, which then has to be occupied. (More than m different cells have probability 0, and stop.)
+        // Throw the k probes one after the other: the next one falls into one of the j cells that were probed already,
+        // or into a new one, which then has to be occupied. (More than m different cells have probability 0, and end
+        // this.)
         let mut coefficients = [0.0; TERMS];
         coefficients[0] = 1.0;
         let mut degree = 0;
@@ -108,7 +107,7 @@ impl Polynomial {
                 coefficients[j] = again + new;
             }
             coefficients[0] = 0.0;
-            // Far below any f64 in the end, perhaps; so the row carries its own exponent.
+            // These may be far below any f64 in the end, so the row carries its own exponent.
             let largest = coefficients[1..=degree].iter().fold(0.0, |a, &b| f64::max(a, b));
             if largest < 1e-100 {
                 let shift = -(largest.log2().floor() as i64);
@@ -121,8 +120,8 @@ impl Polynomial {
 
     /// Newton's method for the radius at which the mean is N.
     ///
-    /// Given j, the distribution is the sum of j zero-truncated Poisson(x) counts, x = r/m, and one Poisson(r - j x).
-    /// Its mean is `r + j y` with `y = x / (e^x - 1)`. The derivative of any such mean by ln r is the variance.
+    /// Given j, the distribution is that of the sum of j zero-truncated Poisson(x) counts, x = r/m, and one Poisson(r -
+    /// j x). Its mean is `r + j y` with `y = x / (e^x - 1)`. The derivative of any such mean by ln r is the variance.
     fn find_saddle(&self) -> Saddle {
         let mut shift = 0.0_f64;
         let mut rounds = 0;
@@ -138,7 +137,7 @@ impl Polynomial {
             if excess * excess <= 1e-6 * sigma2 || rounds == 100 {
                 return Saddle { radius, shift, sigma: sigma2.sqrt() };
             }
-            // Never to less than half the radius at once: it has to stay positive.
+            // A step never goes to less than half the radius, which has to stay positive.
             shift = (shift - excess * radius / sigma2).clamp(0.5 * (shift - self.balls), 0.0);
         }
     }

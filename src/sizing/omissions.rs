@@ -1,18 +1,17 @@
-//! Omissions: distinct keys that an insertion takes for known, when all of a state space pass through a filter that
-//! says of each whether it is new. An explicit-state model checker does not explore such a state.
+//! Omissions: distinct keys that an insertion takes for known, when all of a state space passes through a filter that
+//! says of each key whether it is new. An explicit-state model checker does not explore such a state.
 //!
 //! The i-th key is omitted with the false-positive rate after the keys before it, so the expected number is the sum of
-//! these rates, far less than the number of keys times the last one. Of a Bloom filter that is the bitstate search of
+//! these rates, far less than the number of keys times the last one. With a Bloom filter that is the bitstate search of
 //! Holzmann 1988, analysed by Dillinger and Manolios, "Bloom filters in probabilistic verification", 2004.
 
-/// Up to so many keys each has a rate of its own.
+/// Up to this many keys, the rate of each is computed.
 const SINGLY: u64 = 256;
 
-/// Into so many pieces more keys are divided.
+/// More keys are divided into this many pieces.
 const PIECES: u32 = 16;
 
-/// Where Gauss and Legendre's rule of eight nodes has those of one half of the interval from -1 to 1, and their
-/// weights.
+/// The nodes of Gauss and Legendre's rule of eight nodes in one half of the interval from -1 to 1, and their weights.
 const NODES: [(f64, f64); 4] = [
     (0.183_434_642_495_649_8, 0.362_683_783_378_362),
     (0.525_532_409_916_329, 0.313_706_645_877_887_3),
@@ -20,9 +19,9 @@ const NODES: [(f64, f64); 4] = [
     (0.960_289_856_497_536_2, 0.101_228_536_290_376_26),
 ];
 
-/// The sum of `rate(i)` for all `i` less than `keys`: exact for up to 256 keys. Beyond that it is an integral, by some
-/// hundred rates, to a few millionths where the rate is a smooth function of the number of keys, and to a few
-/// thousandths where it has steps.
+/// The sum of `rate(i)` for all `i` less than `keys`: exact for up to 256 keys. Beyond that it is an integral over a
+/// few hundred rates, good to a few millionths if the rate is a smooth function of the number of keys, and to a few
+/// thousandths if it has steps.
 pub fn sum_of_rates(keys: u64, rate: impl Fn(u64) -> f64) -> f64 {
     if keys <= SINGLY {
         return (0..keys).map(rate).sum();
@@ -48,7 +47,7 @@ pub fn sum_of_rates(keys: u64, rate: impl Fn(u64) -> f64) -> f64 {
 /// The number of bits for each key that gives the fewest omissions of `keys` keys in a bitstate search over `bits`
 /// bits, from 1 to `most`: 0.7 to 0.8 of the bits a key, a little more than what gives the lowest rate in the end.
 ///
-/// From the asymptotic rates, `sum (1 - e^(-k i / m))^k`. No keys or no bits give 1.
+/// Computed from the asymptotic rates, `sum (1 - e^(-k i / m))^k`. No keys or no bits give 1.
 pub fn best_hashes(bits: u64, keys: u64, most: u32) -> u32 {
     let expected = |hashes| sum_of_rates(keys, |i| super::bloom::asymptotic(bits, hashes, i));
     let mut best = (1, expected(1));

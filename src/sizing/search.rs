@@ -1,17 +1,16 @@
 //! The search behind every inverse function: rates fall as sizes grow, and the least size is wanted.
 //!
-//! A search asks a few dozen times, so that what is asked is called through a pointer: one copy of the search serves
-//! all kinds.
+//! A search calls `holds` a few dozen times, so it calls it through a pointer: one copy of the search serves all kinds.
 
 use core::cmp::Ordering;
 
-/// The least `x` in `1..=limit` for which `holds`, given that it holds for everything above some threshold;
-/// `None` if it does not hold at `limit` or below.
+/// The least `x` in `1..=limit` for which `holds`, given that it holds for everything above some threshold; `None` if
+/// it does not hold at `limit` or below.
 ///
 /// Starts at `guess`, steps away from it in doubling strides until the threshold is between two sizes, and halves:
 /// `O(log |guess - answer|)` evaluations. The answer was always evaluated itself, and so was its predecessor (unless
-/// the answer is 1): were `holds` not quite monotone, for rounding, the answer still holds and one less still does
-/// not.
+/// the answer is 1), so even if rounding makes `holds` not quite monotone, it holds for the answer and does not for one
+/// less.
 pub(crate) fn least(guess: u64, limit: u64, mut holds: impl FnMut(u64) -> bool) -> Option<u64> {
     least_of(guess, limit, &mut holds)
 }
@@ -59,10 +58,10 @@ fn least_of(guess: u64, limit: u64, holds: &mut dyn FnMut(u64) -> bool) -> Optio
     Some(above)
 }
 
-/// The integer in `1..=limit` with the least cost, as `compare` compares costs with a single valley. Among equals the
-/// smallest.
+/// The integer in `1..=limit` with the least cost, where costs, compared by `compare`, have a single valley. Among
+/// equals the smallest.
 ///
-/// Walks from `guess` down for as long as it does not get worse, otherwise up while it gets better.
+/// Walks down from `guess` for as long as it does not get worse, otherwise up while it gets better.
 pub(crate) fn valley<T>(guess: u32, limit: u32, cost: impl Fn(u32) -> T, compare: impl Fn(&T, &T) -> Ordering) -> u32 {
     valley_of(guess, limit, &cost, &compare)
 }
@@ -90,7 +89,7 @@ fn valley_of<T>(guess: u32, limit: u32, cost: &dyn Fn(u32) -> T, compare: &dyn F
     best
 }
 
-/// About the least `x` in `1..limit` for which `holds`, to a thousandth and not below it, as [`least`] from a guess
+/// About the least `x` in `1..limit` for which `holds`, to a thousandth and not below it, like [`least`] from a guess
 /// that is too low or a little too high; `None` if there is none.
 pub(crate) fn least_real(guess: f64, limit: f64, mut holds: impl FnMut(f64) -> bool) -> Option<f64> {
     least_real_of(guess, limit, &mut holds)

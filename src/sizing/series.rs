@@ -1,4 +1,4 @@
-//! The exact rate of the classic filter, nearly, in a hundred nanoseconds: what sizing decides with, wherever that is
+//! The exact rate of the classic filter, nearly, in a hundred nanoseconds: sizing decides with it wherever that is
 //! certain to be what [`super::bloom::exact`] would decide.
 //!
 //! With `u = X/E[X] - 1` the rate is `E[X/m]^k E[(1+u)^k]`. The logarithm of the second factor is a series in the
@@ -12,13 +12,13 @@
 //! + ...
 //! ```
 //!
-//! Mean and c2 are taken exactly; c3 and c4 in the limit of many bits. There, X and the number of probes are sums over
-//! cells with Poisson(rho) probes, and the number of probes is given. The cumulants per cell are the derivatives at s =
-//! 0 of `K(s) = ln(e^w + e^s - 1) - rho ln w + const`, where `w e^w = rho (e^w + e^s - 1)`.
+//! Mean and c2 are exact; c3 and c4 are taken in the limit of many bits. There, X and the number of probes are sums
+//! over cells with Poisson(rho) probes, and the number of probes is given. The cumulants per cell are the derivatives
+//! at s = 0 of `K(s) = ln(e^w + e^s - 1) - rho ln w + const`, where `w e^w = rho (e^w + e^s - 1)`.
 //!
-//! **Error.** Left out are the next order, smaller by about `k c2` each time, and the correction of c3, smaller than it
-//! by some 1/m. [`Approximation::error`] is four times the most of what a comparison with `exact` found of either
-//! (`tests/suite/sizing.rs` repeats it), and the rounding of both.
+//! **Error.** What is left out is the next order, smaller by about `k c2` each time, and the correction of c3, smaller
+//! than it by some 1/m. [`Approximation::error`] is four times the greatest difference that a comparison with `exact`
+//! found for either (`tests/suite/sizing.rs` repeats it), plus the rounding of both.
 
 use super::hit_at_least_once;
 use super::zeros::zeros_sd;
@@ -35,7 +35,7 @@ pub struct Approximation {
 /// The rounding errors of both sides.
 const ROUNDING: f64 = 4e-12;
 
-/// The approximation, where it is good: between a fifth and three probes a bit, or for a single hash, for which it is
+/// The approximation where it is good: between a fifth and three probes a bit, or for a single hash, for which it is
 /// exact. Elsewhere `None`.
 pub fn ln_rate(bits: u64, hashes: u32, keys: u64) -> Option<Approximation> {
     if hashes == 1 && bits > 1 {
@@ -64,7 +64,7 @@ pub fn ln_rate(bits: u64, hashes: u32, keys: u64) -> Option<Approximation> {
     let l1 = 1.0 - w1 * one;
     let l2 = -w2 * one + w1 * w1 * inverse;
     let l3 = -w3 * one + 3.0 * w1 * w2 * inverse - 2.0 * w1 * w1 * w1 * inverse / rho;
-    // The cumulants of the zeros. X is m less the zeros, so that the odd cumulants change their sign.
+    // The cumulants of the zeros. X is m less the zeros, so the odd cumulants change their sign.
     let c3 = -m * zeros * (l1 * l1 + l2) / (mean * mean * mean);
     let c4 = m * zeros * (l1 * l1 * l1 + 3.0 * l1 * l2 + l3) / (mean * mean * mean * mean);
     let b2 = k * (k - 1.0) / 2.0;

@@ -29,7 +29,7 @@ pub fn zeros_sd(bits: u64, hashes: u32, keys: u64) -> f64 {
     let others = m - 1.0;
     let c = others * hit_at_least_once(1.0 / (others * others), n);
     let bracket = if a < 1e-3 && m > 1e3 {
-        // Both are nearly kn/m: the difference by powers, (e^a - 1 - a) + (a - c).
+        // Both are nearly kn/m, so the difference is computed by powers, (e^a - 1 - a) + (a - c).
         let b = n / (others * others);
         let above = a * a * (0.5 + a * (1.0 / 6.0 + a * (1.0 / 24.0 + a / 120.0)));
         let (i, j) = (1.0 / m, 1.0 / others);

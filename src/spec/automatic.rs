@@ -18,7 +18,7 @@ impl Spec {
         })
     }
 
-    /// [`Row::least_rate`](crate::contract::Row::least_rate) of a kind in which a parameter decides the rate. `rate`
+    /// [`Row::least_rate`](crate::contract::Row::least_rate) for a kind in which a parameter decides the rate. `rate`
     /// gives the rate for a value of the parameter, or `None` if no filter has that value. Greater values have lower
     /// rates.
     pub(crate) fn least_rate(&self, parameter: &Parameter, rate: impl Fn(u64) -> Option<f64>) -> f64 {

@@ -21,7 +21,7 @@ pub const DEFAULT_CAPACITY: u64 = 1_000_000;
 /// How many kind-specific parameters a spec holds.
 pub const MAX_PARAMETERS: usize = 8;
 
-/// A kind by its number, as in the C API and in images. [`crate::kinds::registry`] knows what stands behind a number.
+/// A kind by its number, as in the C API and in images. [`crate::kinds::registry`] knows which kind has a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KindId(pub u32);
 
@@ -34,8 +34,8 @@ pub struct Setting {
     pub value: f64,
 }
 
-/// The parameters from which a filter is made. Every field's default is what [`Spec::default`] holds; a capacity and
-/// a rate, *or* an exact geometry, say how large the filter is.
+/// The parameters from which a filter is made. Every field's default is that of [`Spec::default`]; a capacity and a
+/// rate, *or* an exact geometry, say how large the filter is.
 ///
 /// ```
 /// use petal::{Spec, HashFunction};
@@ -48,8 +48,8 @@ pub struct Setting {
 pub struct Spec {
     /// The kind; `None` is the default kind.
     pub kind: Option<KindId>,
-    /// How many distinct keys the filter is sized for; 0 is [`DEFAULT_CAPACITY`], or unknown where `bits` is given. If
-    /// a key that comes again takes more room in a kind, the kind has a parameter `times`, by which the capacity grows.
+    /// How many distinct keys the filter is sized for; 0 is [`DEFAULT_CAPACITY`], or unknown where `bits` is given. A
+    /// kind in which a key that comes again takes more room has a parameter `times`, by which the capacity grows.
     pub capacity: u64,
     /// The greatest false-positive rate at capacity, inside (0, 1); 0 is [`DEFAULT_FALSE_POSITIVE_RATE`].
     pub false_positive_rate: f64,
@@ -65,7 +65,7 @@ pub struct Spec {
     pub key: Option<SecretKey>,
     /// The instruction set of the inner loops. Not part of the filter's image: all of them do the same.
     pub kernel: Kernel,
-    /// What only this kind takes.
+    /// The parameters that only this kind takes.
     pub parameters: [Setting; MAX_PARAMETERS],
 }
 
@@ -112,11 +112,11 @@ pub(crate) fn check_rate(rate: f64) -> Result<()> {
     Err(error!(FalsePositiveRate, "false_positive_rate = {} is not inside (0, 1)", Number(rate)))
 }
 
-/// A number in messages: not with hundreds of zeros.
+/// A number in messages, without hundreds of zeros.
 pub(crate) struct Number(pub f64);
 
 impl fmt::Display for Number {
-    /// The bits of the number between two marks, for a host that has digits of its own: writing a fraction's digits
+    /// The bits of the number between two marks, for a host that writes digits itself: writing a fraction's digits
     /// takes 15 kB of code, which is a tenth of a small module.
     #[cfg(petal_host_numbers)]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -198,7 +198,7 @@ impl Spec {
     ///
     /// # Errors
     /// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate) for a rate outside (0, 1) and
-    /// [`Status::Contradiction`](crate::Status::Contradiction) for a rate and a geometry at once, or half a geometry;
+    /// [`Status::Contradiction`](crate::Status::Contradiction) for both a rate and a geometry, or half a geometry;
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a rate that 64-bit hashes cannot have.
     pub fn size(&self) -> Result<Size> {
         let &Spec { capacity, false_positive_rate: rate, bits, hashes, .. } = self;
@@ -234,7 +234,7 @@ impl Spec {
     /// Sets one of the kind's parameters.
     ///
     /// # Errors
-    /// [`Status::Contradiction`](crate::Status::Contradiction) where [`MAX_PARAMETERS`] others are set. The value is
+    /// [`Status::Contradiction`](crate::Status::Contradiction) if [`MAX_PARAMETERS`] others are set. The value is
     /// checked when the filter is made.
     pub fn set(&mut self, parameter: &Parameter, value: f64) -> Result<()> {
         let id = parameter.id();

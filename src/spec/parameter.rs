@@ -20,19 +20,19 @@ pub enum Domain {
 }
 
 /// A parameter that some kind takes beyond what every spec holds. Kinds may have parameters of the same name, each with
-/// bounds and a meaning of its own.
+/// its own bounds and meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// The parameter's name, the same in Rust, C, the command and the documentation.
     pub name: &'static str,
     /// What the parameter does, in a sentence.
     pub summary: &'static str,
-    /// The value it has when it is not set.
+    /// The value of the parameter when it is not set.
     pub default: f64,
     /// The values it may have.
     pub domain: Domain,
-    /// Which of the header's kind words keeps its value (of a real number its bits), where the payload cannot be read
-    /// without it.
+    /// Which of the header's kind words keeps the parameter's value (the bits of it for a real number), if the payload
+    /// cannot be read without it.
     pub word: Option<usize>,
 }
 
@@ -76,7 +76,7 @@ impl Parameter {
         }
     }
 
-    /// `value`, if it is inside the bounds and, but for real numbers, whole.
+    /// `value`, if it is inside the bounds and, except for real numbers, whole.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange).
@@ -103,8 +103,8 @@ impl Parameter {
         self.read(text, text.parse().ok())
     }
 
-    /// As [`Parameter::parse`], where somebody else has read the digits: `number` is what `text` stands for, if it is a
-    /// number.
+    /// [`Parameter::parse`] for when somebody else has read the digits: `number` is the number that `text` stands for,
+    /// if it is one.
     ///
     /// # Errors
     /// As [`Parameter::parse`].

@@ -7,7 +7,7 @@ pub enum Access {
     Read,
     /// One writer changes the image where it lies.
     Write,
-    /// Keys are inserted where it lies, by any number of threads and processes at once.
+    /// Keys are inserted where the image lies, by any number of threads and processes at the same time.
     Share,
 }
 

@@ -1,11 +1,11 @@
-//! Bytes of a caller at any address, which are only read.
+//! A caller's bytes at any address, which are only read.
 
 use crate::bits::prefetch;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU64;
 
-/// Bytes that nobody writes to while this is there, at any address.
+/// Bytes at any address that nobody writes to while this value exists.
 #[derive(Clone, Copy)]
 pub struct AnyBytes<'a> {
     pub(super) start: NonNull<u8>,
@@ -46,13 +46,13 @@ impl<'a> AnyBytes<'a> {
         unsafe { core::slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 
-    /// The first so many bytes, or all if there are fewer.
+    /// The first `length` bytes, or all if there are fewer.
     #[inline]
     pub fn first(self, length: usize) -> AnyBytes<'a> {
         AnyBytes { length: length.min(self.length), ..self }
     }
 
-    /// The bytes from so many words on.
+    /// The bytes from word `number` on.
     #[inline]
     pub fn from_word(self, number: usize) -> AnyBytes<'a> {
         let at = number.saturating_mul(8).min(self.length);
@@ -60,23 +60,23 @@ impl<'a> AnyBytes<'a> {
         AnyBytes { start: unsafe { self.start.add(at) }, length: self.length - at, lives: PhantomData }
     }
 
-    /// Whole words of the bytes, where these start at a multiple of 8.
+    /// The whole words of the bytes, if these start at a multiple of 8.
     #[inline]
     pub fn words(&self) -> Option<&'a [AtomicU64]> {
         let start = self.start.cast::<AtomicU64>();
-        // SAFETY: aligned, readable for as long as `'a`; the atomics are only loaded, here and in all who get them from
-        // here: `Words::in_place` says that they may not be changed.
+        // SAFETY: aligned, readable for as long as `'a`; the atomics are only loaded, here and by everyone who gets
+        // them from here: `Words::in_place` says that they may not be changed.
         start.is_aligned().then(|| unsafe { core::slice::from_raw_parts(start.as_ptr(), self.length / 8) })
     }
 
-    /// The word of this number, counted from the first byte; 0 if it is not there.
+    /// The word with this number, counted from the first byte; 0 if it is not there.
     #[inline]
     pub fn word(&self, number: usize) -> u64 {
         let at = number.checked_mul(8).and_then(|at| self.bytes().get(at..)?.first_chunk());
         at.map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Asks for the cache line of the word of this number.
+    /// Asks for the cache line of the word with this number.
     #[inline]
     pub fn fetch(&self, number: usize) {
         if let Some(byte) = number.checked_mul(8).and_then(|at| self.bytes().get(at)) {
@@ -92,7 +92,7 @@ impl<'a> AnyBytes<'a> {
         }
     }
 
-    /// A copy of the words from the one of this number on; zeros for those that are not there.
+    /// A copy of the words from number `first` on; zeros for those that are not there.
     #[inline]
     pub fn copy<const WORDS: usize>(&self, first: usize) -> [AtomicU64; WORDS] {
         core::array::from_fn(|i| AtomicU64::new(first.checked_add(i).map_or(0, |number| self.word(number))))

@@ -1,7 +1,7 @@
 //! Flushes that fail, for tests.
 
 std::thread_local! {
-    /// How many flushes of this thread still succeed; `None` is all.
+    /// How many flushes of this thread still succeed; `None` means all.
     pub static FLUSHES_LEFT: core::cell::Cell<Option<u32>> = const { core::cell::Cell::new(None) };
 }
 

@@ -1,7 +1,7 @@
 //! Names in an opened folder, and files that have no name yet.
 //!
-//! A name is relative to its folder, which is opened once: so a path may be as long as the system allows, and
-//! whoever moves the folder meanwhile moves the file with it.
+//! A name is relative to its folder, which is opened once. So a path may be as long as the system allows, and whoever
+//! moves the folder meanwhile moves the file with it.
 
 use super::os::{FileStatus, Name, PathBytes, RawFile, RawFolder, Unit, code, name_before_nul};
 
@@ -9,34 +9,34 @@ use super::os::{FileStatus, Name, PathBytes, RawFile, RawFolder, Unit, code, nam
 pub struct Folder(RawFolder);
 
 impl Folder {
-    /// Opens a folder. One that may be written but not read cannot be synced, and that is no reason not to write.
+    /// Opens a folder. If it may be written but not read, it cannot be synced, but that is no reason not to write.
     pub fn open(path: &PathBytes) -> Result<Folder, i32> {
         RawFolder::open(path).map(Folder)
     }
 
-    /// What the system knows of a file in it, or of what a symbolic link there leads to.
+    /// The status of a file in the folder, or of what a symbolic link there leads to.
     pub fn status(&self, name: &PathBytes) -> Result<FileStatus, i32> {
         self.0.status_of(name.as_name(), true)
     }
 
-    /// What the system knows of what has this name in it, which may be a symbolic link.
+    /// The status of what has this name in the folder, without following a symbolic link.
     pub fn status_of_name(&self, name: &PathBytes) -> Result<FileStatus, i32> {
         self.0.status_of(name.as_name(), false)
     }
 
-    /// Waits until its entries are on the disk.
+    /// Waits until the folder's entries are on the disk.
     pub fn sync(&self) -> Result<(), i32> {
         self.0.sync()
     }
 
-    /// Gives `file` the rights of the file `name` in the folder, as far as that is allowed; `status` is what the system
-    /// knows of that file.
+    /// Gives `file` the rights of the file `name` in the folder, as far as that is allowed; `status` is that file's
+    /// status.
     pub fn hand_on_rights(&self, name: &PathBytes, status: &FileStatus, file: &RawFile) {
         self.0.hand_on_rights(name.as_name(), status, file);
     }
 
-    /// A new file that never has a name, or only for a moment where the system cannot make such files; it goes with
-    /// the last descriptor of it. Nobody else can open it. On Windows it has a name as long.
+    /// A new file that never has a name, or only for a moment if the system cannot make such files. It goes away with
+    /// its last descriptor. Nobody else can open it. On Windows it keeps its name as long as it exists.
     pub fn new_file(&self) -> Result<RawFile, i32> {
         #[cfg(windows)]
         return self.take_name(|name| self.0.create_fleeting(name)).map(|(_, file)| file);
@@ -54,14 +54,14 @@ impl Folder {
             match self.0.open_left(name.as_name()) {
                 Ok(file) => self.remove_abandoned(&name, &file),
                 Err(code::NOT_FOUND) if number >= SWEPT_NAMES => break,
-                // Somebody else's.
+                // The file is somebody else's.
                 Err(_) => {}
             }
         }
     }
 
-    /// Removes a temporary file unless its maker lives and so holds its lock. Whoever has the lock is the only one who
-    /// renames or removes the name.
+    /// Removes a temporary file, unless its maker is alive and so holds its lock. Only whoever has the lock renames or
+    /// removes the name.
     fn remove_abandoned(&self, name: &TemporaryName, file: &RawFile) {
         let Ok(opened) = file.status() else { return };
         if !opened.is_regular() || !matches!(file.lock_whole(), Ok(true)) {
@@ -86,14 +86,14 @@ impl Folder {
     }
 }
 
-/// How many temporary names there are in a folder: as many savers can be at the same moment of their work.
+/// How many temporary names there are in a folder: this many savers can be at the same point of their work.
 const TEMPORARY_NAMES: u32 = 1 << 16;
 
-/// So many of the names are always looked at when a folder is swept, and those after them as long as there are files.
+/// This many of the names are always looked at when a folder is swept, and those after them as long as there are files.
 const SWEPT_NAMES: u32 = 16;
 
-/// `.petal-NUMBER.tmp`. The names are few and known, so that what a killed process left behind is found again
-/// without a search through the folder.
+/// `.petal-NUMBER.tmp`. The names are few and known, so what a killed process left behind can be found without a search
+/// through the folder.
 struct TemporaryName([Unit; 24]);
 
 impl TemporaryName {
@@ -109,9 +109,9 @@ impl TemporaryName {
     }
 }
 
-/// A new file on its way to a name in a folder. The file has no name where the system can make such files, so that it
-/// goes with its process. Otherwise, and for the moment before it takes another file's place, it has a temporary
-/// name, and a lock that tells others that its maker lives. It is gone when it is dropped.
+/// A new file that will get a name in a folder. If the system can make such files, it has no name, so it goes away with
+/// its process. Otherwise, and for the moment before it takes another file's place, it has a temporary name, and a lock
+/// which shows others that its maker is alive. It is gone when it is dropped.
 pub struct Temporary<'a> {
     folder: &'a Folder,
     file: RawFile,
@@ -129,7 +129,7 @@ impl Temporary<'_> {
     /// A file without a name that can be given one.
     fn unnamed(folder: &Folder, private: bool) -> Result<Temporary<'_>, i32> {
         let file = folder.0.unnamed(private)?;
-        // Before it has a name nobody can have the lock.
+        // Before it has a name nobody else can have the lock.
         let _ = file.lock_whole();
         Ok(Temporary { folder, file, name: None })
     }
@@ -138,7 +138,7 @@ impl Temporary<'_> {
     fn named(folder: &Folder, private: bool) -> Result<Temporary<'_>, i32> {
         loop {
             let (name, file) = folder.take_name(|name| folder.0.create(name, private))?;
-            // Another process that sweeps may have come before the lock: then it removes the file. Where there are no
+            // Another process that sweeps may have come before the lock; then it removes the file. Where there are no
             // locks nobody sweeps.
             if !matches!(file.lock_whole(), Ok(false)) && file.status()?.has_name() {
                 return Ok(Temporary { folder, file, name: Some(name) });
@@ -151,7 +151,7 @@ impl Temporary<'_> {
         &self.file
     }
 
-    /// Puts it at `name` in the folder, in the place of what is there.
+    /// Gives the file the name `name` in the folder, and replaces what is there.
     pub fn place(mut self, name: &PathBytes) -> Result<(), i32> {
         if self.name.is_none() {
             match self.folder.0.link(&self.file, name.as_name()) {
@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// What the dead left behind goes; what the living are at work on, and what only looks like it, stays.
+    /// What dead processes left behind is removed; what living ones are working on, and what only looks like it, stays.
     #[test]
     fn only_what_the_dead_left_is_swept_away() {
         let place = tempfile::tempdir().unwrap();
@@ -223,7 +223,8 @@ mod tests {
         let living = Temporary::named(&folder, true).unwrap();
         [1, 2, 15].iter().for_each(|number| leave(&format!(".petal-{number}.tmp")));
         std::fs::create_dir(place.path().join(".petal-3.tmp")).unwrap();
-        // A link there is nobody's temporary file. On Windows only some users may make one: a folder stands for it.
+        // A link there is nobody's temporary file. On Windows only some users may make one, so a folder stands in for
+        // it.
         #[cfg(unix)]
         std::os::unix::fs::symlink("kept", place.path().join(".petal-4.tmp")).unwrap();
         #[cfg(windows)]
@@ -238,14 +239,14 @@ mod tests {
         assert_eq!(std::fs::read(place.path().join("placed")).unwrap(), b"alive");
     }
 
-    /// However many are at work at once, each has a name of its own.
+    /// However many work at the same time, each has its own name.
     #[test]
     fn many_at_once_have_their_own_names() {
         let place = tempfile::tempdir().unwrap();
         let folder = opened(place.path());
         let all: Vec<Temporary> = (0..40).map(|_| Temporary::named(&folder, true).unwrap()).collect();
         assert_eq!(names(place.path()).len(), 40);
-        // The names after the first few are swept as well while there are files.
+        // The names after the first few are also swept while there are files.
         std::fs::write(place.path().join(".petal-40.tmp"), b"left").unwrap();
         folder.sweep();
         assert_eq!(names(place.path()).len(), 40);
@@ -258,7 +259,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let file = opened(place.path()).new_file().unwrap();
         file.write_all_at(b"keys", 0).unwrap();
-        // Windows lists it until it is closed.
+        // Windows lists the file until it is closed.
         let opened = names(place.path()).iter().any(|name| std::fs::File::open(place.path().join(name)).is_ok());
         let is_nameless = || names(place.path()).is_empty() && !file.status().unwrap().has_name();
         assert!(!opened && (cfg!(windows) || is_nameless()));

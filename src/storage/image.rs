@@ -10,7 +10,7 @@ pub struct ImageBytes {
     pub(super) base: NonNull<u8>,
     pub(super) length: usize,
     access: Access,
-    /// The process that opened it. In another one, made by a fork, it is only read.
+    /// The process that opened the image. In another one, made by a fork, it is only read.
     process: Process,
     file: Option<Mapping>,
 }
@@ -23,7 +23,7 @@ impl ImageBytes {
     ///
     /// # Safety
     /// `length` bytes from `base` are readable, with [`Access::Write`] also writable, until the value is dropped.
-    /// Meanwhile nobody writes to them but Petal, and if this may, no other handle of this process uses them.
+    /// Meanwhile nobody but Petal writes to them, and if Petal may, no other handle of this process uses them.
     pub unsafe fn from_buffer(base: NonNull<u8>, length: usize, access: Access) -> Result<ImageBytes> {
         if !base.cast::<AtomicU64>().is_aligned() {
             return Err(error!(Misaligned, "the buffer at {base:?} is not aligned to 8 bytes"));
@@ -42,13 +42,13 @@ impl ImageBytes {
         self.length
     }
 
-    /// How it may be used: as it was opened, but in a child of the process that opened it only for reading.
+    /// How the image may be used: as it was opened, but only for reading in a child of the process that opened it.
     #[inline]
     pub fn access(&self) -> Access {
         if self.is_inherited() { Access::Read } else { self.access }
     }
 
-    /// Whether it was opened to be changed, by a process that this one is a child of.
+    /// Whether the image was opened to be changed by a process that this one is a child of.
     #[inline]
     pub fn is_inherited(&self) -> bool {
         self.access.is_writing() && !self.process.is_current()
@@ -88,7 +88,7 @@ impl ImageBytes {
         }
     }
 
-    /// Writes `bytes`, a multiple of 8, at `offset`, in order, and has them on the disk when it returns.
+    /// Writes `bytes`, a multiple of 8, at `offset`, in order. They are on the disk when it returns.
     pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<()> {
         self.store(offset, bytes);
         self.flush(offset, offset + bytes.len())
@@ -103,7 +103,7 @@ impl ImageBytes {
         }
     }
 
-    /// Has the bytes `from..to` on the disk when it returns; a buffer has no disk.
+    /// Writes the bytes `from..to` to the disk before it returns; a buffer has no disk.
     pub fn flush(&self, from: usize, to: usize) -> Result<()> {
         self.file.as_ref().map_or(Ok(()), |file| file.flush(from, to))
     }

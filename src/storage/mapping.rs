@@ -17,9 +17,9 @@ pub struct FileRange {
 
 /// A mapped range of a file, shared with every other process that maps it.
 ///
-/// A writable mapping holds a lock on its range, which lies at [`LOCKS`]. So there is one writer, or several that share
-/// the range. Closing releases the lock. A child that was forked since has a copy of the mapping, but the lock is its
-/// parent's.
+/// A writable mapping holds a lock on its range, which lies at [`LOCKS`]. So there is either one writer, or several
+/// that share the range. Closing releases the lock. A child that was forked since has a copy of the mapping, but the
+/// lock is its parent's.
 pub struct Mapping {
     /// Where the mapping starts: the range's first byte is `lead` bytes after it.
     base: NonNull<u8>,
@@ -29,20 +29,20 @@ pub struct Mapping {
     identity: (u64, u64),
     access: Access,
     process: Process,
-    /// Whether nobody else had the range open for writing when it was opened.
+    /// Whether nobody else had the range open for writing when this mapping was opened.
     alone: bool,
-    /// Kept while the lock is.
+    /// Kept for as long as the lock is.
     locked: Option<RawFile>,
-    /// Whether this mapping has the gate.
+    /// Whether this mapping holds the gate.
     at_gate: AtomicBool,
 }
 
-/// The lock of byte i of a file is on byte `LOCKS` + i, past every file: on Windows nobody else can read a byte that
-/// somebody has locked.
+/// The lock of byte i of a file is on byte `LOCKS` + i, past the end of every file: on Windows nobody else can read a
+/// byte that somebody has locked.
 const LOCKS: u64 = 1 << 62;
 
 impl Mapping {
-    /// Maps `range` of `file`, which the caller has found to lie inside the file and to start at a multiple of 8.
+    /// Maps `range` of `file`. The caller has checked that it lies inside the file and starts at a multiple of 8.
     pub fn new(file: RawFile, range: FileRange, access: Access) -> Result<Mapping> {
         let failed = |code| Error::from_os(code, format_args!("mapping {} bytes of the file", range.length));
         let identity = file.status().map_err(failed)?.identity();
@@ -50,7 +50,7 @@ impl Mapping {
         let too_large = || error!(TooLarge, "{} bytes of a file are more than can be mapped", range.length);
         let mapped = range.length.checked_add(lead).ok_or_else(too_large)?;
         let base = os::map_file(&file, range.offset - lead as u64, mapped, access.is_writing()).map_err(failed)?;
-        // From here on the mapping and its locks go when it is dropped.
+        // From here on the mapping and its locks are released when it is dropped.
         let process = Process::current();
         let (locked, at_gate) = (None, AtomicBool::new(false));
         let mut mapping =
@@ -60,8 +60,8 @@ impl Mapping {
         }
         let file = mapping.locked.insert(file);
         let (offset, length) = body(range);
-        // Whoever opens or closes has the gate to itself, and the last one who shares keeps it while it seals: nobody
-        // is turned away because of that.
+        // Whoever opens or closes holds the gate alone, and the last one who shares keeps it while it seals: nobody is
+        // turned away because of that.
         file.wait_for_lock(gate(range), 1).map_err(failed)?;
         *mapping.at_gate.get_mut() = true;
         mapping.alone = file.lock(offset, length).map_err(failed)?;
@@ -80,13 +80,13 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// Whether nobody else had it open for writing when it was opened.
+    /// Whether nobody else had the range open for writing when this mapping was opened.
     pub fn was_alone(&self) -> bool {
         self.alone
     }
 
-    /// Waits until nobody else who shares the file is opening or closing it: for as long as the last one seals it, if
-    /// need be. Whoever opens it to share it is at the gate already when [`Mapping::new`] returns.
+    /// Waits until nobody else who shares the file is opening or closing it, if need be for as long as the last one
+    /// seals it. Whoever opens the file to share it already holds the gate when [`Mapping::new`] returns.
     pub fn enter_gate(&self) -> Result<()> {
         let Some(file) = &self.locked else { return Ok(()) };
         if !self.at_gate.load(Ordering::Relaxed) {
@@ -97,7 +97,7 @@ impl Mapping {
         Ok(())
     }
 
-    /// Has the gate if nobody is there, and does not wait.
+    /// Takes the gate if nobody holds it, without waiting.
     pub fn try_gate(&self) -> bool {
         let has = self.at_gate.load(Ordering::Relaxed)
             || self.locked.as_ref().is_some_and(|file| file.lock(gate(self.range), 1) == Ok(true));
@@ -114,9 +114,9 @@ impl Mapping {
         }
     }
 
-    /// Makes the lock of those who share that of a single writer, until the mapping is dropped; false if there are
-    /// others. Asked at the gate only: of two who asked at once each would see the other, and neither would be the
-    /// last.
+    /// Turns the lock of those who share the range into that of a single writer, until the mapping is dropped; false if
+    /// there are others. To be called only at the gate: of two callers at the same time each would see the other, and
+    /// neither would be the last.
     pub fn is_last(&self) -> bool {
         let (offset, length) = body(self.range);
         self.locked.as_ref().is_some_and(|file| file.lock_alone(offset, length) == Ok(true))
@@ -159,8 +159,8 @@ impl Mapping {
         result.map_err(|code| Error::from_os(code, format_args!("writing the mapped image to the disk")))
     }
 
-    /// Has the system keep room for the range on the disk, if it is to be written: a hole in the file that is written
-    /// to when the disk is full raises SIGBUS.
+    /// Has the system keep room for the range on the disk, if it is to be written: writing to a hole in the file when
+    /// the disk is full raises SIGBUS.
     pub fn reserve(&self) -> Result<()> {
         let (Some(file), FileRange { offset, length }) = (&self.locked, self.range) else { return Ok(()) };
         file.reserve(offset, length as u64)
@@ -180,7 +180,8 @@ fn gate(range: FileRange) -> u64 {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // A child has a descriptor of the same open file: unlocking it would unlock its parent's, closing it does not.
+        // A child has a descriptor of the same open file: unlocking it would unlock its parent's, but closing it does
+        // not.
         if let Some(file) = self.locked.as_ref().filter(|_| self.process.is_current()) {
             let (offset, length) = body(self.range);
             file.unlock(offset, length);

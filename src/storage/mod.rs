@@ -1,6 +1,6 @@
-//! Where the bytes of a filter live: in memory of its own, in a caller's buffer, or in a mapped file.
+//! Where the bytes of a filter live: in its own memory, in a caller's buffer, or in a mapped file.
 //!
-//! A filter sees [`Words`] and need not know which it is. All unsafe code of the core that is not a kernel is in this
+//! A filter sees [`Words`] and need not know where they are. All unsafe code of the core outside of kernels is in this
 //! folder.
 
 mod access;
@@ -54,8 +54,8 @@ use core::alloc::Layout;
 pub fn try_box<T>(value: T) -> Result<Box<T>> {
     let layout = Layout::new::<T>();
     assert!(layout.size() > 0, "only values with a size are boxed");
-    // SAFETY: the layout has a size; a non-null block is written before it becomes a Box, which frees it with the
-    // same layout and allocator.
+    // SAFETY: the layout has a size; a non-null block is written before it becomes a Box, which frees it with the same
+    // layout and allocator.
     unsafe {
         let place = std::alloc::alloc(layout).cast::<T>();
         if place.is_null() {
@@ -66,7 +66,7 @@ pub fn try_box<T>(value: T) -> Result<Box<T>> {
     }
 }
 
-/// A vector with room for `capacity` elements, or the message that there is no memory.
+/// A vector with room for `capacity` elements, or an error that says that there is no memory.
 pub fn try_vec<T>(capacity: usize) -> Result<Vec<T>> {
     let mut vector = Vec::new();
     match vector.try_reserve_exact(capacity) {
@@ -89,7 +89,7 @@ pub fn try_path(path: &std::path::Path) -> Result<std::path::PathBuf> {
     Ok(copy)
 }
 
-/// A path in a message, which has room for so much of it: the end says more than the beginning.
+/// A path in a message, which has room for [`SHOWN_LENGTH`] bytes of it: the end says more than the beginning.
 pub(crate) struct Shown<'a>(pub &'a std::path::Path);
 
 impl core::fmt::Display for Shown<'_> {
@@ -99,7 +99,7 @@ impl core::fmt::Display for Shown<'_> {
             None | Some(0) => write!(f, "{}", self.0.display()),
             Some(hidden) => {
                 let text = &bytes[hidden..];
-                // Not in the middle of a character.
+                // Do not begin in the middle of a character.
                 let start = text.iter().position(|byte| byte & 0xc0 != 0x80).unwrap_or(0);
                 write!(f, "...")?;
                 text[start..].utf8_chunks().try_for_each(|chunk| f.write_str(chunk.valid()))

@@ -1,26 +1,26 @@
-//! A system without files, processes and pages, as WebAssembly in a browser is: memory comes from the allocator, and
-//! whatever asks for a file is told that there are none.
+//! A system without files, processes and pages, such as WebAssembly in a browser: memory comes from the allocator, and
+//! calls about files fail.
 
 use crate::error::Result;
 use core::alloc::Layout;
 use core::ptr::NonNull;
 use std::path::Path;
 
-/// What opens a file that a caller has open: nothing.
+/// The handle by which a caller passes an open file: nothing here.
 pub type Descriptor = i32;
 
-/// What every call about files fails with.
+/// The error of every call about files.
 const NO_FILES: i32 = -1;
 
 /// Numbers of errors that the rest of the library knows.
 pub mod code {
-    /// There is nothing of this name.
+    /// There is nothing with this name.
     pub const NOT_FOUND: i32 = super::NO_FILES;
     /// There are no threads.
     pub const NO_THREADS: i32 = super::NO_FILES;
 }
 
-/// A path, of which nobody needs the bytes.
+/// A path, whose bytes nobody needs.
 pub struct PathBytes;
 
 impl PathBytes {
@@ -40,7 +40,7 @@ impl PathBytes {
     }
 }
 
-/// What the system knows of a file. There are no files, so there are no values of this type.
+/// The status of a file. There are no files, so there are no values of this type.
 pub enum FileStatus {}
 
 impl FileStatus {
@@ -49,18 +49,18 @@ impl FileStatus {
         match *self {}
     }
 
-    /// What no two files share.
+    /// The identity of the file, which no two files share.
     pub fn identity(&self) -> (u64, u64) {
         match *self {}
     }
 
-    /// Whether it is a plain file.
+    /// Whether the file is a plain file.
     pub fn is_regular(&self) -> bool {
         match *self {}
     }
 }
 
-/// An open file, of which there are none.
+/// An open file. There are none.
 pub enum RawFile {}
 
 impl RawFile {
@@ -74,7 +74,7 @@ impl RawFile {
         Err(NO_FILES)
     }
 
-    /// What the system knows of the file.
+    /// The status of the file.
     pub fn status(&self) -> core::result::Result<FileStatus, i32> {
         match *self {}
     }
@@ -109,7 +109,7 @@ impl RawFile {
         match *self {}
     }
 
-    /// Turns the writer's lock into one of those who share a range.
+    /// Turns the writer's lock into a lock of those who share a range.
     pub fn share_lock(&self, _: u64, _: u64) -> core::result::Result<bool, i32> {
         match *self {}
     }
@@ -135,7 +135,7 @@ impl RawFile {
     }
 }
 
-/// A folder, of which there are none.
+/// A folder. There are none.
 pub enum Folder {}
 
 impl Folder {
@@ -144,17 +144,17 @@ impl Folder {
         Err(NO_FILES)
     }
 
-    /// What the system knows of a file in it.
+    /// The status of a file in the folder.
     pub fn status(&self, _: &PathBytes) -> core::result::Result<FileStatus, i32> {
         match *self {}
     }
 
-    /// What the system knows of what has this name in it.
+    /// The status of what has this name in the folder.
     pub fn status_of_name(&self, _: &PathBytes) -> core::result::Result<FileStatus, i32> {
         match *self {}
     }
 
-    /// Waits until its entries are on the disk.
+    /// Waits until the folder's entries are on the disk.
     pub fn sync(&self) -> core::result::Result<(), i32> {
         match *self {}
     }
@@ -170,7 +170,7 @@ impl Folder {
     }
 }
 
-/// A new file on its way to a name, of which there are none.
+/// A new file that will get a name. There are none.
 pub struct Temporary<'a> {
     folder: &'a Folder,
 }
@@ -186,7 +186,7 @@ impl Temporary<'_> {
         match *self.folder {}
     }
 
-    /// Puts it at a name in the folder.
+    /// Gives the file a name in the folder.
     pub fn place(self, _: &PathBytes) -> core::result::Result<(), i32> {
         match *self.folder {}
     }
@@ -197,7 +197,7 @@ pub fn page_size() -> usize {
     1 << 16
 }
 
-/// What the offset of a mapping in its file would be a multiple of.
+/// What the offset of a mapping in its file would have to be a multiple of.
 pub fn mapping_step() -> u64 {
     1 << 16
 }
@@ -210,7 +210,7 @@ pub fn map_file(file: &RawFile, _: u64, _: usize, _: bool) -> core::result::Resu
 /// What the memory is aligned to: a cache line.
 const ALIGNMENT: usize = 64;
 
-/// How memory of so many bytes is asked for and given back.
+/// How a block of `length` bytes is allocated and freed.
 fn layout(length: usize) -> Option<Layout> {
     Layout::from_size_align(length.max(ALIGNMENT), ALIGNMENT).ok()
 }
@@ -229,7 +229,7 @@ pub unsafe fn move_anonymous(_: NonNull<u8>, _: usize, _: usize) -> Option<NonNu
     None
 }
 
-/// Gives memory of [`map_anonymous`] back.
+/// Frees memory of [`map_anonymous`].
 ///
 /// # Safety
 /// `base` came from `map_anonymous` with this length, and nothing refers to it.

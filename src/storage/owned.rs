@@ -1,4 +1,4 @@
-//! Memory of the filter's own: zeroed, 64-byte aligned, on huge pages where that can matter.
+//! The filter's own memory: zeroed, 64-byte aligned, on huge pages where that can matter.
 
 use super::os;
 use crate::error::{Result, error};
@@ -9,8 +9,8 @@ use core::sync::atomic::{AtomicBool, Ordering};
 /// A cache line: what payloads are aligned to and padded to.
 pub const LINE: usize = 64;
 
-/// From this size on memory comes straight from the operating system: its pages are zero already and cost nothing
-/// until they are touched, and they can be huge ones.
+/// From this size on memory comes directly from the operating system: its pages are already zero, cost nothing until
+/// they are touched, and can be huge ones.
 const PAGES_FROM: usize = 1 << 20;
 
 static ONLY_ALLOCATOR: AtomicBool = AtomicBool::new(false);
@@ -46,8 +46,8 @@ impl Owned {
         Ok(Owned { base, from: Source::Heap(layout) })
     }
 
-    /// Becomes longer without being copied: the bytes after the old length are zero. False, with nothing changed, if
-    /// that cannot be. Nothing may refer to it: it may lie elsewhere then.
+    /// Makes the block longer without copying it: the bytes after the old length are zero. False, with nothing changed,
+    /// if that is impossible. Nothing may refer to the block, because it may then lie elsewhere.
     pub fn lengthen(&mut self, length: usize) -> bool {
         let Source::Pages(from) = self.from else { return false };
         if length < from {
@@ -57,13 +57,13 @@ impl Owned {
         // refers to it.
         let moved = unsafe { os::move_anonymous(self.base, from, length) };
         if let Some(base) = moved {
-            // Not by making another one: dropping the old one would give back what was moved.
+            // Not by making a new one: dropping the old one would give back what was moved.
             (self.base, self.from) = (base, Source::Pages(length));
         }
         moved.is_some()
     }
 
-    /// How many bytes it has.
+    /// How many bytes the block has.
     pub fn length(&self) -> usize {
         match self.from {
             Source::Heap(layout) => layout.size(),
@@ -92,17 +92,17 @@ impl Drop for Owned {
 mod tests {
     use super::*;
 
-    /// Pages move with what is in them, any number of times: they are one mapping, and not one for each time.
+    /// Pages move with what is in them, any number of times, and stay one mapping.
     #[test]
     fn what_becomes_longer_again_and_again_is_not_copied() {
         let mut block = Owned::zeroed(5 << 20).unwrap();
         for length in [9 << 20, (14 << 20) + 320, 30 << 20] {
             let last = block.length() / 8 - 1;
             let word = |block: &Owned, at: usize| block.base().cast::<u64>().as_ptr().wrapping_add(at);
-            // SAFETY: the block has so many words, and nothing else refers to it.
+            // SAFETY: the block has that many words, and nothing else refers to it.
             unsafe { word(&block, last).write(length as u64) };
             assert!(block.lengthen(length));
-            // SAFETY: it has more of them now.
+            // SAFETY: the block has more words now.
             let read = unsafe { [word(&block, last).read(), word(&block, length / 8 - 1).read()] };
             assert_eq!(read, [length as u64, 0]);
             let start = block.base().as_ptr() as usize;

@@ -1,5 +1,5 @@
-//! In which process something was made: after a fork the child has a copy of every handle, and must not use those of
-//! what it shares with its parent.
+//! In which process something was made. After a fork the child has a copy of every handle, and must not use the handles
+//! to what it shares with its parent.
 
 use super::os;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -8,19 +8,19 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process(u64);
 
-/// The number of this process, in a page that the system wipes in a child: 0 is none yet.
+/// The number of this process, in a page that the system wipes in a child: 0 means none yet.
 static NUMBER: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
 
 /// The last number given. A child counts on from its parent's number, so that its own differs from those of all
-/// ancestors. A child can have handles of its ancestors only.
+/// ancestors. A child can only have handles of its ancestors.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
-/// Where the number is if the system wipes no pages: then only those children are noticed that the C library's `fork`
+/// Where the number is if the system wipes no pages. Then only those children are noticed that the C library's `fork`
 /// made, which calls [`forget`].
 static FALLBACK: AtomicU64 = AtomicU64::new(0);
 
 impl Process {
-    /// The process that calls.
+    /// The calling process.
     pub fn current() -> Process {
         let number = number();
         let known = number.load(Ordering::Relaxed);
@@ -35,7 +35,7 @@ impl Process {
         }
     }
 
-    /// Whether this process is it.
+    /// Whether this is the current process.
     #[inline]
     pub fn is_current(self) -> bool {
         let number = NUMBER.load(Ordering::Acquire);
@@ -51,7 +51,7 @@ fn number() -> &'static AtomicU64 {
         let fresh = os::wiped_in_children().map_or((&raw const FALLBACK).cast_mut(), |page| page.cast().as_ptr());
         number = match NUMBER.compare_exchange(number, fresh, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => {
-                // Also with a page: emulators of a system may say that they wipe it and not do so.
+                // Even with a page: emulators of a system may claim to wipe it and not do so.
                 os::call_in_children(forget);
                 fresh
             }
@@ -90,7 +90,7 @@ mod tests {
         libc::c_long::from(unsafe { libc::fork() })
     }
 
-    /// Nothing in a child was made by itself, and what it makes is of none of its ancestors.
+    /// Nothing that a child has was made by the child itself, and what it makes belongs to none of its ancestors.
     #[test]
     fn a_child_is_another_process() {
         let parent = Process::current();
@@ -109,7 +109,7 @@ mod tests {
         assert!(parent.is_current());
     }
 
-    /// A system call of which the C library knows nothing makes a child like any other.
+    /// A child of a system call that the C library does not know of is a child like any other.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_child_of_a_bare_system_call_is_another_process() {
@@ -132,7 +132,7 @@ mod tests {
         assert!(parent.is_current());
     }
 
-    /// Without a page that is wiped, too, the number is another one in a child.
+    /// Even without a page that is wiped, a child gets another number.
     #[test]
     fn a_child_forgets_the_number() {
         let parent = Process::current();

@@ -6,10 +6,10 @@ use crate::error::{Result, error};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Words in memory of their own, inside an image, or in a caller's bytes that are only read.
+/// Words in their own memory, inside an image, or in a caller's bytes that are only read.
 ///
-/// Readers see atomic words, because another handle, thread or process may be inserting into the same ones; a
-/// filter that has its words to itself gets plain ones.
+/// Readers see atomic words, because another handle, thread or process may be inserting into the same ones; a filter
+/// that has its words to itself sees plain ones.
 pub struct Words {
     base: NonNull<u64>,
     length: usize,
@@ -22,7 +22,7 @@ enum Home {
         memory: Owned,
     },
     Image(ImageBytes),
-    /// All of the bytes that the words are the first of.
+    /// All of the bytes, of which the words are the first.
     Borrowed(AnyBytes<'static>),
 }
 
@@ -33,7 +33,7 @@ unsafe impl Send for Words {}
 unsafe impl Sync for Words {}
 
 impl Words {
-    /// `bytes` zero bytes, a multiple of 8, in memory of their own.
+    /// `bytes` zero bytes, a multiple of 8, in their own memory.
     ///
     /// # Errors
     /// [`Status::TooLarge`](crate::Status::TooLarge) past the address space,
@@ -55,12 +55,12 @@ impl Words {
         Words { base, length, home: Home::Borrowed(all) }
     }
 
-    /// A copy in memory of its own.
+    /// A copy in its own memory.
     pub fn copy(&self) -> Result<Words> {
         self.copy_with(self.bytes())
     }
 
-    /// A copy in memory of its own, with room for so many bytes.
+    /// A copy in its own memory, with room for `bytes` bytes.
     fn copy_with(&self, bytes: u64) -> Result<Words> {
         let mut copy = Words::zeroed(bytes)?;
         for (to, from) in copy.owned_mut().iter_mut().zip(self.shared()) {
@@ -69,7 +69,7 @@ impl Words {
         Ok(copy)
     }
 
-    /// How many bytes the words are.
+    /// How many bytes the words have.
     pub fn bytes(&self) -> u64 {
         self.length as u64 * 8
     }
@@ -99,16 +99,16 @@ impl Words {
         Some(unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() * 8) })
     }
 
-    /// Gives up all but the first so many bytes, a multiple of 8, of words in memory of their own. Pages of the system
-    /// that were not touched never were memory.
+    /// Gives up all but the first `bytes` bytes, a multiple of 8, of words in their own memory. Pages of the system
+    /// that were not touched never took memory.
     pub(crate) fn shorten(&mut self, bytes: u64) {
         if self.is_own() {
             self.length = self.length.min((bytes / 8) as usize);
         }
     }
 
-    /// Becomes longer, in memory of its own, by zeros: `bytes` bytes, a multiple of 8, and no fewer than there are.
-    /// Where the system can move pages, large words are not copied, so that this takes hardly any time. Nothing has
+    /// Lengthens the words, in their own memory, by zeros: to `bytes` bytes, a multiple of 8, and no fewer than there
+    /// are. Where the system can move pages, large words are not copied, so this takes hardly any time. Nothing has
     /// changed on an error.
     ///
     /// # Errors
@@ -129,19 +129,19 @@ impl Words {
 
     fn owned_mut(&mut self) -> &mut [u64] {
         // In a caller's buffer no other handle of the process uses the words, by that caller's promise. A mapped file
-        // has one writer, by its lock; its readers have mappings of their own, at other addresses.
-        // SAFETY: the words are writable (`exclusive` asks, the others made them), aligned, alive while `home` is, and
-        // borrowed through `&mut self`, and nobody else has references to them, as said.
+        // has one writer, by its lock; its readers have their own mappings, at other addresses. SAFETY: the words are
+        // writable (`exclusive` asks, the others made them), aligned, alive while `home` is, and borrowed through `&mut
+        // self`, and nobody else has references to them, as said.
         unsafe { core::slice::from_raw_parts_mut(self.base.as_ptr(), self.length) }
     }
 
-    /// Whether the words are memory of the filter's own.
+    /// Whether the words are the filter's own memory.
     #[inline]
     pub fn is_own(&self) -> bool {
         matches!(self.home, Home::Owned { .. })
     }
 
-    /// How the bytes that they lie in may be used; `None` for memory of their own.
+    /// How the bytes may be used that the words lie in; `None` for words in their own memory.
     pub fn in_place(&self) -> Option<Access> {
         match &self.home {
             Home::Owned { .. } => None,
@@ -158,7 +158,7 @@ impl Words {
         }
     }
 
-    /// The bytes that the words are the first of, if they are a caller's and no image.
+    /// The bytes that the words are the beginning of, if they are a caller's and not an image.
     pub(crate) fn borrowed_from(&self) -> Option<AnyBytes<'_>> {
         match &self.home {
             Home::Borrowed(all) => Some(*all),
@@ -166,7 +166,7 @@ impl Words {
         }
     }
 
-    /// `bytes` bytes, a multiple of 8, in memory of their own, as `read` fills them in; it says how many there were.
+    /// `bytes` bytes, a multiple of 8, in their own memory, as `read` fills them in; it returns how many there were.
     ///
     /// # Errors
     /// [`Status::Truncated`](crate::Status::Truncated) if there were fewer, and the errors of `read`.
@@ -183,7 +183,7 @@ impl Words {
     }
 }
 
-/// Hands out words, which others may be changing, as little-endian bytes, a buffer at a time.
+/// Gives words, which others may be changing, as little-endian bytes, a buffer at a time.
 pub fn for_each_chunk(words: &[AtomicU64], mut give: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut bytes = [0_u8; 8192];
     for words in words.chunks(bytes.len() / 8) {
@@ -204,7 +204,7 @@ impl ImageBytes {
     /// The payload of `length` bytes that starts at `offset`.
     ///
     /// # Errors
-    /// [`Status::Truncated`](crate::Status::Truncated) if the image ends before.
+    /// [`Status::Truncated`](crate::Status::Truncated) if the image ends before that.
     pub fn into_words(self, offset: usize, length: usize) -> Result<Words> {
         let end = offset.checked_add(length).filter(|end| *end <= self.length);
         if end.is_none() || !offset.is_multiple_of(8) || !length.is_multiple_of(8) {
@@ -220,8 +220,8 @@ impl ImageBytes {
 }
 
 impl AnyBytes<'_> {
-    /// The first `length` bytes, a multiple of 8, as the payload of a filter that is only read, and that keeps the
-    /// bytes as what it was opened from.
+    /// The first `length` bytes, a multiple of 8, as the payload of a filter that is only read. It keeps the bytes from
+    /// which it was opened.
     ///
     /// # Errors
     /// [`Status::Misaligned`](crate::Status::Misaligned) unless they start at a multiple of 8;

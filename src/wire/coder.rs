@@ -10,7 +10,7 @@ pub const PROBABILITY_BITS: u32 = 16;
 /// The interval is kept at least this wide, so that a product with a probability loses at most 2^-16 of the interval.
 const LEAST: u64 = 1 << 32;
 
-/// How many bytes are written at once.
+/// How many bytes are written in one go.
 const BUFFER: usize = 1 << 14;
 
 /// Takes the bytes of a code, piece by piece and in order.
@@ -23,7 +23,7 @@ pub struct Encoder<'a, 'b> {
     /// The last word that a carry may still increment, and how many words of all ones come after it.
     held: Option<u32>,
     ones: u64,
-    /// Zero bytes that are left out if nothing comes after them.
+    /// Zero bytes that are left out if nothing follows them.
     zeros: u64,
     buffer: Vec<u8>,
     put: &'a mut Put<'b>,
@@ -51,7 +51,7 @@ impl<'a, 'b> Encoder<'a, 'b> {
         self.normalise()
     }
 
-    /// Writes a number below `2^bits` of which every value is as likely. `bits` is at most 16.
+    /// Writes a number below `2^bits`, where every value is equally likely. `bits` is at most 16.
     #[inline]
     pub fn even(&mut self, value: u16, bits: u32) -> Result<()> {
         self.range >>= bits;
@@ -136,7 +136,7 @@ impl<'a, 'b> Encoder<'a, 'b> {
     /// Ends the code with the number of the interval that has the most zeros at its end.
     ///
     /// # Errors
-    /// As for every call here, the errors of `put`.
+    /// The errors of `put`, as for every call here.
     pub fn finish(mut self) -> Result<()> {
         let (low, end) = (u128::from(self.low), u128::from(self.low) + u128::from(self.range));
         let last = (0..=64).rev().map(|bits| low.next_multiple_of(1 << bits)).find(|value| *value < end);
@@ -197,7 +197,7 @@ impl<'a> Decoder<'a> {
         is_zero
     }
 
-    /// A number below `2^bits` of which every value is as likely. `bits` is at most 16.
+    /// A number below `2^bits`, where every value is equally likely. `bits` is at most 16.
     #[inline]
     pub fn even(&mut self, bits: u32) -> u16 {
         self.range >>= bits;
@@ -215,7 +215,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Whether all bytes were read and none was more than the code needs.
+    /// Whether all bytes were read, and none of them was more than the code needs.
     pub fn is_at_end(&self) -> bool {
         self.at >= self.bytes.len() && self.bytes.last() != Some(&0)
     }

@@ -13,7 +13,7 @@ const COUNT: usize = 18;
 /// Where the kind's words begin.
 const WORDS: usize = COUNT - 8;
 
-/// The decimal digits after the point that a short rate has at most.
+/// The most decimal digits after the point that a short rate has.
 const DIGITS: u32 = 15;
 
 /// The fields. Those that most filters have and most deltas change come first.
@@ -90,7 +90,7 @@ impl Fields {
         Header::decode(&header.encode())
     }
 
-    /// Gives `put` the fields that differ from those of a base, or all that have to be said of a filter without one.
+    /// Gives `put` the fields that differ from those of a base, or, for a filter without one, all that have to be said.
     pub fn write(&self, base: Option<&Fields>, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let whole = || Fields::none().with_usual_words(self.0[0], self.0[2]);
         let base = base.cloned().unwrap_or_else(whole);
@@ -157,12 +157,12 @@ fn rate_of_number(number: u64) -> f64 {
     }
 }
 
-/// Exact, because 10^15 is below 2^53.
+/// The result is exact, because 10^15 is below 2^53.
 fn power_of_ten(digits: u32) -> f64 {
     10_u64.pow(digits) as f64
 }
 
-/// Seven bits a byte, the lowest first. The last byte is below 128.
+/// Seven bits in each byte, the lowest first. The last byte is below 128.
 fn write_varint(mut value: u64, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     while value >= 128 {
         put(&[value as u8 | 128])?;
@@ -179,7 +179,7 @@ fn read_varint(bytes: &mut &[u8]) -> Result<u64> {
         };
         *bytes = rest;
         value |= u64::from(first & 127) << shift;
-        // Nine bytes have 63 bits, so that the tenth is 1.
+        // Nine bytes have 63 bits, so the tenth is 1.
         if *first < 128 && (shift < 63 || *first == 1) {
             return Ok(value);
         }

@@ -1,6 +1,6 @@
 //! Filters on the wire: a filter in few bytes ([`pack`]), and what changed between two states of one filter
-//! ([`delta`]). The payload of either is arithmetic-coded, so that it takes the entropy of its fill (Mitzenmacher,
-//! "Compressed Bloom filters", 2002). `docs/format.md` specifies both to the byte.
+//! ([`delta`]). The payload of both is arithmetic-coded, so it takes the entropy of its fill (Mitzenmacher, "Compressed
+//! Bloom filters", 2002). `docs/format.md` specifies both to the byte.
 
 mod coder;
 mod fields;
@@ -31,13 +31,13 @@ const DELTA: [u8; 3] = *b"\x89PD";
 const DIGEST: usize = 8;
 
 /// Gives the packed form of a filter, map or sketch to `sink`, piece by piece and in order. The form has everything
-/// that the image has; [`unpack`] gives the image back to the byte. Any kind can be packed. The form is small if the
-/// bits of the payload, or of large parts of it, are mostly 0 or mostly 1. The form takes less than 1 % more than the
-/// entropy of the payload's fill, and 32 bytes, for kinds that are made of bits.
+/// that the image has; [`unpack`] gives the image back to the byte. Any kind can be packed. It is small if the bits of
+/// the payload, or of large parts of it, are mostly 0 or mostly 1. For kinds that are made of bits it takes less than 1
+/// % more than the entropy of the payload's fill, plus 32 bytes.
 ///
-/// Threads may insert meanwhile: the form has all keys whose insertion happened before. The form may then be larger,
-/// because the fills on which its code rests change. Takes time linear in the payload, and little memory beside a copy
-/// of an image in place.
+/// Threads may insert meanwhile: the form has all keys whose insertion happened before. It may then be larger, because
+/// the fills that its code is based on change. Takes time linear in the payload, and little memory besides a copy of an
+/// image in place.
 ///
 /// # Errors
 /// The errors of the sink; [`Status::Dirty`](crate::Status::Dirty) if nobody vouches for the payload;
@@ -53,8 +53,8 @@ pub fn pack(image: &impl Image, sink: &mut Sink) -> Result<()> {
     write_payload(&[], new, &header, form).map(drop)
 }
 
-/// Makes a handle from its packed form `bytes`, in memory of its own. `most_bytes` is the most bytes that the image may
-/// have: a form that claims more is refused before its memory is asked for. `key` is the secret key of a keyed filter,
+/// Makes a handle from its packed form `bytes`, in its own memory. `most_bytes` is the most bytes that the image may
+/// have: a form that claims more is refused before its memory is allocated. `key` is the secret key of a keyed filter,
 /// without which no keys can be hashed.
 ///
 /// # Errors
@@ -74,7 +74,7 @@ pub fn unpack<H: Image>(bytes: &[u8], most_bytes: u64, key: Option<&SecretKey>) 
 }
 
 /// Gives a delta to `sink`: what changed from `old`, the older state of a filter, map or sketch, to `new`, the newer
-/// one. A filter that grows may have grown. The delta takes as many bytes as the changed bits need, and some 25 bytes
+/// one. A filter that grows may have grown. The delta takes as many bytes as the changed bits need, and about 25 bytes
 /// more. [`patch`] makes `new` from `old` and the delta.
 ///
 /// # Errors
@@ -99,8 +99,8 @@ pub fn delta<H: Image>(old: &H, new: &H, sink: &mut Sink) -> Result<()> {
     }
 }
 
-/// Makes the newer state of the delta `bytes` from the older state `old`, in memory of its own. `most_bytes` is the
-/// most bytes that the image of the newer state may have. Threads must not insert into `old` meanwhile.
+/// Makes the newer state of the delta `bytes` from the older state `old`, in its own memory. `most_bytes` is the most
+/// bytes that the image of the newer state may have. Threads must not insert into `old` meanwhile.
 ///
 /// # Errors
 /// [`Status::Incompatible`](crate::Status::Incompatible) if the delta is for another state;
@@ -126,7 +126,7 @@ pub fn patch<H: Image>(old: &H, bytes: &[u8], most_bytes: u64) -> Result<H> {
     finish(base, bytes, rest, check)
 }
 
-/// Changes a handle in memory of its own from the older state of a delta to the newer one.
+/// Changes a handle in its own memory from the older state of a delta to the newer one.
 fn patch_in_place<H: Image>(handle: &mut H, delta: &[u8], most_bytes: u64) -> Result<()> {
     if !handle.base().is_own() {
         return Err(handle.base().refusal());
@@ -156,7 +156,7 @@ impl Map {
     }
 }
 
-/// Copies and checks the base of an image in place or of a compact form. `None` for a handle in memory of its own.
+/// Copies and checks the base of an image in place or of a compact form. `None` for a handle in its own memory.
 fn copy_in_place(base: &Base) -> Result<Option<Base>> {
     if base.is_own() { Ok(None) } else { base.copy().map(Some) }
 }
@@ -217,7 +217,7 @@ fn write_payload(old: &[AtomicU64], new: &Base, header: &Header, mut form: Form)
     state.update(&header.encode());
     let mut buffer = try_vec(8 * NODE_WORDS)?;
     buffer.resize(8 * NODE_WORDS, 0);
-    // The checksum and the code are of the same words, even if other threads change these words meanwhile.
+    // The checksum and the code cover the same words, even if other threads change these words meanwhile.
     let take = |range: core::ops::Range<usize>, piece: &mut Vec<u64>| {
         let bytes = copy_words(&words[range.clone()], &mut buffer[..8 * range.len()]);
         state.update(bytes);

@@ -1,8 +1,8 @@
 //! The probabilities of arrays of independent bits, and how words are coded with them.
 //!
 //! A node of level i is 2^i bits. The code of a node says whether the node is zero, and if it is not, which of its
-//! halves are. All probabilities follow from that of a single bit, with integers alone. So every machine has the same
-//! probabilities.
+//! halves are. All probabilities follow from that of a single bit, by integer arithmetic alone, so every machine has
+//! the same probabilities.
 
 use super::coder::{Decoder, Encoder};
 use crate::error::Result;
@@ -18,7 +18,7 @@ pub const NODE_WORDS: usize = 1 << (TOP - WORD);
 
 /// The probability that a bit is set, as a number of 11 bits. The low 10 bits are a probability up to a half: `(16 +
 /// mantissa) / 16 * 2^-exponent`, with the exponent in the high 6 of these bits. The highest bit says that this is the
-/// probability of a clear bit. All zeros mean that the words stand uncoded.
+/// probability of a clear bit. All zeros mean that the words are not coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill(pub u16);
 
@@ -27,10 +27,10 @@ impl Fill {
     pub const BITS: u32 = 11;
     /// The fill of uncoded words.
     pub const UNCODED: Fill = Fill(0);
-    /// The bit that says that set bits and clear bits have changed places.
+    /// The bit for "set bits and clear bits have changed places".
     const INVERTED: u16 = 1 << 10;
 
-    /// Whether the model is of the complement of the words, because most bits are set.
+    /// Whether the model is that of the complement of the words, because most bits are set.
     pub fn is_inverted(self) -> bool {
         self.0 & Fill::INVERTED != 0
     }
@@ -40,8 +40,8 @@ impl Fill {
         self == Fill::UNCODED || self.0 & (Fill::INVERTED - 1) >= 16
     }
 
-    /// The fill for so many ones among `bits` bits. The fill is never zero, because other threads may set bits while
-    /// the ones are counted.
+    /// The fill for `ones` ones among `bits` bits. The fill is never zero, because other threads may set bits while the
+    /// ones are counted.
     pub fn of(ones: u64, bits: u64) -> Fill {
         if ones.abs_diff(bits - ones) < bits / 16 {
             return Fill::UNCODED;
@@ -49,7 +49,7 @@ impl Fill {
         if ones > bits / 2 {
             return Fill(Fill::of(bits - ones, bits).0 | Fill::INVERTED);
         }
-        // The share of ones in units of 2^-63. The halves keep the share from 0 and 1.
+        // The share of ones in units of 2^-63. The halves keep the share away from 0 and 1.
         let share = ((2 * u128::from(ones) + 1) << 62) / (u128::from(bits) + 1);
         let share = (share as u64).clamp(1, (1 << 63) - 1);
         let exponent = share.leading_zeros();
@@ -63,12 +63,12 @@ impl Fill {
 pub struct Model {
     /// For each level, the probability that a node is zero.
     zero: [u16; TOP + 1],
-    /// For each level, the probability that the first half of a node is zero, if the node is not and its halves have
-    /// this level.
+    /// For each level, the probability that the first half of a node is zero, if the node is not zero and its halves
+    /// have this level.
     first: [u16; TOP],
 }
 
-/// A fraction of `2^-63` as a probability.
+/// A fraction in units of `2^-63` as a probability.
 fn probability(fraction: u64) -> u16 {
     ((fraction + (1 << 46)) >> 47).clamp(1, u64::from(u16::MAX)) as u16
 }

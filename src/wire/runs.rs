@@ -1,5 +1,5 @@
-//! A payload as a code: runs of pieces with one fill each. If a payload has several arrays, such as levels, each array
-//! gets runs of its own.
+//! A payload as a code: runs of pieces, where the pieces of a run have one fill. If a payload has several arrays, such
+//! as levels, each array gets its own runs.
 
 use super::coder::{Decoder, Encoder, PROBABILITY_BITS, Put};
 use super::model::{Fill, Model, NODE_WORDS, TOP};
@@ -12,7 +12,7 @@ use core::ops::Range;
 /// parts.
 const RUN_BITS: f64 = 32.0;
 
-/// How many bits the length of a run's number of pieces is written with.
+/// How many bits are used to write the length of a run's number of pieces.
 const LENGTH_BITS: u32 = 6;
 
 /// Pieces of one fill, by their ones and bits.
@@ -39,7 +39,7 @@ impl Run {
     }
 }
 
-/// Joins the last runs while their beginnings cost more than they save. A piece may be worth a run of its own, and no
+/// Joins the last runs while their beginnings cost more than they save. A piece that was worth a separate run may no
 /// longer be so when the pieces after it have joined it.
 fn join(runs: &mut Vec<Run>) {
     while let [.., first, last] = runs.as_slice() {
@@ -54,7 +54,7 @@ fn join(runs: &mut Vec<Run>) {
     }
 }
 
-/// Cuts a payload of so many words into runs.
+/// Cuts a payload of `count` words into runs.
 fn plan(count: usize, word: impl Fn(usize) -> u64) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     for start in (0..count).step_by(NODE_WORDS) {
@@ -76,7 +76,7 @@ fn plan(count: usize, word: impl Fn(usize) -> u64) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
-/// Codes a payload of so many words. `word` gives a single word, to plan the runs. `take` appends the words of a range,
+/// Codes a payload of `count` words. `word` gives a single word, to plan the runs. `take` appends the words of a range,
 /// each once and in order, and these are coded. They may differ from the words that `word` gave.
 ///
 /// # Errors
@@ -139,14 +139,14 @@ fn encode_piece(mut words: &[u64], fill: Fill, model: &Model, encoder: &mut Enco
 /// The level of a node of one word.
 const WORD_LEVEL: usize = TOP - NODE_WORDS.ilog2() as usize;
 
-/// The largest node that so many words have, as the logarithm of its words.
+/// The largest node that `words` words hold, as the logarithm of its words.
 fn level_of(words: usize) -> Option<usize> {
     Some(words.checked_ilog2()? as usize)
 }
 
 fn write_number(number: u64, encoder: &mut Encoder) -> Result<()> {
     let length = u64::BITS - number.leading_zeros();
-    // A payload is no longer than an address space, so that the number of its pieces has less than 63 bits.
+    // A payload is no longer than an address space, so the number of its pieces has fewer than 63 bits.
     encoder.even(length as u16, LENGTH_BITS)?;
     for shift in (0..length).step_by(PROBABILITY_BITS as usize) {
         encoder.even((number >> shift) as u16 & mask(length - shift), PROBABILITY_BITS.min(length - shift))?;
@@ -168,7 +168,7 @@ fn mask(bits: u32) -> u16 {
 /// Flips the bits of `words` that are set in the payload of a code.
 ///
 /// # Errors
-/// [`Status::Corrupt`](crate::Status::Corrupt) if the code is not one of as many words. `words` then have arbitrary
+/// [`Status::Corrupt`](crate::Status::Corrupt) if the code is not one of that many words. `words` then have arbitrary
 /// values.
 pub fn decode(bytes: &[u8], mut words: &mut [u64]) -> Result<()> {
     let mut decoder = Decoder::new(bytes);
@@ -176,7 +176,7 @@ pub fn decode(bytes: &[u8], mut words: &mut [u64]) -> Result<()> {
         let is_last = decoder.even(1) == 1;
         let left = words.len().div_ceil(NODE_WORDS) as u64;
         let pieces = if is_last { left } else { read_number(&mut decoder) };
-        // The last run says so, and no run is empty.
+        // Only the last run has all that is left, and no run is empty.
         if pieces == 0 || pieces > left || (pieces == left) != is_last {
             return Err(error!(Corrupt, "the code has a run of {pieces} pieces where {left} are left"));
         }

@@ -1,5 +1,5 @@
 //! Larger, sparser filters for the wire (Mitzenmacher, "Compressed Bloom filters", 2002): with more bits and fewer
-//! hashes a filter has fewer false answers for the same bytes of its packed form.
+//! hashes a filter gives fewer false answers for the same number of bytes of its packed form.
 
 use crate::error::{Result, error};
 use crate::format::{PAYLOAD_UNIT, image_bytes};
@@ -8,11 +8,11 @@ use crate::sizing::{exp, ln, ln_1p_minus};
 use crate::spec::Spec;
 use core::f64::consts::LOG2_E;
 
-/// What a packed form takes at most beyond the entropy of its fill: a share of that, and bytes.
+/// How much more than the entropy of its fill a packed form takes at most: a share of it, and some bytes.
 const SHARE: f64 = 1.01;
 const BYTES: f64 = 32.0;
 
-/// The most lines of a payload that are looked at where memory has no limit.
+/// The most lines of a payload that are considered if memory has no limit.
 const MOST_LINES: u64 = 1 << 40;
 
 /// A `bloom` filter for the wire.
@@ -21,7 +21,7 @@ pub struct Sparse {
     /// The spec of the filter: exact bits and hashes, and the keys as the capacity.
     pub spec: Spec,
     /// The most bytes that the packed form has with all keys in the filter, if the fill is the expected one. By chance
-    /// the fill of a small filter is another one, and some forms are larger by a few percent.
+    /// the fill of a small filter may differ, and some forms are larger by a few percent.
     pub packed_bytes: u64,
     /// Bytes of the image.
     pub bytes: u64,
@@ -34,7 +34,7 @@ pub struct Sparse {
 /// bits are set, the most hashes first. The last filters have the lowest rates, unless `memory` is short ([`best`]).
 ///
 /// # Errors
-/// [`Status::TooLarge`](crate::Status::TooLarge) if no filter is so small.
+/// [`Status::TooLarge`](crate::Status::TooLarge) if no filter is that small.
 pub fn plan(keys: u64, packed_bytes: u64, memory: u64) -> Result<Vec<Sparse>> {
     let keys = keys.max(1);
     let mut filters = Vec::new();
@@ -70,7 +70,7 @@ pub fn best(keys: u64, packed_bytes: u64, memory: u64) -> Result<Sparse> {
     lowest.ok_or_else(|| crate::Status::Internal.into())
 }
 
-/// The filter with so many hashes that has the most bits, by bisection over its lines: a packed form of more bits is
+/// The filter with `hashes` hashes that has the most bits, by bisection over its lines: a packed form of more bits is
 /// never smaller.
 fn largest(keys: u64, hashes: u32, packed_bytes: u64, memory: u64) -> Option<Sparse> {
     let fits = |lines: u64| {
@@ -102,7 +102,7 @@ fn fill(bits: u64, hashes: u32, keys: u64) -> f64 {
     1.0 - exp(f64::from(hashes) * keys as f64 * ln_1p_minus(1.0 / bits as f64))
 }
 
-/// The entropy of bits of which a share is set, in bits.
+/// The entropy, in bits, of `bits` bits if this share of them is set.
 fn entropy(bits: u64, share: f64) -> f64 {
     match share {
         0.0 | 1.0 => 0.0,

@@ -11,7 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Says to this program that it is the child of this subject, where its files are, and which steps it takes.
+/// These variables tell this program that it is the child of a subject, where its files are, and how many steps it
+/// takes.
 const SUBJECT: &str = "PETAL_CRASH_SUBJECT";
 const FOLDER: &str = "PETAL_CRASH_FOLDER";
 const STEPS: &str = "PETAL_CRASH_STEPS";
@@ -19,7 +20,7 @@ const STEPS: &str = "PETAL_CRASH_STEPS";
 /// The steps before those that are taken instruction by instruction.
 const BEFORE: u64 = 36;
 
-/// Whether this process is a child, whose life it then leads.
+/// Whether this process is a child. If it is, it first takes the child's steps.
 pub fn is_child(subjects: &[Box<dyn Subject>]) -> bool {
     let [Some(name), Some(folder), Some(steps)] = [SUBJECT, FOLDER, STEPS].map(std::env::var_os) else { return false };
     let subject = subjects.iter().find(|subject| name == subject.name()).unwrap();
@@ -45,7 +46,7 @@ fn command(subject: &dyn Subject, folder: &Path, steps: u64) -> Command {
     command
 }
 
-/// What did not hold, and how often.
+/// Failures by reason, and how often each came.
 #[derive(Default)]
 struct Failures {
     kills: u64,
@@ -56,7 +57,7 @@ impl Failures {
     fn note(&mut self, subject: &dyn Subject, image: &[u8], done: u64) {
         self.kills += 1;
         if let Err(reason) = subject.check(image, done) {
-            // The same failure with other numbers is the same.
+            // Failures that differ only in their numbers count as the same.
             let kind: String = reason.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).take(60).collect();
             let entry = self.by_reason.entry(kind).or_insert((0, format!("{reason} (after {done} steps)")));
             entry.0 += 1;
@@ -95,7 +96,7 @@ pub fn instruction_by_instruction(subject: &dyn Subject) -> Result<(), String> {
     failures.outcome()
 }
 
-/// Kills n writers at moments that the round's number draws.
+/// Kills `kills` writers at moments that the round's number draws.
 pub fn at_random(subject: &dyn Subject, kills: u64) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

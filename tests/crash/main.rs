@@ -1,6 +1,6 @@
-//! Dies and fails on purpose: a child process that inserts, syncs, closes, saves, shares and builds is killed at its
-//! system calls, one run for each; each of them fails once in turn; and the machine goes down (`power.rs`). Whatever
-//! happened, the files are what `docs/format.md` and the C header promise.
+//! Dies and fails on purpose. A child process inserts, syncs, closes, saves, shares and builds. It is killed at each of
+//! its system calls, one run for each; each call fails once in turn; and the machine goes down (`power.rs`). Whatever
+//! happens, the files must be what `docs/format.md` and the C header promise.
 //!
 //! Writers of every kind that changes in place are stopped after each of their instructions (`change.rs`).
 //! `subjects.rs` says what they do, and `subject.rs` what must hold then.
@@ -44,14 +44,14 @@ mod linux {
     use std::process::{Command, Stdio};
     use std::time::Duration;
 
-    /// Says to this program that it is the child of this scenario, and where its files are.
+    /// These variables tell this program that it is the child of a scenario, and where its files are.
     const SCENARIO: &str = "PETAL_CRASH_SCENARIO";
     const FOLDER: &str = "PETAL_CRASH_FOLDER";
 
-    /// The calls of a scenario that are tried where not all are.
+    /// How many calls of a scenario are tried where not all are.
     const SAMPLE: usize = 60;
 
-    /// What calls fail with: as a disk does, as a full one does, and as a signal makes them.
+    /// The errors that calls fail with: those of a broken disk, of a full one, and of a signal.
     const ERRORS: [i32; 3] = [libc::EIO, libc::ENOSPC, libc::EINTR];
 
     pub fn main() {
@@ -85,7 +85,7 @@ mod linux {
                 }
                 Ok(())
             }));
-            // A file that is saved is not mapped, and what a rename leaves is for the file system to say.
+            // A saved file is not mapped, and what a rename leaves is up to the file system.
             if matches!(name, "write" | "write_in_a_larger_file" | "share") {
                 trials.push(Trial::test(format!("machine_went_down_in_{name}"), move || {
                     power::run(scenario, |folder| command(scenario, folder));
@@ -130,7 +130,7 @@ mod linux {
         command
     }
 
-    /// How many calls it makes when nothing happens; what it leaves must be in order.
+    /// How many calls the child makes when nothing fails. The files that it leaves must be in order.
     fn calls(scenario: &Scenario) -> usize {
         run(scenario, Fault::None);
         let mut calls = 0;
@@ -144,7 +144,7 @@ mod linux {
         calls
     }
 
-    /// All of so many calls, or the first and the last of them and some between.
+    /// The numbers of all calls, or of the first, the last and some between them.
     fn sample(calls: usize, all: bool) -> impl Iterator<Item = usize> {
         let (edge, middle) = (SAMPLE / 3, SAMPLE / 3);
         let stride = (calls.saturating_sub(2 * edge) / middle).max(1);
@@ -160,7 +160,7 @@ mod linux {
         });
     }
 
-    /// Says which run it was that panicked.
+    /// Says which run panicked.
     struct Named(&'static str, Fault);
 
     impl Drop for Named {

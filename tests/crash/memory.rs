@@ -21,7 +21,7 @@ pub fn create(path: &Path) -> Memory {
 
 impl Memory {
     pub fn words(&self) -> &[AtomicU64; 4] {
-        // SAFETY: the mapping is as long, at the start of a page, and lives as long as `self`.
+        // SAFETY: the mapping is long enough, begins at the start of a page, and lives as long as `self`.
         unsafe { &*self.0.cast() }
     }
 }
@@ -33,7 +33,7 @@ impl Drop for Memory {
     }
 }
 
-/// A file as others that have it mapped see it.
+/// A file as other processes that map it see it.
 pub struct Mapped(*mut libc::c_void, usize);
 
 pub fn map(path: &Path) -> Mapped {

@@ -1,9 +1,9 @@
-//! What a machine that goes down leaves: of the pages that a process changed in a mapped file, those that it had
-//! flushed, and of the others any.
+//! What a machine that goes down leaves: of the pages that a process changed in a mapped file, all that it had flushed,
+//! and any of the others.
 //!
-//! A traced child inserts, syncs and closes. What it flushes is noted; and before each of its system calls the files
+//! A traced child inserts, syncs and closes, and what it flushes is noted. Before each of its system calls, the files
 //! that a machine could leave are made: with nothing but what was flushed, with everything, and with some of the other
-//! pages. Each must open. One that says it is clean must be so; and no key that a sync had taken in may be missing.
+//! pages. Each must open. One that says it is clean must be clean, and no key that a sync had taken in may be missing.
 
 use crate::scenario::{OLD, Progress, Scenario, open};
 use crate::tracer::{self, Call, Fault};
@@ -13,10 +13,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What a write to the disk is made of.
+/// The unit of writes to the disk.
 const PAGE: usize = 4096;
 
-/// Runs a scenario whose child `command` makes.
+/// Runs a scenario in the child that `command` makes.
 pub fn run(scenario: &Scenario, command: impl FnOnce(&Path) -> Command) {
     scenario.run(|folder, progress| {
         let path = folder.join("filter.petal");
@@ -39,20 +39,20 @@ pub fn run(scenario: &Scenario, command: impl FnOnce(&Path) -> Command) {
         let traced = tracer::run(&mut command(folder), Fault::None, watch).unwrap();
         assert_eq!(traced.exit, Some(0));
         assert!(checked > 5, "{checked} moments were looked at");
-        // Whoever closes an image in order leaves all of it on the disk.
+        // Closing an image in order leaves all of it on the disk.
         assert!(disk == fs::read(&path).unwrap(), "something was not flushed");
         check(&disk, progress, other.path());
     });
 }
 
-/// A file that may be left: pages of the disk and of the memory.
+/// A file that the machine may leave: some pages as on the disk, the others as in memory.
 fn left(disk: &[u8], memory: &[u8], choice: u64) -> Vec<u8> {
     let mut file = disk.to_vec();
     for (i, (to, from)) in file.chunks_mut(PAGE).zip(memory.chunks(PAGE)).enumerate() {
         let written = match choice % 4 {
             0 => false,
             1 => true,
-            // Fixed, and different for each moment.
+            // The same in every run, but different for each moment.
             _ => (choice << 32 | i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 1,
         };
         if written {
@@ -73,7 +73,7 @@ fn check(file: &[u8], progress: &Progress, folder: &Path) {
     assert!((0..keys).all(|key| filter.contains_u64(key)), "a key is missing that was on the disk");
 }
 
-/// The bytes of the file that a flush takes in.
+/// The parts of the file that a flush writes.
 fn pages_of(call: &Call, path: &Path) -> Vec<std::ops::Range<usize>> {
     let [start, length, ..] = call.arguments;
     let file = fs::metadata(path).unwrap().len();

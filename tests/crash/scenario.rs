@@ -1,4 +1,4 @@
-//! What the child does, and what must hold of the files afterwards, whenever it died and whatever failed.
+//! What the child does, and what must hold for the files afterwards, whenever it died and whatever failed.
 
 use petal::{Builder, BuilderOptions, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Spec, Status, Taken};
 use std::fs;
@@ -14,7 +14,7 @@ const STEP: u64 = 10;
 /// Keys that its builder collects: more than the least memory limit holds.
 const COLLECTED: u64 = 300_000;
 
-/// What the child tells while it lives, in memory that outlives it.
+/// What the child reports while it lives, in memory that outlives it.
 pub struct Progress<'a>(pub &'a [AtomicU64; 4]);
 
 impl Progress<'_> {
@@ -26,7 +26,7 @@ impl Progress<'_> {
         self.0[0].fetch_add(keys, Ordering::SeqCst);
     }
 
-    /// The image is vouched for, and nothing was changed since.
+    /// The image is vouched for, and has not changed since.
     fn set_in_order(&self, in_order: bool) {
         self.0[1].store(in_order.into(), Ordering::SeqCst);
     }
@@ -60,7 +60,7 @@ pub struct Scenario {
     prepare: fn(&Path),
     pub act: fn(&Path, &Progress),
     check: fn(&Path, &Progress),
-    /// Whether the parent has the file open to be shared meanwhile.
+    /// Whether the parent meanwhile keeps the file open for sharing.
     accompanied: bool,
 }
 
@@ -112,8 +112,8 @@ fn file(folder: &Path) -> PathBuf {
     folder.join("filter.petal")
 }
 
-/// Where the image starts in a file that holds something else before it: so that a page ends in the part of its header
-/// that changes.
+/// Where the image starts in a file that holds something else first. A page ends in the part of its header that
+/// changes.
 const OFFSET: u64 = 3 * 4096 + 3856;
 
 /// Opens the image that a file is, or the one at [`OFFSET`].
@@ -139,7 +139,7 @@ fn old_embedded_file(folder: &Path) {
 }
 
 fn spec() -> Spec {
-    // Some regions of checksums.
+    // Large enough for several regions of checksums.
     Spec::with_capacity(300_000, 1e-4).unwrap()
 }
 
@@ -155,7 +155,7 @@ fn old_file(folder: &Path) {
 
 // ---- A window of keys, whose generations turn while it is shared. ---------------------------------------------------
 
-/// The keys that it remembers.
+/// How many keys the window remembers.
 const WINDOW: u64 = 9;
 
 fn old_window(folder: &Path) {
@@ -166,7 +166,7 @@ fn old_window(folder: &Path) {
     filter.save(&file(folder)).unwrap();
 }
 
-/// What a filter can that forgets while many insert.
+/// What a filter can do that forgets while many insert.
 const SHARED_WINDOW: Capabilities = Capabilities::INSERT_SHARED.with(Capabilities::AGE_SHARED);
 
 fn turn(folder: &Path, progress: &Progress) {
@@ -184,7 +184,7 @@ fn turn(folder: &Path, progress: &Progress) {
     let _ = twice(|| filter.sync());
 }
 
-/// Whoever died where: no key of the window is missing, and the next ones go on.
+/// Wherever the child died, no key of the window is missing, and the next writers go on.
 fn window_in_place(folder: &Path, progress: &Progress) {
     let path = file(folder);
     let end = OLD + progress.inserted();
@@ -291,7 +291,7 @@ fn build(folder: &Path, progress: &Progress) {
 // ---- What must hold afterwards. -------------------------------------------------------------------------------------
 
 /// The file opens; it is clean and matches its checksums, or it is dirty; no key whose insertion had returned is
-/// missing; and nothing but vouching makes a dirty one clean.
+/// missing; and only vouching makes a dirty file clean.
 fn image_in_place(folder: &Path, progress: &Progress) {
     let path = file(folder);
     let filter = open(&path, Mode::Read).unwrap();
@@ -323,7 +323,7 @@ fn image_in_place(folder: &Path, progress: &Progress) {
     assert!((0..=keys).all(|key| filter.contains_u64(key)), "a key is missing after all");
 }
 
-/// The path names what was there or what was saved, complete.
+/// The path names the complete old file or the complete new one.
 fn saved_file(folder: &Path, progress: &Progress) {
     let path = file(folder);
     let old = match petal::open(&path, &OpenOptions { mode: Mode::Load, ..OpenOptions::default() }) {
@@ -343,7 +343,7 @@ fn saved_file(folder: &Path, progress: &Progress) {
     assert!(!(old && progress.saved()), "it was saved");
 }
 
-/// The next one who saves to the folder removes what the dead left there.
+/// The next save to the folder removes what the dead left there.
 fn nothing_is_left(folder: &Path) {
     filled(1).save(&folder.join("next.petal")).unwrap();
     let known = ["filter.petal", "next.petal", "progress"];

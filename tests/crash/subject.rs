@@ -1,5 +1,5 @@
-//! What changes in place, by steps that are the same in every run, and what must hold of the image that a writer leaves
-//! which died in one of them.
+//! What changes in place, in steps that are the same in every run, and what must hold for the image when a writer died
+//! in one of them.
 
 use petal::{Image, Mode, OpenOptions, Result};
 use std::path::Path;
@@ -16,11 +16,11 @@ pub trait Subject: Send + Sync {
     /// How many steps there are.
     fn steps(&self) -> u64;
 
-    /// How many steps have every sort of step among them.
+    /// How many steps include every sort of step.
     fn watched(&self) -> u64;
 
-    /// The child takes these steps one after the other. The first number of `progress` is that of the steps that
-    /// returned, and the second says before which step the child stops itself.
+    /// The child takes these steps one after the other. The first number of `progress` counts the steps that returned,
+    /// and the second says before which step the child stops itself.
     fn act(&self, path: &Path, steps: std::ops::Range<u64>, progress: &[AtomicU64; 4]);
 
     /// Checks an image whose writer died after the step `done` had returned, and before the next one had: the image
@@ -29,13 +29,13 @@ pub trait Subject: Send + Sync {
     fn check(&self, image: &[u8], done: u64) -> std::result::Result<(), String>;
 }
 
-/// A handle of any sort, with what its steps need beside it: `World`.
+/// A handle of any sort, and `World`: what else its steps need.
 pub struct Of<H, World> {
     pub name: String,
     /// How the image is opened to be changed.
     pub mode: Mode,
     pub steps: u64,
-    /// How many steps have every sort of step among them.
+    /// How many steps include every sort of step.
     pub watched: u64,
     pub new: Box<dyn Fn() -> (H, World) + Send + Sync>,
     /// Takes a step, for the first time or after a writer died in it.
@@ -58,7 +58,7 @@ pub struct Seen<'a, H> {
 }
 
 impl<H: Image, World> Of<H, World> {
-    /// A handle in memory of its own that has taken n steps, and its world.
+    /// A handle in its own memory that has taken `steps` steps, and its world.
     fn after(&self, steps: u64) -> (H, World) {
         let (mut handle, mut world) = (self.new)();
         (0..steps).for_each(|step| (self.step)(&mut handle, &mut world, step).unwrap());

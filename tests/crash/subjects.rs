@@ -84,7 +84,7 @@ fn filter(row: &'static Row, mode: Mode) -> Of<Filter, ()> {
         new: Box::new(move || (create(&spec).unwrap(), ())),
         step: match mode {
             Mode::Share => |filter, (), step| {
-                // The same step in memory of the filter's own, and in an image that is shared.
+                // The same step in the filter's own memory, and in an image that is shared.
                 filter.insert_u64_shared(step).map(drop)
             },
             _ => |filter, (), step| match removed(filter, step) {
@@ -92,7 +92,7 @@ fn filter(row: &'static Row, mode: Mode) -> Of<Filter, ()> {
                 None => filter.insert_u64(step).map(drop),
             },
         },
-        // A removal that is half done must not be done again: it could take from other keys what is theirs.
+        // A half-done removal must not be repeated: it could take what belongs to other keys.
         is_repeated: |filter, step| removed(filter, step).is_none(),
         reads_whole: true,
         lost: |Seen { image, before, after, done }| {
@@ -178,7 +178,7 @@ fn sketch(row: &'static Row) -> Of<Sketch, ()> {
         },
         is_repeated: |_, _| false,
         reads_whole: true,
-        // A number is in many words, and a sketch with some of them lists nothing that can be relied on.
+        // A number is spread over many words. What a sketch lists when some of them are missing cannot be relied on.
         lost: |_| None,
     }
 }
@@ -196,12 +196,13 @@ fn state_of(participant: u64, turn: u64) -> StateValue {
     StateValue { state: (turn % 16) as u32, value: (mix(participant * 1000 + turn) % 1_000_003) as f64 - 5e5 }
 }
 
-/// Whether a participant leaves at a turn, to come again at the next one.
+/// Whether a participant leaves at a turn, to come back at the next one.
 fn leaves(participant: u64, turn: u64) -> bool {
     (participant + turn) % 5 == 4
 }
 
-/// Participants come, change and leave, turn by turn; and at each other step the aggregate tells another one a state.
+/// Participants come, change and leave, turn by turn; and at every other step the aggregate tells a participant its
+/// state.
 fn aggregate(roles: &str) -> Of<Aggregate, ()> {
     let row = row("aggregate");
     let number = row.parameter("roles").unwrap().choices().iter().position(|name| *name == roles).unwrap();
@@ -233,7 +234,7 @@ fn aggregate(roles: &str) -> Of<Aggregate, ()> {
                     _ => aggregate.tell_u64(id, now.state, Some(answer)),
                 }
             };
-            // Steps of a role that the aggregate does not have.
+            // The aggregate may lack the role that a step needs.
             outcome.or_else(|error| if error.status() == Status::Unsupported { Ok(()) } else { Err(error) })
         },
         is_repeated: |_, _| true,
@@ -262,7 +263,7 @@ fn payload(step: u64) -> Vec<u8> {
     (0..90).flat_map(|i| mix(step * 1000 + i).to_le_bytes()).collect()
 }
 
-/// Payloads come whole or in pieces, and each eighth step attaches something.
+/// Payloads come whole or in pieces, and every eighth step attaches something.
 fn digest(name: &str, settings: &[(&str, f64)]) -> Of<Digest, ()> {
     let row = row("digest");
     let spec = Spec { ..spec(row, 300_000, &[settings, &[("bytes_per_byte", 0.2)]].concat()) };
@@ -290,7 +291,7 @@ fn digest(name: &str, settings: &[(&str, f64)]) -> Of<Digest, ()> {
             let attached = |digest: &Digest| digest.attachment().unwrap();
             let now = attached(image);
             if let Some(lost) = either("the attachment", now.clone(), attached(before), attached(after)) {
-                // While it is replaced there is none.
+                // While an attachment is replaced, there is none.
                 if !now.is_empty() {
                     return Some(lost);
                 }
@@ -368,7 +369,7 @@ fn router(counter_bits: f64) -> Of<Router, Router> {
     }
 }
 
-/// Carries what changed from one router to its neighbour, and all if that is needed.
+/// Carries what changed from one router to its neighbour, and everything if that is needed.
 fn carry(from: &mut Router, to: u64, neighbour: &mut Router, back: u64) -> petal::Result<()> {
     let message = from.advertise_changes(to)?.to_vec();
     let taken = if message.is_empty() { Ok(Received::Unchanged) } else { neighbour.receive(back, &message) };

@@ -32,16 +32,16 @@ pub struct Call {
     pub result: Option<i64>,
 }
 
-/// The descriptors of the two writes that mark the part of the child's life which is looked at.
+/// The descriptors of the two writes that mark the part of the child's life to watch.
 const BEGIN: u64 = u32::MAX as u64 - 1000;
 const END: u64 = u32::MAX as u64 - 1001;
 
-/// Called by the child before what is looked at.
+/// Called by the child before the part to watch.
 pub fn begin() {
     mark(BEGIN);
 }
 
-/// Called by the child after what is looked at.
+/// Called by the child after the part to watch.
 pub fn end() {
     mark(END);
 }
@@ -51,8 +51,8 @@ fn mark(descriptor: u64) {
     unsafe { libc::syscall(libc::SYS_write, descriptor as i32, core::ptr::null::<u8>(), 0) };
 }
 
-/// The calls by which the library deals with files. Only they fail: a failure of what Rust's runtime does for the
-/// child itself would say nothing of the library.
+/// Whether a call is one by which the library handles files. Only these fail: a failure in what Rust's runtime does for
+/// the child would say nothing about the library.
 fn is_of_files(registers: &libc::user_regs_struct) -> bool {
     let call = registers.orig_rax as libc::c_long;
     if call == libc::SYS_mmap {
@@ -102,7 +102,7 @@ pub fn is_possible() -> bool {
 /// Runs `command` to its end. `watch` sees each call twice, before and after it is made, while the child stands still.
 ///
 /// # Errors
-/// What the system reports where it cannot be run, or not be traced.
+/// What the system reports if the command cannot be run, or cannot be traced.
 pub fn run(command: &mut Command, fault: Fault, watch: &mut dyn FnMut(&Call)) -> io::Result<Traced> {
     // SAFETY: the closure makes one system call and touches no memory.
     unsafe {
@@ -180,11 +180,11 @@ pub fn run(command: &mut Command, fault: Fault, watch: &mut dyn FnMut(&Call)) ->
     }
 }
 
-/// Runs `command` until it stops itself ([`stop`]), and then one instruction after the other. `watch` is called after
-/// each one, until it returns false. Then the child is killed.
+/// Runs `command` until it stops itself ([`stop`]), and then one instruction at a time. `watch` is called after each,
+/// until it returns false. Then the child is killed.
 ///
 /// # Errors
-/// What the system reports where it cannot be run, or not be traced.
+/// What the system reports if the command cannot be run, or cannot be traced.
 pub fn step(command: &mut Command, watch: &mut dyn FnMut() -> bool) -> io::Result<()> {
     // SAFETY: the closure makes one system call and touches no memory.
     unsafe {
@@ -216,7 +216,7 @@ pub fn step(command: &mut Command, watch: &mut dyn FnMut() -> bool) -> io::Resul
     Ok(())
 }
 
-/// Called by the child before the part of its life that [`step`] looks at.
+/// Called by the child before the part of its life that [`step`] watches.
 pub fn stop() {
     // SAFETY: a signal to this process.
     unsafe { libc::raise(libc::SIGSTOP) };

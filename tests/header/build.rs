@@ -30,7 +30,7 @@ fn main() {
     std::fs::write(Path::new(&std::env::var_os("OUT_DIR").unwrap()).join("checks.rs"), checks).unwrap();
 }
 
-/// What is generated from one structure written in three ways, for the test that they differ.
+/// What is generated from one structure written in three ways, to test that the results differ.
 fn samples(includes: &Path) -> Result<String, String> {
     let checks = |fields| {
         let text = format!("#include <stdint.h>\ntypedef struct petal_pair {{ {fields} }} petal_pair;");

@@ -1,4 +1,4 @@
-/* choice KINDS IMAGE COMPACT_FORM: checks that a build by choice has so many kinds and no AVX-512. The image and the
+/* choice KINDS IMAGE COMPACT_FORM: checks that a build by choice has KINDS kinds and no AVX-512. The image and the
  * compact form are of cuckoo, and the build has to say that cuckoo is left out. */
 #include <petal.h>
 #include <petal_formats.h>

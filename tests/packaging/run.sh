@@ -276,7 +276,7 @@ subdirectory() {
 }
 check "add_subdirectory: petal::petal, petal::petal_static, petal::cpp and petal::cpp_static" subdirectory
 
-# The README's lines for FetchContent, with this tree in the place of what they would fetch.
+# The README's lines for FetchContent, with this tree instead of what they would fetch.
 fetched() {
     mkdir -p "$work/fetch"
     {
@@ -310,7 +310,7 @@ link_with() {
     done
 }
 
-# at_most BYTES NAME: runs small.c, and holds its size.
+# at_most BYTES NAME: runs small.c, and limits the size of the program.
 at_most() {
     "$work/small-$2" "$work/small.petal" || return 1
     bytes=$(wc -c <"$work/small-$2")
@@ -405,7 +405,7 @@ plain_symbols() {
 }
 check "it exports the same functions" plain_symbols
 
-# The README's lines for Rust, in a package of its own.
+# The README's lines for Rust, in a separate package.
 rust() {
     cargo new --quiet --vcs none "$work/rust" && cd "$work/rust" || return 1
     cp "$root/Cargo.lock" .

@@ -1,4 +1,4 @@
-/* The program whose size is held: makes a filter of the default kind, asks it, saves it and opens it again. */
+/* The program whose size is limited: makes a filter of the default kind, asks it, saves it and opens it again. */
 #include <petal.h>
 #include <stdio.h>
 #include <stdlib.h>

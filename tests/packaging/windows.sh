@@ -147,9 +147,9 @@ small() {
 }
 check "a static program saves and opens" small
 
-# The C tests, with a quarter of each long loop. Left out are those of what Windows does not have: forks (forks, saving,
-# shared, bad_file), functions in the place of others (oom), and limits, modes and mappings by system calls of Unix
-# (bad_file, image). tests/windows has killed writers, two processes and a full disk.
+# The C tests, with a quarter of each long loop. Left out are the tests of what Windows lacks: forks (forks, saving,
+# shared, bad_file), replaced functions (oom), and limits, modes and mappings by system calls of Unix (bad_file, image).
+# tests/windows has killed writers, two processes and a full disk.
 c_test() {
     program=$1
     shift
@@ -206,7 +206,7 @@ else
     echo "skipped: the C++ tests (Debian: libgtest-dev, g++-mingw-w64-x86-64)"
 fi
 
-# A program that links another static library made by Rust takes petal.dll for Petal.
+# A program that links another static library made by Rust gets Petal from petal.dll.
 beside() {
     cargo build --release --locked --manifest-path "$here/neighbour/Cargo.toml" --target-dir "$target/neighbour" \
         --target x86_64-pc-windows-gnu &&

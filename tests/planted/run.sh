@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh [WORD...]: plants the faults of faults.txt in a copy of the tree, all of them or those with one of these words
-# in their names, and looks whether the tests that name no kind (conformance, facets, ageing, growing, maps, sweep) find
-# each.
+# in their names, and checks whether the tests that name no kind (conformance, facets, ageing, growing, maps, sweep)
+# find each.
 #
 # Every fault stands behind a question, so the copy is compiled once; PETAL_PLANTED says which fault a process has. The
 # groups of tests run one after the other, and the first group that finds the fault ends the search.
@@ -23,7 +23,7 @@ tar -cf - -T "$work/files" | tar -xf - -C "$work/tree"
 faults=$PWD/tests/planted/faults.txt
 cd "$work/tree"
 
-# Puts each fault where its text is, once, and writes the names of all into a file.
+# Puts each fault where its text is, and writes the names of all into a file.
 awk -v names="$work/names" '
     BEGIN { RS = ""; FS = "\n" }
     $1 ~ /^#/ { next }

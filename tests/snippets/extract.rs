@@ -8,7 +8,7 @@ pub enum Language {
     Cpp,
 }
 
-/// What is done with a snippet; the reason where that is not all.
+/// What is done with a snippet, and the reason if that is not everything.
 pub enum Use {
     Run,
     Compiled(String),
@@ -21,7 +21,7 @@ pub struct Snippet {
     pub language: Language,
     pub used: Use,
     pub code: String,
-    /// What the text says that it prints.
+    /// The output that the text shows.
     pub output: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl Snippet {
             Language::C => include_str!("prelude.c"),
             Language::Cpp => include_str!("prelude.cpp"),
         };
-        // What cannot stand in a function stands before it.
+        // What cannot stand in a function is put before it.
         let is_outer = ["namespace ", "struct ", "class ", "template", "static ", "inline "]
             .iter()
             .any(|start| self.code.starts_with(start) && self.code.contains('{') && !self.code.contains(" = {"));
@@ -78,7 +78,7 @@ pub fn all(root: &Path) -> Vec<Snippet> {
     snippets
 }
 
-/// Fences.
+/// The snippets in the fences of a document.
 fn of_markdown(place: &str, text: &str) -> Vec<Snippet> {
     let mut snippets: Vec<Snippet> = Vec::new();
     let lines: Vec<&str> = text.lines().collect();
@@ -117,7 +117,7 @@ fn of_markdown(place: &str, text: &str) -> Vec<Snippet> {
     snippets
 }
 
-/// What an HTML comment says of the fence that follows.
+/// What an HTML comment says about the fence that follows.
 fn used(before: &str, place: &str) -> Use {
     let Some(words) = before.strip_prefix("<!-- snippet: ").and_then(|rest| rest.strip_suffix(" -->")) else {
         return Use::Run;
@@ -129,7 +129,7 @@ fn used(before: &str, place: &str) -> Use {
     }
 }
 
-/// What stands in comments, indented by four or more beyond the text around it, after an empty line.
+/// Snippets in comments: what is indented by four or more beyond the text around it, after an empty line.
 fn of_header(place: &str, text: &str, language: Language) -> Vec<Snippet> {
     let mut snippets = Vec::new();
     let mut code: Option<(usize, String)> = None;

@@ -1,14 +1,14 @@
 //! Every C and C++ snippet that a document or a header shows is compiled without a warning, linked with `libpetal.a`,
 //! and run in an empty folder: it must end with status 0, and print what the text says that it prints.
 //!
-//! Found are, in all Markdown files outside `target` and `build`, the fences ```` ```c ```` and ```` ```cpp ````; and
-//! in the headers, what stands indented by four in a comment. A new one is a new test, without a word here.
+//! Snippets are the fences ```` ```c ```` and ```` ```cpp ```` in all Markdown files outside `target` and `build`, and
+//! what stands indented by four in a comment of a header. A new one is a new test, without a word here.
 //!
-//! What has no `main` is a fragment, and stands in the middle of `prelude.c` or `prelude.cpp`, which say what names it
+//! What has no `main` is a fragment, and stands in the middle of `prelude.c` or `prelude.cpp`, which say which names it
 //! may use. A fence can say more in an HTML comment in the line before it:
 //!
 //! - `<!-- snippet: no_run REASON -->`: it is compiled and not run.
-//! - `<!-- snippet: no_compile REASON -->`: it shows something that is not whole. The reason is printed.
+//! - `<!-- snippet: no_compile REASON -->`: it shows something incomplete. The reason is printed.
 //!
 //! A fence ```` ```text ```` that follows, with at most a line of prose between, is what the snippet prints.
 
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let snippets = extract::all(root());
     for language in [Language::C, Language::Cpp] {
-        // Where the extraction is broken nothing would be tested.
+        // If the extraction were broken, nothing would be tested.
         assert!(snippets.iter().any(|snippet| snippet.language == language), "no {language:?} snippet was found");
     }
     let trials = snippets.into_iter().map(|snippet| {
@@ -93,7 +93,7 @@ fn succeeds(command: &mut Command, what: &str) -> Result<Output, String> {
     Err(format!("{what} ({}):\n{}", output.status, String::from_utf8_lossy(&text)))
 }
 
-/// Finds the compilers, and has cargo make `libpetal.a` in the profile of the tests. It is asked for with the packages
+/// Finds the compilers, and has cargo make `libpetal.a` in the profile of the tests. This builds it with the packages
 /// of tests/rust.sh and a test, because alone it would ask crates for other features, and the core would be compiled
 /// once more.
 fn kit() -> Result<Kit, String> {

@@ -7,8 +7,8 @@ use petal::{
     filters_contain_hash, filters_contain_u64,
 };
 
-/// So many filters, of every kind and parameters in turn, with the keys from their number on that so many are. Kinds
-/// whose keys are integers are not among them: such keys have no other names.
+/// `count` filters, of every kind and parameters in turn, each with 50 keys from its number on. Kinds whose keys are
+/// integers are not among them: such keys have no other names.
 fn filters(count: u64, spec: impl Fn(u64, Spec) -> Spec) -> Vec<(Spec, Filter)> {
     let cases: Vec<_> = cases().into_iter().filter(|case| !case.is_of_integers()).collect();
     if cases.is_empty() {
@@ -25,7 +25,7 @@ fn filters(count: u64, spec: impl Fn(u64, Spec) -> Spec) -> Vec<(Spec, Filter)> 
 
 const COUNTS: [usize; 9] = [0, 1, 63, 64, 65, 127, 128, 129, 300];
 
-/// A filter of a megabyte, with the keys up to 50. Behind such a filter all others are fetched ahead.
+/// A filter of a megabyte, with the keys up to 50. After such a filter all others are fetched ahead.
 fn large() -> Filter {
     filled(&Spec { capacity: 1 << 20, ..Spec::default() }, 0..50)
 }
@@ -86,7 +86,7 @@ fn filters_may_hash_differently() {
 }
 
 /// A filter late in the list can refuse a key too: a filter of external hashes, or a filter without its secret key.
-/// Every answer is true then, also the answers of the filters before.
+/// Every answer is true then, even for the filters before it.
 #[test]
 fn the_last_of_many_is_asked_as_the_first_is() {
     let other = |i, last| if i == 149 { last } else { HashFunction::Xxh3 };

@@ -8,7 +8,7 @@ use petal::kinds::age_partitioned::sizing::Slices;
 use petal::simd::available;
 use petal::{Answers, Filter, Image, Keys, Spec, create, registry};
 
-/// The keys of a generation.
+/// Keys per generation.
 const KEYS: u64 = 20_000;
 
 /// A filter with half-full slices, as in the paper.
@@ -26,7 +26,7 @@ fn insert(filter: &mut Filter, spec: &Spec, keys: std::ops::Range<u64>) {
     filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
 }
 
-/// How many of so many absent keys are found.
+/// How many of `fresh` absent keys are found.
 fn found(filter: &Filter, spec: &Spec, fresh: u64) -> f64 {
     let hashes: Vec<u64> = (1 << 40..(1 << 40) + fresh).map(|i| hash_of(spec, i)).collect();
     let mut answers = Answers::default();
@@ -48,15 +48,15 @@ fn the_published_table_is_met() {
         let (mut filter, spec) = half_full(hashes, old, seed);
         let a_key = filter.base().geometry().bits as f64 / (KEYS * u64::from(old)) as f64;
         assert!((a_key - bits).abs() < 0.06, "({hashes}, {old}): {a_key} bits a key");
-        // Up to the end of a generation, when all that are older are as full as they become.
+        // Up to the end of a generation, when all older ones are as full as they become.
         let mut next = KEYS * u64::from(hashes + old + 1);
         insert(&mut filter, &spec, 0..next);
         let fresh = 400_000;
         let check = |filter: &Filter, expected: f64, what: &str| {
             let found = found(filter, &spec, fresh);
             let mean = fresh as f64 * expected;
-            // Lookups are tossed coins; and the fills of the slices that a run goes over, which differ by chance from
-            // filter to filter, by a thousandth or two of what they are.
+            // Lookups are tossed coins, and the fills of the slices that a run goes over differ by chance from filter
+            // to filter, by a thousandth or two.
             let sd = (mean + (mean * 0.002 * f64::from(hashes).sqrt()).powi(2)).sqrt();
             assert!(
                 (found - mean).abs() < 4.5 * sd,
@@ -79,8 +79,8 @@ fn the_published_table_is_met() {
     }
 }
 
-/// A filter that is made by rate keeps the rate before each step, by the exact formula, and takes as few bits as the
-/// table says.
+/// A filter made by rate keeps the rate before each step, by the exact formula, and takes as few bits as the table
+/// says.
 #[test]
 fn what_is_asked_for_is_strict() {
     let row = registry::find_name("age_partitioned").unwrap();
@@ -98,7 +98,7 @@ fn what_is_asked_for_is_strict() {
     }
 }
 
-/// Slices in which a key sets a bit, and older ones; the last pairs have as many as there can be.
+/// Slices in which a key sets a bit, and older ones. The last pairs have as many as possible.
 const SHAPES: [(u32, u32); 14] = [
     (1, 1),
     (1, 2),
@@ -120,7 +120,7 @@ const SHAPES: [(u32, u32); 14] = [
 /// repeated keys in a batch, and with batches in which a generation ends.
 #[test]
 fn kernels_do_as_keys_do_that_come_one_by_one() {
-    // Of the first pairs, so large that lines are fetched ahead as well.
+    // `far` has some shapes at sizes so large that lines are fetched ahead as well.
     let near = SHAPES.into_iter().flat_map(|shape| [(70, 5), (700, 100), (5000, 600)].map(|size| (shape, size)));
     let far = [((9, 24), (1_020_000, 1500)), ((2, 5), (4_800_000, 1 << 20))];
     let row = registry::find_name("age_partitioned").unwrap();
@@ -261,8 +261,8 @@ fn walks_in_turns_end_where_single_walks_end() {
     }
 }
 
-/// A size without a capacity takes as many keys a generation as make its slices half full. A lookup in a large filter
-/// looks at its k young slices, and at one older slice for each k of them.
+/// A size without a capacity takes as many keys per generation as fill half of its slices' bits. A lookup in a large
+/// filter looks at its k young slices, and at one older slice for each k of them.
 #[test]
 fn a_size_says_how_many_keys_there_are() {
     let row = registry::find_name("age_partitioned").unwrap();

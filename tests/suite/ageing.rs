@@ -7,7 +7,7 @@ use petal::{Answers, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Overf
 use std::any::type_name;
 use std::collections::HashMap;
 
-/// Every kind with a window, and its filter for so many keys at such a rate.
+/// Every kind with a window, and its filter for `capacity` keys at `rate`.
 fn for_each_window<T: Fn(&Case, &Spec, Window)>(capacity: u64, rate: f64, test: T) {
     let windows = share_of(cases(), 3, type_name::<T>()).into_iter().filter(|case| case.row.window.is_some());
     each(windows, Case::name, |case| {
@@ -41,7 +41,7 @@ fn rows_agree_about_ageing() {
     each(cases(), Case::name, |case| {
         let ages = can(case, Capabilities::AGE);
         assert_eq!(ages, case.row.overfill == Overfill::Forgets, "{}", case.row.name);
-        // Who may lose any key keeps those of no window, unless it is one that it never took.
+        // Kinds that may lose any key have no window. Others lose only a key that they never took.
         let loses = case.row.capabilities.contains(Capabilities::MAY_LOSE_KEYS);
         assert_eq!(case.row.window.is_some(), ages && !loses, "{}", case.row.name);
         assert_eq!(case.may_lose(), loses || case.value("touch") == Some(0.0), "{}", case.name());
@@ -98,8 +98,8 @@ fn what_is_older_is_forgotten() {
     for_each_window(2000, 0.05, |case, spec, window| {
         let mut filter = empty(spec);
         insert(&mut filter, spec, 0..1000);
-        // Until none of the places that a key has at once is left. Of later keys some are taken for known, and change
-        // nothing.
+        // Enough steps that none of the places that a key has at one time is left. Some later keys are taken for known,
+        // and change nothing.
         let steps = window.steps + u64::from(filter.base().geometry().hashes) + 2;
         match window.keys {
             Some(keys) => insert(&mut filter, spec, 1000..1000 + steps * keys * 11 / 10),
@@ -134,7 +134,7 @@ fn keys_are_forgotten_by_age_as_expected() {
         }
         let tries = (phases * some) as f64;
         for (i, age) in ages.into_iter().enumerate() {
-            // Phases are few, and where keys that come again stay old some seem to have come before, and are not
+            // There are few phases, and where keys that come again stay old, some seem to have come before and are not
             // inserted.
             let error = (lost[i] - expected[i]).abs() / tries;
             assert!(
@@ -168,7 +168,7 @@ fn keys_inside_a_window_are_lost_as_expected() {
             let by_keys = window.keys.is_some();
             let keys = window.keys.unwrap_or(spec.capacity);
             let all = window.steps * keys;
-            // So many keys from each age on, all of them of the window.
+            // `some` keys from each age on, all of them within the window.
             let some = 40.min(all);
             let ages = [0, 1, 2, 3, 4].map(|part| part * (all - some) / 4);
             let filters = if case.may_lose() { 250 } else { 20 };
@@ -176,7 +176,7 @@ fn keys_inside_a_window_are_lost_as_expected() {
             let mut told: [Option<f64>; 5] = [None; 5];
             for number in 0..filters {
                 let mut filter = empty(spec);
-                // Time is moved on after as many keys as a step is for, at a phase of its own in each filter.
+                // Time is moved on after as many keys as a step is for, at another phase in each filter.
                 let phase = mix(number) % keys;
                 let end = 4 * all + 3 * keys + mix(number ^ 7) % (2 * keys);
                 let first = number << 32;
@@ -252,7 +252,7 @@ fn rates_hold_at_every_phase() {
     });
 }
 
-/// Time moves on by as many steps as are asked for, at once or one by one, in memory and in an image in place.
+/// Time moves on by as many steps as are asked for, together or one by one, in memory and in place.
 #[test]
 fn time_is_moved_on() {
     for_each_window(300, 0.01, |_, spec, window| {
@@ -288,7 +288,8 @@ fn time_is_moved_on() {
     });
 }
 
-/// Two filters that have come as far as they have: what either has is found, for as long as if the other had not been.
+/// Two filters are merged, wherever they are in their windows: what either has is found, for as long as without the
+/// merge.
 #[test]
 fn windows_are_merged_by_age() {
     for_each_window(90, 0.01, |case, spec, window| {
@@ -300,7 +301,7 @@ fn windows_are_merged_by_age() {
                 [insert_taken(&mut a, case, spec, 0..first), insert_taken(&mut b, case, spec, FRESH..FRESH + second)];
             a.merge(&b).unwrap();
             for more in 0..all {
-                // Of either the last ones, less as many as came since.
+                // The last keys of each, less as many as came since.
                 for keys in &mut young {
                     let kept = (all - more) as usize;
                     keys.drain(..keys.len().saturating_sub(kept));
@@ -315,20 +316,20 @@ fn windows_are_merged_by_age() {
 
 // ---- A long stream of operations ---------------------------------------------------------------------------------
 
-/// What must be found of a filter, judging by nothing but what was done to it.
+/// What must be found in a filter, judging only by what was done to it.
 #[derive(Clone)]
 struct Model {
     window: Window,
     offered: u64,
     advanced: u64,
-    /// Of each key how many were offered and how many steps were made when it came, and how many generations may have
+    /// For each key, how many were offered and how many steps were made when it came, and how many generations may have
     /// passed since then in filters that were merged.
     keys: HashMap<u64, [u64; 3]>,
     count: u64,
 }
 
 impl Model {
-    /// At most so many generations began since a key came.
+    /// The most generations that began since a key came.
     fn generations(&self, [offered, advanced, before]: [u64; 3]) -> u64 {
         let by_keys = self.window.keys.map_or(0, |keys| (self.offered - offered).div_ceil(keys));
         before + by_keys + (self.advanced - advanced)
@@ -353,14 +354,14 @@ impl Model {
     }
 }
 
-/// Operations of each of so many streams of a kind: few, and in the soak 10^8 for all of them.
+/// Operations of each of `streams` streams of a kind: few, or in the soak 10^8 for all of them together.
 pub fn operations(streams: u64) -> u64 {
     if is_soak() { 100_000_000_u64.div_ceil(streams) } else { 20_000 }
 }
 
 /// Insertions, single and in batches, lookups, steps, merges, copies, images that are loaded, and images that are
-/// written where they lie: the keys of the window are always found, and the bytes are those of a filter to which the
-/// same was done one by one in memory of its own.
+/// written in place: the keys of the window are always found, and the bytes are those of a filter in its own memory to
+/// which the same was done one by one.
 #[test]
 fn long_streams_lose_nothing() {
     for_each_window(120, 0.02, |case, spec, window| {
@@ -438,12 +439,12 @@ fn long_streams_lose_nothing() {
                 60..62 if can(case, Capabilities::MERGE) => {
                     let mut other = empty(spec);
                     other.advance(next() % 3).unwrap();
-                    // In order, those that it took as they came.
+                    // In order, the keys that the other filter took as they came.
                     let mut hashes: Vec<u64> = (0..next() % 60).map(|_| key(next())).collect();
                     let count = hashes.len() as u64;
                     hashes.retain(|hash| other.insert_hash(*hash).unwrap() || touches);
                     let now = [model.offered, model.advanced, 0];
-                    // Where they were in their generation does not show any more.
+                    // After a merge, it does not show any more where in their generation keys were.
                     for came in model.keys.values_mut() {
                         let [offered, advanced, before] = *came;
                         let by_keys = window.keys.map_or(0, |keys| (now[0] - offered).div_ceil(keys));
@@ -496,7 +497,7 @@ fn batches_in_large_filters_are_single_calls() {
             next += 1 + next % 997;
         }
         assert!(single.equals(&batch), "{}", case.name());
-        // Of every small number of keys that are there, and of many that are or are not.
+        // Batches of every small number of keys that are there, and of many that are or are not.
         let small = (1..200).map(|count| (mix(count) % (keys - 200), count));
         for (from, count) in small.chain((0..400).map(|i| (mix(i) % (2 * keys), 1 + mix(i ^ 1) % 700))) {
             let some = hashes(from..from + count);

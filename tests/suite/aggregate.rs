@@ -9,7 +9,7 @@ use petal::{
 };
 use std::collections::BTreeMap;
 
-/// A spec of aggregates of so many participants with so many states.
+/// A spec of aggregates for `capacity` participants with `states` states.
 fn spec(capacity: u64, rate: f64, states: u32) -> Spec {
     let mut spec = Spec { kind: Some(ROW.kind), capacity, false_positive_rate: rate, ..Spec::default() };
     spec.set(&STATES, f64::from(states)).unwrap();
@@ -82,7 +82,7 @@ fn meetings_do_what_a_table_does() {
                 counted[1] += 1;
             }
             _ => {
-                // Whoever cites all states is understood.
+                // Whoever cites all states can change from any of them.
                 let all: Vec<_> = (0..STATES as u32).map(|state| value_of(id, state)).collect();
                 let cited =
                     if step % 2 == 0 { all } else { before.map(|state| value_of(id, state)).into_iter().collect() };
@@ -107,7 +107,7 @@ fn meetings_do_what_a_table_does() {
     check(&aggregate, &BTreeMap::new());
 }
 
-/// Compares the results with those of a table.
+/// Compares the results with those of the table `model`.
 fn check(aggregate: &Aggregate, model: &BTreeMap<u64, u32>) {
     let values: Vec<f64> = model.iter().map(|(id, state)| value_of(*id, *state).value).collect();
     let Results { count, sum, mean, maximum, minimum, is_maximum_exact, is_minimum_exact, participants, .. } =
@@ -130,11 +130,11 @@ fn check(aggregate: &Aggregate, model: &BTreeMap<u64, u32>) {
     assert!(if is_minimum_exact { minimum == least } else { minimum < least }, "{minimum} {least}");
 }
 
-/// What gossip among all came to.
+/// The outcome of gossip among all participants.
 struct Gossip {
     /// The mean relative error of the sums after all met.
     error: f64,
-    /// How many changes were applied, of one change of each tenth participant at each aggregator.
+    /// How many changes were applied, of one change of every tenth participant at each aggregator.
     applied: u64,
     /// The share of the meetings before the changes that were refused.
     refused: f64,
@@ -147,7 +147,7 @@ const NODES: u64 = 400;
 
 /// `NODES` participants, each aggregator and disseminator, meet in pairs that are drawn at random, until everyone met
 /// everyone (and itself). Then a tenth of them change their states, and all meet on until everyone met everyone again.
-/// Every participant has a seed of its own, so that their false positives are independent.
+/// Every participant has its own seed, so that their false positives are independent.
 fn gossip(rate: f64, seed: u64) -> Gossip {
     const STATES: u32 = 4;
     let mut random = Random(seed);
@@ -186,15 +186,15 @@ fn gossip(rate: f64, seed: u64) -> Gossip {
 }
 
 /// One row of the table: the rate of the memories; the mean error of the sums in per cent, and how many of 16,000
-/// changes were applied, each with the standard deviation of a run. Simulations of the algorithm that are not the
-/// library's gave the means. Runs of `gossip` gave the deviations: 20 runs at 5 %, and 5 runs at the other rates.
+/// changes were applied, each with the standard deviation of a run. The means come from simulations of the algorithm
+/// outside the library, the deviations from runs of `gossip`: 20 at 5 %, and 5 at the other rates.
 const TABLE: [(f64, [f64; 2], [f64; 2]); 3] = [
     (0.05, [-1.2, 0.027], [15_136.0, 23.0]),
     (0.01, [-0.16, 0.012], [15_852.0, 16.0]),
     (0.001, [-0.012, 0.0017], [15_981.0, 2.9]),
 ];
 
-/// Gossip among 400 gives the errors of the table, within 4.5 deviations of a run, and those that `expect` tells.
+/// Gossip among 400 gives the errors of the table, within 4.5 deviations of a run, and those that `expect` predicts.
 #[test]
 #[ignore = "slow: make test-all"]
 fn gossip_has_the_expected_errors() {
@@ -222,7 +222,8 @@ fn gossip_has_the_expected_errors() {
         assert!((mean(of_error) / 100.0 - expected.bias).abs() < 4.5 * error_deviation / 100.0);
         assert!(expected.false_positive_rate <= rate);
         assert!((0.95..1.1).contains(&(expected.missed_changes / expected.false_positive_rate)));
-        // As many pairs are refused as firsts are expected to be: values are as great in all of them.
+        // As many pairs are refused as first meetings are expected to be. The deviation is that of the sums, because
+        // all values are about as large.
         let deviation = error_deviation / 100.0;
         assert!((mean(|run| run.refused_pairs) - expected.refused_firsts / NODES as f64).abs() < 4.5 * deviation);
         // A pair is refused again at each meeting, so the share of meetings nears that of the pairs.
@@ -234,14 +235,14 @@ fn gossip_has_the_expected_errors() {
     }
 }
 
-/// The estimate of how many came takes the bias away.
+/// The estimate of how many came removes the bias.
 #[test]
 fn participants_are_estimated_without_bias() {
     let (mut all, mut squares) = (0.0, 0.0);
     const RUNS: u32 = 200;
     for run in 0..RUNS {
         let mut aggregate: Aggregate = create_as(&Spec { seed: u64::from(run), ..spec(200, 0.05, 1) }).unwrap();
-        // Who seems known is refused, or, at the rate once more, taken for a duplicate.
+        // An id that seems known is refused or, at the rate once more, taken for a duplicate.
         let mut is_missing = |id| aggregate.meet_u64(id, at(0, 1.0), &[]).unwrap() != Meeting::First;
         let missing = (0..200).filter(|id| is_missing(*id)).count() as u64;
         let results = aggregate.results();
@@ -276,7 +277,7 @@ impl Mean {
     }
 }
 
-/// At any rate and size the estimates of participants, refusals and missed changes have no bias that so many runs show.
+/// At any rate and size the estimates of participants, refusals and missed changes have no bias that these runs show.
 #[test]
 fn estimates_hold_at_high_rates() {
     const STATES: u64 = 16;
@@ -357,8 +358,8 @@ fn sums_do_not_drift() {
     assert_eq!((aggregate.results().sum, aggregate.results().mean), (0.1, 0.1));
 }
 
-/// A value that nobody had is taken away where the memories take it for one that is there. No more ids then have an
-/// extreme than are left, and the image is one that opens.
+/// A value that nobody had is taken away if the memories mistake it for one that is there. No more ids have an extreme
+/// then than are left, and the image still opens.
 #[test]
 fn values_taken_by_mistake_leave_an_image_that_opens() {
     let mut taken = 0;
@@ -383,8 +384,8 @@ fn values_taken_by_mistake_leave_an_image_that_opens() {
     assert!(taken > 20, "{taken}");
 }
 
-/// Whoever cites several states that seem aggregated is refused, because nobody knows which one to replace. With one
-/// such state among others that one is replaced. What seems aggregated is what a copy lets leave.
+/// Whoever cites several states that seem aggregated is refused, because nobody knows which one to replace. If only one
+/// of the cited states seems aggregated, it is replaced. A state seems aggregated if a copy lets it leave.
 #[test]
 fn several_states_that_seem_aggregated_are_refused() {
     let mut came = [0; 3];
@@ -397,7 +398,7 @@ fn several_states_that_seem_aggregated_are_refused() {
         for id in 0..6 {
             let seems = |one: StateValue| aggregate.copy().unwrap().leave_u64(id, one).unwrap();
             let (now, cited) = (at(id as u32 % 3, 70.0), [at(0, 5.0), at(1, 5.0), at(2, 5.0)]);
-            // Without the id all calls are refused.
+            // Only new states that do not seem aggregated, with cited ones of which some do.
             if seems(now) || !cited.into_iter().any(seems) {
                 continue;
             }
@@ -411,7 +412,7 @@ fn several_states_that_seem_aggregated_are_refused() {
     assert!(came.iter().all(|times| *times > 5), "{came:?}");
 }
 
-/// What a disseminator told comes back, also after answers that were lost.
+/// The states that a disseminator told come back, even after lost answers.
 #[test]
 fn told_states_come_back() {
     let mut theirs: Aggregate = create_as(&spec(50, 1e-9, 6)).unwrap();
@@ -474,7 +475,7 @@ fn a_state_may_be_cited_twice() {
     assert_eq!((aggregate.results().sum, aggregate.results().count), (0.5, 1));
 }
 
-/// Whatever is refused names the parameter, and changes nothing.
+/// Every refusal names the parameter, and changes nothing.
 #[test]
 fn refusals_change_nothing() {
     let mut aggregate: Aggregate = create_as(&spec(50, 0.01, 3)).unwrap();
@@ -542,7 +543,7 @@ fn bits_are_divided_among_the_memories() {
     assert_eq!((geometry.payload_bytes, (ROW.lines_per_lookup)(&geometry)), (576, 1.0));
 }
 
-/// An aggregate that many meetings went through.
+/// An aggregate after many meetings.
 fn used(spec: &Spec) -> Aggregate {
     let mut aggregate: Aggregate = create_as(spec).unwrap();
     let states = u64::from(aggregate.states());
@@ -580,7 +581,7 @@ fn golden_images_open() {
         assert_eq!(bytes(&loaded), image);
         assert_eq!(bytes(&aggregate.copy().unwrap()), image);
         assert_eq!(petal::image_size(&spec).unwrap(), image.len() as u64);
-        // What was written before there was a journal opens, and is changed in place as it is.
+        // An image from before there was a journal opens, and is changed in place without one.
         let files = golden::files(&ROW);
         let older = &files[&format!("aggregate-roles_{name}-layout_1-xxh3.petal")];
         let mut loaded = load(older).unwrap();

@@ -55,7 +55,7 @@ fn half_of_the_keys_are_removed_after_each_doubling() {
         assert_eq!(filter.base().count(), 0);
         assert_eq!(estimate(&filter).unwrap().unwrap().value, 0.0, "{parameters:?}");
         assert!((0..20_000).all(|i| !filter.remove_hash(mix(i)).unwrap()));
-        // Of void entries some copies are left, which the next growth leaves behind.
+        // Some copies of void entries are left, which the next growth leaves behind.
         let (before, mut fresh) = (growths(&filter), Vec::new());
         while growths(&filter) == before {
             let key = (1 << 40) + fresh.len() as u64;
@@ -107,7 +107,7 @@ fn copies_of_a_key_are_removed_one_by_one() {
     filter.verify().unwrap();
 }
 
-/// A million copies of one key take no more room than the count needs, also once the entry is void.
+/// A million copies of one key take no more room than the count needs, even once the entry is void.
 #[test]
 fn many_copies_take_no_room() {
     let spec = spec(57, 0.0, &[("fingerprint_bits", 2.0)]);
@@ -122,8 +122,8 @@ fn many_copies_take_no_room() {
     assert_all(&filter, 1..30_000);
 }
 
-/// Growth copies void entries into both parts. After many merges there may be so many void entries that no growth makes
-/// room. Then a merge is refused, before memory runs out.
+/// Growth copies void entries into both parts. After many merges these can be too many for any growth to make room.
+/// Then a merge is refused, before memory runs out.
 #[test]
 fn unions_do_not_grow_without_end() {
     let spec = spec(10, 0.5, &[]);
@@ -240,7 +240,7 @@ impl Prefixes {
         (bits, mix(hash) & ((1 << bits) - 1))
     }
 
-    /// The length of the longest prefix of a hash.
+    /// The length of the longest prefix that a hash has.
     fn longest(&self, hash: u64) -> Option<u32> {
         (0..40).rev().find(|bits| self.all.contains_key(&Prefixes::of(hash, *bits)))
     }
@@ -258,9 +258,9 @@ impl Prefixes {
     }
 }
 
-/// Beside the multiset of prefixes, with so short fingerprints that a key mostly finds those of others as well: each
-/// insertion, removal and rejuvenation does there what it does here, no key that is there is ever lost, and after each
-/// growth exactly the hashes are found that a prefix is of.
+/// Compared with a multiset of prefixes, with fingerprints so short that a key mostly finds those of others as well:
+/// each insertion, removal and rejuvenation does the same in both, no key that is there is ever lost, and after each
+/// growth exactly the hashes are found that have a prefix in the multiset.
 #[test]
 #[ignore = "slow: make test-all"]
 fn rejuvenations_are_those_of_a_multiset_of_prefixes() {
@@ -271,7 +271,7 @@ fn rejuvenations_are_those_of_a_multiset_of_prefixes() {
         &[("fingerprint_bits", 2.0)],
         &[("fingerprint_bits", 2.0), ("regime", 2.0), ("doublings", 8.0)],
     ] {
-        // One segment, of which the growths are those of the filter.
+        // One segment, so that its growths are those of the filter.
         let spec = spec(57, 0.0, parameters);
         let (mut filter, mut model) = (create(&spec).unwrap(), Prefixes::default());
         let (mut keys, mut next, mut random): (Vec<u64>, u64, u64) = (Vec::new(), 0, 0);
@@ -328,7 +328,7 @@ fn rejuvenations_are_those_of_a_multiset_of_prefixes() {
                     assert!(filter.contains_hash(hash));
                     assert_eq!(filter.base().count(), count);
                 }
-                // Nothing of what is not there is rejuvenated: copies of a void entry that nobody has.
+                // There is no key to rejuvenate.
                 _ => {}
             }
             if step % 500 == 0 {
@@ -393,10 +393,10 @@ fn rejuvenated_keys_are_as_good_as_new_ones() {
         assert!(answers.true_count > keys / 4 && answers.done as u64 == keys);
         assert_all(&filter, 0..keys);
         filter.verify().unwrap();
-        // A key that finds the new entry of another one keeps its old one: so rarely as keys are found wrongly.
+        // A key that finds the new entry of another one keeps its old one, which is as rare as false positives.
         assert!(mothers(&filter) <= voids / 20, "{} mothers of {voids} are left", mothers(&filter));
 
-        // Copies of void entries in other places are left until they grow.
+        // Copies of void entries in other places are left until the filter grows.
         let known_then = known(&filter);
         while growths(&filter) == expected_growths || filter.base().geometry().words[5] == 1 {
             let fresh = (1 << 40) + filter.base().count();
@@ -405,7 +405,7 @@ fn rejuvenated_keys_are_as_good_as_new_ones() {
         let (measure, all) = (filter.measure(), filter.base().count());
         let left = measure.taken.abs_diff(all);
         assert!(left < copies / 10, "{parameters:?}: {left} copies of {copies} are left");
-        // Those that came after it grew know more, and are few.
+        // Entries that came after the growth know more bits, and are few.
         let fresh_rate = {
             let mut fresh = create(&spec).unwrap();
             insert(&mut fresh, 0..all);
@@ -415,7 +415,7 @@ fn rejuvenated_keys_are_as_good_as_new_ones() {
         let expected = 1.0 - (-(all as f64) * (-f64::from(known_then)).exp2()).exp();
         assert!(rate < 1.02 * expected && rate < 0.7 * fresh_rate, "{parameters:?}: {rate}, {expected}, {fresh_rate}");
         assert_all(&filter, 0..keys);
-        // What is removed then is all of it.
+        // Rejuvenated keys are removed entirely, and the others stay.
         hashes.iter().for_each(|hash| assert!(filter.remove_hash(*hash).unwrap()));
         assert_all(&filter, (1 << 40) + count..(1 << 40) + all);
         filter.verify().unwrap();
@@ -487,7 +487,7 @@ fn images_that_are_read_are_not_rejuvenated() {
     assert_eq!(error.status(), Status::UnsupportedByHandle);
     assert!(error.message().contains("open for reading"), "{error}");
     assert!(opened.rejuvenate(b"key").is_err() && opened.rejuvenate_u64(1).is_err());
-    // The three ways to name a key are one.
+    // The three ways to name a key are equivalent.
     let mut keys = create(&Spec { false_positive_rate: 0.0, ..spec }).unwrap();
     (0..100_000_u64).for_each(|i| assert!(keys.insert_u64(i).is_ok()));
     let mut copies = [keys.copy().unwrap(), keys.copy().unwrap(), keys.copy().unwrap()];
@@ -496,8 +496,8 @@ fn images_that_are_read_are_not_rejuvenated() {
     assert!(copies[0].equals(&copies[1]) && copies[0].equals(&copies[2]) && !copies[0].equals(&keys));
 }
 
-/// With twice as many keys in the first table, as many keys are absent as the square says: rates so small that the
-/// module adds a series up have all digits.
+/// With twice as many keys in the first table, the share of absent keys that are not found is squared. This holds to
+/// all digits, even for rates so small that the module adds a series up.
 #[test]
 fn small_rates_have_all_digits() {
     for rate in [1e-2, 1e-3, 1e-4, 1e-6] {

@@ -117,7 +117,7 @@ fn spilling_changes_nothing() {
         let all = || (0..keys).map(|i| mix(if i % 10 == 0 { i / 3 } else { i }));
         let mut spilled = spilling(limit);
         add(&mut spilled, all());
-        // On Windows it has one, and goes with its handle.
+        // On Windows the file has a name, and goes with its handle.
         assert!(files() == 0 || cfg!(windows) && files() == 1, "the temporary file has no name");
         let mut in_memory = builder(&Spec::default());
         add(&mut in_memory, all());
@@ -254,7 +254,7 @@ fn wrong_options_and_specs_are_refused_at_once() {
     assert_eq!(status(&Spec { bits: 1 << 63, capacity: 1, ..plain }, none()), Some(Status::TooLarge));
 }
 
-/// Making a builder refuses a folder in which it cannot make a file, and names the folder.
+/// Making a builder fails if it cannot make a file in the folder, and the error names the folder.
 #[test]
 fn a_missing_folder_is_refused_at_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -272,7 +272,7 @@ fn a_missing_folder_is_refused_at_once() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// If the builder cannot spill any more, it does not add the key that does not fit, and keeps the others.
+/// A builder that cannot spill any more does not add the key that does not fit, and keeps the others.
 #[test]
 fn a_folder_that_goes_loses_no_key() {
     let folder = tempfile::tempdir().unwrap();
@@ -295,7 +295,7 @@ fn a_folder_that_goes_loses_no_key() {
     assert_eq!(filter.base().header().capacity, LIMIT + 10);
 }
 
-/// Keys with their counts are the same as so many single keys, in every kind that counts. A count beyond the greatest
+/// Keys with their counts are the same as that many single keys, in every kind that counts. A count beyond the greatest
 /// one becomes the greatest one, or is refused if every copy takes a place. Kinds that do not count refuse counts.
 #[test]
 fn keys_come_with_counts() {

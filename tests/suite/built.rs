@@ -54,8 +54,8 @@ impl Any {
     }
 }
 
-/// Every layout of the kinds that are built from all of their keys. Where fingerprints have the length that the rate
-/// needs, also with lengths of one bit, of part of a byte and of a whole one.
+/// Every layout of the kinds that are built from all of their keys. Layouts whose fingerprints have the length that the
+/// rate needs also come with lengths of one bit, of part of a byte and of a whole one.
 fn layouts() -> impl Iterator<Item = Case> {
     let of_lengths = |case: Case| {
         let lengths = if case.value("fingerprint_bits") == Some(0.0) { &[1.0, 5.0, 8.0][..] } else { &[] };
@@ -77,7 +77,7 @@ fn kinds() -> impl Iterator<Item = Case> {
     layouts().filter(Case::is_default)
 }
 
-/// So many keys in an order that depends on the salt; every tenth key comes twice or more often.
+/// `n` keys in an order that depends on the salt; every tenth key comes twice or more often.
 fn keys(n: u64, salt: u64) -> Vec<u64> {
     let mut keys: Vec<u64> = (0..n).map(|i| if i % 10 == 0 { i / 3 } else { i }).collect();
     match salt {
@@ -138,13 +138,13 @@ impl Log {
         }))
     }
 
-    /// The calls up to now, of which no more is known then. It stops nothing any more.
+    /// The calls up to now, which are then forgotten. Nothing is cancelled any more.
     fn take(&self) -> Vec<(u64, u64)> {
         std::mem::replace(&mut *self.0.lock().unwrap(), (Vec::new(), usize::MAX)).0
     }
 }
 
-/// Asserts what the documentation promises of progress reports.
+/// Asserts what the documentation promises about progress reports.
 fn check_progress(calls: &[(u64, u64)], what: &str) {
     let (_, total) = calls[0];
     assert!(calls.iter().all(|call| call.1 == total), "{what}: one work in all");

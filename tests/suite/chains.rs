@@ -35,7 +35,7 @@ fn key(i: u64) -> Vec<u8> {
     format!("key-{i}").into_bytes()
 }
 
-/// Inserts `key-0` to `key-(n-1)`; how many were new.
+/// Inserts `key-0` to `key-(keys - 1)`, and returns how many were new.
 fn add(filter: &mut Filter, keys: u64) -> u64 {
     (0..keys).map(|i| u64::from(filter.insert(&key(i)).unwrap())).sum()
 }
@@ -65,7 +65,7 @@ fn keys_are_added_as_redisbloom_adds_them() {
         assert_eq!((answers.true_count, taken.keys), (added, keys as usize));
         let written = vector(&format!("redisbloom/{name}.bin"));
         assert!(export("redisbloom", &filter) == written, "{name}");
-        // What was imported is the same filter, and goes on as the one that was made.
+        // The imported filter is the same, and goes on as the one that was made.
         let mut imported = import("redisbloom", &written).unwrap();
         assert!(imported.equals(&filter) && imported.equals(&batched));
         for i in keys..keys + 200 {
@@ -116,7 +116,7 @@ fn an_image_in_place_does_not_grow() {
     });
     let loaded: Filter = petal::load(&buffer.bytes(), &OpenOptions::default()).unwrap();
     assert!(loaded.equals(&filter));
-    // In a buffer of its own from the start, and with links that grew before.
+    // In another buffer, with links that grew before.
     add(&mut filter, 200);
     let mut buffer = Buffer::of(&image(&filter));
     buffer.open(Mode::Read, None, |open| {
@@ -126,7 +126,7 @@ fn an_image_in_place_does_not_grow() {
     });
 }
 
-/// Chains of the same links have a union, others none.
+/// Chains with the same links have a union, others have none.
 #[test]
 fn only_chains_of_the_same_links_are_merged() {
     let mut some = petal::create(&reserve(100, 0.01, "scaling", 2.0)).unwrap();
@@ -147,7 +147,7 @@ fn only_chains_of_the_same_links_are_merged() {
     assert_eq!((grown.measure().taken, add(&mut grown, 150)), (0, 150));
 }
 
-/// What a chain says of itself is what absent keys meet.
+/// The rates and estimates that a chain states are those that absent keys meet.
 #[test]
 fn rates_and_estimates_are_those_of_all_links() {
     let spec = reserve(500, 0.05, "scaling", 2.0);
@@ -164,7 +164,7 @@ fn rates_and_estimates_are_those_of_all_links() {
     let estimate = petal::estimate(&filter).unwrap().unwrap();
     let off = estimate.value - keys as f64;
     assert!(off.abs() < 4.5 * estimate.standard_error && estimate.standard_error < 200.0, "{estimate:?}");
-    // The spec of a grown filter makes the one that it was.
+    // The spec of a grown filter makes the filter that it was at first.
     let again = petal::create(&filter.base().spec()).unwrap();
     assert!(again.equals(&petal::create(&spec).unwrap()));
 }
@@ -175,7 +175,7 @@ fn put(bytes: &mut [u8], at: usize, field: &[u8]) {
     bytes[at..at + field.len()].copy_from_slice(field);
 }
 
-/// What RedisBloom's loader refuses is refused, and what could only be read past an array.
+/// What RedisBloom's loader refuses is refused, and so is what would read past an array.
 #[test]
 fn headers_that_redisbloom_would_not_load_are_refused() {
     let good = vector("redisbloom/10-40.bin");
@@ -205,7 +205,7 @@ fn headers_that_redisbloom_would_not_load_are_refused() {
     assert_eq!(import("redisbloom", &bytes).unwrap_err().status(), Status::Corrupt);
 }
 
-/// Filters of before the options that all commands give: places modulo a power of two, 32-bit hashes.
+/// Filters from before the options that all commands now give: places modulo a power of two, 32-bit hashes.
 #[test]
 fn older_filters_are_read_and_take_keys() {
     let mut bytes = vector("redisbloom/100-10.bin");
@@ -268,7 +268,7 @@ fn objects_of_valkey_grow() {
     assert_eq!(import("valkey_chain", &bytes).unwrap().insert(b"one more").unwrap_err().status(), Status::Full);
 }
 
-/// Cuckoo filters are looked up only; tables that cannot be are refused.
+/// Cuckoo filters are only looked up in; impossible tables are refused.
 #[test]
 fn cuckoo_filters_are_read() {
     let good = vector("redisbloom_cuckoo/32-100.bin");

@@ -34,7 +34,7 @@ impl Random {
     }
 }
 
-/// Rows beside their columns.
+/// Rows and their columns.
 struct Table {
     width: u64,
     rows: Vec<Vec<u64>>,
@@ -137,7 +137,7 @@ fn answers_are_those_of_a_scan() {
     }
 }
 
-/// Rows that all have one word of bits: no chunk gets few words, and all get few at once.
+/// Rows that are all equal: a query leaves all words of a chunk, or none.
 #[test]
 fn equal_rows() {
     let mut random = Random(3);
@@ -147,7 +147,7 @@ fn equal_rows() {
     }
 }
 
-/// Rows of half of their bits, so that a query soon has few words of a chunk left, in each of three chunks.
+/// Rows with half of their bits set, so that a query soon leaves few words of a chunk, in each of three chunks.
 #[test]
 fn few_rows_of_each_chunk() {
     let mut random = Random(77);
@@ -182,10 +182,10 @@ fn a_search_stops() {
     }
 }
 
-/// The chance against all choices of bits, and against documents with random terms.
+/// The chance, compared with all choices of bits and with documents that have random terms.
 #[test]
 fn chances_are_those_of_the_formula() {
-    // Of the 45 pairs of 10 bits, 6 lie in 4 bits.
+    // 6 of the 45 pairs of 10 bits lie in 4 bits.
     assert!((chance(10, 4, 2) - 6.0 / 45.0).abs() < 1e-12);
     assert_eq!((chance(10, 4, 0), chance(10, 4, 5), chance(10, 10, 10)), (1.0, 0.0, 1.0));
     assert_eq!((chance(10, 99, 10), chance(10, 0, 1), chance(1 << 16, 1 << 15, 2_000)), (1.0, 0.0, 0.0));
@@ -207,7 +207,7 @@ fn chances_are_those_of_the_formula() {
         let rate: f64 = table.rows.iter().map(|row| chance(1024, ones(row), bits)).sum();
         (wrong, expected, square) = (wrong + found, expected + rate, square + (found - rate).powi(2));
     }
-    // Documents are independent, given the query; of their variance the columns that the queries hit make a part.
+    // Given the query, documents are independent. The columns that the queries hit add a part to the variance.
     let deviation = expected.max(square).sqrt();
     assert!((wrong - expected).abs() < 4.5 * deviation, "{wrong} wrong answers where {expected:.0} are expected");
     assert!(square < 3.0 * expected, "{square:.0} is far above {expected:.0}");
@@ -361,8 +361,8 @@ fn rows_fold() {
     }
 }
 
-/// An index of columns that has room for many more rows, with rows that have all bits and none: who contains a query,
-/// the rate of that by chance, and how the search ends.
+/// An index that has room for many more rows, with rows that have all bits and none: who contains a query, the rate of
+/// that by chance, and how the search ends.
 #[test]
 fn a_few_rows_in_a_wide_place() {
     for store in [0_u8, 1, 2] {
@@ -404,14 +404,14 @@ fn a_few_rows_in_a_wide_place() {
             false
         };
         let mut options = SearchOptions { progress: Some(&mut progress), ..SearchOptions::default() };
-        // Who wants no other row is not told of a search that was cancelled.
+        // A caller that wants no more rows is not told that the search was cancelled.
         assert!(!index.contains_all(&row(1), &mut options, &mut |_, _| false).unwrap());
         assert_eq!(index.count_all(&row(1), &mut options).unwrap_err().status(), Status::Cancelled);
         assert_eq!(calls, 1);
     }
 }
 
-/// The row of hashes of features is that of the features, and rows tell how similar the sets of features are.
+/// The row of hashes of features is that of the features, and rows say how similar the sets of features are.
 #[test]
 fn rows_of_hashes_and_their_similarity() {
     let mut spec = Spec { capacity: 1, ..Spec::default() };
@@ -441,7 +441,7 @@ fn rows_of_hashes_and_their_similarity() {
     assert_eq!(refused.status(), Status::OutOfRange);
 }
 
-/// Bits that do not nest are not searched for rows that contain others.
+/// Rows that contain others are not searched for where bits do not nest.
 #[test]
 fn bits_that_do_not_nest_are_refused() {
     let mut spec = Spec { capacity: 10, ..Spec::default() };
@@ -453,7 +453,7 @@ fn bits_that_do_not_nest_are_refused() {
     assert_eq!(index.false_positive_rate_of(&[0; 128]).unwrap(), 0.0);
 }
 
-/// A builder makes columns of all rows at once, and an index takes rows one by one: their bits are the same.
+/// A builder makes columns of all rows together, and an index takes rows one by one: their bits are the same.
 #[test]
 fn builders_make_the_same_columns() {
     for (width, rows) in [(64_u32, 0), (100, 1), (100, 64), (166, 1_500), (1024, 2_049)] {
@@ -496,8 +496,8 @@ fn builders_make_the_same_columns() {
     }
 }
 
-/// Indexes that are full are made as others are, also where their rows fill the last block and the last line of every
-/// column: by a builder, arranged anew, and merged from two.
+/// Full indexes are made as others are, even where their rows fill the last block and the last line of every column: by
+/// a builder, arranged anew, and merged from two.
 #[test]
 fn full_indexes_are_made_anew() {
     let sizes = [64, 512, 1024, 4096].into_iter().flat_map(|unit| [unit - 1, unit, unit + 1, 2 * unit]);

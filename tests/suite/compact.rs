@@ -11,7 +11,7 @@ use petal::{
 use std::ptr::NonNull;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What whoever opens the compact form of a filter of this spec has to know.
+/// What must be known to open the compact form of a filter of this spec.
 fn options(spec: &Spec) -> CompactOptions {
     CompactOptions { hash: spec.hash, seed: spec.seed, key: spec.key, verify: false }
 }
@@ -43,7 +43,7 @@ impl Placed {
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast::<u8>().add(self.offset), self.length) }
     }
 
-    /// Opens the form in place, for as long as this is there.
+    /// Opens the form in place, for as long as `self` is there.
     fn open(&self, options: &CompactOptions) -> Result<Filter> {
         // SAFETY: the callers drop the filter before they drop this.
         unsafe { petal::open_compact(NonNull::from(self.bytes()).cast(), self.length, options) }
@@ -54,7 +54,7 @@ impl Placed {
     }
 }
 
-/// What `with` makes of the filter that is opened in place in this form.
+/// The result of `with` for the filter that is opened in place in this form.
 pub fn opened<T>(form: &[u8], options: &CompactOptions, with: impl FnOnce(Result<Filter>) -> T) -> T {
     let placed = Placed::new(form, 0);
     with(placed.open(options))
@@ -84,7 +84,7 @@ fn golden_forms_are_what_is_written() {
     );
 }
 
-/// Every golden form there is, also of layouts that are not written any more, holds its keys.
+/// Every golden form, even of layouts that are not written any more, holds its keys.
 #[test]
 fn golden_forms_open_for_ever() {
     each(
@@ -135,8 +135,8 @@ fn end(whole: &mut Vec<u8>, payload: usize, shape: u64, head: u32) {
     whole.extend(((residue as u32) << 20 | digest).to_le_bytes());
 }
 
-/// The payload of an image, and what follows it of a compact form is what the specification says, for the shape that
-/// it says itself, and for the one of bit arrays that is written here.
+/// The payload is that of the image. What follows it in a compact form is what the specification says, for the shape
+/// that the form states, and for the shape of bit arrays that is written here.
 #[test]
 fn forms_are_as_specified() {
     for_each_case(|case, spec| {
@@ -206,7 +206,7 @@ fn forms_answer_as_the_filter_does() {
             }
             opened.verify().unwrap();
             assert!(opened.equals(&filter) && loaded.equals(&filter));
-            // What it holds it holds in every other form again.
+            // What the opened form holds, it holds again in every other form.
             assert_eq!(compact(&opened), form.bytes());
             assert!(opened.copy().unwrap().equals(&filter));
             assert!(petal::load(&image(&opened), &OpenOptions { key: spec.key, ..OpenOptions::default() }).is_ok());
@@ -214,7 +214,7 @@ fn forms_answer_as_the_filter_does() {
     });
 }
 
-/// Every address will do for a lookup without a handle, or it is refused: no answer is wrong.
+/// A lookup without a handle takes any address, or it is refused: no answer is wrong.
 #[test]
 fn forms_answer_at_any_address() {
     for_each_case(|case, spec| {
@@ -267,7 +267,7 @@ fn forms_are_only_read() {
     });
 }
 
-/// Seed and key are the opener's, and a keyed form does not open without a key.
+/// Seed and key come from the opener, and a keyed form does not open without a key.
 #[test]
 fn hash_and_key_come_from_whoever_opens() {
     let spec = hashed(&Spec { capacity: CAPACITY, ..Spec::default() }, HashFunction::SipHash13, 7);
@@ -300,7 +300,7 @@ fn many_forms_answer_at_once() {
     for_each_case(|case, spec| {
         let forms: Vec<Placed> = (0..100)
             .map(|i| {
-                // Of those of an odd number key 1 is in.
+                // Key 0 is only in the forms with odd numbers.
                 let filter = filled(&Spec { capacity: 20, ..*spec }, (i + 1) % 2..2);
                 let offset = if !case.row.is_made_empty() || i % 3 == 0 { 0 } else { 8 };
                 Placed::new(&compact(&filter), offset)
@@ -334,7 +334,7 @@ fn many_forms_answer_at_once() {
 #[test]
 fn flipped_bits_are_refused() {
     for_each_case(|_, spec| {
-        // Forms are short, so that of all these flips none is one of the 2^-20 that the digest does not find.
+        // Forms are short, so that none of all these flips is one of the 2^-20 that the digest does not find.
         let whole = compact(&filled(&Spec { capacity: 20, ..*spec }, 0..20));
         let payload = whole.len() / 64 * 64;
         for bit in 0..8 * whole.len() {
@@ -366,14 +366,14 @@ fn trailers_of_large_forms_are_checked_at_once() {
     let mut bytes = whole.clone();
     bytes[payload / 2] ^= 1;
     let form = Placed::new(&bytes, 0);
-    // In constant time nobody can know, and whoever asks is told.
+    // Opening in constant time cannot notice, but verifying does.
     let opened = form.open(&options(&spec)).unwrap();
     fails(opened.verify(), Status::Corrupt);
     fails(form.open(&CompactOptions { verify: true, ..options(&spec) }), Status::Corrupt);
     fails(load_compact(&bytes, &options(&spec)), Status::Corrupt);
 }
 
-/// Lengths that no form has, and forms of any length with a trailer that says anything, its residue made right.
+/// Lengths that no form has, and forms of any length with a trailer that says anything, but with the right residue.
 #[test]
 fn forged_forms_never_read_past_their_end() {
     for length in 0..300 {
@@ -391,7 +391,7 @@ fn forged_forms_never_read_past_their_end() {
         let head = (1 + mix(i + 3) as u32 % 20) | 1 << 16 | (mix(i + 4) as u32 % 20) << 24;
         end(&mut whole, payload, shape, head);
         let form = Placed::new(&whole, 0);
-        // That of hashes, or of integers.
+        // The hash function of a caller who hashes, or of integers.
         let row = petal::registry::find(petal::KindId(head & 0xffff));
         let hash = row.map_or(HashFunction::External, |row| *row.hash_functions().last().unwrap());
         let opened = form.open(&CompactOptions { hash, ..CompactOptions::default() });

@@ -35,15 +35,15 @@ fn for_each_hashed_case<T: Fn(&Case, &Spec)>(test: T) {
 }
 
 /// The layouts in the share of the calling test. The type of a closure has the name of the function in which it was
-/// written, which tells the test's name.
+/// written, which gives the test's name.
 fn each_case_of(name: &str, test: impl Fn(&Case, &Spec)) {
     each(share_of(cases(), 6, name), Case::name, |case| {
         test(case, &case.sized(CAPACITY, 0.01));
     });
 }
 
-/// As [`for_each_case`], with every hash function, or, where parameters are not the default ones, with one in turn: a
-/// layout knows hashes, and not where they come from.
+/// As [`for_each_case`], with every hash function, or, where parameters are not the default ones, with one in turn,
+/// because a layout sees only hashes, and not where they come from.
 pub fn for_each_hash<T: Fn(&Case, &Spec)>(test: T) {
     let turn = Cell::new(0);
     each_case_of(type_name::<T>(), |case, spec| {
@@ -67,7 +67,7 @@ pub fn holds(filter: &Filter, spec: &Spec, keys: impl IntoIterator<Item = u64>) 
     if filter.capabilities().contains(Capabilities::MAY_LOSE_KEYS) {
         let found: Vec<bool> = keys.into_iter().map(|i| filter.contains_hash(hash_of(spec, i))).collect();
         let lost = found.iter().filter(|found| !**found).count() as f64;
-        // No key is older than so many insertions. A compact form does not know this number.
+        // No key is older than the number of insertions, which a compact form does not know.
         let age = filter.base().count().max(found.len() as u64);
         let most = filter.expected_false_negative_rate(age) * found.len() as f64;
         assert!(lost <= most + 4.5 * most.sqrt() + 1e-6 * found.len() as f64, "{lost} keys are lost, and not {most}");
@@ -120,7 +120,7 @@ fn an_empty_filter_holds_nothing() {
             assert_eq!(filter.cardinality(), Some(0.0));
         }
         filter.verify().unwrap();
-        // Without keys, and for one or none, the smallest filters there are.
+        // The smallest filters: without keys, for one key and for none.
         for capacity in [0, 1] {
             let small = Spec::with_capacity(capacity, 0.01).unwrap();
             let small = Spec { capacity: small.capacity, ..*spec };
@@ -215,7 +215,7 @@ fn overfull_filters_own_up() {
     });
 }
 
-/// `insert` says "certainly new" of a key exactly if the filter did not find the key before.
+/// `insert` says "certainly new" of a key exactly if it did not find the key before.
 #[test]
 fn insertion_knows_what_is_new() {
     for_each_hash(|case, spec| {
@@ -224,7 +224,7 @@ fn insertion_knows_what_is_new() {
         if !can(case, Capabilities::INSERT) {
             return fails(filter.insert_hash(1), Status::Unsupported);
         }
-        // Each key is there two times at least, and half of them four times, where that can be.
+        // Each key comes at least twice, and half of them four times where that is possible.
         let distinct = case.room_for(9 * CAPACITY, CAPACITY) / 3;
         let third = |i| if case.times(4) == 4 { i / 2 } else { distinct + i };
         let keys = || (0..distinct).flat_map(|i| [i, i, third(i)]);
@@ -319,7 +319,7 @@ fn batches_do_what_single_calls_do() {
     for_each_hash(|case, spec| {
         let spec = &case.with_room(spec, 300 + 1500);
         for count in [0, 1, 7, 8, 9, 511, 512, 513, 1500] {
-            // Some of them often, where that can be.
+            // Some of them often, where that is possible.
             let number = |i| if case.row.copies.is_none() { mix(i) % 900 } else { i };
             let numbers: Vec<u64> = (0..count as u64).map(number).collect();
             let hashes: Vec<u64> = numbers.iter().map(|i| hash_of(spec, *i)).collect();
@@ -400,7 +400,7 @@ fn wrong_batches_say_maybe() {
             assert_eq!(numbers, vec![7; keys]);
         }
         assert_eq!(image(&filter), before);
-        // No offsets are no keys, and offsets need not start at the beginning or fill the buffer.
+        // No offsets mean no keys, and offsets need not start at the beginning or fill the buffer.
         let none = Keys::Bytes { bytes, offsets: &[] };
         answers_of(0, |answers| filter.contains_batch(&none, answers).unwrap()).are(&[]);
         let some = Keys::Bytes { bytes, offsets: &[3, 3, 5] };
@@ -425,7 +425,7 @@ fn tells_the_truth(filter: &mut Filter, spec: &Spec) {
         (Capabilities::AGE, &|filter| filter.advance(1)),
         (Capabilities::INSERT_SHARED, &|filter| filter.insert_hash_shared(1).map(|_| ())),
         (Capabilities::AGE_SHARED, &|filter| filter.advance_shared(1)),
-        // Some factor divides the units, and if only their number itself.
+        // Some factor divides the units, if only their number itself.
         (Capabilities::FOLD, &|filter| {
             let bits = filter.base().geometry().bits;
             let mut outcome = filter.fold(2);
@@ -555,7 +555,7 @@ fn images_are_the_filter() {
     for_each_hash(|case, spec| {
         let filter = filled(spec, 0..CAPACITY);
         let bytes = image(&filter);
-        // What is built from its keys may need a little more than was expected, and what grows has grown.
+        // Kinds that are built may need a little more than was expected, and kinds that grow have grown.
         if case.row.is_made_empty() && !can(case, Capabilities::GROW) {
             assert_eq!(bytes.len() as u64, petal::image_size(spec).unwrap());
         }
@@ -578,7 +578,7 @@ fn images_are_the_filter() {
     });
 }
 
-/// A filter that is written where it lies becomes what a filter in memory becomes.
+/// A filter that is written in place becomes what a filter in memory becomes.
 #[test]
 fn images_are_written_in_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -587,7 +587,7 @@ fn images_are_written_in_place() {
         if !can(case, Capabilities::INSERT) || case.row.moves_entries {
             return;
         }
-        // One key more than are inserted first.
+        // Room for one key more than are inserted first.
         let spec = &Spec { capacity: CAPACITY + 1, ..*spec };
         let insert = |filter: &mut Filter| {
             for i in 0..CAPACITY {
@@ -595,7 +595,7 @@ fn images_are_written_in_place() {
             }
         };
         let nothing = empty(spec);
-        // In the same order, which some kinds keep.
+        // Keys come in the same order, which some kinds keep.
         let mut expected = nothing.copy().unwrap();
         insert(&mut expected);
         let expected = image(&expected);
@@ -743,8 +743,8 @@ fn intersecting_keeps_what_both_hold() {
     });
 }
 
-/// A filter that is given another size holds its keys, at the rate that it had, and has room for more; it combines with
-/// what it combined with, and becomes what it was again. What cannot be changes nothing.
+/// A filter of another size holds its keys, at the rate that it had, and has room for more. It combines with the same
+/// filters as before, and can get its old size back. A refused size changes nothing.
 #[test]
 fn another_size_holds_the_same_keys() {
     for_each_hash(|case, spec| {
@@ -764,7 +764,7 @@ fn another_size_holds_the_same_keys() {
         let expected = resized.expected_false_positive_rate(resized.base().header().capacity);
         assert_eq!(resized.base().header().false_positive_rate, expected);
         resized.verify().unwrap();
-        // It is a filter as others are.
+        // A resized filter is saved and loaded as others are.
         let again = load(&image(&resized), &OpenOptions::default()).unwrap();
         assert!(again.equals(&resized) && image(&again) == image(&resized));
         if can(case, Capabilities::MERGE) {
@@ -815,7 +815,7 @@ fn folding_is_building_small() {
             let header = folded.base().header();
             assert_eq!(header.count, CAPACITY);
             assert_eq!(header.false_positive_rate, folded.expected_false_positive_rate(CAPACITY));
-            // It can be filled, merged and saved on.
+            // The folded filter can still be filled, merged and saved.
             folded.merge(&small).unwrap();
             is_like(&petal::load(&image(&folded), &OpenOptions::default()).unwrap(), &folded, spec);
             let compatible = petal::create(&folded.base().spec()).unwrap();
@@ -826,7 +826,7 @@ fn folding_is_building_small() {
     });
 }
 
-/// Rounding for folding costs less than 0.8 % and halves as often as it says.
+/// Rounding for folding costs less than 0.8 %.
 #[test]
 fn foldable_sizes_are_little_larger() {
     each(cases().into_iter().filter(|case| case.value("foldable") == Some(1.0)), Case::name, |case| {
@@ -929,7 +929,7 @@ fn unlike_filters_are_refused() {
     });
 }
 
-/// A spec of an exact size is refused, by its size too, or makes a filter of that size, however small.
+/// A spec of an exact size makes a filter of that size, however small, or is refused, and then it has no size either.
 #[test]
 fn what_has_a_size_can_be_made() {
     let all = Cell::new(0);
@@ -997,7 +997,7 @@ fn keyed_filters_without_their_key_say_maybe() {
             fails(locked.insert_batch(&Keys::U64(&keys), None).outcome, Status::KeyMissing);
         }
         assert_eq!(image(&locked), bytes);
-        // All but hashing works.
+        // Everything but hashing works.
         is_like(&locked, &filter, &spec);
         if can(case, Capabilities::MERGE) {
             locked.merge(&filter).unwrap();
@@ -1037,8 +1037,8 @@ fn external_filters_take_hashes_only() {
 
 // ---- Numbers -----------------------------------------------------------------------------------------------------
 
-/// How many of `all` filters or keys a test takes, whose bands follow from the number: of a kind with other parameters
-/// than the default ones a quarter, unless it is the soak.
+/// How many of `all` filters or keys a test takes, whose bands follow from the number: a quarter for parameters other
+/// than the default ones, unless it is the soak.
 fn sampled(case: &Case, all: u64) -> u64 {
     if is_soak() || case.is_default() { all } else { all / 4 }
 }
@@ -1063,7 +1063,7 @@ fn cardinality_is_estimated() {
                 let kind = filter.kind().as_cardinality().unwrap();
                 assert_eq!(kind.of_taken(filter.measure().taken), kind.of_payload());
                 let error = estimate.value - keys as f64;
-                // Kinds that err by a few keys in all err by whole ones.
+                // Kinds that err by only a few keys err by whole ones.
                 assert!(error.abs() < 5.0 * estimate.standard_error + 3.0, "{keys} keys: {estimate:?}");
                 sum += error;
                 squares += error * error;

@@ -4,7 +4,7 @@ use crate::common::{hash_of, is_wanted};
 use petal::plan::{self, Goal, Request};
 use petal::{Builder, BuilderOptions, Capabilities, Filter, Image, Row, Spec, Status, create, registry};
 
-/// The kinds with the parameter, and the most times that one takes with its defaults.
+/// The kinds with the parameter, and the most times that each takes with its defaults.
 fn rows() -> impl Iterator<Item = (&'static Row, u64)> {
     let rows = registry::FILTERS.iter().filter(|row| row.parameter("times").is_some() && is_wanted(row));
     rows.map(|row| {
@@ -68,7 +68,7 @@ fn without_it_there_is_less_room() {
     }
 }
 
-/// The size is that of the plan for as many copies, and a filter says the capacity that it has room for.
+/// The size is that of the plan for as many copies, and a filter reports the capacity that it has room for.
 #[test]
 fn the_size_is_that_of_the_plan() {
     for (row, most) in rows() {
@@ -95,7 +95,7 @@ fn the_size_is_that_of_the_plan() {
             let filter: Filter = create(&with).unwrap();
             let capacity = filter.base().header().capacity;
             assert!(capacity > 10_000 && capacity <= 10_000 * (3 * times - 2), "{}: {capacity}", row.name);
-            // What the filter says of itself makes one of its size that it can be merged with.
+            // The spec that the filter reports makes one of its size, which can be merged with it.
             let again: Filter = create(&filter.base().spec()).unwrap();
             assert_eq!(again.base().geometry(), filter.base().geometry(), "{}", row.name);
             assert_eq!(again.base().compatibility_id(), filter.base().compatibility_id(), "{}", row.name);
@@ -103,8 +103,8 @@ fn the_size_is_that_of_the_plan() {
     }
 }
 
-/// A builder without a capacity makes room for the copies that came, whatever the spec says of copies; with one it
-/// has room for as many as the spec says.
+/// A builder without a capacity makes room for the copies that came, whatever the spec says about copies; with a
+/// capacity it has room for as many as the spec says.
 #[test]
 fn builders_make_room_once() {
     for (row, _) in rows() {
@@ -125,7 +125,7 @@ fn builders_make_room_once() {
     }
 }
 
-/// What is no number of times, or more than the kind counts, is refused, and the message says what is allowed.
+/// A wrong number of times, or more than the kind counts, is refused, and the message says what is allowed.
 #[test]
 fn wrong_numbers_are_refused() {
     for (row, most) in rows() {
@@ -137,7 +137,7 @@ fn wrong_numbers_are_refused() {
             assert!(error.message().contains("times = "), "{}: {error}", row.name);
         }
         create(&spec(row, 1, most)).unwrap();
-        // So many that no number of places is left.
+        // Too many for any number of places.
         if row.copies.is_none() {
             let error = create(&spec(row, u64::MAX / 2, most)).err().unwrap();
             assert!([Status::TooLarge, Status::OutOfRange].contains(&error.status()), "{}: {error}", row.name);
@@ -150,8 +150,8 @@ fn wrong_numbers_are_refused() {
     }
 }
 
-/// At most one of a hundred filters refuses a copy, over seeds: a few keys may have the same buckets, and their copies
-/// may be more than these hold.
+/// At most one of a hundred filters refuses a copy, over seeds: a few keys may have the same buckets, and more copies
+/// than these hold.
 #[test]
 #[ignore = "slow: make test-all"]
 fn a_copy_is_seldom_refused() {

@@ -1,10 +1,10 @@
-//! Rates at the corners: few keys, rates of nearly one, and ten times the capacity. What a filter says of its rate,
+//! Rates at the corners: few keys, rates of nearly one, and ten times the capacity. What a filter says about its rate,
 //! from its geometry and from its bits, is what lookups of absent keys show, and what was asked for is kept. No kind is
 //! named here.
 //!
-//! Filters with other keys are asked for fresh keys. The standard error of the mean comes from the rates of the
-//! filters, but is never less than that of as many independent lookups. A rate must be within 4.5 of them, and what the
-//! row says that its formula is off, and ten lookups for rates at which hardly any is positive.
+//! Many filters, each with other keys, are asked for fresh keys. The standard error of the mean comes from the rates of
+//! the filters, but is never less than that of as many independent lookups. A rate must be within 4.5 standard errors,
+//! plus the error that the row states for its formula, plus ten lookups for rates at which hardly any is positive.
 
 use crate::common::{Case, cases, each, each_kind, hash_of, is_soak, mix};
 use petal::{Answers, Builder, BuilderOptions, Filter, Keys, Overfill, Spec, create, registry};
@@ -34,8 +34,9 @@ impl Mean {
         self.sum / self.count
     }
 
-    /// The standard error, at least that of so many lookups with a rate. Of filters that nearly all say yes to
-    /// everything, the few that do not may all be missing from the sample: there it is what it can be at most.
+    /// The standard error, at least that of `lookups` lookups at this rate. If nearly all filters say yes to
+    /// everything, the few that do not may all be missing from the sample, so the error is then the greatest that it
+    /// can be.
     fn error(&self, rate: f64, lookups: f64) -> f64 {
         let between = (self.squares / self.count - self.mean() * self.mean()) / (self.count - 1.0);
         let trials = if rate > 0.95 { self.count } else { lookups };
@@ -55,7 +56,7 @@ fn made(spec: &Spec, hashes: &[u64]) -> Option<Filter> {
     }
 }
 
-/// What is wrong with the rates of a case with so many keys at a rate, filled so many times over.
+/// What is wrong with the rates of filters of this spec that hold `load` times their capacity.
 fn compare(case: &Case, spec: &Spec, load: u64, wrong: &mut Vec<String>) {
     let held = spec.capacity * load;
     // Making a filter costs as much as hundreds of lookups.
@@ -79,12 +80,12 @@ fn compare(case: &Case, spec: &Spec, load: u64, wrong: &mut Vec<String>) {
         said.add(now);
         off.add(rate - now);
     }
-    // What refuses keys now and then does so where they crowd.
+    // Kinds that refuse keys now and then do so where keys crowd.
     if found.count < 0.95 * filters as f64 {
         return;
     }
     let (mean, lookups) = (found.mean(), found.count * fresh as f64);
-    // What forgets has no rate at each moment after its window, but a largest one.
+    // Kinds that forget have no rate at each moment after the window, but a largest one.
     let is_bound = case.row.overfill == Overfill::Forgets && load > 1;
     for (what, rate, error) in [
         ("expected", expected, found.error(expected, lookups)),
@@ -102,7 +103,8 @@ fn compare(case: &Case, spec: &Spec, load: u64, wrong: &mut Vec<String>) {
     }
 }
 
-/// In the soak every kind with all values of its parameters at all corners; otherwise the default ones at a third.
+/// In the soak, every kind with all values of its parameters at all corners; otherwise the default ones at a third of
+/// the corners.
 #[test]
 #[ignore = "slow: make test-all"]
 fn rates_are_those_that_are_told() {
@@ -130,8 +132,8 @@ fn rates_are_those_that_are_told() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What is asked for is kept by what is promised, at every size and rate: also at powers of two, and by the last part
-/// in 10^15. Only equal hashes may add to it, up to a ten-thousandth, where they take no size.
+/// The promised rate is at most the rate that was asked for, at every size and rate, even at powers of two and down to
+/// the last part in 10^15. Only equal hashes may add to it, up to a ten-thousandth, where no size accounts for them.
 #[test]
 fn no_promised_rate_passes_what_was_asked_for() {
     let rates =

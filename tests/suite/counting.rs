@@ -14,7 +14,7 @@ use std::fs::File;
 /// The greatest value of a counter of the default width.
 const GREATEST: u64 = 15;
 
-/// So many counters of the default width, and so many of them for a key.
+/// `counters` counters of the default width, with `hashes` of them for a key.
 fn spec(counters: u64, hashes: u32) -> Spec {
     let kind = Some(petal::kinds::counting::ROW.kind);
     Spec { kind, bits: 4 * counters, hashes, hash: HashFunction::External, ..Spec::default() }
@@ -35,7 +35,8 @@ const SHAPES: [(u64, &str); 10] = [
     (16, "blocked"),
 ];
 
-/// So many counters of a width and layout, rounded up to what sizes are multiples of, and so many of them for a key.
+/// `counters` counters of a width and layout, rounded up to what sizes are multiples of, with `hashes` of them for a
+/// key.
 fn shaped((width, layout): (u64, &str), counters: u64, hashes: u32) -> Spec {
     let unit = if layout == "blocked" { 512 } else { 4 };
     let mut shaped = Spec { bits: (width * counters).next_multiple_of(unit), ..spec(1, hashes) };
@@ -110,7 +111,7 @@ fn insertions_and_removals_are_those_of_a_multiset() {
         if shape == SHAPES[0] {
             assert_eq!(saturated, counters < 1000, "{counters} counters");
         }
-        // A counter that is at its end may be there rightly.
+        // A counter may be at its end rightly.
         let is_equal = filter.equals(&filled(&spec, model.keys()));
         assert!(if shape == SHAPES[0] { is_equal != saturated } else { is_equal || saturated }, "{shape:?}");
         for key in model.keys() {
@@ -131,7 +132,7 @@ fn counters_end_at_their_greatest_value_and_stay_there() {
         assert_eq!(filter.count_hash(mix(5000)).unwrap(), times.min(GREATEST));
         assert_eq!(filter.measure().saturated >= 7, times >= GREATEST, "{times}");
     }
-    // It is there twenty times, and can be removed for ever: nobody knows how often it was.
+    // The key is there twenty times, and can be removed for ever, because nobody knows how often it came.
     for _ in 0..40 {
         assert!(filter.remove_hash(mix(5000)).unwrap());
         assert_eq!(filter.count_hash(mix(5000)).unwrap(), GREATEST);
@@ -197,7 +198,7 @@ fn removals_of_absent_keys_lose_no_more_than_is_said() {
         assert_eq!(filter.remove_hash(mix(absent)).unwrap(), maybe);
         removed += u64::from(maybe);
     }
-    // The rate falls with each of them.
+    // The rate falls with each removal.
     assert!(removed > 0 && (removed as f64) < TRIED as f64 * rate, "{removed} at a rate of {rate}");
     let lost = (0..KEYS).filter(|key| !filter.contains_hash(mix(*key))).count() as u64;
     assert!(lost > 0 && lost <= 4 * removed, "{lost} lost by {removed} removals");
@@ -261,7 +262,7 @@ fn rates_and_sizes_are_those_of_the_formula() {
             let (rate, measured) = (expected(keys), filter.measure().false_positive_rate);
             let band = 4.5 * (rate * (1.0 - rate) / ASKED as f64).sqrt();
             let name = format!("{width} bits, {layout}, {keys} keys");
-            // What chance has put into this filter moves its own rate by a few hundredths, which the measure knows.
+            // Chance moves the rate of this filter by a few hundredths, which the measured rate includes.
             let own_band = 4.5 * (measured * (1.0 - measured) / ASKED as f64).sqrt();
             assert!((found / ASKED as f64 - measured).abs() <= own_band, "{name}: {found} found, {measured} measured");
             assert!((measured - rate).abs() <= band + 0.1 * rate, "{name}: {measured} measured, {rate} expected");
@@ -307,7 +308,7 @@ fn batches_are_many_single_keys() {
         let new: Vec<u8> = keys.iter().map(|hash| single.insert_hash(*hash).unwrap().into()).collect();
         assert_eq!(bytes, new);
         assert!(image(&single) == image(&batch));
-        // Some that are there and some that are not.
+        // Some keys that are there and some that are not.
         let asked: Vec<u64> = (0..2999).map(mix).collect();
         let expected: Vec<u64> = asked.iter().map(|hash| single.count_hash(*hash).unwrap()).collect();
         bytes.truncate(asked.len());
@@ -375,7 +376,7 @@ fn sizes_are_those_of_bloom_with_four_bits_a_counter() {
 
 // ---- In place ----------------------------------------------------------------------------------------------------
 
-/// Counters in a region.
+/// Counters per region.
 const REGION_COUNTERS: u64 = 2 * REGION_BYTES as u64;
 
 fn open(path: &std::path::Path, mode: Mode) -> Filter {

@@ -6,7 +6,7 @@ use petal::kinds::cuckoo::layout::{Buckets, Search};
 use petal::kinds::cuckoo::{self, BUCKET_SLOTS, FINGERPRINT_BITS, ROW, SEMI_SORT};
 use petal::{Builder, BuilderOptions, Filter, HashFunction, Image, SecretKey, Spec, Status, create};
 
-/// A spec of `buckets` buckets of so many slots with fingerprints of so many bits.
+/// A spec of `buckets` buckets of `slots` slots with fingerprints of `width` bits.
 fn spec(buckets: u64, slots: u32, width: u32, is_sorted: bool) -> Spec {
     let bits = buckets * cuckoo::sizing::bucket_bits(slots, width, is_sorted);
     let mut spec = Spec { kind: Some(ROW.kind), bits, hash: HashFunction::External, ..Spec::default() };
@@ -59,9 +59,9 @@ fn capacities_are_held() {
     }
 }
 
-/// Of a few thousand seeds, in the soak a million, none makes a filter refuse a key among as many as its capacity: at
-/// high rates, where few fingerprints leave many keys with one pair of buckets. The bound says one in 10^8, with
-/// buckets of two slots one in 10^6, and sizes before it was kept failed once in some thousand.
+/// None of a few thousand seeds, or in the soak a million, makes a filter refuse a key among as many as its capacity:
+/// at high rates, where few fingerprints leave many keys with one pair of buckets. The bound says one in 10^8, with
+/// buckets of two slots one in 10^6, and sizes from before the bound failed once in some thousand.
 #[test]
 fn capacities_are_held_whatever_the_seed() {
     let all = if is_soak() { 1_000_000 } else { 6000 };
@@ -69,7 +69,7 @@ fn capacities_are_held_whatever_the_seed() {
     for (slots, rates) in [(4, [0.1, 0.15, 0.25, 0.4, 0.6, 0.9]), (8, [0.2, 0.3, 0.4, 0.5, 0.7, 0.9])] {
         for (i, rate) in rates.into_iter().enumerate() {
             for width in [0, 4, 5, 6] {
-                // Other capacities for each; those of the issue's size.
+                // Other capacities for each rate, about as large as in the issue.
                 for keys in [43, 72, 97, 147, 152, 196, 240, 300].map(|keys| keys + i as u64) {
                     let Some(size) = cuckoo::sizing::size_for(keys, rate, slots, width, false) else { continue };
                     assert!(cuckoo::sizing::crowding(size.buckets, keys, slots, size.fingerprint_bits) <= 1e-8);
@@ -156,7 +156,7 @@ fn rates_are_those_of_the_formula() {
             assert!((found - mean).abs() < 4.5 * sd + 0.01 * mean, "{width} bits: {found} found, {mean} expected");
         }
     }
-    // Bits for each key of a million.
+    // Bits per key for a million keys.
     for (rate, is_sorted, bits) in
         [(0.03, false, 8.4), (0.0019, false, 12.6), (9.3e-4, true, 12.6), (1.17e-4, false, 16.8)]
     {

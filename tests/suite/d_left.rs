@@ -8,7 +8,7 @@ use petal::kinds::d_left::{self, REMAINDER_BITS, ROW};
 use petal::{Filter, HashFunction, Image, Keys, OpenOptions, Spec, Status, create, geometry};
 use std::collections::BTreeMap;
 
-/// A spec of so many buckets in each subtable with remainders of so many bits.
+/// A spec of `buckets` buckets in each subtable with remainders of `width` bits.
 fn spec(buckets: u64, width: u32) -> Spec {
     let capacity = d_left::sizing::LOAD * buckets;
     let mut spec = Spec { kind: Some(ROW.kind), capacity, hash: HashFunction::External, ..Spec::default() };
@@ -36,8 +36,8 @@ fn resized(filter: &mut Filter, capacity: u64) -> petal::Result<u64> {
     Ok(filter.base().header().capacity)
 }
 
-/// A random walk of insertions and removals, of merging, resizing and saving, with the multiset of fingerprints beside
-/// it: the filter is that multiset exactly, and nothing that is refused changes anything.
+/// A random walk of insertions and removals, of merging, resizing and saving, compared with the multiset of
+/// fingerprints: the filter is that multiset exactly, and nothing that is refused changes anything.
 #[test]
 fn it_is_a_multiset() {
     let steps = if is_soak() { 100_000_000 } else { 90_000 };
@@ -107,14 +107,15 @@ fn it_is_a_multiset() {
                 }
             }
             if step % 2300 == 0 {
-                // Larger and back again, or not, where there is no room.
+                // Larger and back again, or not if there is no room.
                 if let Ok(capacity) = resized(&mut filter, 4 * d_left::sizing::LOAD * buckets) {
                     assert_eq!(capacity, 4 * d_left::sizing::LOAD * buckets);
                     assert!(filter.contains_hash(hash) == model.contains_key(&table.fingerprint(hash)));
                     let least = resized(&mut filter, d_left::sizing::LOAD * buckets).unwrap();
                     assert!(least >= d_left::sizing::LOAD * buckets);
                     if least > d_left::sizing::LOAD * buckets {
-                        // What is listed says which hashes there are no more; it stays as it is, and goes on empty.
+                        // It did not shrink back, so it cannot be compared with the model any more: the walk goes on
+                        // with an empty filter.
                         filter = create(&spec).unwrap();
                         model.clear();
                     }
@@ -125,18 +126,18 @@ fn it_is_a_multiset() {
     }
 }
 
-/// A table of so many buckets, and its words.
+/// A table of `buckets` buckets, and its words.
 fn table(buckets: u64, width: u32) -> (Table, Vec<u64>) {
     let table = Table::new(buckets, width).unwrap();
     (table, vec![0; table.bits().div_ceil(512) as usize * 8])
 }
 
-/// The literature's load: at six keys a bucket so many buckets have so many, and the first of 4 x 16384 buckets is
-/// found full when about 90.5 % of the cells are taken.
+/// The literature's loads: the shares of buckets with four to eight taken cells at six keys per bucket; and the first
+/// of 4 x 16384 buckets is found full when about 90.5 % of the cells are taken.
 #[test]
 fn loads_are_those_of_the_literature() {
     const BUCKETS: u64 = 1 << 14;
-    // So many fingerprints, each once; which was refused.
+    // `cells` fingerprints, each once, and how many were in when one was refused.
     let filled = |cells: u64, width: u32| {
         let (table, mut words) = table(BUCKETS, width);
         let mut keys = (0..).map(|key| table.fingerprint(mix(key)));
@@ -174,7 +175,7 @@ fn loads_are_those_of_the_literature() {
     }
 }
 
-/// Measured rates and bits for each key agree with the literature.
+/// Measured rates and bits per key agree with the literature.
 #[test]
 fn rates_are_those_of_the_formula() {
     for (width, known, bits) in [(11, 0.0116532, 17.33), (14, 0.0014638, 21.33)] {
@@ -303,8 +304,7 @@ fn sizes_have_ends() {
         assert_eq!(sized(24_000, 0.0, all), Ok(width));
         let shorter = if width > REMAINDER_BITS.0 { Ok(width - 1) } else { Err(Status::Contradiction) };
         assert_eq!(sized(24_000, 0.0, all - 1), shorter);
-        // As many buckets as go with that length: no longer remainder is taken, and this one where its bits can be
-        // counted.
+        // The most buckets for that length: no longer remainder is taken, and this one only if its bits can be counted.
         let (buckets, most) = (MAX_RANGE >> width, (1 << 63) - 1);
         let is_countable = |width: &u32| bits(buckets, *width).is_some_and(|bits| bits <= most);
         let countable = (REMAINDER_BITS.0..=width).rev().find(is_countable);

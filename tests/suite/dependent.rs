@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 const SIGMAS: f64 = 4.5;
 
-/// What the expansions may be off, and what a filter made by rate may be above it.
+/// How far the expansions may be off, and how far a filter made by rate may be above it.
 const TOLERANCE: f64 = 0.05;
 
 const DERIVATIONS: [(&str, Scheme); 3] =
@@ -26,7 +26,7 @@ fn spec(derivation: &str, partitioned: bool) -> Spec {
     spec
 }
 
-/// A filter of this spec with `keys` keys; `number` makes it another one each time.
+/// A filter of this spec with `keys` keys; each `number` gives another one.
 fn filled(spec: &Spec, keys: u64, number: u64) -> Filter {
     let mut filter = create(spec).unwrap();
     for i in 0..keys {
@@ -59,7 +59,7 @@ fn definition(scheme: Scheme, [a, b, c]: [u64; 3], i: u64) -> u64 {
     }
 }
 
-/// Every hash that there is, looked up by the definition, against what the filter says of itself.
+/// Every possible hash, looked up by the definition, compared with what the filter says about itself.
 #[test]
 fn statistics_of_small_filters_are_exact() {
     let mut compared = 0;
@@ -88,7 +88,7 @@ fn statistics_of_small_filters_are_exact() {
     assert_eq!(compared, 28);
 }
 
-/// The promise, by what is counted out in many filters: without the noise of lookups.
+/// The promise, counted out in many filters, without the noise of lookups.
 #[test]
 fn small_filters_made_by_rate_keep_it() {
     for (name, scheme, partitioned) in layouts() {
@@ -140,10 +140,10 @@ fn large_filters_keep_the_rate_and_tell_it() {
     }
 }
 
-/// The figures that independent probes would have, which these derivations do not: ten keys, and few bits.
+/// These derivations do not have the rates of independent probes: ten keys, and few bits.
 #[test]
 fn dependence_costs_what_is_said() {
-    // Today's simulation of 10 keys in the size for 1 % of independent probes: twice that.
+    // Today's simulation of 10 keys, in the size that independent probes need for 1 %, gives twice that rate.
     let independent = petal::sizing::bloom::size_for(10, 0.01, 64).unwrap();
     let got = rate(Scheme::Double, false, independent.bits, independent.hashes, 10);
     assert!((0.018..0.022).contains(&got), "{got}");

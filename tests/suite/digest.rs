@@ -51,9 +51,9 @@ fn has(found: &Found, payload: u64, offset: u64) -> bool {
         .any(|one| one.payload.is_none_or(|id| id == payload) && (one.offset..one.offset + one.span).contains(&offset))
 }
 
-/// How far two shares of so many runs may lie apart, if both have the probability `p`.
+/// How far two shares, of `runs` and of `others` runs, may lie apart if both have the probability `p`.
 fn band(p: f64, runs: f64, others: f64) -> f64 {
-    // A share of 0 or 1 in so many runs stands for less than one run.
+    // A share of 0 or 1 in `runs` runs stands for less than one run.
     let p = p.clamp(1.0 / runs, 1.0 - 1.0 / runs);
     4.5 * (p * (1.0 - p) * (1.0 / runs + 1.0 / others)).sqrt()
 }
@@ -105,7 +105,7 @@ fn the_table_of_the_simulation() {
 }
 
 /// With ids an answer names the payload and the offset, levels guard no better than ids do, and the rates are the
-/// formula's: for strangers, and for wrong payloads beside the right one.
+/// formula's: for strangers, and for wrong payloads besides the right one.
 #[test]
 fn ids_guard_against_stitching() {
     const PAYLOADS: u64 = 2_000;
@@ -185,7 +185,7 @@ fn every_excerpt_is_found_where_it_was() {
                 continue;
             }
             let length = least + random.below(payload.len() as u64 / 2 - least + 1);
-            // Bytes after the last whole block are in no digest.
+            // Bytes after the last whole block are not in the digest.
             let at = random.below((payload.len() as u64).saturating_sub(length + block_bytes) + 1);
             let excerpt = &payload[at as usize..(at + length) as usize];
             let all = FindOptions { max_matches: usize::MAX, ..FindOptions::default() };
@@ -209,7 +209,7 @@ fn every_excerpt_is_found_where_it_was() {
     }
 }
 
-/// The rates by the length of an excerpt are those of random excerpts, also where blocks are cut by content.
+/// The rates by the length of an excerpt are those of random excerpts, even where blocks are cut by content.
 #[test]
 fn rates_by_length_are_those_of_random_excerpts() {
     let runs = if is_soak() { 20_000 } else { 2_000 };
@@ -240,7 +240,7 @@ fn rates_by_length_are_those_of_random_excerpts() {
     assert_eq!((digest.expected_rate(62), digest.expected_rate(63)), (1.0, 0.0));
 }
 
-/// What a digest says of itself is what it was given.
+/// What a digest says about itself is what it was given.
 #[test]
 fn a_digest_describes_itself() {
     for payloads in [0.0, 3.0] {
@@ -268,7 +268,7 @@ fn the_shortest_excerpt_of_a_rate() {
             last = length;
         }
         assert_eq!(digest.shortest_excerpt_at(0.0).unwrap_err().status(), Status::FalsePositiveRate);
-        // A full filter tells nothing, whatever the length.
+        // With a full filter no length is enough.
         for id in 100..1_024 {
             digest.add(id, &random.bytes(15_000)).unwrap();
         }
@@ -576,7 +576,7 @@ fn forged_images_are_harmless() {
         for at in 0..image.len() {
             let mut forged = image.clone();
             forged[at] ^= 1 << random.below(8);
-            // A flip of the count alone is not covered by a checksum in a dirty image only.
+            // Only in a dirty image is a flip of the count alone not covered by a checksum.
             assert!(!try_out(&forged), "a flip at {at} was not noticed");
         }
         for length in 0..image.len() {
@@ -628,7 +628,7 @@ fn the_end_of_a_payload_is_found() {
 }
 
 /// What the head of `src/kinds/digest/sizing.rs` says, worked out place by place: the probability that a random excerpt
-/// of so many bytes is found.
+/// of `length` bytes is found.
 fn formula(digest: &Digest, length: u64) -> f64 {
     let (shape, state, rate) = (*digest.shape(), digest.state(), digest.entry_rate());
     let place_rate = |segments: u64, entries: f64, blocks: f64| {
@@ -648,7 +648,7 @@ fn formula(digest: &Digest, length: u64) -> f64 {
                             .filter(move |at| blocks >= 1 << level && at % (1 << level) == 0)
                     };
                     let entries: usize = levels.clone().map(|level| of_level(level).count()).sum();
-                    // All payloads have one length. In each the excerpt fits at this place of so many segments.
+                    // All payloads have one length, and as many segments in which the excerpt fits at this place.
                     let begins = (0..state.segments).map(|part| (part * shape.segment_blocks + first) * block);
                     let is_in = |begin: &u64| *begin >= lead && *begin - lead + length <= state.longest;
                     let segments = state.payloads * begins.filter(is_in).count() as u64;
@@ -669,7 +669,7 @@ fn formula(digest: &Digest, length: u64) -> f64 {
     if mean > 64.0 {
         return of_blocks(mean);
     }
-    // At least so many gaps end in the positions that are free: a binomial distribution, trial by trial.
+    // At least `blocks` gaps end in the positions that are free: a binomial distribution, trial by trial.
     let at_least = |blocks: u64| {
         let free = positions as f64 - (blocks * (reach + 1)) as f64 - 1.25 * reach as f64;
         if blocks == 0 || free < 0.0 {
@@ -693,8 +693,8 @@ fn formula(digest: &Digest, length: u64) -> f64 {
     if all > 0.0 { found / all } else { 1.0 }
 }
 
-/// The rates that a digest tells are those of the formula, for every length, cut and level, with ids and without; and
-/// searches tell the rates of the excerpt's own blocks.
+/// The rates that a digest states are those of the formula, for every length, cut and level, with ids and without; and
+/// searches report the rates of the excerpt's own blocks.
 #[test]
 fn rates_are_those_of_the_formula() {
     let mut random = Random(53);
@@ -714,7 +714,7 @@ fn rates_are_those_of_the_formula() {
         let reach = (block as u64 - 1) / 2;
         let least = if cut == 0.0 { 2 * block as u64 - 1 } else { 9 + 3 * reach };
         assert_eq!((digest.shortest_excerpt(), digest.expected_rate(least - 1)), (least, 1.0));
-        // The last two have just no more blocks than a distribution is worked out for, and just more.
+        // The last two have just no more blocks than a distribution is computed for, and just more.
         let most = 7 + 2 * reach + 65 * (2 * reach + 1);
         for length in [least, least + 1, least + 7, 100, 163, 400, 690, 700, 701, most, most + 1]
             .into_iter()
@@ -743,7 +743,7 @@ fn rates_are_those_of_the_formula() {
     }
 }
 
-/// How many cuts by content bytes have, far less than four blocks apart.
+/// How many content cuts these bytes have, if cuts are far less than four blocks apart.
 fn cuts(bytes: &[u8], reach: u64) -> u64 {
     let (reach, hash) = (reach as usize, |at: usize| mix(u64::from_le_bytes(bytes[at - 7..=at].try_into().unwrap())));
     let is_least =
@@ -751,7 +751,7 @@ fn cuts(bytes: &[u8], reach: u64) -> u64 {
     (7 + reach..bytes.len() - reach).filter(is_least).count() as u64
 }
 
-/// Excerpts with as many cuts as can be: a pattern as long as two cuts are apart. All of their blocks count, and the
+/// Excerpts with as many cuts as possible: a pattern as long as two cuts are apart. All of their blocks count, and the
 /// offsets where the pattern may lie are one range.
 #[test]
 fn patterns_are_cut_as_often_as_can_be() {
@@ -774,7 +774,7 @@ fn patterns_are_cut_as_often_as_can_be() {
     }
 }
 
-/// With cuts by content an excerpt is found at each of its places, also at the end of a payload, in ranges that no
+/// With cuts by content an excerpt is found at each of its places, even at the end of a payload, in ranges that no
 /// search can make shorter. Blocks that no payload has together are not found with ids.
 #[test]
 fn places_of_cut_excerpts() {
@@ -928,14 +928,14 @@ fn contradicting_words_are_refused() {
         let status = load_as::<Digest>(&forged, &OpenOptions::default()).map(drop).map_err(|error| error.status());
         assert_eq!(status, Err(Status::Corrupt), "word {word}: {value}");
     }
-    // Blocks have no hashes of another's.
+    // Blocks are never hashed by the caller.
     let mut external = image.clone();
     external[16] = 4;
     seal(&mut external);
     assert_eq!(load_as::<Digest>(&external, &OpenOptions::default()).unwrap_err().status(), Status::Corrupt);
 }
 
-/// Without ids a match tells where in a segment the excerpt begins, also if its first block begins the next segment.
+/// Without ids a match says where in a segment the excerpt begins, even if its first block begins the next segment.
 /// Attachments keep their length, and only excerpts that are too short have the rate 1.
 #[test]
 fn places_without_ids_attachments_and_short_lengths() {
@@ -958,7 +958,7 @@ fn places_without_ids_attachments_and_short_lengths() {
     assert!(digest.expected_rate(least) < 1.0);
 }
 
-/// What comes first in a segment may have any number, and a digest without ids keeps its attachment.
+/// A digest counts thousands of segments; one without ids has none, and keeps its attachment.
 #[test]
 fn many_segments_have_room() {
     let mut many = digest(1 << 19, &[("payloads", 3.0), ("block_bytes", 8.0), ("segment_blocks", 8.0)]);
@@ -976,7 +976,7 @@ fn many_segments_have_room() {
     assert_eq!(load_as::<Digest>(&forged, &OpenOptions::default()).unwrap_err().status(), Status::Corrupt);
 }
 
-/// Counters that say the most that they can say make an image that opens, and so does what comes after.
+/// Counters at their greatest values make an image that opens, and so does the image after further additions.
 #[test]
 fn counters_at_their_greatest_stay_there() {
     let mut digest = digest(9_000, &[("payloads", 90.0), ("block_bytes", 8.0), ("segment_blocks", 8.0)]);

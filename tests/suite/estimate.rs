@@ -19,7 +19,7 @@ fn spec_of(row: &petal::Row, capacity: u64) -> Spec {
     at_rate(&Spec { kind: Some(row.kind), hash: HashFunction::External, capacity, ..Spec::default() }, 0.01)
 }
 
-/// The kinds that can estimate, but for those whose keys are integers, which know.
+/// The kinds that can estimate, except those whose keys are integers, which know their number.
 fn estimating() -> impl Iterator<Item = &'static petal::Row> {
     let estimates = |row: &&petal::Row| row.capabilities.contains(Capabilities::ESTIMATE) && row.universe.is_none();
     registry::FILTERS.iter().filter(estimates)
@@ -169,8 +169,8 @@ fn disjoint_sets_may_overlap_by_less_than_nothing_and_full_filters_do_not_tell()
 
 /// The errors of what is made of several estimates are the bounds that [`petal::Comparison`] claims: those of a sum for
 /// an intersection, and for the Jaccard index `(|A| + |B|) / |A or B| - 1` those of its numerator and, as many times as
-/// the numerator is larger, of its denominator. They are held to numbers, because a test of coverage lets a bound be
-/// too large.
+/// the numerator is larger, of its denominator. They are compared with numbers, because a test of coverage lets a bound
+/// be too large.
 #[test]
 fn errors_add_up() {
     for row in comparing() {

@@ -24,7 +24,7 @@ fn filled(universe: u64, keys: impl IntoIterator<Item = u64>) -> Filter {
     filter
 }
 
-/// It holds these and nothing else, and says so in every way.
+/// The filter holds these and nothing else, and says so in every way.
 #[track_caller]
 fn is(filter: &Filter, set: &BTreeSet<u64>, universe: u64) {
     let asked: Vec<u64> = (0..universe + 100).chain([u64::MAX, 1 << 63, 1 << 32, universe << 6]).collect();
@@ -71,7 +71,8 @@ fn it_is_a_set_of_integers() {
     }
 }
 
-/// What is past the universe is refused wherever it is inserted, and changes nothing; batches take the keys before it.
+/// Integers past the universe are refused wherever they are inserted, and change nothing; batches take the keys before
+/// them.
 #[test]
 fn integers_past_the_universe_are_refused() {
     for universe in UNIVERSES {
@@ -246,7 +247,7 @@ fn specs_say_what_it_can_be() {
     fails(create(&spec(1 << 62)), Status::OutOfMemory);
 }
 
-/// It is proposed where the universe is known, and first where its bits are fewest.
+/// The planner proposes the kind where the universe is known, and first where its bits are fewest.
 #[test]
 fn the_planner_proposes_it_where_it_wins() {
     let request = |keys, universe| Request {
@@ -259,7 +260,7 @@ fn the_planner_proposes_it_where_it_wins() {
         strangers: 0,
         times: 0,
     };
-    // 9.6 bits a key are the most that anybody needs for 1 %.
+    // 9.6 bits per key are the most that any kind needs for 1 %.
     for (keys, universe, wins) in [(1000, 5000, true), (1000, 100_000, false)] {
         let proposals = plan(&request(keys, universe)).unwrap();
         assert_eq!(proposals[0].kind == ROW.kind, wins, "{keys} of {universe}");

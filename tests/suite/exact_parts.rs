@@ -1,5 +1,5 @@
-//! The kind `exact_set` in several parts: partitions by the prefixes of keys, each with a choice of its own, and
-//! updates of sets that were built before. No error for any key of a universe; sizes beside the entropies of the
+//! The kind `exact_set` in several parts: partitions by the prefixes of keys, each with its own choice, and updates of
+//! sets that were built before. No error for any key of a universe; sizes compared with the entropies of the
 //! partitions; the same bytes for every order, memory and number of threads; forged images; deltas.
 
 use crate::common::{golden, image, mix};
@@ -12,7 +12,7 @@ use petal::{
 };
 use std::sync::{Arc, Mutex};
 
-/// A spec whose keys are divided by prefixes of so many bytes.
+/// A spec whose keys are divided by prefixes of `prefix_bytes` bytes.
 fn spec(prefix_bytes: u64) -> Spec {
     let mut spec = Spec { kind: Some(exact_set::ROW.kind), ..Spec::default() };
     spec.set(&exact_set::PARTITION_PREFIX_BYTES, prefix_bytes as f64).unwrap();
@@ -38,12 +38,12 @@ fn key(partition: u16, serial: u64) -> Key {
 struct Universe {
     members: Vec<Key>,
     excluded: Vec<Key>,
-    /// How many of each are in each partition.
+    /// How many members and excluded keys each partition has.
     counts: Vec<(u64, u64)>,
 }
 
 impl Universe {
-    /// Partitions with so many members and excluded keys.
+    /// Partitions with these numbers of members and excluded keys.
     fn of(counts: &[(u64, u64)]) -> Universe {
         let mut universe = Universe { counts: counts.to_vec(), ..Universe::default() };
         for (partition, (members, excluded)) in counts.iter().enumerate() {
@@ -139,14 +139,14 @@ fn universes_of_partitions_are_right() {
     for counts in universes {
         let universe = Universe::of(counts);
         check(&build(&spec(2), options(), &universe, None).unwrap(), &universe);
-        // Prefixes that are longer than a key, or that all keys have alone, and none.
+        // No prefixes, prefixes that no two keys share, and prefixes longer than a key.
         for prefix_bytes in [0, 1, 10, 64] {
             check(&build(&spec(prefix_bytes), options(), &universe, None).unwrap(), &universe);
         }
     }
 }
 
-/// The size beside the sum of the partitions' entropies, and beside a set without partitions.
+/// The size compared with the sum of the partitions' entropies, and with a set without partitions.
 #[test]
 fn sizes_follow_the_partitions() {
     let universe = Universe::of(&[
@@ -165,7 +165,7 @@ fn sizes_follow_the_partitions() {
     let entropy = universe.entropy();
     assert!((1.0..1.13).contains(&(bits / entropy)), "{bits} bits, {entropy}");
     assert!(bits < 0.35 * plain, "{bits} bits, {plain} without partitions");
-    // Partitions that are all alike cost no more than no partitions, but for the head.
+    // Partitions that are all alike cost no more than no partitions, except for the head.
     let alike = Universe::of(&[(20, 380); 500]);
     let parts = build(&spec(2), options(), &alike, None).unwrap().base().geometry().bits;
     let whole = build(&spec(0), options(), &alike, None).unwrap().base().geometry().bits;
@@ -180,7 +180,7 @@ fn many_small_partitions_stay_small() {
     check(&filter, &universe);
     let whole = build(&spec(0), options(), &universe, None).unwrap();
     let [bits, plain] = [&filter, &whole].map(|filter| filter.base().geometry().bits);
-    // A small partition takes no more than a word of the directory beside its own bits, and often less in the rest.
+    // A small partition takes no more than a word of the directory besides its own bits, and often less in the rest.
     let most = 1.13 * universe.entropy() + 0.75 * 64.0 * 1000.0;
     assert!((bits as f64) < most, "{bits}, {most}");
     assert!((bits as f64) < 0.6 * plain as f64, "{bits}, {plain}");
@@ -384,7 +384,8 @@ fn rates_after_updates() {
     }
 }
 
-/// The statement of an update of few keys is an approximation: in the mean over seeds it is up to an eighth too high.
+/// The stated rate after an update of few keys is an approximation: on average over seeds it is up to an eighth too
+/// high.
 #[test]
 fn rates_after_updates_of_few_keys() {
     for keys in [2_u64, 4, 8, 12, 35] {
@@ -476,7 +477,7 @@ fn updates_of_high_rates_keep_to_them() {
     let moved = changed.excluded.split_off(2500);
     changed.members.extend(moved);
     for bits in [3, 5, 7] {
-        // Of a rate of 1/4, an update of so many bits leaves 1/4 and half of its own.
+        // With a rate of 1/4, an update of `bits` bits leaves 1/4 and half of its own rate.
         let update = (-f64::from(bits)).exp2();
         let limited = Spec { false_positive_rate: 0.25 + 0.75 * update, ..spec(0) };
         let stated = build(&limited, options(), &changed, Some(&filter)).unwrap().expected_false_positive_rate(0);
@@ -484,7 +485,7 @@ fn updates_of_high_rates_keep_to_them() {
     }
 }
 
-/// Updates that change most keys are right, also where memory keeps a part of the changes only. Pure sides need no set.
+/// Updates that change most keys are right, even where memory keeps only a part of the changes. Pure sides need no set.
 #[test]
 fn updates_of_most_keys_are_right() {
     let universe = Universe::of(&[(30_000, 30_000)]);
@@ -593,7 +594,7 @@ fn updates_of_something_else_are_refused() {
     let dirty: Filter = petal::load(&dirty, &OpenOptions::default()).unwrap();
     let refused = build(&spec(2), options(), &universe, Some(&dirty)).map(drop).unwrap_err();
     assert_eq!(refused.status(), Status::Dirty, "{refused}");
-    // The set takes so many updates, and no more.
+    // The set takes 64 updates, and no more.
     let mut filter = old;
     for _ in 0..64 {
         filter = build(&spec(2), options(), &universe, Some(&filter)).unwrap();
@@ -638,7 +639,7 @@ fn updates_end_at_the_rate() {
     }
 }
 
-/// Members that are among the excluded keys are members, where these are a whole universe.
+/// Members that are among the excluded keys are members, if the excluded keys are a whole universe.
 #[test]
 fn universes_may_have_the_members() {
     for prefix_bytes in [0, 2] {
@@ -656,9 +657,9 @@ fn universes_may_have_the_members() {
     }
 }
 
-/// Golden images of partitions: built anew, and brought up to date. Both have the members "key 0" to "key 99", with
-/// which every golden image is filled, and excluded keys of partitions of other shares. The older one, which is no
-/// golden image, has "key 500" in the place of "key 99".
+/// Golden images of partitions: built anew, and updated. Both have the members "key 0" to "key 99", with which every
+/// golden image is filled, and excluded keys of partitions of other shares. The older one, which is no golden image,
+/// has "key 500" instead of "key 99".
 #[test]
 fn golden_images() {
     let spec = Spec { seed: 42, ..spec(5) };
@@ -711,7 +712,7 @@ fn forged_words_are_refused() {
             for value in [0, 1, 2, 3, 65, u64::MAX, geometry.words[word] + 1, geometry.words[word] ^ 1 << 62] {
                 let mut forged = geometry;
                 forged.words[word] = value;
-                // Prefixes may have any length, which is not told by the payload.
+                // Prefixes may have any length, which the payload does not say.
                 let is_prefix = word == 2 && geometry.words[2] > 0 && (1..=64).contains(&value);
                 // The rate is compared as a number.
                 let is_rate = word == 3 && value == geometry.words[3] + 1;
@@ -751,7 +752,7 @@ fn forged_words_are_refused() {
                 if !known(&geometry, &forged) {
                     continue;
                 }
-                // What opens is found by a look through, or counts other keys than there are.
+                // What opens is found by a check of the payload, or counts other keys than there are.
                 let mut aligned: Vec<u64> =
                     bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
                 let start = std::ptr::NonNull::new(aligned.as_mut_ptr().cast::<u8>()).unwrap();
@@ -760,7 +761,7 @@ fn forged_words_are_refused() {
                 let Ok(opened) = opened else { continue };
                 true_count(&opened, &universe.members[..100]);
                 let is_found = opened.payload().check_payload().is_err();
-                // The keys of classes without a set, and the members after an update, are not told by other words.
+                // The keys of classes without a set, and the members after an update, do not follow from other words.
                 let is_count = word == 3 || word == 4 || updated.is_some_and(|line| word == line + 2);
                 // Other bits of the levels may be possible, as in an exact set alone.
                 let is_bits = flip <= 2 && updated == Some(word);
@@ -770,7 +771,7 @@ fn forged_words_are_refused() {
     }
 }
 
-/// A rate that is not that of the parts is refused, also a small one, and sets come in order.
+/// A rate that is not that of the parts is refused, even a small one, and sets come in order.
 #[test]
 fn forged_rates_and_orders_are_refused() {
     let rare = Spec { false_positive_rate: 0.001, ..spec(2) };
@@ -802,7 +803,8 @@ fn forged_rates_and_orders_are_refused() {
     assert!(!known(&geometry, &swapped));
 }
 
-/// A directory whose words do not ascend, or name a class that is not there, is found by a look through. Lookups end.
+/// A directory whose words do not ascend, or name a class that is not there, is found by a check of the payload.
+/// Lookups end.
 #[test]
 fn forged_directories_are_found() {
     let universe = Universe::of(&[(3000, 90_000), (9000, 9000), (2000, 0), (0, 4000), (1, 5), (70, 9000)]);

@@ -1,4 +1,4 @@
-//! The kind `exact_set`: no error for any key of a universe, whatever the shares of members; the size beside the
+//! The kind `exact_set`: no error for any key of a universe, whatever the shares of members; the size compared with the
 //! entropy; the rate for strangers; the same bytes for every order, memory and number of threads; a key on both sides;
 //! forged images.
 
@@ -24,7 +24,7 @@ fn build(spec: &Spec, options: BuilderOptions, members: &[u64], excluded: &[u64]
     builder.finish()
 }
 
-/// The share of these keys that the filter contains, in batches and one by one.
+/// How many of these keys the filter contains, in batches and one by one.
 fn true_count(filter: &Filter, keys: &[u64]) -> u64 {
     let mut answers = Answers::default();
     filter.contains_batch(&Keys::U64(keys), &mut answers).unwrap();
@@ -33,12 +33,12 @@ fn true_count(filter: &Filter, keys: &[u64]) -> u64 {
     one_by_one
 }
 
-/// Keys from `from` on, so many.
+/// `count` keys from `from` on.
 fn keys(from: u64, count: u64) -> Vec<u64> {
     (from..from + count).map(mix).collect()
 }
 
-/// Asserts that a filter makes no error for its universe, and how many bits it takes beside the entropy.
+/// Asserts that a filter makes no error for its universe.
 #[track_caller]
 fn check(members: &[u64], excluded: &[u64]) -> Filter {
     let filter = build(&spec(), options(), members, excluded).unwrap();
@@ -83,7 +83,7 @@ fn batches_of_every_length_agree_with_single_calls() {
         let filter = build(&spec(), options(), &members, &excluded).unwrap();
         let strangers = keys(1 << 40, 3000);
         let mixed: Vec<u64> = (0..3000).flat_map(|i| [members[i % members.len()], excluded[i], strangers[i]]).collect();
-        // Here the second level is asked after long stretches in which nothing passes.
+        // Here the second level is asked after long stretches in which nothing passes the first.
         let rare: Vec<u64> = (0..5000).map(|i| if i % 1500 == 700 { members[i % 300] } else { excluded[i] }).collect();
         for asked in [&mixed[..], &rare, &members[..members.len().min(5000)], &excluded[..5000]] {
             let expected: Vec<u8> = asked.iter().map(|key| filter.contains_u64(*key).into()).collect();
@@ -99,7 +99,7 @@ fn batches_of_every_length_agree_with_single_calls() {
     }
 }
 
-/// A million keys at the share that the figures are promised for, and where nearly all are members.
+/// A million keys at the share for which the figures are promised, and where nearly all are members.
 #[test]
 fn a_million_keys_are_near_the_entropy() {
     for (members, excluded) in [(100_000, 9_900_000 / if is_soak() { 1 } else { 10 }), (900_000, 100_000)] {
@@ -117,7 +117,7 @@ fn empty_and_full_sets() {
         // Nothing is a member, and nothing is stored.
         let none = check(&[], &keys(0, count));
         assert_eq!((none.base().geometry().bits, true_count(&none, &keys(1 << 40, 10_000))), (512, 0));
-        // Nothing is excluded: the rate of a spec that says none.
+        // Nothing is excluded: the rate is that of a spec without one.
         let all = check(&keys(0, count), &[]);
         let strangers = true_count(&all, &keys(1 << 40, 20_000)) as f64;
         let rate = if count == 0 { 0.0 } else { all.base().header().false_positive_rate };
@@ -237,7 +237,7 @@ fn a_key_on_both_sides_is_a_contradiction() {
     assert_eq!(builder.finish().map(drop).unwrap_err().status(), Status::Contradiction);
 }
 
-/// Hashes of both sides that lie in long runs, of one more or less than what is kept of them at a time.
+/// Hashes of both sides in long runs, of one more or fewer than are kept at a time.
 #[test]
 fn long_runs_of_one_side_are_right() {
     let mut hashes: Vec<u64> = (0..30_000).map(mix).collect();
@@ -265,7 +265,7 @@ fn long_runs_of_one_side_are_right() {
 fn rates_are_those_of_the_formula() {
     let rate = sizing::false_positive_rate;
     for members in [1, 1 << 30, 1 << 61, 1 << 62] {
-        // With so many bits no other stranger passes.
+        // With a thousand bits no other stranger passes.
         let same = rate(1000, false, members);
         assert!((same / -(-(members as f64) * 0.5_f64.powi(63)).exp_m1() - 1.0).abs() < 1e-9, "{members}: {same}");
         for bits in [1, 2, 9] {
@@ -277,7 +277,7 @@ fn rates_are_those_of_the_formula() {
     assert_eq!([rate(3, false, 0), rate(3, true, 0)], [0.0, 0.875]);
 }
 
-/// Hashes that were made to lie together, also with sides that alternate.
+/// Hashes that were made to lie together, even with sides that alternate.
 #[test]
 fn hashes_of_any_shape_are_right() {
     let shapes: [fn(u64) -> u64; 6] = [
@@ -356,7 +356,7 @@ fn no_set_takes_more_bits_than_it_may() {
                 assert_eq!((true_count(&filter, &members), true_count(&filter, &excluded)), (1000, 0));
                 uneven += u32::from(told < planned(most));
             }
-            // What takes just the bits that it may is built, unless the plan expects more.
+            // A set that takes exactly its limit is built, unless the plan expects more.
             match with(bits, wanted) {
                 Ok(filter) => exact += u32::from(filter.base().geometry().bits == bits),
                 Err(error) => assert_eq!(error.status(), Status::Contradiction, "{error}"),
@@ -370,7 +370,7 @@ fn no_set_takes_more_bits_than_it_may() {
         }
     }
     assert!(uneven > 3 && refused > 3 && exact > 3, "{uneven} are uneven, {refused} are refused, {exact} are exact");
-    // Without excluded keys too, where the spec says how many bits each key takes.
+    // Also without excluded keys, if the spec says how many bits each key takes.
     let bits = sizing::smallest(200, 0, 6..=6, 1.0).unwrap().expected_bits().unwrap();
     let mut fits = 0;
     for seed in 0..24 {
@@ -385,7 +385,7 @@ fn no_set_takes_more_bits_than_it_may() {
         }
     }
     assert!((1..24).contains(&fits), "{fits}");
-    // With one bit for each member there is no bit less to take.
+    // With one bit for each member there is no bit to save.
     let bits = sizing::smallest(1000, 0, 1..=1, 1.0).unwrap().expected_bits().unwrap();
     let mut fits = 0;
     for seed in 0..24 {
@@ -400,7 +400,8 @@ fn no_set_takes_more_bits_than_it_may() {
     assert!((8..24).contains(&fits), "{fits}");
 }
 
-/// The sizes of layers, with which each level begins. Lookups in such a payload end and read nothing outside it.
+/// Forged sizes of layers, with which each level begins, are found. Lookups in such a payload end and read nothing
+/// outside it.
 #[test]
 fn forged_levels_are_found() {
     let (members, excluded) = (keys(0, 3000), keys(3000, 100_000));
@@ -493,7 +494,7 @@ fn images_and_compact_forms_come_back() {
     }
 }
 
-/// A set is no larger than a ribbon filter of all its bits may become, with a directory more, and the end of a level.
+/// A set is no larger than a ribbon filter of all its bits may become, plus a directory and the end of a level.
 #[test]
 fn bounds_are_those_of_a_ribbon() {
     for keys in [0, 1, 1000, 100_000, 10_000_000, 3_000_000_000] {

@@ -15,7 +15,7 @@ fn a_removal_takes_one_key() {
         if !can(case, Capabilities::REMOVE) {
             return fails(filter.remove_hash(1), Status::Unsupported);
         }
-        // From kinds that may lose keys the test removes so few that no key is lost.
+        // From kinds that may lose keys the test removes few enough that no key is lost.
         let loses = can(case, Capabilities::MAY_LOSE_KEYS);
         let is_kept = |i: &u64| if loses { !i.is_multiple_of(500) } else { i.is_multiple_of(3) };
         for (removed, i) in (0..CAPACITY).filter(|i| !is_kept(i)).enumerate() {
@@ -71,7 +71,7 @@ fn what_is_inserted_often_is_there() {
             for times in 1..=300_u64 {
                 match filter.insert_hash(hash) {
                     Ok(_) => {}
-                    // There is room, but it may not take one key so often.
+                    // There is room, but perhaps not for one key that often.
                     Err(error) if case.row.overfill == Overfill::Refuses && times > 1 => {
                         assert_eq!(error.status(), Status::Full);
                         break;
@@ -103,8 +103,8 @@ fn what_is_inserted_often_is_there() {
     });
 }
 
-/// A key that is inserted at once as often as a counter counts, or more often, is there, also after one removal. The
-/// test sees a counter that wraps when many copies are added at once.
+/// A key that is inserted in one call as often as a counter counts, or more often, is there, even after one removal.
+/// The test sees a counter that wraps when many copies are added in one call.
 #[test]
 fn what_is_inserted_often_at_once_is_there() {
     for_each_case(|case, spec| {
@@ -354,7 +354,7 @@ fn what_grows_keeps_its_keys_and_its_rate() {
         if !can(case, Capabilities::GROW) {
             return assert!(case.row.overfill != Overfill::Grows);
         }
-        // Nine doublings, or seven of what is made for few.
+        // Nine doublings, or seven for kinds that are made for few.
         let spec = &for_few(case, spec);
         let (mut filter, mut many) = (filled(spec, 0..50), filled(spec, 0..50));
         let mut new = vec![true; 50];
@@ -457,8 +457,8 @@ fn what_is_full_refuses_and_loses_nothing() {
 
 // ---- Building ----------------------------------------------------------------------------------------------------
 
-/// Every number of keys can be built, and all of them are found, one by one and in a batch: a shard that is off by one
-/// is seen. The largest has more than one shard.
+/// Every number of keys can be built, and all of them are found, one by one and in a batch. The test sees a shard that
+/// is off by one. The largest has more than one shard.
 #[test]
 #[ignore = "slow: make test-all"]
 fn every_number_of_keys_is_built() {
@@ -485,7 +485,7 @@ fn every_number_of_keys_is_built() {
 
 // ---- What is stored, and what is omitted -------------------------------------------------------------------------
 
-/// Every number that is stored, asked for in pieces of so many.
+/// Every stored number, read in pieces of `piece` numbers.
 fn listed(filter: &Filter, piece: usize) -> Vec<u64> {
     let (mut all, mut from, mut numbers) = (Vec::new(), 0, vec![0; piece]);
     loop {
@@ -506,14 +506,14 @@ fn numbers_of(filter: &Filter, spec: &Spec, keys: impl Iterator<Item = u64>) -> 
     numbers
 }
 
-/// What is listed are the numbers of the keys, each once and in order, from anywhere on; a hash may be there exactly if
-/// its number is listed. Unions and intersections list what both do, or what both have in common.
+/// A listing has the numbers of the keys, each once and in order, starting anywhere; a hash may be there exactly if its
+/// number is listed. Unions and intersections list what both do, or what both have in common.
 #[test]
 fn what_is_stored_is_listed() {
     let (mut listing, mut combined) = (0, 0);
     each_kind(registry::with_foreign().filter(|row| !row.is_map()), |row| {
         let hash = row.hash_functions()[0];
-        // Of what is full at its capacity a union has room for the keys of both.
+        // Where full filters refuse keys, a union needs room for the keys of both.
         let capacity = if row.overfill == Overfill::Refuses { 3 * CAPACITY } else { CAPACITY };
         let spec = at_rate(&Spec { kind: Some(row.kind), hash, capacity, ..Spec::default() }, 0.01);
         if !row.capabilities.contains(Capabilities::ENUMERATE) {
@@ -565,8 +565,8 @@ fn what_is_stored_is_listed() {
     assert!(is_one_kind() || listing > 1 && combined > 0);
 }
 
-/// New keys are taken for known as often as is said, within 4.5 standard deviations, of every kind that says of a key
-/// whether it is new.
+/// New keys are taken for known as often as stated, within 4.5 standard deviations, in every kind that says whether a
+/// key is new.
 #[test]
 fn omissions_are_as_many_as_expected() {
     const RUNS: u64 = 60;
@@ -589,7 +589,7 @@ fn omissions_are_as_many_as_expected() {
     );
 }
 
-/// Why two filters are not merged is told in words: which parameter is different, or which size, and how it becomes the
+/// The error says why two filters cannot be merged: which parameter or which size is different, and how it becomes the
 /// same.
 #[test]
 fn what_two_filters_differ_in_is_named() {

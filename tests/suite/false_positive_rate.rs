@@ -1,10 +1,10 @@
 //! The measured false-positive rate against the exact formula, for every layout, hash function and pattern of keys.
 //!
-//! The rate of one filter varies with its fill, so a measurement takes many filters, each with a seed of its own, and
-//! asks each for fresh keys. The standard error of the mean comes from the rates of the filters, but is never less than
-//! that of as many independent lookups. Filters are added until 4.5 standard errors are within a band around the rate;
-//! then the measured rate must lie within 4.5 standard errors of the formula's. So a formula that is wrong by twice the
-//! band is seen, by less perhaps:
+//! The rate of one filter varies with its fill, so a measurement takes many filters, each with its own seed, and asks
+//! each for fresh keys. The standard error of the mean comes from the rates of the filters, but is never less than that
+//! of as many independent lookups. Filters are added until 4.5 standard errors are within a band around the rate; then
+//! the measured rate must lie within 4.5 standard errors of the formula's. So a formula that is wrong by twice the band
+//! is seen, and one that is wrong by less perhaps:
 //!
 //! | rate            | band  | band with `PETAL_SOAK` |
 //! |-----------------|-------|------------------------|
@@ -12,9 +12,9 @@
 //! | from 10^-4      |  10 % |                    3 % |
 //! | below           |  30 % |                   10 % |
 //!
-//! A sample is measured as `cargo test` runs it: every kind at every number of keys, a part of its layouts and fewer
-//! sizes; and every kind with a third of the patterns of keys, each with one hash function, both others for the next
-//! kind. `make soak` sets `PETAL_SOAK` and measures all.
+//! A sample is measured as `cargo test` runs it: every kind at every number of keys, with a part of its layouts and
+//! fewer sizes; and every kind with a third of the patterns of keys, each with one hash function, and the next kind
+//! with the others. `make soak` sets `PETAL_SOAK` and measures all.
 
 use crate::common::{Case, hashed, is_soak, main_layouts, mix, share_of};
 use petal::format::Geometry;
@@ -155,7 +155,7 @@ fn filled(spec: &Spec, pattern: Pattern, keys: u64) -> Filter {
     builder.finish().unwrap()
 }
 
-/// The measured rate of filters like `spec` with this hash function, `keys` keys and seeds of their own.
+/// The measured rate of filters like `spec` with this hash function, `keys` keys, and a different seed in each.
 fn measure(spec: &Spec, hash: HashFunction, pattern: Pattern, keys: u64, expected: f64, band: f64) -> Rate {
     mean_rate(keys, expected, band, |filter, fresh| {
         assert!(pattern.has(keys + fresh), "{pattern:?} has fewer than {} keys", keys + fresh);
@@ -171,11 +171,11 @@ fn measure(spec: &Spec, hash: HashFunction, pattern: Pattern, keys: u64, expecte
     })
 }
 
-/// The spec of a case with so many bits a key, or what comes next to it.
+/// The spec of a case with `bits_per_key` bits per key, or the nearest possible.
 fn sized(case: &Case, keys: u64, bits_per_key: u64) -> Spec {
-    // A table in which no more than so many keys may share a fingerprint holds its capacity if these are long enough.
+    // Where only some keys may share a fingerprint, a table holds its capacity if fingerprints are long enough.
     let bits_per_key = bits_per_key + if case.row.copies.is_some() { 4 } else { 0 };
-    // What refuses keys, or grows, has room for these.
+    // Filters that refuse keys, or grow, have room for these.
     let least = match case.row.overfill {
         Overfill::Refuses | Overfill::Grows => {
             petal::geometry(&Spec { capacity: keys, false_positive_rate: 0.5, ..case.spec() })
@@ -195,7 +195,7 @@ fn exact(case: &Case, spec: &Spec, keys: u64) -> f64 {
     (case.row.false_positive_rate)(&petal::geometry(spec).unwrap(), keys)
 }
 
-/// What does not hold, all of it, for one message.
+/// All failures, for one message.
 #[derive(Default)]
 struct Failures(Vec<String>);
 
@@ -295,7 +295,7 @@ fn every_layout_is_exact_at_a_thousand_keys() {
     every_layout_at(1000, |case| !is_historic(case));
 }
 
-/// At this size also the historic derivations.
+/// At this size the historic derivations too.
 #[test]
 #[ignore = "slow: make test-all"]
 fn every_layout_is_exact_at_a_million_keys() {
@@ -309,8 +309,7 @@ fn every_pattern_at(keys: u64, shifts: &[u32], chosen: impl Fn(&Case) -> bool) {
         let mean = exact(case, &spec, keys);
         let patterns = [Pattern::Random, Pattern::Sequential, Pattern::ShortStrings].into_iter();
         let patterns = patterns.chain(shifts.iter().map(|shift| Pattern::Shifted(*shift)));
-        // How keys come and how they are hashed matters to hash functions, of which all kinds know nothing but the
-        // hash.
+        // How keys look and how they are hashed matters only to hash functions: kinds see nothing but the hash.
         let is_taken = |turn: usize| is_soak() || (number + turn).is_multiple_of(3);
         for (turn, pattern) in patterns.enumerate().filter(|(turn, _)| is_taken(*turn)) {
             // Where the caller hashes there are no strings.

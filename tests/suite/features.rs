@@ -1,4 +1,4 @@
-//! Features as rows of bits: they are the bits of `bloom` filters, fold as these do, and tell how similar sets are.
+//! Features as rows of bits: they are the bits of `bloom` filters, fold as these do, and show how similar sets are.
 
 use crate::common::mix;
 use petal::kinds::index::features::{Fold, corrected, fold};
@@ -79,7 +79,7 @@ fn fewer_bits_and_narrower_rows() {
             assert_eq!(folded, row(&features(narrow, 5), 0..9), "{width} to {narrow}");
         }
     }
-    // Bits after the last one are none of the row.
+    // Bits after the last one do not belong to the row.
     for (width, to) in [(100, 50), (100, 1), (130, 65), (130, 130), (70, 70)] {
         for way in [Fold::Adjacent, Fold::Modulo] {
             let mut folded = vec![u64::MAX; u64::div_ceil(to, 64) as usize];
@@ -131,8 +131,8 @@ fn sizes() {
     }
 }
 
-/// Corrected similarities have no bias that their error does not cover, and spread as their error says. Counted ones
-/// are too high at once.
+/// Corrected similarities have no bias that their error does not cover, and spread as their error says. Uncorrected
+/// ones are clearly too high.
 #[test]
 fn corrected_similarities() {
     const RUNS: u64 = 2_000;
@@ -169,7 +169,7 @@ fn corrected_similarities() {
     }
 }
 
-/// Corners: no bits, all bits, numbers of no rows.
+/// Corners: no bits, all bits, and numbers that no rows have.
 #[test]
 fn similarities_that_have_none() {
     for (a, b, common) in [(0, 0, 0), (64, 3, 3), (3, 64, 3), (40, 40, 8), (5, 5, 6), (u64::MAX, 1, 1), (1, 1, 2)] {

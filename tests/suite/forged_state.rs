@@ -1,5 +1,5 @@
-//! Words of payloads that no key made, with right checksums, of every kind that there is: what opens holds its state to
-//! its bounds, and grows from then on no more than a filter of its kind.
+//! Words of payloads that no key made, with right checksums, for every kind: what opens holds its state to its bounds,
+//! and then grows no more than a filter of its kind.
 
 use crate::common::{Buffer, Case, each, filled, hash_of, image, is_soak, layouts, mix, share_of};
 use crate::format::seal;
@@ -7,12 +7,12 @@ use crate::interop;
 use petal::{Capabilities, Filter, Image, Mode, OpenOptions, Overfill, Spec, load};
 
 const HEADER: usize = 256;
-/// The words of a line, and of the state that a kind keeps after its places.
+/// Words in a line, and in the state that a kind keeps after its places.
 const LINE: usize = 8;
 /// How many keys come after the words were forged.
 const MORE: u64 = 40;
 
-/// What stands in place of a word.
+/// What replaces a word.
 fn hostile(word: u64) -> impl Iterator<Item = u64> {
     let powers = [1, 7, 16, 31, 32, 53, 62, 63].map(|power| 1_u64 << power);
     let near = [word.wrapping_sub(1), word.wrapping_add(1), !word, word | 1 << 63];
@@ -37,7 +37,7 @@ impl Subject {
         Subject { name: case.name(), spec: Some(room), filter: filled(&room, 0..keys) }
     }
 
-    /// Whether it keeps state among its places too: it grows, or forgets.
+    /// Whether it keeps state among its places too, because it grows, forgets or can be resized.
     fn has_state_everywhere(&self) -> bool {
         let row = self.filter.base().row();
         let changes = self.filter.capabilities().contains(Capabilities::RESIZE);
@@ -77,7 +77,7 @@ impl Subject {
         let _ = filter.kind().as_grow().map(|grow| grow.room());
     }
 
-    /// What a filter that nobody forged comes to, with room for a growth that comes early.
+    /// The most bytes that an unforged filter comes to, with room for a growth that comes early.
     fn most_bytes(&self) -> u64 {
         let mut other = self.filter.copy().unwrap();
         let before = self.filter.serialized_size();
@@ -144,7 +144,7 @@ fn every_word_of_state_is_held_to_its_bounds() {
         for word in subject.words(payload) {
             let at = HEADER + 8 * word;
             let was = u64::from_le_bytes(whole[at..at + 8].try_into().unwrap());
-            // Of words that are hardly state, half of the values.
+            // Half of the values for words that are hardly state.
             let is_state = word + LINE >= payload / 8;
             let all = hostile(was).enumerate().filter(|(i, _)| is_soak() || is_state || (i + word) % 2 == 0);
             for (_, other) in all {
@@ -155,7 +155,7 @@ fn every_word_of_state_is_held_to_its_bounds() {
                 subject.use_image(&what, &forged, most);
             }
         }
-        // All of the state at once.
+        // The first two words of the state together.
         for other in hostile(0) {
             let mut forged = whole.clone();
             let end = HEADER + payload;
@@ -168,8 +168,8 @@ fn every_word_of_state_is_held_to_its_bounds() {
     }
 }
 
-/// A compact form that is damaged where only its checksum tells is not copied, however large it is, and does not come
-/// into a union.
+/// A compact form with damage that only its checksum shows is not copied, however large it is, and does not come into a
+/// union.
 #[test]
 fn damaged_forms_are_not_copied() {
     each(share_of(layouts(), 40, "damaged_forms_are_not_copied"), Case::name, |case| {

@@ -17,8 +17,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const MODES: [Mode; 3] = [Mode::Read, Mode::Write, Mode::Load];
 
-/// The modes in which an image is opened. Those of a kind that moves entries are not written where they lie, and maps
-/// not at all.
+/// The modes in which an image is opened. Those of a kind that moves entries are not written in place, and maps not at
+/// all.
 fn modes(bytes: &[u8]) -> impl Iterator<Item = Mode> {
     let kind = bytes.get(KIND..KIND + 4).map(|kind| KindId(u32::from_le_bytes(kind.try_into().unwrap())));
     let is_written = kind.and_then(registry::find).is_none_or(|row| !row.moves_entries && !row.is_map());
@@ -47,7 +47,7 @@ fn golden_hash(hasher: &petal::Hasher, i: u64) -> u64 {
     }
 }
 
-/// What golden files there must be, with their names: every layout with the default hash function, and every kind's
+/// The golden files that there must be, with their names: every layout with the default hash function, and every kind's
 /// default layout with every other.
 fn golden_specs() -> Vec<(&'static Row, String, Spec)> {
     let mut specs = Vec::new();
@@ -131,7 +131,7 @@ fn golden_files_are_what_is_written() {
     );
 }
 
-/// Every golden file there is, also of layouts that are not written any more, opens, verifies and holds its keys.
+/// Every golden file, even of layouts that are not written any more, opens, verifies and holds its keys.
 #[test]
 fn golden_files_open_for_ever() {
     let folder = tempfile::tempdir().unwrap();
@@ -158,10 +158,10 @@ fn golden_files_open_for_ever() {
 fn check_golden(filter: &Filter, row: &Row, name: &str, bytes: &[u8]) {
     filter.verify().unwrap();
     let hasher = filter.base().hasher();
-    // Which keys a kind may lose its specification says, with the bytes.
+    // The specification says which keys a kind may lose, and the bytes are compared with it.
     let may_lose = filter.capabilities().contains(Capabilities::MAY_LOSE_KEYS);
     for i in 0..GOLDEN_KEYS {
-        // The hash of a key has no prefix, of which a filter in partitions needs the hash.
+        // A hash has no prefix, which a filter in partitions needs.
         let found = hasher.takes_whole() || filter.contains_hash(golden_hash(hasher, i));
         assert!(found || may_lose, "{name} lost key {i}");
         assert!(filter.contains(golden_key(i).as_bytes()) || may_lose);
@@ -220,7 +220,7 @@ fn segments_are_as_specified() {
     }
 }
 
-/// Golden files are, to the bit, what `docs/format.md` says of their keys.
+/// Golden files are, to the bit, what `docs/format.md` says about their keys.
 #[test]
 fn golden_files_are_as_specified() {
     for (_, name, spec) in golden_specs() {
@@ -457,7 +457,7 @@ fn headers_that_lie_are_refused() {
             ("state", STATE_OFFSET, &[1], Status::Corrupt),
             ("state", STATE_OFFSET, b"DIRTY\0\0\x01", Status::Corrupt),
         ];
-        // A payload of 64 bytes says the truth when it says so.
+        // For a payload of 64 bytes this number is the truth.
         let is_true = |offset: usize, change: &[u8]| offset == PAYLOAD && change == number(payload);
         for (what, offset, change, status) in refused.iter().filter(|(_, at, change, _)| !is_true(*at, change)) {
             let forged = forged(bytes, &[(*offset, change)]);
@@ -493,8 +493,8 @@ fn headers_that_lie_are_refused() {
     });
 }
 
-/// What a later version may say beside what this one knows: readers ignore it, whoever writes the image anew does
-/// without it, and nobody writes it in place.
+/// What a later version may say besides what this one knows: readers ignore it, writing the image anew drops it, and
+/// nobody writes it in place.
 #[test]
 fn optional_features_are_not_kept_up() {
     let huge = u64::MAX.to_le_bytes();
@@ -561,7 +561,7 @@ fn dirty_images_open_and_say_so() {
                 if mode == Mode::Read {
                     assert_eq!(handle.verify().unwrap_err().status(), Status::Dirty, "{}", case.name());
                 }
-                // What is made of it is as dirty as it is.
+                // What is made of a dirty image is as dirty.
                 assert_eq!(refusal(&image(handle)), None);
                 assert_eq!(image(handle)[STATE_OFFSET..STATE_OFFSET + 5], *b"DIRTY");
                 assert!(handle.copy().unwrap().base().header().dirty);
@@ -612,7 +612,7 @@ fn exercise(filter: &mut Filter) {
     });
     let _ = load(&image, &OpenOptions::default()).is_ok();
     let Ok(copy) = filter.copy() else {
-        // An image in place whose payload is damaged: nothing else comes of it.
+        // Only an image in place whose payload is damaged has no copy.
         let _ = filter.insert_hash(hashes[0]).is_ok() || filter.vouch().is_ok();
         return;
     };
@@ -654,7 +654,7 @@ fn exercise_map(map: &mut Map) {
         Ok(())
     });
     let _ = load_as::<Map>(&image, &OpenOptions::default()).is_ok();
-    // Nothing else comes of an image in place whose payload is damaged.
+    // A map that can be copied can be serialized. If its payload is damaged in place, it cannot be copied.
     assert!(map.copy().is_err() || serialized.is_ok());
     let _ = map.vouch();
 }

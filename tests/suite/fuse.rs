@@ -15,7 +15,7 @@ use petal::{Result, Status};
 
 const NO_LIMIT: u64 = u64::MAX;
 
-/// Cells of so many bits, of which a key has three.
+/// Cells of `width` bits, of which a key has three.
 fn three(width: u32) -> Cells {
     Cells::fewest(3, width)
 }
@@ -25,7 +25,7 @@ fn in_shards(width: u32) -> Cells {
     Cells { shard_keys: 1 << 16, ..three(width) }
 }
 
-/// Cells of so many bits with each arity.
+/// Cells of `width` bits with each arity.
 fn each(width: u32) -> impl Iterator<Item = Cells> {
     ARITIES.map(move |arity| Cells::fewest(arity, width))
 }
@@ -52,7 +52,7 @@ fn check_found(hashes: &[u64], cells: Cells) -> (Shape, Words) {
 }
 
 /// A filter for the rate 2^-r has r bits, and one bit more where equal hashes add more than a ten-thousandth of that
-/// rate. What is stated of the filter has equal hashes in any case.
+/// rate. The stated rate includes equal hashes in any case.
 #[test]
 fn a_power_of_two_takes_its_own_bits() {
     let row = petal::registry::find_name("fuse").unwrap();
@@ -137,7 +137,7 @@ fn arrays_of_many_keys_are_as_short_as_is_expected() {
     }
 }
 
-/// If every key has a cell of its own, no two keys have the same cell.
+/// Peeling gives each key its own cell, and each key only once.
 #[test]
 fn peeled_keys_have_cells_of_their_own() {
     let mut x = hashes(2, 20_000);
@@ -261,7 +261,7 @@ fn hashes_that_are_not_spread_at_all_build() {
     }
 }
 
-/// A shard with more keys than the distance of two progress reports reports its progress meanwhile.
+/// A shard with more keys than two progress reports are apart reports its progress meanwhile.
 #[test]
 fn progress_is_heard_within_a_shard() {
     let ordered = ordered(&hashes(13, 1_200_000));
@@ -321,7 +321,7 @@ fn the_false_positive_rate_is_two_to_the_minus_bits() {
 }
 
 /// A rate of 2^-32 is too small to be counted. But each byte of what the cells of an absent key give agrees with that
-/// of its fingerprint one time in 256, and any two bytes do one time in 65,536, as if they knew nothing of each other.
+/// of its fingerprint one time in 256, and any two bytes do one time in 65,536, as if they were independent.
 #[test]
 #[ignore = "slow: make test-all"]
 fn long_fingerprints_are_as_good_in_each_part() {
@@ -386,7 +386,7 @@ fn a_forged_directory_is_found_and_harms_nobody() {
             words.exclusive().unwrap()[word] ^= 1 << bit;
         }
     }
-    // Too few words, and shapes that cannot be.
+    // Too few words, and impossible shapes.
     for length in 0..words.shared().len() {
         assert!(shape.check(&words.shared()[..length]).is_err());
         let _ = Fingerprints::new(shape, &words.shared()[..length]).contains(set[0]);

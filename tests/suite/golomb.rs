@@ -42,7 +42,7 @@ fn hashes(set: u64, count: u64) -> Vec<u64> {
     (0..count).map(|i| mix(set << 40 | i)).collect()
 }
 
-/// All stored numbers of a filter, read in pieces of so many.
+/// All stored numbers of a filter, read in pieces of `piece` numbers.
 fn stored(filter: &Filter, piece: usize) -> Vec<u64> {
     let (mut all, mut from, mut numbers) = (Vec::new(), 0, vec![0; piece]);
     loop {
@@ -88,7 +88,7 @@ fn shape_of(filter: &Filter) -> Shape {
 
 // ---- Sizes -------------------------------------------------------------------------------------------------------
 
-/// The table of Rice's parameter: bits a key of `P + 1 / (1 - e^(-2^P/M))`, and which P is best.
+/// The table of Rice's parameter: bits per key of `P + 1 / (1 - e^(-2^P/M))`, and which P is best.
 #[test]
 fn the_formula_has_its_published_values() {
     const KEYS: u64 = 1 << 20;
@@ -102,7 +102,7 @@ fn the_formula_has_its_published_values() {
     ] {
         let range = (multiplier * KEYS as f64) as u64;
         let found = golomb::sizing::stream_bits(range, KEYS, rice_bits);
-        // The geometric law for gaps of whole numbers is that of e^(-1/M) but for a share of 1/M.
+        // The geometric law for gaps of whole numbers is that of e^(-1/M), except for a share of 1/M.
         assert!((found - bits).abs() < 0.0001 + 2.0 / multiplier, "M = {multiplier}: {found}, not {bits}");
         assert_eq!(golomb::sizing::rice_bits(range, KEYS) == rice_bits, is_best, "M = {multiplier}");
     }
@@ -116,8 +116,9 @@ fn the_formula_has_its_published_values() {
     }
 }
 
-/// A stream has the bits of the formula within half a per cent; with the index the codes have less, as a gap ends where
-/// its bucket does, and the index has at most two thirds of a bit a key. What a spec is said to need is what it takes.
+/// A stream has the bits of the formula within half a per cent. With the index the codes have fewer, because a gap ends
+/// where its bucket does, and the index has at most two thirds of a bit per key. What a spec is said to need is what it
+/// takes.
 #[test]
 fn sizes_are_those_of_the_formula() {
     const KEYS: u64 = 200_000;
@@ -161,7 +162,7 @@ fn formulas_hold_at_their_ends() {
     assert_eq!(payload_bits(1, 1), 515.0);
     let exact = |bits| petal::geometry(&with_range(&Spec { bits, capacity: 1, ..spec(0.0) }, 1));
     assert!(exact(515).is_ok() && exact(514).is_err());
-    // Lines of the index and of codes, as far as there are so many.
+    // Lines of the index and of the codes, but no more than there are.
     let lines = |keys: u64| {
         let geometry = *of(&spec(0.01), &hashes(1, keys)).base().geometry();
         (registry::find_name("golomb").unwrap().lines_per_lookup)(&geometry)
@@ -237,13 +238,13 @@ fn the_rate_is_that_of_the_range() {
         assert!(expected <= rate && expected > 0.999 * rate - 1.0 / range as f64);
         const FRESH: u64 = 2_000_000;
         let found = (0..FRESH).filter(|i| filter.contains_hash(mix(1 << 60 | i))).count() as f64;
-        // The filter's own rate varies too: by that of how many numbers it has.
+        // The filter's own rate varies too, with how many numbers it has.
         let sd = (FRESH as f64 * expected * (1.0 + FRESH as f64 / range as f64)).sqrt();
         assert!((found - FRESH as f64 * expected).abs() < 4.5 * sd, "{found} of {FRESH} at {expected}");
     }
 }
 
-/// The bijection that `bits::mix` is, backwards.
+/// The inverse of the bijection `bits::mix`.
 fn unmixed(mut x: u64) -> u64 {
     let inverse = |odd: u64| (0..6).fold(odd, |y, _| y.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(y))));
     x ^= x >> 31 ^ x >> 62;
@@ -253,7 +254,7 @@ fn unmixed(mut x: u64) -> u64 {
     x ^ x >> 30 ^ x >> 60
 }
 
-/// Hashes that differ in a few bits only, and such as were made to meet in one bucket.
+/// Hashes that differ only in a few bits, and hashes that were made to meet in one bucket.
 #[test]
 fn weak_hashes_are_coded() {
     let keys = 3000;
@@ -506,7 +507,7 @@ fn filters_of_blocks_are_the_published_ones() {
         let mut words = line.split_whitespace();
         let (mut hash, bytes) = (unhex(words.next().unwrap()), unhex(words.next().unwrap()));
         let scripts: Vec<Vec<u8>> = words.map(unhex).collect();
-        // On the wire the hash stands the other way round.
+        // On the wire the bytes of the hash are reversed.
         hash.reverse();
         let key: SecretKey = hash[..16].try_into().unwrap();
         let spec = Spec { key: Some(key), ..format.spec(1, 0.01, None, 0).unwrap() };
@@ -521,7 +522,7 @@ fn filters_of_blocks_are_the_published_ones() {
         assert!(read.equals(&made) && exported(&read) == bytes);
         read.verify().unwrap();
         assert!(scripts.iter().all(|script| read.contains(script)) && !read.contains(b"a script of no block"));
-        // Whether any of many matches is the count of a batch.
+        // Whether any of many keys matches is what the count of a batch says.
         let strangers: Vec<u64> = (0..5000).map(|i| read.base().hasher().hash_u64(i).unwrap()).collect();
         let mut answers = Answers::default();
         read.contains_batch(&Keys::Hashes(&strangers), &mut answers).unwrap();
@@ -529,7 +530,7 @@ fn filters_of_blocks_are_the_published_ones() {
         let wanted: Vec<u64> = scripts.iter().map(|script| read.base().hasher().hash_bytes(script).unwrap()).collect();
         read.contains_batch(&Keys::Hashes(&[&strangers[..], &wanted].concat()), &mut answers).unwrap();
         assert_eq!(answers.true_count, scripts.len() as u64);
-        // An image keeps all of it but the key.
+        // An image keeps everything but the key.
         let open = |key| petal::load(&image(&read), &OpenOptions { key, ..OpenOptions::default() });
         assert!(exported(&open(None).unwrap()) == bytes && open(Some(key)).unwrap().equals(&read));
         assert_eq!(open(Some([1; 16])).unwrap_err().status(), Status::KeyMismatch);

@@ -4,7 +4,7 @@ use crate::common::{Case, cases, each, empty, hash_of, share_of};
 use crate::conformance::can;
 use petal::{Capabilities, Filter, Image, Spec, Status};
 
-/// Every kind that grows, for so many keys at such a rate, if the kind can.
+/// Every kind that grows, for `capacity` keys at `rate`, if the kind can.
 fn for_each_growing<T: Fn(&Case, &Spec)>(capacity: u64, rate: f64, test: T) {
     each(share_of(cases(), 3, std::any::type_name::<T>()), Case::name, |case| {
         let spec = case.sized(capacity, rate);
@@ -75,7 +75,7 @@ fn keys_stay_however_far_a_filter_grows() {
 }
 
 /// A short entry of an old key may match newer keys, whose entries are longer. The test removes the newest keys first:
-/// each removal finds its key, and older keys stay, also in later growths, until they are removed.
+/// each removal finds its key, and older keys stay, even in later growths, until they are removed.
 #[test]
 fn each_key_is_removed_once_however_little_is_known_of_it() {
     for (capacity, rate) in [(1, 0.5), (20, 0.1)] {
@@ -116,7 +116,7 @@ fn unions_keep_the_rate() {
             insert(&mut other, spec, 1 << 40..(1 << 40) + keys);
             filter.merge(&other).unwrap();
             let rate = filter.false_positive_rate();
-            // The rate of this payload, which is another one for other keys: by less than 4.5 standard deviations.
+            // The rate of this payload differs from that of others, by less than 4.5 standard deviations.
             assert!(rate <= spec.false_positive_rate * 1.2, "{keys} keys of each: {rate}");
         }
     });

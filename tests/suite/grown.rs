@@ -42,7 +42,7 @@ pub fn growths(filter: &Filter) -> u32 {
     (words[3] + words[4] - words[2]) as u32
 }
 
-/// The hash that the bijection which hashes pass makes into this one.
+/// The inverse of the bijection that hashes pass.
 pub fn unmix(mut x: u64) -> u64 {
     let inverse = |odd: u64| (0..6).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))));
     x ^= x >> 31 ^ x >> 62;
@@ -52,13 +52,13 @@ pub fn unmix(mut x: u64) -> u64 {
     x ^ x >> 30 ^ x >> 60
 }
 
-/// The bits of a number from one on moved up by so many, with zeros in their place.
+/// A number with its bits from `from` on moved up by `bits`, and zeros in their place.
 pub fn spread(x: u64, from: u32, bits: u32) -> u64 {
     let low = (1 << from) - 1;
     x & low | (x & !low) << bits
 }
 
-/// From few keys through 12 doublings and more, also with fingerprints so short that many entries know nothing in the
+/// From few keys through 12 doublings and more, even with fingerprints so short that many entries know nothing in the
 /// end: all keys are found, the rate is the formula's, which is below what was asked for, single keys and batches make
 /// the same bytes, and what is read back goes on growing in the same way.
 #[test]
@@ -93,16 +93,17 @@ fn it_grows_without_losing_a_key_and_its_rate_is_the_formulas() {
                 let most = if is_taffy { 0.06 } else { 0.05 };
                 assert!((measured / expected - 1.0).abs() < most, "{parameters:?}, {keys}: {measured}, {expected}");
             }
-            // What was asked for is kept; an Aleph filter of chosen bits has the rate that they give.
+            // The rate that was asked for is kept; an Aleph filter with chosen bits has the rate that they give.
             let asked = filter.base().header().false_positive_rate * if is_taffy { 1.0 } else { 1.02 };
             assert!(measured <= asked || !is_taffy && rate == 0.0, "{parameters:?}, {keys}: {measured}, {asked}");
-            // The measure is exact but for entries of different lengths that lie in one another, which taffy has not.
+            // The measure is exact except for entries of different lengths that lie in one another, which taffy does
+            // not have.
             let lookups = if is_taffy { 400_000_u64 } else { 100_000 };
             let found = (0..lookups).filter(|i| filter.contains_hash(mix(i ^ 0x5eed << 40))).count() as f64;
             let mean = measured * lookups as f64;
             let most = 4.5 * mean.sqrt() + if is_taffy { 0.0 } else { 0.01 * mean } + 1.0;
             assert!((found - mean).abs() <= most, "{parameters:?}, {keys}: {found} of {mean}");
-            // Some of the keys were found before they came, and how many is a matter of chance.
+            // Some keys were found before they came, and how many is a matter of chance.
             let sigma = (expected * keys as f64).sqrt() / (1.0 - expected);
             let distinct = estimate(&filter).unwrap().unwrap().value;
             let error = (distinct - keys as f64).abs();
@@ -121,7 +122,7 @@ fn it_grows_without_losing_a_key_and_its_rate_is_the_formulas() {
         }
         assert!((12..=14).contains(&growths(&filter)), "{parameters:?}: {}", growths(&filter));
         if is_taffy {
-            // Bits of a key as the formula has them: slots that are between half and wholly full, and lines.
+            // Bits per key as the formula has them: slots that are between half and wholly full, and lines.
             let bits_a_key = filter.base().geometry().payload_bytes as f64 * 8.0 / keys as f64;
             let slot = f64::from(filter.base().geometry().words[0] as u32 + 1) * 16.0 / 15.0;
             assert!((slot * 0.99..slot * 2.2).contains(&bits_a_key), "{bits_a_key}, {slot}");
@@ -172,8 +173,8 @@ fn unions_hold_the_keys_of_both() {
 /// A filter that may not grow further refuses keys, and loses none.
 #[test]
 fn it_is_full_after_as_many_doublings_as_it_was_made_for() {
-    // Tails of taffy have two bits less than it takes for all growths: of the first 1920 keys there are four entries in
-    // the end, of as many after them two.
+    // Tails of taffy have two bits fewer than all growths take: in the end each of the first 1920 keys has four
+    // entries, and each of the next 1920 has two.
     let taffy = |doublings: f64| 1920.0 * doublings.exp2() - 4.0 * 1920.0;
     let all: [(Made, f64); 3] = [
         (("taffy", 1000, 0.01, &[("doublings", 8.0)]), taffy(8.0)),
@@ -204,7 +205,7 @@ fn it_is_full_after_as_many_doublings_as_it_was_made_for() {
         assert!(image(&filter) == before);
         filter.verify().unwrap();
         if kind == "aleph" {
-            // What is removed makes room.
+            // Removals make room.
             (0..keys / 2).for_each(|i| assert!(filter.remove_hash(hash_of(&spec, i)).unwrap()));
             insert(&mut filter, 1 << 41..(1 << 41) + keys / 3);
             assert_all(&filter, keys / 2..keys);

@@ -8,7 +8,7 @@ use petal::sizing::bloom::asymptotic;
 use petal::sizing::omissions::{best_hashes, sum_of_rates};
 use petal::{Filter, HashFunction, Image, Spec, Status, create, expected_omissions, geometry};
 
-/// A table with this number of slots, and of bits in each slot.
+/// A table with this number of slots and of bits in each slot.
 fn table(slots: u64, signature_bits: u32) -> Spec {
     let mut spec = Spec { kind: Some(hash_compaction::ROW.kind), hash: HashFunction::External, ..Spec::default() };
     spec.bits = slots * u64::from(signature_bits);
@@ -52,7 +52,7 @@ fn omissions_are_those_of_the_literature() {
     assert!(Table::new(101, 2).false_positive_rate(u64::MAX) > 0.999_999);
 }
 
-/// The average omission probability of a bitstate search, by hashes and bits a state.
+/// The average omission probability of a bitstate search, by hashes and bits per state.
 #[test]
 fn bitstate_omissions_are_those_of_the_table() {
     const KEYS: u64 = 100_000;
@@ -81,7 +81,7 @@ fn blocks_of_rates_add_up_to_the_sum() {
     }
 }
 
-/// The table of `docs/comparing.md`, for ten million states: hash compaction omits fewer states from 20 bits a state
+/// The table of `docs/comparing.md`, for ten million states: hash compaction omits fewer states from 20 bits per state
 /// on, and a Bloom filter omits fewer below.
 #[test]
 fn hash_compaction_wins_from_twenty_bits_a_state_on() {
@@ -106,7 +106,7 @@ fn hash_compaction_wins_from_twenty_bits_a_state_on() {
         assert!(best.abs_diff(hashes) <= 1 && expected(best) <= expected(hashes), "{bits} bits a state: {best} hashes");
         assert_eq!(omissions < in_bloom, bits >= 20.0);
     }
-    // The omissions at 20 bits a state where there are fewer or more states than the memory was made for.
+    // The omissions at 20 bits per state where there are fewer or more states than the memory was made for.
     let in_table = |keys: f64| Table::with_probability(KEYS as f64 * 20.0 / 19.5, (-19.5_f64).exp2()).omissions(keys);
     let in_bloom = |keys: u64| sum_of_rates(keys, |i| asymptotic(20 * KEYS, 15, i));
     for (times, compacted, bloomed) in
@@ -154,7 +154,7 @@ fn specs_say_what_it_can_be() {
     }
     let exact = Spec { kind: Some(hash_compaction::ROW.kind), bits: 10_000, ..Spec::default() };
     fails(create(&exact), Status::Contradiction);
-    // There are ten bits a key, and a signature takes nine of them.
+    // There are ten bits per key, and a signature takes nine of them.
     let by_capacity = geometry(&Spec { capacity: 1000, ..exact }).unwrap();
     assert_eq!(by_capacity.words[..2], [9, hash_compaction::primes::at_most(1111).unwrap()]);
     fails(create(&Spec { hashes: 3, capacity: 1000, ..exact }), Status::OutOfRange);
@@ -436,7 +436,7 @@ fn the_smallest_tables_are_counted_by_hand() {
     // One of two slots has one of three signatures. A lookup of an equal signature meets that slot before the empty one
     // in half of the cases.
     near(table.rate_of_taken(1.0), 1.0 / 6.0, "one of two slots");
-    // The second key has the signature of the first if its lookup began at the other slot. Of all keys 5/6 come to that
+    // The second key has the signature of the first if its lookup began at the other slot. 5/6 of all keys come to that
     // slot, and 1/6 of all keys have the signature.
     near(table.rate_of_taken(2.0), 0.2 / 3.0 + 0.8 * 2.0 / 3.0, "two of two slots");
     near(table.omissions(2.0), 1.0 / 6.0, "two keys");

@@ -7,7 +7,7 @@ use petal::{
     Answers, Capabilities, Filter, HashFunction, Image, Keys, KindId, Mode, OpenOptions, Setting, Spec, Status, load,
 };
 
-/// A filter of digests of so many bits.
+/// A filter of digests of `digest_bits` bits.
 fn spec(digest_bits: u64, bits: u64, hashes: u32, partitioned: bool) -> Spec {
     let spec = Spec { kind: Some(KindId(1)), bits, hashes, capacity: 100, ..Spec::default() };
     of_digests(digest_bits, partitioned, spec)
@@ -190,8 +190,8 @@ fn digests_that_are_too_short_are_refused() {
     assert_eq!(petal::geometry(&spec(128, 1025, 0, false)).unwrap().hashes, 6);
 }
 
-/// Lengths that no digest has are refused, and so are keys of other lengths, numbers and hashes. Lookups of what cannot
-/// be told say maybe. Nothing changes.
+/// Lengths that no digest has are refused, and so are keys of other lengths, numbers and hashes. Lookups that cannot be
+/// answered say maybe. Nothing changes.
 #[test]
 fn what_is_no_digest_is_refused() {
     for digest_bits in [0, 64, 120, 127, 129, 252, 513, 520, u64::MAX] {
@@ -338,7 +338,7 @@ fn images_of_digests_are_opened_again() {
     }
 }
 
-/// Words of the header that no filter of digests has are refused, also with right checksums: a width of fields that is
+/// Words of the header that no filter of digests has are refused, even with right checksums: a width of fields that is
 /// not that of the digests, a length that digests do not have, another hash function with fields, and fields that are
 /// too narrow.
 #[test]

@@ -27,7 +27,7 @@ fn images() -> Vec<(String, Vec<u8>)> {
     };
     let mut images: Vec<_> = all_layouts().into_iter().map(of_layout).collect();
     images.extend(interop::filters().into_iter().map(|(name, filter)| (name, image(&filter))));
-    // Of sketches, and of kinds that are alone in their handle.
+    // Golden images of sketches, and of kinds that are alone in their handle.
     let others = registry::SKETCHES.iter().chain(registry::OWN).filter(|row| is_wanted(row));
     images.extend(others.flat_map(golden::files).filter(|(_, bytes)| bytes.starts_with(&petal::format::MAGIC)));
     images.retain(|(_, bytes)| bytes.len() <= 16 << 10);
@@ -245,11 +245,11 @@ fn numbers_that_contradict_each_other_are_refused() {
     for (name, bytes) in images() {
         let row = row_of(&bytes);
         let bits = u64::from_le_bytes(bytes[64..72].try_into().unwrap());
-        // Which sizes filters of levels have depends on the kind of the level.
+        // Which sizes filters with levels have depends on the kind of the level.
         let has_levels = row.parameters.iter().any(|parameter| parameter.name == "level");
         if let (Sizes::Multiples(unit), false) = (row.sizes, has_levels) {
             let others = [0, bits + 1, bits - 1, bits + unit / 2, bits + 2048, 2 * bits, bits | 1 << 63];
-            // The payload of some kinds has room for so many more bits.
+            // The payload of some kinds has room for almost 2048 more bits.
             let is_other = |other: &u64| *other == 0 || !other.is_multiple_of(unit) || other.abs_diff(bits) >= 2048;
             for other in others.into_iter().filter(is_other) {
                 is_refused(&bytes, 64, &other.to_le_bytes(), &format!("{name}, {other} bits and not {bits}"));

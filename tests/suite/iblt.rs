@@ -31,7 +31,7 @@ fn value_cells(cells: u64, hashes: u32) -> Spec {
     with_values(Spec { bits: 256 * cells, hashes, ..Spec::default() })
 }
 
-/// Fails if a share of trials is further from a rate than chance allows. `slack` is what the rate itself is off.
+/// Fails if a share of trials is further from a rate than chance allows. `slack` is how far the rate itself may be off.
 fn within(what: &str, share: f64, rate: f64, slack: f64, trials: u32) {
     let allowed = SIGMAS * (rate * (1.0 - rate) / f64::from(trials)).sqrt() + 0.5 / f64::from(trials) + slack;
     assert!((share - rate).abs() <= allowed, "{what}: {share} is not {rate} +- {allowed}");
@@ -86,7 +86,7 @@ fn lookups_succeed_as_often_as_theory_says() {
     }
 }
 
-/// Every answer about a number is right, as exact sets tell, in sketches of one set and of differences.
+/// Every answer about a number is right, as exact sets say, in sketches of one set and of differences.
 #[test]
 fn answers_are_those_of_exact_sets() {
     let mut random = Random(31 << 32);
@@ -94,7 +94,7 @@ fn answers_are_those_of_exact_sets() {
     for round in 0..400_u64 {
         let has_values = round % 2 == 1;
         let spec = if has_values { value_cells(400, 4) } else { cells(399, 3) };
-        // Of few numbers the sketch knows most, and of many it knows little.
+        // The sketch knows most of few numbers, and little of many.
         let mut draw = |most: u64| {
             let count = random.next() % most;
             (0..count)
@@ -227,7 +227,7 @@ fn differences_of_maps_are_listed() {
     }
 }
 
-/// Values come with keys in every form, one by one and many at once. A key without a value has the value 0.
+/// Values come with keys in every form, one by one and in batches. A key without a value has the value 0.
 #[test]
 fn values_come_with_keys_of_every_form() {
     let spec = with_values(Spec::with_capacity(20, 1e-9).unwrap());
@@ -331,8 +331,8 @@ fn listing_of_values_fails_no_more_often_than_promised() {
 }
 
 /// The cells for 99 of 100 listings, as they were simulated with 2,000 tables of each size. Here as many tables are
-/// listed of each size, and as many of a size that is a fifth less. Of up to 20 numbers the rate of failures is
-/// calculated: it is 1.0 to 1.7 in 100, which is 1 in 100 as far as 2,000 tables tell.
+/// listed of each size, and as many of a size that is a fifth less. For up to 20 numbers the rate of failures is
+/// calculated: it is 1.0 to 1.7 in 100, which is 1 in 100 as far as 2,000 tables can tell.
 #[test]
 #[ignore = "slow: make test-all"]
 fn the_table_of_cells_holds() {
@@ -369,7 +369,7 @@ fn the_table_of_cells_holds() {
             let share = failed(fewer, tables);
             assert!(share > 0.01, "{numbers} numbers in {fewer} cells: only {share} fail");
         }
-        // Of these two numbers of sub-tables the better one is 4 for few differences, and 3 for many.
+        // Of these two numbers of sub-tables, 4 is better for few differences, and 3 for many.
         assert_eq!(of_four < of_three, numbers < 500, "{numbers}");
         let sketch = create_sketch(&Spec::with_capacity(numbers, 0.01).unwrap()).unwrap();
         let chosen = sketch.base().geometry();

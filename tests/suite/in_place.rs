@@ -430,7 +430,7 @@ fn a_reader_follows_its_file() {
     }
 }
 
-/// Opening, loading and verifying beside a writer find the file sound or dirty, and never damaged.
+/// Opening, loading and verifying while a writer works find the file sound or dirty, and never damaged.
 #[test]
 #[ignore = "slow: make test-all"]
 fn beside_a_writer_nothing_is_damaged() {

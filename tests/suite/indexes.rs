@@ -22,7 +22,7 @@ impl Random {
         ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
     }
 
-    /// A row with so many bits, or fewer.
+    /// A row with at most `bits` bits.
     fn row(&mut self, width: u64, bits: u64) -> Vec<u8> {
         let mut row = vec![0; width.div_ceil(8) as usize];
         (0..bits).for_each(|_| flip(&mut row, self.below(width)));
@@ -200,7 +200,7 @@ fn answers_are_those_of_a_scan() {
 }
 
 /// Few rows of each fold and kernel, arranged, one by one, and removed: every call answers as a scan, in one thread or
-/// two, and says of how many rows it is done.
+/// two, and reports how many rows are done.
 #[test]
 fn few_rows_answer_as_a_scan() {
     let mut random = Random(11);
@@ -249,7 +249,7 @@ fn few_rows_answer_as_a_scan() {
                     _ => index.at_least_many(&many, 0.9, &mut options).map(drop),
                 }
                 .unwrap();
-                // The whole is done at the end, which may be told twice.
+                // The whole is done at the end, which may be reported twice.
                 assert!(last == all && ends <= 2, "call {call}: {last} of {all}, {ends} times");
             }
             if stage == 0 {
@@ -305,7 +305,7 @@ fn runs_of_one_count_answer_as_a_scan() {
     }
 }
 
-/// Threads share rows that are more than one takes at once, and one thread alone gives rows while it searches.
+/// Threads share more rows than one takes at a time, and a single thread gives rows while it searches.
 #[test]
 fn threads_share_many_rows() {
     const ROWS: u64 = 33_000;
@@ -352,7 +352,7 @@ fn threads_share_many_rows() {
     }
 }
 
-/// A builder grows while rows come, and what it has so far is searched as any index. The last place has its id too.
+/// A builder grows while rows come, and what it has so far is searched like any index. The last place has its id too.
 #[test]
 fn what_a_builder_has_so_far_is_whole() {
     for store in [0.0, 2.0] {
@@ -385,7 +385,7 @@ fn what_a_builder_has_so_far_is_whole() {
     }
 }
 
-/// Rows of one count in many chunks, so that folds are read, left out, and tried again; many queries at once.
+/// Rows of one count in many chunks, so that folds are read, left out, and tried again; many queries in one call.
 #[test]
 fn long_runs_and_many_queries() {
     let mut random = Random(2);
@@ -414,7 +414,7 @@ fn long_runs_and_many_queries() {
             assert_eq!(index.top(query, 9, &mut options()).unwrap(), top[i]);
         }
     }
-    // Rows that contain a query come in order, also from several threads and several pieces of rows.
+    // Rows that contain a query come in order, even from several threads and several pieces of rows.
     for (store, rows) in [(0.0, 100_000), (1.0, 600_000_u64)] {
         let mut builder = IndexBuilder::new(&spec(rows, &[("width", 64.0), ("store", store)])).unwrap();
         let bits = |i: u64| (i * i / 7 % 256).to_le_bytes();
@@ -617,7 +617,7 @@ fn appending_while_read() {
     }
 }
 
-/// A row overwrites all that a writer that was stopped has left in its place.
+/// A row overwrites all that a stopped writer has left in its place.
 #[test]
 fn a_row_overwrites_what_was_left_in_its_place() {
     let mut random = Random(9);
@@ -773,8 +773,8 @@ fn forged_states_are_refused() {
     }
 }
 
-/// Every bit that contradicts the rest of an index is found under right checksums: of rows, folds, counts and columns,
-/// and what is set where nothing is. Only the place after the last row may have bits.
+/// Every bit that contradicts the rest of an index is found, even under right checksums: in rows, folds, counts and
+/// columns, and where nothing may be set. Only the place after the last row may have bits.
 #[test]
 fn contradicting_bits_are_refused() {
     let mut random = Random(13);
@@ -822,7 +822,7 @@ fn contradicting_bits_are_refused() {
                 assert_eq!(status, expected, "store {store}, word {word}, bit {bit}");
             }
         }
-        // A row that has a bit after its last, as its count and its fold say too.
+        // A row with a bit after its last one, with which its count and its fold agree.
         let count = index.row_at(65).unwrap().unwrap().1;
         let count = (shape.counts().word(65), (count ^ (count + 1)) << 8);
         if store != 1.0 {
@@ -870,7 +870,7 @@ fn shapes_have_bounds() {
     assert_eq!([of_rows(1 << 40), of_rows((1 << 40) + 1)], [Ok(()), Err(Status::TooLarge)]);
 }
 
-/// A row that is added in place marks all regions that it changes, also those that have folds alone.
+/// A row that is added in place marks all regions that it changes, even those that have only folds.
 #[test]
 fn rows_in_place_mark_their_folds() {
     for fold in [1.0, 2.0, 3.0, 4.0, 5.0] {
@@ -881,7 +881,7 @@ fn rows_in_place_mark_their_folds() {
             let mut buffer = Buffer::of(&image(&index));
             buffer.open_as(Mode::Write, None, |index: petal::Result<&mut Index>| {
                 let index = index.unwrap();
-                // An attachment alone changes what it says of itself.
+                // With an attachment alone only the attachment and the state change.
                 let rows = if attached == 9000 { 0 } else { 9 };
                 (0..rows).for_each(|id| _ = index.add(id, &random.row(1024, 200)).unwrap());
                 index.attach(&vec![7; attached]).unwrap();
@@ -895,7 +895,8 @@ fn rows_in_place_mark_their_folds() {
     }
 }
 
-/// A row that is added or removed far from the first one marks the regions of its own words, its columns' too.
+/// A row that is added or removed far from the first one marks the regions of its own words, including those of
+/// columns.
 #[test]
 fn rows_far_in_place_mark_their_words() {
     for store in [0.0, 1.0, 2.0] {
@@ -1057,7 +1058,7 @@ fn forged_words_are_harmless() {
         let (first, payload) = (256 / 8, shape.state_start() + 8);
         let words: Vec<u64> = image.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
         let mut refused = 0;
-        // Of the words of columns a sample: there are many, and they are alike.
+        // A sample of the words of columns: there are many, and they are alike.
         let is_taken = |word: &usize| is_soak() || *word < shape.removed().end || word % 7 == 1;
         for word in (0..payload).filter(|word| is_taken(word) || *word >= shape.attachment().start) {
             for value in [0, 1, 67, 1 << 33, u64::MAX, words[first + word] ^ 1 << random.below(64)] {
@@ -1071,7 +1072,7 @@ fn forged_words_are_harmless() {
                     continue;
                 };
                 assert!(opened.verify().is_err() || value == words[first + word]);
-                // What the checksums do not say, the kind says. Ids may be anything, and so may the five bytes of the
+                // What the checksums do not show, the kind does. Ids may be anything, and so may the five bytes of the
                 // attachment, the place after the last row, and which rows were removed.
                 let is_free = word >= shape.ids().word(0) && word < shape.removed().end
                     || word == shape.attachment().start && value >> 40 == 0
@@ -1096,7 +1097,7 @@ fn forged_words_are_harmless() {
     }
 }
 
-/// A payload as docs/format.md says it, made of rows in the order of their numbers, without the library.
+/// A payload as docs/format.md specifies it, made of rows in the order of their numbers, without the library.
 fn specified(
     width: u64,
     capacity: usize,

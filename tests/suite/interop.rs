@@ -22,7 +22,7 @@ const ABSENT: u64 = 10_000;
 fn vectors() -> Vec<Vector> {
     let folder = std::env::var_os("PETAL_FORMATS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("formats"), PathBuf::from);
-    // `tests/interop` has the owners write other filters into a folder of its own.
+    // `tests/interop` has the owners write other filters into another folder.
     let list = std::fs::read_to_string(folder.join("vectors.txt")).expect("the list of vectors");
     let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| vector(&folder, line)).collect()
@@ -393,7 +393,7 @@ fn blobloom_of_many_hashes() {
     }
     assert!(previous.0 > 0.0 && previous.1 > 0.0);
     for k in [0, 257, 1000, u32::MAX] {
-        // The test sets no bits here, because a loop over so many would not end.
+        // The test sets no bits here, because a loop over that many would not end.
         let bytes = [b"blobloom", &[0, 0, k].map(u32::to_le_bytes).concat()[..], &[0; 44], &[0; 64]].concat();
         let error = format.import(&bytes, &ImportOptions::default()).unwrap_err();
         assert!(error.message().contains(&format!("k = {k}")), "{error}");

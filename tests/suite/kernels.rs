@@ -579,8 +579,8 @@ fn batches_out_of_cache_do_as_single_calls() {
     }
 }
 
-/// All kernels of scattered counters of four bits change and read them alike. Some keys have so many counters that two
-/// of them share a word or are one counter. Some counters reach their maximum.
+/// All kernels of scattered counters of four bits change and read them alike. With many counters for a key, two of them
+/// share a word or are one counter. Some counters reach their maximum.
 #[test]
 fn kernels_of_scattered_counters_do_as_plain_code() {
     use petal::kinds::counting::layout::{CounterLayout, Scattered};
@@ -656,7 +656,7 @@ fn kernels_of_rows_do_as_their_definitions() {
             }
         }
     }
-    // The fold of `length` words, and of a fold of `most` words all that an image keeps, level by level.
+    // The fold of `length` words; and all that an image keeps of a fold of `most` words, level by level.
     let folded = |row: &[u64], length: usize| -> Vec<u64> {
         (0..length).map(|j| row.iter().skip(j).step_by(length).fold(0, |sum, word| sum ^ word)).collect()
     };
@@ -975,14 +975,14 @@ fn quotient_kernels_do_the_same() {
     }
 }
 
-/// All kernels agree about filters that have grown several times, also while some segments are divided and others are
+/// All kernels agree about filters that have grown several times, even while some segments are divided and others are
 /// not.
 #[test]
 fn kernels_of_growing_filters_find_the_same_keys() {
     for (kind, widths) in [("taffy", &[10, 14, 15, 16, 20, 27, 28, 31][..]), ("aleph", &[2, 7, 12, 20])] {
         for width in widths {
             let row = petal::registry::find_name(kind).unwrap();
-            // Each width has keys of its own, because chance decides whether runs go on at the beginning.
+            // Each width has its own keys, because chance decides whether runs go on at the beginning.
             let key = |i: u64| mix(i + ((*width as u64) << 40));
             let mut filters: Vec<Filter> = available()
                 .map(|instructions| {
@@ -1045,7 +1045,7 @@ fn kernels_of_growing_filters_find_the_same_keys() {
 }
 
 /// Compares lookups in a chain of arrays with what plain code finds in the arrays. Each array has a number of blocks,
-/// and of lanes a key. Lines of ones lie between the arrays, and every lookup in such a line would find its key.
+/// and of lanes per key. Lines of ones lie between the arrays, and every lookup in such a line would find its key.
 fn compare_chain(instructions: Instructions, arrays: &[(usize, u32)]) {
     let Some(kernel) = blocked::layout::chain::kernel(instructions) else { return };
     let specification = blocked::layout::kernel(Instructions::PORTABLE);

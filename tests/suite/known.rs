@@ -116,7 +116,7 @@ fn frequent_strangers() {
     assert!(plan(&Request { frequent: 1.0, ..wanted }).unwrap()[0].outcome.is_ok());
 }
 
-/// A build works on a shard at a time, which has 6 standard deviations more keys than the mean at most.
+/// A build works on a shard at a time, which has at most 6 standard deviations more keys than the mean.
 #[test]
 fn builds_take_a_shard_and_all_keys() {
     use petal::kinds::{exact_set, ribbon::sizing::SHARD_KEYS, stacked};

@@ -1,12 +1,12 @@
 //! Filters that are so large that batches fetch lines ahead: batches are many single calls there too. No test names a
-//! kind, but for the last one.
+//! kind, except the last one.
 
 use crate::common::{Case, cases, each, empty, hash_of};
 use crate::conformance::can;
 use petal::kinds::hash_compaction;
 use petal::{Answers, Capabilities, Filter, HashFunction, Keys, Spec, Status, Taken, create};
 
-/// A payload of so many bytes is fetched ahead.
+/// Payloads larger than this are fetched ahead.
 const LARGE: u64 = 5 << 20;
 
 /// A spec of a kind for a large filter, if the kind takes keys one by one and has its size from the beginning.

@@ -1,8 +1,8 @@
 //! The integration tests of the core. All tests are one program, so that the core and the shared code are compiled and
 //! linked once. `cargo test -p petal-suite --test suite format::` runs the tests of one file.
 //!
-//! A test that needs a process of its own stands beside this folder, as a target in Cargo.toml. `tests/crash` is
-//! killed, traced and forked, and system calls fail in `tests/crash`.
+//! A test that needs its own process stands next to this folder, as a target in Cargo.toml: `tests/crash` is killed,
+//! traced and forked, and its system calls are made to fail.
 #![allow(clippy::type_complexity, reason = "tables of cases name what each has")]
 
 mod across;

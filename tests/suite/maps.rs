@@ -116,7 +116,7 @@ fn values_are_exact() {
     });
 }
 
-/// There are so many keys that the map has several parts and does not fit into the caches.
+/// Enough keys that the map has several parts and does not fit into the caches.
 #[test]
 fn values_of_many_keys_are_exact() {
     each_kind(built(), |row| {
@@ -452,7 +452,7 @@ fn golden_id(hasher: &Hasher, i: u64) -> u128 {
     }
 }
 
-/// The library writes the committed bytes today. To the bit they are what `docs/format.md` says of these keys and
+/// The library writes the committed bytes today. To the bit they are what `docs/format.md` says about these keys and
 /// values.
 #[test]
 fn golden_files_are_as_specified() {
@@ -482,7 +482,7 @@ fn golden_files_are_as_specified() {
     );
 }
 
-/// Every golden file opens, verifies and holds its values, also those of layouts that are no longer written.
+/// Every golden file opens, verifies and holds its values, even those of layouts that are no longer written.
 #[test]
 fn golden_files_open_for_ever() {
     let folder = tempfile::tempdir().unwrap();

@@ -82,7 +82,7 @@ fn golden_images_are_what_the_format_says() {
             let mut payload = specified(field_bits, capacity, &all, 42);
             let mut name = format!("pinsketch-field_bits_{field_bits}-layout_2");
             if !is_checked {
-                // The bytes of an empty set have no checksum, and what comes to it has none either.
+                // The imported bytes of an empty set have no checksum, and what is added to them has none either.
                 sketch.import_minisketch(&sketch.export_minisketch().unwrap()).unwrap();
                 payload = specified_sums(field_bits, capacity, &all);
                 payload.extend([0_u64, 1, 0, 0, 0, 0, 0, 0].map(u64::to_le_bytes).concat());
@@ -402,7 +402,7 @@ fn of_layout_1(sketch: &Sketch) -> Vec<u8> {
     image
 }
 
-/// Numbers that lie in a row, of which sums of powers vanish: the list is not called complete unless it is right.
+/// Consecutive numbers whose sums of powers vanish: the list is not called complete unless it is right.
 #[test]
 fn runs_of_numbers_are_not_lost() {
     let runs = [(1..32, 10), (64..96, 12), (1 << 40..(1 << 40) + 512, 150), (1..1001, 100), (4096..8192, 40)];
@@ -419,7 +419,7 @@ fn runs_of_numbers_are_not_lost() {
                 all.subtract(&of(&spec, others)).unwrap();
                 let listed = all.list().unwrap();
                 assert!(!listed.is_complete && listed.listed.is_empty(), "{numbers:?}: {listed:?}");
-                // Without all but a few of them the rest is listed.
+                // When all but a few of them are removed, the rest is listed.
                 let (few, many) = missing.split_at(capacity as usize);
                 assert_eq!(all.remove_batch(&Keys::U64(many)).keys, many.len());
                 let listed = all.list().unwrap();
@@ -456,7 +456,7 @@ fn wrong_lists_are_never_complete() {
     assert!(wrong > 2000, "{wrong}");
 }
 
-/// A checksum that one of two sketches lacks, the sum of both lacks too, and clearing brings it back.
+/// If one of two sketches has no checksum, the sum of both has none either. Clearing brings it back.
 #[test]
 fn checksums_are_known_or_said_to_be_unknown() {
     let spec = Spec { seed: 9, ..field(64, 12) };
@@ -487,14 +487,14 @@ fn checksums_are_known_or_said_to_be_unknown() {
             }
         }
     }
-    // What the page says of bytes of minisketch.
+    // What the page says about the bytes of minisketch.
     for (numbers, capacity, listed) in [(1..32, 10, 0..0), (1..1001, 100, 1001..1024), (64..96, 15, 0..0)] {
         let mut sketch = of(&field(64, capacity), numbers);
         let sums = sketch.export_minisketch().unwrap();
         sketch.import_minisketch(&sums).unwrap();
         assert_eq!(with(&sketch.list().unwrap(), 1), listed.collect());
     }
-    // What keeps keys is empty, and a sketch that took bytes may not be.
+    // Only an empty sketch begins to keep keys, and one that took bytes may not be empty.
     let mut empty = create_sketch(&spec).unwrap();
     empty.import_minisketch(&[0; 96]).unwrap();
     assert_eq!(empty.keep_keys().unwrap_err().status(), Status::Contradiction);

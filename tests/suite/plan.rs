@@ -32,8 +32,8 @@ fn made(proposal: &Proposal, fit: &Fit, spec: Spec) -> Spec {
     spec
 }
 
-/// The planner proposes two blocks a key for `blocked` where these save a tenth of the memory or halve the rate, which
-/// is so at low rates.
+/// The planner proposes two blocks per key for `blocked` where these save a tenth of the memory or halve the rate, as
+/// at low rates.
 #[test]
 fn two_blocks_are_proposed_where_they_pay() {
     let blocked = petal::kinds::blocked::ROW.kind;
@@ -361,7 +361,7 @@ fn no_capacity_overflows() {
                 let spec = Spec { kind: Some(row.kind), capacity, false_positive_rate: rate, ..Spec::default() };
                 match row.geometry_of(&spec) {
                     Ok(geometry) => assert!(geometry.bits / 8 <= geometry.payload_bytes, "{}: {geometry:?}", row.name),
-                    // Low rates for so many keys need hashes of more than 64 bits.
+                    // Low rates for that many keys need hashes of more than 64 bits.
                     Err(error) => assert!(
                         matches!(error.status(), Status::TooLarge | Status::OutOfRange),
                         "{} for {capacity}: {error}",
@@ -373,7 +373,7 @@ fn no_capacity_overflows() {
     });
 }
 
-/// A plan for no keys is a plan for one key. The filter exists, and its bits a key are a number.
+/// A plan for no keys is a plan for one key. The filter exists, and its bits per key are a number.
 #[test]
 fn no_keys_are_one() {
     let (none, one) = (request(0, Goal::FalsePositiveRate(0.01)), request(1, Goal::FalsePositiveRate(0.01)));
@@ -383,8 +383,7 @@ fn no_keys_are_one() {
     assert!(create(&Spec::with_capacity(1, 0.01).unwrap()).is_ok());
 }
 
-/// A bucket lies in one line or across two. A lookup looks at as many lines as the mean over all places of a bucket
-/// says.
+/// A bucket lies in one line or across two. A lookup reads as many lines as the mean over all places of a bucket.
 #[test]
 fn buckets_lie_in_as_many_lines_as_told() {
     // The buckets of a lookup, the bits of each, and the bits between the places where a bucket may begin.

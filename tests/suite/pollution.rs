@@ -196,7 +196,7 @@ fn queries_are_forged_at_one_over_the_rate_under_a_public_hash_function() {
     for size in SIZES {
         let (filter, attacker, queries) = forged(&size, &public(), &public(), 2000);
         assert!(queries.iter().all(|key| filter.contains_u64(*key)), "a forged query always succeeds");
-        // At the rate of the bits so many trials have as many successes as there are queries.
+        // At the rate of the bits, this many evaluations have 2000 successes.
         assert_binomial(2000, attacker.evaluations, filter.false_positive_rate(), "the price of forged queries");
     }
 }

@@ -20,7 +20,7 @@ fn words(table: Table) -> Vec<u64> {
 
 /// Asserts that a table equals its definition, computed slot by slot. Runs lie in the order of their quotients, each in
 /// the slot of its quotient or right after the previous run. Runs go on past the last slot. The library computes the
-/// codes, which have tests of their own.
+/// codes, which have their own tests.
 fn is_by_definition(table: Table, held: &Multiset, words: &[u64]) {
     let slots = table.slots();
     let mut runs: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
@@ -94,8 +94,8 @@ fn drawn(table: Table, skew: Skew, random: u64) -> u64 {
     }
 }
 
-/// After any insertions and removals, of one copy or of many at once, the table equals the definition for the remaining
-/// fingerprints, to the bit. Only fingerprints without room are refused.
+/// After any insertions and removals, of one copy or of many in one call, the table equals the definition for the
+/// remaining fingerprints, to the bit. Only fingerprints without room are refused.
 #[test]
 fn tables_are_what_their_definition_says() {
     let steps = if is_soak() { 40_000 } else { 3000 };
@@ -138,7 +138,7 @@ fn tables_are_what_their_definition_says() {
                         let rest = held.range(from..).map(|(number, count)| (*number, *count));
                         assert!(Entries::new(reader, from).eq(rest), "from {from}");
                     }
-                    // Writing all fingerprints at once gives the same table.
+                    // Writing all fingerprints in one go gives the same table.
                     let mut again = self::words(table);
                     let mut writer = Writer::new(table, &mut again);
                     held.iter().for_each(|(number, count)| writer.push((*number, *count)).unwrap());
@@ -195,7 +195,7 @@ fn offsets_that_are_too_far_are_counted() {
             assert!(Editor::new(table, &mut written).insert(*number, *count).unwrap());
         }
         assert!(written == before);
-        // The test removes so many fingerprints that blocks can store their offsets again.
+        // The test removes enough fingerprints that blocks can store their offsets again.
         let many: Vec<u64> = held.keys().copied().step_by(100).collect();
         for number in &many {
             Editor::new(table, &mut written).remove(*number, u64::MAX);
@@ -215,7 +215,7 @@ fn spec(capacity: u64, remainder_bits: u32) -> Spec {
     spec
 }
 
-/// Measured rates and bits a key at a load of 95 % agree with the literature.
+/// Measured rates and bits per key at a load of 95 % agree with the literature.
 #[test]
 fn rates_and_sizes_are_those_of_the_literature() {
     for (bits, most_bits) in [(4, 6.4), (8, 10.4), (9, 11.4), (16, 18.4)] {
@@ -411,7 +411,7 @@ fn builders_make_room_for_counts() {
     assert!(built.measure().fill > 0.7, "{:?}", built.measure());
 }
 
-/// One call with a count does the same as so many single calls. A count that is too large is refused before a copy is
+/// One call with a count does the same as that many single calls. A count that is too large is refused before a copy is
 /// inserted.
 #[test]
 fn keys_come_with_their_counts() {
@@ -444,7 +444,7 @@ fn keys_come_with_their_counts() {
     assert_eq!(filter.measure().taken, 0);
 }
 
-/// The kernels of this processor answer as plain code does, also in a table that is too large for the caches, and for
+/// The kernels of this processor answer as plain code does, even in a table that is too large for the caches, and for
 /// long and short remainders.
 #[test]
 fn kernels_answer_alike() {

@@ -103,7 +103,7 @@ fn shards_have_all_of_their_keys() {
     }
 }
 
-/// Hashes that lie next to each other are bumped, also in one shard of several. Lookups find all of them.
+/// Hashes that lie next to each other are bumped, even in one shard of several. Lookups find all of them.
 #[test]
 fn hashes_that_are_not_spread_at_all_build() {
     for count in [3, 100, 1000, 30_000, 300_000] {

@@ -135,7 +135,7 @@ fn what_comes_after_a_turn_that_somebody_died_in() {
 }
 
 /// In a buffer no handle knows who died. Keys are taken and found, but no step is made until one handle has the buffer
-/// alone.
+/// to itself.
 #[test]
 fn a_buffer_has_no_locks() {
     for clock in ["keys", "steps"] {

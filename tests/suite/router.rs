@@ -44,7 +44,7 @@ pub fn network(spec: &Spec, neighbours: &[Vec<usize>]) -> Vec<Router> {
     routers.collect()
 }
 
-/// A number that both ends give to their link.
+/// The number that both ends give to their link.
 fn link(a: usize, b: usize) -> u64 {
     mix((a.min(b) * 1_000_000 + a.max(b)) as u64)
 }
@@ -103,7 +103,7 @@ fn queries_follow_a_path() {
     assert_eq!(routers[0].route(b"another", None, 10).unwrap(), Route::FallBack);
 }
 
-/// The keys of the nodes that are so many hops away over an edge, on ways that never turn back at once.
+/// The keys of the nodes that are `level` hops away over the edge to `over`, on ways that never turn straight back.
 fn exact(neighbours: &[Vec<usize>], keys: &[BTreeSet<u64>], from: usize, over: usize, level: usize) -> BTreeSet<u64> {
     if level == 1 {
         return keys[over].clone();
@@ -260,7 +260,7 @@ fn walks_go_back() {
     assert_eq!((walk.hops_left, walk.visited), (0, 5));
 }
 
-/// A walk's depth is how many nodes are on the way back, also where the query goes to a node that it had left.
+/// A walk's depth is how many nodes are on the way back, even where the query goes to a node that it had left.
 #[test]
 fn walks_know_how_far_they_came() {
     let routers = network(&spec(&[], 1024, 4), &[vec![1, 2], vec![0], vec![0]]);
@@ -274,7 +274,7 @@ fn walks_know_how_far_they_came() {
     assert_eq!((walk.visited, walk.depth, walk.way[2], walk.hops_left), (3, 2, 2, 7));
 }
 
-/// Walks that cannot be are refused and stay as they are; every other one answers.
+/// Impossible walks are refused and stay as they are; every other one answers.
 #[test]
 fn forged_walks_are_refused() {
     let spec = spec(&[("levels", 2.0), ("edges", 4.0)], 64, 2);
@@ -307,7 +307,8 @@ fn forged_walks_are_refused() {
     }
 }
 
-/// Of edges with the same least level the weights decide: those of all levels that have the key, then those of edges.
+/// Among edges with the same least level the weights decide: those of all levels that have the key, then those of
+/// edges.
 #[test]
 fn weights_break_ties() {
     let spec = spec(&[("levels", 3.0), ("edges", 4.0)], 4096, 4);
@@ -353,7 +354,8 @@ fn weights_break_ties() {
     }
 }
 
-/// A neighbour that lost a message asks for all levels; what changed is smaller than all, and both leave the same.
+/// A neighbour that lost a message asks for all levels; a message of changes is smaller than one of all levels, and
+/// both have the same effect.
 #[test]
 fn changes_build_on_what_came_before() {
     let spec = spec(&[("levels", 3.0)], 8192, 4);
@@ -425,8 +427,8 @@ fn foreign_and_repeated_messages_are_refused() {
     assert_eq!(b.receive(9, &first).unwrap_err().status(), Status::OutOfRange, "there is no such edge");
 }
 
-/// Forged changes are refused or harmless: with another base the router asks for all levels, and with other levels
-/// than the head tells of it refuses.
+/// Forged changes are refused or harmless: with another base the router asks for all levels, and it refuses other
+/// levels than the head says.
 #[test]
 fn forged_changes_are_refused() {
     let [mut a, mut b] = pair(&spec(&[("levels", 3.0)], 1024, 4));
@@ -527,12 +529,12 @@ fn damaged_messages_are_refused() {
             b = load_as(&before, &OpenOptions::default()).unwrap();
         }
     }
-    // Only a head whose number alone was changed tells of the right levels.
+    // The levels are still right only if nothing but the number in the head was changed.
     assert!(taken < 500, "{taken} forged messages were taken");
     assert_eq!(bytes(&b), before);
 }
 
-/// A level that says yes to everything is neither asked nor passed on, and the levels beside it are.
+/// A level that says yes to everything is neither asked nor passed on, but the levels next to it are.
 #[test]
 fn full_levels_are_ignored() {
     let spec = spec(&[("levels", 3.0), ("edges", 3.0)], 1024, 2);
@@ -561,7 +563,7 @@ fn full_levels_are_ignored() {
     assert_eq!(routers[1].edge(0).unwrap().ignored, 0, "and the level is asked again when it is no longer full");
 }
 
-/// Adds keys to a router until so many bits of a level are set, when each key sets one.
+/// Adds keys, each of which sets one bit, to a router until `ones` bits are set.
 fn fill_with_ones(router: &mut Router, ones: u64) {
     let bits = router.base().geometry().bits as f64;
     let mut keys = 0..;
@@ -571,7 +573,7 @@ fn fill_with_ones(router: &mut Router, ones: u64) {
     assert_eq!(router.rates().own_fill, ones as f64 / bits);
 }
 
-/// A level is ignored, and a router overfull, above the bounds and not at them. An edge of which nothing was heard does
+/// A level is ignored, and a router overfull, above the bounds and not at them. An edge over which no message came does
 /// not count, and the rates of levels are those of their fills.
 #[test]
 fn bounds_of_fills_are_kept() {
@@ -607,13 +609,13 @@ fn bounds_of_fills_are_kept() {
     assert_eq!(routers[1].edge(3).unwrap().ignored, 1);
 }
 
-/// The bit of each level that is ignored is that of its number.
+/// The bit of an ignored level is that of its number.
 #[test]
 fn ignored_levels_are_bits() {
     let own = bytes(&golden_router());
     for (level, bit) in [(0, 1), (1, 2), (2, 4)] {
         let mut forged = own.clone();
-        // The first slot's head begins after 16 words of head and 16 of cells, and tells of set bits in word 8.
+        // The first slot's head begins after 16 words of head and 16 of cells, and counts set bits from its word 8 on.
         let at = 256 + 8 * (32 + 8 + level);
         forged[at..at + 8].copy_from_slice(&u64::to_le_bytes(256));
         let ((), _) = in_place(&forged, Mode::Read, |router| {
@@ -622,7 +624,7 @@ fn ignored_levels_are_bits() {
     }
 }
 
-/// What is planned: as many hashes as leave the last level at a fill of 0.3, the rate of its keys, and the lines of a
+/// The plan has as many hashes as leave the last level at a fill of 0.3, the rate of its keys, and the lines of a
 /// query, which asks the node itself and all levels of all edges.
 #[test]
 fn plans_are_those_of_the_last_level() {
@@ -758,13 +760,13 @@ fn golden_image_is_what_is_written() {
     assert_eq!(opened.edge(2).unwrap().weight, -2.5);
 }
 
-/// What comes of an image that is opened in place in a mode, and the image after that.
+/// The result of `with` for an image that is opened in place in a mode, and the image after that.
 fn in_place<T>(bytes: &[u8], mode: Mode, with: impl FnOnce(petal::Result<&mut Router>) -> T) -> (T, Vec<u8>) {
     let mut buffer = Buffer::of(bytes);
     (buffer.open_as(mode, None, with), buffer.bytes())
 }
 
-/// A router works in an image in place, open for reading and for writing, as in memory of its own.
+/// A router works in an image in place, open for reading and for writing, as in its own memory.
 #[test]
 fn images_are_used_in_place() {
     let image = bytes(&golden_router());
@@ -804,7 +806,7 @@ fn images_are_used_in_place() {
     assert!(after == bytes(&own));
 }
 
-/// What a forged image has in the levels of a slot without an edge does not become an edge's.
+/// What a forged image has in the levels of a free slot does not come to a new edge.
 #[test]
 fn a_free_slot_that_is_not_empty_is_emptied() {
     let spec = spec(&[("levels", 3.0), ("edges", 3.0)], 256, 3);

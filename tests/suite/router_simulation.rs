@@ -2,8 +2,8 @@
 //! have, and then queries run.
 //!
 //! The graph: node after node draws 2 other nodes that it has no link to yet, each uniformly, and links to them. So the
-//! mean degree is 4 and the least is 2. Such a graph is connected but for one in many thousands; the simulation draws
-//! another one then.
+//! mean degree is 4 and the least is 2. Only one of many thousands of such graphs is not connected; the simulation then
+//! draws another one.
 //!
 //! The queries: a query for a present key starts at a uniform node, and its key is that of a uniform other node at most
 //! `levels` hops away. A query for an absent key starts at a uniform node. A query may make 16 hops.

@@ -6,7 +6,7 @@ use petal::{KindId, Listed, Sketch, Spec, Status, registry};
 use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// As many cases, or in the soak as many more.
+/// `few` cases, or in the soak `soak` cases.
 fn cases(few: u64, soak: u64) -> u64 {
     if is_soak() { soak } else { few }
 }
@@ -29,7 +29,7 @@ fn riblt() -> Option<KindId> {
     registry::find_name("riblt").map(|row| row.kind)
 }
 
-/// A sketch with so many symbols of these numbers.
+/// A sketch with `symbols` symbols of these numbers.
 fn sketch(numbers: &[u64], symbols: u64, keeps_keys: bool) -> Sketch {
     let mut sketch = petal::create_sketch(&Spec { kind: riblt(), bits: 192 * symbols, ..Spec::default() }).unwrap();
     if keeps_keys {
@@ -39,7 +39,7 @@ fn sketch(numbers: &[u64], symbols: u64, keeps_keys: bool) -> Sketch {
     sketch
 }
 
-/// Two sets with so many common numbers, and so many that each has alone.
+/// Two sets that share `common` numbers; the first has `own` others, and the second `other`.
 fn sets(random: &mut Random, common: u64, own: u64, other: u64) -> [Vec<u64>; 2] {
     let seed = random.next();
     let number = |i: u64| mix(seed.wrapping_add(i));
@@ -157,7 +157,7 @@ impl Forger {
 }
 
 /// Forged messages end in an error, or change only what the forger could claim of its own set: a side that keeps its
-/// keys never lists a key as its own that it has not, or as the other's that it has.
+/// keys never lists a key as its own that it does not have, or as the other's that it has.
 #[test]
 fn forged_messages_never_make_a_side_wrong_about_itself() {
     let mut random = Random(3);
@@ -230,7 +230,7 @@ fn chain(message: &[u8]) -> u64 {
     u64::from_le_bytes(message[message.len() - 8..].try_into().unwrap())
 }
 
-/// A number of seven bits a byte.
+/// A number with seven bits in each byte.
 fn varint(mut number: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while number >= 0x80 {
@@ -241,7 +241,7 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// The introduction of a side with so many elements, which keeps its keys or 20 symbols.
+/// The introduction of a side with `count` elements and 20 symbols, which keeps its keys or not.
 fn hello(has_elements: bool, count: u64) -> Vec<u8> {
     let hasher = Spec::default().hasher().unwrap();
     let mut body = vec![8, u8::from(has_elements)];
@@ -259,7 +259,7 @@ fn welcomed(keeps_keys: bool) -> (Session, u64) {
     (session, chain)
 }
 
-/// Messages that are in their place and say what cannot be.
+/// Messages that come at the right time and say something impossible.
 #[test]
 fn messages_that_no_side_sends_are_refused() {
     let corrupt = |session: &mut Session, message: &[u8], names: &str| {
@@ -268,14 +268,14 @@ fn messages_that_no_side_sends_are_refused() {
         assert!(error.message().contains(names), "{error}");
         assert_eq!(session.turn(), Turn::Send);
     };
-    // More elements than a set has, more counts than are told, and counts that are those of no symbols.
+    // More elements than a set can have, too many counts, and none.
     for (count, counts, names) in [(u64::MAX, 1, "elements"), (5, 257, "1 to 256"), (5, 0, "1 to 256")] {
         let mut session = Session::new(&sketch(&[1, 2, 3], 50, true), Role::Initiator, false).unwrap();
         let chain = chain(session.send().unwrap());
         let body = [hello(true, count), vec![0; 8], varint(counts), vec![0; counts as usize]].concat();
         corrupt(&mut session, &frame(2, 1, chain, &body), names);
     }
-    // Sets of different sizes that are equal.
+    // Sets of different sizes that are said to be equal.
     let mut session = Session::new(&sketch(&[1], 50, true), Role::Responder, false).unwrap();
     session.receive(&frame(1, 0, 0, &hello(true, 5))).unwrap();
     let last = chain(session.send().unwrap());
@@ -302,8 +302,8 @@ fn messages_that_no_side_sends_are_refused() {
     }
 }
 
-/// A result that says that this side has a key which it has not is refused, although counts and checksums agree. The
-/// same result with a key that this side has is taken.
+/// A result that says that this side has a key which it does not have is refused, although counts and checksums agree.
+/// The same result with a key that this side has is taken.
 #[test]
 fn results_are_held_against_the_kept_keys() {
     let hasher = Spec::default().hasher().unwrap();

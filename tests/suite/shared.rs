@@ -45,7 +45,7 @@ fn hashes(count: u64, seed: u64) -> Vec<u64> {
     (0..count).map(|i| mix(seed << 32 | i)).collect()
 }
 
-/// As many of [`hashes`], or integers below the capacity for a kind whose keys are integers.
+/// `count` of [`hashes`], or integers below the capacity for a kind whose keys are integers.
 fn keys_of(spec: &Spec, count: u64, seed: u64) -> Vec<u64> {
     match spec.hash {
         HashFunction::Identity => (0..count).map(|i| i % spec.capacity).collect(),
@@ -236,7 +236,7 @@ fn sharing_has_its_limits() {
             // The file is on the disk and is still shared.
             filter.sync().unwrap();
             assert!(petal::open(&path, &OpenOptions::default()).unwrap().base().header().dirty);
-            // The handle leaves the file as a process leaves it that dies.
+            // The handle leaves the file as a dying process leaves it.
             filter.base_mut().abandon();
         }
         {

@@ -60,7 +60,7 @@ fn every_small_number_of_keys_builds() {
     for count in (0..300).chain((300..3000).step_by(step)) {
         let shape = count as usize % SHAPES.len();
         let filter = check(&spec(shape, 2 + count as u32 % 31), &hashes(count, count));
-        // None of some 60 sets needs more room than planned, and empty filters find nothing.
+        // None of these sets needs more room than planned, and empty filters find nothing.
         assert_eq!(length(&filter), SHAPES[shape].length(count.max(1)), "{count} keys, {}", NAMES[shape]);
         assert!(count > 0 || (0..1000).all(|i| !filter.contains_hash(mix(i))));
     }
@@ -90,7 +90,7 @@ fn loads_are_near_the_thresholds() {
     }
 }
 
-/// Bits a key for a rate are `(lg(1 / rate) + lg(d b load)) / load`, up to a bit of the signature.
+/// The bits per key for a rate are `(lg(1 / rate) + lg(d b load)) / load`, up to a bit of the signature.
 #[test]
 fn sizes_are_those_of_the_formula() {
     const KEYS: u64 = 1_000_000;

@@ -1,6 +1,6 @@
 //! Sizes at the borders of what lies side by side: words, blocks, lines, pieces of batches and regions of checksums.
-//! Everything of every handle is filled to its capacity there, and has what went in: one by one and at once, in memory
-//! and in an image in place, copied, saved and merged. No kind is named where the registry has the kinds.
+//! Every kind of every handle is filled to its capacity there, and has what went in: one by one and together, in memory
+//! and in place, copied, saved and merged. No kind is named where the registry has the kinds.
 
 use crate::common::handle::Handle;
 use crate::common::{
@@ -113,7 +113,7 @@ fn filters_are_filled() {
     });
 }
 
-/// Filters and maps that are built from so many keys, or that take them with values.
+/// Filters and maps of each size that builders fill, with values in maps.
 #[test]
 fn builders_fill() {
     each(share_of(all_layouts(), 9, "builders_fill"), Case::name, |case| {
@@ -128,8 +128,8 @@ fn builders_fill() {
     });
 }
 
-/// Specs of the sizes next to so many bits that the kind takes, one below and one above. Some kinds need to know how
-/// many keys are to come, too.
+/// Specs of the sizes nearest to `bits` that the kind takes, one not above it and one above it. Some kinds also need to
+/// know how many keys are to come.
 fn sizes_at(row: &Row, unit: u64, bits: u64) -> impl Iterator<Item = Spec> {
     let hash = row.hash_functions()[0];
     let is_one = |spec: &Spec| petal::geometry(spec).is_ok();
@@ -181,7 +181,7 @@ fn payloads_end_beside_a_region() {
     assert!(is_one_kind() || tried.get() > 15, "{} sizes", tried.get());
 }
 
-/// Sketches list as many differences as they are for, and of more they say that they cannot.
+/// Sketches list as many differences as they are for, and say that they cannot list more.
 #[test]
 fn sketches_list_their_capacity() {
     each(
@@ -222,7 +222,7 @@ fn own(row: &Row, settings: &[(&str, f64)]) -> Spec {
     spec
 }
 
-/// Indexes of every store take as many rows as their capacity, in place too. The columns of `columns.rs` are made of
+/// Indexes of every store take as many rows as their capacity, also in place. The columns of `columns.rs` are made of
 /// them anew.
 #[test]
 fn indexes_are_filled() {
@@ -309,7 +309,7 @@ fn digests_are_filled() {
     }
 }
 
-/// Routers hold as many keys and have as many edges as they are for, with levels of every length, and tell of them.
+/// Routers hold as many keys and have as many edges as they are for, with levels of every length, and advertise them.
 #[test]
 fn routers_are_filled() {
     let row = &kinds::router::ROW;

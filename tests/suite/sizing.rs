@@ -47,7 +47,7 @@ fn choose(a: usize, b: usize) -> f64 {
     if b > a { 0.0 } else { (0..b).fold(1.0, |c, i| c * (a - i) as f64 / (i + 1) as f64) }
 }
 
-/// The rate with k distinct positions a key, E[C(X,k) / C(m,k)], computed key by key.
+/// The rate with k distinct positions per key, E[C(X,k) / C(m,k)], computed key by key.
 fn brute_distinct(m: usize, k: usize, n: usize) -> f64 {
     let mut p = vec![0.0; m + 1];
     p[0] = 1.0;
@@ -175,7 +175,7 @@ fn exact_is_the_brute_force_value() {
 
 #[test]
 fn exact_has_no_seams() {
-    // The method of evaluation changes at these places: 32 throws, a radius (about kn - k/2) of 64, 50 throws a cell.
+    // The method of evaluation changes at these places: 32 throws, a radius (about kn - k/2) of 64, 50 throws per cell.
     for m in [6, 40, 300] {
         for (k, n) in [(2, 15), (2, 16), (2, 17), (3, 10), (3, 11), (31, 1), (32, 1), (33, 1)] {
             close(bloom::exact(m as u64, k as u32, n as u64), brute(m, k, n), 1e-13);
@@ -278,7 +278,7 @@ fn exact_by_simulation() {
 
 #[test]
 fn best_number_of_hashes() {
-    // Each row has bits a key, the best k, and the asymptotic rate.
+    // Each row has bits per key, the best k, and the asymptotic rate.
     let rows = [
         (4, 3, "0.1469"),
         (8, 6, "0.021577"),
@@ -467,7 +467,7 @@ fn sizes_are_those_of_the_exact_search() {
     }
 }
 
-/// The best number of lanes changes at the rates and bits a key of the table. The test finds these places by halving.
+/// The best number of lanes changes at the rates and bits per key of the table. The test finds these places by halving.
 #[test]
 fn best_numbers_of_lanes_change_where_the_table_says() {
     for lanes in 1..16 {
@@ -651,7 +651,7 @@ fn blocked(block_bits: f64, hashes: i32, bits_per_key: f64) -> f64 {
 
 #[test]
 fn blocked_filters() {
-    // Blocks have 512 bits. Each row has bits a key, the best k, the rate, and the rate of the standard filter.
+    // Blocks have 512 bits. Each row has bits per key, the best k, the rate, and the rate of the standard filter.
     let rows = [
         (8, 5, ".023121", ".021577"),
         (10, 7, ".0095712", ".0081937"),
@@ -695,7 +695,7 @@ fn blocked_filters() {
     ] {
         printed(blocked(f64::from(block_bits), k, f64::from(c)), rate);
     }
-    // At the second number of bits a key the blocked filter has the rate of a standard filter with the first number.
+    // At the second number of bits per key the blocked filter has the rate of a standard filter with the first number.
     let rows =
         [(8, 8.16), (10, 10.35), (12, 12.61), (16, 17.55), (20, 23.14), (24, 29.53), (28, 36.96), (32, 45.66_f64)];
     for (c, needed) in rows {
@@ -839,7 +839,7 @@ fn rates_in_two_blocks_have_no_steps() {
         assert!(false_positive_rate(size.blocks, size.hashes, keys) <= rate, "{keys} keys at {rate}");
         assert!(false_positive_rate(size.blocks - 1, size.hashes, keys) > rate, "{keys} keys at {rate}");
     }
-    // Two blocks a key cost at most this percentage of bits more than the classic filter with its best number of
+    // Two blocks per key cost at most this percentage of bits more than the classic filter with its best number of
     // hashes.
     for (rate, most) in [(1e-2, 0.8), (1e-3, 1.75), (1e-4, 3.5)] {
         let size = size_for(10_000_000, rate).unwrap();

@@ -164,7 +164,7 @@ fn listing_fails_as_often_as_theory_says() {
         let trials = if numbers == 1000 { 300 } else { 2000 };
         within(failed(&cells(listed, tables), numbers, trials), 0.0, 0.01, trials);
     }
-    // Peeling has these thresholds: 1.222 cells a number with 3 sub-tables, 1.295 with 4, 1.425 with 5.
+    // Peeling has these thresholds: 1.222 cells per number with 3 sub-tables, 1.295 with 4, 1.425 with 5.
     for (tables, threshold) in [(3, 1.222), (4, 1.295), (5, 1.425)] {
         let of =
             |ratio: f64| cells((threshold * ratio * 30_000.0 / f64::from(tables)) as u64 * u64::from(tables), tables);
@@ -470,7 +470,7 @@ fn cells_across_regions_are_marked() {
     }
 }
 
-/// Images open for ever that were made when their capacity had another size, and they are subtracted from each other.
+/// Images that were made when their capacity had another size open for ever, and can be subtracted from each other.
 #[test]
 fn images_of_earlier_sizes_open() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings/go/view/testdata");
@@ -619,7 +619,7 @@ fn changes_take_the_lines_of_a_number() {
     }
 }
 
-/// The probability that listing fails is that of the cells or symbols that a sketch has, also with whole keys.
+/// The probability that listing fails is that of the cells or symbols that a sketch has, even with whole keys.
 #[test]
 fn rates_are_those_of_the_size() {
     for row in SKETCHES {

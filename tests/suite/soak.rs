@@ -1,4 +1,4 @@
-//! Endurance: twenty million lookups of distinct keys, each of which was inserted. `make soak` looks up more keys, also
+//! Endurance: twenty million lookups of distinct keys, each of which was inserted. `make soak` looks up more keys, even
 //! in filters past 2^32 bits.
 
 use crate::common::soak::{self, Outcome};

@@ -352,7 +352,7 @@ pub fn value(image: &[u8], id: u128) -> Option<u64> {
         return (columns >> v == check).then_some((columns % (1 << v)) as u64);
     }
     assert_eq!(header.hashes(), 3);
-    // The width of a number in the first array, and whether checks have an array of their own.
+    // The width of a number in the first array, and whether checks have their own array.
     let is_mutable = header.kind() == 21;
     let (width, is_apart) = match is_mutable {
         true => (c + 2, false),

@@ -5,7 +5,7 @@ use crate::common::{image, mix};
 use petal::kinds::spectral::{COUNTER_BITS, METHOD, ROW};
 use petal::{Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, Spec, Status, create, sizing};
 
-/// A spec with this method, this number of counters in the first array, and this number of counters a key.
+/// A spec with this method, this number of counters in the first array, and this number of counters per key.
 fn spec(method: &str, counters: u64, hashes: u32) -> Spec {
     let words = (16 * counters).div_ceil(64);
     let words = if method == "recurring_minimum" { words + words.div_ceil(2) - 1 } else { words };
@@ -22,7 +22,7 @@ struct Errors {
     mean: f64,
 }
 
-/// The errors after the streams of the paper: 5 n arrivals of n keys, with 7.2 counters a key and k = 5.
+/// The errors after the streams of the paper: 5 n arrivals of n keys, with 7.2 counters per key and k = 5.
 fn stream(method: &str, streams: u64) -> Errors {
     const KEYS: u64 = 10_000;
     let (mut wrong, mut low, mut error, mut all) = (0, 0, 0, 0);
@@ -93,7 +93,8 @@ fn minimal_increase_refuses_removals() {
     assert_eq!(filter.intersect(&other).unwrap_err().status(), Status::Unsupported);
 }
 
-/// One insertion with a count does the same as so many insertions, for each method, and counters stay at their maximum.
+/// One insertion with a count does the same as that many insertions, for each method, and counters stay at their
+/// maximum.
 #[test]
 fn keys_come_often_at_once() {
     for method in ["minimum_selection", "minimal_increase", "recurring_minimum"] {

@@ -37,7 +37,7 @@ fn the_published_points_are_met() {
         let mut filter = create(&spec).unwrap();
         assert_eq!(filter.base().geometry().words[1], decrements);
         assert!((filter.expected_false_positive_rate(u64::MAX) / rate - 1.0).abs() < 1e-3);
-        // The share of zeros reaches the stable point after any number of keys that is large enough.
+        // The share of zeros reaches the stable point after any large enough number of keys.
         let mut next = 0;
         let (snapshots, fresh) = (20, 50_000);
         let (mut is_zero, mut hits) = (0.0, 0);
@@ -267,8 +267,8 @@ fn bits_after_the_last_cell_are_refused() {
     }
 }
 
-/// Many steps at once do the same as single steps, in cells of every size. After as many steps as leave nothing no key
-/// is there.
+/// Many steps in one call do the same as single steps, in cells of every size. After as many steps as leave nothing, no
+/// key is there.
 #[test]
 fn many_steps_are_single_steps() {
     for cell_bits in 1..=4 {

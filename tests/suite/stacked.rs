@@ -1,6 +1,6 @@
 //! The kind `stacked`: members are found; frequent strangers and others meet the stated rates; the share of false
-//! answers beside `ribbon`; the same bytes for every order, memory and number of threads; what is refused; forged
-//! images.
+//! answers compared with `ribbon`; the same bytes for every order, memory and number of threads; what is refused;
+//! forged images.
 
 use crate::common::{image, mix};
 use crate::specification;
@@ -40,12 +40,12 @@ fn build(
     builder.finish()
 }
 
-/// Keys from `from` on, so many.
+/// `count` keys from `from` on.
 fn keys(from: u64, count: u64) -> Vec<u64> {
     (from..from + count).map(mix).collect()
 }
 
-/// The weights of so many strangers, by Zipf's law with exponent 1.
+/// The weights of `count` strangers, by Zipf's law with exponent 1.
 fn zipf(count: usize) -> Vec<f64> {
     (1..=count).map(|rank| 1.0 / rank as f64).collect()
 }
@@ -74,7 +74,7 @@ fn check(filter: &Filter, members: &[u64]) {
     assert_eq!(found(filter, members, &vec![1.0; members.len()]), members.len() as f64);
     assert_eq!(filter.base().count(), members.len() as u64);
     assert_eq!(filter.base().header().capacity, members.len().max(1) as u64);
-    // What is measured are the keys and the slots of all levels.
+    // The measure counts the keys and the slots of all levels.
     let (measure, words) = (filter.measure(), filter.base().words().shared());
     let of_level = |i: usize, bits: u64| [2, 3].map(|at| words[at + 2 * i].load(Ordering::Relaxed) / [1, bits][at - 2]);
     let all = levels(filter).0.into_iter().take_while(|bits| *bits > 0).enumerate().map(|(i, bits)| of_level(i, bits));
@@ -83,9 +83,9 @@ fn check(filter: &Filter, members: &[u64]) {
     assert_eq!(measure.false_positive_rate, filter.expected_false_positive_rate(members.len() as u64));
 }
 
-/// Of 10^6 strangers that come by Zipf's law, the most frequent are known. A ribbon filter and a stacked one are given
-/// the same bits. The stacked one has at most 1.1 (1 - s) of the ribbon's false answers by its levels. The exact sum
-/// over all strangers agrees, with a deviation that follows from the weights.
+/// Of 10^6 strangers that come by Zipf's law, the most frequent are known. A ribbon filter and a stacked one get the
+/// same bits. The stacked one has at most 1.1 (1 - s) of the ribbon's false answers by its levels. The exact sum over
+/// all strangers agrees, with a deviation that follows from the weights.
 #[test]
 fn known_strangers_save_false_answers() {
     let (members, strangers, weights) = (keys(0, 100_000), keys(1 << 40, 1_000_000), zipf(1_000_000));
@@ -166,7 +166,7 @@ fn bytes_depend_on_the_keys_alone() {
             let made = build(&spec, options, &members, &strangers, &weights).unwrap();
             assert!(image(&made) == expected, "{memory_limit:?}, {threads} threads");
         }
-        // Half of the weight twice is the weight, beside strangers that come once.
+        // Half of the weight twice is the whole weight, next to strangers that come once.
         let mut builder = Builder::new(&spec, options()).unwrap();
         for i in 0..members.len().max(strangers.len()) {
             if let Some(key) = strangers.get(i) {
@@ -213,7 +213,7 @@ fn the_strangers_that_pay_are_taken() {
         let spec = with_share(Spec { false_positive_rate: rate, ..spec() }, share);
         let filter = build(&spec, options(), &members, &strangers, &weights).unwrap();
         let of_filter = filter.base().words().shared()[0].load(Ordering::Relaxed);
-        // A level that no key is left for is left out, and those after it.
+        // A level for which no key is left is left out, and so are those after it.
         let expected = best.stack.first(levels(&filter).levels());
         assert_eq!((of_filter, levels(&filter)), (best.known.strangers, expected), "{exponent}, {scale}, {share}");
         taken.insert(of_filter);
@@ -221,8 +221,8 @@ fn the_strangers_that_pay_are_taken() {
     assert!(taken.len() >= 4 && taken.iter().all(|taken| *taken > 0), "{taken:?}");
 }
 
-/// The rate is kept with the greatest weights too: what the strangers that a filter takes weigh is not less because no
-/// number of 128 bits has the sum of all.
+/// The rate is kept even with the greatest weights: the strangers that a filter takes do not weigh less because no
+/// number of 128 bits holds the sum of all.
 #[test]
 fn great_weights_are_summed_exactly() {
     let (members, strangers) = (keys(0, 2000), keys(1 << 40, 100_016));
@@ -270,7 +270,7 @@ fn corners() {
     }
 }
 
-/// Weights that are no weights, kinds that take none, and numbers of weights.
+/// Invalid weights, kinds that take none, and wrong numbers of weights.
 #[test]
 fn what_is_refused() {
     let mut builder = Builder::new(&spec(), options()).unwrap();
@@ -346,7 +346,7 @@ fn sizes_and_bits_that_are_asked_for() {
         let geometry = filter.base().geometry();
         assert!(geometry.bits <= most, "{} of {most}", geometry.bits);
         check(&filter, &members);
-        // A filter of a level alone never has a lower rate.
+        // A filter with a single level never has a lower rate.
         let plain = Stack::single((each - 0.15) as u64).rate(0.9);
         assert!(levels(&filter).rate(0.9) <= plain * 1.000_001, "{each}: {:?}", levels(&filter));
     }
@@ -421,7 +421,8 @@ fn forged_words_are_refused() {
     assert!(!stacked::is_known(filter.base().geometry(), &words));
 }
 
-/// The sizes of layers, with which each level begins. Lookups in such a payload end and read nothing outside it.
+/// Forged sizes of layers, with which each level begins, are found. Lookups in such a payload end and read nothing
+/// outside it.
 #[test]
 fn forged_levels_are_found() {
     let (members, strangers) = (keys(0, 3000), keys(1 << 40, 30_000));
@@ -447,7 +448,7 @@ fn forged_levels_are_found() {
     }
 }
 
-/// docs/format.md gives the answers of the library, also of levels after the second and of strangers.
+/// docs/format.md gives the answers of the library, even of levels after the second and of strangers.
 #[test]
 fn answers_are_those_of_the_format() {
     for (members, strangers, share, rate) in
@@ -487,7 +488,7 @@ fn check_members(filter: &Filter, members: &[u64]) {
     assert_eq!(found(filter, members, &vec![1.0; members.len()]), members.len() as f64);
 }
 
-/// What is planned for strangers that are known is what is built: the same levels, and the rate of these levels.
+/// The plan for known strangers is what is built: the same levels, and the rate of these levels.
 #[test]
 fn what_is_planned_for_strangers_is_built() {
     let (members, strangers) = (keys(0, 20_000), keys(1 << 40, 50_000));
@@ -522,7 +523,7 @@ fn seven_levels_pay() {
     assert!(levels.iter().filter(|levels| **levels == 7).count() >= 3, "{levels:?}");
 }
 
-/// Other keys have the hash of a member at a rate that so many members make great.
+/// Other keys have the hash of a member at a rate that matters with this many members.
 #[test]
 fn hashes_of_members_are_counted() {
     let members = 1_u64 << 60;
@@ -531,8 +532,8 @@ fn hashes_of_members_are_counted() {
     assert_eq!(Stack::single(1).rate_with(0), 0.0);
 }
 
-/// A level is no larger than a ribbon filter may become, and building takes the memory of a ribbon filter, and what the
-/// half of the members takes.
+/// A level is no larger than a ribbon filter may become, and building takes the memory of a ribbon filter, plus that of
+/// half of the members.
 #[test]
 fn bounds_are_those_of_a_ribbon() {
     let ribbon = &petal::kinds::ribbon::ROW;

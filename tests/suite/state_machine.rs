@@ -179,7 +179,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Inserts or removes a key several times at once.
+    /// Inserts or removes a key several times in one call.
     fn times(&mut self, filter: &mut Filter, key: usize) {
         let (hash, held) = (self.hashes[key], self.held[key]);
         let times = [0, 2, 3, 5, 40, 300][self.draw(6) as usize];

@@ -1,6 +1,6 @@
-//! The rate that statistics state of one filter is the rate of that filter, and not the mean over filters like it: in
+//! The rate that statistics state for one filter is the rate of that filter, and not the mean over filters like it: in
 //! small filters, at rates at which nearly all lookups say yes, and where keys come again. Each kind is held to what
-//! petal.h says of the field.
+//! petal.h says about the field.
 
 use crate::common::{Case, cases, hash_of, is_soak, mix};
 use petal::{Answers, Builder, BuilderOptions, Capabilities, Filter, Keys, Spec, create};
@@ -11,7 +11,7 @@ const SIGMAS: f64 = 4.5;
 const CORNERS: [(u64, f64); 9] =
     [(2, 0.3), (10, 0.9), (10, 0.3), (40, 0.5), (300, 0.9), (300, 0.2), (700, 0.7), (3000, 0.9), (3000, 0.05)];
 
-/// How far petal.h says the stated rate may be off, as a share of it: nothing, if it is exact.
+/// How far petal.h says the stated rate may be off, as a share of it: 0 if it is exact.
 fn words(case: &Case, keys: u64) -> f64 {
     match case.row.name {
         "scalable" => 0.05,

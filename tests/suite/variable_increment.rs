@@ -7,7 +7,7 @@ use petal::kinds::variable_increment::sizing::{self, Refusals};
 use petal::kinds::variable_increment::{self, INCREMENTS, ROW, SEQUENCE};
 use petal::{Filter, HashFunction, Image, Keys, Spec, Status, create};
 
-/// A filter with this number of cells, this sequence of increments, and this number of cells a key.
+/// A filter with this number of cells, this sequence of increments, and this number of cells per key.
 fn filter(sequence: &str, increments: u64, cells: u64, hashes: u32) -> Filter {
     let number = SEQUENCE.parse(sequence).unwrap();
     let width = petal::kinds::variable_increment::layout::Sequence::of(number as u64, increments).unwrap().width();
@@ -22,8 +22,8 @@ fn expected(filter: &Filter, keys: u64) -> f64 {
     (ROW.false_positive_rate)(filter.base().geometry(), keys)
 }
 
-/// The rates of the tables for 10,000 keys. Each row has the cells a key, and for each number of increments the best k
-/// with its rate.
+/// The rates of the tables for 10,000 keys. Each row has the cells per key, and for each number of increments the best
+/// k with its rate.
 #[test]
 fn rates_are_those_of_the_tables() {
     let table: [(u64, [(u32, f64); 4]); 4] = [
@@ -54,7 +54,7 @@ fn rates_are_those_of_the_tables() {
         let computed = variable_increment::sizing::published(40_000, hashes, 10_000, &refusals);
         assert!((computed / rate - 1.0).abs() < 6e-3, "B_{h} of {increments}: {computed} for {rate}");
     }
-    // These rates are for three hashes and eight cells a key.
+    // These rates are for three hashes and eight cells per key.
     for (increments, rate) in [(4, 0.0014), (8, 4.98e-4)] {
         let computed = variable_increment::sizing::published(
             80_000,
@@ -110,7 +110,7 @@ fn removals_give_everything_back() {
         assert!(image(&filter) == before, "a removal that is refused changes nothing");
         filter.remove_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
         assert!(image(&filter) == empty, "{sequence} of {increments}");
-        // A key occurs more often than a cell can tell. The key then stays for ever, and no other key is lost.
+        // A key occurs more often than a cell can count. The key then stays for ever, and no other key is lost.
         for _ in 0..100 {
             filter.insert_hash(mix(1)).unwrap();
         }
@@ -123,7 +123,7 @@ fn removals_give_everything_back() {
     }
 }
 
-/// Keys with so many cells choose increments by the bits of a second number, as docs/format.md says.
+/// Keys with many cells choose increments by the bits of a second number, as docs/format.md says.
 #[test]
 fn keys_of_many_cells_are_as_specified() {
     for (sequence, increments) in [("d_l", 2), ("d_l", 4), ("d_l", 8), ("d_l", 16), ("b_2", 8), ("b_3", 8)] {

@@ -79,7 +79,7 @@ fn table(blocks: u64, tag_bits: u32, instructions: Instructions) -> (VectorQuoti
 }
 
 /// The share of the slots that is filled before the first refusal. In the literature no entry moves, and filling ends
-/// at 94.6 and 91.3 % of a million blocks. The capacity promises less, also in the smallest tables.
+/// at 94.6 and 91.3 % of a million blocks. The capacity promises less, even in the smallest tables.
 #[test]
 fn tables_take_more_than_they_promise() {
     for (tag_bits, least) in [(8, 0.996), (16, 0.988)] {
@@ -103,7 +103,7 @@ fn tables_take_more_than_they_promise() {
 /// Measured rates and sizes agree with the literature at a load of 93 %.
 #[test]
 fn rates_are_those_of_the_formula() {
-    // Each row has tag bits, and the literature's rate and bits a key.
+    // Each row has tag bits, and the literature's rate and bits per key.
     for (tag_bits, known, bits) in [(8, 0.00436, 11.47), (16, 2.2e-5, 19.66)] {
         let blocks = 1 << 15;
         let mut filter = create(&spec(blocks, tag_bits)).unwrap();

@@ -53,7 +53,7 @@ fn whole_keys_are_listed() {
         assert_eq!(first.measure().taken, 0);
         first.merge(&of(&spec, &keys(0..9))).unwrap();
         assert_eq!(with(&first.list_keys().unwrap(), key_bytes, 1), keys(0..9));
-        // A batch is as single keys, and an image gives the sketch back.
+        // A batch does the same as single keys, and an image gives the sketch back.
         let flat: Vec<u8> = theirs.iter().flatten().copied().collect();
         let offsets: Vec<u64> = (0..=theirs.len()).map(|i| (i * key_bytes) as u64).collect();
         let mut batch = create_sketch(&spec).unwrap();
@@ -61,7 +61,7 @@ fn whole_keys_are_listed() {
         assert_eq!(bytes(&batch), bytes(&second));
         let loaded: Sketch = load_as(&bytes(&second), &OpenOptions::default()).unwrap();
         assert_eq!((bytes(&loaded), loaded.key_bytes()), (bytes(&second), key_bytes));
-        // With kept keys, later symbols come from these.
+        // With kept keys, later symbols come from them.
         let few = Spec { bits: spec.bits / 20, ..spec };
         let [mut first, mut second] = [(); 2].map(|()| create_sketch(&few).unwrap());
         for (sketch, keys) in [(&mut first, &ours), (&mut second, &theirs)] {

@@ -1,4 +1,5 @@
-//! Packed forms and deltas of every kind: their sizes beside the entropy, what comes back, and bytes that are damaged.
+//! Packed forms and deltas of every kind: their sizes compared with the entropy, what comes back, and bytes that are
+//! damaged.
 
 use crate::common::{
     all_layouts, each, empty, filled, golden, hash_of, image, is_soak, is_wanted, mix, share_of, try_empty,
@@ -10,7 +11,7 @@ use petal::{Capabilities, Filter, HashFunction, Image, Map, OpenOptions, Result,
 /// The most bytes of an image that the tests allow.
 const LIMIT: u64 = 1 << 26;
 
-/// How many bytes more than the entropy, and more than a hundredth of it, a packed form has at most.
+/// How many bytes a packed form may have beyond the entropy and a hundredth of it.
 const BESIDE: f64 = 32.0;
 
 /// What a function gives to its sink.
@@ -107,7 +108,7 @@ fn filters_of_every_kind_come_back() {
                     some(&spec, case.room_for(keys, 1000))
                 };
                 let form = packed(&filter);
-                // The header has the kind's words beside what all filters have.
+                // The header has the kind's words besides what all filters have.
                 let words = filter.base().geometry().words.iter();
                 let bits: u32 = words.map(|word| 8 * (u64::BITS - word.leading_zeros()).div_ceil(7)).sum();
                 is_small(&case.name(), &form, entropy(&payload(&filter)) + f64::from(bits) / 8.0);
@@ -120,7 +121,7 @@ fn filters_of_every_kind_come_back() {
     );
 }
 
-/// A form takes 40 bytes more than the payload at most, whatever the payload is.
+/// A form takes less than 100 bytes more than the payload, whatever the payload is.
 #[test]
 fn golden_images_of_every_handle_come_back() {
     fn try_one<H: Image>(bytes: &[u8]) -> bool {
@@ -145,7 +146,7 @@ fn golden_images_of_every_handle_come_back() {
     assert!(tried > 20 || crate::common::is_one_kind(), "{tried} golden images were tried");
 }
 
-/// Arrays of different fill in one payload have runs of their own, so that they take less than their common entropy.
+/// Arrays of different fill in one payload have their own runs, so that they take less than their common entropy.
 #[test]
 fn levels_of_different_fill_take_less_than_one_fill() {
     let row = registry::find_name("scalable").unwrap();
@@ -174,8 +175,8 @@ fn mostly_ones_are_small_too() {
     }
 }
 
-/// What stands beside the entropy is small at every capacity, for kinds that are made of bits and have their default
-/// parameters.
+/// What a form takes besides the entropy is small at every capacity, for kinds that are made of bits and have their
+/// default parameters.
 #[test]
 fn headers_are_small_at_every_capacity() {
     for name in
@@ -204,7 +205,7 @@ fn sparser_filters_are_those_of_the_table() {
     let mut cells = 0;
     for sent in [8, 12, 16] {
         let row = text.lines().find(|line| line.starts_with(&format!("| {sent} | "))).unwrap();
-        // What the form takes beside the entropy is not in the table.
+        // What the form takes besides the entropy is not in the table.
         let most = (1.01 * f64::from(sent) * keys as f64 / 8.0 + 32.0).ceil() as u64;
         let filters = plan(keys, most, u64::MAX).unwrap();
         let columns: Vec<&str> = row.split('|').map(str::trim).collect();
@@ -261,7 +262,7 @@ fn sparser_filters_fit() {
 
 // ---- Deltas ------------------------------------------------------------------------------------------------------
 
-/// A delta makes the newer state of the older one, in every kind, and of no other state.
+/// A delta makes the newer state from the older one, in every kind, and from no other state.
 #[test]
 fn deltas_of_every_kind_make_the_newer_state() {
     let cases = share_of(all_layouts(), 3, "deltas_of_every_kind_make_the_newer_state");

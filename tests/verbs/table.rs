@@ -12,7 +12,7 @@ pub struct Verb {
     pub forms: Vec<&'static str>,
     /// The name without that of the handle.
     pub name: String,
-    /// What callers of Rust name.
+    /// The name for callers of Rust.
     pub rust: Layer,
     /// The class, if the handle has one, and its function.
     pub cpp: Layer,
@@ -52,7 +52,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads it, and holds it to its own rules: every reason is one of those that it lists, and each of those is one.
+    /// Reads the table, and holds it to its own rules: every reason is one that the table lists, and each listed reason
+    /// is used.
     pub fn read(root: &Path) -> Table {
         let text = std::fs::read_to_string(root.join("tests/verbs/verbs.txt")).expect("the table of verbs");
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-/* Petal's library beside another one made by Rust, which panics and recovers. */
+/* Petal's library next to another one made by Rust, which panics and recovers. */
 #include <petal.h>
 #include <stdio.h>
 

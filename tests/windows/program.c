@@ -4,10 +4,10 @@
  *   hold PATH          holds an image open for writing
  *   write PATH COUNT   inserts keys from COUNT on, and says after each flush how many keys there are
  *   save PATH COUNT    saves filters of ever more keys
- *   share PATH COUNT   inserts 1000 keys from COUNT on beside others
+ *   share PATH COUNT   inserts 1000 keys from COUNT on while others do
  *   full PATH COUNT    finds no room for a filter
- * `check PATH COUNT` looks whether an image has so many keys, and says whether it is dirty; `once PATH COUNT` saves one
- * filter. */
+ * `check PATH COUNT` checks that an image has the keys below COUNT, and says whether it is dirty; `once PATH COUNT`
+ * saves one filter. */
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 

@@ -38,12 +38,12 @@ programs=$CARGO_TARGET_DIR/$triple/quick
 
 x86_64-w64-mingw32-gcc -O1 -shared -o "$work/bcryptprimitives.dll" tests/windows/bcryptprimitives.c -ladvapi32
 
-# The whole suite. What only Unix has is left out by the tests themselves, each with its reason.
+# The whole suite. The tests themselves leave out what only Unix has, each with its reason.
 rust() {
     cargo test $cross --no-fail-fast -p petal -p petal-suite --lib --test suite -- --include-ignored
 }
 
-# Left out by the tests themselves: what goes through Bash, named pipes and signals, and permissions of Unix.
+# The tests themselves leave out what goes through Bash, named pipes and signals, and permissions of Unix.
 command_tests() {
     cargo test $cross --no-fail-fast -p petal-cli
 }
@@ -53,7 +53,7 @@ fails() {
     ! wine ./petal.exe "$@" 2>said || { echo "windows: petal $* succeeds" >&2; exit 1; }
 }
 
-# killed WHAT PATH LINES: lets a program write until it has said so many lines, kills it, and keeps the last in `count`.
+# killed WHAT PATH LINES: lets a program write until it has said LINES lines, kills it, and keeps the last in `count`.
 killed() {
     wine ./program.exe "$1" "$2" "$count" >written &
     writer=$!

@@ -1,4 +1,4 @@
-//! The licences of the crates that are linked into the library and the command, as they are installed beside Petal's.
+//! The licences of the crates that are linked into the library and the command, as they are installed with Petal's.
 //! Cargo says which crates these are, and their folders have the texts.
 
 use crate::Generated;

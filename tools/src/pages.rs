@@ -7,7 +7,7 @@ use petal::{Capabilities, Domain, Handle, Overfill, Parameter, Row, Spec, regist
 use std::fs;
 use std::path::Path;
 
-/// The keys and the rates that sizes are told for.
+/// The keys and the rates that sizes are given for.
 const KEYS: u64 = 1_000_000;
 const RATES: [(f64, &str); 4] = [(0.1, "10 %"), (0.01, "1 %"), (0.001, "0.1 %"), (0.0001, "0.01 %")];
 
@@ -216,7 +216,7 @@ fn of_map(row: &Row, value_bits: f64, rate: f64) -> petal::Result<Size> {
     Ok(Some((geometry.bits as f64 / KEYS as f64, full, (row.lines_per_lookup)(&geometry))))
 }
 
-/// Of a map that gives every key a value, and so has no rate.
+/// The table for a map that gives every key a value, and so has no rate.
 fn widths(row: &Row) -> petal::Result<String> {
     let mut table = "| bits of a value | bits/key | cache lines a lookup |\n|---|---|---|\n".to_owned();
     for value_bits in [1.0, 8.0, 16.0, 32.0] {
@@ -226,7 +226,7 @@ fn widths(row: &Row) -> petal::Result<String> {
     Ok(format!("A million keys, by the exact formula:\n\n{table}"))
 }
 
-/// Of a sketch of sums, whose differences take as many bits as an element.
+/// The table for a sketch of sums, whose differences take as many bits as an element.
 fn sums(row: &Row, bits: &Parameter) -> petal::Result<String> {
     let mut table = "| differences | 64 bits | 48 | 32 | 16 |\n|---|---|---|---|---|\n".to_owned();
     for capacity in [1, 10, 100, 1000, 4096] {
@@ -240,11 +240,11 @@ fn sums(row: &Row, bits: &Parameter) -> petal::Result<String> {
     }
     let (kind, bits) = (row.name, bits.name);
     Ok(format!(
-        "`petal sketch build --kind {kind} --capacity DIFFERENCES --set {bits}=BITS` makes sums of so many bytes:\n\n{table}"
+        "`petal sketch build --kind {kind} --capacity DIFFERENCES --set {bits}=BITS` makes sums of this many bytes:\n\n{table}"
     ))
 }
 
-/// Of a sketch, whose size is that of the differences.
+/// The table for a sketch, whose size is that of the differences.
 fn cells(row: &Row) -> petal::Result<String> {
     if let Some(bits) = row.parameter("field_bits") {
         return sums(row, bits);
@@ -264,11 +264,11 @@ fn cells(row: &Row) -> petal::Result<String> {
     }
     let kind = if row.kind == registry::DEFAULT_SKETCH_KIND { String::new() } else { format!("--kind {} ", row.name) };
     Ok(format!(
-        "`petal sketch build {kind}--capacity DIFFERENCES --fpr RATE` makes so many cells of 24 bytes:\n\n{table}"
+        "`petal sketch build {kind}--capacity DIFFERENCES --fpr RATE` makes this many cells of 24 bytes:\n\n{table}"
     ))
 }
 
-/// Of a kind whose size is that of its universe.
+/// The table for a kind whose size is that of its universe.
 fn universes(row: &Row) -> Result<String, String> {
     let mut table = "| universe of a million keys | bits/key | cache lines a lookup |\n|---|---|---|\n".to_owned();
     for times in [2, 5, 10, 100] {
@@ -291,7 +291,7 @@ fn percent(rate: f64) -> String {
 /// The parameters that only this kind takes.
 fn parameters(row: &Row) -> String {
     if row.parameters.is_empty() {
-        return "The kind has no parameters of its own.\n".to_owned();
+        return "The kind has no special parameters.\n".to_owned();
     }
     let line = |parameter: &&Parameter| {
         let Parameter { name, summary, default, domain, .. } = parameter;
@@ -353,13 +353,19 @@ mod tests {
         assert!(faults.is_empty(), "{}", faults.join("\n"));
 
         let choosing = fs::read_to_string(root.join("docs/choosing.md")).unwrap();
+        let list = fs::read_to_string(root.join("docs/kinds/README.md")).unwrap();
         for (folder, ending) in [("docs/kinds", "md"), ("docs/figures/kinds", "svg")] {
             for entry in fs::read_dir(root.join(folder)).unwrap() {
                 let name = entry.unwrap().file_name().into_string().unwrap();
+                // The list of all kinds.
+                if name == "README.md" {
+                    continue;
+                }
                 let kind = name.strip_suffix(&format!(".{ending}")).unwrap_or(&name);
                 let is_kind = rows().any(|row| row.name == kind);
                 assert!(is_kind, "{folder}/{name} is of no kind that one chooses");
                 assert!(choosing.contains(&format!("](kinds/{kind}.md)")), "choosing.md has no link to {kind}");
+                assert!(list.contains(&format!("]({kind}.md)")), "docs/kinds/README.md has no link to {kind}");
             }
         }
     }

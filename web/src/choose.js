@@ -62,7 +62,7 @@ export function choose(petal, kinds, changed) {
       const field = fields[name];
       if (typeof DEFAULTS[name] === "boolean") field.checked = value === true || value === "1";
       else field.value = value;
-      // Of a group of buttons nothing is chosen if the address says nonsense.
+      // No button of a group is chosen if the address says nonsense.
       if (field instanceof RadioNodeList && field.value === "") field.value = DEFAULTS[name];
       if (field instanceof HTMLSelectElement && field.selectedIndex < 0) field.value = DEFAULTS[name];
     }
@@ -134,7 +134,7 @@ export function choose(petal, kinds, changed) {
     show({ plan, request: asked, petal, names: kinds });
   }
 
-  /** The planner's answer. A bound is of whole numbers: for other keys the kind of these falls away. */
+  /** The planner's answer. A bound is for keys that are whole numbers; for others that kind falls away. */
   function planOf(asked, all) {
     const plan = petal.plan(asked);
     if (all.have === "time") return timed(plan);

@@ -18,7 +18,7 @@ function poisson(mean, of) {
 const bloom = (p) => lg(1 / p) / Math.LN2;
 /** The rate of blocks of 512 bits in which each key sets k bits. */
 const blocks = (bits, keys, k) => poisson((512 * keys) / bits, (x) => (1 - (1 - k / 512) ** x) ** k);
-/** How many bits of a word a value of so many bits takes. */
+/** How many bits of a word a value of `valueBits` bits takes. */
 const inWords = (valueBits) => 64 / Math.floor(64 / valueBits);
 const roundedUp = (p) => Math.ceil(lg(1 / p));
 

@@ -3,7 +3,7 @@
 import { draw, percent } from "./tools.js";
 
 const [LEFT, TOP, BOTTOM] = [46, 24, 320];
-/** Where the axis ends: names stand beside it. On a phone the picture is narrower, and its texts stay as large. */
+/** Where the axis ends: names stand next to it. On a phone the picture is narrower, and its texts stay as large. */
 let RIGHT = 408;
 /** The rates that the axis has: some decades around the goal. They change by whole decades, so that marks glide. */
 let [least, greatest] = [1e-4, 0.5];
@@ -82,7 +82,7 @@ export function picture(svg, caption) {
     const most = Math.max(8, ((best ?? fits[0])?.bitsPerKey ?? 8) + 1.8 * Math.log2(Math.max(goal, least) / least));
     const top = [12, 16, 20, 24, 32, 40, 48, 56, 64, 96, 128, 192, 256, 512, 1024, 4096, 65536].find((one) => one >= most) ?? most;
     const down = (bits) => BOTTOM - ((BOTTOM - TOP) * bits) / top;
-    // What is told of keys that are no members may take less.
+    // A filter that also knows keys which are no members may take less.
     const isBeaten = few.some(({ bitsPerKey, falsePositiveRate }) => bitsPerKey < 0.999 * Math.log2(1 / (about.request.falsePositiveRate ?? falsePositiveRate)));
     const state = `${top} ${isNarrow} ${least} ${isBeaten}`;
     if (drawn !== state) {
@@ -171,7 +171,7 @@ export function picture(svg, caption) {
       draw("text", { class: "soft", x: RIGHT + 13, y: TOP - 11 }, isNarrow ? "kind, bits" : "kind, bits · lines a lookup")];
   }
 
-  /** The least for a filter that is told its members only, and what the line is called. */
+  /** The least for a filter that knows its members only, and what the line is called. */
   function bound(down, name) {
     const ends = [least, greatest].map((rate) => `${across(rate)} ${down(Math.log2(1 / rate))}`);
     const [x, width] = [LEFT + 8, 6 * name.length];

@@ -42,7 +42,7 @@ function scatter(hash, seed) {
   return [x, z ^ (z >> 31n)];
 }
 
-/** Where a key of x is among so many shards: its shard, and how far into that it is. */
+/** Where a key of x is among `shards` shards: its shard, and how far into that it is. */
 const divide = (x, shards) => [Number((x * shards) >> 64n), ((x * shards) >> 32n) & 0xffffffffn];
 
 const fingerprintOf = (z, bits) => Number((wrap(z * GOLDEN) >> 32n) % (1n << BigInt(bits)));
@@ -110,7 +110,7 @@ export function ribbonReader(image) {
     const behind = layers.slice(1).reduce((sum, slots) => sum + metadataBytes(slots), 0) + (last === 7 ? 16 * listed : 0);
     return { begin, stop, layers, listed, last, slots: Math.floor((stop - begin - behind) / width) * 8 };
   });
-  /** What slot `slot` of a shard holds: a bit of each of so many bytes. Past the payload's end lie zeros. */
+  /** What slot `slot` of a shard holds: a bit of each of `width` bytes. Past the payload's end lie zeros. */
   const slotAt = ({ begin }, slot) => {
     const at = begin + Math.floor(slot / 8) * width;
     let value = 0;

@@ -4,7 +4,7 @@ import { KEYS, RATES, number } from "./choose.js";
 import { FORMULAS } from "./formulas.js";
 import { LINES, USES, linesOf, stepsOf, usesOf } from "./lines.js";
 
-/** What a kind is told beside keys and rate: the label of the field, and its value at first. */
+/** What a kind is given besides keys and rate: the label of the field, and its value at first. */
 const MORE = {
   exact_bits: ["The bound: all keys are below it", "10000000"],
   exact_set: ["The universe: all keys that are ever asked for", "10000000"],
@@ -128,7 +128,7 @@ export function size(petal, kinds, changed) {
     }
   }
 
-  /** What the formula gives, beside what the library says. */
+  /** What the formula gives, next to what the library says. */
   function showFormula({ kind, keys: n, rate: p, more: other, step }, { bits, hashes: k, falsePositiveRate }) {
     const formula = FORMULAS[kind];
     const given = { n, p, bits, k, universe: other, valueBits: other };

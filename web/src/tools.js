@@ -30,7 +30,7 @@ export function short(number) {
   return String(Number(number.toPrecision(3)));
 }
 
-/** A rate in percent, or as one in so many where percents are hard to read. */
+/** A rate in percent, or as one in n where percents are hard to read. */
 export function percent(rate) {
   if (rate === 0) return "never";
   if (rate >= 1e-5) return `${short(100 * rate)} %`;
@@ -54,7 +54,7 @@ export function wrong(petal, { capabilities }, spec) {
     return `Of absent keys, ${now} ${first >= 1e-5 ? "get" : "gets"} a “maybe” at first${now === limit ? "" : `, and never more than ${limit}`}.`;
   }
   if (!capabilities.includes("age")) return absent(first);
-  // After so many keys each generation is full.
+  // After this many keys each generation is full.
   return absent(petal.size(spec, 64 * spec.capacity).falsePositiveRate).replace(/\.$/, " when the window is full.");
 }
 
@@ -80,7 +80,7 @@ export function logarithmic(least, greatest, steps) {
   };
 }
 
-/** Connects a slider with the field beside it; `changed` hears of either. */
+/** Connects a slider with the field next to it; `changed` hears of either. */
 export function slider(range, field, scale, changed, factor = 1) {
   const show = () => {
     const number = Number(field.value) / factor;

@@ -137,7 +137,7 @@ test("Choose and Size say the same rate", async () => {
     const rate = /Of absent keys, ([^]*?)(?=\.\s|\.$)/;
     const chosen = rate.exec(await page.locator("#advice .large").innerText())?.[1];
     assert.ok(chosen, settings);
-    // The calculator has no filter of exactly so much memory.
+    // The calculator has no filter of exactly that much memory.
     if (await page.locator("#advice a").count() === 0) {
       assert.match(settings, /goal=memory/);
       continue;

@@ -146,7 +146,7 @@ test("C", { timeout: 300_000 }, async () => {
   await compare("C", ({ folder }) => [join(folder, "in-c")]);
 });
 
-/** One program of all programs of a language: each is a function of its own, which the first argument names. */
+/** One program of all programs of a language: each is a separate function, which the first argument names. */
 const named = ({ name }) => `of_${name}`;
 
 test("C++", { timeout: 600_000 }, async () => {
@@ -179,7 +179,7 @@ for (const language of ["Go", "Go without cgo"]) {
     const folder = join(place, language.replaceAll(" ", "-"));
     mkdirSync(folder);
     const concerned = cases.filter(({ lines }) => lines[language]);
-    // Files of one package: what each declares has a name of its own.
+    // Files of one package: what each declares has its own name.
     for (const one of concerned) {
       const names = [...one.lines[language].matchAll(/^func (\w+)/gm)].map(([, name]) => name);
       writeFileSync(join(folder, `${named(one)}_lines.go`), names.reduce((text, name) => text.replaceAll(new RegExp(`(?<![.\\w])${name}\\(`, "g"), `${name}_${named(one)}(`), one.lines[language]));

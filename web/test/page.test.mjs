@@ -196,7 +196,7 @@ for (const [question, answer, kinds, advice] of QUESTIONS) {
     // The table has the kind too, as the one to take, with numbers; maps have theirs in the advice.
     if (best !== "mutable_bloomier") assert.equal((await rows(page)).find((row) => row.best)?.kind, best);
     else assert.match(await page.locator("#advice").innerText(), /\d bits a key/);
-    // The names beside the curves stand in the picture, and apart.
+    // The names next to the curves stand in the picture, and apart.
     if (best !== "mutable_bloomier") {
       await page.locator(".dots text").first().waitFor({ state: "attached" });
       await page.waitForTimeout(400);

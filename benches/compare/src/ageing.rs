@@ -19,7 +19,7 @@ const RATE: f64 = 0.01;
 /// The kinds that forget.
 const KINDS: [&Row; 3] = [&age_partitioned::ROW, &rotating::ROW, &stable::ROW];
 
-/// The number of keys whose insertion is timed at once.
+/// The number of keys whose insertion is timed in one piece.
 const PORTION: u64 = 16 * BUFFER as u64;
 
 /// The figures of one kind.

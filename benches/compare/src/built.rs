@@ -1,5 +1,5 @@
-//! Filters that are built from all of their keys: Petal's static kinds beside xorf and sux. Fingerprints have r bits,
-//! and kinds without fingerprints get the rate 2^-r.
+//! Filters that are built from all of their keys: Petal's static kinds compared with xorf and sux. Fingerprints have r
+//! bits, and kinds without fingerprints get the rate 2^-r.
 //!
 //! A build is timed as a whole, from `u64` keys in memory to the filter, so hashing and sorting are part of it. Builds
 //! take turns on one thread, and so do lookups in buffers of keys. Each figure is the median.

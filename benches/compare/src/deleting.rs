@@ -1,6 +1,6 @@
-//! Filters that keys are removed from: the kinds `cuckoo` and `quotient`, filled to 95 % of their slots, beside other
-//! libraries' cuckoo filters. Kinds that are made for a number of keys get the same number. The limit is two lines a
-//! key.
+//! Filters that keys are removed from: the kinds `cuckoo` and `quotient`, filled to 95 % of their slots, compared with
+//! other libraries' cuckoo filters. Kinds that are made for a number of keys get the same number. The limit is two
+//! lines a key.
 //!
 //! All tables have a power of two of slots, because the other libraries need one. Buckets of cuckoo filters have four
 //! slots. The other libraries get foldhash where they let the caller choose. `cuckoofilter` has fingerprints of a byte

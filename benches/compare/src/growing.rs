@@ -1,5 +1,6 @@
-//! Filters that grow from a thousand keys on, beside a filter of fixed size that was made for all keys. The figures are
-//! the time of an insertion with all growth in it, the longest single insertion, rates on the way, and lookups.
+//! Filters that grow from a thousand keys on, compared with a filter of fixed size that was made for all keys. The
+//! figures are the time of an insertion with all growth in it, the longest single insertion, rates on the way, and
+//! lookups.
 //!
 //! Insertions are single keys, as in a stream. A first run times all of them together, and a second run times each
 //! insertion alone to find the longest.

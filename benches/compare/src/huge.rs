@@ -1,6 +1,6 @@
 //! Memory on huge pages, for the limit and for the other libraries alike. An allocation of 2 MiB or more gets huge
 //! pages where the system has them. Otherwise the benchmark would compare page sizes, not filters. Petal asks the
-//! system for huge pages by itself, and its large filters do not use this allocator.
+//! system itself for huge pages, and its large filters do not use this allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
@@ -44,8 +44,8 @@ unsafe fn unmap(base: *mut u8, length: usize) {
 /// The system's allocator, with huge pages for large blocks.
 pub struct Allocator;
 
-// SAFETY: large blocks are mappings of their own, which are zeroed, aligned to 2 MiB and as long as was asked; all
-// others are the system allocator's. The length alone says which, and the layout comes back when a block is freed.
+// SAFETY: large blocks are separate mappings, which are zeroed, aligned to 2 MiB and as long as was asked; all others
+// are the system allocator's. The length alone says which, and the layout comes back when a block is freed.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.size() >= HUGE && layout.align() <= HUGE {
@@ -87,7 +87,7 @@ impl Region {
     }
 
     pub fn words(&self) -> &[AtomicU64] {
-        // SAFETY: `map` gave so many bytes, aligned and zeroed, and they live as long as `self`.
+        // SAFETY: `map` gave `self.words` words, aligned and zeroed, and they live as long as `self`.
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.words) }
     }
 }

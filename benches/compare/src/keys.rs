@@ -80,7 +80,7 @@ impl Buffer {
         }
     }
 
-    /// Takes the inserted keys `from..to` of a series. Each series has keys of its own.
+    /// Takes the inserted keys `from..to` of a series. Each series has its own keys.
     pub fn inserted(&mut self, series: u64, from: u64, to: u64) {
         self.set((from..to).map(|i| mix((series << 40) + i)));
     }

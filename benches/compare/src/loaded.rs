@@ -109,7 +109,7 @@ impl Subject for Filter {
 
     fn insert(&mut self, keys: &Buffer, _: bool, _: &mut [u8]) {
         let keys = keys.numbers();
-        // SAFETY: as above, and so many keys.
+        // SAFETY: as above, and `keys` has `keys.len()` numbers.
         unsafe { (self.functions.insert)(self.handle, keys.as_ptr(), keys.len()) }
     }
 

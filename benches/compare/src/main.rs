@@ -1,4 +1,4 @@
-//! `make bench` and `make bench-quick`: every kind of Petal beside other libraries and beside the limit of memory.
+//! `make bench` and `make bench-quick`: every kind of Petal compared with other libraries and with the limit of memory.
 //!
 //! `docs/performance.md` says how to run the benchmark, and how to read the output.
 #![allow(clippy::type_complexity, reason = "tables of cases name what each has")]
@@ -52,7 +52,7 @@ struct Arguments {
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
 
-    /// Only comparisons of so many keys
+    /// Only comparisons of this many keys
     #[arg(long, value_name = "N", value_parser = keys_of)]
     keys: Vec<u64>,
 
@@ -68,7 +68,7 @@ struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     output: PathBuf,
 
-    /// The folder for pictures; the other folder unless given
+    /// The folder for pictures; by default the other folder
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
 }

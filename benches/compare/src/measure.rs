@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// only the insertion of the last keys is timed.
 pub const REFILLED: u64 = 1 << 21;
 
-/// The number of keys whose insertion into a larger filter is timed at once.
+/// The number of keys whose insertion into a larger filter is timed in one piece.
 pub const PORTION: u64 = 16 * BUFFER as u64;
 
 /// The least number of keys whose insertion into smaller filters is timed, which sets the number of fills.
@@ -62,8 +62,8 @@ pub fn timed(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// Inserts the keys `from..to` of a series without timing, in all filters at once on all processors. Filters that
-/// differ only in their kernels are filled once.
+/// Inserts the keys `from..to` of a series without timing, in all filters at the same time on all processors. Filters
+/// that differ only in their kernels are filled once.
 pub fn build(
     subjects: &mut [Box<dyn Subject>],
     form: Form,
@@ -252,8 +252,7 @@ impl Comparison<'_> {
                     }
                 };
                 if refill {
-                    // Each fill has keys of its own, so that the false-positive rate is the mean over many small
-                    // filters.
+                    // Each fill has its own keys, so that the false-positive rate is the mean over many small filters.
                     for fill in 0..fills {
                         samples.series = (2 * repetition as u64 + u64::from(batch)) * fills + fill;
                         subject.clear();
@@ -383,7 +382,7 @@ pub struct Found {
     pub fpr: f64,
     /// Nanoseconds for each key.
     pub ns: f64,
-    /// The number of threads, each with keys of its own; `ns` is for all threads together.
+    /// The number of threads, each with its own keys; `ns` is for all threads together.
     pub threads: usize,
     /// Whether insertions were shared ones.
     pub shared: bool,

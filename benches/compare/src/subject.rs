@@ -1,5 +1,5 @@
 //! The subjects of measurements: filters of Petal and of others, behind one trait. Petal's kinds come from the
-//! registry, so new kinds appear here by themselves.
+//! registry, so new kinds appear here on their own.
 
 use crate::keys::{Buffer, Form};
 use petal::Row;
@@ -49,7 +49,7 @@ pub trait Subject: Send + Sync {
         false
     }
 
-    /// Whether insertions are measured. Filters that are built from all keys at once have none.
+    /// Whether insertions are measured. Filters that are built from all keys together have none.
     fn has_insertions(&self) -> bool {
         true
     }
@@ -128,7 +128,7 @@ pub fn petal(row: &'static Row, size: &Size, kernel: Kernel) -> petal::Result<Bo
 }
 
 /// Whether filters of the kind can be filled one key at a time, with any keys, and find all of them. Kinds that forget
-/// are measured in a part of their own.
+/// are measured in a separate part.
 pub fn inserts(row: &Row) -> bool {
     let capabilities = row.capabilities;
     let is_filled = capabilities.contains(Capabilities::INSERT) && !capabilities.contains(Capabilities::MAY_LOSE_KEYS);

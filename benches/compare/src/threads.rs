@@ -38,8 +38,8 @@ impl Gate {
     }
 }
 
-/// Runs rounds on several threads. The time of `work` counts, and that of `prepare` does not. Each thread has a state
-/// of its own, made from its number. Returns the time of the median round.
+/// Runs rounds on several threads. The time of `work` counts, and that of `prepare` does not. Each thread has its own
+/// state, made from its number. Returns the time of the median round.
 fn together<S>(
     threads: usize,
     rounds: usize,

@@ -131,7 +131,7 @@ class aggregate : public detail::image_owner<aggregate, petal_aggregate, detail:
     };
     return detail::output(detail::sized<petal_aggregated>(), ask);
   }
-  /// What false positives are expected to cost with so many participants.
+  /// What false positives are expected to cost with this many participants.
   result<petal_aggregate_errors> try_expect(std::uint64_t participants) const noexcept {
     return detail::output(detail::sized<petal_aggregate_errors>(),
                           [&](petal_aggregate_errors *errors, petal_error *error) noexcept {

@@ -84,7 +84,7 @@ class key_buffer {
   }
 
   /// Copies a key that is bytes. Throws what the standard containers throw, and then has changed nothing. A null
-  /// pointer is no key: it is `status::null`, or, without exceptions, that of all that the buffer is given to until
+  /// pointer is no key and gives `status::null`. Without exceptions, every call that takes the buffer gives it, until
   /// `clear()`.
   template <class Key>
   void add(const Key &key) {
@@ -184,7 +184,7 @@ class answers {
   std::uint8_t *bytes() const noexcept { return bytes_; }
   std::uint8_t *bits() const noexcept { return bitmap_; }
 
-  /// Whether there is room for so many answers.
+  /// Whether there is room for `count` answers.
   result<void> fit(std::size_t count) const noexcept {
     const std::size_t bitmap_bytes = count / 8 + (count % 8 != 0);
     if ((bytes_ == nullptr || byte_room_ >= count) && (bitmap_ == nullptr || bit_room_ >= bitmap_bytes)) return {};
@@ -194,7 +194,7 @@ class answers {
                   short_of_bytes ? count : bitmap_bytes, short_of_bytes ? byte_room_ : bit_room_);
     return failure(status::buffer_too_small, text);
   }
-  /// The answers of so many keys, as far as there is room, become true.
+  /// Makes the answers of `count` keys true, as many as there is room for.
   void fill(std::size_t count) const noexcept {
     const std::size_t bitmap_bytes = count / 8 + (count % 8 != 0);
     if (bytes_ != nullptr) std::memset(bytes_, 1, count < byte_room_ ? count : byte_room_);
@@ -438,8 +438,8 @@ petal_status byte_pieces(Keys &keys, Use &&use) noexcept(is_nothrow_batch<Keys>(
   return code;
 }
 
-/// Calls `use(list, from)` with the keys as `petal::keys`: all at once where they lie so, and otherwise a piece at a
-/// time, whose first key is number `from`, until one fails.
+/// Calls `use(list, from)` with the keys as `petal::keys`: with all of them in one call where they lie so, and
+/// otherwise with a piece at a time, whose first key is number `from`, until one call fails.
 template <class Keys, class Use>
 petal_status in_pieces(Keys &&keys, Use &&use) noexcept(is_nothrow_batch<Keys>()) {
   if constexpr (is_in_place<Keys>::value) {
@@ -494,8 +494,8 @@ inline petal::keys none_like(bytes) noexcept {
 inline petal::keys none_like(std::uint64_t) noexcept { return petal::keys::of_u64(nullptr, 0); }
 inline petal::keys none_like(hash64) noexcept { return petal::keys::of_hashes(nullptr, 0); }
 
-/// Why a call for one key failed, which tells only a status: what its batch function says of no keys, which changes
-/// nothing. If that works the kind can do it, and the handle cannot.
+/// Why a call for one key failed, which gives only a status: what its batch function says when it is given no keys,
+/// which changes nothing. If that works, the kind can do it and the handle cannot.
 template <class Handle, class Batch>
 failure why(petal_status code, Handle *handle, Batch *batch, const petal::keys &none) noexcept {
   failure error;
@@ -556,9 +556,9 @@ result<void> give(Handle *handle, petal_status (*call)(Handle *, const petal_key
   return detail::done(code, std::move(error));
 }
 
-/// Gives keys values, or takes as many of them as these say, by one of the C functions that do. `answers`, nullable,
-/// has room for all of them: 1 of a key of which the function says true, otherwise 0. `done` becomes how many keys, the
-/// first so many, were taken; returns of how many the function said true.
+/// Gives keys values, or takes as many of each as its value says, by one of the C functions that do. `answers`,
+/// nullable, has room for all of them: 1 for a key for which the function says true, otherwise 0. `done` becomes how
+/// many keys were taken, from the first on. Returns for how many keys the function said true.
 template <class Handle, class Keys>
 result<std::size_t> give_values(Handle *handle,
                                 petal_status (*give)(Handle *, const petal_keys *, const std::uint64_t *,

@@ -123,14 +123,14 @@ class builder {
     });
   }
   result<void> try_add(const void *key, std::size_t length) noexcept { return try_add(bytes(key, length)); }
-  /// Adds many keys, given as to `filter::insert_batch()`. `done`, nullable, is always written: how many, the first so
-  /// many, were added.
+  /// Adds many keys, given as to `filter::insert_batch()`. `done`, nullable, is always written: how many keys were
+  /// added, from the first on.
   template <class Keys>
   result<void> try_add_batch(Keys &&keys,
                              std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     return detail::give(get(), petal_builder_add_batch, keys, done);
   }
-  /// Adds a key that came so many times, where the kind counts; 0 times add nothing.
+  /// Adds a key that came `times` times, where the kind counts; 0 times add nothing.
   template <class Key>
   result<void> try_add_times(const Key &key, std::uint64_t times) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this, times](auto one) noexcept -> result<void> {
@@ -140,7 +140,7 @@ class builder {
     });
   }
   /// Adds many keys, each as often as its element of `times` says, where the kind counts. `done`, nullable, is always
-  /// written: how many keys, the first so many, were added.
+  /// written: how many keys were added, from the first on.
   template <class Keys>
   result<void> try_add_times_batch(Keys &&keys, const std::uint64_t *times,
                                    std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
@@ -158,7 +158,7 @@ class builder {
       return {};
     });
   }
-  /// Excludes many keys. `done`, nullable, is always written: how many, the first so many, were excluded.
+  /// Excludes many keys. `done`, nullable, is always written: how many keys were excluded, from the first on.
   template <class Keys>
   result<void> try_exclude_batch(Keys &&keys,
                                  std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
@@ -183,7 +183,7 @@ class builder {
     });
   }
   /// Gives many frequent strangers. `weights`, nullable, has one for each; without it each weight is 1. `done`,
-  /// nullable, is always written: how many, the first so many, were taken.
+  /// nullable, is always written: how many keys were taken, from the first on.
   template <class Keys>
   result<void> try_frequent_batch(Keys &&keys, const double *weights = nullptr,
                                   std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {

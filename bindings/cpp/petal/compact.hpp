@@ -36,8 +36,8 @@ class compact_options {
   petal_compact_options options_;
 };
 
-/// The compact form of a filter, where it lies: a payload and a trailer of 8 to 24 bytes. Refers to memory of yours,
-/// at any address, which must outlive it and what is opened from it.
+/// The compact form of a filter, where it lies: a payload and a trailer of 8 to 24 bytes. Refers to your memory, at any
+/// address, which must outlive it and what is opened from it.
 class compact_view {
  public:
   compact_view() noexcept = default;
@@ -52,7 +52,7 @@ class compact_view {
   bool contains(bytes key, const compact_options &options = {}) const noexcept {
     return petal_compact_contains(data_, length_, options.get(), key.data(), key.size());
   }
-  /// Whether the key with this hash may be in the filter, and whether that could be told.
+  /// Whether the key with this hash may be in the filter, or why there is no answer.
   result<bool> try_contains(hash64 hash) const noexcept {
     return detail::output(false, [&](bool *found, petal_error *error) noexcept {
       return petal_compact_contains_checked_hash(data_, length_, hash.value, found, error);
@@ -68,7 +68,7 @@ class compact_view {
       return petal_filter_open_compact(data_, length_, options.get(), handle, error);
     });
   }
-  /// Copies the filter into memory of its own, and verifies all of it.
+  /// Copies the filter into new memory, and verifies all of it.
   result<filter> try_load(const compact_options &options = {}) const noexcept {
     return made([&](petal_filter **handle, petal_error *error) noexcept {
       return petal_filter_load_compact(data_, length_, options.get(), handle, error);
@@ -117,8 +117,8 @@ inline result<std::vector<std::byte>> try_serialize_compact(const filter &from) 
   return form;
 }
 
-/// Many filters or compact forms for the lookup of one key: while one answers, the lines of those that come are on
-/// their way. Refers to the filters, which must outlive it, or be moved no more.
+/// Many filters or compact forms for the lookup of one key: while one answers, the cache lines of the next ones are
+/// being fetched. Refers to the filters, which must outlive it, or be moved no more.
 class filter_list {
  public:
   filter_list() noexcept = default;

@@ -112,7 +112,7 @@ class digest : public detail::image_owner<digest, petal_digest, detail::digest_c
       return petal_digest_shortest_excerpt_at(get(), rate, length, error);
     });
   }
-  /// The probability that a random excerpt of so many bytes, which did not go by, is found.
+  /// The probability that a random excerpt of `length` bytes, which did not go by, is found.
   result<double> try_expected_rate(std::uint64_t length) const noexcept {
     return detail::output(0.0, [&](double *rate, petal_error *error) noexcept {
       return petal_digest_expected_rate(get(), length, rate, error);
@@ -132,7 +132,7 @@ class digest : public detail::image_owner<digest, petal_digest, detail::digest_c
       return petal_digest_payload_at(get(), index, &told->first, &told->second, error);
     });
   }
-  /// Keeps bytes of yours in the image, in place of those that were there before.
+  /// Keeps your bytes in the image, instead of those that were there before.
   result<void> try_attach(bytes data) noexcept {
     return detail::tried([&](petal_error *error) noexcept {
       return petal_digest_attach(get(), data.data(), data.size(), error);

@@ -110,7 +110,7 @@ inline const std::error_category &category() noexcept {
 /// How `petal::status` becomes a `std::error_code`.
 inline std::error_code make_error_code(status code) noexcept { return {static_cast<int>(code), category()}; }
 
-/// A failure: a status, and the library's sentence about it. Holds no memory of its own.
+/// A failure: a status, and the library's sentence about it. Owns no memory.
 class failure {
  public:
   failure() noexcept { error_.struct_size = sizeof error_; }
@@ -283,7 +283,7 @@ result<void> allocating(Run &&run) noexcept {
   return {};
 }
 
-/// Keeps what a callback throws away from the library, through which it must not pass, and throws it behind it.
+/// Catches what a callback throws, which must not pass through the library, and throws it again after the call.
 class barrier {
  public:
   template <class Run>

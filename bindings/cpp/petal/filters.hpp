@@ -53,7 +53,7 @@ class filter : public detail::image_owner<filter, petal_filter, detail::filter_c
 
   // Making.
 
-  /// Makes an empty filter in memory of its own.
+  /// Makes an empty filter in its own memory.
   static result<filter> try_make(const spec &wanted) noexcept {
     if (auto fine = wanted.check(); !fine) return fine.error();
     return made([&](petal_filter **handle, petal_error *error) noexcept {
@@ -68,8 +68,8 @@ class filter : public detail::image_owner<filter, petal_filter, detail::filter_c
     if (false_positive_rate == 0) return failure(status::false_positive_rate);
     return try_make(spec().capacity(capacity > 0 ? capacity : 1).false_positive_rate(false_positive_rate));
   }
-  /// Makes an empty filter inside memory of yours: at least `spec::image_size()` bytes, aligned to 8 (64 is faster).
-  /// The bytes become a complete image, and must outlive the filter.
+  /// Makes an empty filter inside your memory: at least `spec::image_size()` bytes, aligned to 8 (64 is faster). The
+  /// bytes become a complete image, and must outlive the filter.
   static result<filter> try_make_in_buffer(const spec &wanted, void *buffer, std::size_t length) noexcept {
     if (auto fine = wanted.check(); !fine) return fine.error();
     return made([&](petal_filter **handle, petal_error *error) noexcept {
@@ -94,7 +94,7 @@ class filter : public detail::image_owner<filter, petal_filter, detail::filter_c
   bool contains(const void *key, std::size_t length) const noexcept {
     return petal_filter_contains(get(), key, length);
   }
-  /// Whether a key may be in the filter, or why that cannot be told.
+  /// Whether a key may be in the filter, or why there is no answer.
   template <class Key>
   result<bool> try_contains(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {
@@ -219,7 +219,7 @@ class filter : public detail::image_owner<filter, petal_filter, detail::filter_c
     return change(get(), petal_filter_insert_batch, keys, nullptr, came);
   }
   /// Inserts keys in order, says of each whether it certainly was not there before, and returns how many were not.
-  /// `done`, nullable, is always written: how many keys, the first so many, are in the filter.
+  /// `done`, nullable, is always written: how many keys, from the first on, are in the filter.
   template <class Keys>
   result<std::uint64_t> try_insert_batch(Keys &&keys, const answers &is_new, std::size_t *done = nullptr)
       noexcept(detail::is_nothrow_batch<Keys>()) {
@@ -232,8 +232,8 @@ class filter : public detail::image_owner<filter, petal_filter, detail::filter_c
     detail::progress came;
     return change(get(), petal_filter_remove_batch, keys, nullptr, came);
   }
-  /// Removes one occurrence of each key, in order, says of each false if it certainly was not there, and returns of how
-  /// many it did not. `done`, nullable, is always written: how many keys, the first so many, were taken.
+  /// Removes one occurrence of each key, in order, says false of each that certainly was not there, and returns of how
+  /// many it said true. `done`, nullable, is always written: how many keys were taken, from the first on.
   template <class Keys>
   result<std::uint64_t> try_remove_batch(Keys &&keys, const answers &removed, std::size_t *done = nullptr)
       noexcept(detail::is_nothrow_batch<Keys>()) {
@@ -246,16 +246,16 @@ class filter : public detail::image_owner<filter, petal_filter, detail::filter_c
     return change(get(), petal_filter_rejuvenate_batch, keys, nullptr, came);
   }
   /// Restores the fingerprints of stored keys to full length, in order, says of each what `try_rejuvenate()` says, and
-  /// returns of how many that is true. `done`, nullable, is always written: how many keys, the first so many, were
-  /// taken.
+  /// returns of how many that is true. `done`, nullable, is always written: how many keys were taken, from the first
+  /// on.
   template <class Keys>
   result<std::uint64_t> try_rejuvenate_batch(Keys &&keys, const answers &rejuvenated, std::size_t *done = nullptr)
       noexcept(detail::is_nothrow_batch<Keys>()) {
     return change_and_tell(get(), petal_filter_rejuvenate_batch, keys, rejuvenated, done);
   }
   /// Inserts each key as often as its element of `times` says, in order. `is_new`, nullable, has room for all: 1 of a
-  /// key that certainly was not there before. `done`, nullable, is always written: how many keys, the first so many,
-  /// were taken. Returns how many keys were new.
+  /// key that certainly was not there before. `done`, nullable, is always written: how many keys were taken, from the
+  /// first on. Returns how many keys were new.
   template <class Keys>
   result<std::size_t> try_insert_times_batch(Keys &&keys, const std::uint64_t *times,
                                              std::uint8_t *is_new = nullptr, std::size_t *done = nullptr)
@@ -264,7 +264,7 @@ class filter : public detail::image_owner<filter, petal_filter, detail::filter_c
   }
   /// Removes each key as often as it is there, but no more than its element of `times` says, in order. `removed`,
   /// nullable, has room for all: 0 of a key that certainly was not there. `done`, nullable, is always written: how many
-  /// keys, the first so many, were taken. Returns how many keys were there.
+  /// keys were taken, from the first on. Returns how many keys were there.
   template <class Keys>
   result<std::size_t> try_remove_times_batch(Keys &&keys, const std::uint64_t *times,
                                              std::uint8_t *removed = nullptr, std::size_t *done = nullptr)
@@ -298,8 +298,8 @@ class filter : public detail::image_owner<filter, petal_filter, detail::filter_c
   // From many threads: these insert through a const filter, without locks, while others insert and look up, where
   // `can(PETAL_CAN_INSERT_SHARED)`. They do not count keys; `add_offered()` adds the count later.
 
-  /// Inserts a key while others insert and look up. If several threads insert the same new key at once, at least one of
-  /// them gets true.
+  /// Inserts a key while others insert and look up. If several threads insert the same new key at the same time, at
+  /// least one of them gets true.
   template <class Key>
   result<bool> try_insert_shared(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {
@@ -347,7 +347,7 @@ class filter : public detail::image_owner<filter, petal_filter, detail::filter_c
   result<void> try_fold(std::uint64_t factor) noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_filter_fold(get(), factor, error); });
   }
-  /// Moves time on by so many steps, for kinds that `can(PETAL_CAN_AGE)`, which forget their oldest keys: see
+  /// Moves time on by `steps` steps, for kinds that `can(PETAL_CAN_AGE)`, which forget their oldest keys: see
   /// `petal_filter_advance()`.
   result<void> try_advance(std::uint64_t steps = 1) noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_filter_advance(get(), steps, error); });
@@ -383,13 +383,13 @@ class filter : public detail::image_owner<filter, petal_filter, detail::filter_c
     if (!found) return found.error();
     return spec(*found);
   }
-  /// The exact false-positive rate to expect with so many distinct keys.
+  /// The exact false-positive rate to expect with `keys` distinct keys.
   result<double> try_expected_false_positive_rate(std::uint64_t keys) const noexcept {
     return detail::output(double{}, [&](double *rate, petal_error *error) noexcept {
       return petal_filter_expected_false_positive_rate(get(), keys, rate, error);
     });
   }
-  /// The probability that a key is not found once so many other keys were inserted after it, of a kind that loses or
+  /// The probability that a key is not found once `age` other keys were inserted after it, of a kind that loses or
   /// forgets keys; 0 for other kinds.
   result<double> try_expected_false_negative_rate(std::uint64_t age) const noexcept {
     return detail::output(double{}, [&](double *rate, petal_error *error) noexcept {
@@ -441,15 +441,15 @@ class filter : public detail::image_owner<filter, petal_filter, detail::filter_c
 
   // Other systems' bytes. docs/formats.md says what each format holds.
 
-  /// Makes a filter in memory of its own from all of another system's bytes. `options` have values that the bytes do
-  /// not contain.
+  /// Makes a filter in its own memory from all of another system's bytes. `options` have values that the bytes do not
+  /// contain.
   static result<filter> try_import_bytes(c_string format, const void *foreign, std::size_t length,
                                          const import_options &options = {}) noexcept {
     return made([&](petal_filter **handle, petal_error *error) noexcept {
       return petal_filter_import(format.get(), foreign, length, options.get(), handle, error);
     });
   }
-  /// Makes a filter of its own out of a contiguous range of another system's bytes.
+  /// Makes a filter in its own memory from a contiguous range of another system's bytes.
   template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
   static result<filter> try_import_bytes(c_string format, const Range &foreign,
                                          const import_options &options = {}) noexcept(

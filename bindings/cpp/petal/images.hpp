@@ -69,16 +69,16 @@ class image_owner {
       return Calls::open(path.get(), options.get(), handle, error);
     });
   }
-  /// Opens the image at `offset`, a multiple of 8, of an open file, which may be closed at once. On
-  /// Windows `descriptor` is a HANDLE.
+  /// Opens the image at `offset`, a multiple of 8, of an open file, which may be closed right away. On Windows
+  /// `descriptor` is a HANDLE.
   static result<Self> try_open_descriptor(std::intptr_t descriptor, std::uint64_t offset,
                                           const open_options &options = {}) noexcept {
     return made([&](Handle **handle, petal_error *error) noexcept {
       return Calls::open_descriptor(descriptor, offset, options.get(), handle, error);
     });
   }
-  /// Opens the image at the start of memory of yours, which is aligned to 8. The memory must outlive the object, unless
-  /// the mode says to load the image.
+  /// Opens the image at the start of your memory, which is aligned to 8. The memory must outlive the object, unless the
+  /// mode says to load the image.
   static result<Self> try_open_in_buffer(void *buffer, std::size_t length, const open_options &options = {}) noexcept {
     return made([&](Handle **handle, petal_error *error) noexcept {
       return Calls::open_in_buffer(buffer, length, options.get(), handle, error);

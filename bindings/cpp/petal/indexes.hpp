@@ -153,8 +153,7 @@ class index : public detail::image_owner<index, petal_index, detail::index_calls
   result<void> try_merge(const index &other) noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_index_merge(get(), other.get(), error); });
   }
-  /// An index, in memory of its own and arranged for searches, with room for `capacity` rows; 0 is as many as there
-  /// are.
+  /// An index, in its own memory and arranged for searches, with room for `capacity` rows; 0 is as many as there are.
   result<index> try_arranged(std::uint64_t capacity = 0) const noexcept {
     return made([&](petal_index **handle, petal_error *error) noexcept {
       return petal_index_arranged(get(), capacity, handle, error);
@@ -187,7 +186,7 @@ class index : public detail::image_owner<index, petal_index, detail::index_calls
                                                     const search_options &options = search_options()) const noexcept {
     std::vector<petal_index_hit> hits;
     std::size_t found = 0;
-    // Most answers are short. Of a longer one the first search says the length.
+    // Most answers are short. For a longer one the first search gives the length.
     for (std::size_t room = 256;; room = found) {
       if (auto had = detail::allocating([&] { hits.resize(room); }); !had) return had.error();
       auto searched = detail::tried([&](petal_error *error) noexcept {
@@ -214,7 +213,7 @@ class index : public detail::image_owner<index, petal_index, detail::index_calls
       bytes query, const search_options &options = search_options()) const noexcept {
     std::vector<std::uint64_t> ids;
     std::size_t found = 0;
-    // Most answers are short. Of a longer one the first search says the length.
+    // Most answers are short. For a longer one the first search gives the length.
     for (std::size_t room = 256;; room = found) {
       if (auto had = detail::allocating([&] { ids.resize(room); }); !had) return had.error();
       auto searched = detail::tried([&](petal_error *error) noexcept {
@@ -297,7 +296,7 @@ class index : public detail::image_owner<index, petal_index, detail::index_calls
                 });
   }
 
-  /// Keeps bytes of yours in the image, in place of those that were there before.
+  /// Keeps your bytes in the image, instead of those that were there before.
   result<void> try_attach(bytes data) noexcept {
     return detail::tried([&](petal_error *error) noexcept {
       return petal_index_attach(get(), data.data(), data.size(), error);
@@ -378,7 +377,7 @@ class index : public detail::image_owner<index, petal_index, detail::index_calls
   template <class Call>
   result<std::vector<std::vector<petal_index_hit>>> many(bytes queries, std::size_t count, std::size_t room,
                                                          Call call) const noexcept {
-    // C asks for the bytes of `count` rows, which nobody else compares with those that there are.
+    // The C function reads the bytes of `count` rows, and cannot know whether there are that many.
     const std::size_t length = (width() + 7) / 8;
     if (length > 0 && (queries.size() % length != 0 || queries.size() / length != count)) {
       return failure(status::out_of_range);

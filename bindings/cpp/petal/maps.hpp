@@ -101,8 +101,8 @@ class map : public detail::image_owner<map, petal_map, detail::map_calls> {
     return count;
   }
 
-  /// Gives a key one more value; the map joins all values of the key. Returns whether the map read less for the key
-  /// before. Needs the map to itself.
+  /// Gives a key one more value; the map joins all values of the key. Returns whether that changed the value that a
+  /// lookup of the key gives. Needs the map to itself.
   template <class Key>
   result<bool> try_put(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this, value](auto one) noexcept {
@@ -220,7 +220,7 @@ class map_builder {
     });
   }
   /// Gives many keys, given as to `filter::insert_batch()`, the values in the same places of `values`. `done`,
-  /// nullable, is always written: how many, the first so many, were put.
+  /// nullable, is always written: how many keys were put, from the first on.
   template <class Keys>
   result<void> try_put_batch(Keys &&keys, const std::uint64_t *values,
                              std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {

@@ -18,7 +18,7 @@ namespace petal {
 inline namespace without_exceptions {
 #endif
 
-/// A filter policy, for systems that keep a filter beside the keys of each data block of a table, as LevelDB does:
+/// A filter policy, for systems that keep a filter of the keys of each data block of a table, as LevelDB does:
 ///
 ///     petal::policy policy(PETAL_POLICY_LEVELDB, 10);
 ///     std::vector<std::string> keys = {"apple", "pear"};
@@ -51,7 +51,7 @@ class policy {
   policy(petal_policy_form form, std::uint32_t bits_per_key) : policy(try_make(form, bits_per_key).value()) {}
 #endif
 
-  /// The name that tables keep beside the filters.
+  /// The name that tables keep with the filters.
   const char *name() const noexcept { return petal_policy_name(get()); }
 
   /// Appends the filter of the keys from `first` to `last` to a string. The function goes through the keys twice. Keys
@@ -69,7 +69,7 @@ class policy {
     std::size_t length = 0;
     const std::unique_ptr<char, freed> filter(petal_policy_create_filter(get(), keys.data(), lengths.data(),
                                                                          static_cast<int>(keys.size()), &length));
-    // Without two bytes of memory there is none; this one has place for them, or says so itself.
+    // There is no filter if there was no memory for two bytes. `to` has room for them, or reports that itself.
     filter ? to.append(filter.get(), length) : to.append("\0\37", 2);
   }
 

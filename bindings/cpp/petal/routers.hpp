@@ -106,8 +106,8 @@ class router : public detail::image_owner<router, petal_router, detail::router_c
       return {};
     });
   }
-  /// Inserts many keys, given as to `filter::insert_batch()`. `done`, nullable, is always written: how many, the first
-  /// so many, were inserted.
+  /// Inserts many keys, given as to `filter::insert_batch()`. `done`, nullable, is always written: how many keys were
+  /// inserted, from the first on.
   template <class Keys>
   result<void> try_insert_batch(Keys &&keys, std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     return detail::give(get(), petal_router_insert_batch, keys, done);

@@ -84,7 +84,7 @@ struct found {
 
 namespace detail {
 
-/// A list of numbers, of which there are at most so many.
+/// A list of numbers. There are at most `room`, unless the kind has smaller cells.
 template <class List>
 result<listing> listed(std::size_t room, List list) noexcept {
   listing found;
@@ -103,7 +103,7 @@ result<listing> listed(std::size_t room, List list) noexcept {
   }
 }
 
-/// A list of whole keys, of which there are at most so many.
+/// A list of whole keys, of which there are at most `room`.
 template <class List>
 result<key_listing> listed_keys(std::size_t key_bytes, std::size_t room, List list) noexcept {
   key_listing found;
@@ -157,8 +157,8 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
       return {};
     });
   }
-  /// Inserts many keys, given as to `filter::insert_batch()`. `done`, nullable, is always written: how many, the first
-  /// so many, were inserted.
+  /// Inserts many keys, given as to `filter::insert_batch()`. `done`, nullable, is always written: how many keys were
+  /// inserted, from the first on.
   template <class Keys>
   result<void> try_insert_batch(Keys &&keys, std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     return detail::give(get(), petal_sketch_insert_batch, keys, done);
@@ -202,8 +202,8 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
       });
     });
   }
-  /// Inserts key i with the value `values[i]`, in order. `done`, nullable, is always written: how many, the first so
-  /// many, were inserted.
+  /// Inserts key i with the value `values[i]`, in order. `done`, nullable, is always written: how many keys were
+  /// inserted, from the first on.
   template <class Keys>
   result<void> try_insert_value_batch(Keys &&keys, const std::uint64_t *values,
                                       std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
@@ -285,14 +285,14 @@ class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_c
     if (auto written = run(bytes.data(), bytes.size()); !written) return written.error();
     return bytes;
   }
-  /// Takes the elements of a serialized sketch of minisketch in place of the numbers that are there. Both sketches have
+  /// Takes the elements of a serialized sketch of minisketch instead of the numbers that are there. Both sketches have
   /// the same capacity and bits of an element.
   result<void> try_import_minisketch(const void *bytes, std::size_t length) noexcept {
     return detail::tried([&](petal_error *error) noexcept {
       return petal_sketch_import_minisketch(get(), bytes, length, error);
     });
   }
-  /// The probability that the sketch cannot list so many numbers, erring on the high side.
+  /// The probability that the sketch cannot list `numbers` numbers, erring on the high side.
   result<double> try_expected_failure_rate(std::uint64_t numbers) const noexcept {
     return detail::output(0.0, [&](double *rate, petal_error *error) noexcept {
       return petal_sketch_expected_failure_rate(get(), numbers, rate, error);

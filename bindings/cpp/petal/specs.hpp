@@ -41,7 +41,7 @@ class spec {
   spec &capacity(std::uint64_t value) noexcept { spec_.capacity = value; return *this; }
   /// Inside (0, 1).
   spec &false_positive_rate(double value) noexcept { spec_.false_positive_rate = value; return *this; }
-  /// The exact number of bits, in place of a rate.
+  /// The exact number of bits, instead of a rate.
   spec &bits(std::uint64_t value) noexcept { spec_.bits = value; return *this; }
   /// The exact number of bits that a key sets.
   spec &hashes(std::uint32_t value) noexcept { spec_.hashes = value; return *this; }
@@ -94,7 +94,7 @@ class spec {
       return petal_spec_image_size(&spec_, size, error);
     });
   }
-  /// The exact false-positive rate with so many distinct keys.
+  /// The exact false-positive rate with `keys` distinct keys.
   result<double> try_expected_false_positive_rate(std::uint64_t keys) const noexcept {
     return ask<double>([&](double *rate, petal_error *error) noexcept {
       return petal_spec_expected_false_positive_rate(&spec_, keys, rate, error);
@@ -152,7 +152,7 @@ enum class open_mode : petal_open_mode {
   read = PETAL_OPEN_READ,
   /// In place, for reading and writing, as the only writer.
   write = PETAL_OPEN_WRITE,
-  /// Copied into memory of its own, and checked.
+  /// Copied into new memory, and checked.
   load = PETAL_OPEN_LOAD,
   /// In place, for reading and for `filter::insert_shared()`, together with all handles that open it with this mode.
   share = PETAL_OPEN_SHARE,

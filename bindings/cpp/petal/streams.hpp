@@ -41,7 +41,7 @@ class stream {
   result<void> try_set_limit(std::uint64_t symbols) noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_stream_set_limit(get(), symbols, error); });
   }
-  /// Writes the next coded symbols: at most so many, and only whole ones that the buffer has room for. Returns the
+  /// Writes the next coded symbols: at most `symbols`, and only whole ones that the buffer has room for. Returns the
   /// number of bytes. 98 bytes are enough for a symbol.
   result<std::size_t> try_write(std::uint64_t symbols, void *buffer, std::size_t length) noexcept {
     return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {

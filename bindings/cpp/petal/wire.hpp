@@ -128,8 +128,7 @@ result<void> try_pack_to(const Of &of, Write &&write) noexcept {
   detail::barrier barrier;
   return detail::pack_through(of, write, barrier);
 }
-/// The filter that was packed, in memory of its own. `most_bytes` is the most bytes that the image of the filter may
-/// have.
+/// The filter that was packed, in its own memory. `most_bytes` is the most bytes that the image of the filter may have.
 inline result<filter> try_unpack(bytes packed, std::uint64_t most_bytes, const open_options &options = {}) noexcept {
   petal_filter *handle = nullptr;
   failure error;

@@ -1,4 +1,4 @@
-// Many keys at once, the forms of the answers, and the key buffer.
+// Many keys in one call, the forms of the answers, and the key buffer.
 #include "common.hpp"
 
 #include <array>
@@ -227,7 +227,7 @@ void same_as_single_calls(const Keys &keys, const char *what) {
   }
 }
 
-// `Container` of so many keys, some of them twice, that `make` makes of a number.
+// A `Container` of `count` keys, some of them twice, which `make` makes from numbers.
 template <class Container, class Make>
 Container filled(std::size_t count, Make make) {
   Container keys;
@@ -239,7 +239,7 @@ TEST(batches, every_range_of_keys) {
   const auto to_int = [](std::size_t i) { return static_cast<int>(i) - 400; };
   const auto to_u64 = [](std::size_t i) { return std::uint64_t{i} << 40; };
   const auto to_text = [](std::size_t i) { return std::string(i % 60, 'x') + std::to_string(i); };
-  // None, one, and so many that they end before, at and after the end of a piece.
+  // None, one, and numbers of keys that end before, at and after the end of a piece.
   for (std::size_t count : {0u, 1u, 511u, 512u, 513u, 1500u}) {
     same_as_single_calls(filled<std::vector<int>>(count, to_int), "vector<int>");
     same_as_single_calls(filled<std::deque<std::uint64_t>>(count, to_u64), "deque<uint64_t>");
@@ -307,7 +307,7 @@ TEST(batches, none_at_all) {
   EXPECT_EQ(f.describe().offered, 0u);
 }
 
-// Digests are keys of a filter that was made for their length, one by one and many at once.
+// Digests are keys of a filter that was made for their length, one by one and many in one call.
 TEST(batches, digests) {
   constexpr std::size_t each = 20, count = 300;
   std::vector<std::uint8_t> digests(each * count);

@@ -28,7 +28,7 @@ inline std::vector<std::uint64_t> numbers(std::uint64_t begin, std::uint64_t end
   return made;
 }
 
-// A folder of its own for each test, gone in the end.
+// A separate folder for each test, gone in the end.
 class folder : public testing::Test {
  protected:
   folder() {
@@ -66,7 +66,7 @@ class open_file {
   std::intptr_t number_;
 };
 
-// The numbers of the system for what is not there, and for what is no open file.
+// The system's error numbers for a file that is not there, and for what is no open file.
 #ifdef _WIN32
 inline constexpr int not_there = ERROR_FILE_NOT_FOUND, not_open = ERROR_INVALID_HANDLE;
 #else

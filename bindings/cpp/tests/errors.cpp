@@ -34,7 +34,7 @@ TEST(errors, an_exception_carries_the_message) {
     EXPECT_STREQ(copy.what(), error.what());
   }
   static_assert(std::is_nothrow_copy_constructible_v<petal::error>);
-  // A call that gives no message of its own has that of the batch call.
+  // A call that gives no message itself has that of the batch call.
   const auto error = thrown([] { petal::filter().insert(1); });
   EXPECT_EQ(error.code(), petal::status::null);
   EXPECT_TRUE(has(error.what(), "NULL")) << error.what();

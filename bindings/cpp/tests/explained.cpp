@@ -1,12 +1,12 @@
-// What a filter or map cannot do is said in a sentence of its own, of every kind, also by calls for one key: which kind
-// cannot, or that this handle was opened for reading.
+// Every kind says in a sentence what its filters and maps cannot do, also in calls for one key: that the kind cannot,
+// or that this handle was opened for reading.
 #include "common.hpp"
 
 #include <string>
 
 namespace {
 
-// Of every kind that is the library's own: what its filters say of each call for one key.
+// For every kind that is the library's own: what its filters say to each call for one key.
 TEST(explained, what_a_kind_or_a_handle_cannot_do) {
   std::size_t told = 0;
   const auto look = [&](const std::string &who, const char *wanted, const char *other, const auto &outcome) {

@@ -9,7 +9,7 @@ string(RANDOM LENGTH 12 name)
 set(work "${temporary}/petal-refused-${name}")
 set(compile "${COMPILER}" -std=c++17 "-I${FOLDER}/.." "-I${FOLDER}/../../../include")
 
-# gcc and clang take the header compiled from here, beside the header's own name.
+# gcc and clang take the compiled header that lies next to the header itself.
 file(WRITE "${work}/all.hpp" "#include <map>\n#include <sstream>\n#include <petal.hpp>\n")
 execute_process(COMMAND ${compile} -x c++-header "${work}/all.hpp" -o "${work}/all.hpp.gch")
 

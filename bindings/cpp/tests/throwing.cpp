@@ -46,7 +46,7 @@ std::vector<T> goods() {
 
 petal::spec counting() { return petal::spec().kind("counting").capacity(4000).false_positive_rate(0.01); }
 
-// Each call of a batch that tells how far it came, with keys of which one throws.
+// Each batch call that reports how far it came, with keys one of which throws.
 template <class T>
 void tells_how_far() {
   const auto keys = goods<T>();
@@ -234,7 +234,7 @@ TEST(answers, an_empty_range_is_room_for_none) {
   EXPECT_EQ(*f.try_contains_batch(keys, {}), 10u);
 }
 
-// An array of characters ends with its first NUL, or, where it has none, with itself.
+// An array of characters ends with its first NUL, or, if it has none, where it ends itself.
 TEST(keys, arrays_without_a_nul_end) {
   petal::filter f(1000, 1e-9);
   struct {

@@ -214,7 +214,7 @@ func BenchmarkHash(b *testing.B) {
 	}
 }
 
-// BenchmarkBatch looks 1024 keys up at once through cgo, and in C for comparison; ns/key is the figure.
+// BenchmarkBatch looks 1024 keys up in one call through cgo, and in C for comparison; ns/key is the figure.
 func BenchmarkBatch(b *testing.B) {
 	s := prepare(b)
 	found := make([]bool, batch)

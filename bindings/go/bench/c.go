@@ -1,4 +1,4 @@
-// Package bench compares Petal's Go packages with others that Go programs use. The package is a module of its own, so
+// Package bench compares Petal's Go packages with others that Go programs use. The package is a separate module, so
 // that those packages do not become requirements of Petal's.
 package bench
 

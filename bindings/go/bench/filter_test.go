@@ -72,7 +72,7 @@ func BenchmarkFilter(b *testing.B) {
 	}
 }
 
-// BenchmarkFilterBatch looks 1024 hashes up, at once and one by one, in filters of 64 MiB: ns/key is the figure.
+// BenchmarkFilterBatch looks 1024 hashes up, in one call and one by one, in filters of 64 MiB: ns/key is the figure.
 func BenchmarkFilterBatch(b *testing.B) {
 	s := prepare(b)
 	found := make([]bool, batch)

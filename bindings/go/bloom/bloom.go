@@ -69,7 +69,7 @@ func New(m uint, k uint) *BloomFilter { return over(bitset.New(m), max(1, m), ma
 func From(data []uint64, k uint) *BloomFilter { return FromWithM(data, uint(len(data))*64, k) }
 
 // FromWithM makes a filter of m bits and k hash functions over existing bits, as [From] does. If data has fewer than m
-// bits, the missing ones are not set, and adding keys moves all bits to memory of their own.
+// bits, the missing ones are not set, and adding keys moves all bits to new memory.
 func FromWithM(data []uint64, m, k uint) *BloomFilter { return over(bitset.From(data), m, k) }
 
 // NewWithEstimates makes an empty filter for n keys, which then says true of a share fp of all other keys. fp must be
@@ -107,7 +107,7 @@ func (f *BloomFilter) Merge(g *BloomFilter) error {
 	return nil
 }
 
-// Copy returns a filter with the same keys and memory of its own, in O(m).
+// Copy returns a filter with the same keys and its own memory, in O(m).
 func (f *BloomFilter) Copy() *BloomFilter {
 	switch {
 	case f.b == nil:

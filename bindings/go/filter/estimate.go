@@ -40,7 +40,7 @@ type Statistics struct {
 	Fill float64
 	// FalsePositiveRate is the present rate, measured from the payload.
 	FalsePositiveRate float64
-	// FalsePositiveRateFloor is the lowest rate that 64-bit hashes allow with so many keys.
+	// FalsePositiveRateFloor is the lowest rate that 64-bit hashes allow with this many keys.
 	FalsePositiveRateFloor float64
 	// CountEstimate is the number of distinct keys, estimated from the fill; negative if the filter is too full to tell.
 	CountEstimate float64

@@ -75,7 +75,7 @@ func ExampleFilter_ContainsBatch() {
 	// Output: 2 [true false true] <nil>
 }
 
-// Goroutines fill filters of their own, which are merged at the end.
+// Goroutines fill their own filters, which are merged at the end.
 func ExampleFilter_Merge() {
 	spec := filter.Spec{Capacity: 4000}
 	parts := make([]*filter.Filter, 4)

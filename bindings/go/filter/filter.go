@@ -27,7 +27,7 @@
 // A filter has no locks. Methods that only read a filter may run in many goroutines at once; methods that change a
 // filter need it to themselves. The comment of each method says which group it belongs to. In a program that was built
 // with -race, the race detector reports a method that changes a filter while another goroutine uses it. To insert from
-// many goroutines, let each fill a filter of its own, and merge these in the end.
+// many goroutines, let each fill its own filter, and merge these in the end.
 package filter
 
 import (

@@ -83,10 +83,10 @@ func (c *countingReader) Read(b []byte) (int, error) {
 func (f *Filter) SerializedSize() uint64 { return f.Describe().Bytes }
 
 // Save writes the image to a file in one step: readers see the old image or the new one, and processes that map the old
-// file keep it. Save writes a temporary file beside the old file, syncs it to the disk, and then replaces the old file.
-// The new file has the permissions of the old one, and its owner if the system allows that. A process that is killed
-// meanwhile may leave a file .petal-*.part behind. Returns [ErrUnsupported] for a path that is no regular file. Only
-// reads the filter.
+// file keep it. Save writes a temporary file next to the old file, syncs it to the disk, and then replaces the old
+// file. The new file has the permissions of the old one, and its owner if the system allows that. A process that is
+// killed meanwhile may leave a file .petal-*.part behind. Returns [ErrUnsupported] for a path that is no regular file.
+// Only reads the filter.
 func (f *Filter) Save(path string) (err error) {
 	if f.image().Header().Kind == 0 {
 		return closed

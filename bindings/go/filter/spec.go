@@ -87,7 +87,7 @@ type Spec struct {
 	Capacity uint64
 	// FalsePositiveRate is the greatest rate at capacity, inside (0, 1); 0 means 0.01 unless Bits is set.
 	FalsePositiveRate float64
-	// Bits is the exact number of bits, in place of a rate: a multiple of 512 for Blocked, and of 256 for SplitBlock.
+	// Bits is the exact number of bits, instead of a rate: a multiple of 512 for Blocked, and of 256 for SplitBlock.
 	Bits uint64
 	// Hashes is the exact number of bits that a key sets, with Bits; 0 is the best for Bits and Capacity. Bloom takes
 	// 1 to 64, Blocked 1 to 16, or an even number from 2 to 32 with two blocks, SplitBlock 8.

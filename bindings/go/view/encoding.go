@@ -22,7 +22,7 @@ type (
 	never = encoded.Never
 )
 
-// Images as text, for encoders of JSON, XML and the like. Logs get one line about a handle in place of its image.
+// Images as text, for encoders of JSON, XML and the like. Logs get one line about a handle instead of its image.
 
 // UnmarshalBinary closes the filter and loads an image into it, as [Load] does. A keyed filter has no key then: use
 // Load.

@@ -135,7 +135,7 @@ func TestFiltersAreEncodedOrRefused(t *testing.T) {
 	}
 }
 
-// A handle takes another image in place of its own, also where its own lies in a file.
+// A handle takes another image instead of its own, also where its own lies in a file.
 func TestAnOpenedHandleTakesAnotherImage(t *testing.T) {
 	mapped, err := view.Open(path, nil)
 	if err != nil {

@@ -61,8 +61,8 @@ func asSketch(opened *image.Filter, err error) (*Sketch, error) {
 	return &Sketch{opened: opened}, nil
 }
 
-// Copy copies the sketch into memory of its own. The copy takes changes. A dirty sketch has a dirty copy. Returns
-// [ErrCorrupt] if an image in place does not match its checksums.
+// Copy copies the sketch into new memory. The copy takes changes. A dirty sketch has a dirty copy. Returns [ErrCorrupt]
+// if an image in place does not match its checksums.
 func (s *Sketch) Copy() (*Sketch, error) { return asSketch(s.image().Copy()) }
 
 // Close unmaps the file and frees the memory. Closing twice is allowed.
@@ -77,8 +77,8 @@ func (s *Sketch) Header() Header { return Header(s.image().Header()) }
 func (s *Sketch) String() string { return s.image().String() }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-// Returns [ErrDirty] if all parts match but nobody vouches for them, or not yet. A sketch in memory of its own was
-// checked when it was loaded.
+// Returns [ErrDirty] if all parts match but nobody vouches for them, or not yet. A sketch in its own memory was checked
+// when it was loaded.
 func (s *Sketch) Verify() error { return s.image().Verify() }
 
 // Insert inserts the hash of a byte key, as a number. Returns [ErrKeyMissing] if the secret key was not given. Changes
@@ -127,9 +127,9 @@ func (s *Sketch) List() (listed []Listed, complete bool, err error) { return s.i
 // [ErrUnsupported] for other kinds than pinsketch.
 func (s *Sketch) ExportMinisketch() ([]byte, error) { return s.image().ExportMinisketch() }
 
-// ImportMinisketch takes the numbers of a serialized sketch of minisketch in place of those that are there. Both
-// sketches have the same capacity and bits of an element; [ErrForeign] says that they have not. Bytes of minisketch
-// have no checksum, so a list of more differences than the capacity may be called complete. Changes the sketch.
+// ImportMinisketch takes the numbers of a serialized sketch of minisketch instead of those that are there. Both
+// sketches have the same capacity and bits of an element; [ErrForeign] says that they do not. Bytes of minisketch have
+// no checksum, so a list of more differences than the capacity may be called complete. Changes the sketch.
 func (s *Sketch) ImportMinisketch(bytes []byte) error { return s.image().ImportMinisketch(bytes) }
 
 // ListedKey is a whole key that a sketch lists, and its count, as in [Listed].

@@ -6,10 +6,10 @@
 // bloomier, retrieval, approximator and mutable_bloomier ([Map]). The kinds of sketch are iblt, riblt and pinsketch
 // ([Sketch]). The kind index has rows of bits that are searched ([Index]). The error for another kind names that kind.
 //
-// [Open] opens a filter in place over a mapped file, and [Wrap] over a slice. [Load] and [Read] copy a filter into
-// memory of its own; a copy of bloom, split_block, blocked or counting takes insertions too. A copy of a sketch takes
-// changes too. To make, merge and measure filters of the bit arrays use package filter. For all other kinds use package
-// petal or the command petal.
+// [Open] opens a filter in place over a mapped file, and [Wrap] over a slice. [Load] and [Read] copy a filter into new
+// memory; a copy of bloom, split_block, blocked or counting takes insertions too. A copy of a sketch takes changes too.
+// To make, merge and measure filters of the bit arrays use package filter. For all other kinds use package petal or the
+// command petal.
 //
 //	seen, err := view.Open("seen.petal", nil)
 //	if err != nil {
@@ -105,8 +105,8 @@ func (f *Filter) Header() Header { return Header(f.image().Header()) }
 func (f *Filter) String() string { return f.image().String() }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-// Returns [ErrDirty] if all parts match but nobody vouches for them, or not yet. A filter in memory of its own was
-// checked when it was loaded.
+// Returns [ErrDirty] if all parts match but nobody vouches for them, or not yet. A filter in its own memory was checked
+// when it was loaded.
 func (f *Filter) Verify() error { return f.image().Verify() }
 
 // Contains says whether a key may have been inserted; false is certain.

@@ -141,7 +141,7 @@ export class Builder extends Held {
   excludeBatch(keys: Keys, options?: BatchOptions): void;
   /** The excluded keys are a whole universe: those that are members too are members. */
   excludeAllButMembers(): void;
-  /** A key that is no member but is asked for often, for kinds such as `stacked`. The weight says how often; 1 by itself. */
+  /** A key that is no member but often asked for, for kinds like `stacked`. `weight` (1 by default) says how often. */
   frequent(key: Key, weight?: number): void;
   frequentBatch(keys: Keys, weights?: Weights, options?: BatchOptions): void;
   /** The next filter is `old` and, after it, what changes of its answers; for `exact_set` with partitions. */
@@ -252,13 +252,13 @@ export class Petal {
 export interface LoadOptions {
   /** `petal` has everything; `reader` opens filters of some kinds and looks keys up. */
   build?: "petal" | "reader";
-  /** Whether to take the module with SIMD128; by itself, what this machine runs. */
+  /** Whether to take the module with SIMD128; by default, if this machine runs it. */
   simd?: boolean;
-  /** The folder of the modules, if they do not lie beside the package. */
+  /** The folder of the modules, if they do not lie next to the package. */
   from?: string | URL;
 }
 
-/** Loads a module. Each call gives another one, with memory of its own. */
+/** Loads a module. Each call gives another one, with its own memory. */
 export function load(options?: LoadOptions): Promise<Petal>;
 
 /** Makes a Petal of a module from elsewhere. */

@@ -1,4 +1,4 @@
-// For Node.js: reads the module beside this file.
+// For Node.js: reads the module next to this file.
 import { readFile } from "node:fs/promises";
 import { fileOf } from "./load.js";
 import { hasSimd, instantiate } from "./petal.js";

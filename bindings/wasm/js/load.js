@@ -1,4 +1,4 @@
-// For browsers: finds the module beside this file.
+// For browsers: finds the module next to this file.
 import { PetalError, hasSimd, instantiate } from "./petal.js";
 
 export { Builder, Filter, MapBuilder, Petal, PetalError, PetalMap, hasSimd, instantiate } from "./petal.js";

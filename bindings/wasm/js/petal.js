@@ -1,4 +1,4 @@
-// Petal over a module of WebAssembly: filters, maps and plans. load.js and node.js find the module.
+// Petal over a module of WebAssembly: filters, maps and plans. load.js and load-node.js find the module.
 
 /** The names of all statuses: that of -1 is the first. */
 const STATUSES = [
@@ -87,7 +87,7 @@ class Engine {
     this.answersAt = this.calls.petal_answers() >>> 0;
     this.scratch = this.allocate(SCRATCH);
     this.freed = new FinalizationRegistry((handle) => {
-      // Nobody is there to be told of an error.
+      // There is nobody to report an error to.
       if (!this.stopped) this.calls.petal_free(handle);
     });
   }
@@ -350,7 +350,7 @@ class Image extends Held {
     return { fill, falsePositiveRate, keys: keys < 0 ? null : keys, saturated: Number(engine.answers[3]) };
   }
 
-  /** The exact rate to expect with so many distinct keys. */
+  /** The exact rate to expect with `keys` distinct keys. */
   expectedFalsePositiveRate(keys) {
     this._engine.call("petal_expected_rate", this._handle, whole(keys, "keys"));
     return this._engine.reals[0];
@@ -493,7 +493,7 @@ function weightsOf(keys, weights) {
   return all;
 }
 
-/** Collects keys; `finish` makes a filter of any kind, those that need all keys at once too. */
+/** Collects keys; `finish` makes a filter of any kind, also of those that need all keys together. */
 export class Builder extends Held {
   add(key) {
     this._engine.one("petal_insert", this._handle, key);

@@ -11,7 +11,7 @@ pub enum Contents {
     Fingerprints,
     /// The terms of documents.
     Terms,
-    /// All sequences of so many bytes of files.
+    /// All sequences of this many bytes of files.
     Grams(usize),
 }
 
@@ -27,7 +27,7 @@ impl Contents {
         attachment
     }
 
-    /// The contents that an attachment tells, and the names. Another program's attachment tells nothing, and rows are
+    /// The contents that an attachment names, and the names. Another program's attachment names nothing, and rows are
     /// fingerprints without names.
     pub fn of(attachment: &[u8]) -> (Contents, Vec<&[u8]>) {
         let mut texts: Vec<&[u8]> = attachment.split(|byte| *byte == 0).collect();
@@ -58,7 +58,7 @@ impl Contents {
     }
 }
 
-/// The hashes of all sequences of so many bytes.
+/// The hashes of all sequences of `length` bytes.
 pub fn grams(bytes: &[u8], length: usize, hasher: &Hasher) -> Outcome<Vec<u64>> {
     bytes
         .windows(length)

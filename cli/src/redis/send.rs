@@ -173,7 +173,7 @@ fn request(set: &Set, deed: Deed, shard: usize, waiting: &mut Waiting) -> Reques
     Request { shard, bytes }
 }
 
-/// Sends pipelines over connections of its own until there are no more. After a failure of any thread it drops further
+/// Sends pipelines over its own connections until there are no more. After a failure of any thread it drops further
 /// pipelines, so that the reader never blocks.
 fn work(set: &Set, receiver: &Mutex<Receiver<Vec<Request>>>, failed: &AtomicBool, tally: &Tally) -> Outcome<()> {
     let mut servers: Servers = set.servers.again();

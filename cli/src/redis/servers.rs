@@ -70,7 +70,7 @@ impl Servers {
         Ok(servers)
     }
 
-    /// A client of the same servers for another thread, with connections of its own.
+    /// A client of the same servers for another thread, with its own connections.
     pub fn again(&self) -> Servers {
         let nodes = self.nodes.iter().map(|node| Node { address: node.address.clone(), connection: None }).collect();
         Servers { info: self.info.clone(), nodes, owners: self.owners.clone() }

@@ -85,15 +85,15 @@ impl Channel {
         self.writer.flush().map_err(|error| lost(&error))
     }
 
-    /// Reads so many bytes.
+    /// Reads bytes until `bytes` is full.
     pub fn read(&mut self, bytes: &mut [u8]) -> Outcome<()> {
         self.reader.read_exact(bytes).map_err(|error| lost(&error))?;
         self.received += bytes.len() as u64;
         Ok(())
     }
 
-    /// Reads bytes after their number, into the place of others. Refuses more than `most` before any of them is read.
-    /// Memory grows with what comes.
+    /// Reads bytes after their number, and replaces those in `into`. Refuses more than `most` before any of them is
+    /// read. Memory grows with what comes.
     pub fn read_counted(&mut self, into: &mut Vec<u8>, most: u64) -> Outcome<()> {
         let mut length = [0; 8];
         self.read(&mut length)?;

@@ -20,7 +20,7 @@ use std::time::{Duration, SystemTime};
 /// How many copies the command makes of a file that changes again and again.
 const COPIES: u32 = 5;
 
-/// How often the command looks whether another program writes to the file, and how long it waits between two looks.
+/// How often the command checks whether another program writes to the file, and how long it waits between two looks.
 const LOOKS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -188,7 +188,7 @@ impl Seen {
         Ok(Seen::new(identity_of(file), &file.metadata()?))
     }
 
-    /// What keeps the copy of the file that looked like this from its place, if something does.
+    /// What keeps the copy of the file, which looked like this, from taking its place; `None` if nothing does.
     fn obstacle(&self, old: &File, target: &Path) -> Option<Obstacle> {
         if is_written(old) {
             return Some(Obstacle::Written);

@@ -2,7 +2,7 @@
 //!
 //! Both sides send [`GREETING`], which ends with the version, the separator of their records, and 16 random bytes.
 //! Records are hashed under a key from both sides' random bytes. A session of the library (docs/session.md) over the
-//! hashes tells each side which records the other has not. The initiator sends these records first, and then the
+//! hashes tells each side which records the other does not have. The initiator sends these records first, and then the
 //! responder does.
 
 mod channel;
@@ -237,7 +237,7 @@ fn converse(channel: &mut Channel, sketch: &Sketch) -> Outcome<Session> {
                 channel.read_counted(&mut message, MOST_OF_MESSAGE)?;
                 if let Err(error) = session.receive(&message) {
                     if session.turn() == Turn::Send {
-                        // The other side is told why. Its own error matters less than ours.
+                        // This tells the other side why. Its own error matters less than ours.
                         let _ = session.send().map(|last| channel.write_counted(last).and_then(|()| channel.flush()));
                     }
                     return Err(error.into());
@@ -260,7 +260,7 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// Sends the records that the other side has not.
+    /// Sends the records that the other side does not have.
     fn send(&mut self, channel: &mut Channel, ours: &Records) -> Outcome<()> {
         let (hasher, printer) = (self.hasher, &mut *self.printer);
         let digest = |batch: &Batch, i: usize| hash(hasher, batch.key(i));
@@ -277,7 +277,7 @@ impl Exchange<'_> {
         channel.flush()
     }
 
-    /// Receives the records that this side has not. Each has to be one that the session named.
+    /// Receives the records that this side does not have. Each has to be one that the session named.
     fn receive(
         &mut self,
         channel: &mut Channel,

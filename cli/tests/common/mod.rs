@@ -31,7 +31,7 @@ impl Run {
         self.stdout
     }
 
-    /// Standard output as text, of a run that worked and had nothing to say beside it.
+    /// Standard output as text, of a run that worked and said nothing else.
     pub fn text(self) -> String {
         String::from_utf8(self.quiet()).expect("text")
     }
@@ -46,7 +46,7 @@ impl Run {
         message.to_string()
     }
 
-    /// Holds the message of a run that failed as it should to naming certain things.
+    /// Checks that the message of a run that failed as it should names certain things.
     #[track_caller]
     pub fn names(self, things: &[&str]) {
         let message = self.trouble();
@@ -55,7 +55,7 @@ impl Run {
         }
     }
 
-    /// Holds the messages of a run that failed, beside another command that failed with it, to naming certain things.
+    /// Checks that the messages of a run that failed, together with another command, name certain things.
     #[track_caller]
     pub fn names_among(self, things: &[&str]) {
         assert_eq!((self.status, &self.stdout[..]), (2, &b""[..]), "{self:?}");
@@ -147,7 +147,7 @@ pub fn kinds() -> impl Iterator<Item = &'static Row> {
     FILTERS.iter().filter(|row| row.universe.is_none())
 }
 
-/// Whether every key is found that was inserted last of as many as the capacity.
+/// Whether a filter finds every one of the last keys, as many as its capacity.
 pub fn keeps_keys(row: &Row) -> bool {
     !row.capabilities.contains(Capabilities::AGE | Capabilities::MAY_LOSE_KEYS)
 }

@@ -11,8 +11,8 @@ pub fn allocate(bytes: u64) -> *mut u8 {
     }
 }
 
-/// The byte of a bit. Atomic, so that threads which only check may go on beside one that adds, as they do over
-/// libbloom; it costs nothing.
+/// The byte of a bit. Atomic, so that threads which only check may go on while one adds, as they may over libbloom; it
+/// costs nothing.
 ///
 /// # Safety
 /// The byte of `bit` lies in an array at `bits` that stays for `'a`, and is not written to but through this function.

@@ -4,7 +4,7 @@
 // commands.
 //
 // Items are grouped by their keys, and what belongs to a key is one command; all commands of a call go out in one
-// pipeline. A Filter may be used by many goroutines at once, as the client that it is made of.
+// pipeline. Many goroutines may use one Filter at once, like the client that it is made from.
 package petalredis
 
 import (
@@ -23,7 +23,7 @@ type Filter struct {
 	shards int
 }
 
-// New is the set with this name over so many keys, from 1 to 65,536. It asks nothing of the server. All clients of a
+// New is the set with this name over this many keys, from 1 to 65,536. It asks nothing of the server. All clients of a
 // set have to give the same number, which cannot change while the set has items.
 func New(client redis.UniversalClient, name string, shards int) (*Filter, error) {
 	if shards < 1 || shards > 1<<16 {
@@ -49,7 +49,7 @@ func (f *Filter) ShardOf(item string) int {
 	return int(crc32.ChecksumIEEE([]byte(item)) % uint32(f.shards))
 }
 
-// Reserve makes the filters of all shards, of a kind by its name, for so many items in all at this false-positive
+// Reserve makes the filters of all shards, of a kind by its name, for capacity items in all at this false-positive
 // rate. Further arguments are those of PETAL.RESERVE after the rate, as in "SET", "counter_bits", 8. Shares of a hash
 // are never quite alike, so each has room for an n-th and five standard deviations more. Where one key is there
 // already, an error says so, and the others are made.
@@ -94,7 +94,7 @@ func (f *Filter) Remove(ctx context.Context, items ...string) (int, error) {
 	return removed, err
 }
 
-// Delete deletes the keys of all shards; the server frees them in a thread of its own.
+// Delete deletes the keys of all shards; the server frees them in a separate thread.
 func (f *Filter) Delete(ctx context.Context) error {
 	_, err := f.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		for _, key := range f.Keys() {

@@ -15,8 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// start starts a server with the module that PETAL_REDIS_MODULE names, in a folder of its own. The channel is closed
-// when the server has ended.
+// start starts a server with the module that PETAL_REDIS_MODULE names, in its own folder. The channel is closed when
+// the server has ended.
 func start(t *testing.T, folder string, arguments ...string) <-chan struct{} {
 	t.Helper()
 	module := os.Getenv("PETAL_REDIS_MODULE")

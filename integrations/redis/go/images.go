@@ -9,7 +9,7 @@ import (
 )
 
 // Export gives the bytes of a key's image, chunk by chunk and in order: written to a file they are what the command
-// petal and every binding open. What is added meanwhile is found out by whoever opens it.
+// petal and every binding open. Whoever opens it notices what was added meanwhile.
 func Export(ctx context.Context, client redis.UniversalClient, key string, take func(chunk []byte) error) error {
 	for iterator := int64(0); ; {
 		reply, err := client.Do(ctx, "PETAL.EXPORT", key, iterator).Slice()
@@ -34,8 +34,8 @@ func Export(ctx context.Context, client redis.UniversalClient, key string, take 
 	}
 }
 
-// Import makes a key of the bytes of an image: the function that it returns is given them in order, in chunks of any
-// size. The key is there when all of them were.
+// Import makes a key of the bytes of an image: the function that it returns takes them in order, in chunks of any size.
+// The key is there when all of them were.
 func Import(ctx context.Context, client redis.UniversalClient, key string) func(chunk []byte) error {
 	end := int64(0)
 	return func(chunk []byte) error {

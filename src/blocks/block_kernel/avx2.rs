@@ -2,10 +2,10 @@
 
 use core::arch::x86_64::*;
 
-/// 32 bytes, so many bytes after an address, in which another thread may be setting bits.
+/// The 32 bytes that begin `AFTER` bytes after an address. Another thread may be setting bits in them.
 ///
-/// Each aligned eight bytes of a vector load are read at once, so this is four relaxed loads. It is written in assembly
-/// because the language knows no atomic load of a vector, and a plain one would be a data race.
+/// Each aligned eight bytes of a vector load are read in one piece, so this is four relaxed loads. It is written in
+/// assembly because the language knows no atomic load of a vector, and a plain one would be a data race.
 ///
 /// # Safety
 /// The bytes are readable.

@@ -1,8 +1,8 @@
 //! What the kernels for AVX-512 (F, BW, DQ, VL) have in common: the loop over the keys of a batch.
 //!
-//! Keys are taken eight at once as long as there is arithmetic on 64-bit numbers to do: hash, block and lanes. What
-//! comes of it for 64 keys lies in memory, and then each key's block is one vector, which takes a few instructions.
-//! While these 64 are answered the next 64 are hashed and their lines are fetched, eight for every eight answers.
+//! Keys are taken eight at a time as long as there is arithmetic on 64-bit numbers to do: hash, block and lanes. The
+//! results for 64 keys lie in memory. Then each key's block is one vector, which takes a few instructions. While these
+//! 64 are answered, the next 64 are hashed and their lines are fetched, eight for every eight answers.
 //!
 //! A step of eight keys is written in assembly, for two reasons. The block is read while other threads may set bits
 //! in it, and the language has no load for that. And the compiler likes to take vectors apart in registers, and to
@@ -10,21 +10,21 @@
 //! there. What is missing stays in memory until all 64 are there, because a load across stores that have not reached
 //! the cache waits.
 //!
-//! Up to 64 keys that come alone are prepared, all of them, and then answered ([`run_few`]).
+//! Up to 64 keys that come without a batch are all prepared first and then answered ([`run_few`]).
 //!
-//! The last keys of a batch, which do not fill a vector, are followed by copies of the last one: to look a key up
-//! again, or to insert it again, changes nothing.
+//! The last keys of a batch, if they do not fill a vector, are followed by copies of the last one: looking a key up
+//! again, or inserting it again, changes nothing.
 
 use crate::batch::ring::{Batch, Few, GROUP};
 use crate::hash::xxh3::avx512 as xxh3;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-/// Keys whose arithmetic is done at once.
+/// Keys whose arithmetic is done together.
 const WIDTH: usize = 8;
 
-/// The products of the low halves of eight numbers. The compiler would make a full 64-bit multiplication of it where it
-/// has lost sight of what the upper halves are.
+/// The products of the low halves of eight numbers. The compiler would use a full 64-bit multiplication where it has
+/// lost sight of what the upper halves are.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub fn multiply_low_halves(a: __m512i, b: __m512i) -> __m512i {
@@ -39,7 +39,7 @@ pub fn multiply_low_halves(a: __m512i, b: __m512i) -> __m512i {
 
 /// The 64 bytes at an address, in which another thread may be setting bits.
 ///
-/// Each aligned eight bytes of a vector load are read at once, so this is eight relaxed loads. It is written in
+/// Each aligned eight bytes of a vector load are read in one piece, so this is eight relaxed loads. It is written in
 /// assembly because the language knows no atomic load of a vector, and a plain one would be a data race.
 ///
 /// # Safety
@@ -56,12 +56,12 @@ pub unsafe fn load_line(address: *const u64) -> __m512i {
     line
 }
 
-/// Whether the number of blocks suits the vector arithmetic here: not none, and below 2^32.
+/// Whether the number of blocks suits the vector arithmetic here: at least 1, and below 2^32.
 pub fn is_vectorised(words: usize, words_of_block: usize) -> bool {
     (1..1 << 32).contains(&((words / words_of_block) as u64))
 }
 
-/// What is computed of a group of keys, eight at once.
+/// What is computed of a group of keys, eight at a time.
 #[repr(align(64))]
 struct Prepared {
     /// The keys' hashes.
@@ -78,12 +78,12 @@ impl Prepared {
     fn places(prepared: &mut MaybeUninit<Prepared>, i: usize) -> [*mut u64; 3] {
         debug_assert!(i + WIDTH <= GROUP);
         let place = prepared.as_mut_ptr();
-        // SAFETY: places in memory, of which nothing is read.
+        // SAFETY: only addresses of places in memory are taken; nothing is read.
         let places = unsafe { [&raw mut (*place).keys, &raw mut (*place).blocks, &raw mut (*place).masks] };
         places.map(|place| place.cast::<u64>().wrapping_add(i))
     }
 
-    /// Pulls the hashes of the next group, and fills the vector up in which they end. How many they are.
+    /// Pulls the hashes of the next group, and fills the vector up in which they end. Returns how many hashes came.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     fn pull(prepared: &mut MaybeUninit<Prepared>, batch: &mut dyn Batch) -> usize {
@@ -133,7 +133,7 @@ pub struct Step {
     pub missing: *mut u16,
 }
 
-/// What is to be answered of keys: whether none of their bits is missing, whether any is, or nothing.
+/// What is to be answered for each key: whether none of its bits is missing, whether any is, or nothing.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Answer {
     Found,
@@ -159,7 +159,7 @@ fn prepare_eight(
     }
     if fetching {
         for i in 0..WIDTH {
-            // SAFETY: written above. A prefetch of an address that is none does nothing.
+            // SAFETY: written above. A prefetch of an address that is not readable does nothing.
             let block = unsafe { blocks.add(i).read() } as usize;
             _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(block));
         }
@@ -189,15 +189,15 @@ fn step_from(i: usize, prepared: &mut MaybeUninit<Prepared>, missing: &mut Missi
     step(Step { keys, blocks, masks, missing: missing.0[i..].as_mut_ptr() });
 }
 
-/// Where the steps for so many keys start. Not the compiler's to unroll, which would only make loops of eight steps
+/// Where the steps for `keys` keys start. The compiler must not unroll this, which would only make loops of eight steps
 /// larger.
 #[inline]
 fn steps(keys: usize) -> impl Iterator<Item = usize> {
     (0..core::hint::black_box(keys)).step_by(WIDTH)
 }
 
-/// The loop of all kernels here. `prepare` gives the addresses of the blocks and masks of eight keys, and `step` writes
-/// of each of eight keys the mask of the lanes that miss a bit, if anything is to be answered.
+/// The loop of all kernels here. `prepare` gives the addresses of the blocks and masks of eight keys. If anything is to
+/// be answered, `step` writes for each of eight keys the mask of the lanes that miss a bit.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub fn run(
@@ -233,7 +233,7 @@ pub fn run(
     }
 }
 
-/// The way of few keys, which come without a batch: all are hashed and fetched, and then all are answered.
+/// The loop for few keys, which come without a batch: all are hashed and fetched, and then all are answered.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub fn run_few(
@@ -267,8 +267,8 @@ pub fn run_few(
     }
 }
 
-/// Eight times a piece of assembly, which is given the register of its key's bits, the 16th vector and so on, and the
-/// places of the key in arrays of 8 and of 2 bytes an element.
+/// A piece of assembly eight times. The piece is given the register of its key's bits, the 16th vector and so on, and
+/// the places of the key in arrays of 8 and of 2 bytes an element.
 macro_rules! eight {
     ($piece:ident, $vector:literal) => {
         concat!(

@@ -15,7 +15,7 @@ pub use fills::Fills;
 use crate::batch::ring::{Batch, Few};
 use core::sync::atomic::AtomicU64;
 
-/// The odd multipliers of the Parquet format, which give each lane a number of its own.
+/// The odd multipliers of the Parquet format, a different one for each lane.
 pub const SALTS: [u32; 8] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
@@ -54,8 +54,8 @@ impl BlockKernel {
         unsafe { (self.insert_one)(words, masks, key) }
     }
 
-    /// Inserts a key while others insert too, and says whether it certainly was not there. Words that lack none of its
-    /// bits are not written.
+    /// Inserts a key while others insert too, and says whether it certainly was not there. Words that already have all
+    /// of its bits are not written.
     #[inline]
     pub fn insert_one_shared(&self, words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
         // SAFETY: kernels are given out only where the processor has their instructions.
@@ -74,30 +74,30 @@ impl BlockKernel {
         unsafe { (self.insert)(words, masks, batch) }
     }
 
-    /// Whether each key may be there: bit i is that of the i-th, and bits after the last mean nothing.
+    /// Whether each of a few keys may be there: bit i is that of the i-th, and bits after the last mean nothing.
     #[inline]
     pub fn contains_few(&self, words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
         // SAFETY: kernels are given out only where the processor has their instructions.
         unsafe { (self.contains_few)(words, masks, few) }
     }
 
-    /// Inserts each key. Whether each certainly was not there, as [`BlockKernel::contains_few`] says it, if that is
-    /// asked.
+    /// Inserts each key. If `is_asked`, says whether each certainly was not there, in the form of
+    /// [`BlockKernel::contains_few`].
     #[inline]
     pub fn insert_few(&self, words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
         // SAFETY: kernels are given out only where the processor has their instructions.
         unsafe { (self.insert_few)(words, masks, few, is_asked) }
     }
 
-    /// What the bits tell of a lookup by `hashes` lanes. The same from every kernel, to the last bit.
+    /// What the bits say of a lookup by `hashes` lanes. Every kernel gives the same, to the last bit.
     pub fn fills(&self, words: &[AtomicU64], hashes: u32) -> Fills {
         // SAFETY: kernels are given out only where the processor has their instructions.
         unsafe { (self.fills)(words, hashes) }
     }
 }
 
-/// Sets bits in those words of a block whose numbers are set in `lacking`, while others set bits too; true if one of
-/// them was not set before.
+/// Sets bits in those words of a block that `lacking` has a bit for, while others set bits too; true if one of them was
+/// not set before.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn set_lacking<const WORDS: usize>(block: &[AtomicU64], bits: &[u64; WORDS], mut lacking: u8) -> bool {
@@ -110,7 +110,7 @@ pub(crate) fn set_lacking<const WORDS: usize>(block: &[AtomicU64], bits: &[u64; 
     new
 }
 
-/// The functions of a [`BlockKernel`] for many keys and for few, made of those for one key that are in scope:
+/// The functions of a [`BlockKernel`] for many keys and for few, made from those for one key that are in scope:
 /// `contains_one`, `insert_one`, `fetch` and `hash_u64s`. They get the attributes that are given.
 macro_rules! one_key_at_a_time {
     ($(#[$attribute:meta])*) => {

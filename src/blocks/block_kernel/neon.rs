@@ -5,8 +5,8 @@ use core::arch::aarch64::*;
 
 /// The 16 bytes at an address, in which another thread may be setting bits.
 ///
-/// Each aligned eight bytes of a vector load are read at once, so this is two relaxed loads. It is written in assembly
-/// because the language knows no atomic load of a vector, and a plain one would be a data race.
+/// Each aligned eight bytes of a vector load are read in one piece, so this is two relaxed loads. It is written in
+/// assembly because the language knows no atomic load of a vector, and a plain one would be a data race.
 ///
 /// # Safety
 /// The bytes are readable.
@@ -42,10 +42,10 @@ pub fn are_zero(missing: impl IntoIterator<Item = uint32x4_t>) -> bool {
     unsafe { vmaxvq_u32(missing.into_iter().fold(vdupq_n_u32(0), |all, some| vorrq_u32(all, some))) == 0 }
 }
 
-/// Sets bits in quarters of lines; whether any of them was missing.
+/// Sets bits in quarters of lines; returns whether any of them was missing.
 ///
 /// # Safety
-/// As many times 16 bytes from `block` on are writable and nobody else's.
+/// From `block` on, `QUARTERS` times 16 bytes are writable and nobody else's.
 #[inline]
 pub unsafe fn put_in<const QUARTERS: usize>(block: *mut u32, bits: [uint32x4_t; QUARTERS]) -> bool {
     !are_zero(bits.into_iter().enumerate().map(|(quarter, bits)| {

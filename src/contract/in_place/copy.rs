@@ -1,4 +1,4 @@
-//! Gives out the payload a few regions at a time, while others may be changing it. Saving and copying begin with that.
+//! Gives out the payload a few regions at a time, while others may be changing it. Saving and copying begin with this.
 
 use super::damaged_table;
 use crate::contract::Base;
@@ -7,8 +7,8 @@ use crate::format::{self, HEADER_LENGTH, REGION_BYTES, REGION_WORDS};
 use crate::storage::{Access, copy_words, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering, fence};
 
-/// How many regions are given out at once. Larger pieces would be written no faster, and pieces of this size stay in
-/// the cache between the copy, the checksum and the system.
+/// How many regions are given out in one piece. Larger pieces would not be written faster, and pieces of this size stay
+/// in the cache between the copy, the checksum and the system.
 const PIECE: usize = 4;
 
 impl Base {
@@ -67,7 +67,7 @@ impl Base {
 }
 
 /// Gives a copy of the words, a few regions at a time, with the entries that these copies would have in a table of
-/// checksums. `check` gets each region's number, its words and the copy's entry before that.
+/// checksums. Before each region is given, `check` gets its number, its words and the copy's entry.
 fn copy_regions(
     words: &[AtomicU64],
     mut check: impl FnMut(usize, &[AtomicU64], u64) -> Result<()>,

@@ -1,4 +1,4 @@
-//! The regions of an image in place that a handle may change. Each region was checked against its checksum before.
+//! The regions of an image in place that a handle may change. Each of them was checked against its checksum first.
 
 use crate::contract::Base;
 use crate::error::Result;
@@ -21,7 +21,7 @@ impl Marks {
         Ok(Marks { bits, regions })
     }
 
-    /// Whether the region may be changed. Memory that is not an image in place needs no marks.
+    /// Whether the region may be changed. Memory outside of an image in place needs no marks.
     #[inline]
     fn has(&self, region: usize) -> bool {
         self.bits.get(region / 64).is_none_or(|bits| bits.load(Ordering::Acquire) >> (region % 64) & 1 == 1)
@@ -73,7 +73,7 @@ impl Base {
     /// Several processes may share the image. A process that makes an entry 0, or finds it 0, has a release fence
     /// between that and the first bit that it sets. A process that compares a region reads its bits, then passes an
     /// acquire fence, and only then looks at the entry again. If the reader saw one of those bits, the fences make it
-    /// see the 0 as well. So an entry that is still not 0 belongs to bytes that no writer changed.
+    /// see the 0 as well, so an entry that is still not 0 belongs to bytes that no writer changed.
     ///
     /// # Errors
     /// [`Status::Corrupt`](crate::Status::Corrupt) if the region does not match its entry. The entry then stays as it

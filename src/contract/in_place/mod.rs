@@ -1,8 +1,8 @@
-//! How one handle, or many processes at once, write an image in place, and how it is read meanwhile.
+//! How an image in place is written by one handle or by many processes together, and how it is read meanwhile.
 //!
 //! *Clean* means that somebody vouched for exactly these bytes, and that they match their checksums. *Dirty* means that
-//! nobody does. A handle that began from a clean image and changed it vouches for the change when it seals the image.
-//! [`Base::vouch`] does so for whatever bytes there are.
+//! nobody does. A handle that began with a clean image and changed it vouches for the change when it seals the image.
+//! [`Base::vouch`] vouches for whatever bytes there are.
 //!
 //! Before a handle first changes a region, it *marks* the region: it compares the region with its entry in the table of
 //! checksums, and makes the entry 0. A region that does not match is not changed, so that no damage gets a new
@@ -10,7 +10,7 @@
 //!
 //! - [`marks`]: the regions that a handle may change.
 //! - [`writing`]: one writer, from the first change to the end of the handle.
-//! - [`sharing`]: many processes that insert at once.
+//! - [`sharing`]: many processes that insert at the same time.
 //! - [`sealing`]: new checksums for what was changed, and a clean image.
 //! - [`reading`]: what the image says now, and whether its bytes are the right ones.
 //! - [`copy`]: the payload, given out while others may be changing it.
@@ -78,8 +78,8 @@ impl<'a> Place<'a> {
         Header::read(read).map(|(header, _)| header)
     }
 
-    /// The checksum of the table of a clean image. Two different sealed images of one payload differ in it. `None` if
-    /// the image is dirty.
+    /// The checksum of the table of a clean image, by which two sealed images of one payload can be told apart. `None`
+    /// if the image is dirty.
     fn clean_table(&self) -> Result<Option<u64>> {
         Ok((!self.header()?.dirty).then(|| self.table.own_checksum()))
     }
@@ -90,13 +90,13 @@ impl<'a> Place<'a> {
         if dirty || self.table.is_sealed(self.checksum()) { Ok(()) } else { Err(damaged_table()) }
     }
 
-    /// Refuses to seal an image whose end was cut off since it was clean, and is zeros now, because no writer made
-    /// these entries 0. The table's last word is its checksum, which nobody writes while the image is dirty.
+    /// Refuses to seal an image whose end was cut off since it was clean and now reads as zeros, because then no writer
+    /// made these entries 0. The table's last word is its checksum, which nobody writes while the image is dirty.
     fn check_end(&self) -> Result<()> {
         if self.table.own_checksum() != 0 { Ok(()) } else { Err(damaged_table()) }
     }
 
-    /// Marks the image dirty, and has that on its disk before anything else.
+    /// Marks the image dirty, on the disk too, before anything else is written.
     fn make_dirty(&self) -> Result<()> {
         let before = self.state().swap(DIRTY, Ordering::Release);
         let written = self.image.flush(STATE_OFFSET, STATE_OFFSET + 8);
@@ -107,12 +107,12 @@ impl<'a> Place<'a> {
         written
     }
 
-    /// Makes a dirty image clean, with this header: its second part on the disk first, then the state.
+    /// Makes a dirty image clean, with this header: its second part goes to the disk first, then the state.
     fn make_clean(&self, header: &Header) -> Result<()> {
         self.image.write(COUNT_OFFSET, &header.second_part(self.checksum()))?;
         let written = self.image.write(STATE_OFFSET, &[0; 8]);
         if written.is_err() {
-            // The disk may have either state. This process shows the state for a failure.
+            // The disk may have either state. In this process the image stays dirty.
             self.state().store(DIRTY, Ordering::Release);
             let _ = self.image.flush(STATE_OFFSET, STATE_OFFSET + 8);
         }

@@ -12,8 +12,8 @@ use core::sync::atomic::{Ordering, fence};
 const ATTEMPTS: u32 = 4;
 
 impl Base {
-    /// Whether nobody vouches for what this filter holds now. That is so if the filter came from a dirty image, or took
-    /// in a filter that did, or is open for reading while another handle changes the image.
+    /// Whether nobody vouches for what this filter holds now: it came from a dirty image, or took in a filter that did,
+    /// or is open for reading while another handle changes the image.
     pub fn is_unvouched(&self) -> bool {
         match self.place() {
             Some(place) if place.image.access() == Access::Read => place.header().map_or(true, |header| header.dirty),
@@ -21,14 +21,14 @@ impl Base {
         }
     }
 
-    /// Whether an image of these bytes would say that it is dirty, because nobody vouches for them, or does not yet.
+    /// Whether an image of these bytes would be dirty, because nobody vouches for them, or nobody does yet.
     pub fn is_dirty(&self) -> bool {
         let marked = self.place().is_some_and(|place| place.is_marked());
         self.header.dirty && self.words.in_place() != Some(Access::Read) || marked
     }
 
     /// `checked`, unless this is a dirty image that is only read: a writer may have died in a change, or may be making
-    /// one, and nobody has brought the payload in order ([`Payload::mend`](crate::contract::Payload::mend)).
+    /// one, and nobody has put the payload in order ([`Payload::mend`](crate::contract::Payload::mend)).
     pub(crate) fn unless_unmended(&self, checked: Result<()>) -> Result<()> {
         match checked {
             Err(_) if self.words.in_place() == Some(Access::Read) && (self.header.dirty || self.is_dirty()) => Ok(()),
@@ -36,7 +36,7 @@ impl Base {
         }
     }
 
-    /// How many keys were offered, as the image says now. If the header is damaged, as it said before.
+    /// How many keys were offered, as the image says now. If its header is damaged, as it said before.
     pub fn count_now(&self) -> u64 {
         match self.place() {
             Some(place) if place.image.access() == Access::Read => {
@@ -46,8 +46,8 @@ impl Base {
         }
     }
 
-    /// Compares the present bytes, of an image or a compact form in place, with their checksums. Memory of the filter's
-    /// own has no checksums.
+    /// Compares the present bytes of an image, or of a compact form in place, with their checksums. The filter's own
+    /// memory has no checksums.
     ///
     /// # Errors
     /// [`Status::Corrupt`], naming the bytes, if a region differs from its checksum, or the header or table does.
@@ -83,7 +83,7 @@ impl Base {
         Err(error!(Dirty, "the image is changed again and again while it is read"))
     }
 
-    /// Compares all regions that nobody touched. Returns whether there are others.
+    /// Compares all regions that nobody touched. Returns whether any were touched.
     fn compare(&self, place: Place, progress: &mut dyn FnMut(u64)) -> Result<bool> {
         let mut touched = false;
         for (region, entry) in place.table.entries().iter().enumerate() {

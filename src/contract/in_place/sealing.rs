@@ -10,8 +10,8 @@ use core::sync::atomic::Ordering;
 impl Base {
     /// Brings an image in place up to date. An image that this handle found clean and changed becomes clean again:
     /// payload and table first, then the count, then the state, each on the disk before the next. An image that nobody
-    /// vouches for, or that others share, comes to the disk and stays dirty. The cost depends on what was changed.
-    /// Memory of the filter's own and an image that is only read need no update.
+    /// vouches for, or that others share, is written to the disk and stays dirty. The cost depends on how much was
+    /// changed. The filter's own memory and an image that is only read need nothing.
     ///
     /// # Errors
     /// The system's errors; the image then stays dirty, and another call tries again.
@@ -47,8 +47,8 @@ impl Base {
         place.image.flush(0, place.image.length())
     }
 
-    /// Gives every marked region its checksum and makes the image clean. The caller has the image alone, and vouches
-    /// for it.
+    /// Gives every marked region its checksum and makes the image clean. The caller is the only one to use the image,
+    /// and vouches for it.
     pub(super) fn seal(&mut self) -> Result<()> {
         // Even if sealing fails, a region that is changed later has to be marked again.
         self.marks.clear();

@@ -1,5 +1,5 @@
-//! Insertion by many processes into one image at once. Their handles count themselves in a word of the image's header,
-//! and the last handle that leaves seals the image.
+//! Insertion by many processes into one image at the same time. Their handles count themselves in a word of the image's
+//! header, and the last handle that leaves seals the image.
 
 use super::Marks;
 use crate::contract::Base;
@@ -7,11 +7,11 @@ use crate::error::Result;
 use crate::storage::{Access, ImageBytes, Mapping};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The bits of the header's word `sharing` that say how many sharers there are.
+/// The bits of the header's word `sharing` that count the sharers.
 const SHARERS: u64 = 0xffff_ffff;
-/// The bit that says that the image was clean when the first sharer came, and that no sharer has died since.
+/// The bit for "the image was clean when the first sharer came, and no sharer has died since".
 const BEGAN_CLEAN: u64 = 1 << 32;
-/// The bit that says that a sharer changed the image and has closed it.
+/// The bit for "a sharer changed the image and has closed it".
 const CHANGED: u64 = 1 << 33;
 
 impl Base {
@@ -31,7 +31,7 @@ impl Base {
             }
             Some(file) => {
                 let before = place.sharing().load(Ordering::Relaxed);
-                // A handle that finds no other alive finds the image clean, or left dirty by a process that died.
+                // If no other handle is alive, the image is clean, or a process that died left it dirty.
                 let now = match (file.was_alone(), dirty) {
                     (true, true) => 1,
                     (true, false) => 1 | BEGAN_CLEAN,
@@ -98,7 +98,7 @@ impl Base {
     }
 }
 
-/// The gate of a file, which one handle at a time has to itself. Memory without locks has no gate.
+/// The gate of a file, which only one handle can hold at a time. Memory without locks has no gate.
 pub(crate) struct Gate<'a>(Option<&'a Mapping>);
 
 impl Drop for Gate<'_> {
@@ -115,14 +115,15 @@ impl Base {
     }
 
     /// Whether a change is released if its process dies in the middle. In a file it is, because the system takes the
-    /// locks back. Memory of the filter's own dies together with all who use it. In a buffer, which has no locks, it is
-    /// not.
+    /// locks back. The filter's own memory dies together with everyone who uses it. In a buffer, which has no locks, it
+    /// is not.
     pub(crate) fn outlives_sharers(&self) -> bool {
         self.is_own() || self.gated().is_some()
     }
 
-    /// The gate, if no other handle has it. Handles that share a file open, close and sync it at the gate, and make
-    /// there the changes that only one of them may make at a time. A handle's own threads keep each other out before.
+    /// The gate, if no other handle holds it. Handles that share a file open, close and sync it at the gate, and there
+    /// they make the changes that only one of them may make at a time. A handle's own threads keep each other out
+    /// before that.
     pub(crate) fn try_gate(&self) -> Option<Gate<'_>> {
         match self.gated() {
             Some(file) if !file.try_gate() => None,

@@ -50,7 +50,7 @@ fn sealing_costs_what_was_changed() {
     assert_eq!(all, 2 * REGIONS * REGION_BYTES);
 }
 
-/// Whichever flush fails, the file is dirty or as it was, the handle knows that, and another sync makes it right.
+/// Whichever flush fails, the file is dirty or as it was, the handle knows that, and another sync puts it right.
 #[test]
 fn a_sync_that_fails_is_tried_again() {
     let folder = tempfile::tempdir().unwrap();

@@ -31,9 +31,9 @@ impl Base {
         self.writing && self.words.in_place() == Some(Access::Write)
     }
 
-    /// The payload of a dirty image or copy that is brought in order
-    /// ([`Payload::mend`](crate::contract::Payload::mend)). A region that differs from its checksum may be changed too.
-    /// It goes on to differ, until somebody vouches for the image.
+    /// The payload of a dirty image or copy, to be put in order ([`Payload::mend`](crate::contract::Payload::mend)). A
+    /// region that differs from its checksum may be changed too. It goes on differing until somebody vouches for the
+    /// image.
     ///
     /// # Errors
     /// Those of [`Base::begin_writing`].
@@ -56,7 +56,7 @@ impl Base {
         Ok(())
     }
 
-    /// Makes the bytes of a writable image in place the image of the empty filter that the header describes.
+    /// Makes a writable image in place that of the empty filter which the header describes.
     pub(crate) fn initialise(&mut self) -> Result<()> {
         let header = Header { dirty: true, ..self.header.clone() }.encode();
         let place = self.place_for(Access::Write)?;

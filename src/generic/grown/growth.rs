@@ -30,13 +30,13 @@ pub type Outcome<T> = core::result::Result<T, Refusal>;
 
 /// Segments over the words of a payload, and how they grow.
 pub trait Growth {
-    /// The base-2 logarithm of the most places of a segment.
+    /// The base-2 logarithm of the most places that a segment can have.
     const MOST: u32;
 
     /// The slots of a place.
     const SLOTS: u64;
 
-    /// How many of so many slots of a segment may be taken before it grows.
+    /// How many of a number of slots of a segment may be taken before it grows.
     const LIMIT: fn(u64) -> u64;
 
     /// How large segments are, how many, and which of them were divided.
@@ -82,26 +82,27 @@ pub trait Growth {
     #[cold]
     fn grow(&mut self, base: &mut Base, address: Address) -> Outcome<()> {
         if self.division().is_complete() {
-            // The last division of this round found no memory for its end.
+            // The last division of this round found no memory to end the dividing.
             return self.end_dividing(base);
         }
         let Extent { first, size, depth, .. } = self.division().extent;
         if address.bits + size - first >= self.most_growths() {
             return Err(Refusal::Full);
         }
-        // Segments of spread hashes are full at about the same time. If one segment is much fuller than others, the
+        // Segments of spread hashes fill up at about the same time. If one segment is much fuller than others, the
         // hashes are not spread. Whoever chose such hashes must not be able to make the filter grow without end.
         let least = self.limit() / 2;
         if self.taken(base.words().shared(), address) < least {
             return Err(Refusal::Full);
         }
-        // Segments are divided once they cannot become larger, so this one is the only one.
+        // Segments are divided only when they cannot become larger, so this is the only one.
         if size < Self::MOST {
             self.check_growth(base, address)?;
             return self.double(base);
         }
         if address.bits > depth {
-            // This segment was divided while others wait. All others are divided before this one is divided again.
+            // This segment was divided, but others were not yet. All others are divided before this one is divided
+            // again.
             for segment in 0..1 << depth {
                 if self.division().extent.is_dividing && !self.division().is_divided(segment) {
                     if self.taken(base.words().shared(), Address { segment, bits: depth }) < least {
@@ -116,7 +117,7 @@ pub trait Growth {
             self.check_growth(base, address)?;
             self.begin_dividing(base)?;
         }
-        // An undivided segment lies in the first half of the new room, whichever half its hash now belongs to.
+        // An undivided segment lies in the first half of the new room, whichever half its hash belongs to now.
         self.divide(base, address.segment & ones(depth) as usize)
     }
 }

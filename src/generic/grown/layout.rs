@@ -1,4 +1,4 @@
-//! The layout of a filter that grows, and how long its fingerprints are.
+//! The layout of a filter that grows, and the length of its fingerprints.
 
 use crate::format::Geometry;
 
@@ -23,10 +23,10 @@ pub trait Layout: Copy + Send + Sync + 'static {
     /// other.
     fn growths(&self) -> u32;
 
-    /// The false-positive rate with so many distinct keys.
+    /// The false-positive rate with `keys` distinct keys.
     fn false_positive_rate(&self, keys: u64) -> f64;
 
-    /// How many distinct keys there were, if so many of them were not found when they came.
+    /// How many distinct keys there were, if `new` of them were not found when they came.
     fn seen(&self, new: f64) -> f64;
 }
 

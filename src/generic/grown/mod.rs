@@ -1,12 +1,12 @@
 //! The filter over segments that grow one by one, with everything that such filters can do. [`Table`] has what differs
-//! between them. [`crate::blocks::segments`] says how segments are counted.
+//! from filter to filter. [`crate::blocks::segments`] says how segments are counted.
 //!
 //! The first division of a round makes room for all segments in the payload, and each segment is divided when it is
-//! full. Apart from moving bytes for that room, no insertion does more work than one segment is worth. Hashes pass a
-//! bijection first, so that keys that come in the order of their hashes, as a builder gives them, fill all segments
-//! alike.
+//! full. Apart from moving bytes for that room, no insertion does more work than that for one segment. Hashes go
+//! through a bijection first, so that keys which come in the order of their hashes, as a builder gives them, fill all
+//! segments alike.
 //!
-//! The last line of a payload is state. One of its words says how many keys were new when they came.
+//! The last line of a payload is its state. One of its words says how many keys were new when they came.
 
 mod growth;
 mod layout;
@@ -28,7 +28,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// The 64-bit words of the last line.
 pub const STATE_WORDS: usize = (PAYLOAD_UNIT / 8) as usize;
 
-/// The most keys for each slot. Few slots stand for several keys of which the same bits are known.
+/// The most keys for each slot. Few slots stand for several keys whose known bits are the same.
 const MOST_STORED: u64 = 64;
 
 /// Segments over the words of a payload.
@@ -60,7 +60,7 @@ pub trait Table: Growth + Send + Sync + Sized + 'static {
     /// Whether each hash of a batch may be there. The hashes are not mixed.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch);
 
-    /// Inserts a mixed hash with as many bits as new entries know now. Returns whether no lookup found it before.
+    /// Inserts a mixed hash with as many bits as new entries get now. Returns whether no lookup found it before.
     /// Segments that are full grow.
     fn insert(&mut self, base: &mut Base, mixed: u64) -> Outcome<bool>;
 
@@ -75,7 +75,7 @@ pub trait Table: Growth + Send + Sync + Sized + 'static {
     /// there, and the bytes of the segment.
     fn measure(&self, words: &[AtomicU64], address: Address, rate: &mut f64) -> (u64, u64);
 
-    /// The reason why nothing grows any more.
+    /// The reason why nothing can grow any more.
     fn full(&self, base: &Base) -> Error;
 
     /// Checks a segment, whichever keys are in it.
@@ -84,7 +84,7 @@ pub trait Table: Growth + Send + Sync + Sized + 'static {
     /// [`Status::Corrupt`].
     fn check_segment(&self, words: &[AtomicU64], address: Address) -> Result<()>;
 
-    /// Checks the words between segments and state.
+    /// Checks the words between the segments and the state.
     ///
     /// # Errors
     /// [`Status::Corrupt`].
@@ -158,7 +158,7 @@ impl<T: Table> Grown<T> {
         Ok(())
     }
 
-    /// Notes that so many keys were offered, and that so many of them were new.
+    /// Notes that `offered` keys were offered, and that `new` of them were new.
     #[inline]
     pub(crate) fn note(&mut self, offered: u64, new: u64) -> Result<()> {
         if new > 0 {
@@ -272,7 +272,7 @@ impl<T: Table> Kind for Grown<T> {
 impl<T: Table> Insert for Grown<T> {
     #[inline]
     fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        // An image that may not be written says why.
+        // If the image may not be written, this says why.
         self.base.writable()?;
         self.insert(hash)
     }
@@ -291,7 +291,7 @@ impl<T: Table> Insert for Grown<T> {
 }
 
 impl<T: Table> Grow for Grown<T> {
-    /// Segments grow one by one. So many keys fit without growth, whatever their hashes are.
+    /// Segments grow one by one. This many keys fit without growth, whatever their hashes are.
     fn room(&self) -> u64 {
         let limit = self.table.limit();
         let room = |address| limit.saturating_sub(self.table.taken(self.words(), address));
@@ -331,8 +331,8 @@ impl<T: Table> Merge for Grown<T> {
     }
 }
 
-/// Estimates the number of distinct keys: those that were new when they came, less those of them that were removed, and
-/// as many as seemed to be there already at the rate that the filter had then.
+/// Estimates the number of distinct keys: those that were new when they came, less those of them that were removed,
+/// plus as many as must have seemed known at the rate that the filter had then.
 impl<T: Table> Cardinality for Grown<T> {
     fn of_payload(&self) -> Option<f64> {
         let keys = self.table.layout().seen(self.stored() as f64);

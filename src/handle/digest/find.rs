@@ -1,4 +1,4 @@
-//! Looks for an excerpt in a digest.
+//! Searches for an excerpt in a digest.
 
 use super::{Digest, MAX_EXCERPT};
 use crate::error::{Result, error};
@@ -18,7 +18,7 @@ pub struct FindOptions {
     pub max_excerpt: u64,
     /// The most entries that are looked up.
     pub max_lookups: u64,
-    /// The most matches that are given.
+    /// The most matches that are returned.
     pub max_matches: usize,
 }
 
@@ -34,23 +34,23 @@ pub struct Match {
     /// The id of the payload. `None` if the digest keeps no ids.
     pub payload: Option<u64>,
     /// The least offset at which the excerpt may lie in the payload. Without ids this is the offset in a segment of the
-    /// payload, or 0 if blocks are cut by content, because such a digest knows no offsets.
+    /// payload, or 0 if blocks are cut by content, because such a digest does not know offsets.
     pub offset: u64,
-    /// From how many offsets on, beginning with `offset`, the excerpt may lie: 1 with fixed blocks.
+    /// How many offsets there are, beginning with `offset`, at which the excerpt may lie: 1 with fixed blocks.
     pub span: u64,
 }
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The places, in the order of payloads and offsets for each alignment.
+    /// The places, for each alignment in the order of payloads and offsets.
     pub matches: Vec<Match>,
     /// Whether the search came to its end. Otherwise it stopped at a bound of [`FindOptions`], and there may be more
     /// matches.
     pub is_complete: bool,
-    /// The probability that a random excerpt of as many blocks, which no payload has, is found.
+    /// The probability that a random excerpt of the same number of blocks is found although no payload has it.
     pub rate: f64,
-    /// How many wrong segments of payloads are named on average beside the right one, if a payload has the excerpt. 0
+    /// If a payload has the excerpt, how many wrong segments of payloads are named on average besides the right one. 0
     /// without ids. Only the entries of segments tell segments apart, so the number is far above `rate`.
     pub wrong_segments: f64,
     /// How many entries were looked up.
@@ -69,11 +69,11 @@ impl Digest {
     /// of `options`. [`Digest::add`] says which bytes of a payload are in no block.
     ///
     /// With fixed blocks a search tries each byte of a segment as the excerpt's place, and then each segment for each
-    /// place that is left. With blocks that are cut by content a search cuts the excerpt once, and tries each segment.
+    /// place that is left. With blocks that are cut by content it cuts the excerpt once, and tries each segment.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for an excerpt shorter than [`Digest::shortest_excerpt`],
-    /// longer than `max_excerpt`, or without a block, as one byte repeated is if blocks are cut by content;
+    /// longer than `max_excerpt`, or without a block (such as one byte repeated, if blocks are cut by content);
     /// [`Status::KeyMissing`](crate::Status::KeyMissing); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     pub fn find(&self, excerpt: &[u8], options: &FindOptions) -> Result<Found> {
         self.check_hasher()?;
@@ -148,7 +148,7 @@ impl Search<'_> {
         Some(self.shape.scattered().all(entry, |bit| bits::test(self.words, bit)))
     }
 
-    /// Counts work that is no lookup, such as a block that is hashed.
+    /// Counts work that is not a lookup, such as hashing a block.
     fn spend(&mut self) -> Option<()> {
         let is_left = self.lookups < self.options.max_lookups;
         self.lookups += u64::from(is_left);
@@ -185,8 +185,8 @@ impl Search<'_> {
         Ok(Ended::Fixed { is_complete: true })
     }
 
-    /// Whether all blocks and groups of an excerpt are there if its first whole block is this one of a segment. `keys`
-    /// has the keys of the first blocks, and gets those of further ones as they are needed.
+    /// Whether all blocks and groups of an excerpt are there if its first whole block is block `first` of a segment.
+    /// `keys` has the keys of the first blocks, and gets those of further ones as they are needed.
     fn is_at(
         &mut self,
         first: u64,
@@ -222,7 +222,7 @@ impl Search<'_> {
         is_there
     }
 
-    /// Gives the payloads that have an excerpt at this place.
+    /// Reports the payloads that have an excerpt at this place.
     fn name_fixed(&mut self, first: u64, lead: u64, keys: &[u64]) -> Result<Option<()>> {
         let shape = self.shape;
         if shape.payloads == 0 {
@@ -251,7 +251,7 @@ impl Search<'_> {
         Ok(Some(()))
     }
 
-    /// Whether a payload, which begins with this segment, has the blocks from one on.
+    /// Whether a payload that begins with this segment has these blocks, from its block `first` on.
     fn has_all(&mut self, segment: u64, first: u64, keys: &[u64]) -> Option<bool> {
         let shape = self.shape;
         for (block, key) in (first..).zip(keys) {
@@ -317,7 +317,7 @@ impl Search<'_> {
                     Some(true) => {}
                 }
                 for (from, to) in phases.pairs() {
-                    // The first block begins from `from` to before `to`, and the excerpt some bytes before.
+                    // The first block begins between `from` and `to` (excluded), and the excerpt some bytes before.
                     let start = part * self.shape.segment_bytes();
                     let lead = blocks[0].start;
                     let (from, to) = ((start + from).max(lead) - lead, (start + to).saturating_sub(lead).min(room + 1));
@@ -350,7 +350,7 @@ impl Search<'_> {
         Ok(Some(()))
     }
 
-    /// Whether a payload, which begins with this segment, has all blocks if the excerpt begins after so many bytes.
+    /// Whether a payload that begins with this segment has all blocks if the excerpt begins at `offset`.
     fn has_all_from(&mut self, segment: u64, offset: u64, blocks: &[Block]) -> Option<bool> {
         let segment_bytes = self.shape.segment_bytes();
         for block in blocks {
@@ -362,10 +362,10 @@ impl Search<'_> {
     }
 }
 
-/// Where in its segment an excerpt's first block may begin, as ranges. Wherever the first block begins in one range,
+/// Where in its segment an excerpt's first block may begin, as ranges. Wherever in one range the first block begins,
 /// each later block lies in the same segment.
 struct Phases {
-    /// The begins of the ranges, ascending, and the end of the last one.
+    /// The starts of the ranges, ascending, and the end of the last one.
     ends: Vec<u64>,
 }
 

@@ -18,16 +18,16 @@ use core::sync::atomic::{Ordering, compiler_fence};
 use find::Payloads;
 use stream::Stream;
 
-/// The longest excerpt for which [`Digest::shortest_excerpt_at`] looks, and that [`Digest::find`] takes by default.
+/// The longest excerpt that [`Digest::shortest_excerpt_at`] considers, and that [`Digest::find`] takes by default.
 pub const MAX_EXCERPT: u64 = 1 << 20;
 
 /// What is left of payloads that went by: enough to say in which of them an excerpt was, and where.
 ///
 /// Payloads go in whole ([`Digest::add`]) or in pieces ([`Digest::begin`], [`Digest::write`], [`Digest::end`]), and are
 /// cut into blocks. [`Digest::find`] finds every excerpt that a payload had, if the excerpt has a block. With fixed
-/// blocks it has one from [`Digest::shortest_excerpt`] bytes on. Other excerpts are found with the probability
-/// [`Digest::expected_rate`]. Many threads may use shared references at once. The calls about the bytes (saving,
-/// verifying) are in [`Image`].
+/// blocks every excerpt of at least [`Digest::shortest_excerpt`] bytes has one. Other excerpts are found with the
+/// probability [`Digest::expected_rate`]. Many threads may use shared references at the same time. The calls about the
+/// bytes (saving, verifying) are in [`Image`].
 ///
 /// ```
 /// let mut spec = petal::Spec { capacity: 100_000, ..petal::Spec::default() };
@@ -88,7 +88,7 @@ impl Digest {
         self.state().payloads
     }
 
-    /// The id and the length in bytes of the payload that came as the `index`-th, from 0 on.
+    /// The id and the length in bytes of the payload that came as number `index`, counted from 0.
     ///
     /// # Errors
     /// [`Status::OutOfRange`].
@@ -118,7 +118,7 @@ impl Digest {
     ///
     /// With fixed blocks such an excerpt has a whole block wherever it lies in its payload. With blocks that are cut by
     /// content an excerpt of this length has a block in the best case, and an excerpt of twice the length nearly always
-    /// has one. See [`Digest::shortest_excerpt_at`] for excerpts that are long enough to tell.
+    /// has one. See [`Digest::shortest_excerpt_at`] for excerpts that are long enough to mean something.
     pub fn shortest_excerpt(&self) -> u64 {
         sizing::shortest(self.shape())
     }
@@ -131,7 +131,7 @@ impl Digest {
     pub fn shortest_excerpt_at(&self, rate: f64) -> Result<Option<u64>> {
         check_rate(rate)?;
         let lengths = self.lengths();
-        // An excerpt that is longer than every payload is never found, and tells nothing.
+        // An excerpt that is longer than every payload is never found, so it means nothing.
         let longest = lengths.as_ref().map_or(MAX_EXCERPT, |lengths| lengths.longest().min(MAX_EXCERPT));
         let is_enough = |length: u64| self.rate_of(length, lengths.as_ref()) <= rate;
         let mut low = self.shortest_excerpt();
@@ -154,11 +154,11 @@ impl Digest {
         Ok(Some(high))
     }
 
-    /// The probability that a random excerpt of so many bytes, which no payload has, is found. With fixed blocks the
-    /// probability is exact for the bits that are set now. With blocks that are cut by content it is an approximation,
-    /// because the number of blocks depends on the excerpt; [`Found::rate`] is the probability for the excerpt's own
-    /// blocks. The result is 1 for an excerpt that is too short. An excerpt that is put together from pieces of
-    /// payloads is found more often.
+    /// The probability that a random excerpt of `length` bytes is found although no payload has it. With fixed blocks
+    /// the probability is exact for the bits that are set now. With blocks that are cut by content it is an
+    /// approximation, because the number of blocks depends on the excerpt; [`Found::rate`] is the probability for the
+    /// excerpt's own blocks. The result is 1 for an excerpt that is too short. An excerpt that is put together from
+    /// pieces of payloads is found more often.
     pub fn expected_rate(&self, length: u64) -> f64 {
         self.rate_of(length, self.lengths().as_ref())
     }
@@ -170,7 +170,7 @@ impl Digest {
         sizing::rate_of_random(self.shape(), &self.state(), lengths, self.entry_rate(), length)
     }
 
-    /// The lengths of the payloads, if the digest has ids and fixed blocks. `None` also if there is no memory for them.
+    /// The lengths of the payloads, if the digest has ids and fixed blocks. Also `None` if there is no memory for them.
     fn lengths(&self) -> Option<Lengths> {
         let (shape, state) = (self.shape(), self.state());
         if shape.payloads == 0 || shape.cut == Cut::Content {
@@ -181,7 +181,7 @@ impl Digest {
         Lengths::of(shape, state.payloads, lengths).ok()
     }
 
-    /// Keeps bytes of the caller's own in the image, in place of what was there before.
+    /// Keeps the caller's own bytes in the image, instead of those that were there before.
     ///
     /// # Errors
     /// [`Status::TooLarge`] if they are more than the parameter `attachment_bytes`; [`Status::UnsupportedByHandle`] if
@@ -195,7 +195,7 @@ impl Digest {
             return Err(error!(TooLarge, "an attachment of {length} bytes is more than attachment_bytes = {most}"));
         }
         self.base_mut().writable()?;
-        // If the writer dies, there is no attachment, and not a part of one under the length of another.
+        // If the writer dies, there is no attachment, rather than a part of one with the length of another.
         self.set_state(&State { attachment: 0, ..self.state() });
         let words = self.base_mut().writable()?;
         let room = &mut words[shape.attachment_start()..shape.state_start()];
@@ -209,8 +209,8 @@ impl Digest {
         Ok(())
     }
 
-    /// Writes the state. The stores before and after stay where they are, for readers and for whoever comes after a
-    /// writer that died.
+    /// Writes the state. The compiler does not move the stores before it and after it, for readers and for whoever
+    /// comes after a writer that died.
     fn set_state(&mut self, state: &State) {
         self.shape().set_state(self.base().words().shared(), state);
         compiler_fence(Ordering::SeqCst);
@@ -239,7 +239,7 @@ impl Digest {
     pub fn clear(&mut self) -> Result<()> {
         self.base().check_capability("clear", Capabilities::CLEAR)?;
         self.base_mut().writable()?;
-        // The table and the attachment are forgotten first: a writer that dies leaves no half of them.
+        // The table and the attachment are forgotten first, so that a writer that dies does not leave half of them.
         self.set_state(&State::default());
         self.base_mut().writable()?.fill(0);
         self.base_mut().set_count(0);
@@ -247,7 +247,7 @@ impl Digest {
         Ok(())
     }
 
-    /// Measures the payload. Reads the filter, and tells `progress` how many bytes that were.
+    /// Measures the payload. Reads the filter, and reports the bytes of it to `progress`.
     pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         progress(self.base().words().bytes());
         let state = self.state();

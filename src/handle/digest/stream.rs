@@ -1,4 +1,4 @@
-//! Payloads go into a digest.
+//! How payloads get into a digest.
 
 use super::Digest;
 use crate::bits;
@@ -19,14 +19,14 @@ pub(super) struct Stream {
     groups: Groups,
 }
 
-/// The bytes that a payload has at most.
+/// The most bytes of a payload.
 pub const MAX_PAYLOAD: u64 = 1 << 56;
 
 impl Digest {
-    /// Takes a payload. Ids are the caller's; nothing is done about two payloads with one id. Linear in the payload.
+    /// Takes a payload. Ids are the caller's; two payloads may have the same one. Linear in the payload.
     ///
     /// With fixed blocks the bytes after the last whole block are in no block, and a search does not check them. With
-    /// blocks that are cut by content this also holds for the bytes before the first cut and after the last one.
+    /// blocks that are cut by content the same holds for the bytes before the first cut and after the last one.
     ///
     /// # Errors
     /// [`Status::Full`](crate::Status::Full) if the table has no room for another id;
@@ -63,7 +63,7 @@ impl Digest {
                 let most = shape.payloads;
                 return Err(error!(Full, "the digest has the {most} payloads of its parameter payloads already"));
             }
-            // Only a forged table has so many: the longest payload would pass what a state may say.
+            // Only a forged table has that many: the longest payload would pass what a state may say.
             if state.segments > MOST - shape.segments_of(MAX_PAYLOAD) {
                 return Err(error!(Full, "the digest has {} segments, and no room for a payload's", state.segments));
             }
@@ -112,7 +112,7 @@ impl Digest {
         let mut insert = |entry: u64| {
             state.entries = (state.entries + 1).min(MOST);
             scattered.each(entry, |bit| state.ones += u64::from(bits::set(words, bit)));
-            // A forged state may have said more bits than the filter had.
+            // A forged state may have claimed more bits than the filter has.
             state.ones = state.ones.min(shape.bits);
         };
         let taken = cutter.take(&hasher, bytes, |block| {

@@ -1,4 +1,4 @@
-//! Lookups of one key in many filters at once.
+//! Lookups of one key in many filters.
 
 use super::Filter;
 use crate::batch::answers::Answers;
@@ -22,7 +22,7 @@ pub trait Asked: Sized {
     /// How many words the payload has.
     fn words(&self) -> usize;
 
-    /// Asks for the cache lines of the handle, which lead to its payload.
+    /// Asks for the cache lines of the handle itself, which lead to its payload.
     fn touch(&self) {
         prefetch(self);
     }
@@ -34,8 +34,8 @@ pub trait Asked: Sized {
     fn contains_hash(&self, hash: u64) -> bool;
 }
 
-/// Filters that are asked together are taken for near if they have fewer words, all as large as the first one: what
-/// fits into a second-level cache.
+/// Filters that are asked together count as near if they would have fewer words than this if all were as large as the
+/// first: what fits into a second-level cache.
 const NEAR: usize = 1 << 17;
 
 impl Asked for Filter {
@@ -60,8 +60,8 @@ impl Asked for Filter {
 /// are being fetched, unless the filters are few and small.
 ///
 /// # Errors
-/// [`Status::BufferTooSmall`] if `answers` have no room for so many filters; [`Status::Unsupported`] if they want more
-/// than a yes or no; [`Status::Internal`] if a handle is broken. All answers then say true.
+/// [`Status::BufferTooSmall`] if `answers` have no room for this many filters; [`Status::Unsupported`] if they want
+/// more than a yes or no; [`Status::Internal`] if a handle is broken. All answers then say true.
 pub fn filters_contain_hash<A: Asked>(filters: &[&A], hash: u64, answers: &mut Answers) -> Result<()> {
     ask(filters, A::touch, |_| Ok(hash), answers)
 }
@@ -99,15 +99,15 @@ fn hash_and_ask<A: Asked>(
         prefetch(filter.hasher());
     };
     let hash_for = |filter: &A| match filter.hasher() {
-        // A handle without the secret key has the identifier of the key all the same.
+        // A handle without the secret key still has the identifier of the key.
         hasher if hasher.is_same(first) => hasher.refusal().map_or(shared, Err),
         hasher => hash(hasher),
     };
     ask(filters, touch, hash_for, answers)
 }
 
-/// Asks each filter for the hash that `hash` gives for it. Each filter's handle is looked at when its turn comes, and
-/// not before: a pass over all handles ahead of that would take as long as the answers do.
+/// Asks each filter for the hash that `hash` gives for it. Each filter's handle is looked at only when its turn comes:
+/// a pass over all handles before that would take as long as the answers do.
 fn ask<A: Asked>(
     filters: &[&A],
     touch: impl Fn(&A),

@@ -20,9 +20,9 @@ impl Filter {
         Ok(())
     }
 
-    /// Becomes the union of both filters, which says true of every key of which either filter did. In a canonical kind
-    /// the union has the same bits as a filter into which the keys of both were inserted. In kinds that grow, the
-    /// union's rate may be twice the rate that each filter keeps to. If the other filter is dirty, this filter becomes
+    /// Becomes the union of both filters, which says true for every key for which either filter did. In a canonical
+    /// kind the union has the same bits as a filter into which the keys of both were inserted. In kinds that grow, the
+    /// union's rate may be twice the rate that each filter keeps to. If the other filter is dirty, this one becomes
     /// dirty too, until somebody vouches for it.
     ///
     /// # Errors
@@ -35,9 +35,9 @@ impl Filter {
         self.combine(other, count, |kind, other| kind.as_merge().map(|kind| kind.merge_with(other)), "merge")
     }
 
-    /// Becomes a filter that holds every key that both filters hold, and says true of others at a rate no higher than
+    /// Becomes a filter that holds every key that both filters hold, and says true for others at a rate no higher than
     /// either's now. The count becomes the smaller of both counts, which bounds the number of keys offered to both. If
-    /// the other filter is dirty, this filter becomes dirty too, until somebody vouches for it.
+    /// the other filter is dirty, this one becomes dirty too, until somebody vouches for it.
     ///
     /// # Errors
     /// As [`Filter::merge`].
@@ -81,8 +81,8 @@ impl Filter {
 
     /// Gives the filter room for `capacity` keys, including those that it holds, without needing these keys. Kinds like
     /// `quotient` can do so: their slots are doubled or halved while a bit moves between a slot's number and its
-    /// content. The rate at the same number of keys stays, and the filter stays compatible with the same filters. At
-    /// the new capacity the rate is a different one.
+    /// content. The rate at the same number of keys does not change, but at the new capacity the rate is another one.
+    /// The filter stays compatible with the same filters.
     ///
     /// # Errors
     /// [`Status::OutOfRange`] if there is no such size; [`Status::Full`] if the new size would not hold the present
@@ -103,11 +103,11 @@ impl Filter {
         Ok(())
     }
 
-    /// Moves time on by so many steps, in a kind that forgets its oldest keys. Each step forgets the keys that are the
+    /// Moves time on by `steps` steps, in a kind that forgets its oldest keys. Each step forgets the keys that are the
     /// oldest then. Each kind says what a step is, and for how many steps at least a key is found. More steps than a
     /// key is kept for do no more than that many. The count of keys offered stays.
     ///
-    /// In an image in place the bits of forgotten keys are cleared, while readers go on.
+    /// In an image in place the bits of forgotten keys are cleared while readers go on.
     ///
     /// # Errors
     /// [`Status::Unsupported`]; [`Status::Corrupt`] if an image in place does not match its checksums. The filter then
@@ -120,7 +120,7 @@ impl Filter {
         }
     }
 
-    /// Moves time on by so many steps while others insert and look up, in this process or another one. See
+    /// Moves time on by `steps` steps while others insert and look up, in this process or another one. See
     /// [`SharedAge`](crate::contract::SharedAge) for the guarantees.
     ///
     /// # Errors

@@ -10,9 +10,9 @@ impl Filter {
     /// The length in bytes of the filter's compact form: payload and a trailer of 8 to 24 bytes.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] for a geometry that such a trailer cannot express. These are a `scalable` filter whose
-    /// tightening is not a whole number of thousandths or that others were merged into, and a `fuse` filter of 2^33
-    /// keys or more.
+    /// [`Status::Unsupported`] for a geometry that such a trailer cannot express. Such filters are a `scalable` filter
+    /// whose tightening is not a whole number of thousandths or that others were merged into, and a `fuse` filter of
+    /// 2^33 keys or more.
     pub fn compact_size(&self) -> Result<usize> {
         image::compact_size(self.base().row(), self.base().geometry())
     }

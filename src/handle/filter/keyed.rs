@@ -1,4 +1,4 @@
-//! Filters that take keys whole: their format hashes keys in a way of its own, or keys are digests.
+//! Filters that take keys whole: their format hashes keys in its own way, or the keys are digests.
 
 use super::Filter;
 use crate::batch::answers::Answers;
@@ -15,11 +15,11 @@ impl Filter {
         if self.hasher.takes_whole() { self.kind.as_keyed() } else { None }
     }
 
-    /// Whether a key may have been inserted, or the reason why that cannot be told.
+    /// Whether a key may have been inserted, or the reason why this cannot be answered.
     ///
     /// # Errors
     /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed; [`Status::OutOfRange`] for a key
-    /// that is no integer, or no digest, where keys are.
+    /// that is not an integer, or not a digest, where keys are.
     pub fn contains_checked(&self, key: &[u8]) -> Result<bool> {
         match self.keyed() {
             Some(kind) => {
@@ -30,8 +30,8 @@ impl Filter {
         }
     }
 
-    /// Whether a key that has no 64-bit hash may have been inserted; `None` if only a hash would tell, or if a digest
-    /// has another length. Kept out of line, so that the way of keys with a hash stays short.
+    /// Whether a key that has no 64-bit hash may have been inserted; `None` if only a hash could say, or if a digest
+    /// has another length. Kept out of line, so that the path of keys with a hash stays short.
     #[inline(never)]
     pub fn contains_whole(&self, key: &[u8]) -> Option<bool> {
         let kind = self.keyed()?;

@@ -25,14 +25,14 @@ use crate::hash::Hasher;
 use crate::storage::Access;
 use core::sync::atomic::Ordering;
 
-/// An approximate-membership filter of any kind. `contains` never says false of a key that was inserted. Of other keys
-/// `contains` says true at the false-positive rate.
+/// An approximate-membership filter of any kind. `contains` never says false for a key that was inserted. For other
+/// keys it says true at the false-positive rate.
 ///
-/// Many threads may use shared references at once. The calls about the bytes (saving, verifying, bringing up to date)
-/// are in [`Image`].
+/// Many threads may use shared references at the same time. The calls about the bytes (saving, verifying, bringing up
+/// to date) are in [`Image`].
 pub struct Filter {
     kind: Box<dyn Kind>,
-    /// A copy of the kind's hasher, which single keys read without a call of the kind.
+    /// A copy of the kind's hasher, so that single keys are hashed without a call of the kind.
     hasher: Hasher,
 }
 
@@ -76,19 +76,19 @@ impl Filter {
     /// The probability that a key is not found after `age` other keys were inserted: 0 for kinds that lose and forget
     /// nothing. With a window the probability is 0 up to the window's end, and then the average over all places that
     /// the key may have in a step; it stays 0 if only [`Filter::advance`] moves time on. A key that comes several times
-    /// is as old as its last insertion, or as its first, as the kind says.
+    /// is as old as its last insertion, or as its first, depending on the kind.
     ///
-    /// With `touch` = 0 of `rotating` a key that is mistaken for an older one is forgotten with that one, so that the
-    /// probability is not 0 inside the window. If only time moves the window on, a step is taken to come after as many
-    /// keys as the capacity. `removed_set` loses keys when others are removed: there the result is the share of keys
-    /// that the filter has lost by now, whatever the age, and the call reads a part of the payload.
+    /// In `rotating` with `touch` = 0 a key that is mistaken for an older one is forgotten with that one, so the
+    /// probability is not 0 inside the window. If only time moves the window on, a step is assumed to come after as
+    /// many keys as the capacity. `removed_set` loses keys when others are removed: there the result is the share of
+    /// keys that the filter has lost by now, whatever the age, and the call reads a part of the payload.
     pub fn expected_false_negative_rate(&self, age: u64) -> f64 {
         self.kind.false_negative_rate(age)
     }
 
     /// How many of `keys` distinct keys are omitted on average when they are inserted, one after the other, into an
-    /// empty filter of this geometry. A key is omitted if [`Filter::insert`] says false of it although it is new, or if
-    /// the full filter refuses it. A model checker that explores only new states omits so many states.
+    /// empty filter of this geometry. A key is omitted if [`Filter::insert`] says false for it although it is new, or
+    /// if the full filter refuses it. A model checker that explores only new states omits that many states.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind cannot insert.
@@ -102,7 +102,7 @@ impl Filter {
         self.measure_with(&mut |_| {})
     }
 
-    /// Measures the payload. Reads all of it once, and tells `progress` after every piece how many bytes it had.
+    /// Measures the payload. Reads all of it once, and reports the bytes of every piece to `progress`.
     pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         self.kind.measure_with(progress)
     }
@@ -112,8 +112,8 @@ impl Filter {
         self.measure().false_positive_rate
     }
 
-    /// How many distinct keys the filter holds, estimated from its fill. `None` if the filter is too full to tell, or
-    /// the kind cannot. [`crate::estimate`] also gives the error.
+    /// How many distinct keys the filter holds, estimated from its fill. `None` if the filter is too full for that, or
+    /// the kind cannot estimate. [`crate::estimate`] also gives the error.
     pub fn cardinality(&self) -> Option<f64> {
         self.kind.as_cardinality()?.of_payload()
     }
@@ -139,7 +139,7 @@ impl Filter {
 
     // ---- Looking up ----------------------------------------------------------------------------------------------
 
-    /// Whether a key may have been inserted. True also if the key cannot be hashed.
+    /// Whether a key may have been inserted. Also true if the key cannot be hashed.
     #[inline]
     pub fn contains(&self, key: &[u8]) -> bool {
         match self.hasher.hash_bytes_at_once(key) {
@@ -148,7 +148,7 @@ impl Filter {
         }
     }
 
-    /// Whether a `u64` key may have been inserted. True also if the key cannot be hashed.
+    /// Whether a `u64` key may have been inserted. Also true if the key cannot be hashed.
     #[inline]
     pub fn contains_u64(&self, key: u64) -> bool {
         match self.hasher.hash_u64_at_once(key) {
@@ -163,7 +163,7 @@ impl Filter {
         self.kind.contains_hash(hash)
     }
 
-    /// Looks many keys up, and fills as much of `answers` as has room.
+    /// Looks up many keys, and fills as much of `answers` as has room.
     ///
     /// # Errors
     /// [`Status::Offsets`], [`Status::ExternalHash`], [`Status::KeyMissing`]. All answers then say true.
@@ -175,7 +175,7 @@ impl Filter {
         many::contains(self.base(), keys, answers, |few| kind.contains_few(few), |batch| kind.contains_many(batch))
     }
 
-    /// Whether each of few keys may have been inserted; see [`Kind::contains_few`].
+    /// Whether each of a few keys may have been inserted; see [`Kind::contains_few`].
     #[inline]
     pub fn contains_few(&self, few: &Few) -> Option<u64> {
         self.kind.contains_few(few)
@@ -221,8 +221,8 @@ impl Filter {
         }
     }
 
-    /// Inserts into an image in place, or inserts a hash for which the filter grows or which it refuses. Kept out of
-    /// line, so that the way of other insertions stays short.
+    /// Inserts into an image in place, or inserts a hash that makes the filter grow or that it refuses. Kept out of
+    /// line, so that the path of other insertions stays short.
     #[cold]
     #[inline(never)]
     fn insert_in_place(&mut self, hash: u64) -> Result<bool> {
@@ -248,9 +248,8 @@ impl Filter {
         self.kind.as_insert()?.insert_few(few, is_asked)
     }
 
-    /// Inserts many keys in order. `answers` say of each key whether it certainly was absent before; without them that
-    /// is not found out, which is faster. All keys are inserted, unless there is an error: one of [`Filter::insert`],
-    /// or [`Status::Offsets`].
+    /// Inserts many keys in order. `answers` say of each key whether it certainly was absent before; leaving them out
+    /// is faster. All keys are inserted, unless there is an error: one of [`Filter::insert`], or [`Status::Offsets`].
     pub fn insert_batch(&mut self, keys: &Keys, mut answers: Option<&mut Answers>) -> Taken {
         if let Some(few) = keys.few(&self.hasher) {
             let is_asked = answers.is_some();
@@ -277,8 +276,8 @@ impl Filter {
         }
     }
 
-    /// Adds to the count of keys offered, for keys that were inserted in a way that does not count. Threads may call
-    /// this while others use the filter. An image in place has the sum after the handle is synced or dropped. Each
+    /// Adds to the count of keys offered, for keys that were inserted in a way that does not count them. Threads may
+    /// call this while others use the filter. An image in place has the sum after the handle is synced or dropped. Each
     /// handle that shares the image adds its own part.
     ///
     /// # Errors
@@ -291,7 +290,7 @@ impl Filter {
         Ok(())
     }
 
-    // ---- Inserting beside others ---------------------------------------------------------------------------------
+    // ---- Inserting while others insert ---------------------------------------------------------------------------
 
     /// The facet that inserts through a shared reference, if this filter's kind and memory allow it.
     fn shared(&self) -> Result<&dyn SharedInsert> {
@@ -395,7 +394,7 @@ impl Filter {
         self.readable_view()
     }
 
-    /// The kernel and words that a single key needs, for kinds whose keys go through a kernel.
+    /// The kernel and words for a single key, for kinds whose keys go through a kernel.
     #[inline]
     pub fn probe(&self) -> Option<Probe<'_>> {
         self.kind.probe()

@@ -1,4 +1,4 @@
-//! Rejuvenation: restores entries of which a filter that has grown knows only few bits.
+//! Rejuvenation: restores entries in a filter that has grown and knows only a few bits of them.
 
 use super::Filter;
 use crate::batch::answers::Answers;
@@ -12,8 +12,8 @@ use crate::handle::many;
 
 impl Filter {
     /// Restores a stored key's entry to full length, in a kind whose entries become shorter with each growth. The key
-    /// is found as before, and adds as little to the false-positive rate as a new key. This is for keys of which a
-    /// lookup said true and which the store behind the filter has. Returns false, with nothing changed, if the entry
+    /// is found as before, and adds as little to the false-positive rate as a new key. This is for keys that a lookup
+    /// said true for and that the store behind the filter has. Returns false, with nothing changed, if the entry
     /// already has full length, or if the key certainly is not there. If a key is there several times, one of its
     /// entries is restored.
     ///

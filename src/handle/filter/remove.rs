@@ -62,7 +62,7 @@ impl Filter {
         }
     }
 
-    /// How often a key was inserted, less how often it was removed, up to the greatest count that the kind tells. The
+    /// How often a key was inserted, less how often it was removed, up to the greatest count that the kind reports. The
     /// answer is never less than that, and is more with the probability of a false positive.
     ///
     /// # Errors

@@ -11,8 +11,8 @@ impl Filter {
         self.kind.as_enumerate().ok_or_else(|| self.unsupported("list the hashes that it stores"))
     }
 
-    /// The number that a hash is stored as, and the range below which it is. The filter cannot tell keys apart whose
-    /// hashes are stored as one number. A hash may have been inserted exactly if its number is stored.
+    /// The number that a hash is stored as, and the exclusive upper bound of such numbers. The filter cannot tell keys
+    /// apart whose hashes are stored as one number. A hash may have been inserted exactly if its number is stored.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind does not store hashes as numbers.
@@ -22,9 +22,9 @@ impl Filter {
     }
 
     /// Writes the stored numbers that are not less than `from`, in ascending order and each once, to the front of
-    /// `stored`. Returns how many these are: fewer than there is room for if there are no more. To go on, call again
-    /// from the last number plus 1 on. `counts`, if given, say of each number how often it is there: 1 if the kind does
-    /// not count.
+    /// `stored`. Returns how many there are: fewer than there is room for if no more follow. To go on, call again from
+    /// the last number plus 1 on. `counts`, if given, say of each number how often it is there: 1 if the kind does not
+    /// count.
     ///
     /// # Errors
     /// The errors of [`Filter::stored_hash`]; [`Status::BufferTooSmall`] if there is not as much room for counts as for

@@ -1,4 +1,4 @@
-//! Calls for keys with counts, which insert or remove a key several times at once.
+//! Calls for keys with counts, which insert or remove a key several times in one call.
 
 use super::Filter;
 use crate::batch::answers::Answers;
@@ -12,7 +12,7 @@ use crate::handle::image::Image;
 use crate::handle::many;
 
 impl Filter {
-    /// Inserts a key so many times at once. Returns whether the key certainly was absent before. 0 times change
+    /// Inserts a key `times` times in one call. Returns whether the key certainly was absent before. 0 times change
     /// nothing.
     ///
     /// # Errors
@@ -23,7 +23,7 @@ impl Filter {
         self.insert_hash_times(hash, times)
     }
 
-    /// Inserts a `u64` key so many times at once; see [`Filter::insert_times`].
+    /// Inserts a `u64` key `times` times in one call; see [`Filter::insert_times`].
     ///
     /// # Errors
     /// As [`Filter::insert_times`].
@@ -32,9 +32,9 @@ impl Filter {
         self.insert_hash_times(hash, times)
     }
 
-    /// Inserts a hash so many times at once; see [`Filter::insert_times`]. A count beyond the kind's greatest one stays
-    /// at the greatest, or is refused if every copy takes a place. The time is that of one insertion if counts are
-    /// numbers, and otherwise of as many insertions as the kind counts.
+    /// Inserts a hash `times` times in one call; see [`Filter::insert_times`]. A count beyond the kind's greatest one
+    /// stays at the greatest, or is refused if every copy takes a place. It takes the time of one insertion if counts
+    /// are numbers, and otherwise of as many insertions as the kind counts.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind or the handle cannot insert or count; [`Status::Full`] if there is no room
@@ -93,8 +93,8 @@ impl Filter {
 
     /// Inserts each of many keys as often as `times` says, in order. `answers`, if given, say of each key what
     /// [`Filter::insert_times`] says. All keys are processed, unless there is an error: one of
-    /// [`Filter::insert_times`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if there are not as many `times` as
-    /// keys.
+    /// [`Filter::insert_times`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if `times` and keys differ in
+    /// number.
     pub fn insert_times_batch(&mut self, keys: &Keys, times: &[u64], answers: Option<&mut Answers>) -> Taken {
         if let Err(error) = self.check_times("insert keys with their counts", Capabilities::INSERT) {
             return Taken::none(error);
@@ -128,7 +128,7 @@ impl Filter {
         })
     }
 
-    /// How often a hash is there, and the greatest count there is.
+    /// How often a hash is there, and the greatest count that the kind reports.
     fn counted(&self, hash: u64) -> Result<(u64, u64)> {
         match self.kind.as_count() {
             Some(kind) => Ok((kind.count_one(hash), kind.greatest_count())),

@@ -1,4 +1,4 @@
-//! The calls of a handle about its bytes, whatever its kind: verify, vouch, copy out, save, bring up to date.
+//! The calls of a handle about its bytes, whatever its kind: verify, vouch, copy, save, bring up to date.
 
 mod compact;
 mod save;
@@ -39,13 +39,13 @@ pub trait Image: Sized {
         self.payload_mut().base_mut()
     }
 
-    /// The capabilities of this handle: all that its kind has, less those that the memory does not allow.
+    /// The capabilities of this handle: all that its kind has, without those that the memory does not allow.
     fn capabilities(&self) -> Capabilities {
         self.base().capabilities()
     }
 
-    /// A copy in memory of its own. The copy of an image or a compact form in place is checked against its checksums,
-    /// and against what the kind promises of its payload.
+    /// A copy in its own memory. The copy of an image or a compact form in place is checked against its checksums, and
+    /// against what the kind promises of its payload.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`]; [`Status::Corrupt`].
@@ -70,7 +70,7 @@ pub trait Image: Sized {
         self.verify_with(&mut |_| {})
     }
 
-    /// [`Image::verify`], which tells `progress` after every region how many bytes it read. In all these are the
+    /// [`Image::verify`], which reports after every region to `progress` how many bytes it read. In total these are the
     /// payload's bytes, or more if a writer made it read some again.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Saves an image to a file so that no reader ever sees half of it.
+//! Saves an image to a file in such a way that no reader ever sees half of it.
 
 use super::{Sink, write_at};
 use crate::contract::Base;
@@ -8,8 +8,8 @@ use std::path::Path;
 
 /// Writes the image to a file at `path` in one step: at every moment the path names the old bytes or the new ones. The
 /// bytes go to a file without a name in the same folder, and then onto the disk. Then that file takes the old one's
-/// place. Processes that map the old file keep it. The new file has the owner, the group and the permissions of the old
-/// one, as far as that is allowed.
+/// place. Processes that map the old file keep it. The new file gets the owner, the group and the permissions of the
+/// old one, as far as that is allowed.
 ///
 /// # Errors
 /// [`Status::MappedPath`](crate::Status::MappedPath) if `base` lies in that very file, and the system's errors. The
@@ -29,8 +29,8 @@ pub fn save_as(base: &Base, path: &Path, write: impl FnOnce(&mut Sink) -> Result
     replace(Some(base), path, |file, failed| write_in_order(file, failed, write), || Ok(()))
 }
 
-/// Writes bytes that are no image to a file at `path`, in the same way. `write` gives the bytes to its sink. When they
-/// are on the disk, `may_place` decides whether the new file takes the old one's place.
+/// Writes bytes that are not an image to a file at `path`, in the same way. `write` gives the bytes to its sink. When
+/// they are on the disk, `may_place` decides whether the new file takes the old one's place.
 ///
 /// # Errors
 /// The errors of [`save`], of `write` and of `may_place`. The path then stays as it was.
@@ -77,7 +77,7 @@ fn replace(
     let existing = folder.status(&name).ok();
     if let Some(existing) = &existing {
         let mapped = base.and_then(|base| base.words().image()).and_then(|image| image.file());
-        // A symbolic link to the file is a file of its own, and the new file replaces the link.
+        // A symbolic link to the file is a separate file, and the new file replaces the link.
         let named = folder.status_of_name(&name).map_err(failed)?;
         if mapped.is_some_and(|mapped| mapped.identity() == named.identity()) {
             return Err(error!(MappedPath, "{} is the file that the filter maps; use sync", Shown(path)));

@@ -1,4 +1,4 @@
-//! Rows that come and go.
+//! Adding and removing rows.
 
 use super::Index;
 use crate::contract::Capabilities;
@@ -12,18 +12,18 @@ impl Index {
     /// Adds a row with an id, and returns the number of the row.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] for another number of bytes than a row has, a bit after the last one, or an id that does
-    /// not fit in the parameter `id_bytes`;
-    /// [`Status::Full`] if the index has as many rows as its capacity; [`Status::UnsupportedByHandle`] if the image is
-    /// open for reading; [`Status::Corrupt`] if an image in place does not match its checksums.
+    /// [`Status::OutOfRange`] if the row has another number of bytes, a bit after the last one, or an id that does not
+    /// fit in the parameter `id_bytes`; [`Status::Full`] if the index has as many rows as its capacity;
+    /// [`Status::UnsupportedByHandle`] if the image is open for reading; [`Status::Corrupt`] if an image in place does
+    /// not match its checksums.
     pub fn add(&mut self, id: u64, row: &[u8]) -> Result<u64> {
         self.base().check_capability("add", Capabilities::INSERT)?;
         let words = self.words_of(row)?;
         self.rows.add(id, &words)
     }
 
-    /// Removes all rows with an id, and returns how many these were. Reads all ids. Removed rows keep their numbers and
-    /// their places, and are found no more; [`Index::arranged`] makes an index without them.
+    /// Removes all rows with an id, and returns how many there were. Reads all ids. Removed rows keep their numbers and
+    /// their places, but are no longer found; [`Index::arranged`] makes an index without them.
     ///
     /// # Errors
     /// [`Status::UnsupportedByHandle`] if the image is open for reading; [`Status::Corrupt`] if an image in place does
@@ -49,7 +49,7 @@ impl Index {
         self.rows.remove(row)
     }
 
-    /// The number of the first row with an id, from the row `from` on, that was not removed. Reads ids until then.
+    /// The number of the first row with an id, from the row `from` on, that was not removed. Reads ids up to that row.
     pub fn find(&self, id: u64, from: u64) -> Option<u64> {
         (from..self.rows()).find(|row| self.rows.id(*row) == id && !self.rows.is_removed(*row))
     }
@@ -63,8 +63,8 @@ impl Index {
         self.rows.clear()
     }
 
-    /// Appends all rows of another index, without those that were removed. Both need one width, one choice of nesting,
-    /// one number of bits for each feature, and one hash function with its seed or key.
+    /// Appends all rows of another index, without those that were removed. Both need the same width, the same choice of
+    /// nesting, the same number of bits for each feature, and the same hash function with its seed or key.
     ///
     /// # Errors
     /// [`Status::Incompatible`], which names the first difference; [`Status::Full`] if there is no room for all rows;
@@ -111,7 +111,7 @@ impl Index {
         Ok(())
     }
 
-    /// Keeps bytes of the caller's own in the image, in place of what was there before.
+    /// Keeps the caller's own bytes in the image, instead of those that were there before.
     ///
     /// # Errors
     /// [`Status::TooLarge`] if they are more than the parameter `attachment_bytes`; [`Status::UnsupportedByHandle`] if

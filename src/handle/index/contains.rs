@@ -1,4 +1,4 @@
-//! Searches for rows that contain a query, and rows that are made of features.
+//! Searches for rows that contain a query, and rows that are made from features.
 
 use super::Index;
 use super::search::{MOST_THREADS, PIECE_ROWS, SearchOptions, Tasks};
@@ -10,20 +10,20 @@ use crate::storage::try_vec;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The rows whose columns one thread searches at once: chunks of 32,768 rows each.
+/// The rows whose columns one thread searches in one piece: chunks of 32,768 rows each.
 const COLUMN_ROWS: u64 = 1 << 18;
 
 impl Index {
     /// Gives the number and the id of every row that has all bits of the query, in the order of numbers, until `answer`
     /// says false. The result says whether the search came to its end. A query without bits gives all rows.
     ///
-    /// Columns answer without reading other bits than those of the query. Without columns the search reads every row.
-    /// One thread gives rows while the search goes on. Several threads search all rows before `answer` gets the first.
-    /// The options' similarity has no meaning here.
+    /// Columns answer without reading other bits than those of the query. Without columns the search reads every row. A
+    /// single thread gives rows while the search goes on. Several threads search all rows before `answer` gets the
+    /// first one. The options' similarity has no meaning here.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the index says that its bits do not nest; [`Status::OutOfRange`] for a query that is
-    /// no row; [`Status::Cancelled`]; [`Status::OutOfMemory`].
+    /// not a row; [`Status::Cancelled`]; [`Status::OutOfMemory`].
     pub fn contains_all(
         &self,
         query: &[u8],
@@ -55,7 +55,7 @@ impl Index {
         Ok(count)
     }
 
-    /// Gives rows that have all bits of a query as bits of the 64 rows from a number on.
+    /// Gives the rows that have all bits of a query, 64 at a time: the number of the first of them, and a bit for each.
     fn containing(
         &self,
         query: &[u8],
@@ -125,7 +125,7 @@ impl Index {
         Ok(all.into_iter().all(|(first, bits)| answer(first, bits)))
     }
 
-    /// Looks at rows, of which the first has a number that is a multiple of 64, one after the other.
+    /// Looks at rows one after the other. The number of the first one is a multiple of 64.
     fn scan(&self, query: &[u64], rows: Range<u64>, answer: &mut dyn FnMut(u64, u64) -> bool) -> bool {
         let (words, shape) = (self.rows.words(), self.shape());
         let has = |(word, wanted): (&AtomicU64, &u64)| wanted & !word.load(Ordering::Relaxed) == 0;
@@ -145,18 +145,18 @@ impl Index {
 
     /// The share of rows that have all bits of the query by chance: the false-positive rate of [`Index::contains_all`]
     /// for rows that have none of the query's features. With b bits in a row and t in the query it is the mean of C(b,
-    /// t) / C(width, t) over the rows, exact for features that are hashed. A row that has some of the features is in
-    /// the answer with the rate of the others: ask for a query of these. 0 without rows.
+    /// t) / C(width, t) over the rows, exact for features that are hashed. For a row that has some of the features the
+    /// rate is that of the others: ask for a query of these. 0 without rows.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] for a query that is no row; [`Status::OutOfMemory`].
+    /// [`Status::OutOfRange`] for a query that is not a row; [`Status::OutOfMemory`].
     pub fn false_positive_rate_of(&self, query: &[u8]) -> Result<f64> {
         let (width, asked) = (self.width(), ones(&self.words_of(query)?));
         let mut weights: Vec<u64> = try_vec(width as usize + 1)?;
         weights.resize(width as usize + 1, 0);
         let mut rows = 0;
         for row in (0..self.rows()).filter(|row| !self.rows.is_removed(*row)) {
-            // A forged count may be greater than any.
+            // A forged count may be larger than any real one.
             weights[self.rows.count(row).min(width) as usize] += 1;
             rows += 1;
         }
@@ -174,11 +174,11 @@ impl Index {
         Features::new(shape.width, shape.feature_bits as u32, self.base().hasher().clone())
     }
 
-    /// The row of some features, each with the number of bits that it sets; 0 is the index's own `feature_bits`. Such a
-    /// row is added with [`Index::add`], or asked for.
+    /// The row of some features, each with the number of bits that it sets; 0 means the index's own `feature_bits`.
+    /// Such a row is added with [`Index::add`], or used as a query.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] for more than 64 bits of a feature; [`Status::ExternalHash`] if the index takes hashes;
+    /// [`Status::OutOfRange`] for more than 64 bits for a feature; [`Status::ExternalHash`] if the index takes hashes;
     /// [`Status::KeyMissing`]; [`Status::OutOfMemory`].
     pub fn row_of<'a>(&self, features: impl IntoIterator<Item = (&'a [u8], u32)>) -> Result<Vec<u8>> {
         let (made, hasher) = (self.features()?, self.base().hasher());
@@ -210,10 +210,10 @@ impl Index {
         Ok(row)
     }
 
-    /// Sets the bits of a feature in a row: `bits` of them, or with 0 as many as the index's `feature_bits`.
+    /// Sets the bits of a feature in a row: `bits` of them, or the index's `feature_bits` if that is 0.
     ///
     /// # Errors
-    /// As [`Index::row_of`], and [`Status::OutOfRange`] for bytes that are no row. The row then stays as it was.
+    /// As [`Index::row_of`], and [`Status::OutOfRange`] for bytes that are not a row. The row then stays as it was.
     pub fn add_feature(&self, row: &mut [u8], feature: &[u8], bits: u32) -> Result<()> {
         self.add_feature_hash(row, self.base().hasher().hash_bytes(feature).map_err(Error::from)?, bits)
     }
@@ -232,11 +232,11 @@ impl Index {
     }
 
     /// Folds a row of this index by OR to one of `width` bits, which must divide the width of the index. Both rows are
-    /// bytes, as everywhere.
+    /// bytes, as everywhere else.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] for a width that does not divide, or bytes that are not those of rows of both widths;
-    /// [`Status::OutOfMemory`].
+    /// [`Status::OutOfRange`] for a width that does not divide the other, or bytes that are not those of rows of both
+    /// widths; [`Status::OutOfMemory`].
     pub fn fold_row(&self, row: &[u8], way: Fold, width: u64, folded: &mut [u8]) -> Result<()> {
         let row = self.words_of(row)?;
         if folded.len() as u64 != width.div_ceil(8) {
@@ -252,11 +252,12 @@ impl Index {
         Ok(())
     }
 
-    /// How similar the sets of features are whose rows these are, without the bits that features share by chance: an
-    /// estimate of Tanimoto's coefficient of the sets, with its standard error. All features set one number of bits.
+    /// How similar the sets of features are that these rows were made from, without the bits that features share by
+    /// chance: an estimate of Tanimoto's coefficient of the sets, with its standard error. All features set the same
+    /// number of bits.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] for a row of another width, or rows that tell nothing, because together they have no bit
+    /// [`Status::OutOfRange`] for a row of another width, or rows that say nothing, because together they have no bit
     /// or all bits; [`Status::OutOfMemory`].
     pub fn corrected(&self, first: &[u8], second: &[u8]) -> Result<Corrected> {
         let (first, second) = (self.words_of(first)?, self.words_of(second)?);

@@ -1,4 +1,4 @@
-//! What searches find, and how the best of it is kept.
+//! What searches find, and how the best hits are kept.
 
 use super::Index;
 use crate::bits::GOLDEN;
@@ -8,7 +8,7 @@ use crate::storage::try_vec;
 use core::cmp::Ordering;
 use core::sync::atomic::{self, AtomicU64};
 
-/// So few hits are sorted as they are.
+/// Up to this many hits are sorted directly.
 const FEW: usize = 64;
 
 /// A row that a search found. C passes arrays of these, so its layout is that of C.
@@ -34,7 +34,7 @@ impl Hit {
 /// Puts hits in the order of answers.
 ///
 /// Counts of bits are whole numbers, so many hits are equally similar. The different similarities are found and sorted
-/// first. Each hit then goes to the group of its similarity, and the groups are sorted by ids.
+/// first. Then each hit goes to the group of its similarity, and the groups are sorted by ids.
 ///
 /// # Errors
 /// [`Status::OutOfMemory`].
@@ -80,21 +80,21 @@ pub(super) fn sort(hits: &mut [Hit]) -> Result<()> {
 struct Group {
     similarity: f64,
     hits: usize,
-    /// The place of the next of these hits.
+    /// The place for the next of these hits.
     next: usize,
 }
 
-/// The similarities of hits: a table with open addresses of the groups that were found.
+/// The similarities of hits: a hash table, with open addressing, of the groups found so far.
 struct Groups {
     found: Vec<Group>,
-    /// One more than the number of a group, or 0.
+    /// One more than the number of a group; 0 if the place is free.
     table: Vec<usize>,
-    /// How far down a product goes to become a place.
+    /// How far a product is shifted down to become a place.
     shift: u32,
 }
 
 impl Groups {
-    /// Room for so many different similarities.
+    /// Room for `most` different similarities.
     fn new(most: usize) -> Result<Groups> {
         let places = (2 * most).next_power_of_two();
         let mut table = try_vec(places)?;
@@ -105,7 +105,8 @@ impl Groups {
     /// Counts a hit, and gives the number of its group.
     fn count(&mut self, similarity: f64) -> usize {
         let mask = self.table.len() - 1;
-        // Fibonacci hashing: only the highest bits depend on all bits, and simple fractions have no lower ones.
+        // Fibonacci hashing: only the highest bits of the product depend on all bits, and the low bits of simple
+        // fractions are all 0.
         let mut place = (similarity.to_bits().wrapping_mul(GOLDEN) >> self.shift) as usize;
         loop {
             match self.table[place].checked_sub(1) {
@@ -124,7 +125,7 @@ impl Groups {
     }
 }
 
-/// All rows from a threshold on.
+/// All rows whose similarity reaches a threshold.
 pub(super) struct Listed<'a> {
     index: &'a Index,
     threshold: f64,
@@ -149,12 +150,12 @@ impl Sink for Listed<'_> {
     }
 }
 
-/// A similarity that threads share: `k` rows that reach it are known.
+/// A similarity that threads share: at least `k` rows that reach it are known.
 #[derive(Default)]
 pub(super) struct Shared(AtomicU64);
 
 impl Shared {
-    /// The bits of doubles from 0 on are in the order of the doubles.
+    /// The bits of doubles from 0 on are in the same order as the doubles.
     fn raise(&self, similarity: f64) {
         self.0.fetch_max(similarity.max(0.0).to_bits(), atomic::Ordering::Relaxed);
     }

@@ -19,9 +19,9 @@ use crate::storage::try_vec;
 
 /// Rows of bits with ids, which are searched.
 ///
-/// All rows have one width. A caller gives a row as bytes: bit i of the row is bit i % 8 of byte i / 8. Rows have
-/// numbers, from 0 on in the order in which they came, until [`Index::arranged`] makes an index anew. Ids are the
-/// caller's, and several rows may have one.
+/// All rows have the same width. A caller gives a row as bytes: bit i of the row is bit i % 8 of byte i / 8. Rows are
+/// numbered from 0 in the order in which they came, until [`Index::arranged`] makes an index anew. Ids are the
+/// caller's, and several rows may have the same one.
 pub struct Index {
     pub(crate) rows: Rows,
 }
@@ -50,7 +50,7 @@ impl Image for Index {
 }
 
 impl Index {
-    /// The shape of the index: the width of rows, what is kept of them, and how many there is room for.
+    /// The shape of the index: the width of rows, what is kept of them, and how many rows there is room for.
     pub fn shape(&self) -> &Shape {
         self.rows.shape()
     }
@@ -70,7 +70,7 @@ impl Index {
         self.shape().capacity
     }
 
-    /// How many rows have numbers, with those that were removed: the number of the next row.
+    /// How many rows have numbers, including those that were removed: the number of the next row.
     pub fn rows(&self) -> u64 {
         self.rows.state().rows
     }
@@ -78,7 +78,7 @@ impl Index {
     /// How many rows there are, without those that were removed. Reads a bit of each row.
     pub fn len(&self) -> u64 {
         let (state, removed) = (self.rows.state(), self.shape().removed());
-        // The place after the last row may have a mark that a writer left.
+        // A writer that died may have left a mark at the place after the last row.
         state.rows - crate::bits::count_ones_in(&self.rows.words()[removed], 0, state.rows)
     }
 
@@ -96,7 +96,7 @@ impl Index {
         Ok((!self.rows.is_removed(row)).then(|| (self.rows.id(row), self.rows.count(row))))
     }
 
-    /// Copies the bits of the row with this number, also of one that was removed, into as many bytes as a row has.
+    /// Copies the bits of the row with this number, even if it was removed, into as many bytes as a row has.
     ///
     /// # Errors
     /// [`Status::OutOfRange`]; [`Status::OutOfMemory`].

@@ -15,9 +15,9 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub struct SearchOptions<'a> {
     /// How similarity is measured.
     pub similarity: Similarity,
-    /// How many threads may search; 0 and 1 are the caller's alone.
+    /// How many threads may search; with 0 and 1 only the caller's does.
     pub threads: usize,
-    /// Called on the caller's thread with the work that is done and that in all, in rows, or in queries if there are
+    /// Called on the caller's thread with the work done and the work in all, in rows, or in queries if there are
     /// several; false cancels.
     pub progress: Option<&'a mut (dyn FnMut(u64, u64) -> bool + 'a)>,
 }
@@ -31,10 +31,10 @@ impl core::fmt::Debug for SearchOptions<'_> {
 /// The most threads of a search.
 pub(super) const MOST_THREADS: usize = 1024;
 
-/// The rows of a piece, which one thread searches at once.
+/// The rows of a piece, which one thread searches in one go.
 pub(super) const PIECE_ROWS: u64 = 1 << 15;
 
-/// The work of a call that threads share.
+/// The work of a call that several threads share.
 pub(super) struct Tasks {
     next: AtomicU64,
     pub(super) done: AtomicU64,
@@ -46,7 +46,7 @@ impl Tasks {
         Tasks { next: AtomicU64::new(0), done: AtomicU64::new(0), stopped: AtomicBool::new(false) }
     }
 
-    /// The tasks that a thread takes, one after the other.
+    /// The number of the next task for a thread; `None` when there are no more, or when the work was stopped.
     pub(super) fn take(&self, tasks: usize) -> Option<usize> {
         if self.stopped.load(Ordering::Relaxed) {
             return None;
@@ -55,8 +55,8 @@ impl Tasks {
         (task < tasks).then_some(task)
     }
 
-    /// Runs `work` on so many threads, of which the caller's is one, and gives the outcome of each. `report` is called
-    /// on the caller's thread.
+    /// Runs `work` on `threads` threads, of which the caller's is one, and returns the outcome of each. `report` is
+    /// called on the caller's thread.
     pub(super) fn run<T: Send>(
         &self,
         threads: usize,
@@ -88,7 +88,7 @@ impl Tasks {
             std::thread::scope(|scope| -> Result<()> {
                 let mut others = try_vec(threads)?;
                 for _ in 1..threads {
-                    // Without a thread the others do its work.
+                    // If no thread can be started, the others do its work.
                     let other = std::thread::Builder::new().spawn_scoped(scope, || guarded(&mut || Ok(())));
                     others.extend(other.ok());
                 }
@@ -117,7 +117,7 @@ impl Index {
     /// is at least the threshold.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] for a query that is no row, or a threshold outside \[0, 1\];
+    /// [`Status::OutOfRange`] for a query that is not a row, or a threshold outside \[0, 1\];
     /// [`Status::UnsupportedByHandle`] if the index has only columns; [`Status::Cancelled`]; [`Status::OutOfMemory`].
     pub fn at_least(&self, query: &[u8], threshold: f64, options: &mut SearchOptions) -> Result<Vec<Hit>> {
         let query = self.query(query, Some(threshold), options.similarity)?;
@@ -126,8 +126,8 @@ impl Index {
         merged(lists.into_iter().map(|list| list.hits), usize::MAX)
     }
 
-    /// Calls `each` with the rows that [`Index::at_least`] finds, in the order of their numbers and while the search
-    /// goes on, on this thread alone. False ends the search. Returns how many rows `each` got.
+    /// Calls `each`, on this thread alone, with the rows that [`Index::at_least`] finds, in the order of their numbers
+    /// and while the search goes on. False ends the search. Returns how many rows `each` got.
     ///
     /// # Errors
     /// As [`Index::at_least`].
@@ -176,7 +176,7 @@ impl Index {
         Ok(sink.hits)
     }
 
-    /// The `k` rows that are most similar to the query, in the order of [`Index::at_least`], or all if there are
+    /// The `k` rows that are most similar to the query, in the order of [`Index::at_least`], or all rows if there are
     /// fewer. Of rows that are equally similar, those with the least ids are in the answer.
     ///
     /// # Errors
@@ -192,7 +192,7 @@ impl Index {
     /// [`Index::at_least`] for many queries, which follow each other in `queries`. Threads share the queries.
     ///
     /// # Errors
-    /// As [`Index::at_least`]; [`Status::OutOfRange`] for bytes that are no whole number of rows.
+    /// As [`Index::at_least`]; [`Status::OutOfRange`] for bytes that are not a whole number of rows.
     pub fn at_least_many(&self, queries: &[u8], threshold: f64, options: &mut SearchOptions) -> Result<Vec<Vec<Hit>>> {
         let similarity = options.similarity;
         self.many(queries, options, |query, space| {
@@ -224,7 +224,7 @@ impl Index {
         })
     }
 
-    /// A query, if it is one.
+    /// The query, if the bytes are a row.
     fn query(&self, row: &[u8], threshold: Option<f64>, similarity: Similarity) -> Result<Query<'_>> {
         if let Some(threshold) = threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
             return Err(error!(OutOfRange, "threshold = {} is not one from 0 to 1", Number(threshold)));
@@ -239,19 +239,19 @@ impl Index {
         Query::new(&self.rows, self.words_of(row)?, similarity)
     }
 
-    /// The pieces in which the `k` best rows are: those that may be the most similar come first.
+    /// The pieces that the `k` best rows may be in, those with the highest bound first.
     fn pieces_for_top(&self, query: &Query, k: usize) -> Result<Vec<Piece>> {
         if k == 0 {
             return Ok(Vec::new());
         }
         let mut pieces = query.pieces(0.0, PIECE_ROWS)?;
-        // Rows that are not arranged come last, because any of them may have any bound.
+        // Rows that are not arranged come last, because any of them may have any similarity.
         let bound = |piece: &Piece| piece.count.map_or(-1.0, |_| piece.bound);
         pieces.sort_unstable_by(|a, b| bound(b).total_cmp(&bound(a)));
         Ok(pieces)
     }
 
-    /// Searches pieces, with as many threads as are asked for, each of which has a sink.
+    /// Searches pieces with as many threads as are asked for, each with its own sink.
     fn search<S: Sink + Send>(
         &self,
         query: &Query,
@@ -275,7 +275,7 @@ impl Index {
         })
     }
 
-    /// Answers queries, with as many threads as are asked for.
+    /// Answers queries with as many threads as are asked for.
     fn many(
         &self,
         queries: &[u8],

@@ -13,7 +13,7 @@ use crate::handle::many;
 
 impl Map {
     /// Gives a key a value, which is joined with the values that the key was given before, as the map's kind says.
-    /// Returns true if a lookup of the key did not give as much before. Takes constant time.
+    /// Returns true if this changed the value that a lookup of the key gives. Takes constant time.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind or the handle cannot; [`Status::OutOfRange`] for a value that value_bits
@@ -73,7 +73,7 @@ impl Map {
         self.change(self.base().hasher().identify_u64(key)?, value, Verb::Replace)
     }
 
-    /// Replaces the value of a key that is there, and known by a 64-bit hash from elsewhere; see [`Map::replace`].
+    /// Replaces the value of a key that is there and is known by a 64-bit hash from elsewhere; see [`Map::replace`].
     ///
     /// # Errors
     /// The errors of [`Map::put`]; [`Status::Unsupported`] if the map's hash function is not the external one.
@@ -105,7 +105,7 @@ impl Map {
     }
 
     /// Takes in all entries of another map. The cells are then those of a map that was given the entries of both. If
-    /// the other map is dirty, this map becomes dirty too, until somebody vouches for it. Linear in the payload.
+    /// the other map is dirty, this one becomes dirty too, until somebody vouches for it. Linear in the payload.
     ///
     /// # Errors
     /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Corrupt`] if either

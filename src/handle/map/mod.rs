@@ -13,13 +13,14 @@ use crate::handle::image::Image;
 use crate::handle::many;
 use crate::hash::Hasher;
 
-/// A map from keys to values that keeps no keys. A map gives the value of each key that it was built from or given, or
-/// what its kind makes of that value. For other keys a map says "absent", except for a stated share of them.
+/// A map from keys to values that keeps no keys. A map gives the value of each key that it was built from or was given,
+/// or what its kind makes of that value. For other keys it says "absent", except for a stated share of them.
 ///
-/// Many threads may use shared references at once. The calls about the bytes (saving, verifying) are in [`Image`].
+/// Many threads may use shared references at the same time. The calls about the bytes (saving, verifying) are in
+/// [`Image`].
 pub struct Map {
     kind: Box<dyn MapKind>,
-    /// A copy of the kind's hasher, so that single keys find it without a call.
+    /// A copy of the kind's hasher, so that single keys are hashed without a call of the kind.
     hasher: Hasher,
 }
 
@@ -92,7 +93,7 @@ impl Map {
         self.kind.get_one(id)
     }
 
-    /// Looks many keys up and fills those `answers` that have room: whether each key is there, and its value, which is
+    /// Looks up many keys and fills those `answers` that have room: whether each key is there, and its value, which is
     /// 0 for an absent key.
     ///
     /// # Errors
@@ -117,24 +118,24 @@ impl Map {
         self.base().count()
     }
 
-    /// The share of absent keys that are expected to get a value, in a map of this geometry with so many keys.
+    /// The share of absent keys that are expected to get a value, in a map of this geometry with `keys` keys.
     pub fn expected_false_positive_rate(&self, keys: u64) -> f64 {
         (self.base().row().false_positive_rate)(self.base().geometry(), keys)
     }
 
-    /// How many distinct keys there are, by a measure of this map. The number is exact for a map that was built, and
-    /// otherwise an estimate from the fill. `None` if the map is too full to tell.
+    /// How many distinct keys there are, according to a measure of this map. The number is exact for a map that was
+    /// built, and otherwise an estimate from the fill. `None` if the map is too full for an estimate.
     pub fn keys_of(&self, measure: &Measure) -> Option<f64> {
         self.kind.keys_of(measure)
     }
 
-    /// Measures the payload. The measure's rate is the share of absent keys that get a value. Reads all of the payload
+    /// Measures the payload. The measure's rate is the share of absent keys that get a value. Reads the whole payload
     /// once.
     pub fn measure(&self) -> Measure {
         self.measure_with(&mut |_| {})
     }
 
-    /// Measures the payload. Reads all of it once, and tells `progress` after every piece how many bytes it had.
+    /// Measures the payload. Reads all of it once, and reports the bytes of every piece to `progress`.
     pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         self.kind.measure_with(progress)
     }

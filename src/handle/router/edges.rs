@@ -1,4 +1,4 @@
-//! The edges of a router, which come and go, and the weights that break ties.
+//! The edges of a router, which can be added and removed, and the weights that break ties.
 
 use super::Router;
 use crate::error::{Result, error};
@@ -21,7 +21,7 @@ pub struct Edge {
     pub received: u64,
     /// How many levels there are.
     pub levels: usize,
-    /// The share of set bits of each level that came from the neighbour.
+    /// For each level, the share of bits that the level from the neighbour has set.
     pub fill: [f64; MAX_LEVELS],
     /// Which levels are too full to be asked or passed on (`max_fill`): bit 0 is the first level.
     pub ignored: u32,
@@ -29,9 +29,9 @@ pub struct Edge {
 
 impl Router {
     /// Adds an edge to a neighbour, which has levels only when its first message comes. `link` is a number that both
-    /// sides give to this connection, such as a random one that they agree on when they connect. A message of another
-    /// link is refused, so nobody can replay messages of an earlier connection. `weight` breaks ties
-    /// ([`Edge::weight`]). Linear in the number of edges.
+    /// sides give to this connection, such as a random one that they agree on when they connect. Messages of another
+    /// link are refused, so nobody can replay those of an earlier connection. `weight` breaks ties ([`Edge::weight`]).
+    /// Linear in the number of edges.
     ///
     /// # Errors
     /// [`Status::Contradiction`](crate::Status::Contradiction) for an edge that is there, or one to the node itself;
@@ -94,9 +94,8 @@ impl Router {
         Ok(())
     }
 
-    /// Sets the weight of each level, the first level first. All weights are 0 before. Among edges that have a key at
-    /// the same least level, a query takes the one with the greatest sum of the weights of all levels that have the
-    /// key.
+    /// Sets the weight of each level, the first level first. All weights are 0 at first. Among edges that have a key at
+    /// the same least level, a query takes the one whose levels with the key have the greatest sum of weights.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) unless there is one finite weight for each level.

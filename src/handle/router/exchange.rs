@@ -6,23 +6,23 @@ use crate::kinds::router::message::{self, Head, checksum_of};
 use crate::kinds::router::state::{Slot, copied};
 use core::sync::atomic::Ordering;
 
-/// What became of a message that was taken.
+/// What happened to a message that was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// The levels of the edge changed: other neighbours may have to hear of it.
+    /// The levels of the edge changed: other neighbours may have to be told.
     Changed,
     /// The levels of the edge are what they were.
     Unchanged,
-    /// The message tells what changed since a message that did not come. The edge is as it was: ask the neighbour to
-    /// advertise all levels.
+    /// The message says what changed since another message, which did not arrive. The edge is as it was: ask the
+    /// neighbour to advertise all levels.
     NeedsAll,
 }
 
 impl Router {
     /// Makes a message with all levels for a neighbour: the keys of this node, and what came in over all other edges,
     /// one level deeper. The last level that came in is dropped. Each level is coded in as few bytes as its fill needs.
-    /// Carry the message to the neighbour, whose router takes it with [`Router::receive`]. The slice stays until the
-    /// next message. Linear in the size of all levels of all edges.
+    /// Carry the message to the neighbour, whose router takes it with [`Router::receive`]. The slice is valid until the
+    /// next message is made. Linear in the size of all levels of all edges.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for an edge that is not there;
@@ -34,7 +34,7 @@ impl Router {
 
     /// Makes a message with what changed since the last message to a neighbour. The message is empty, and is not to be
     /// sent, if nothing changed. The first message to a neighbour has all levels. If a message is lost, the neighbour's
-    /// router asks for all levels ([`Received::NeedsAll`]). In all else this is as [`Router::advertise`].
+    /// router asks for all levels ([`Received::NeedsAll`]). Otherwise like [`Router::advertise`].
     ///
     /// # Errors
     /// As [`Router::advertise`].
@@ -54,7 +54,7 @@ impl Router {
         let words = self.state.layout.sent(slot);
         let head = Head { from: self.node(), to: neighbour, link: before.link, number, base, checksum };
         if base.is_some() {
-            // From here on `levels` are what changed, and what went out before becomes the new levels by XOR.
+            // From here on `levels` are what changed. XORed into what went out before, they give the new levels.
             let mut changed = 0;
             for (level, sent) in levels.iter_mut().zip(self.state.shared(words.clone())) {
                 *level ^= sent.load(Ordering::Relaxed);
@@ -102,7 +102,8 @@ impl Router {
         let ones = self.state.ones(&levels);
         let payload = self.state.base.writable()?;
         let is_same = payload[words.clone()] == levels;
-        // If the writer dies, each word is that of before or that of the message: no key is missing that both have.
+        // If the writer dies, each word is either the old one or that of the message, so no key is missing that both
+        // have.
         payload[words].copy_from_slice(&levels);
         let after = Slot { received: head.number, received_checksum: head.checksum, ones, ..before };
         self.state.set_head(slot, &after);

@@ -20,16 +20,16 @@ use crate::handle::image::Image;
 use crate::kinds::router::layout::NODE;
 use crate::kinds::router::state::{RouterState, Slot};
 
-/// One node of a network that finds keys by attenuated Bloom filters. The node knows over which neighbour, and how many
-/// hops away, a key may be.
+/// One node of a network that finds keys by attenuated Bloom filters. The node knows over which neighbour a key may be
+/// reached, and in how many hops.
 ///
-/// The node has keys of its own, and an edge for each neighbour. [`Router::advertise`] makes a message for a neighbour,
+/// The node has its own keys, and an edge for each neighbour. [`Router::advertise`] makes a message for a neighbour,
 /// [`Router::receive`] takes a neighbour's message, and [`Router::route`] says where a query goes. A router has no
-/// network: the caller carries messages and queries. Many threads may use shared references at once. The calls about
-/// the bytes (saving, verifying) are in [`Image`].
+/// network: the caller carries messages and queries. Many threads may use shared references at the same time. The calls
+/// about the bytes (saving, verifying) are in [`Image`].
 pub struct Router {
     state: RouterState,
-    /// The message that was made last.
+    /// The last message that was made.
     message: Vec<u8>,
 }
 
@@ -59,7 +59,7 @@ impl Image for Router {
 }
 
 impl Router {
-    /// Gives the node its number, which tells the nodes of a network apart. A new router has the number 0.
+    /// Gives the node its number, by which the nodes of a network are told apart. A new router has the number 0.
     ///
     /// # Errors
     /// [`Status::Contradiction`] if the router has edges, whose neighbours may know the node by its number;
@@ -119,11 +119,11 @@ impl Router {
     }
 
     /// Removes a byte key that was inserted before. Returns false, with nothing changed, if the node certainly did not
-    /// have the key. A key that was never inserted, but that the filter takes for present, must not be removed: other
-    /// keys could be lost. Constant time.
+    /// have the key. A key that was never inserted, but that the filter takes for present, must not be removed, because
+    /// other keys could be lost. Constant time.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] with `counter_bits` = 1: clear the router and insert the keys that are left. In all else
+    /// [`Status::Unsupported`] with `counter_bits` = 1: clear the router and insert the keys that are left. Otherwise
     /// as [`Router::insert`].
     pub fn remove(&mut self, key: &[u8]) -> Result<bool> {
         let hash = self.base().hasher().hash_key(key)?;
@@ -153,7 +153,7 @@ impl Router {
         for position in layout.positions(hash) {
             let (word, shift) = layout.cell(position);
             let count = cells[word] >> shift & layout.most();
-            // Two positions of one key may be the same cell, which forged bytes may have at 1.
+            // Two positions of a key may be the same cell, and in forged bytes that cell may count only 1.
             if count > 0 && count < layout.most() {
                 cells[word] -= 1 << shift;
             }

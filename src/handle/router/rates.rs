@@ -1,21 +1,21 @@
-//! How often a router misleads queries, as expected and as it is now.
+//! How often a router misleads queries: what is expected, and what it is now.
 
 use super::Router;
 use crate::contract::Payload;
 use crate::kinds::router::MAX_LEVELS;
 use crate::kinds::router::sizing::{FILL, fill, keys_at, rate_of_fill};
 
-/// The rates of one level, the first being the neighbours themselves.
+/// The rates of one level. The first level is the neighbours themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LevelRates {
-    /// The expected number of keys at this level of one edge, by the capacity and the fan-out of the spec; 0 without a
-    /// capacity.
+    /// The expected number of keys at this level of one edge, from the capacity and the fan-out of the spec; 0 without
+    /// a capacity.
     pub expected_keys: f64,
-    /// The share of bits that so many keys set.
+    /// The share of bits that this many keys set.
     pub expected_fill: f64,
-    /// The probability that this level of one edge, with so many keys, seems to have an absent key.
+    /// The probability that this level of one edge, with this many keys, seems to have an absent key.
     pub expected_rate: f64,
-    /// The mean share of set bits over the edges that had a message; 0 if none had one.
+    /// The mean share of set bits, over the edges that had a message; 0 if none had one.
     pub mean_fill: f64,
     /// The greatest share of set bits over these edges.
     pub greatest_fill: f64,
@@ -41,7 +41,7 @@ pub struct Rates {
 }
 
 impl Router {
-    /// Tells how often this router misleads queries. Reads the counters of the node's own keys, and some words of each
+    /// Says how often this router misleads queries. Reads the counters of the node's own keys, and some words of each
     /// edge.
     pub fn rates(&self) -> Rates {
         let layout = self.state.layout;

@@ -50,12 +50,12 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// A query that may make so many hops.
+    /// A query that may make `hops` hops.
     pub const fn new(hops: u32) -> Walk {
         Walk { hops_left: hops, visited: 0, depth: 0, reserved: 0, nodes: [0; MAX_WALK], way: [0; MAX_WALK] }
     }
 
-    /// Refuses a walk that cannot be, because the bytes of a walk may come from anywhere.
+    /// Refuses an impossible walk: the bytes of a walk may come from anywhere.
     fn check(&self) -> Result<()> {
         let (visited, depth) = (self.visited as usize, self.depth as usize);
         let is_one = visited <= MAX_WALK
@@ -73,12 +73,12 @@ impl Walk {
         self.nodes[..self.visited as usize].contains(&node)
     }
 
-    /// Notes that the query is at a node. Returns true if the query is there for the first time, and `None` if there is
-    /// no room for the node.
+    /// Notes that the query is at a node. Returns true if it is there for the first time, and `None` if there is no
+    /// room for the node.
     fn enter(&mut self, node: u64) -> Option<bool> {
         let (visited, depth) = (self.visited as usize, self.depth as usize);
         if let Some(place) = self.nodes[..visited].iter().position(|visited| *visited == node) {
-            // The node may be further back on the way, if the caller went another way than was said.
+            // The node may be further back on the way, if the caller did not go where the router said.
             let step = self.way[..depth].iter().position(|step| usize::from(*step) == place);
             self.depth = step.map_or(self.depth, |step| step as u32 + 1);
             if step.is_none() {
@@ -110,12 +110,12 @@ struct Candidate {
     level: usize,
     potential: f64,
     weight: f64,
-    /// Breaks the ties that are left, differently for each key.
+    /// Breaks the remaining ties, differently for each key.
     lot: u64,
 }
 
 impl Candidate {
-    /// Greater is better.
+    /// The better edge is greater.
     fn order(&self, other: &Candidate) -> Ordering {
         let levels = other.level.cmp(&self.level);
         let potentials = self.potential.total_cmp(&other.potential);
@@ -160,18 +160,18 @@ impl Router {
 
     /// Where a query for a byte key goes that remembers the nodes it visited. Call this at each node where the query
     /// is, and send `walk` with the query. The query goes on only to nodes that it did not visit, and goes back the way
-    /// it came where a node has no edge that is left to try ([`Route::Back`]). So the query never goes round in a
-    /// circle, and finds its way out of false positives. A hop in either direction takes 1 from the walk's hops that
-    /// are left. The result is [`Route::FallBack`] if no hops are left, or no node on the way has an edge to try, or
-    /// [`MAX_WALK`] nodes were visited.
+    /// it came where a node has no edge left to try ([`Route::Back`]). So the query never goes round in a circle, and
+    /// finds its way out of false positives. A hop in either direction uses up one of the walk's hops. The result is
+    /// [`Route::FallBack`] if no hops are left, or no node on the way has an edge to try, or [`MAX_WALK`] nodes were
+    /// visited.
     ///
     /// If the result is [`Route::Here`] and the node does not have the key after all, call the function again: the
     /// query then goes on. Linear in edges times levels.
     ///
     /// # Errors
     /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) if
-    /// the key cannot be hashed; [`Status::OutOfRange`](crate::Status::OutOfRange) for a walk that cannot be, which
-    /// stays as it is.
+    /// the key cannot be hashed; [`Status::OutOfRange`](crate::Status::OutOfRange) for an impossible walk, which stays
+    /// as it is.
     pub fn walk(&self, key: &[u8], walk: &mut Walk) -> Result<Route> {
         self.walk_hash(self.hash(key)?, walk)
     }

@@ -3,7 +3,7 @@
 use super::{MULTIPLIER, portable};
 use core::arch::x86_64::*;
 
-/// The low halves of the products of four numbers with one, which is given as it is and shifted down by 32.
+/// The low halves of the products of four numbers with `by`.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) fn multiply(x: __m256i, by: u64) -> __m256i {
@@ -12,8 +12,8 @@ pub(crate) fn multiply(x: __m256i, by: u64) -> __m256i {
     _mm256_add_epi64(_mm256_mul_epu32(x, low), _mm256_slli_epi64::<32>(crossed))
 }
 
-/// [`portable::hash_u64`] of `GROUPS` times four keys, which take each step of it together: a step waits for the one
-/// before.
+/// [`portable::hash_u64`] of `GROUPS` times four keys. All keys take each step of it together, because a step waits for
+/// the one before.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn hash<const GROUPS: usize>(flip: __m256i, keys: &[[u64; 4]], hashes: &mut [[u64; 4]]) {
@@ -43,7 +43,7 @@ fn hash<const GROUPS: usize>(flip: __m256i, keys: &[[u64; 4]], hashes: &mut [[u6
     }
 }
 
-/// Gives its argument back; the compiler must have the number at this place in the order of the program.
+/// Gives its argument back; the compiler must have the number ready at this place in the order of the program.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn in_turn(mut x: __m256i) -> __m256i {

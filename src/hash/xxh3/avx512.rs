@@ -8,15 +8,15 @@ const WIDTH: usize = 8;
 
 /// [`portable::hash_u64`] of `GROUPS` times eight keys.
 ///
-/// It is a chain of steps that wait for each other, some for 15 cycles. So all groups take a step before any takes the
-/// next: the processor looks no more than a few dozen instructions ahead for one that need not wait.
+/// It is a chain of steps that wait for each other, some for 15 cycles. So all groups take a step before any of them
+/// takes the next: the processor looks only a few dozen instructions ahead for one that need not wait.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub fn hash<const GROUPS: usize>(flip: __m512i, mut x: [__m512i; GROUPS]) -> [__m512i; GROUPS] {
     let multiplier = _mm512_set1_epi64(MULTIPLIER as i64);
     for x in &mut x {
         let mixed = _mm512_xor_si512(_mm512_rol_epi64::<32>(*x), flip);
-        // 0x96 is the exclusive or of three.
+        // 0x96 is the exclusive or of three numbers.
         *x = _mm512_ternarylogic_epi64::<0x96>(mixed, _mm512_rol_epi64::<49>(mixed), _mm512_rol_epi64::<24>(mixed));
     }
     for x in &mut x {
@@ -46,7 +46,7 @@ fn hash_in_memory<const GROUPS: usize>(flip: __m512i, keys: &[[u64; WIDTH]], has
     }
 }
 
-/// Gives its argument back; the compiler must have the number at this place in the order of the program.
+/// Gives its argument back; the compiler must have the number ready at this place in the order of the program.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn in_turn(mut x: __m512i) -> __m512i {
@@ -74,7 +74,7 @@ pub fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     }
 }
 
-/// The first eight numbers. If there are fewer, not none, copies of the last one follow.
+/// The first eight numbers. If there are fewer, at least one, copies of the last one follow.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub fn load_up_to_eight(keys: &[u64]) -> __m512i {

@@ -1,4 +1,4 @@
-//! XXH3 of `u64` keys in plain Rust: what the other kernels are compared with.
+//! XXH3 of `u64` keys in plain Rust, which the other kernels are compared with.
 
 use super::MULTIPLIER;
 
@@ -14,7 +14,7 @@ pub fn hash_u64(flip: u64, key: u64) -> u64 {
     x ^ (x >> 28)
 }
 
-/// [`hash_u64`] of many keys; `hashes` is as long.
+/// [`hash_u64`] of many keys; `hashes` is as long as `keys`.
 pub fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     for (key, hash) in keys.iter().zip(hashes) {
         *hash = hash_u64(flip, *key);

@@ -1,5 +1,5 @@
-//! Filters of the kind `blocked` in their compact form, with XXH3: a key has one cache line, and most filters of a data
-//! block are one, so bits are rounded up to whole ones.
+//! Filters of the kind `blocked` in their compact form, with XXH3. A key has one cache line, and most filters of a data
+//! block are one line, so bits are rounded up to whole lines.
 
 use crate::bits::reduce;
 use crate::format::compact::Trailer;
@@ -16,7 +16,7 @@ pub const NAME: &CStr = c"petal.BlockedBloomFilter";
 
 const BLOCK_BYTES: usize = 8 * BLOCK_WORDS;
 
-/// What is known of a filter of so many keys; `None` where memory has no such size.
+/// The trailer of a filter of `keys` keys; `None` if memory has no such size.
 fn trailer(keys: usize, bits_per_key: u32) -> Option<Trailer> {
     let bits = (keys as u64).checked_mul(bits_per_key.into())?;
     let blocks = bits.div_ceil(BLOCK_BITS).max(1);
@@ -45,7 +45,7 @@ pub fn create<'k>(keys: impl ExactSizeIterator<Item = &'k [u8]>, bits_per_key: u
     let (blocks, _) = filter[..trailer.payload_bytes].as_chunks_mut::<BLOCK_BYTES>();
     let (kernel, masks) = (kernel(simd::best()), masks(trailer.hashes.into()));
     let count = blocks.len() as u64;
-    // Bytes lie anywhere, and kernels take words: a block is copied, and goes back when another one's turn comes.
+    // Bytes lie anywhere, but kernels take words: a block is copied, and goes back when it is another one's turn.
     let (mut words, mut current) = ([0; BLOCK_WORDS], 0);
     for key in keys {
         let hash = xxh3_64(key);
@@ -71,7 +71,7 @@ fn put(words: &[u64; BLOCK_WORDS], block: &mut [u8; BLOCK_BYTES]) {
     places.iter_mut().zip(words).for_each(|(place, word)| *place = word.to_le_bytes());
 }
 
-/// Whether a key may be among those of a filter. Bytes that are no such compact form match all keys.
+/// Whether a key may be among those of a filter. Bytes that are not such a compact form match all keys.
 #[inline]
 pub fn may_match(key: &[u8], filter: &[u8]) -> bool {
     let Ok(trailer) = Trailer::read(filter) else { return true };

@@ -10,15 +10,15 @@ pub const NAME: &CStr = c"leveldb.BuiltinBloomFilter2";
 /// The seed of the hash of keys.
 const SEED: u32 = 0xbc9f_1d34;
 
-/// The most bits that a key has. A filter that says more is of a form that was never made: all keys match.
+/// The most bits that a key has. A filter that claims more is of a form that was never made: all keys match.
 const MAX_PROBES: u8 = 30;
 
-/// The bits that a key has with so many bits per key: 0.69 for ln 2.
+/// How many bits a key sets if there are `bits_per_key` for each: 0.69 for ln 2.
 fn probes(bits_per_key: u32) -> u8 {
     (f64::from(bits_per_key) * 0.69).clamp(1.0, MAX_PROBES.into()) as u8
 }
 
-/// The size in bytes of a filter: 64 bits at least, in whole bytes, and one byte more.
+/// The size in bytes of a filter: at least 64 bits, in whole bytes, and one byte more.
 pub fn size(keys: usize, bits_per_key: u32) -> Option<usize> {
     Some(keys.checked_mul(bits_per_key as usize)?.max(64).div_ceil(8) + 1)
 }
@@ -50,15 +50,15 @@ pub fn create<'k>(keys: impl Iterator<Item = &'k [u8]>, bits_per_key: u32, filte
     }
 }
 
-/// Whether a key may be among those of a filter. No key is in one of less than two bytes, as LevelDB has it.
+/// Whether a key may be among those of a filter. As in LevelDB, no key is in a filter of fewer than two bytes.
 #[inline]
 pub fn may_match(key: &[u8], filter: &[u8]) -> bool {
     let Some((probes, array)) = filter.split_last() else { return false };
     if array.is_empty() || *probes > MAX_PROBES {
         return !array.is_empty();
     }
-    // Few places are looked at, so a division each is cheaper than one to be spared them. A number of bits that is too
-    // large for 32 of them is above all places.
+    // Few places are looked at, so a division for each is cheaper than one that would spare them. A number of bits that
+    // does not fit into 32 bits is above all places.
     let bits = u32::try_from(8 * array.len() as u64);
     places(key, *probes).all(|place| {
         let bit = bits.map_or(place, |bits| place.checked_rem(bits).unwrap_or(0));

@@ -1,7 +1,7 @@
-//! Filter policies: filters of sorted tables as LevelDB asks for them. From the keys of a data block, or of a whole
-//! table, come bytes that the table keeps; keys are looked up in those bytes where they lie.
+//! Filter policies: filters of sorted tables as LevelDB asks for them. The keys of a data block, or of a whole table,
+//! are turned into bytes that the table keeps, and keys are looked up in those bytes where they lie.
 //!
-//! One file a form. A [`Policy`] has no state but its form and its size, so any number of threads may use one.
+//! Each form has a file. A [`Policy`] has no state but its form and its size, so any number of threads may use one.
 
 mod blocked;
 mod leveldb;
@@ -9,7 +9,7 @@ mod leveldb;
 use crate::error::{Result, error};
 use core::ffi::CStr;
 
-/// How a filter's bytes are made of keys. The numbers are those of the C API.
+/// How a filter's bytes are made from keys. The numbers are those of the C API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 #[non_exhaustive]
@@ -61,7 +61,7 @@ impl Policy {
         Err(error!(OutOfRange, "bits_per_key = {bits_per_key} is not 1 to {MAX_BITS_PER_KEY}"))
     }
 
-    /// The name that tables keep beside their filters. Filters of another name are not looked at, so equal names mean
+    /// The name that tables keep next to their filters. Filters of another name are not looked at, so equal names mean
     /// equal bytes, for ever.
     pub fn name(&self) -> &'static CStr {
         match self.form {
@@ -70,7 +70,7 @@ impl Policy {
         }
     }
 
-    /// The size in bytes of a filter of so many keys; `None` where memory has no such size.
+    /// The size in bytes of a filter of `keys` keys; `None` if memory has no such size.
     pub fn filter_size(&self, keys: usize) -> Option<usize> {
         match self.form {
             Form::LevelDb => leveldb::size(keys, self.bits_per_key),
@@ -78,8 +78,8 @@ impl Policy {
         }
     }
 
-    /// Writes the filter of `keys` into `filter`, which is [`Policy::filter_size`] bytes long; what was in it is lost.
-    /// A key may come more than once. O(keys).
+    /// Writes the filter of `keys` into `filter`, which is [`Policy::filter_size`] bytes long and is overwritten. A key
+    /// may come more than once. O(keys).
     pub fn create<'k>(&self, keys: impl ExactSizeIterator<Item = &'k [u8]>, filter: &mut [u8]) {
         match self.form {
             Form::LevelDb => leveldb::create(keys, self.bits_per_key, filter),
@@ -87,8 +87,8 @@ impl Policy {
         }
     }
 
-    /// Whether a key may be among those that a filter was made of. Never false for a key that is in the filter; true of
-    /// other keys at the filter's false-positive rate. True for bytes that are no filter of this form. O(1).
+    /// Whether a key may be among those that a filter was made from. Never false for a key that is in the filter; true
+    /// for other keys at the filter's false-positive rate. True for bytes that are not a filter of this form. O(1).
     #[inline]
     pub fn may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         match self.form {

@@ -35,14 +35,14 @@ pub fn open(base: Base) -> Result<Box<dyn Kind>> {
 }
 
 impl AgePartitioned {
-    /// How many steps were made, modulo the number of slices. A payload that nobody verified may hold any number.
+    /// How many steps were made, modulo the number of slices. An unverified payload may hold any number.
     #[inline]
     fn steps(&self) -> u64 {
         let (steps, count) = (word(self.base.words().shared(), STEPS), u64::from(self.shape.count()));
         if steps < count { steps } else { 0 }
     }
 
-    /// The slices at this moment. With every step the slice before the youngest becomes the youngest.
+    /// The slices at this moment. Each step makes the slice before the youngest the youngest.
     #[inline]
     fn slices(&self) -> Slices {
         let (steps, Shape { hashes, old, bits, .. }) = (self.steps() as u32, self.shape);
@@ -50,7 +50,7 @@ impl AgePartitioned {
         Slices { hashes, old, bits, youngest }
     }
 
-    /// How many more keys the generation takes.
+    /// How many more keys fit into the generation.
     #[inline]
     fn room(&self) -> u64 {
         match self.shape.clock {
@@ -79,14 +79,14 @@ impl AgePartitioned {
         Some(new)
     }
 
-    /// Notes that the generation has taken so many more keys.
+    /// Notes that the generation has taken `keys` more keys.
     fn take(words: &mut [u64], keys: u64) {
         let taken = Shape::state(words.len()) + TAKEN;
         words[taken] = words[taken].saturating_add(keys);
     }
 
     /// Inserts those of at most [`CHUNK`](crate::batch::ring::CHUNK) hashes that come before the next step, and at
-    /// least one. Returns how many these are, and what became of them.
+    /// least one. Returns how many they are, and what became of them.
     fn insert_some(&mut self, hashes: &[u64], is_asked: bool) -> Option<(usize, Inserted)> {
         let keys = self.room().min(hashes.len() as u64) as usize;
         if keys == 0 {
@@ -102,7 +102,7 @@ impl AgePartitioned {
         Some((keys, inserted))
     }
 
-    /// Makes the oldest slice the youngest, so many times.
+    /// Makes the oldest slice the youngest, `steps` times.
     fn step(&mut self, steps: u64) -> Option<()> {
         let (forgotten, made, count) = (self.forgotten(steps), self.steps(), u64::from(self.shape.count()));
         let words = self.base.writable_at_once()?;
@@ -189,8 +189,8 @@ impl Kind for AgePartitioned {
         Measure::of_bits(taken, self.base.geometry().bits, rate)
     }
 
-    /// Looks through the state, and the words of the hash in the young slices. If a step is due, looks through all
-    /// words of the slice that the step clears, in which the hash then has its first bit.
+    /// Looks through the state and the hash's words in the young slices. If a step is due, looks through all words of
+    /// the slice that the step clears, because the hash then has its first bit there.
     fn unmarked(&self, hash: u64) -> Option<usize> {
         let (hash, slices) = (bits::mix(hash), self.slices());
         let mut found = self.base.unmarked(Shape::state(self.base.words().shared().len()));
@@ -216,7 +216,7 @@ impl Insert for AgePartitioned {
         self.insert(hash)
     }
 
-    /// Keys go into an image in place one after the other.
+    /// Keys go into an image in place one by one.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         if !self.base.is_own() {
             return one_by_one(batch, |hash| self.insert_one(hash));

@@ -1,13 +1,13 @@
 //! The kind `age_partitioned`: a ring of slices of bits. A key sets a bit in each of the k youngest slices, and is
-//! found in any k slices that follow each other.
+//! found in any k consecutive slices.
 //!
-//! Shtul, Baquero and Almeida, "Age-Partitioned Bloom Filters", 2020. There are k + l slices, each with a hash
-//! function of its own for ever. When g keys have come, or time is moved on, the oldest slice is cleared and becomes
-//! the youngest. So a slice takes keys for k generations, is about half full then, and stays for l more generations.
-//! A key is found until at least l generations have passed, and a window of N keys has g = N / l. That takes (k + l)
-//! k / (l ln 2) bits for each key of the window; the finer the window is divided, the fewer.
+//! Shtul, Baquero and Almeida, "Age-Partitioned Bloom Filters", 2020. There are k + l slices, each with its own hash
+//! function, which never changes. When g keys have come, or time is moved on, the oldest slice is cleared and becomes
+//! the youngest. So a slice takes keys for k generations, is about half full then, and stays for l more generations. A
+//! key is found until at least l generations have passed, and a window of N keys has g = N / l. That takes (k + l) k /
+//! (l ln 2) bits for each key of the window, and fewer the finer the window is divided.
 //!
-//! [`sizing`] has the exact rate. The size keeps it at or below the wanted rate even when it is largest, before each
+//! [`sizing`] has the exact rate. The size keeps the rate at or below the wanted one even at its largest, just before a
 //! step.
 //!
 //! A generation counts the keys that change something. A key whose bits are in all young slices already is as young as
@@ -40,7 +40,7 @@ pub const SLICES: Parameter = Parameter {
 /// The parameter for what moves the window on.
 pub const CLOCK: Parameter = Parameter { word: Some(1), ..super::rotating::CLOCK };
 
-/// How many 64-bit words the state has, which is the payload's last line.
+/// How many 64-bit words the state has, the payload's last line.
 const STATE_WORDS: usize = 8;
 
 /// The registry's row.
@@ -54,10 +54,10 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(1),
     hashes: (1, MAX_HASHES),
     geometry,
-    // 24 older slices, which turn by keys.
+    // 24 older slices, and keys move the window on.
     usual_words: |capacity| [24, 0, capacity.div_ceil(24), 0, 0, 0, 0, 0],
-    // A scan of l older slices looks at half of them, two for each k that it leaves out. Then come the k slices of the
-    // key.
+    // A scan of the l older slices looks at half of them, two for each k that it leaves out. Then come the k slices of
+    // the key.
     lines_per_lookup: |geometry| {
         let lines = f64::from(geometry.hashes) + geometry.words[0] as f64 / f64::from(geometry.hashes.max(1));
         lines.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
@@ -82,7 +82,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The geometry that a spec asks for. Exact `bits` are those of all slices together.
+/// The geometry that a spec asks for. Exact `bits` are the total of all slices.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (old, clock) = (spec.parameter(&SLICES)?, spec.parameter(&CLOCK)?);
     let slices = |hashes: u32, keys: u64| sizing::Slices { hashes, old: old as u32, bits: 0, keys: Some(keys) };
@@ -107,7 +107,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
                     "bits = {bits} are not one for each slice: hashes = {hashes}, and slices = {old} besides"
                 ));
             }
-            // So many keys make the slices half full.
+            // This many keys make the slices half full.
             let fitting = (each as f64 * core::f64::consts::LN_2 / f64::from(hashes)) as u64;
             (bits, hashes, if capacity == 0 { fitting.max(1) } else { keys })
         }
@@ -124,7 +124,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     of_shape(bits, hashes, [old, clock, keys])
 }
 
-/// The geometry of slices. Bits that are too few for one more bit in each slice stay unused.
+/// The geometry of slices. Bits left over after dividing them among the slices stay unused.
 ///
 /// # Errors
 /// [`Status::TooLarge`](crate::Status::TooLarge) past the address space.

@@ -16,7 +16,7 @@ pub struct Shape {
     pub hashes: u32,
     /// How many older slices there are.
     pub old: u32,
-    /// 0 if a slice is dropped after so many keys; 1 if only time moves on.
+    /// 0 if a slice is dropped after `keys` keys; 1 if only time moves on.
     pub clock: u64,
     /// How many keys a generation takes.
     pub keys: u64,
@@ -54,7 +54,7 @@ impl Shape {
         self.hashes + self.old
     }
 
-    /// The place of the state in a payload of so many words.
+    /// The place of the state in a payload of `words` words.
     pub fn state(words: usize) -> usize {
         words - STATE_WORDS
     }
@@ -64,7 +64,7 @@ impl Shape {
         self.bits * slices.start..self.bits * slices.end
     }
 
-    /// The number of set bits of each slice, the youngest first. `progress` learns how many bytes were read.
+    /// The number of set bits of each slice, the youngest first. `progress` gets the number of bytes read.
     pub fn ones(self, words: &[AtomicU64], youngest: u32, progress: &mut dyn FnMut(u64)) -> impl Iterator<Item = u64> {
         (0..u64::from(self.count())).map(move |age| {
             let slice = (u64::from(youngest) + age) % u64::from(self.count());

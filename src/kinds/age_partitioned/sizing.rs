@@ -2,15 +2,15 @@
 //! youngest slices.
 //!
 //! Shtul, Baquero and Almeida, "Age-Partitioned Bloom Filters", 2020. After every g keys a slice of zeros becomes the
-//! youngest and the oldest slice is dropped. A lookup says true if k slices that follow each other have the key's bits.
-//! So a key is found until at least l g more keys have come.
+//! youngest and the oldest slice is dropped. A lookup says true if k consecutive slices have the key's bits. So a key
+//! is found until at least l g more keys have come.
 //!
-//! Slices have hash functions of their own. Given their fills `r_0, r_1, ...`, a lookup of an absent key meets set bits
+//! Each slice has its own hash function. Given the fills `r_0, r_1, ...`, a lookup of an absent key meets set bits
 //! independently, and the rate is the probability of a run of k: [`run`], one pass over the slices. The rate is linear
 //! in each fill, and the fills are independent, so the mean fills give the mean rate. A slice that n keys set bits in
 //! has the mean fill `1 - (1 - 1/s)^n`. For slice i these are the keys of `min(i + 1, k)` generations, less those that
 //! the youngest generation still lacks. The rate is largest when that generation is complete, by a tenth or more. So
-//! the pairs (k, l) that the paper lists keep their rates on average only, and [`slice_bits`] keeps the largest rate.
+//! the pairs (k, l) that the paper lists keep their rates on average only, while [`slice_bits`] keeps the largest rate.
 
 use crate::sizing::omissions::sum_of_rates;
 use crate::sizing::{hash_floor, hit_at_least_once, is_rate, search};
@@ -29,7 +29,7 @@ const MAX_BITS: u64 = 1 << 56;
 
 /// The probability of a run of `hashes` set bits in slices of these fills.
 pub fn run(hashes: u32, fills: impl Iterator<Item = f64>) -> f64 {
-    // For each length, the probability that there is no such run yet and that a run of that length is at the end.
+    // For each length, the probability that there is no wanted run yet and that a run of that length is at the end.
     let mut ends = [0.0; MAX_HASHES as usize];
     let hashes = (hashes as usize).clamp(1, ends.len());
     ends[0] = 1.0;
@@ -54,7 +54,7 @@ pub struct Slices {
     pub old: u32,
     /// s, the bits of a slice.
     pub bits: u64,
-    /// g, the number of keys after which a slice is dropped; `None` if all keys come at once.
+    /// g, the number of keys after which a slice is dropped; `None` if all keys come in one generation.
     pub keys: Option<u64>,
 }
 
@@ -64,7 +64,7 @@ impl Slices {
         self.hashes + self.old
     }
 
-    /// After so many keys the filter's fills stay as they are.
+    /// The number of keys after which the filter's fills no longer change.
     fn ramp(&self) -> u64 {
         self.keys.map_or(u64::MAX, |keys| keys.saturating_mul(self.count().into()))
     }
@@ -73,7 +73,7 @@ impl Slices {
     fn keys_of(&self, age: u32, keys: u64) -> u64 {
         let (age, hashes) = (u64::from(age), u64::from(self.hashes));
         let Some(each) = self.keys else { return if age < hashes { keys } else { 0 } };
-        // The first key after a generation drops the next slice, not the generation's last key.
+        // The next slice is dropped by the first key after a generation, not by the generation's last key.
         let generation = keys.saturating_sub(1) / each;
         match age < hashes {
             true => age.min(generation) * each + (keys - generation * each),
@@ -81,8 +81,7 @@ impl Slices {
         }
     }
 
-    /// The rate after so many distinct keys. After more keys than it takes to forget the first of them, this is the
-    /// largest rate.
+    /// The rate after `keys` distinct keys. Once the first of them are forgotten, this is the largest rate.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         let keys = keys.min(self.ramp());
         self.rate_after(keys).max(hash_floor(keys, 64))
@@ -99,19 +98,19 @@ impl Slices {
     }
 
     /// The probability that a key is not found `keys` keys later, wherever in its generation it came. For k steps after
-    /// the window some of the key's bits are still there, and the others may be set by chance.
+    /// the window some of its bits are still there, and the others may be set by chance.
     pub fn false_negative_rate(&self, keys: u64) -> f64 {
         let Some(each) = self.keys else { return 0.0 };
         if keys <= each.saturating_mul(self.old.into()) {
             return 0.0;
         }
         let (steps, part) = (keys / each, (keys % each) as f64 / each as f64);
-        // The result comes from a difference, so that a rate which no longer changes is the same number at every age.
+        // The result comes from a difference, so that a rate that no longer changes is the same number at every age.
         let (found, later) = (self.found_after(steps), self.found_after(steps.saturating_add(1)));
         1.0 - (found + part * (later - found))
     }
 
-    /// The probability that a key is found after so many steps, in the middle of a generation.
+    /// The probability that a key is found after `steps` steps, in the middle of a generation.
     fn found_after(&self, steps: u64) -> f64 {
         let same = 1.0 / self.bits.max(1) as f64;
         let keys = self.ramp() - self.keys.unwrap_or(0) / 2;
@@ -134,12 +133,12 @@ impl Slices {
     }
 }
 
-/// The fill after so many keys, each of which sets a given bit with probability `same`.
+/// The fill after `keys` keys, each of which sets a given bit with probability `same`.
 fn hit(same: f64, keys: u64) -> f64 {
     if keys == 0 { 0.0 } else { hit_at_least_once(same, keys as f64) }
 }
 
-/// The least bits of slices with which `slices` has at most this rate at its worst. `None` if no number of bits does.
+/// The least bits of a slice for which `slices` has at most this rate at its worst. `None` if no number of bits does.
 pub fn slice_bits(slices: Slices, rate: f64) -> Option<u64> {
     let keys = slices.keys?;
     if !is_rate(rate) {
@@ -149,7 +148,7 @@ pub fn slice_bits(slices: Slices, rate: f64) -> Option<u64> {
     search::least(guess.min(MAX_BITS as f64) as u64, MAX_BITS, |bits| Slices { bits, ..slices }.worst() <= rate)
 }
 
-/// The number of slices for each key with which filters of this rate, for many keys, take the fewest bits.
+/// The number of slices for each key that takes the fewest bits in filters of this rate for many keys.
 pub fn best_hashes(old: u32, rate: f64) -> u32 {
     if !is_rate(rate) {
         return 1;
@@ -159,8 +158,8 @@ pub fn best_hashes(old: u32, rate: f64) -> u32 {
     search::valley(guess, MAX_HASHES, cost, f64::total_cmp)
 }
 
-/// The number of slices for each key with which filters of so many bits in all, for so many keys in a generation, have
-/// the lowest rate.
+/// The number of slices for each key that gives the lowest rate to filters of `bits` bits in all and `keys` keys in a
+/// generation.
 pub fn best_hashes_of_bits(old: u32, bits: u64, keys: u64) -> u32 {
     let worst = |hashes: u32| {
         let bits = bits / u64::from(hashes + old);
@@ -169,7 +168,7 @@ pub fn best_hashes_of_bits(old: u32, bits: u64, keys: u64) -> u32 {
     search::valley(10, MAX_HASHES, worst, f64::total_cmp)
 }
 
-/// The number of keys, for each bit of a slice at its fullest, that gives large filters this rate at worst.
+/// The number of keys for each bit of a slice at its fullest that gives large filters this rate at worst.
 fn load(hashes: u32, old: u32, rate: f64) -> f64 {
     let worst = |load: f64| {
         let share = |age: u32| f64::from((age + 1).min(hashes)) / f64::from(hashes);
@@ -230,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Compares the probability of a run with a trial of all patterns.
+    /// Compares the probability of a run with a count over all patterns.
     #[test]
     fn runs_are_counted_out() {
         let fills = [0.1, 0.25, 0.3, 0.55, 0.5, 0.5, 0.9, 0.4];
@@ -252,7 +251,7 @@ mod tests {
             let slices = Slices { hashes, old, bits: 0, keys: Some(keys) };
             let bits = slice_bits(slices, rate).unwrap();
             assert!(Slices { bits, ..slices }.worst() <= rate && Slices { bits: bits - 1, ..slices }.worst() > rate);
-            // In large filters one slice a key more, or one less, takes more bits.
+            // In large filters one slice a key more or less takes more bits.
             for other in [hashes - 1, hashes + 1] {
                 let other = Slices { hashes: other, old, bits: 0, keys: Some(1_000_000) };
                 let best = Slices { hashes, ..other };

@@ -1,11 +1,10 @@
 //! An exact sum of doubles. Values can be added to the sum and taken away again in any order.
 //!
-//! The sum is one number of fixed point in two's complement: bit 0 stands for 2^-1074, the least double above 0. A
-//! double is a whole number of these units below 2^2098. So a sum has no rounding that could add up, and a value that
-//! is added and taken again leaves no trace. The sum is rounded only when the sum or the mean is read, once, to the
-//! nearest double.
+//! The sum is one fixed-point number in two's complement: bit 0 stands for 2^-1074, the least double above 0. A double
+//! is a whole number of these units below 2^2098. So a sum has no rounding that could add up, and a value that is added
+//! and taken away again leaves no trace. Only reading the sum or the mean rounds, once, to the nearest double.
 
-/// Words of a sum. Its magnitude is below 2^2175 units, which are more than 2^64 of the greatest doubles.
+/// Words of a sum. Its magnitude is below 2^2175 units, which is more than 2^64 of the greatest doubles.
 pub const WORDS: usize = 34;
 
 /// A sum is below 2 to this power units in magnitude, even after 2^62 additions and as many subtractions.
@@ -51,8 +50,8 @@ pub fn is_possible(sum: &[u64; WORDS]) -> bool {
     top == 0 || top == -1
 }
 
-/// A sum divided by a count, rounded to the nearest double, of two as near to the even one. Infinite if no double is
-/// that great. The count is not 0.
+/// A sum divided by a count that is not 0, rounded to the nearest double, ties to even. Infinite if no double is that
+/// large.
 pub fn mean(sum: &[u64; WORDS], count: u64) -> f64 {
     let is_negative = sum[WORDS - 1].cast_signed() < 0;
     let mut quotient = *sum;
@@ -73,7 +72,7 @@ pub fn mean(sum: &[u64; WORDS], count: u64) -> f64 {
     if is_negative { -magnitude } else { magnitude }
 }
 
-/// The double nearest to so many units and `twice / divisor` halves of a unit.
+/// The double nearest to `units` units and `twice / divisor` halves of a unit.
 fn rounded(units: &[u64; WORDS], twice: u128, divisor: u128) -> f64 {
     let bits = units.iter().rposition(|word| *word != 0).map_or(0, |last| 64 * last as u32 + units[last].ilog2() + 1);
     let shift = bits.saturating_sub(53);
@@ -94,7 +93,7 @@ fn rounded(units: &[u64; WORDS], twice: u128, divisor: u128) -> f64 {
         }
     };
     let up = half.is_gt() || half.is_eq() && mantissa & 1 == 1;
-    // The leading bit of a mantissa of 53 bits counts as 1 of the exponent, and so does a carry out of the mantissa.
+    // The leading bit of a mantissa of 53 bits adds 1 to the exponent, and so does a carry out of the mantissa.
     let encoded = (u64::from(shift) << 52) + mantissa + u64::from(up);
     f64::from_bits(encoded.min(f64::INFINITY.to_bits()))
 }
@@ -144,7 +143,7 @@ mod tests {
 
     #[test]
     fn means_are_rounded_to_the_nearest_and_even() {
-        // Of whole numbers below 2^53 the division of doubles is rounded in the same way.
+        // For whole numbers below 2^53 the division of doubles rounds in the same way.
         for salt in 0..20_000 {
             let (number, count) = ((mix(salt) >> (11 + salt % 50)) as f64, 1 + (mix(!salt) >> (20 + salt % 40)));
             let signed = if salt % 2 == 0 { number } else { -number };

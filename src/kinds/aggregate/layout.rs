@@ -27,7 +27,7 @@ pub enum Memory {
 /// Where the parts of a payload lie.
 #[derive(Clone, Copy)]
 pub struct Layout {
-    /// The counters of one memory. All memories have as many.
+    /// The counters of one memory. All memories have the same number.
     pub cells: Scattered,
     /// How many states a participant can have.
     pub states: u32,
@@ -37,20 +37,20 @@ pub struct Layout {
     journal_words: usize,
 }
 
-/// How many memories the roles of this number have. `None` for a number that no roles have.
+/// How many memories the roles of this number have, or `None` if there are no such roles.
 pub fn memories(roles: u64) -> Option<u64> {
     [3, 2, 1].get(roles as usize).copied()
 }
 
-/// The most words that a change touches, which a journal has room for: two entries of a memory and, where there is an
+/// The most words that a change touches, for which a journal has room: two entries of a memory and, where there is an
 /// aggregate, its words and the counts of two states.
 fn most_words(hashes: u32, roles: u64) -> u64 {
     2 * u64::from(hashes) + if roles == 2 { 0 } else { state::WORDS as u64 + 2 }
 }
 
 impl Layout {
-    /// The geometry of memories of that many words each. `journals` is 1 with a journal, and 0 without one, as payloads
-    /// of the layout 1 are.
+    /// The geometry of memories of `memory_words` words each. `journals` is 1 with a journal, and 0 without one, as in
+    /// payloads of layout 1.
     pub fn geometry(
         memory_words: u64,
         hashes: u32,
@@ -119,7 +119,7 @@ impl Layout {
         start..start + if self.aggregates { state::WORDS } else { 0 }
     }
 
-    /// The journal, for changes of several words. Payloads of the layout 1 have none.
+    /// The journal, for changes of several words. Payloads of layout 1 have none.
     pub fn journal(&self) -> Journal {
         let start = self.state().end;
         Journal(start..start + self.journal_words)
@@ -130,7 +130,7 @@ impl Layout {
         self.journal_words > 0
     }
 
-    /// The false-positive rate of a memory of so many entries.
+    /// The false-positive rate of a memory of `entries` entries.
     pub fn rate(&self, entries: u64) -> f64 {
         self.cells.false_positive_rate(entries)
     }

@@ -3,7 +3,7 @@
 //!
 //! Participants meet again and again, in any order. Each has an id, a state out of a fixed number of states, and a
 //! value that belongs to its state. As an *aggregator* a participant has the sum, the extremes and the number of the
-//! values of all whom it met. Two memories, which are counting Bloom filters, keep a value from counting twice: one has
+//! values of everyone it met. Two memories, which are counting Bloom filters, keep a value from counting twice: one has
 //! the ids that were ever aggregated, the other has the ids with their state and value. As a *disseminator* a
 //! participant remembers in a third memory which state it told whom. So a disseminator whose state changed can cite the
 //! previous state, and the aggregator replaces the value.
@@ -71,7 +71,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The geometry that a spec asks for: its capacity is the number of participants, and its rate that of each memory.
+/// The geometry that a spec asks for: its capacity is the number of participants, and its rate applies to each memory.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (states, roles) = (spec.parameter(&STATES)?, spec.parameter(&ROLES)?);
     let memories = memories(roles).ok_or(crate::Status::Internal)?;
@@ -96,7 +96,7 @@ pub struct StateValue {
     pub value: f64,
 }
 
-/// What a meeting came to.
+/// The outcome of a meeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meeting {
     /// The id was met for the first time, and its value is aggregated.
@@ -141,7 +141,7 @@ impl Payload for Memories {
         }
     }
 
-    /// Undoes the change under way.
+    /// Undoes an unfinished change.
     fn mend(&mut self) -> Result<()> {
         let journal = self.layout.journal();
         if !journal.is_empty(self.base.words().shared()) {
@@ -166,7 +166,7 @@ impl Memories {
         }
     }
 
-    /// Checks words that belong together, which a change leaves in order.
+    /// Checks words that belong together, which a complete change leaves consistent.
     fn check_together(&self) -> Result<()> {
         let (layout, words) = (&self.layout, self.base.words().shared());
         if !layout.journal().is_empty(words) {
@@ -182,7 +182,7 @@ impl Memories {
     }
 
     /// Makes a change of several words that belong together: those of these entries, and the aggregate with the counts
-    /// of these states if there are any. In an image in place the journal has them meanwhile.
+    /// of these states if there are any. In an image in place the journal holds them meanwhile.
     fn change<T>(
         &mut self,
         entries: &[(Memory, u64)],
@@ -198,7 +198,7 @@ impl Memories {
         let mut places = [0; MOST_PLACES];
         let mut count = 0;
         let mut note = |place| {
-            // Both words of a counter are named, and are one.
+            // Both words of a counter are named, and they are the same word.
             if count == 0 || places[(count - 1) % MOST_PLACES] != place {
                 places[count % MOST_PLACES] = place;
                 count += 1;
@@ -238,7 +238,7 @@ impl Memories {
         State::read(|place| self.word(place))
     }
 
-    /// How often each outcome came.
+    /// How often each outcome occurred.
     fn tallies(&self) -> Tallies {
         Tallies::read(|place| self.word(place))
     }
@@ -266,7 +266,7 @@ impl Memories {
         }
     }
 
-    /// A state and its value, if they are such. A value of -0 becomes 0.
+    /// The state and its value, checked. A value of -0 becomes 0.
     fn checked(&self, given: StateValue) -> Result<StateValue> {
         self.check_number(given.state)?;
         match given.value.is_finite() {
@@ -336,7 +336,7 @@ impl Memories {
                     (false, false) => (Meeting::Refused, &mut tallies.refused_changes),
                 };
                 *counter += 1;
-                // A single word changes.
+                // Only one word changes.
                 let state = self.layout.state();
                 tallies.write(&mut self.base.writable()?[state]);
                 meeting
@@ -377,7 +377,7 @@ impl Memories {
     }
 
     /// A disseminator notes what the aggregator whose id has this hash answered to a state. Without an answer the
-    /// memory has the state beside the previous one, because nobody knows which one is aggregated.
+    /// memory keeps both this state and the previous one, because nobody knows which of them is aggregated.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a state that is not below the parameter `states`; the

@@ -1,4 +1,4 @@
-//! The words of an aggregate: its exact sum, its extremes, and how often each outcome came.
+//! The words of an aggregate: its exact sum, its extremes, and how often each outcome occurred.
 
 use super::exact_sum;
 
@@ -9,7 +9,7 @@ const TALLIES: usize = 6;
 /// The greatest count of an outcome.
 pub const MOST: u64 = 1 << 62;
 
-/// How often each outcome came.
+/// How often each outcome occurred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tallies {
     /// Meetings that aggregated an id for the first time.
@@ -18,8 +18,8 @@ pub struct Tallies {
     pub changes: u64,
     /// Meetings with a state that was aggregated already, or seemed so.
     pub duplicates: u64,
-    /// Refused meetings that cited no previous state: an id that is new and seems known, or a participant that lost
-    /// its memory.
+    /// Refused meetings that cited no previous state: the id is new but seems known, or the participant lost its
+    /// memory.
     pub refused_firsts: u64,
     /// Refused meetings that cited previous states. None of these states seemed aggregated, or more than one did.
     pub refused_changes: u64,
@@ -93,7 +93,7 @@ pub struct State {
     pub maximum: Extreme,
     /// The least.
     pub minimum: Extreme,
-    /// How often each outcome came.
+    /// How often each outcome occurred.
     pub tallies: Tallies,
 }
 
@@ -120,14 +120,14 @@ impl State {
         self.tallies.write(words);
     }
 
-    /// Adds a value to those that are aggregated, of which there are `count` without it.
+    /// Adds a value to the aggregated ones, of which there were `count` before.
     pub fn add(&mut self, value: f64, count: u64) {
         exact_sum::add(&mut self.sum, value, false);
         self.maximum.add(value, count == 0, f64::gt);
         self.minimum.add(value, count == 0, f64::lt);
     }
 
-    /// Takes a value away, after which there are `count`. When the last value goes, the sum and the extremes become 0.
+    /// Takes a value away and leaves `count`. When the last value goes, the sum and the extremes become 0.
     pub fn take(&mut self, value: f64, count: u64) {
         exact_sum::add(&mut self.sum, value, true);
         for extreme in [&mut self.maximum, &mut self.minimum] {
@@ -140,7 +140,7 @@ impl State {
         }
     }
 
-    /// Whether each word by itself is one that meetings can leave.
+    /// Whether meetings can leave each of the words, taken alone.
     pub fn is_bounded(&self) -> bool {
         let Tallies { firsts, changes, duplicates, refused_firsts, refused_changes, departures } = self.tallies;
         let is_counted = [firsts, changes, duplicates, refused_firsts, refused_changes].iter().all(|n| *n <= MOST);
@@ -150,7 +150,7 @@ impl State {
         is_counted && departures <= firsts && is_one(self.maximum) && is_one(self.minimum)
     }
 
-    /// Whether meetings can have left these words together.
+    /// Whether meetings can leave these words together.
     pub fn is_consistent(&self) -> bool {
         let (Tallies { firsts, changes, .. }, count) = (self.tallies, self.tallies.count());
         (firsts > 0 || changes == 0)

@@ -71,7 +71,7 @@ impl grown::Table for Table {
 
     fn insert_all(&mut self, base: &mut Base, other: &Table, words: &[AtomicU64]) -> Outcome<(u64, u64)> {
         let (mut all, mut new) = (0, 0);
-        // Inserts the known bits of a key so many times.
+        // Inserts the known bits of a key `times` times.
         let mut add = |mixed, known, times| {
             new += u64::from(!self.contains_known(base.words().shared(), mixed, known));
             all += 1;
@@ -88,7 +88,7 @@ impl grown::Table for Table {
         let (least, most) = (other.layout.growing.slot_bits, other.layout.growing.slot_bits + other.most_growths);
         for (mother, times) in mothers::all(other.mothers(words)) {
             let known = mother.ilog2();
-            // In a payload that nobody verified a mother may know too few bits, and so stand for too many keys.
+            // In an unverified payload a mother may know too few bits, and so stand for too many keys.
             if (least..=most).contains(&known) {
                 add(mother ^ 1 << known, known, times)?;
             }
@@ -98,7 +98,7 @@ impl grown::Table for Table {
 
     /// The rate of a segment comes from the share of a slot's hashes that find an entry there. Entries of the same
     /// length have no hash in common, so their shares add up. Entries of different lengths were inserted independently,
-    /// so the shares of hashes that find none of a length multiply.
+    /// so the shares of hashes that find none of each length multiply.
     fn measure(&self, words: &[AtomicU64], address: Address, rate: &mut f64) -> (u64, u64) {
         let mut absent = Absent { place: (u64::MAX, 0), of_length: 0.0, of_slot: 1.0, found: 0.0 };
         self.entries(words, address).for_each(|(entry, _)| absent.add(entry.slot, entry.length));
@@ -162,7 +162,7 @@ impl grown::Table for Table {
     }
 }
 
-/// Changes what a filter holds of each key of a batch, and fetches the lines of later keys meanwhile.
+/// Changes what a filter holds of each key of a batch, while the lines of later keys are fetched.
 #[inline]
 fn each(
     filter: &mut Grown<Table>,
@@ -206,10 +206,10 @@ impl Rejuvenate for Grown<Table> {
     }
 }
 
-/// The number of slots of a segment in which a random hash finds an entry, each slot counted by its share of hashes.
+/// The number of slots of a segment in which a random hash finds an entry, each slot weighted by its share of hashes.
 /// Entries are added in the order of the segment.
 struct Absent {
-    /// The slot and the length of the entries that were added last.
+    /// The slot and the length of the entries added last.
     place: (u64, u32),
     /// The share of the slot's hashes that find an entry of that length.
     of_length: f64,

@@ -25,7 +25,7 @@ struct Longer<'a> {
 }
 
 impl Longer<'_> {
-    /// Gives a writer those entries whose next bit is `bit`, and void entries, whose next bit nobody knows. `further`
+    /// Gives a writer those entries whose next bit is `bit`, and the void entries, whose next bit is unknown. `further`
     /// is added to each slot.
     fn write(&mut self, bit: u64, further: u64, writer: &mut Writer) -> Outcome<()> {
         let known = self.table.address_bits(self.from);
@@ -82,8 +82,8 @@ impl Growth for Table {
         self.reader(words, address).state()[0]
     }
 
-    /// Refuses a growth after which void entries would fill the segments: each void entry comes into both parts. There
-    /// are so many of them only where many filters were merged.
+    /// Refuses a growth after which void entries would fill the segments, because each void entry goes into both parts.
+    /// Only merging many filters makes that many of them.
     fn check_growth(&self, base: &Base, address: Address) -> Outcome<()> {
         let (words, shape, known) = (base.words().shared(), self.shape(address), self.address_bits(address));
         let alive = |entry: &Entry| self.alive(words, self.prefix(address, entry.slot), known);

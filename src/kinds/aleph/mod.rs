@@ -1,27 +1,27 @@
 //! The kind `aleph`, a quotient filter that grows and removes: Dayan, Bercea and Pagh, "Aleph Filter: To Infinity in
-//! Constant Time", 2024. A lookup looks at one run however large the filter has become. [`layout`] has a
-//! segment, [`sizing`] rates and sizes, `table.rs` how segments make a filter, `growth.rs` how they grow,
-//! and `mothers.rs` what makes removal right.
+//! Constant Time", 2024. A lookup looks at one run however large the filter has become. [`layout`] has a segment,
+//! [`sizing`] rates and sizes, `table.rs` how segments make a filter, `growth.rs` how they grow, and `mothers.rs` what
+//! makes removal right.
 //!
-//! The payload is segments; the mothers of void entries; and a last line whose first word is how many places of these
-//! are taken, and whose second is how many keys were new when they came. Segments have at most 2^13 slots, and grow as
-//! [`crate::blocks::segments`] says. The low bits of a hash are its slot, and the bits after these say its segment. So
-//! the copies of a void entry lie in the same slot of as many segments, and no segment has many more of them than
-//! others.
+//! The payload has segments, the mothers of void entries, and a last line. The first word of that line is how many
+//! places for mothers are taken, and the second is how many keys were new when they came. Segments have at most 2^13
+//! slots, and grow as [`crate::blocks::segments`] says. The low bits of a hash are its slot, and the bits after these
+//! its segment. So the copies of a void entry lie in the same slot of different segments, and no segment has many more
+//! of them than others.
 //!
-//! Every insertion adds an entry, so that as many removals take them out again. A removal takes, of the entries that
-//! the key finds, the one that knows most. The paper leaves a tombstone, and the next growth looks up the other
-//! copies of a void entry. Here the mother is taken away at once, and the other copies when their segments grow.
+//! Every insertion adds an entry, so the same number of removals takes them out again. Of the entries that the key
+//! finds, a removal takes the one that knows most. The paper leaves a tombstone, and the next growth looks up the other
+//! copies of a void entry. Here the mother is taken away immediately, and the other copies when their segments grow.
 //! Until then the copies are found, and no removal takes them.
 //!
-//! Rejuvenation gives a key that the caller knows to be there an entry of full length, in place of the entry that a
+//! Rejuvenation gives a key that the caller knows to be there an entry of full length instead of the entry that a
 //! removal would take. The mother of a void entry is taken away. Rejuvenation is a removal and an insertion in one
 //! step, which is refused as a whole or not at all.
 //!
-//! Header: word 0 is the bits of the shortest fingerprint, and word 1 the growths that are expected. Word 2 is the
+//! Header: word 0 is the bits of the shortest fingerprint, and word 1 the number of expected growths. Word 2 is the
 //! base-2 logarithm of the slots of all segments at first, word 3 that of the slots of one segment now, and word 4 is
-//! d. Word 5 is 1 while segments are being divided, word 6 is the regime, and word 7 the base-2 logarithm of the
-//! places for mothers, or 0 for none. `bits` is those of all segments.
+//! d. Word 5 is 1 while segments are being divided, word 6 is the regime, and word 7 the base-2 logarithm of the places
+//! for mothers, or 0 for none. `bits` counts those of all segments.
 
 pub mod layout;
 mod payload;
@@ -52,7 +52,7 @@ pub const FINGERPRINT_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// The parameter for the growths that are expected.
+/// The parameter for the number of expected growths.
 pub const DOUBLINGS: Parameter = Parameter {
     name: "doublings",
     summary: "how many times the filter is expected to double: the regime says what it does after that",
@@ -121,7 +121,7 @@ fn rate(spec: &Spec, capacity: u64) -> impl Fn(u64) -> Option<f64> {
     move |bits| Some(growing(spec, capacity)(bits)?.false_positive_rate(u64::MAX))
 }
 
-/// The geometry that a spec asks for: that of a filter which has not grown.
+/// The geometry that a spec asks for, of a filter that has not grown.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (doublings, capacity) = (spec.parameter(&DOUBLINGS)? as u32, size.capacity());
     spec.parameter(&REGIME)?;

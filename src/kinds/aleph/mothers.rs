@@ -1,9 +1,9 @@
-//! The mothers of void entries: what such an entry knew of its key when it became void. A removal has to know that.
+//! The mothers of void entries: what such an entry knew of its key when it became void. A removal needs that.
 //!
 //! A void entry of which l bits are known is there once for each address that agrees with these bits. When one of these
-//! copies is removed, the others stay until their segments grow. A growth finds that an address has fewer mothers than
-//! void entries, and drops the rest. So a removal need not look for the copies. No removal takes the copy of another
-//! key either: of the mothers that agree with the removed key, the one that knows most goes.
+//! copies is removed, the others stay until their segments grow. A growth then finds that an address has fewer mothers
+//! than void entries, and drops the rest. So a removal need not look for the copies. Nor does it take the copy of
+//! another key: of the mothers that agree with the removed key, the one that knows most goes.
 //!
 //! The mothers are a multiset in open addressing with linear probing. A place is two words: the l bits with a one above
 //! them, and how often that mother is there. Both words are 0 in a free place. At most three of four places are taken.
@@ -19,7 +19,7 @@ pub fn mother(hash: u64, bits: u32) -> u64 {
     hash & ((1 << bits) - 1) | 1 << bits
 }
 
-/// The base-2 logarithm of the number of places that are enough for so many different mothers; 0 if there are none.
+/// The base-2 logarithm of a number of places that is enough for `mothers` different mothers; 0 if there are none.
 pub fn size_for(mothers: u64) -> u32 {
     if mothers == 0 { 0 } else { (mothers + mothers / 3 + 1).next_power_of_two().ilog2().max(LEAST_BITS) }
 }
@@ -30,8 +30,8 @@ fn home(mother: u64, places: usize) -> usize {
     mix(mother) as usize & (places - 1)
 }
 
-/// The places from a mother's home up to the first free one. In forged words that have no free place these are all
-/// places, so the search ends.
+/// The places from a mother's home up to the first free one. In forged words without a free place these are all places,
+/// so the search ends.
 fn cluster(words: &[impl Word], mother: u64) -> impl Iterator<Item = usize> {
     let places = words.len() / 2;
     let from = if places == 0 { 0 } else { home(mother, places) };
@@ -43,7 +43,7 @@ pub fn count(words: &[impl Word], mother: u64) -> u64 {
     cluster(words, mother).find(|place| words[2 * place].get() == mother).map_or(0, |place| words[2 * place + 1].get())
 }
 
-/// Adds a mother so many times, to words that have a free place. Returns whether the mother was absent before.
+/// Adds a mother `times` times to words that have a free place. Returns whether it was absent before.
 pub fn add(words: &mut [u64], mother: u64, times: u64) -> bool {
     let (mut after, mut same) = (0, None);
     for place in cluster(words, mother) {
@@ -66,7 +66,7 @@ pub fn add(words: &mut [u64], mother: u64, times: u64) -> bool {
     true
 }
 
-/// Removes a mother once. `None` if the mother was absent; otherwise whether it is gone now.
+/// Removes a mother once. `None` if it was absent; otherwise whether it is gone now.
 pub fn remove(words: &mut [u64], mother: u64) -> Option<bool> {
     let mut free = cluster(words, mother).find(|place| words[2 * place] == mother)?;
     if words[2 * free + 1] > 1 {
@@ -97,14 +97,14 @@ pub fn all<'a>(words: &'a [impl Word]) -> impl Iterator<Item = (u64, u64)> + 'a 
     words.as_chunks().0.iter().map(|[mother, count]| (mother.get(), count.get())).filter(|(mother, _)| *mother != 0)
 }
 
-/// Whether words are a multiset of so many different mothers. Each mother has to know a number of bits from `least` to
-/// `most`, and a search has to find it. The check is linear, whatever the words hold.
+/// Whether words are a multiset of `mothers` different mothers. Each mother has to know a number of bits from `least`
+/// to `most`, and a search has to find it. The check is linear, whatever the words hold.
 pub fn is_one(words: &[impl Word], mothers: u64, (least, most): (u32, u32)) -> bool {
     let (places, (pairs, _)) = (words.len() / 2, words.as_chunks::<2>());
     if pairs.iter().filter(|[mother, _]| mother.get() != 0).count() as u64 != mothers {
         return false;
     }
-    // A cluster can go on from the last place at the first one. So only the second round knows how many taken places
+    // A cluster can continue from the last place at the first one, so only the second round knows how many taken places
     // are before each mother. Each cluster ends, because at least a quarter of the places is free.
     let mut taken = 0;
     let mut rounds = (0..2).flat_map(|round| pairs.iter().enumerate().map(move |(at, pair)| (round, at, pair)));

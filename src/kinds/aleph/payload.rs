@@ -30,7 +30,7 @@ impl Layout {
         Some([shape(self.extent.growths())?, shape(self.extent.begun())?])
     }
 
-    /// The words from the beginning of a segment to that of the next one: as many as the larger of both shapes needs.
+    /// The words from the beginning of one segment to that of the next: as many as the larger of both shapes needs.
     pub fn segment_words(&self) -> Option<usize> {
         self.shapes()?.iter().map(Shape::words).max()
     }

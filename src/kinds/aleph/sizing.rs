@@ -5,9 +5,9 @@
 //!
 //! A filter of `2^k` slots doubles whenever [`limit`] of them are taken. After i growths an address takes `k + i` bits
 //! of a hash, and an entry that is inserted then knows `F_i` bits more, its fingerprint. A growth gives the first bit
-//! of each fingerprint to the address, so that an entry of growth j knows `K_j = k + j + F_j` bits for ever, and has
-//! `F_j - (i - j)` of them in its slot. An entry that has none left is void: it becomes two in each later growth, one
-//! for either bit that it does not know, so that a lookup looks at one address at any size.
+//! of each fingerprint to the address, so an entry of growth j always knows `K_j = k + j + F_j` bits, and has `F_j -
+//! (i - j)` of them in its slot. An entry that has none left is void: it becomes two in each later growth, one for
+//! either value of the bit that it does not know, so that a lookup looks at one address at any size.
 //!
 //! **Slots.** A slot has `F_i + 1` bits: as many ones as the entry's fingerprint is shorter than `F_i`, a zero, and the
 //! fingerprint.
@@ -15,13 +15,13 @@
 //! **Rate.** An entry is found by a random hash with probability `2^-K`, whatever else is there, and the rate with
 //! entries of `K_1, K_2, ...` is `1 - product of (1 - 2^-K)`.
 //!
-//! **Regimes.** With [`Regime::Fixed`] all `F_i` are the same. Each growth adds half of the first rate, so that the
-//! rate after X growths is the first rate times `1 + X/2`. A filter does not grow more often than it was made for.
-//! With [`Regime::Widening`] `F_i` is `2 lg(i+1)` more than `F_0`: growth i adds the `1/(i+1)^2`-th part of half the
-//! first rate, and all together no more than `pi^2/12` of it, for ever. With [`Regime::Predictive`] fingerprints
-//! begin long, and become shorter up to the expected number of growths X. Those of growth i have `2 lg(X-i+1)` bits
-//! more than the shortest, those of growth X; they shrink by one bit a growth at most, and become longer again after
-//! growth X. So a filter of the expected size is as small as one that does not grow.
+//! **Regimes.** With [`Regime::Fixed`] all `F_i` are the same. Each growth adds half of the first rate, so the rate
+//! after X growths is the first rate times `1 + X/2`. A filter does not grow more often than it was made for. With
+//! [`Regime::Widening`] `F_i` is `2 lg(i+1)` more than `F_0`: growth i adds the `1/(i+1)^2`-th part of half the first
+//! rate, and all growths together never add more than `pi^2/12` of it. With [`Regime::Predictive`] fingerprints begin
+//! long, and become shorter up to the expected number of growths X. Those of growth i have `2 lg(X-i+1)` bits more than
+//! the shortest, those of growth X; they shrink by at most one bit a growth, and become longer again after growth X. So
+//! a filter of the expected size is as small as one that does not grow.
 
 use crate::kinds::quotient;
 use crate::kinds::quotient::sizing::BLOCK;
@@ -32,16 +32,16 @@ use crate::sizing::elementary::{exp, ln_1p_minus};
 pub enum Regime {
     /// Fingerprints stay as long as at first.
     Fixed,
-    /// Fingerprints become longer, so that the rate is kept for ever.
+    /// Fingerprints become longer, so that the rate is kept however often the filter grows.
     Widening,
     /// Fingerprints become shorter up to the growth that is expected to be the last, and longer after it.
     Predictive,
 }
 
-/// Bits of a fingerprint that is inserted: a slot has one more.
+/// Bits of a fingerprint when it is inserted: a slot has one more.
 pub const BITS: (u32, u32) = (2, quotient::sizing::REMAINDER_BITS.1 - 1);
 
-/// The growths that can be expected.
+/// How many growths can be expected.
 pub const DOUBLINGS: (u32, u32) = (8, 32);
 
 /// The base-2 logarithm of the number of slots of a segment, at first and at most.
@@ -50,7 +50,7 @@ pub const SLOT_BITS: (u32, u32) = (6, 13);
 /// The greatest base-2 logarithm of the number of all slots when a filter is made.
 pub const MOST_SLOT_BITS: u32 = 46;
 
-/// How many slots of so many may be taken before a segment grows: 9 of 10. A table that does not grow is full at 19 of
+/// How many of `slots` slots may be taken before a segment grows: 9 of 10. A table that does not grow is full at 19 of
 /// 20, but insertions move more entries there.
 pub fn limit(slots: u64) -> u64 {
     slots / 10 * 9 + slots % 10 * 9 / 10
@@ -63,7 +63,7 @@ pub struct Growing {
     pub slot_bits: u32,
     /// Bits of the shortest fingerprint.
     pub bits: u32,
-    /// The growths that are expected, or through which the rate is kept.
+    /// The number of expected growths, or of growths through which the rate is kept.
     pub doublings: u32,
     /// How long the fingerprints of other growths are.
     pub regime: Regime,
@@ -98,7 +98,7 @@ fn power(exponent: i32) -> f64 {
 }
 
 impl Growing {
-    /// Bits of a fingerprint that is inserted after so many growths.
+    /// Bits of a fingerprint that is inserted after `growths` growths.
     pub fn fingerprint_bits(&self, growths: u32) -> u32 {
         self.bits
             + match self.regime {
@@ -106,7 +106,7 @@ impl Growing {
                 Regime::Widening => share(growths),
                 Regime::Predictive => {
                     let distance = growths.abs_diff(self.doublings);
-                    // Each entry gives only one bit to the address in a growth. So the length must not fall by more
+                    // Each entry gives only one bit to the address in a growth, so the length must not fall by more
                     // than one bit.
                     if growths < self.doublings { share(distance).min(distance) } else { share(distance) }
                 }
@@ -115,18 +115,18 @@ impl Growing {
 
     /// How many growths there can be, which four things limit. No entry knows more bits than a hash has. No fingerprint
     /// has more than [`BITS`]. Void entries take at most half of the slots that may be taken. With [`Regime::Fixed`]
-    /// there are no more growths than were expected. `None` if not even a filter that has not grown could be.
+    /// there are no more growths than were expected. `None` if there could not even be a filter that has not grown.
     pub fn most_doublings(&self) -> Option<u32> {
         self.all_stages().take_while(Stage::is_one).last().map(|stage| stage.growths)
     }
 
-    /// The known bits of an entry that is inserted after so many growths.
+    /// The known bits of an entry that is inserted after `growths` growths.
     fn known(&self, growths: u32) -> u32 {
         self.slot_bits + growths + self.fingerprint_bits(growths)
     }
 
-    /// The stages of a filter, one for each number of growths, if each growth comes when it has to. The stages that no
-    /// filter can reach follow those that one can.
+    /// The stages of a filter, one for each number of growths, if each growth comes when it has to. The stages that a
+    /// filter can reach come first.
     fn all_stages(&self) -> impl Iterator<Item = Stage> {
         let (growing, mut keys) = (*self, [0.0; 65]);
         (0..=64).map(move |growths| {
@@ -149,7 +149,7 @@ impl Growing {
         self.all_stages().take_while(Stage::is_one)
     }
 
-    /// The false-positive rate with so many keys, or with as many as the filter takes if that is fewer.
+    /// The false-positive rate with `keys` keys, or with as many as the filter takes if that is fewer.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         let (mut left, mut ln_absent) = (keys as f64, 0.0);
         for Stage { room, rate, .. } in self.stages() {
@@ -164,11 +164,11 @@ impl Growing {
         if x > -1e-4 { -x * (1.0 + x / 2.0 * (1.0 + x / 3.0)) } else { 1.0 - exp(x) }
     }
 
-    /// How many distinct keys were inserted, if lookups did not find so many of them before their insertion.
+    /// How many distinct keys were inserted, if `new` of them were not found before their insertion.
     pub fn seen(&self, new: f64) -> f64 {
         let (mut left, mut seen, mut absent) = (new, 0.0, 1.0);
         for Stage { room, rate, .. } in self.stages() {
-            // Of the m keys of a stage as many are new as the integral, over m, of the share of hashes that find
+            // Of the m keys of a stage, the number of new ones is the integral over m of the share of hashes that find
             // nothing.
             let decay = -ln_1p_minus(rate);
             let at_most = absent * -(-decay * room).exp_m1() / decay;
@@ -186,7 +186,7 @@ impl Growing {
     }
 }
 
-/// The base-2 logarithm of the number of slots that take so many keys. `None` for more keys than a filter can be made
+/// The base-2 logarithm of the number of slots that take `keys` keys. `None` for more keys than a filter can be made
 /// for.
 pub fn slot_bits_for(keys: u64) -> Option<u32> {
     let least = BLOCK.ilog2().max(SLOT_BITS.0);

@@ -67,14 +67,14 @@ impl Table {
         (hash & ones(self.layout.extent.size), hash >> self.address_bits(address))
     }
 
-    /// The entry of a mixed hash with so many bits of fingerprint.
+    /// The entry of a mixed hash with a fingerprint of `length` bits.
     #[inline]
     fn entry(&self, hash: u64, address: Address, length: u32) -> Entry {
         let (slot, tail) = self.parts(hash, address);
         Entry { slot, length, fingerprint: tail & ones(length) }
     }
 
-    /// The bits of its hash that the place of an entry says.
+    /// The bits of a hash that follow from the place of its entry.
     #[inline]
     pub fn prefix(&self, address: Address, slot: u64) -> u64 {
         slot | (address.segment as u64) << self.layout.extent.size
@@ -104,7 +104,7 @@ impl Table {
         Reader::new(self.shape(address).table, &words[self.range(address)])
     }
 
-    /// Whether some entry agrees with a hash in all bits that both know; `known` bits of the hash are known. The entry
+    /// Whether some entry agrees with a hash in all bits that both know. Of the hash `known` bits are known; the entry
     /// may know more or fewer.
     pub fn contains_known(&self, words: &[AtomicU64], hash: u64, known: u32) -> bool {
         let address = self.address(hash);
@@ -152,7 +152,7 @@ impl Table {
         count.min(self.layout.mother_words() as u64 / 2)
     }
 
-    /// How many mothers with at most so many bits agree with a hash, each counted as often as it is there.
+    /// How many mothers with at most `bits` bits agree with a hash, each counted as often as it is there.
     pub(super) fn alive(&self, words: &[AtomicU64], hash: u64, bits: u32) -> u64 {
         let all = self.mothers(words);
         let counts = (self.layout.growing.slot_bits..=bits).map(|bits| mothers::count(all, mother(hash, bits)));
@@ -173,7 +173,7 @@ impl Table {
         }
     }
 
-    /// Inserts the `known` low bits of a mixed hash so many times. Segments that are full grow. An entry that knows no
+    /// Inserts the `known` low bits of a mixed hash `times` times. Segments that are full grow. An entry that knows no
     /// more than its address is void. After an error some of the insertions may have happened.
     pub fn insert_known(&mut self, base: &mut Base, hash: u64, known: u32, times: u64) -> Outcome<()> {
         loop {
@@ -192,8 +192,8 @@ impl Table {
         }
     }
 
-    /// Puts a void entry at each address that begins with the known bits of a hash. The bits above these are zeros in
-    /// `hash`.
+    /// Puts a void entry at each address that begins with the known bits of a hash. The bits of `hash` above these are
+    /// zeros.
     fn insert_void(&mut self, base: &mut Base, hash: u64, known: u32, times: u64) -> Outcome<()> {
         loop {
             let address = self.address(hash);
@@ -209,7 +209,7 @@ impl Table {
         }
     }
 
-    /// Puts a number into a segment so many times. Returns false if the segment is full.
+    /// Puts a number into a segment `times` times. Returns false if the segment is full.
     #[inline]
     fn put(&self, base: &mut Base, address: Address, number: u64, times: u64) -> Outcome<bool> {
         if self.taken(base.words().shared(), address) >= self.limit() {
@@ -243,8 +243,8 @@ impl Table {
         let found = shape.first(self.reader(base.words().shared(), address), slot, tail);
         let Some(number) = found else { return Ok(false) };
         let words = base.writable_at_once().ok_or(Status::Internal)?;
-        // A void entry without a mother is left over from a key that was removed. Such an entry goes as well, and no
-        // key goes with it.
+        // A void entry without a mother is left over from a key that was removed. It goes as well, and no key goes with
+        // it.
         let is_alive = !shape.is_void(number) || self.remove_mother(words, hash, address);
         (self.kernel.remove)(&shape, &mut words[self.range(address)], number);
         Ok(is_alive)
@@ -261,11 +261,11 @@ impl Table {
     }
 
     /// Replaces the entry that knows most among those that a mixed hash finds by an entry of full length. Returns
-    /// whether the old entry knew less. Both entries have the same slot, so nothing has to grow for it. The one
-    /// exception is an old entry that is there several times, if its counter then takes no fewer slots.
+    /// whether the old entry knew less. Both entries have the same slot, so nothing has to grow for it, except if the
+    /// old entry is there several times and its counter then takes no fewer slots.
     ///
     /// The replaced entry is the one that [`Table::remove`] would take, for the same reason: the key has the new entry,
-    /// and another key that had the old one takes over what was the key's. Replacing the shortest entry would gain
+    /// and another key that had the old one takes over what was this key's. Replacing the shortest entry would gain
     /// most, but might leave another key without an entry. An entry of full length may belong to another key. Then the
     /// key's own entry stays, because nobody can tell the two apart. A void entry without a mother belongs to no key,
     /// and stays as well.
@@ -291,13 +291,13 @@ impl Table {
                 }
                 return Ok(true);
             }
-            // This insertion finds room, because the removal freed the entry's slots.
+            // There is room for this insertion, because the removal freed the entry's slots.
             (self.kernel.insert)(&shape, &mut words[range], old, 1)?;
             self.grow(base, address)?;
         }
     }
 
-    /// Adds mothers, so many times each, after making room for them.
+    /// Makes room for mothers and adds each as often as the pair says.
     pub(super) fn add_mothers(&mut self, base: &mut Base, more: &[(u64, u64)]) -> Outcome<()> {
         self.make_room_for_mothers(base, more.len() as u64)?;
         let words = base.writable_at_once().ok_or(Status::Internal)?;
@@ -308,7 +308,7 @@ impl Table {
         Ok(())
     }
 
-    /// Makes room for so many more mothers. An error leaves everything as it was.
+    /// Makes room for `more` more mothers. An error leaves everything as it was.
     pub(super) fn make_room_for_mothers(&mut self, base: &mut Base, more: u64) -> Outcome<()> {
         let count = self.mother_count(base.words().shared());
         let mother_bits = mothers::size_for(count + more);

@@ -1,15 +1,15 @@
 //! The compact approximator: an array of cells, each of which holds an element of a lattice. A key has k cells. Giving
-//! the key a value joins the value to each cell. Reading the key gives the meet of the cells, which is the key's value
-//! or more.
+//! the key a value joins the value to each of them, and reading the key gives the meet of the cells, which is the key's
+//! value or more.
 //!
-//! Boldi and Vigna, "Mutable strings in Java: design, implementation and lightweight text-search algorithms", 2005, with
-//! the lattice of numbers under maximum; with that of one bit it is the Bloom filter. [`super::sizing`]
-//! has the probabilities.
+//! Boldi and Vigna, "Mutable strings in Java: design, implementation and lightweight text-search algorithms", 2005,
+//! with the lattice of numbers under maximum; with the lattice of one bit it is the Bloom filter. [`super::sizing`] has
+//! the probabilities.
 //!
-//! A key's cells are those of [`Bloom`] in an array of as many bits as there are cells, of the hash that
-//! [`hash_of`] makes of its identity. They lie in words as [`WordCells`] says. A cell that no key has is 0, which is
-//! the least element of every lattice here: where the greatest number is the least element, cells hold what is left to
-//! the greatest number.
+//! A key's cells have the positions that the bits of [`Bloom`] have in an array with a bit for each cell, for the hash
+//! that [`hash_of`] makes of the key's identity. They lie in words as [`WordCells`] says. A cell that no key has is 0,
+//! which is the least element of every lattice here: where the greatest number is the least element, cells hold the
+//! difference from the greatest number.
 
 use crate::batch::ring;
 use crate::bits::{GOLDEN, PIECE_WORDS, mix};
@@ -24,14 +24,14 @@ use core::sync::atomic::{AtomicU64, Ordering};
 pub enum Lattice {
     /// Numbers; the join of two is the greater one.
     Max,
-    /// Numbers; the join of two is the smaller one, and the greatest number is what a key reads that has no value.
+    /// Numbers; the join of two is the smaller one, and a key without a value reads the greatest number.
     Min,
     /// Sets of bits; the join of two is their union.
     Union,
 }
 
 impl Lattice {
-    /// The names, in the order of the numbers that images have for them.
+    /// The names, in the order of their numbers in images.
     pub const NAMES: &'static [&'static str] = &["max", "min", "union"];
 
     /// The lattice with this number.
@@ -39,7 +39,7 @@ impl Lattice {
         [Lattice::Max, Lattice::Min, Lattice::Union].into_iter().find(|lattice| *lattice as u64 == number)
     }
 
-    /// A value as a cell holds it, or the other way round.
+    /// Turns a value into what a cell holds, or the other way round.
     #[inline]
     fn turn(self, value: u64, mask: u64) -> u64 {
         if self == Lattice::Min { value ^ mask } else { value }
@@ -58,7 +58,7 @@ impl Lattice {
     }
 }
 
-/// The hash of a key with this identity. Two identities that differ in one half only have different hashes.
+/// The hash of a key with this identity. Two identities that differ in only one half have different hashes.
 #[inline]
 pub fn hash_of(id: u128) -> u64 {
     mix((id as u64).wrapping_mul(GOLDEN) ^ (id >> 64) as u64)
@@ -77,7 +77,7 @@ pub struct LatticeCells {
 const FETCHED: u32 = 4;
 
 impl LatticeCells {
-    /// So many cells of so many bits, `hashes` of which a key has; `None` if there cannot be such an array.
+    /// `cells` cells of `bits` bits, `hashes` of which a key has; `None` if there cannot be such an array.
     pub fn new(lattice: Lattice, bits: u32, cells: u64, hashes: u32) -> Option<LatticeCells> {
         let positions = Bloom::of_geometry(&Geometry { bits: cells, hashes, ..Geometry::default() })?;
         Some(LatticeCells { lattice, cells: WordCells::new(bits, cells)?, hashes, positions })
@@ -88,7 +88,7 @@ impl LatticeCells {
         &self.cells
     }
 
-    /// What is read of the key with this identity; `None` if that is what keys without a value read.
+    /// What is read of the key with this identity; `None` if keys without a value read the same.
     #[inline]
     pub fn get(&self, words: &[AtomicU64], id: u128) -> Option<u64> {
         let (mask, mut met) = (self.cells.mask(), u64::MAX);
@@ -99,7 +99,7 @@ impl LatticeCells {
         (met != 0).then(|| self.lattice.turn(met & mask, mask))
     }
 
-    /// Joins a value to the cells of a key; whether that changed any, and so what is read of the key.
+    /// Joins a value to the cells of a key; true if that changed any, and so what is read of the key.
     #[inline]
     pub fn put(&self, words: &mut [u64], id: u128, value: u64) -> bool {
         let (value, mut changed) = (self.lattice.turn(value, self.cells.mask()), false);
@@ -117,12 +117,12 @@ impl LatticeCells {
         (joined != 0).then(|| turned(joined))
     }
 
-    /// Visits the places of the words in which a key has cells, until `visit` says false.
+    /// Visits the places of the words in which a key has cells, until `visit` returns false.
     pub fn visit_words(&self, id: u128, mut visit: impl FnMut(usize) -> bool) {
         self.positions.all(hash_of(id), |position| visit(self.cells.place(position).word));
     }
 
-    /// Asks for the cache lines of the first cells of a key.
+    /// Prefetches the cache lines of the first cells of a key.
     #[inline]
     pub fn fetch(&self, words: &[AtomicU64], id: u128) {
         let mut left = FETCHED;
@@ -133,7 +133,7 @@ impl LatticeCells {
         });
     }
 
-    /// Joins the cells of another array of the same layout: what both were given was then given to this one.
+    /// Joins the cells of another array of the same layout, as if the values of both had been put into this one.
     pub fn join_all(&self, words: &mut [u64], others: &[AtomicU64]) {
         let (bits, lattice) = (self.cells.bits(), self.lattice);
         for (i, (word, other)) in words.iter_mut().zip(others).enumerate() {
@@ -143,8 +143,8 @@ impl LatticeCells {
         }
     }
 
-    /// What the cells tell: those that are not 0. Reads all of them, once, and says to `progress` after every piece how
-    /// many bytes that was.
+    /// Measures the cells that are not 0. Reads all of them, once, and passes the number of bytes to `progress` after
+    /// every piece.
     pub fn measure(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Measure {
         let mut taken = 0;
         for (i, piece) in words.chunks(PIECE_WORDS).enumerate() {
@@ -158,7 +158,7 @@ impl LatticeCells {
         Measure::of_bits(taken, cells, crate::sizing::bloom::from_fill(cells, self.hashes, taken))
     }
 
-    /// The distinct keys that have left so many cells that are not 0.
+    /// The number of distinct keys that leave `taken` cells that are not 0.
     pub fn keys_of(&self, taken: u64) -> Option<f64> {
         self.positions.keys_of(taken)
     }

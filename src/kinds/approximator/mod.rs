@@ -2,8 +2,8 @@
 //! or more, in the order of a lattice: numbers under maximum or minimum, or sets of bits under union. A key that was
 //! given several values has their join. [`layout`] has the structure.
 //!
-//! A key that was given no value reads the least element, but for the share of a false-positive rate; such a key is not
-//! there. Neither is one whose value is the least element: 0, or where that is `min` the greatest number.
+//! A key that was given no value reads the least element, except at the false-positive rate; such a key is not there.
+//! Neither is one whose value is the least element: 0, or for `min` the greatest number.
 
 pub mod layout;
 pub mod sizing;
@@ -37,7 +37,7 @@ const BITS_OF_VALUE: Parameter = Parameter {
     ..VALUE_BITS
 };
 
-/// Bits of the words that cells lie in.
+/// Bits of the words that hold the cells.
 const WORD: u64 = 64;
 
 /// The registry's row.

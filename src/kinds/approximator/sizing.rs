@@ -1,9 +1,8 @@
 //! Probabilities of the compact approximator ([`super::layout`]).
 //!
 //! Boldi and Vigna 2005. Take ordered values, and a key x with the value f(x). The map reads more than a value v, which
-//! is f(x) or more, if each of the k cells of x has a key whose value is above v. These keys alone decide that, so it
-//! is the false-positive rate of a Bloom filter which holds just them: of the m cells as its bits, and of the keys
-//! above v.
+//! is f(x) or more, if each of the k cells of x has a key whose value is above v. Only the keys with values above v
+//! matter, so this is the false-positive rate of a Bloom filter that holds just them, with the m cells as its bits.
 
 use crate::sizing::bloom;
 
@@ -11,27 +10,29 @@ use crate::sizing::bloom;
 /// `cells` cells, of which a key has `hashes`, and `keys_above` keys have values above that value. For a key that was
 /// given no value, and the least value, these are all keys, and this is the false-positive rate.
 ///
-/// Of sets of bits under union it is the probability that the reading holds a given bit which the key's own set does
-/// not, with as many keys whose sets hold that bit.
+/// For sets of bits under union it is the probability that the reading holds a given bit that the key's own set lacks,
+/// where `keys_above` is the number of keys whose sets hold that bit.
 ///
 /// As [`bloom::exact`]: relative error below 10^-12, `O(hashes^2)`.
 pub fn read_above(cells: u64, hashes: u32, keys_above: u64) -> f64 {
     bloom::exact(cells, hashes, keys_above)
 }
 
-/// The classical approximation of [`read_above`], `(1 - (1-1/m)^(k n))^k` for n keys above. Below the exact probability
-/// for two or more cells a key.
+/// The classical approximation of [`read_above`], `(1 - (1-1/m)^(k n))^k` for n keys above. It is below the exact
+/// probability for two or more cells a key.
 pub fn read_above_classical(cells: u64, hashes: u32, keys_above: u64) -> f64 {
     bloom::classical(cells, hashes, keys_above)
 }
 
-/// The asymptotic approximation of [`read_above`], `(1 - e^(-k n/m))^k` for n keys above. Below the classical one.
+/// The asymptotic approximation of [`read_above`], `(1 - e^(-k n/m))^k` for n keys above. It is below the classical
+/// one.
 pub fn read_above_asymptotic(cells: u64, hashes: u32, keys_above: u64) -> f64 {
     bloom::asymptotic(cells, hashes, keys_above)
 }
 
 /// The distribution of what is read of a key with the value `own`: each value from `own` on that may be read, with its
-/// exact probability. `values` are those of all keys, ascending. [`read_above`] for each distinct value above `own`.
+/// exact probability. `values` are those of all keys, ascending. Uses [`read_above`] for each distinct value above
+/// `own`.
 pub fn read_distribution(cells: u64, hashes: u32, own: u64, values: &[u64]) -> impl Iterator<Item = (u64, f64)> {
     let above = |value: u64| (values.len() - values.partition_point(|other| *other <= value)) as u64;
     let first = values.partition_point(|other| *other <= own);
@@ -45,7 +46,7 @@ pub fn read_distribution(cells: u64, hashes: u32, own: u64, values: &[u64]) -> i
     })
 }
 
-/// By how much what is read of a key with the value `own` is above it, in the mean. `values` are those of all keys,
+/// How far the reading of a key with the value `own` is above that on average. `values` are those of all keys,
 /// ascending.
 pub fn expected_excess(cells: u64, hashes: u32, own: u64, values: &[u64]) -> f64 {
     read_distribution(cells, hashes, own, values).map(|(value, probability)| (value - own) as f64 * probability).sum()

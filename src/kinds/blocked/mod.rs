@@ -3,14 +3,14 @@
 //!
 //! After Putze, Sanders and Singler, "Cache-, hash- and space-efficient Bloom filters", 2007, where a key has k bits
 //! anywhere in the block. Choosing lanes first is as accurate to a thousandth, and makes a lookup one multiplication,
-//! one shift, one rotation and one masked test of a vector. The block comes from the hash by multiply-high. The bits of
-//! the lanes come from products of the hash's low half, and the lanes from the high bits of that half ([`layout`] is
-//! the definition, and `docs/format.md` says it in words).
+//! one shift, one rotation and one masked test of a vector. The block comes from the hash by multiply-high, the bits of
+//! the lanes from products of the hash's low half, and the lanes from the high bits of that half ([`layout`] is the
+//! definition, and `docs/format.md` puts it into words).
 //!
 //! A key has ceil(k/2) lanes of one half of the block and floor(k/2) of the other. All such choices are equally likely,
 //! and there are few enough of them for a table that stays in the first-level cache. [`sizing`] derives the exact
-//! false-positive rate. Given the bits, the rate is a mean over the blocks and over all choices: the mean of the
-//! product of the chosen lanes' fills.
+//! false-positive rate. Given the bits, it is a mean over the blocks and over all choices: the mean of the product of
+//! the chosen lanes' fills.
 //!
 //! With the parameter `blocks` = 2 a key has half of its bits in each of two blocks ([`layout::two_blocks`]). That is
 //! the multi-blocking of the same paper: a lookup reads two lines, and the rate comes near that of the classic filter

@@ -1,14 +1,14 @@
-//! The blocked filter: blocks of 512 bits, each of two halves of eight 32-bit lanes. A key chooses `k` lanes itself,
-//! and sets one bit in each.
+//! The blocked filter: blocks of 512 bits, each of two halves of eight 32-bit lanes. A key chooses `k` lanes, and sets
+//! one bit in each.
 //!
-//! A key takes `a = ceil(k/2)` lanes of one half and `b = floor(k/2)` of the other, every choice being equally likely.
-//! If `k` is odd, either half has the greater share with probability 1/2. In each chosen lane the key sets one of the
-//! 32 bits.
+//! A key takes `a = ceil(k/2)` lanes of one half and `b = floor(k/2)` of the other, with every choice equally likely.
+//! If `k` is odd, either half has the larger share with probability 1/2. In each chosen lane the key sets one of the 32
+//! bits.
 //!
-//! A lookup is a false positive if each of its own `k` bits was set by some of the `i` keys of its block. The
-//! probability comes by inclusion and exclusion over the bits that nobody set. Take `t` of the bits in one half and `u`
-//! in the other. One key misses all of them with a probability that depends on `t` and `u` only. The key has `j` of the
-//! `t` lanes with the hypergeometric probability `H(8, a, t; j) = C(a, j) C(8-a, t-j) / C(8, t)`, and misses the bit of
+//! A lookup is a false positive if each of its `k` bits was set by some of the `i` keys of its block. The probability
+//! comes from inclusion and exclusion over the bits that nobody set. Take `t` of the bits in one half and `u` in the
+//! other. One key misses all of them with a probability that depends on `t` and `u` only. The key has `j` of the `t`
+//! lanes with the hypergeometric probability `H(8, a, t; j) = C(a, j) C(8-a, t-j) / C(8, t)`, and misses the bit of
 //! each with 31/32:
 //!
 //! ```text
@@ -17,19 +17,18 @@
 //! rate of a block with i keys = sum over t <= a, u <= b of (-1)^(t+u) C(a, t) C(b, u) z(t, u)^i
 //! ```
 //!
-//! (With `k` even both products are one. `z(t, u) = z(u, t)` always, so that half of the terms suffice.)
+//! (With `k` even the two products are the same. `z(t, u) = z(u, t)` always, so half of the terms suffice.)
 //!
 //! The number of keys in a block is Binomial(n, 1/B). Over this distribution the mean of `z^i` is `(1 - (1-z)/B)^n`. So
-//! the rate of the filter is the same sum with these powers, and nothing has to be summed over numbers of keys. In the
-//! limit of many blocks the powers become `exp(-(512/c)(1 - z))` at `c` bits a key.
+//! the rate of the filter is the same sum with these powers, and there is no sum over numbers of keys. In the limit of
+//! many blocks the powers become `exp(-(512/c)(1 - z))` at `c` bits a key.
 //!
-//! The sum takes numbers up to 4900 from each other, so that its absolute error is up to 1e-12. No filter is sized for
+//! The sum subtracts numbers up to 4900 from each other, so its absolute error is up to 1e-12. No filter is sized for
 //! rates below [`MIN_RATE`]: there a block of one line needs several times the bits of the classic filter anyway.
 //!
 //! **Sizes.** The best number of lanes depends on the rate alone, or on the bits a key alone. `CHANGES` is the table of
 //! the rates at which that number changes. For that number of lanes Newton's method finds the size for which the sum is
-//! the wanted rate, in three or four steps. The sum itself, at that whole number of blocks and at one less, then
-//! decides.
+//! the wanted rate, in three or four steps. The sum at that whole number of blocks and at one less then decides.
 
 use crate::sizing::{exp, is_rate, ln, ln_1p_minus, mixture, pow, search};
 
@@ -42,17 +41,17 @@ pub const MAX_HASHES: u32 = 16;
 /// The least rate that a filter is sized for.
 pub const MIN_RATE: f64 = 1e-9;
 
-/// The formula sums rates below this one, which no filter is sized for, over the number of keys in the block.
+/// Rates below this one, for which no filter is sized, are computed as a sum over the number of keys in the block.
 const LOW: f64 = 1e-10;
 
 /// Lanes in a half.
 pub(super) const LANES: u32 = 8;
 
-/// How many bits a lane has: the places that a key's bit in that lane may have.
+/// How many bits a lane has: the possible places of a key's bit in it.
 pub const LANE_BITS: u32 = 32;
 
-/// For `k` = 1, 2, .. 15, where `k` lanes stop being the best and one more begins, in the limit of many blocks: the
-/// false-positive rate that both numbers of lanes have there, and the bits a key at which they have it.
+/// For `k` = 1, 2, .. 15, where one more than `k` lanes become the best number, in the limit of many blocks: the
+/// false-positive rate that both numbers have there, and the bits a key at which they have it.
 const CHANGES: [(f64, f64); MAX_HASHES as usize - 1] = [
     (3.809209828939094e-1, 2.0854084815726313),
     (1.8405626922417906e-1, 3.578213589968071),
@@ -179,7 +178,7 @@ impl Terms {
             return 0.0;
         }
         let rate = self.sum_of(blocks, keys);
-        // The sum loses more digits of a lower rate than the mixture does, which is computed term by term.
+        // The sum loses more digits of a low rate than the mixture, which is computed term by term.
         if rate > LOW { rate } else { mixture::binomial(keys, 1.0 / blocks as f64, |keys| self.block_rate(keys)) }
     }
 
@@ -205,7 +204,7 @@ impl Terms {
                 value += part;
                 slope += part * hit / (1.0 - hit);
             }
-            // The derivative of the value by ln blocks is keys times the slope.
+            // The derivative of the value with respect to ln blocks is keys times the slope.
             let step = (wanted - ln(value)) * value / (keys as f64 * slope);
             if !step.is_finite() {
                 break;
@@ -233,7 +232,7 @@ pub(super) fn missed(hit: f64, keys: u64) -> f64 {
 
 /// The exact false-positive rate of `blocks` blocks that hold `keys` distinct keys of `hashes` lanes each.
 ///
-/// The rate is 1 without blocks; otherwise it is 0 without keys. Takes at most 45 exponential functions.
+/// The rate is 1 without blocks, and otherwise 0 without keys. Takes at most 45 exponential functions.
 pub fn false_positive_rate(blocks: u64, hashes: u32, keys: u64) -> f64 {
     Terms::of(hashes).rate(blocks, keys)
 }
@@ -286,10 +285,10 @@ pub fn size_for(keys: u64, false_positive_rate: f64) -> Option<BlockedSize> {
     Some(BlockedSize { blocks, hashes })
 }
 
-/// The present rate of a filter whose lanes have `places` places; bits have [`LANE_BITS`]. The rate comes from the sum
-/// over the filter's blocks of the products that [`crate::blocks::block_kernel::Fills`] defines. The rate is the mean,
-/// over the blocks and over the lanes that a key may choose, of the product of these lanes' fills. The rate is exact,
-/// whatever was inserted.
+/// The present rate of a filter whose lanes have `places` places; bits have [`LANE_BITS`]. It comes from the sum over
+/// the filter's blocks of the products that [`crate::blocks::block_kernel::Fills`] defines. The rate is the mean, over
+/// the blocks and over the lanes that a key may choose, of the product of these lanes' fills. It is exact, whatever was
+/// inserted.
 pub fn from_products(products: f64, blocks: u64, places: u32, hashes: u32) -> f64 {
     let hashes = hashes.clamp(1, MAX_HASHES);
     let choices = choose(LANES, hashes.div_ceil(2)) * choose(LANES, hashes / 2);
@@ -315,7 +314,7 @@ pub fn from_fill(block: &[u32; 16], hashes: u32) -> f64 {
 }
 
 /// The number of distinct keys that took `taken` places of `blocks` blocks, whose lanes have `places` places; bits have
-/// [`LANE_BITS`]. A key takes a given place of its block's `m = 16 places` with probability `k/m`, so that `(1 - k/(m
+/// [`LANE_BITS`]. A key takes a given place of its block's `m = 16 places` with probability `k/m`, so `(1 - k/(m
 /// blocks))^n` of all places stay free.
 ///
 /// `None` if no place is free, or there are no blocks.
@@ -331,9 +330,10 @@ pub fn cardinality(blocks: u64, places: u32, hashes: u32, taken: u64) -> Option<
 /// The standard error of [`cardinality`] with `keys` keys. Let `p = k/m`, `a = p n/B`, and `q(i, j)` be the probability
 /// that a key of the block misses two given places.
 ///
-/// The variance of the number of free places is `B` times that of one block, less the part that a fixed number of keys
-/// takes from it: `B (sum over pairs of places of e^(-2a) (e^(n/B (q - (1-p)^2)) - 1)` less the square of the slope.
-/// The pairs are of four sorts: a place and itself, two places of one lane, two of one half and two of both halves.
+/// The variance of the number of free places is `B` times that of one block, less the part that fixing the number of
+/// keys takes from it: `B (sum over pairs of places of e^(-2a) (e^(n/B (q - (1-p)^2)) - 1)` less the square of the
+/// slope. The pairs are of four sorts: a place and itself, two places of one lane, two of one half and two of both
+/// halves.
 pub fn cardinality_standard_error(blocks: u64, places: u32, hashes: u32, keys: u64) -> f64 {
     if blocks == 0 || hashes == 0 {
         return f64::INFINITY;
@@ -349,7 +349,7 @@ pub fn cardinality_standard_error(blocks: u64, places: u32, hashes: u32, keys: u
     let pairs =
         [(all, p), (all * (places - 1.0), 0.0), (all * 7.0 * places, one_half), (all * 8.0 * places, both_halves)];
     let variance: f64 = pairs.iter().map(|(count, both)| count * (load * both).exp_m1()).sum();
-    // The number of keys is given, which takes away the part of the variance that it explains.
+    // The number of keys is given, so the part of the variance that it explains goes.
     let slope = all * p;
     let variance = blocks * (variance - load * slope * slope).max(0.0);
     // Per block n = -ln(free / m) / p, so dn = dZ / (p Z / B).

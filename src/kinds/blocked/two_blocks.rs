@@ -1,9 +1,9 @@
 //! Rates and sizes of filters in which a key has its bits in two blocks.
 //!
-//! A key of `k` bits, an even number, has two shares of `k/2` bits. Shares are independent of each other: each goes to
-//! any of the `B` blocks, and has bits there as a key of `k/2` lanes has in a filter of one block a key
-//! ([`super::sizing`]). So the bits of `n` keys are those of `N = 2n` such keys, and all that differs is what a lookup
-//! asks for: that both of its shares are found.
+//! A key of `k` bits, an even number, has two shares of `k/2` bits. The shares are independent: each goes to any of the
+//! `B` blocks, and has bits there as a key of `k/2` lanes has in a filter of one block a key ([`super::sizing`]). So
+//! the bits of `n` keys are those of `N = 2n` such keys. Only lookups differ, because a key is found only if both of
+//! its shares are.
 //!
 //! A key's shares go to different blocks with probability `1 - 1/B`, and to the same block otherwise:
 //!
@@ -19,7 +19,7 @@
 //! apart = sum over pairs of terms of w w' (1 - (h + h')/B)^N
 //! ```
 //!
-//! For low rates the sum takes large numbers from each other. Then the mean over the number of shares in one of the
+//! For low rates the sum subtracts large numbers from each other. Then the mean over the number of shares in one of the
 //! blocks, of the rates of that block and of the others, keeps more digits.
 //!
 //! **Together.** Two shares of one block may have lanes in common, and then the same bit in such a lane (1/32) or two
@@ -34,7 +34,7 @@
 //!
 //! A share with `a` lanes of this half misses these bits with a probability `s(a, t, d)`: it has any `a` of the eight
 //! lanes, and misses with 31/32 in a lane with one of the bits and with 30/32 in a lane with two. With `a = ceil(k/4)`
-//! and `b = floor(k/4)`, either half with the greater part, and terms `(t, d)` of one half and `(u, e)` of the other:
+//! and `b = floor(k/4)`, either half with the larger part, and terms `(t, d)` of one half and `(u, e)` of the other:
 //!
 //! ```text
 //! z = (s(a, t, d) s(b, u, e) + s(b, t, d) s(a, u, e)) / 2
@@ -47,8 +47,8 @@ use crate::sizing::{is_rate, ln, ln_1p_minus, mixture, pow, search};
 /// The most bits that a key has: all lanes of both blocks.
 pub const MAX_HASHES: u32 = 2 * MAX_LANES;
 
-/// For `k` = 2, 4, .. 30, where `k` bits stop being the best and two more begin, in the limit of many blocks: the
-/// false-positive rate that both numbers of bits have there, and the bits a key at which they have it.
+/// For `k` = 2, 4, .. 30, where two more than `k` bits become the best number, in the limit of many blocks: the
+/// false-positive rate that both numbers have there, and the bits a key at which they have it.
 const CHANGES: [(f64, f64); MAX_LANES as usize - 1] = [
     (1.4510079520886202e-1, 4.170816963145262),
     (3.3876710240723584e-2, 7.156427179936135),
@@ -108,8 +108,8 @@ fn weights(p: u32, q: u32) -> Half {
     sum
 }
 
-/// The probabilities that a share with `a` lanes of a half misses one given bit in each of `t` lanes and both of two in
-/// each of `d` others.
+/// The probabilities that a share with `a` lanes of a half misses one given bit in each of `t` lanes and both of two
+/// given bits in each of `d` others.
 fn misses(a: u32) -> Half {
     let places = f64::from(LANE_BITS);
     let (one, two) = ((places - 1.0) / places, (places - 2.0) / places);
@@ -129,11 +129,11 @@ fn misses(a: u32) -> Half {
     all
 }
 
-/// The rate of keys whose shares are in the same one of `blocks` blocks, among which `shares` shares were inserted.
+/// The rate of keys whose shares are in the same one of `blocks` blocks, into which `shares` shares were inserted.
 fn together(lanes: u32, blocks: u64, shares: u64) -> f64 {
     let (a, b, share) = (lanes.div_ceil(2), lanes / 2, 1.0 / blocks as f64);
     let (of_a, of_b) = (misses(a), misses(b));
-    // Numbers of a half's lanes that are too many together have the weight 0.
+    // Numbers of lanes that together exceed a half have the weight 0.
     let sum = |low: &Half, high: &Half| {
         let (low, high) = (low.as_flattened(), high.as_flattened());
         let (of_a, of_b) = (of_a.as_flattened(), of_b.as_flattened());
@@ -151,7 +151,7 @@ fn together(lanes: u32, blocks: u64, shares: u64) -> f64 {
     rate.clamp(0.0, 1.0)
 }
 
-/// The rate of keys whose shares are in different ones of `blocks` blocks, of which there are two at least.
+/// The rate of keys whose shares are in different ones of `blocks` blocks, of which there are at least two.
 fn apart(lanes: u32, blocks: u64, shares: u64) -> f64 {
     let (terms, share) = (Terms::of(lanes), 1.0 / blocks as f64);
     let mut sum = 0.0;
@@ -170,8 +170,7 @@ fn apart(lanes: u32, blocks: u64, shares: u64) -> f64 {
 
 /// The exact false-positive rate of `blocks` blocks that hold `keys` distinct keys of `hashes` bits each, an even
 /// number, in two blocks.
-///
-/// The rate is 1 without blocks; otherwise it is 0 without keys. Takes some thousand exponential functions at most.
+/// The rate is 1 without blocks, and otherwise 0 without keys. Takes at most some thousand exponential functions.
 pub fn false_positive_rate(blocks: u64, hashes: u32, keys: u64) -> f64 {
     if blocks == 0 {
         return 1.0;
@@ -188,7 +187,7 @@ pub fn false_positive_rate(blocks: u64, hashes: u32, keys: u64) -> f64 {
     (apart + (together - apart) / blocks as f64).clamp(0.0, 1.0)
 }
 
-/// The lanes of a share of a key with so many bits.
+/// The lanes of a share of a key with `hashes` bits.
 fn lanes_of(hashes: u32) -> u32 {
     (hashes / 2).clamp(1, MAX_LANES)
 }
@@ -225,7 +224,7 @@ pub fn size_for(keys: u64, false_positive_rate: f64) -> Option<BlockedSize> {
     if keys == 0 {
         return Some(BlockedSize { blocks: 1, hashes });
     }
-    // Among many blocks the shares of a key are as good as independent, each with the square root of the rate.
+    // Among many blocks the shares of a key are practically independent, each with the square root of the rate.
     let start = (keys as f64 * bits_per_key / BLOCK_BITS as f64).max(1.0);
     let guess = Terms::of(lanes).blocks_about(keys.saturating_mul(2), false_positive_rate.sqrt(), start);
     let holds = |blocks| self::false_positive_rate(blocks, hashes, keys) <= false_positive_rate;

@@ -1,13 +1,13 @@
-//! Positions that are cut out of a digest: the fields of a cryptographic hash, as the first Bloom filters of web caches
-//! had them (Fan, Cao, Almeida and Broder, "Summary cache", 2000).
+//! Positions that are cut out of a digest: the fields of a cryptographic hash, as in the first Bloom filters of web
+//! caches (Fan, Cao, Almeida and Broder, "Summary cache", 2000).
 //!
 //! A digest of D bits is read from its first byte on, the highest bit of a byte first, as it is printed. It has k
-//! fields of w bits, w = floor(D / k) and at most 64, one after the other; what is left is not used. Field i, scaled
-//! down to the range m of a probe by floor(field m / 2^w), is position i.
+//! fields of w bits, w = floor(D / k) and at most 64, one after the other; the rest is not used. Field i, scaled down
+//! to the range m of a probe by floor(field m / 2^w), is position i.
 //!
-//! Fields have eight bits more than positions need, unless the range is a power of two, whose fields are even as they
-//! are. A position is then more probable than another by a factor of 257/256 at most, which changes a rate by less than
-//! one part in 10,000.
+//! Fields have eight bits more than positions need, unless the range is a power of two, for which fields are even
+//! without them. A position is then more probable than another by a factor of 257/256 at most, which changes a rate by
+//! less than one part in 10,000.
 
 use super::layout::{Bloom, MAX_HASHES, bits_of};
 use crate::batch::answers::Answers;
@@ -22,17 +22,17 @@ use crate::kinds::foreign_bloom::placements::{Array, PlacedArray, Placement, Sha
 use crate::storage::try_box;
 use core::sync::atomic::AtomicU64;
 
-/// The bits of a field beyond those of the positions, where the range is not a power of two.
+/// The bits that a field has beyond those of a position if the range is not a power of two.
 const EXTRA: u32 = 8;
 
-/// How much more a filter may take than with digests without an end, in bits: the divisor of what is added. Short
-/// digests have few fields, and few probes need more bits for a rate.
+/// How many bits more a filter may take than with endless digests: the divisor for what is added. Short digests have
+/// few fields, and few probes need more bits for a rate.
 const MOST_ADDED: u64 = 2;
 
-/// The words of a digest of the most bits.
+/// The words of the longest digest.
 const WORDS: usize = 8;
 
-/// Bits of a field of digests of so many bits.
+/// Bits of a field of digests of `digest_bits` bits.
 pub fn width(digest_bits: u64, hashes: u32) -> u32 {
     (digest_bits / u64::from(hashes.max(1))).min(64) as u32
 }
@@ -43,14 +43,14 @@ pub fn least_width(range: u64) -> u32 {
     (bits_of(range) + extra).max(1)
 }
 
-/// Whether digests of so many bits have fields for so many probes of this range.
+/// Whether digests of `digest_bits` bits have fields for `hashes` probes of this range.
 pub fn are_there(digest_bits: u64, hashes: u32, range: u64) -> bool {
     width(digest_bits, hashes) >= least_width(range)
 }
 
-/// The size with the most probes for which digests of so many bits have the fields: `size_with` gives the bits and the
-/// probes, of at most so many, and `range` the range of a probe. `None` if digests are too short for sizes that are not
-/// too large.
+/// The size with the most probes for which digests of `digest_bits` bits have the fields. `size_with` gives the bits
+/// and the number of probes for at most a given number of them, and `range` gives the range of a probe. `None` if
+/// digests are too short for sizes that are not too large.
 ///
 /// # Errors
 /// The errors of `size_with`.
@@ -79,7 +79,7 @@ pub fn size_for(
 struct Fields {
     width: u32,
     range: u64,
-    /// From one probe's range to the next one's; 0 if all probes have one range.
+    /// The distance between the ranges of two successive probes; 0 if all probes have one range.
     stride: u64,
 }
 
@@ -164,7 +164,7 @@ impl Payload for DigestBloom {
 }
 
 impl Kind for DigestBloom {
-    /// A hash tells nothing of a digest's positions: it may have been inserted.
+    /// A hash says nothing about a digest's positions, so any hash may have been inserted.
     fn contains_hash(&self, _hash: u64) -> bool {
         true
     }
@@ -249,8 +249,8 @@ impl Fold for DigestBloom {
 mod tests {
     use super::*;
 
-    /// The fields of a digest are those of its hexadecimal digits, for every width that is whole digits, and all widths
-    /// agree with bits that are cut one by one.
+    /// The fields of a digest are those of its hexadecimal digits, for every width of whole digits, and for all widths
+    /// they agree with bits that are cut one by one.
     #[test]
     fn fields_are_cut_from_the_left() {
         let key: [u8; 64] = core::array::from_fn(|i| (0x9d * i as u32 + 0x35) as u8 ^ (i as u8).rotate_left(3));

@@ -1,7 +1,7 @@
 //! The kind `bloom`: the classic Bloom filter, of any size. [`layout`] has the structure and its mathematics.
 //!
-//! Keys that were hashed with MD5, SHA or BLAKE3 have a hash function of their own, `digest`: [`fields`] cuts the
-//! positions of such a key out of the whole digest.
+//! Keys that were hashed with MD5, SHA or BLAKE3 have a special hash function, `digest`: [`fields`] cuts the positions
+//! of such a key out of the whole digest.
 
 pub mod fields;
 pub mod layout;
@@ -15,7 +15,7 @@ use crate::sizing::{self, dependent};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use layout::{Bloom, Derivation, MAX_HASHES, bits_of, slice_width};
 
-/// The parameter that says whether each probe has a slice of its own.
+/// The parameter that says whether each probe has its own slice.
 pub const PARTITIONED: Parameter = Parameter {
     name: "partitioned",
     summary: "1 gives each probe of a key a slice of the bits of its own",
@@ -68,7 +68,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The word of the geometry that has the bits of a field of a digest, or 0.
+/// The word of the geometry that has the number of bits of a digest's field, or 0.
 const FIELD_WIDTH: usize = 3;
 
 fn open(base: Base) -> Result<Box<dyn Kind>> {

@@ -1,8 +1,8 @@
-//! The kind `bloomier`: a map that is built once, and keeps no keys. The exact value for each key that it was built
-//! from; of other keys it says that they are not there, but for a share of 2^-c for c check bits.
+//! The kind `bloomier`: a map that is built once, and keeps no keys. It has the exact value for each key that it was
+//! built from. It says that other keys are not there, except for a share of 2^-c for c check bits.
 //!
 //! Chazelle, Kilian, Rubinfeld and Tal, "The Bloomier Filter", 2004, described the structure; this is its later form,
-//! in one table ([`super::retrieval`]): what a key's cells come to is its value and its check bits.
+//! in one table ([`super::retrieval`]): a key's cells combine to its value and its check bits.
 
 use crate::contract::{Overfill, Row, Sizes, Structure, VALUE_BITS};
 use crate::error::Result;
@@ -40,12 +40,12 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The false-positive rate of so many check bits.
+/// The false-positive rate with `check_bits` check bits.
 fn rate(check_bits: u64) -> Option<f64> {
     Some((-(check_bits as f64)).exp2())
 }
 
-/// The check bits that a spec asks for. `bits` gives the bits of a map with so many check bits.
+/// The check bits that a spec asks for. `bits` gives the bits of a map with a given number of check bits.
 fn check_bits(spec: &Spec, size: Size, bits: &dyn Fn(u64) -> Option<u64>) -> Result<u64> {
     spec.choose(size, &CHECK_BITS, rate, bits)
 }

@@ -1,15 +1,16 @@
 //! The kind `counting`, the counting Bloom filter: keys can be removed, and counted up to what a counter holds.
 //! [`layout`] has the structure.
 //!
-//! The filter refuses the removal of an absent key if a lookup says that the key is absent; then nothing changes. If a
-//! lookup says "maybe", at the false-positive rate, the removal subtracts 1 from counters of other keys. With k
-//! counters a key, w such removals lose at most k w keys, and make counts at most w too low. A key is lost when one of
-//! its counters becomes 0. A counter from which 1 was wrongly taken x times becomes 0 only if it counts at most x keys.
+//! The filter refuses the removal of a key if a lookup says that the key is absent; then nothing changes. If a lookup
+//! of an absent key says "maybe", at the false-positive rate, the removal subtracts 1 from counters of other keys. With
+//! k counters a key, w such removals lose at most k w keys, and make counts at most w too low. A key is lost when one
+//! of its counters becomes 0. A counter from which 1 was wrongly subtracted x times becomes 0 only if it counts at most
+//! x keys.
 //!
-//! The kind has no lock-free insertion. Such an insertion would need a compare-exchange at every counter, even for
-//! known keys, so that threads which insert the same keys wait for each other's lines; in a bit array they only read
-//! these lines. And a removal would have to exclude all other calls. The kind cannot fold either. Two counters of a key
-//! that become one would count the key twice, where an insertion counts it once and a removal takes it away once.
+//! The kind has no lock-free insertion, which would need a compare-exchange at every counter, even for known keys.
+//! Threads that insert the same keys would then wait for each other's lines, while in a bit array they only read these
+//! lines. And a removal would have to exclude all other calls. The kind cannot fold either: if two counters of a key
+//! became one, it would count the key twice, while an insertion counts it once and a removal takes it away once.
 //!
 //! Header: word 0 is the number of bits of a counter, and word 1 says where the counters of a key are.
 
@@ -112,7 +113,7 @@ fn is_blocked(geometry: &Geometry) -> bool {
     geometry.words[1] == 1
 }
 
-/// How many words of a key are fetched before its counters are looked at.
+/// How many words of a key are fetched before its counters are read.
 const FETCHED_WORDS: u32 = 4;
 
 /// The geometry that a spec asks for.
@@ -197,7 +198,7 @@ impl<L: CounterLayout> Counting<L> {
         &self.base.words().shared()[..self.words]
     }
 
-    /// Counters and words, if the words may be changed at once.
+    /// Counters and words, if [`Base::writable_at_once`] allows it.
     #[inline]
     fn parts(&mut self) -> Option<(&L, &mut [u64])> {
         let words = &mut self.base.writable_at_once()?[..self.words];

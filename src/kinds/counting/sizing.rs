@@ -1,9 +1,9 @@
 //! Counters in blocks of 512 bits. Each of the sixteen 32-bit lanes has `32 / width` counters of `width` bits, and a
-//! key has one counter in each of `k` lanes that it chooses itself.
+//! key has one counter in each of the `k` lanes that it chooses.
 //!
-//! A counter above 0 is like a bit that is set, so this is the mathematics of [`crate::kinds::blocked::sizing`] with
-//! fewer places in a lane. A block has so few places that the best number of counters a key depends on the width, and
-//! is found by a search.
+//! A counter above 0 is like a set bit, so this is the mathematics of [`crate::kinds::blocked::sizing`] with fewer
+//! places in a lane. A block has so few places that the best number of counters a key depends on the width, and is
+//! found by a search.
 
 use crate::kinds::blocked;
 use crate::kinds::blocked::sizing::{BLOCK_BITS, LANE_BITS, MAX_HASHES, Terms};
@@ -12,7 +12,7 @@ use crate::sizing::{is_rate, search};
 pub use crate::kinds::blocked::sizing::{MIN_RATE, cardinality, cardinality_standard_error, from_products};
 
 /// The exact false-positive rate of `blocks` blocks that hold `keys` distinct keys. A lane has `places` counters, and a
-/// key has `hashes`. The rate is 1 without blocks, and 0 with blocks but without keys.
+/// key has `hashes`. The rate is 1 without blocks, and otherwise 0 without keys.
 pub fn false_positive_rate(blocks: u64, places: u32, hashes: u32, keys: u64) -> f64 {
     Terms::new(hashes.clamp(1, MAX_HASHES), places).rate(blocks, keys)
 }

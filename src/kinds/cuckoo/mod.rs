@@ -1,21 +1,21 @@
 //! The kind `cuckoo`, a cuckoo filter: keys can be removed and counted in a fraction of the bits of counters.
 //! [`layout`] has the structure, [`sizing`] rates and sizes.
 //!
-//! The filter holds a multiset. Each insertion takes a slot, even if the key is there already, and a removal gives a
-//! slot back. The two buckets of a key hold at most 2b copies of it together, b being the slots of a bucket. One more
-//! copy is refused, as is every insertion that finds no place. A refused insertion changes nothing.
+//! The filter holds a multiset. Each insertion takes a slot, even if the key is there already, and a removal gives one
+//! back. The two buckets of a key together hold at most 2b copies of it, where b is the number of slots of a bucket.
+//! One more copy is refused, as is every insertion that finds no place. A refused insertion changes nothing.
 //!
-//! A key whose lookup says no is not removed, and the caller is told. A key that was never inserted may be found, at
-//! the false-positive rate, because it has the fingerprint and the buckets of another key. The removal of such a key
-//! takes the other key's entry: at most one key is lost by each such removal. Counts are those of all keys with the
-//! same fingerprint and buckets: never too small, as long as no key was removed more often than it was inserted.
+//! A key whose lookup says no is not removed, and the caller learns that. A key that was never inserted may be found,
+//! at the false-positive rate, because it has the fingerprint and the buckets of another key. Its removal takes the
+//! other key's entry, so each such removal loses at most one key. Counts are those of all keys with the same
+//! fingerprint and buckets: never too small, as long as no key was removed more often than it was inserted.
 //!
 //! Bucket and fingerprint are all that is known of a key, and both come from its hash. Under a secret key nobody can
 //! choose keys whose fingerprints and buckets are the same. Without one, anybody can compute the hash function, and
-//! 2b + 1 chosen keys fill a pair of buckets.
+//! 2b + 1 chosen keys overfill a pair of buckets.
 //!
-//! Insertions move entries, so that a reader of an image in place could miss an entry on its way. Therefore images are
-//! read in place, but changed in memory only.
+//! Insertions move entries, so a reader of an image in place could miss an entry on its way. Therefore images are read
+//! in place, but changed in memory only.
 //!
 //! Header: word 0 is the number of bits of a fingerprint, and word 1 the number of slots of a bucket. Word 2 is 1 if
 //! buckets are semi-sorted.
@@ -75,7 +75,7 @@ pub const ROW: Row = Row {
     structure: Structure::Filter { open: fingerprint_filter::open::<Cuckoo> },
     sizes: Sizes::Multiples(1),
     geometry,
-    // A bucket begins where the bucket before it ends, so it lies in one line or across two.
+    // A bucket begins where the one before it ends, so it lies in one line or across two.
     lines_per_lookup: |geometry| {
         let [width, slots, semi_sort, ..] = geometry.words;
         let bits = (slots * (width - semi_sort)) as f64;

@@ -2,18 +2,18 @@
 //!
 //! Fan, Andersen, Kaminsky and Mitzenmacher, "Cuckoo Filter: Practically Better Than Bloom", 2014. An absent key has
 //! the fingerprint of a given key with probability `1 / (2^f - 1)`, and the given key's pair of buckets with `2 / m`,
-//! because either bucket of a fingerprint tells the other. So with n keys the rate is `1 - (1 - 2 / (m (2^f - 1)))^n`.
+//! because either bucket of a fingerprint gives the other. So with n keys the rate is `1 - (1 - 2 / (m (2^f - 1)))^n`.
 //! That is the `1 - (1 - 1 / (2^f - 1))^(2 b a)` of the literature at load `a`, and below `2 b a / (2^f - 1)`.
 //!
-//! How many keys fit is measured. Keys with two random buckets have places up to a threshold: .897, .980 and .9988 of
+//! How many keys fit was measured. Keys with two random buckets have places up to a threshold: .897, .980 and .9988 of
 //! the slots for 2, 4 and 8 slots (Fernholz and Ramachandran, 2007; Cain, Sanders and Wormald, 2007). A large table
-//! fills a share below that threshold, by as much as a search of two thousand buckets misses. A small table varies
-//! more, and has some slots besides.
+//! fills a smaller share, because a search of two thousand buckets misses some places. A small table varies more, and
+//! gets some extra slots.
 //!
 //! No more than `2 b` keys can have one pair of buckets, nor more than `3 b` keys two pairs with a bucket in common.
 //! The sums of buckets come from the fingerprints ([`sum_of`]), and several fingerprints may have the same sum. If `c`
 //! fingerprints have a sum, a key has one of that sum's `m / 2` pairs with probability `2 c / (m (2^f - 1))`.
-//! [`crowding`] adds up the binomial tails, and a table has so many buckets that the total is below [`most_crowding`].
+//! [`crowding`] adds up the binomial tails, and a table has enough buckets for the total to be below [`most_crowding`].
 //! Whenever a capacity's keys did not fit, too many of them had two or three buckets in common.
 
 use crate::bits::{mix, reduce};
@@ -26,14 +26,14 @@ pub const FINGERPRINT_BITS: (u32, u32) = (4, 32);
 /// The most bits of a table.
 const MAX_BITS: u64 = 1 << 62;
 
-/// A low rate may ask for so many times as many buckets as the keys need.
+/// For a low rate a table may have up to this many times as many buckets as the keys need.
 const SPARSE: u64 = 4;
 
-/// Up to so many bits of a fingerprint, it is counted how many fingerprints have each sum. Among longer fingerprints
-/// the sums are about equally frequent.
+/// Up to this many bits of a fingerprint, the fingerprints with each sum are counted. Among longer fingerprints the
+/// sums are about equally frequent.
 const COUNTED_BITS: u32 = 10;
 
-/// The bound on the probability that a filter refuses one of as many distinct keys as its capacity.
+/// The bound on the probability that a filter refuses one of `capacity` distinct keys.
 pub const fn most_crowding(slots: u32) -> f64 {
     if slots == 2 { 1e-6 } else { 1e-8 }
 }
@@ -52,8 +52,8 @@ pub const fn bucket_bits(slots: u32, fingerprint_bits: u32, is_semi_sorted: bool
     slots as u64 * (fingerprint_bits - is_semi_sorted as u32) as u64
 }
 
-/// The share of its slots that a large table fills. Entries with short fingerprints have few other buckets to go to,
-/// and fill less.
+/// The share of its slots that a large table fills. Entries with short fingerprints have few other buckets to go to, so
+/// they fill less.
 pub fn load(slots: u32, fingerprint_bits: u32) -> f64 {
     let all = match slots {
         2 => 0.84,
@@ -68,7 +68,7 @@ pub fn load(slots: u32, fingerprint_bits: u32) -> f64 {
     }
 }
 
-/// How many slots a table has in addition.
+/// How many extra slots a table has.
 fn spare_slots(slots: u32) -> f64 {
     match slots {
         2 => 40.0,
@@ -92,7 +92,7 @@ pub fn false_positive_rate(buckets: u64, slots: u32, fingerprint_bits: u32, keys
     if one == 1.0 { 1.0 } else { hit_at_least_once(one, keys as f64).max(hash_floor(keys, 64)) }
 }
 
-/// The least even number of buckets that `keys` keys fit into.
+/// The least even number of buckets into which `keys` keys fit.
 pub fn buckets_for(keys: u64, slots: u32, fingerprint_bits: u32) -> Option<u64> {
     let keys = keys.max(1);
     let all = 2 * u64::from(slots);
@@ -106,7 +106,7 @@ pub fn buckets_for(keys: u64, slots: u32, fingerprint_bits: u32) -> Option<u64> 
     uncrowded(2 * pairs, keys, slots, fingerprint_bits)
 }
 
-/// The least number of buckets, from `buckets` on and in small steps, in which crowding is rare enough.
+/// The least number of buckets, from `buckets` on and in small steps, for which crowding is rare enough.
 fn uncrowded(mut buckets: u64, keys: u64, slots: u32, fingerprint_bits: u32) -> Option<u64> {
     while crowding(buckets, keys, slots, fingerprint_bits) > most_crowding(slots) {
         buckets += 2 * (buckets / 64).max(1);
@@ -123,12 +123,12 @@ pub fn sum_of(fingerprint: u64, buckets: u64) -> u64 {
     reduce(mix(fingerprint), buckets / 2)
 }
 
-/// A bound on the probability that too many of the keys have one pair of buckets, or two pairs with a bucket in common:
-/// more keys than these buckets have slots.
+/// A bound on the probability that one pair of buckets, or two pairs with a bucket in common, belongs to more keys than
+/// these buckets have slots.
 pub fn crowding(buckets: u64, keys: u64, slots: u32, fingerprint_bits: u32) -> f64 {
     let (keys, half) = (keys as f64, buckets as f64 / 2.0);
     let fingerprints = classes(2, fingerprint_bits);
-    // For each number of fingerprints with the same sum: how many sums have that number. There are few different
+    // For each number of fingerprints with the same sum, how many sums have that number. There are few different
     // numbers, because they add up to all fingerprints and 1 + 2 + ... + 45 is more than 2^10.
     let mut sums = [(0.0, 0.0); 45];
     if fingerprint_bits <= COUNTED_BITS {
@@ -144,7 +144,7 @@ pub fn crowding(buckets: u64, keys: u64, slots: u32, fingerprint_bits: u32) -> f
         }
     } else {
         let often = (fingerprints / half).max(1.0);
-        // By chance the most frequent sums have so many more fingerprints.
+        // By chance the most frequent sums have this many more fingerprints.
         sums[0] = (often + if often > 1.0 { 3.0 * often.sqrt() } else { 1.0 }, half.min(fingerprints));
     }
     let sums = &sums[..sums.iter().position(|(often, _)| *often == 0.0).unwrap_or(sums.len())];
@@ -162,8 +162,8 @@ pub fn crowding(buckets: u64, keys: u64, slots: u32, fingerprint_bits: u32) -> f
     crowded.min(1.0)
 }
 
-/// The probability of at least `least` successes in so many trials, each of which succeeds with `probability`. The
-/// result is 1 if so many successes are expected.
+/// The probability of at least `least` successes in `trials` trials, each of which succeeds with `probability`. The
+/// result is 1 if that many successes are expected.
 fn tail(trials: f64, probability: f64, least: f64) -> f64 {
     if least > trials || probability <= 0.0 {
         return 0.0;

@@ -1,7 +1,7 @@
 //! The kind `d_left`, a d-left counting Bloom filter. Keys can be removed and counted, and no operation moves what
 //! another key left. [`layout`] has the buckets, and [`sizing`] has sizes and rates.
 //!
-//! The filter holds the multiset of fingerprints exactly. So a removal of an inserted key never touches another key's
+//! The filter holds the multiset of fingerprints exactly, so a removal of an inserted key never touches another key's
 //! count. A count is that of all keys with the same fingerprint: never too low, and too high with the probability of a
 //! false positive. A removal of an absent key is refused if a lookup says that the key is absent. If a lookup says
 //! "maybe", at the false-positive rate, the removal takes 1 from the key that has the same fingerprint, and from no
@@ -9,7 +9,7 @@
 //!
 //! A key takes a cell when it is inserted, and another cell for every three copies: up to 96 copies if no other key is
 //! in its four buckets. If all four buckets are full, insertions are refused, and nothing is lost. That happens to no
-//! key below three quarters of the cells.
+//! key while less than three quarters of the cells are taken.
 //!
 //! Header: word 0 is the number of bits of a remainder, and word 1 is the number of buckets of a subtable.
 
@@ -97,7 +97,7 @@ fn geometry_of(table: &Table) -> Result<Geometry> {
     Geometry::of_bits(table.bits(), 0, [table.remainder_bits().into(), table.buckets(), 0, 0, 0, 0, 0, 0])
 }
 
-/// The rate of so many keys, by the bits of a remainder.
+/// The rate with `keys` keys, by the bits of a remainder.
 fn rate(keys: u64) -> impl Fn(u64) -> Option<f64> {
     move |bits| {
         let table = Table::new(sizing::buckets_for(keys)?, bits as u32)?;
@@ -174,8 +174,8 @@ impl Resize for FingerprintFilter<DLeft> {
 }
 
 impl FingerprintFilter<DLeft> {
-    /// Becomes a table with so many buckets and the same entries. Returns false, with nothing changed, if the entries
-    /// do not fit there.
+    /// Becomes a table with `buckets` buckets in each subtable and the same entries. Returns false, with nothing
+    /// changed, if the entries do not fit there.
     fn rebuild(&mut self, buckets: u64) -> Result<bool> {
         let table = self.table.table;
         let Some(larger) = table.with_buckets(buckets) else {

@@ -30,12 +30,12 @@ pub const fn cells(buckets: u64) -> u64 {
     buckets.saturating_mul(TABLES * CELLS)
 }
 
-/// The bits of so many buckets in each subtable: remainders, and counters of two bits. `None` if the bits are too many.
+/// The bits of `buckets` buckets in each subtable: remainders, and counters of two bits. `None` for too many bits.
 pub fn bits(buckets: u64, remainder_bits: u32) -> Option<u64> {
     buckets.checked_mul(TABLES * CELLS)?.checked_mul(u64::from(remainder_bits) + 2)
 }
 
-/// How many buckets a subtable needs for so many keys; `None` past the greatest range.
+/// How many buckets a subtable needs for `keys` keys; `None` past the greatest range.
 pub fn buckets_for(keys: u64) -> Option<u64> {
     let buckets = keys.max(1).div_ceil(LOAD);
     (buckets <= MAX_RANGE >> REMAINDER_BITS.0).then_some(buckets)

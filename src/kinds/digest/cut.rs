@@ -1,11 +1,11 @@
 //! Cuts bytes, which come in pieces, into blocks.
 //!
-//! Fixed blocks follow each other from the first byte on. By content there is a cut after a byte if the hash of the
-//! last [`WINDOW`] bytes is less than those of the `reach` positions before and after it (a local minimum; Schleimer,
+//! Fixed blocks are consecutive from the first byte on. By content there is a cut after a byte if the hash of the last
+//! [`WINDOW`] bytes is less than those of the `reach` positions before and after it (a local minimum; Schleimer,
 //! Wilkerson and Aiken, "Winnowing", 2003, and Bjørner, Blass and Gurevich, 2010). So a cut depends only on the bytes
 //! around it, and two such cuts are more than `reach` bytes apart. In random bytes a block has 2 reach + 1 bytes on
 //! average. Bytes that repeat have no local minimum. There a cut comes [`MOST_BLOCKS`] times the block's length after
-//! the cut before. An excerpt has the same cuts from its first local minimum on. Blocks begin at the first local
+//! the previous cut. An excerpt has the same cuts from its first local minimum on. Blocks begin at the first local
 //! minimum. A block's key also covers the window before the block, so neighbours overlap, and every key covers enough
 //! bytes to tell blocks apart.
 
@@ -19,7 +19,7 @@ use crate::storage::try_vec;
 /// The bytes that the hash of a position covers.
 pub const WINDOW: usize = 8;
 
-/// How many times longer than on average a block that is cut by content can be.
+/// How many times the average length a block that is cut by content can have.
 pub const MOST_BLOCKS: u64 = 4;
 
 /// How many positions on each side of a cut have greater hashes.
@@ -30,11 +30,11 @@ pub fn reach(block_bytes: u64) -> u64 {
 /// Cuts bytes into blocks.
 pub struct Cutter {
     way: Way,
-    /// How many bytes came.
+    /// How many bytes have come.
     position: u64,
-    /// The last bytes that came.
+    /// The last of these bytes.
     kept: Vec<u8>,
-    /// How many bytes are kept at most.
+    /// The most bytes that are kept.
     room: usize,
 }
 
@@ -49,12 +49,12 @@ struct Minima {
     most: u64,
     /// The last [`WINDOW`] bytes, the latest one highest.
     window: u64,
-    /// Positions with their hashes, in a ring. The hashes ascend, so that the first one is the least of the window of 2
+    /// Positions with their hashes, in a ring. The hashes ascend, so the first one is the least of the window of 2
     /// reach + 1 positions.
     ring: Vec<(u64, u64)>,
     first: usize,
     length: usize,
-    /// The bytes before the last cut.
+    /// How many bytes are before the last cut.
     last: Option<u64>,
 }
 
@@ -64,7 +64,7 @@ impl Minima {
         self.ring[if place < self.ring.len() { place } else { place - self.ring.len() }]
     }
 
-    /// Takes the byte after `before` others, and says how many bytes came before a cut that is now known.
+    /// Takes the byte after `before` others. If that decides a cut, returns how many bytes are before the cut.
     fn take(&mut self, byte: u8, before: u64) -> Option<u64> {
         self.window = self.window >> 8 | u64::from(byte) << 56;
         let first = WINDOW as u64 - 1;
@@ -112,7 +112,7 @@ impl Cutter {
         Ok(Cutter { way, position: 0, kept: try_vec(2 * room)?, room })
     }
 
-    /// How many bytes came.
+    /// How many bytes have come.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -120,7 +120,7 @@ impl Cutter {
     /// Takes the next bytes, and gives each block that they complete, in order.
     ///
     /// # Errors
-    /// Those of the hasher; [`Hasher::refusal`] tells them before.
+    /// Those of the hasher; [`Hasher::refusal`] reports them beforehand.
     pub fn take(&mut self, hasher: &Hasher, bytes: &[u8], mut give: impl FnMut(Block)) -> Result<()> {
         match &mut self.way {
             Way::Fixed { block_bytes } => {

@@ -46,9 +46,9 @@ pub fn joined(keys: &[u64]) -> u64 {
     }
 }
 
-/// Whether a group of the level begins with this block. In fixed blocks each 2^level-th begins one. Nobody knows how
-/// many blocks came before one that is cut by content. So the block's key decides, and the same share of blocks begins
-/// a group.
+/// Whether a group of the level begins with this block. With fixed blocks every 2^level-th one begins a group. With
+/// blocks that are cut by content nobody knows how many came before, so the block's key decides, and the same share of
+/// blocks begins a group.
 pub fn begins(shape: &Shape, level: u32, block: &Block) -> bool {
     let number = match shape.cut {
         Cut::Fixed => block.start / shape.block_bytes,
@@ -57,8 +57,8 @@ pub fn begins(shape: &Shape, level: u32, block: &Block) -> bool {
     number & ((1 << level) - 1) == 0
 }
 
-/// The place of a block in an entry: the number of the block in its segment. With blocks that are cut by content the
-/// place is 0, because an excerpt does not tell it.
+/// The place of a block in an entry: its number in its segment. For blocks that are cut by content the place is 0,
+/// because it cannot be known from an excerpt.
 pub fn place(shape: &Shape, start: u64) -> u64 {
     match shape.cut {
         Cut::Fixed => start / shape.block_bytes % shape.segment_blocks,
@@ -74,8 +74,8 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Takes the next block, and gives each group that ends with it: level, key, and the group's first block. The
-    /// block itself is the group of level 0.
+    /// Takes the next block, and gives each group that ends with it: level, key, and the group's first block. The block
+    /// itself is the group of level 0.
     pub fn take(&mut self, shape: &Shape, block: Block, mut give: impl FnMut(u32, u64, &Block)) {
         self.last.rotate_left(1);
         self.last[MOST - 1] = block;

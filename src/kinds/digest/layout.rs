@@ -1,5 +1,6 @@
 //! How the image's payload lies: the bits of a Bloom filter, the table of payloads, the attachment, and a line of
-//! state. Elsewhere a payload is one of those that the digest was given. Each part begins at a multiple of 64 bytes.
+//! state. Elsewhere in this file a payload is one of those that the digest was given. Each part begins at a multiple of
+//! 64 bytes.
 //!
 //! An entry of the table has two words, the payload's id and its length in bytes. Segments are numbered through all
 //! payloads in the order of the table, so the lengths say which segments a payload has.
@@ -18,9 +19,9 @@ pub const LEVELS_WORD: usize = 1;
 pub const CUT_WORD: usize = 2;
 /// The geometry's word that has the blocks of a segment.
 pub const SEGMENT_WORD: usize = 3;
-/// The geometry's word that has the number of payloads at most.
+/// The geometry's word that has the largest number of payloads.
 pub const PAYLOADS_WORD: usize = 4;
-/// The geometry's word that has the bytes of the attachment at most.
+/// The geometry's word that has the most bytes of the attachment.
 pub const ATTACHMENT_WORD: usize = 5;
 
 /// The most bits that an entry sets.
@@ -59,7 +60,7 @@ pub struct Shape {
     pub bits: u64,
     /// The bits that an entry sets.
     pub hashes: u32,
-    /// The bytes of a block, or those that it has on average.
+    /// The bytes of a block, or their average number.
     pub block_bytes: u64,
     /// The levels: groups of 2^j blocks for j from 0 on.
     pub levels: u32,
@@ -69,7 +70,7 @@ pub struct Shape {
     pub segment_blocks: u64,
     /// How many payloads the table holds; 0 if the digest keeps no ids.
     pub payloads: u64,
-    /// The bytes of the attachment at most.
+    /// The most bytes of the attachment.
     pub attachment_bytes: u64,
 }
 
@@ -168,7 +169,7 @@ impl Shape {
         self.segment_blocks * self.block_bytes
     }
 
-    /// How many segments a payload of so many bytes has.
+    /// How many segments a payload of `bytes` bytes has.
     pub fn segments_of(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.segment_bytes())
     }
@@ -186,15 +187,15 @@ impl Shape {
         }
     }
 
-    /// Writes the state, after all that was written before: what a writer that dies leaves has no state of more than it
-    /// has. `ones` comes after `entries`, which bound it.
+    /// Writes the state, after everything that was written before, so that a writer that dies leaves no state that
+    /// claims more than there is. `ones` comes after `entries`, which bound it.
     pub fn set_state(&self, words: &[AtomicU64], state: &State) {
         let State { payloads, segments, longest, entries, ones, attachment } = *state;
         let all = [payloads, segments, longest, entries, ones, attachment];
         words[self.state_start()..].iter().zip(all).for_each(|(word, value)| word.store(value, Ordering::Release));
     }
 
-    /// The state that follows from the rest of a payload whose writer died, where it can be told.
+    /// The state as far as it follows from the rest of a payload whose writer died.
     pub fn counted_state(&self, words: &[AtomicU64]) -> State {
         let said = self.state(words);
         let payloads = said.payloads.min(self.payloads);
@@ -206,7 +207,7 @@ impl Shape {
             payloads,
             segments,
             longest: if self.payloads > 0 { lengths.max().unwrap_or(0) } else { said.longest.min(MOST) },
-            // Entries of the change under way may be missing in the count.
+            // The count may lack entries of the unfinished change.
             entries: said.entries.max(ones.div_ceil(self.hashes.into())).min(MOST),
             ones,
             attachment: said.attachment.min(self.attachment_bytes),
@@ -214,7 +215,7 @@ impl Shape {
     }
 
     /// The words that are 0 in a payload with this state: those behind the last entry of the table, and behind the
-    /// attachment. The attachment may end within the first of the latter, after the second number of bits.
+    /// attachment. The attachment may end within the first word of the latter, after the second number of bits.
     fn unused(&self, state: &State) -> [(core::ops::Range<usize>, u64); 2] {
         let attachment = self.attachment_start() + (state.attachment / 8) as usize;
         [
@@ -223,7 +224,7 @@ impl Shape {
         ]
     }
 
-    /// Makes the words 0 that no state of this sort uses. Returns whether any was not.
+    /// Returns whether any word that this state does not use is not 0. With `clears` makes those words 0.
     pub fn clear_unused(&self, words: &[AtomicU64], state: &State, clears: bool) -> bool {
         let mut found = false;
         for (range, kept) in self.unused(state) {

@@ -3,9 +3,9 @@
 //! Efficient Techniques for Network Forensics", 2007).
 //!
 //! A payload is cut into blocks ([`cut`]). One Bloom filter takes an entry for each block and for each group of 2^level
-//! consecutive blocks ([`entries`]). If the digest keeps the ids of payloads, each block has one entry more, with the
+//! consecutive blocks ([`entries`]). If the digest keeps the ids of payloads, each block has one more entry, with the
 //! number of the *segment* in which the block begins. Segments are parts of payloads, all of one length, and numbered
-//! through all payloads. So a payload may have any length. [`layout`] says how filter, table of payloads and attachment
+//! through all payloads, so a payload may have any length. [`layout`] says how filter, table of payloads and attachment
 //! lie; [`sizing`] has the rates.
 
 pub mod cut;
@@ -70,7 +70,7 @@ pub static PAYLOADS: Parameter = Parameter {
     word: Some(layout::PAYLOADS_WORD),
 };
 
-/// The room for the caller's own bytes.
+/// The room for the caller's bytes.
 pub static ATTACHMENT_BYTES: Parameter = Parameter {
     name: "attachment_bytes",
     summary: "room for bytes of the caller's own, such as names of payloads",
@@ -185,7 +185,7 @@ impl Payload for Blocks {
         self.shape.check_state(self.base.words().shared())
     }
 
-    /// Counts the state anew, and makes the words 0 that it does not use. Reads all of the payload.
+    /// Counts the state anew, and makes the words 0 that it does not use. Reads the whole payload.
     fn mend(&mut self) -> Result<()> {
         let (shape, words) = (self.shape, self.base.words().shared());
         let state = shape.counted_state(words);

@@ -1,11 +1,11 @@
-//! How many entries a digest takes, and how often an excerpt that no payload has is found all the same.
+//! How many entries a digest takes, and how often an excerpt that no payload has is nevertheless found.
 //!
-//! An excerpt is found at a place if all of its entries are there, its blocks' and its groups'. If X of the m bits of
-//! the filter are set, each of T entries that nobody inserted seems to be there with the probability e = (X/m)^k,
-//! independently of the others. So a place is found with the probability e^T. Fixed blocks try every place where the
-//! excerpt could lie, and the probability that none is found is the product over these places. With ids a place counts
-//! only if one of S segments has all of its q blocks too, which has the probability 1 - (1 - e^q)^S. S is then the
-//! number of segments in which the excerpt could lie at this place, given the payloads' lengths ([`Lengths`]).
+//! An excerpt is found at a place if all entries of its blocks and groups are there. If X of the m bits of the filter
+//! are set, each of T entries that nobody inserted seems to be there with the probability e = (X/m)^k, independently of
+//! the others. So a place is found with the probability e^T. With fixed blocks every place where the excerpt could lie
+//! is tried, and the probability that none is found is the product over these places. With ids a place counts only if
+//! one of S segments also has all of its q blocks, which has the probability 1 - (1 - e^q)^S. S is then the number of
+//! segments in which the excerpt could lie at this place, given the payloads' lengths ([`Lengths`]).
 
 use crate::error::Result;
 use crate::kinds::digest::cut::{WINDOW, reach};
@@ -14,7 +14,7 @@ use crate::order::sort_by_key;
 use crate::storage::try_vec;
 use core::cell::RefCell;
 
-/// The greatest number of blocks for which the distribution of cuts is worked out. Longer excerpts take their mean.
+/// The greatest number of blocks for which the distribution of cuts is computed. For longer excerpts the mean is used.
 const MOST_CUTS: usize = 64;
 
 /// The blocks of the largest groups.
@@ -26,7 +26,7 @@ fn entries_of_block(shape: &Shape) -> f64 {
     groups + if shape.payloads > 0 { 1.0 } else { 0.0 }
 }
 
-/// The bytes of a block on average.
+/// The average number of bytes of a block.
 pub fn mean_block(shape: &Shape) -> u64 {
     match shape.cut {
         Cut::Fixed => shape.block_bytes,
@@ -49,8 +49,8 @@ pub fn shortest(shape: &Shape) -> u64 {
     }
 }
 
-/// How many groups of 2^level blocks lie in `blocks` consecutive fixed blocks from the block with this number on, one
-/// level after the other.
+/// How many groups of 2^level blocks lie in `blocks` consecutive fixed blocks from the block with this number on,
+/// summed over the levels.
 fn groups_in(shape: &Shape, first: u64, blocks: u64) -> u64 {
     (0..shape.levels).map(|level| ((first + blocks) >> level).saturating_sub(first.div_ceil(1 << level))).sum()
 }
@@ -72,17 +72,17 @@ fn place_rate(shape: &Shape, segments: u64, rate: f64, entries: f64, blocks: f64
     there * named.clamp(0.0, 1.0)
 }
 
-/// The lengths of the payloads of a digest with ids and fixed blocks. They say in how many segments an excerpt could
-/// lie at each place.
+/// The lengths of the payloads of a digest with ids and fixed blocks. They determine in how many segments an excerpt
+/// could lie at each place.
 pub struct Lengths {
-    /// Ordered by the bytes after the last whole block.
+    /// Ordered by the number of bytes after the last whole block.
     sorted: Vec<u64>,
     /// Room for the number of segments at each place.
     segments: RefCell<Vec<u64>>,
 }
 
 impl Lengths {
-    /// Of at most `payloads` payloads.
+    /// The lengths of at most `payloads` payloads.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
@@ -99,8 +99,8 @@ impl Lengths {
         self.sorted.iter().copied().max().unwrap_or(0)
     }
 
-    /// For each number of bytes before the first whole block of an excerpt of n bytes: in how many segments this
-    /// block can have each number.
+    /// For each number of bytes before the first whole block of an excerpt of `length` bytes, gives `take` the number
+    /// of segments in which this block can have each place.
     fn each_lead(&self, shape: &Shape, length: u64, mut take: impl FnMut(u64, &[u64])) {
         let (block_bytes, places) = (shape.block_bytes, shape.segment_blocks);
         let mut segments = self.segments.borrow_mut();
@@ -125,7 +125,7 @@ impl Lengths {
                 segments[0] = segments[0].saturating_sub(enough);
             }
             if lead > 0 {
-                // These payloads end where the last block that fits begins one later from here on.
+                // In these payloads the last block that fits begins one place later from here on.
                 let rest = (length - lead) % block_bytes;
                 let from = self.sorted.partition_point(|payload| payload % block_bytes < rest);
                 let same = self.sorted[from..].iter().take_while(|payload| **payload % block_bytes == rest);
@@ -149,7 +149,7 @@ pub fn places(shape: &Shape, longest: u64, length: u64, lead: u64) -> core::ops:
     lead.div_ceil(shape.block_bytes)..(room + lead) / shape.block_bytes + 1
 }
 
-/// The probability that a random excerpt of `length` bytes, which no payload has, is found, with a rate of an entry.
+/// The probability that a random excerpt of `length` bytes, which no payload has, is found, given the rate of an entry.
 /// Without the lengths of payloads it may be too high, if the digest has ids and fixed blocks.
 pub fn rate_of_random(shape: &Shape, state: &State, lengths: Option<&Lengths>, rate: f64, length: u64) -> f64 {
     match (shape.cut, lengths) {
@@ -201,7 +201,7 @@ fn rate_of_named(shape: &Shape, lengths: &Lengths, rate: f64, length: u64) -> f6
         if blocks == 0 {
             return;
         }
-        // Neighbours have as many segments, nearly always.
+        // Neighbours nearly always have the same number of segments.
         let mut known = [(0, 0.0); MOST_PERIOD];
         for (place, segments) in segments.iter().enumerate().filter(|(_, segments)| **segments > 0) {
             let known = &mut known[place % period % MOST_PERIOD];
@@ -216,7 +216,7 @@ fn rate_of_named(shape: &Shape, lengths: &Lengths, rate: f64, length: u64) -> f6
     -none.exp_m1()
 }
 
-/// How many groups `blocks` blocks that are cut by content have on average, the blocks themselves included.
+/// The average number of groups of `blocks` blocks that are cut by content, including the blocks themselves.
 fn mean_groups(shape: &Shape, blocks: f64) -> f64 {
     let of_level = |level: u32| {
         let size = f64::from(1_u32 << level);
@@ -225,7 +225,7 @@ fn mean_groups(shape: &Shape, blocks: f64) -> f64 {
     (0..shape.levels).map(of_level).sum()
 }
 
-/// Cutting by content makes one block less than there are local minima. The bytes between two minima are taken for
+/// Cutting by content makes one block less than there are local minima. The bytes between two minima are modelled as
 /// `reach` + 1 and a number with a geometric distribution of mean `reach`.
 fn rate_of_cut(shape: &Shape, state: &State, rate: f64, length: u64) -> f64 {
     let reach = reach(shape.block_bytes);
@@ -252,7 +252,7 @@ fn shares_of_cuts(positions: u64, reach: u64) -> [f64; 2 * MOST_CUTS] {
     let (n, gap) = (positions as f64, (reach + 1) as f64);
     let stop = 1.0 / (reach + 1) as f64;
     // The first minimum comes after 5/4 reach on average, which is the rest of a gap that begins before the positions.
-    // There are n blocks if n gaps follow, so if the positions that are free in these gaps are few enough.
+    // There are n blocks if n gaps follow, that is, if few enough positions in these gaps are free.
     let at_least = |blocks: usize| {
         if blocks == 0 {
             return 1.0;
@@ -290,7 +290,7 @@ mod tests {
     /// The rate of fixed blocks is that of all places where an excerpt can lie, taken one after the other.
     #[test]
     fn the_rate_of_fixed_blocks_is_that_of_all_places() {
-        // A payload of one segment has 672 bytes at most.
+        // A payload of one segment has at most 672 bytes.
         let (rate, block_bytes, segment_blocks) = (1e-4_f64, 32, 21);
         for (levels, payloads) in [(1, 0), (2, 3), (3, 0), (4, 3)] {
             let (bits, cut) = (1 << 20, Cut::Fixed);
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// With ids the rate is that of all places in all payloads, each of which has a length of its own.
+    /// With ids the rate is that of all places in all payloads, each with its own length.
     #[test]
     fn the_rate_with_ids_is_that_of_all_places_in_all_payloads() {
         let (rate, block_bytes, segment_blocks) = (0.2_f64, 16, 8);

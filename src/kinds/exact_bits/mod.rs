@@ -1,12 +1,11 @@
-//! The kind `exact_bits`, a plain bit array over the integers below a bound: the smallest set of all where these are
-//! few and many of them are there, and without false positives.
+//! The kind `exact_bits`, a plain bit array over the integers below a bound. If the bound is small and many of the
+//! integers are there, it is the smallest set of all. It has no false positives.
 //!
 //! Keys are integers and are not hashed: key p is bit p, and `bits` of a spec is the universe, the number of integers
-//! that can be keys (a spec without it has the universe of its capacity). A byte string of 8 bytes is the
-//! little-endian integer that it spells; others are refused. An integer past the universe is refused when it is
-//! inserted, and is not there when it is looked up.
+//! that can be keys (a spec without it has the universe of its capacity). A byte string of 8 bytes is a little-endian
+//! integer; others are refused. An integer past the universe is refused by an insertion, and absent for a lookup.
 //!
-//! A key is there or not: a second insertion leaves nothing that a removal would have to take away.
+//! A key is there or not: a second insertion adds nothing that a removal would have to take away.
 
 use crate::batch::ring::{self, Batch, Taken};
 use crate::bits::{self, PIECE_WORDS};
@@ -79,7 +78,7 @@ impl ExactBits {
         &self.base.words().shared()[..self.universe.div_ceil(64) as usize]
     }
 
-    /// Inserts a key where [`Base::writable_at_once`] allows it and it is in the universe.
+    /// Inserts a key if [`Base::writable_at_once`] allows it and the key is in the universe.
     #[inline]
     fn insert(&mut self, key: u64) -> Option<bool> {
         if key >= self.universe {
@@ -90,7 +89,7 @@ impl ExactBits {
         Some(new)
     }
 
-    /// Removes a key where [`Base::writable_at_once`] allows it.
+    /// Removes a key if [`Base::writable_at_once`] allows it.
     #[inline]
     fn remove(&mut self, key: u64) -> Option<bool> {
         let words = self.base.writable_at_once()?;
@@ -123,14 +122,14 @@ impl Kind for ExactBits {
         ring::fetch_word(self.words(), (key / 64) as usize);
     }
 
-    /// The rate is 0: what it says is there is there.
+    /// The rate is 0, because there are no false positives.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let mut ones = 0;
         for piece in self.words().chunks(PIECE_WORDS) {
             ones += bits::count_ones(piece);
             progress(size_of_val(piece) as u64);
         }
-        // A payload that was not verified may hold anything after the last bit.
+        // An unverified payload may hold anything after the last bit.
         let last = self.words().len() as u64 * 64;
         Measure::of_bits(ones - bits::count_ones_in(self.words(), self.universe, last), self.universe, 0.0)
     }

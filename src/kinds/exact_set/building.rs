@@ -26,7 +26,7 @@ pub fn build(build: &mut Build<u64>) -> Result<Built> {
     loop {
         let (shape, words) = levels(build, &plan)?;
         let geometry = shape.geometry().ok_or(Status::TooLarge)?;
-        // Keys that are spread unevenly may take more than was expected: a bit less for each key, then.
+        // If keys are spread unevenly, they may take more bits than expected, and then each key gets one bit less.
         match build.size {
             Size::Exact { bits: most, .. } if geometry.bits > most && plan.bits > least => plan.bits -= 1,
             Size::Exact { bits: most, .. } if geometry.bits > most => {
@@ -71,7 +71,7 @@ impl Sides {
     }
 }
 
-/// The plan that a spec asks for. A spec without rate, bits and parameter gets the smallest set, if keys are excluded.
+/// The plan that a spec asks for. A spec without rate, bits and parameter gets the smallest set if keys are excluded.
 fn plan(build: &Build<u64>, sides: &Sides) -> Result<Plan> {
     let Sides { members, excluded } = *sides;
     let allowed = build.spec.allowed(&FINGERPRINT_BITS)?;
@@ -101,7 +101,7 @@ fn plan(build: &Build<u64>, sides: &Sides) -> Result<Plan> {
 pub fn levels(build: &mut Build<u64>, plan: &Plan) -> Result<(Shape, Words)> {
     let all = build.records.count();
     let stored = if plan.is_inverted { EXCLUDED } else { 0 };
-    // The work in all is that of two passes over the universe.
+    // All of the work is that of two passes over the universe.
     let mut work = Work {
         memory: build.memory,
         threads: build.threads,
@@ -262,7 +262,7 @@ impl Batch for Asked<'_> {
     }
 }
 
-/// Records that wait to be given on, a piece at a time: the first `count` of the vector's.
+/// Records that wait to be passed on, a piece at a time: the first `count` of the vector.
 struct Kept {
     records: Vec<u64>,
     count: usize,
@@ -275,8 +275,8 @@ impl Kept {
         Ok(Kept { records, count: 0 })
     }
 
-    /// Keeps the records of a piece that are wanted, by their numbers in a part of the piece and by what they are, each
-    /// changed by `change`.
+    /// Keeps the wanted records of a piece, each changed by `change`. Whether one is wanted depends on its number in a
+    /// part of the piece and on the record.
     #[inline(always)]
     fn add(
         &mut self,
@@ -290,7 +290,7 @@ impl Kept {
                 take(&self.records[..self.count])?;
                 self.count = 0;
             }
-            // Every record is written, and the next one takes the place of one that is not wanted: the processor cannot
+            // Every record is written, and the next one overwrites one that is not wanted, because the processor cannot
             // guess which are.
             let (to, mut count) = (&mut self.records[self.count..], 0);
             for (i, record) in part.iter().enumerate() {
@@ -302,14 +302,14 @@ impl Kept {
         Ok(())
     }
 
-    /// Gives on what is left.
+    /// Passes on what is left.
     fn finish(self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
         if self.count == 0 { Ok(()) } else { take(&self.records[..self.count]) }
     }
 }
 
-/// The equations of the second level. The value of a key is a bit of its fingerprint, the opposite one for a key that
-/// is not on the stored side.
+/// The equations of the second level. The value of a key is a bit of its fingerprint, or the opposite one for a key
+/// that is not on the stored side.
 struct OfPassing {
     side: u64,
     bit: u32,

@@ -5,8 +5,8 @@
 //! the second. Each is the payload of a ribbon filter (`ribbon::layout`) without the zeros that fill its last line.
 //! Without a first level there is only the second.
 //!
-//! **Pairs of hashes.** A record is 64 bits of which one says the side of its key. So 63 bits of a hash are left. Two
-//! hashes that differ in bit 27 alone are one key here: [`paired`] gives the one of the two whose order is even. Bit 0
+//! **Pairs of hashes.** A record is 64 bits, one of which says the side of its key, so 63 bits of a hash are left. Two
+//! hashes that differ only in bit 27 are one key here: [`paired`] gives the one of the two whose order is even. Bit 0
 //! of the order flips with bit 27 of the hash, because the multiplication of the order carries upwards only.
 
 use super::plan::{MAX_BITS, MIN_BITS, Plan, width};
@@ -25,7 +25,7 @@ pub const EXCLUDED: u64 = 1;
 /// The bit of a hash in which the two hashes of a pair differ.
 const PAIR: u32 = 27;
 
-/// The hash of a pair that stands for both: its order is even.
+/// The hash of a pair that stands for both, whose order is even.
 #[inline(always)]
 pub fn paired(hash: u64) -> u64 {
     hash ^ (mixing::order(hash) & 1) << PAIR
@@ -34,7 +34,7 @@ pub fn paired(hash: u64) -> u64 {
 /// The record of a member with this hash. With [`EXCLUDED`] it is the record of an excluded key.
 ///
 /// This is the order of `paired`, without a second multiplication: if the other hash of the pair is the even one, its
-/// product differs from the product of this hash by the multiplier moved up to bit `PAIR`.
+/// product differs from that of this hash by the multiplier moved up to bit `PAIR`.
 #[inline(always)]
 pub fn order(hash: u64) -> u64 {
     let factor = hash ^ hash >> 30;
@@ -47,7 +47,7 @@ pub fn order(hash: u64) -> u64 {
     product ^ product >> 27
 }
 
-/// The two hashes whose record this is.
+/// The two hashes that have this record.
 pub fn hashes_of(record: u64) -> [u64; 2] {
     let hash = mixing::hash_of(record & !EXCLUDED);
     [hash, hash ^ 1 << PAIR]
@@ -59,7 +59,7 @@ pub const HEAD_WORDS: usize = PAYLOAD_UNIT as usize / 8;
 /// The bits of the head.
 const HEAD_BITS: u64 = 64 * HEAD_WORDS as u64;
 
-/// What word 1 of a geometry says of the side that is stored.
+/// What word 1 of a geometry says about the side that is stored.
 const MEMBERS_STORED: u64 = 1;
 /// See [`MEMBERS_STORED`].
 pub const EXCLUDED_STORED: u64 = 2;
@@ -80,7 +80,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape of these levels, for a universe of so many keys.
+    /// The shape of these levels, for the universe of a plan.
     pub fn new(plan: &Plan, first: Option<Level>, second: Level) -> Option<Shape> {
         let Plan { bits, is_inverted, stored, others } = *plan;
         let universe = stored.checked_add(others)?;
@@ -96,7 +96,7 @@ impl Shape {
         known.then_some(Shape { bits, is_inverted, stored, universe, first, second })
     }
 
-    /// The shape to expect of a plan.
+    /// The expected shape of a plan.
     pub fn expected(plan: &Plan) -> Option<Shape> {
         let level = |bits: u64, keys| Level::expected(bits as u32, width(bits) as u32, keys);
         let first = if plan.bits > 1 { Some(level(plan.bits - 1, plan.stored)?) } else { None };
@@ -192,7 +192,7 @@ impl Shape {
         check(&self.second, second)
     }
 
-    /// Asks for the cache lines that a lookup reads first.
+    /// Prefetches the cache lines that a lookup reads first.
     pub fn fetch(&self, words: &[AtomicU64], hash: u64) {
         self.first(words).unwrap_or_else(|| self.second(words)).fetch(paired(hash));
     }
@@ -237,7 +237,7 @@ impl Levels {
     }
 }
 
-/// Writes the orders of a batch's next hashes over `hashes`.
+/// Replaces `hashes` by the orders of a batch's next hashes.
 #[inline]
 fn next_ordered(batch: &mut dyn Batch, hashes: &mut [u64; GROUP]) -> usize {
     let count = batch.next(hashes);
@@ -248,7 +248,7 @@ fn next_ordered(batch: &mut dyn Batch, hashes: &mut [u64; GROUP]) -> usize {
 /// A batch between the caller and the only level.
 struct Ordered<'a> {
     batch: &'a mut dyn Batch,
-    /// All ones if the answers are to be the opposite.
+    /// All ones to negate the answers.
     flip: u64,
 }
 
@@ -270,21 +270,21 @@ impl Batch for Ordered<'_> {
     }
 }
 
-/// How many groups of answers wait at most for keys that are asked for in the second level.
+/// The most groups of answers that wait for keys in the second level.
 const HELD: usize = 16;
 
-/// From so many keys on that pass, a whole group of keys is asked for in the second level. Keys of other groups are
-/// gathered.
+/// If at least this many keys of a group pass, the second level is asked for the whole group. The passing keys of other
+/// groups are gathered.
 const MANY: u32 = GROUP as u32 / 2;
 
-/// So few keys are looked up one by one.
+/// Up to this many keys are looked up one by one.
 const FEW: usize = 8;
 
 /// A batch between the caller and the first level. Keys that pass that level are gathered, and a group of them goes to
-/// the second level at once. The answers of a group of the caller's keys go on when all of them are known.
+/// the second level together. The answers of a group of the caller's keys go on when all of them are known.
 struct Passing<'a, 'b> {
     batch: &'a mut dyn Batch,
-    /// All ones if the answers are to be the opposite.
+    /// All ones to negate the answers.
     flip: u64,
     second: Fingerprints<'b>,
     lookup: Lookup,
@@ -300,7 +300,7 @@ struct Passing<'a, 'b> {
     /// Keys that were gathered, and their orders.
     waiting: Places,
     waiting_orders: [u64; GROUP],
-    /// What the second level was given with its last turn, and the places of keys that were gathered for it.
+    /// What the second level was given in its last turn, and the places of keys that were gathered for it.
     asked: Asked,
     asked_places: [usize; GROUP],
 }
@@ -317,7 +317,7 @@ enum Asked {
     Nothing,
     /// All keys of the group with this number.
     Group(usize),
-    /// So many keys that were gathered, at least one.
+    /// This many gathered keys, at least one.
     Gathered(usize),
 }
 
@@ -341,7 +341,7 @@ impl<'a, 'b> Passing<'a, 'b> {
         }
     }
 
-    /// Gives the second level these keys, as many as `count`, and takes the answers of those that it was given last.
+    /// Gives the second level these `count` keys, and takes the answers of those that it was given last.
     #[inline(always)]
     fn step(&mut self, orders: &[u64; GROUP], count: usize, next: Asked) {
         let (second, lookup) = (self.second, &self.lookup);
@@ -358,7 +358,7 @@ impl<'a, 'b> Passing<'a, 'b> {
         }
     }
 
-    /// Notes the second level's answer for a key that passed.
+    /// Notes the second level's answer for a key that passed the first.
     #[inline(always)]
     fn note(&mut self, place: usize, is_stored: bool) {
         self.held[place / GROUP % HELD].0 ^= u64::from(!is_stored) << (place % GROUP);

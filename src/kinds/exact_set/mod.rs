@@ -4,10 +4,9 @@
 //! or the excluded keys. A first level is a ribbon filter of the stored side. It lets the keys of that side pass, and
 //! some of the others by mistake. A second level has one bit for each key of the universe that passes, which says on
 //! which side the key is. This is the partition of Hamilton and Larisch and others, "Clubcards for the WebPKI", 2025.
-//!
-//! Keys outside the universe pass with the rate of the first level, and half of them meet the right bit: the bit that
-//! the second level stores is combined with a bit of the key's fingerprint. So `fingerprint_bits` counts the bits of
-//! both levels, and the rate for strangers is 2^-bits, whatever the universe.
+//! Keys outside the universe pass with the rate of the first level, and half of them meet the right bit, because the
+//! bit that the second level stores is combined with a bit of the key's fingerprint. So `fingerprint_bits` counts the
+//! bits of both levels, and the rate for strangers is 2^-bits, whatever the universe.
 //!
 //! Header: word 0 is the bits of both levels. Word 1 is 1 if the members are stored, and 2 if the excluded keys are.
 //! `bits` is the payload's bits without those that fill its last line.
@@ -100,10 +99,10 @@ pub const ROW: Row = Row {
     },
     lines_per_lookup: |geometry| {
         if parts::has_parts(geometry) {
-            // A line of the directory, and those of the sets that are asked.
+            // A line of the directory, and those of the sets.
             return 1.0 + 4.0 * (1 + geometry.words[parts::UPDATES_WORD]) as f64;
         }
-        // A level is a line of metadata, and the lines of a row, which begins anywhere.
+        // A level takes a line of metadata and the lines of a row, which begins anywhere.
         let lines = |row_bytes: u64| 2.0 + row_bytes.saturating_sub(1) as f64 / PAYLOAD_UNIT as f64;
         let columns = geometry.words[0].saturating_sub(1);
         let first = if columns == 0 { 0.0 } else { lines(columns * (plan::width(columns) / 8 + 1)) };
@@ -142,7 +141,7 @@ pub fn is_known(geometry: &Geometry, words: &[AtomicU64]) -> bool {
     }
 }
 
-/// What a spec asks of the sets of several parts.
+/// What a spec asks for in sets of several parts.
 fn asked(spec: &Spec) -> Result<parts::building::Asked> {
     let prefix_bytes = spec.parameter(&PARTITION_PREFIX_BYTES)?;
     Ok(parts::building::Asked { allowed: spec.allowed(&FINGERPRINT_BITS)?, prefix_bytes })

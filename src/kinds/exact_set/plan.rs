@@ -1,4 +1,4 @@
-//! A size that an exact set may have: what its two levels store.
+//! A possible size of an exact set: what its two levels store.
 
 use crate::kinds::ribbon;
 
@@ -7,12 +7,12 @@ pub const MIN_BITS: u64 = 1;
 /// The most bits of both levels.
 pub const MAX_BITS: u64 = 32;
 
-/// The coefficients of a key in a level of so many bits.
+/// The coefficients of a key in a level of `bits` bits.
 pub fn width(bits: u64) -> u64 {
     ribbon::sizing::width(bits as u32).bits.into()
 }
 
-/// A size that an exact set may have.
+/// A possible size of an exact set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Bits of both levels.

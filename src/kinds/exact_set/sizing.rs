@@ -1,18 +1,18 @@
 //! How many bits an exact set takes, and which of its sizes takes the fewest.
 //!
-//! Of a universe of S stored and N other keys, a first level of k bits takes k S bits, and lets S + N 2^-k keys pass.
-//! Each of these takes a bit of the second level. So k + 1 + 2^-k N / S bits for each stored key, and the best k is
-//! near log2(N ln 2 / S). The entropy is log2(N / S) + 1.44 for large N / S; what is above it is half a bit.
+//! For a universe of S stored and N other keys, a first level of k bits takes k S bits, and lets S + N 2^-k keys pass.
+//! Each of these takes a bit of the second level. That makes k + 1 + 2^-k N / S bits for each stored key, and the best
+//! k is near log2(N ln 2 / S). The entropy is log2(N / S) + 1.44 for large N / S, and half a bit below that.
 
 use super::layout::Shape;
 use super::plan::Plan;
 use crate::sizing::{decisive, hash_floor, with_floor};
 use core::ops::RangeInclusive;
 
-/// The bits of a hash that tell keys apart: one of the 64 is the side that a record is on.
+/// The bits of a hash that distinguish keys: one of the 64 is the side that a record is on.
 pub const HASH_BITS: u32 = 63;
 
-/// The false-positive rate for keys outside the universe, with so many bits and members. `is_inverted` says that the
+/// The false-positive rate for keys outside the universe, with this many bits and members. `is_inverted` says that the
 /// excluded keys are stored, so that all other keys count as members.
 pub fn false_positive_rate(bits: u64, is_inverted: bool, members: u64) -> f64 {
     rate(bits, is_inverted, members, with_floor)
@@ -38,8 +38,9 @@ impl Plan {
     }
 }
 
-/// The plan with the fewest bits for so many members and excluded keys, among those with the allowed bits whose rate
-/// for strangers is at most `rate`. Of equal plans the one with the fewest bits of a fingerprint, with members stored.
+/// The plan with the fewest bits for `members` members and `excluded` excluded keys, among those with the allowed bits
+/// whose rate for strangers is at most `rate`. Of equal plans the one with the fewest bits of a fingerprint, with
+/// members stored.
 pub fn smallest(members: u64, excluded: u64, allowed: RangeInclusive<u64>, rate: f64) -> Option<Plan> {
     let plans = [(false, members, excluded), (true, excluded, members)].into_iter();
     let plans = plans.flat_map(|(is_inverted, stored, others)| {
@@ -60,8 +61,8 @@ pub fn most_accurate(members: u64, excluded: u64, allowed: RangeInclusive<u64>, 
     allowed.rev().map(plan).find(|plan| plan.expected_bits().is_some_and(|bits| bits <= most))
 }
 
-/// The fewest bits that any exact answer over a universe takes on average: the logarithm of the number of sets of so
-/// many members among so many keys, by the entropy of a share.
+/// The fewest bits that any exact answer over a universe takes on average: the logarithm of the number of sets of
+/// `members` members among `universe` keys, by the entropy of a share.
 pub fn entropy(members: u64, universe: u64) -> f64 {
     let (members, universe) = (members as f64, universe as f64);
     let of = |part: f64| if part > 0.0 { part * (universe / part).log2() } else { 0.0 };

@@ -1,8 +1,8 @@
 //! The kind `foreign_bloom`: a classic Bloom filter that places its keys as another system does, so that its bits are
 //! that system's. [`placements`] has the placements; [`crate::interop`] reads and writes the bytes.
 //!
-//! The payload is the bit array and, after it, the attachment: what the foreign bytes said beside the bits and Petal
-//! has no name for, kept so that they can be given back as they were.
+//! The payload is the bit array followed by the attachment: what the foreign bytes contained besides the bits and has
+//! no name in Petal, kept so that it can be given back unchanged.
 
 pub mod placements;
 
@@ -23,7 +23,7 @@ use crate::storage::try_box;
 use core::sync::atomic::{AtomicU64, Ordering};
 use placements::{MAX_HASHES, NAMES, PLACEMENTS, PlacedArray, PlacementRow};
 
-/// Whose placement it is.
+/// The system whose placement it is.
 pub const PLACEMENT: Parameter = Parameter {
     name: "placement",
     summary: "the system whose placement of keys the filter uses",
@@ -32,7 +32,7 @@ pub const PLACEMENT: Parameter = Parameter {
     word: Some(0),
 };
 
-/// What a format's bytes say of the rate, for the formats that have to say it.
+/// The rate that a format's bytes state, for the formats that have to state one.
 pub const STATED_RATE: Parameter = Parameter {
     name: "stated_rate",
     summary: "the false-positive rate for which the format's bytes say they were sized; 0 if they do not say",
@@ -93,11 +93,11 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     of(bits, hashes, words, 0)
 }
 
-/// The geometry of so many bits, of which a key sets so many, with a placement and its key in `words`, and an
-/// attachment of so many words.
+/// The geometry of `bits` bits, of which a key sets `hashes`, with a placement and its key in `words`, and an
+/// attachment of `attachment` words.
 ///
 /// # Errors
-/// [`Status::OutOfRange`] where the placement has no such array; [`Status::TooLarge`].
+/// [`Status::OutOfRange`] if the placement has no such array; [`Status::TooLarge`].
 pub fn of(bits: u64, hashes: u32, mut words: [u64; 8], attachment: u64) -> Result<Geometry> {
     let row = placement(words[0]).ok_or(Status::Internal)?;
     if !(1..=row.max_bits).contains(&bits) {
@@ -118,7 +118,7 @@ pub fn placement(number: u64) -> Option<&'static PlacementRow> {
     PLACEMENTS.get(usize::try_from(number).ok()?)
 }
 
-/// The rate to expect: that of the dependent probes, and at least that of two keys having one hash.
+/// The expected rate: that of the dependent probes, and at least that of two keys having the same hash.
 fn expected_rate(geometry: &Geometry, keys: u64) -> f64 {
     let Some(row) = placement(geometry.words[0]) else { return 1.0 };
     let rate = match row.lines_rate {
@@ -151,7 +151,7 @@ fn open(base: Base) -> Result<Box<dyn Kind>> {
 }
 
 impl ForeignBloom {
-    /// Whose placement it is.
+    /// The system whose placement it is.
     pub fn placement(&self) -> &'static str {
         self.row.name
     }
@@ -177,7 +177,7 @@ impl ForeignBloom {
         Ok(&mut self.base.writable()?[..words])
     }
 
-    /// Combines the bits with those of another.
+    /// Combines the bits with those of another filter.
     fn combine(&mut self, other: &dyn Kind, combine: impl Fn(&mut u64, u64)) -> Result<()> {
         for (word, other) in self.words_mut()?.iter_mut().zip(other.base().words().shared()) {
             combine(word, other.load(Ordering::Relaxed));
@@ -205,7 +205,7 @@ impl Payload for ForeignBloom {
 }
 
 impl Kind for ForeignBloom {
-    /// A hash tells nothing of a key's places: it may have been inserted.
+    /// A hash says nothing about a key's places, so any hash may have been inserted.
     fn contains_hash(&self, _hash: u64) -> bool {
         true
     }

@@ -1,13 +1,13 @@
 //! The kind `foreign_cuckoo`: the cuckoo filters of RedisBloom, looked up in the tables as their owner wrote them.
 //!
-//! A filter is a chain of tables, each `expansion` times as large as the one before. A table has buckets of some
-//! slots of a byte; a key's fingerprint, from 1 to 255, is in one of its two buckets of one of the tables. The
-//! payload is the tables, the oldest first. The geometry has what the owner's header says: the buckets of the first
-//! table, the number of tables, the slots of a bucket, the most kicks of an insertion, and the expansion. It also has
-//! the number of keys inserted less those deleted, and the number of keys deleted.
+//! A filter is a chain of tables, each `expansion` times as large as the one before. A table has buckets of slots of
+//! one byte; a key's fingerprint, from 1 to 255, is in one of its two buckets of one of the tables. The payload is the
+//! tables, the oldest first. The geometry has what the owner's header says: the buckets of the first table, the number
+//! of tables, the slots of a bucket, the most kicks of an insertion, and the expansion. It also has the number of keys
+//! inserted less those deleted, and the number of keys deleted.
 //!
-//! Keys are looked up only. Where a key is, [`hash_of`], [`places`] and [`first_slot`] tell whoever keeps such tables
-//! in memory of its own.
+//! Keys are only looked up. For programs that keep such tables in their own memory, [`hash_of`], [`places`] and
+//! [`first_slot`] say where a key is.
 
 use crate::batch::answers::Answers;
 use crate::batch::keys::WholeKeys;
@@ -31,7 +31,7 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(8),
     geometry: |_, _| Err(error!(Unsupported, "foreign_cuckoo filters come from other systems' bytes only")),
     lines_per_lookup: |geometry| 2.0 * geometry.words[1] as f64,
-    // Each of the two buckets of a key has so many fingerprints of 255.
+    // Each of the two buckets of a key has this many of the 255 fingerprints.
     false_positive_rate: |geometry, keys| {
         let slots = (geometry.bits / 8).max(1) as f64;
         let taken = (keys as f64 / slots).min(1.0) * 2.0 * geometry.words[2] as f64 * geometry.words[1] as f64;
@@ -43,13 +43,13 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// What the fingerprint is multiplied by to find a key's other bucket.
+/// The factor of the fingerprint that gives a key's other bucket.
 const SPREAD: u64 = 0x5bd1_e995;
 
 /// The most slots of a bucket that the owner makes.
 const MAX_SLOTS: u64 = 255;
 
-/// The geometry of tables that the owner describes so; `None` if it has no such tables.
+/// The geometry of the tables that the owner's words describe; `None` if it has no such tables.
 pub fn of(words: [u64; 8]) -> Option<Geometry> {
     let [buckets, tables, slots, kicks, expansion, items, _, 0] = words else { return None };
     let is_known = buckets.is_power_of_two()
@@ -62,7 +62,7 @@ pub fn of(words: [u64; 8]) -> Option<Geometry> {
     }
     let bytes = match expansion {
         1 => buckets.checked_mul(tables)?,
-        // Tables after so many are beyond 2^64 bytes.
+        // Later tables are beyond 2^64 bytes.
         _ => {
             (0..tables.min(65))
                 .try_fold((0_u64, Some(buckets)), |(sum, size), _| {
@@ -86,7 +86,7 @@ struct Table {
 struct ForeignCuckoo {
     base: Base,
     tables: Vec<Table>,
-    /// In a bucket.
+    /// The slots of a bucket.
     slots: u64,
 }
 
@@ -96,7 +96,7 @@ fn open(base: Base) -> Result<Box<dyn Kind>> {
         return Err(base.foreign_geometry());
     }
     let [mut buckets, count, slots, _, expansion, ..] = geometry.words;
-    // There is a byte at least for each.
+    // There is at least a byte for each.
     let mut tables = try_vec(count as usize)?;
     let mut start = 0;
     for _ in 0..count {
@@ -107,7 +107,7 @@ fn open(base: Base) -> Result<Box<dyn Kind>> {
     Ok(try_box(ForeignCuckoo { base, tables, slots })?)
 }
 
-/// The hash that a key's fingerprint and buckets are from.
+/// The hash that gives a key's fingerprint and buckets.
 #[inline]
 pub fn hash_of(key: &[u8]) -> u64 {
     murmur64a(key, 0)
@@ -120,14 +120,14 @@ pub fn places(hash: u64) -> (u8, [u64; 2]) {
     (fingerprint, [hash, other(hash, fingerprint)])
 }
 
-/// The hash of the other bucket of a fingerprint that is in the bucket of this one.
+/// The hash of the other bucket of a fingerprint, given the hash of one of its buckets.
 #[inline]
 pub fn other(hash: u64, fingerprint: u8) -> u64 {
     hash ^ (u64::from(fingerprint) * SPREAD)
 }
 
-/// The first slot of a hash's bucket in a table of so many buckets, a power of two, of so many slots. The owner counts
-/// slots of a table in 32 bits.
+/// The first slot of a hash's bucket in a table of `buckets` buckets, a power of two, with `slots` slots each. The
+/// owner counts slots of a table in 32 bits.
 #[inline]
 pub fn first_slot(buckets: u64, slots: u64, hash: u64) -> u64 {
     u64::from(((hash & (buckets - 1)) * slots) as u32)
@@ -171,8 +171,8 @@ impl ForeignCuckoo {
         }
     }
 
-    /// Adds up, for each fingerprint, the hashes modulo the number of buckets that find it in a table; and says how
-    /// many slots are taken.
+    /// Adds up, for each fingerprint, the hashes modulo the number of buckets that find it in a table. Returns how many
+    /// slots are taken.
     fn add_found(&self, table: &Table, found: &mut [u64; 256]) -> u64 {
         let mut taken = 0;
         for bucket in 0..table.buckets {
@@ -183,7 +183,7 @@ impl ForeignCuckoo {
                 if fingerprint == 0 || (start..place).any(|earlier| self.slot(earlier) == fingerprint) {
                     continue;
                 }
-                // This bucket and the other one, unless the other one says so itself.
+                // This bucket and the other one, unless the other one counts itself.
                 let other = self.bucket(table, other(bucket, fingerprint));
                 found[usize::from(fingerprint)] += 2 - u64::from(self.has(other, fingerprint));
             }
@@ -201,12 +201,12 @@ impl Payload for ForeignCuckoo {
 }
 
 impl Kind for ForeignCuckoo {
-    /// A hash tells nothing of a key's places: it may have been inserted.
+    /// A hash says nothing about a key's places, so any hash may have been inserted.
     fn contains_hash(&self, _hash: u64) -> bool {
         true
     }
 
-    /// Exact for each table; which buckets a key has in one is taken to say nothing of those it has in another.
+    /// Exact for each table. A key's buckets in different tables are taken as independent.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let mut missed = [1.0; 256];
         let mut taken = 0;

@@ -1,4 +1,4 @@
-//! Links over the words of a payload, and what is done with them.
+//! Links over the words of a payload, and the operations on them.
 
 use super::links::{Chain, LINE, Link, TAKEN, directory};
 use crate::batch::answers::Answers;
@@ -16,7 +16,7 @@ use crate::sizing::levels::either;
 use crate::storage::{Words, try_box, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// How many keys of a batch are looked up in one link before the next is asked.
+/// How many keys of a batch are looked up in one link before the next link.
 const CHUNK: usize = 8 * GROUP;
 
 /// A link, its range of the payload, and how keys are placed there.
@@ -31,7 +31,7 @@ struct ForeignScalable {
     base: Base,
     row: &'static PlacementRow,
     chain: Chain,
-    /// As many as the chain has links, at least one.
+    /// One for each link of the chain, at least one.
     placed: Vec<Placed>,
 }
 
@@ -88,7 +88,7 @@ impl ForeignScalable {
         self.base.words().shared()[self.taken_place(i)].load(Ordering::Relaxed)
     }
 
-    /// Whether any link has a key, the newest asked first.
+    /// Whether any link has a key, the newest first.
     fn finds(&self, key: &[u8]) -> bool {
         self.placed.iter().rev().any(|placed| placed.array.contains(self.words(placed), key))
     }
@@ -120,8 +120,8 @@ impl ForeignScalable {
     /// Adds the link that follows the newest.
     ///
     /// # Errors
-    /// [`Status::Full`] for an image in place and where no link can follow; [`Status::OutOfMemory`]. Nothing has
-    /// changed then.
+    /// [`Status::Full`] for an image in place and if no link can follow; [`Status::OutOfMemory`]. Nothing has changed
+    /// then.
     #[cold]
     fn grow(&mut self) -> Result<()> {
         let geometry = *self.base.geometry();
@@ -156,8 +156,8 @@ impl ForeignScalable {
         }
     }
 
-    /// The geometry of the chain, which has a link more than the payload, and the payload with it: the old arrays end
-    /// at word `end`.
+    /// The geometry of the chain, which has one more link than the payload, and the payload with that link. The old
+    /// arrays end at word `end`.
     fn payload_with_one_more(&self, end: usize) -> Result<(Geometry, Words)> {
         let Some(geometry) = self.chain.geometry(self.base.geometry().words) else { return Err(self.base.full()) };
         let mut words = Words::zeroed(geometry.payload_bytes)?;
@@ -178,7 +178,7 @@ impl ForeignScalable {
         bits::count_ones_in(self.words(placed), 0, placed.link.modulus())
     }
 
-    /// The keys of each link by its fill, those of the oldest first, with the standard error of each.
+    /// The keys of each link by its fill, the oldest link first, with the standard error of each.
     fn keys_by_fill(&self) -> impl Iterator<Item = Option<(f64, f64)>> {
         self.placed.iter().map(|placed| {
             let Link { hashes, .. } = placed.link;
@@ -208,7 +208,7 @@ impl Payload for ForeignScalable {
 }
 
 impl Kind for ForeignScalable {
-    /// A hash tells nothing of a key's places: it may have been inserted.
+    /// A hash says nothing about a key's places, so any hash may have been inserted.
     fn contains_hash(&self, _hash: u64) -> bool {
         true
     }
@@ -302,7 +302,7 @@ impl Grow for ForeignScalable {
     }
 }
 
-/// A link then counts the keys that it took in both filters, of which some may be the same: it is full the sooner.
+/// Afterwards a link counts the keys that it took in both filters, some of which may be the same, so it is full sooner.
 impl Merge for ForeignScalable {
     fn merge_with(&mut self, other: &dyn Kind) -> Result<()> {
         let base = other.base();
@@ -335,8 +335,8 @@ fn different_links() -> Error {
     error!(Incompatible, "the filters differ in their links: only chains of links with the same shapes have a union")
 }
 
-/// The keys of each link by its fill. Those that an older link seemed to have when they came are in none: as many as
-/// the rates of the older links make likely.
+/// The keys of each link by its fill. Keys that an older link seemed to have when they came are in none: as many as the
+/// rates of the older links make likely.
 impl Cardinality for ForeignScalable {
     fn of_payload(&self) -> Option<f64> {
         let (mut keys, mut rate) = (0.0, 0.0);
@@ -348,7 +348,7 @@ impl Cardinality for ForeignScalable {
         keys.is_finite().then_some(keys)
     }
 
-    /// The bits that are taken do not say in which link: this reads the payload again.
+    /// The number of set bits does not say in which link they are, so this reads the payload again.
     fn of_taken(&self, _: u64) -> Option<f64> {
         self.of_payload()
     }

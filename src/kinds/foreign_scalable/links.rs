@@ -1,9 +1,9 @@
-//! The links of a chain: what the geometry and the directory say of them, and how large the next one is.
+//! The links of a chain: what the geometry and the directory say about them, and how large the next one is.
 //!
 //! The geometry's words are the placement, the number of links, expansion, scaling, the bits of the first link,
 //! tightening, the rate of the first link and its entries. The geometry's `bits` are those of all links, and its
-//! `hashes` those of the first. A line of the directory that says nothing of the first link stands for what the
-//! geometry says of it: so is an empty filter all zeros.
+//! `hashes` those of the first. If the first link's line in the directory says no more than how many keys it has taken,
+//! the geometry says the rest, so an empty filter is all zeros.
 
 use super::{EXPANSION, SCALING, TIGHTENING};
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
@@ -16,13 +16,13 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// The words of a line.
 pub const LINE: usize = 8;
 
-/// Where in a link's line is how many keys it has taken.
+/// The word of a link's line that says how many keys it has taken.
 pub const TAKEN: usize = 0;
 
 /// The largest expansion with which links are added: RedisBloom's own limit.
 const MOST_EXPANSION: u64 = 1 << 15;
 
-/// ln(2)^2 and ln(2) as RedisBloom has them, which decides about the last bit of a size.
+/// ln(2)^2 and ln(2) with RedisBloom's digits, which decide about the last bit of a size.
 const REDIS_LN_2_SQUARED: f64 = 0.480_453_013_918_201;
 #[expect(clippy::approx_constant, reason = "the last digit is missing there as well")]
 const REDIS_LN_2: f64 = 0.693_147_180_559_945;
@@ -34,13 +34,13 @@ pub struct Link {
     pub bits: u64,
     /// Bits that a key sets.
     pub hashes: u32,
-    /// Of a link whose places are taken modulo a power of two, less than its bits perhaps, the exponent; otherwise 0.
+    /// The exponent if a link's places are taken modulo a power of two, perhaps less than its bits; otherwise 0.
     pub log_modulus: u8,
     /// How many new keys it takes.
     pub entries: u64,
     /// The rate it was sized for.
     pub rate: f64,
-    /// The bits for an entry that it was sized with, where the format's bytes say it; otherwise 0.
+    /// The bits for an entry that it was sized with, if the format's bytes state them; otherwise 0.
     pub bits_per_entry: f64,
 }
 
@@ -48,9 +48,9 @@ pub struct Link {
 pub struct Chain {
     /// The links, the oldest first: at least one.
     pub links: Vec<Link>,
-    /// What the placement hashes with beside the key.
+    /// What the placement hashes with besides the key.
     pub key: [u64; 4],
-    /// What else the format's bytes say of the whole.
+    /// What else the format's bytes say about the whole chain.
     pub note: u64,
 }
 
@@ -68,17 +68,17 @@ impl Link {
         }
     }
 
-    /// The link that follows this one; `None` if none can, or if this one has fewer bits than its owner would have
-    /// given it, so that bytes from anywhere do not ask for memory out of all proportion.
+    /// The link that follows this one. `None` if none can, or if this one has fewer bits than its owner would have
+    /// given it, so that foreign bytes cannot demand memory out of all proportion.
     pub fn next(&self, placement: u64, expansion: u64, tightening: f64) -> Option<Link> {
         let bits = (-self.rate.ln() / (LN_2 * LN_2)).max(1.0) * self.entries as f64;
-        // Arrays of a power of two of bits are of a time when RedisBloom counted their entries in another way.
+        // Arrays of a power of two of bits are from a time when RedisBloom counted their entries differently.
         let is_known = bits <= self.bits as f64 * 1.01 + 64.0 && self.log_modulus == 0 && expansion <= MOST_EXPANSION;
         let entries = self.entries.checked_mul(expansion).filter(|_| is_known)?;
         sized(placement, entries, self.rate * tightening)
     }
 
-    /// Places are taken modulo this.
+    /// The modulus of the places.
     pub fn modulus(&self) -> u64 {
         if self.log_modulus == 0 { self.bits } else { 1 << (self.log_modulus & 63) }
     }
@@ -150,7 +150,7 @@ impl Chain {
         (chain.geometry(geometry.words)? == *geometry).then_some(chain)
     }
 
-    /// The geometry of these links, with the words of the geometry that are not the links'.
+    /// The geometry of these links, with those words of the geometry that are not about the links.
     pub fn geometry(&self, mut words: [u64; 8]) -> Option<Geometry> {
         let first = self.links.first()?;
         (words[1], words[4]) = (self.links.len() as u64, first.bits);
@@ -177,19 +177,19 @@ impl Chain {
     }
 }
 
-/// The place of the directory in a payload of so many words with so many links.
+/// The place of the directory in a payload of `words` words with `links` links.
 pub fn directory(words: usize, links: usize) -> Option<usize> {
     links.checked_add(1)?.checked_mul(LINE).and_then(|lines| words.checked_sub(lines))
 }
 
-/// The geometry of a chain with a single link, with words that describe it; `None` if there is none.
+/// The geometry of a chain with a single link that these words describe; `None` if there is none.
 pub fn of_one(hashes: u32, mut words: [u64; 8]) -> Option<Geometry> {
     words[1] = 1;
     let link = Link::of_line(Link::first(hashes, &words).line(), words[0])?;
     geometry(link.bits, link.words(), hashes, words)
 }
 
-/// The geometry of links with so many bits in so many words.
+/// The geometry of links with `bits` bits in `arrays` words.
 fn geometry(bits: u64, arrays: u64, hashes: u32, words: [u64; 8]) -> Option<Geometry> {
     let [number, links, expansion, scaling, _, tightening, ..] = words;
     let is_known = PLACEMENT.check(number as f64).is_ok()
@@ -207,12 +207,12 @@ fn is_valkey(placement: u64) -> bool {
     NAMES.get(placement as usize) == Some(&"valkey")
 }
 
-/// The bits for an entry that links of this rate are sized with, where the format's bytes say it.
+/// The bits for an entry that links of this rate are sized with, if the format's bytes state them.
 fn bits_per_entry(placement: u64, rate: f64) -> f64 {
     if is_valkey(placement) { 0.0 } else { -(rate.ln() / REDIS_LN_2_SQUARED) }
 }
 
-/// The link that the owner of a placement makes for so many entries at this rate; `None` if it makes none.
+/// The link that the owner of a placement makes for `entries` entries at this rate; `None` if it makes none.
 pub fn sized(placement: u64, entries: u64, rate: f64) -> Option<Link> {
     if entries == 0 || !(rate > 0.0 && rate < 1.0) {
         return None;
@@ -230,7 +230,7 @@ pub fn sized(placement: u64, entries: u64, rate: f64) -> Option<Link> {
     Link::of_line(link.line(), placement)
 }
 
-/// RedisBloom's number of bits that a key sets, of links sized with so many bits for an entry.
+/// RedisBloom's number of bits that a key sets, for links sized with this many bits for an entry.
 pub fn redis_hashes(bits_per_entry: f64) -> f64 {
     (REDIS_LN_2 * bits_per_entry).ceil()
 }

@@ -1,17 +1,17 @@
 //! The kind `foreign_scalable`: links of classic Bloom filters, chained as another system chains them, so that their
 //! bits are that system's. [`crate::kinds::foreign_bloom::placements`] has the placements; [`crate::interop`] reads and
-//! writes the bytes; [`super::scalable`] is Petal's own.
+//! writes the bytes; [`super::scalable`] is Petal's own kind.
 //!
-//! A key is looked up in every link, the newest first. One that no link seems to have goes into the newest; when that
-//! has taken its entries, a link follows for `expansion` times as many at a rate `tightening` times as high
+//! A key is looked up in every link, the newest first. A key that no link seems to have goes into the newest. When that
+//! link has taken its entries, another follows for `expansion` times as many at a rate `tightening` times as high
 //! ([`links`]). Growing copies the links into a larger payload. An image in place cannot grow: it refuses keys when its
 //! newest link is full, as does a filter that does not scale.
 //!
 //! The payload is the arrays of the links, the oldest first, each from a new word on. After them, from a new line on,
-//! comes the directory: a line for what the format's bytes say of the whole, and a line for each link.
+//! comes the directory: a line for what the format's bytes say about the whole, and a line for each link.
 //!
-//! Which link a key is in depends on when it came. Filters of links with the same shapes have a union, link by link,
-//! but no intersection: a key may be in different links of the two.
+//! Which link a key is in depends on when it came. Filters whose links have the same shapes have a union, link by link,
+//! but no intersection, because a key may be in different links of the two.
 
 mod filter;
 pub mod links;
@@ -77,8 +77,8 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The geometry that a spec asks for: a single link. The rate that is asked for is that of the whole chain, and
-/// `stated_rate` beside exact sizes that of the first link, which decides how large the others become.
+/// The geometry that a spec asks for: a single link. The given rate is that of the whole chain. With exact sizes
+/// `stated_rate` is that of the first link, which decides how large the others become.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let number = spec.parameter(&PLACEMENT)?;
     let (expansion, scaling) = (spec.parameter(&EXPANSION)?, spec.parameter(&SCALING)?);
@@ -109,13 +109,13 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         .ok_or_else(|| error!(OutOfRange, "bits = {bits} with hashes = {hashes} are no link's that can be placed"))
 }
 
-/// The rate with so many distinct keys in as many links as they need: those after the first as the format sizes them.
+/// The rate with `keys` distinct keys in as many links as they need, those after the first as the format sizes them.
 fn expected_rate(geometry: &Geometry, keys: u64) -> f64 {
     let [number, _, expansion, scaling, _, tightening, ..] = geometry.words;
     let (Some(row), tightening) = (placement(number), f64::from_bits(tightening)) else { return 1.0 };
     let mut link = Link::first(geometry.hashes, &geometry.words);
     let (mut left, mut rate) = (keys, 0.0);
-    // Rates fall from link to link: what more links than these would add is nothing.
+    // Rates fall from link to link, so more links than this would add nothing.
     for _ in 0..64 {
         let next = if scaling == 0 { link.next(number, expansion, tightening) } else { None };
         let here = if next.is_some() { left.min(link.entries) } else { left };

@@ -1,7 +1,7 @@
 //! The kind `foreign_static`: a filter that another system made once from all of its keys, looked up in the table as
 //! its owner wrote it. [`tables`] has the forms of such tables; [`crate::interop`] reads them.
 //!
-//! Nothing is made in this kind, and no key is added: who has the keys makes a `fuse` filter of them.
+//! Nothing is made in this kind, and no key is added: whoever has the keys can make a `fuse` filter of them.
 
 pub mod tables;
 
@@ -15,7 +15,7 @@ use crate::storage::try_box;
 use core::sync::atomic::AtomicU64;
 use tables::{FORMS, Form, NAMES};
 
-/// Whose table it is.
+/// The system whose table it is.
 pub const FORM: Parameter = Parameter {
     name: "form",
     summary: "the system whose table the filter holds",
@@ -40,7 +40,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The geometry of a table of so many bytes: its form's number, and the words whose meaning the form defines. `None` if
+/// The geometry of a table of `bytes` bytes: its form's number, and the words whose meaning the form defines. `None` if
 /// the form has no table of this size.
 pub fn of(bytes: u64, words: [u64; 8]) -> Option<Geometry> {
     let payload_bytes = bytes.checked_next_multiple_of(PAYLOAD_UNIT).filter(|bytes| image_bytes(*bytes).is_some())?;
@@ -91,7 +91,7 @@ impl Kind for ForeignStatic {
         ring::rolling(&mut (), ahead, batch, fetch, ring::nothing, |(), hash| self.form.contains(words, hash));
     }
 
-    /// Places are cells, and every key has one to itself; of how many keys there are most tables say nothing.
+    /// Places are cells, and every key has one to itself. Most tables do not say how many keys there are.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         progress(self.base.words().bytes());
         let keys = self.base.count_now();

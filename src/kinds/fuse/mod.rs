@@ -30,8 +30,8 @@ pub const FINGERPRINT_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// The parameter for the number of cells of a key. A fourth cell costs each lookup another cache line, which is what
-/// lookups in a large filter wait for, and saves a twentieth of the memory. So the default is three cells.
+/// The parameter for the number of cells of a key. A fourth cell saves a twentieth of the memory, but costs each lookup
+/// another cache line, which is what lookups in a large filter wait for. So the default is three cells.
 pub const ARITY: Parameter = Parameter {
     name: "arity",
     summary: "cells of a key: 3, or 4 for a smaller filter whose lookups read one line more",
@@ -78,7 +78,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The geometry of a payload of this shape with so many distinct keys.
+/// The geometry of a payload of this shape with `keys` distinct keys.
 fn geometry_of(shape: &Shape, keys: u64) -> Geometry {
     let bits = shape.cells() * u64::from(shape.width());
     let words = [shape.width().into(), shape.shards(), keys, shape.arity().into(), 0, 0, 0, 0];
@@ -106,12 +106,12 @@ fn arity_of(spec: &Spec, size: Size) -> Result<u32> {
     }
 }
 
-/// The rate by which the bits of fingerprints are chosen, for n keys.
+/// The rate by which the bits of fingerprints are chosen, for `keys` keys.
 fn rate(keys: u64) -> impl Fn(u64) -> Option<f64> {
     move |bits| Some(sizing::decisive_rate(bits as u32, keys))
 }
 
-/// The shape to expect of what a spec asks for.
+/// The expected shape for a spec.
 fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
     let (arity, keys) = (arity_of(spec, size)?, size.capacity());
     let shape = |width: u64| Shape::expected(arity, width as u32, keys);
@@ -120,7 +120,7 @@ fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
     shape(width).ok_or_else(|| size.too_large())
 }
 
-/// Makes the payload. Only when keys are divided into shards is it known exactly how many cells they need. If a spec's
+/// Makes the payload. How many cells the keys need is known exactly only when they are divided into shards. If a spec's
 /// bits do not hold that many, fingerprints become a bit shorter.
 fn build(build: &mut Build<u64>) -> Result<Built> {
     let keys = build.records.count();

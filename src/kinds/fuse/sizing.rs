@@ -1,12 +1,12 @@
 //! The sizes and the false-positive rate of the binary fuse filter.
 //!
 //! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. A filter is an array of cells in
-//! segments of equal length. A key has one cell in each of three or four segments that follow each other, and the
-//! exclusive or of these cells is its fingerprint. Section 3 of the paper gives the length of segments and the number
-//! of cells as functions of the number of keys, chosen so that nearly every array can be solved at the first attempt.
+//! segments of equal length. A key has one cell in each of three or four consecutive segments, and the exclusive or of
+//! these cells is its fingerprint. Section 3 of the paper gives the length of segments and the number of cells as
+//! functions of the number of keys, chosen so that nearly every array can be solved at the first attempt.
 //!
-//! Keys are divided into shards, each with an array of its own, so that threads share the work and memory is bounded. A
-//! few keys are set aside while an array is solved ([`super::layout`]), so the array has fewer cells than the paper's.
+//! Keys are divided into shards, each with its own array, so that threads share the work and memory is bounded. A few
+//! keys are set aside while an array is solved ([`super::layout`]), so the array has fewer cells than the paper's.
 
 use crate::sizing;
 
@@ -41,8 +41,8 @@ pub struct Segments {
 
 /// The segments that Graf and Lemire give for `keys` keys with `arity` cells each. A segment's length is the power of
 /// two with exponent `floor(ln n / ln 3.33 + 2.25)` for three cells, or `floor(ln n / ln 2.91 - 0.5)` for four, and at
-/// most 18. Segments are as many as `n max(1.125, 0.875 + 0.25 ln(10^6) / ln n)` cells need for three cells a key, or
-/// `n max(1.075, 0.77 + 0.305 ln(6 10^5) / ln n)` for four, and at least as many as a key has cells.
+/// most 18. There are as many segments as `n max(1.125, 0.875 + 0.25 ln(10^6) / ln n)` cells need for three cells a
+/// key, or `n max(1.075, 0.77 + 0.305 ln(6 10^5) / ln n)` for four, and at least as many as a key has cells.
 pub fn of_paper(arity: u32, keys: u64) -> Segments {
     let n = keys.max(2) as f64;
     let (bits, factor) = match arity {
@@ -54,12 +54,12 @@ pub fn of_paper(arity: u32, keys: u64) -> Segments {
     Segments { bits, starts: cells.div_ceil(1 << bits).saturating_sub(u64::from(arity) - 1).max(1) }
 }
 
-/// The segments of the array of one shard of `keys` keys that are all peeled. Except for a few numbers of keys these
-/// are the segments of [`of_paper`].
+/// The segments of the array of one shard of `keys` keys that are all peeled: those of [`of_paper`] except for a few
+/// numbers of keys.
 ///
 /// Just after the length doubles, the number of whole segments may come out so low that a third of all attempts fail,
-/// or nearly all (at 11,500 keys, say). There the length stays as it was. Some small numbers of keys need a segment
-/// more.
+/// or nearly all (at 11,500 keys, say). There the length stays as it was. Some small numbers of keys need one more
+/// segment.
 pub fn peeled(arity: u32, keys: u64) -> Segments {
     // The most keys for each cell that a key may begin in. Nearer to the thresholds of .918 and .977 peeling begins to
     // fail.
@@ -77,8 +77,8 @@ pub fn peeled(arity: u32, keys: u64) -> Segments {
 }
 
 /// How many cells there are for each key, from 2^x keys on, for three and for four cells of a key. Between two rows the
-/// factor lies on the line from one to the next. The factors were measured: with so many cells a few dozen keys have to
-/// be set aside, and most attempts succeed.
+/// factor lies on the line from one to the next. The factors were measured: with this many cells a few dozen keys have
+/// to be set aside, and most attempts succeed.
 const FACTORS: [(f64, [f64; 2]); 13] = [
     (3.0, [2.0, 1.9]),
     (6.0, [1.45, 1.30]),
@@ -86,7 +86,7 @@ const FACTORS: [(f64, [f64; 2]); 13] = [
     (10.0, [1.25, 1.13]),
     (12.0, [1.18, 1.11]),
     (13.3, [1.137, 1.10]),
-    // For three cells a key, segments are twice as long from here on, and so there are few of them.
+    // For three cells a key, segments are twice as long from here on, so there are few of them.
     (13.6, [1.15, 1.0982]),
     (14.2, [1.14, 1.0947]),
     (15.0, [1.14, 1.09]),
@@ -97,8 +97,8 @@ const FACTORS: [(f64, [f64; 2]); 13] = [
 ];
 
 /// From 2^x keys on segments are twice as long if a key has three cells. Now and then two keys have the same cells, or
-/// so many keys crowd in a few segments that nothing solves them. For that, one in five shards of five million keys was
-/// begun anew; with longer segments none of forty was. The ends of so large an array hardly show.
+/// a few segments are too crowded for any solution. For that, one in five shards of five million keys was begun anew;
+/// with longer segments none of forty was. The ends of so large an array hardly show.
 const TWICE: f64 = 21.6;
 
 /// The segments of the array of one shard of `keys` keys, of which a few may be set aside. There are never more cells
@@ -146,17 +146,17 @@ pub fn cells(arity: u32, keys: u64) -> u64 {
     (starts + u64::from(arity) - 1) << bits
 }
 
-/// At most so many words of bits hold the equations that are worked on together while an array is solved.
+/// The most words of bits that hold the equations that are processed together while an array is solved.
 pub const ASIDE_WORDS: u64 = 4;
-/// At most so many free cells, and one more, are known for each of the keys set aside.
+/// At most this many free cells, and one more, are known for each of the keys set aside.
 pub const ASIDE_FREE: u64 = 64;
 
-/// How many keys can be set aside while an array of so many cells is solved.
+/// How many keys can be set aside while an array of `cells` cells is solved.
 pub fn most_aside(cells: u64) -> u64 {
     cells.clamp(1, 1 << 11)
 }
 
-/// How many cells can come into equations that are worked on together.
+/// How many cells can come into equations that are processed together.
 pub fn aside_rows(cells: u64) -> u64 {
     cells.min(1 << 17)
 }
@@ -166,10 +166,10 @@ pub fn aside_memory(cells: u64) -> u64 {
     most_aside(cells) * (56 + 4 * ASIDE_FREE) + aside_rows(cells) * (4 + 8 * ASIDE_WORDS)
 }
 
-/// The most bytes that solving takes on one thread, beside the payload and the records of `keys` keys in memory.
-/// Records that do not lie in memory are copied, those of the largest shard at once. Solving takes twelve bytes for
-/// each cell of that shard, of which there are most if a key has three, and memory for the equations of keys that are
-/// set aside.
+/// The most bytes that solving takes on one thread, in addition to the payload and the records of `keys` keys in
+/// memory. Records that do not lie in memory are copied, those of the largest shard together. Solving takes twelve
+/// bytes for each cell of that shard, of which there are most if a key has three, and memory for the equations of keys
+/// that are set aside.
 pub fn build_memory(keys: u64) -> u64 {
     let shards = shards(keys);
     let mean = keys.div_ceil(shards);
@@ -182,8 +182,8 @@ pub fn build_memory(keys: u64) -> u64 {
 /// The false-positive rate of fingerprints of `bits` bits among `keys` keys.
 ///
 /// The fingerprint of an absent key equals the exclusive or of its cells with probability `2^-bits`, whatever the cells
-/// hold. With probability `1 - (1 - 2^-64)^n` the key's hash is that of a key that is there. Without keys the rate is
-/// 0. `bits` above 1074 give the second probability alone.
+/// hold. With probability `1 - (1 - 2^-64)^n` the key's hash is that of a key that is there. The rate is 0 without
+/// keys. For `bits` above 1074 only the second probability is left.
 pub fn false_positive_rate(bits: u32, keys: u64) -> f64 {
     rate(bits, keys, sizing::with_floor)
 }

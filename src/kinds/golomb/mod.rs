@@ -3,7 +3,7 @@
 //!
 //! Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2009. A key is stored as one number:
 //! its hash, reduced to the numbers below a range F ([`layout`]). With n keys a lookup of another key says true with
-//! probability 1 - (1 - 1/F)^n. The set is a coded form of a Bloom filter with F bits and one hash. So filters of one
+//! probability 1 - (1 - 1/F)^n. The set is a coded form of a Bloom filter with F bits and one hash, so filters of one
 //! range can be merged, intersected and compared, and their numbers can be enumerated.
 //!
 //! Header: `bits` is the bits of head, index and codes. Word 0 is the range.
@@ -100,7 +100,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The geometry of a payload of so many bits in this range; `None` past the address space.
+/// The geometry of a payload of `bits` bits in this range; `None` past the address space.
 fn geometry_of(range: u64, bits: u64) -> Option<Geometry> {
     let payload_bytes = layout::payload_bytes(bits)?;
     Some(Geometry { bits, hashes: 1, words: [range, 0, 0, 0, 0, 0, 0, 0], payload_bytes })

@@ -3,7 +3,7 @@
 //! Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2009: the keys' hashes are reduced to
 //! whole numbers below a range F, and the gaps between these numbers in ascending order are coded. Among n different
 //! numbers a gap is about geometric with mean M = F/n. Rice's code with parameter P spends P bits on a gap's remainder
-//! by 2^P, and a unary number of as many bits as its quotient, and one more.
+//! by 2^P, and q + 1 bits on its quotient q, in unary.
 
 use crate::sizing::{hit_at_least_once, is_rate};
 
@@ -17,7 +17,7 @@ pub const RANGE_BITS: u32 = 48;
 pub const MAX_RICE_BITS: u32 = 56;
 
 /// The binary logarithm of how many quotients by `2^P` a bucket spans: the numbers of a bucket have the same quotient
-/// by `2^(P + 5)`. So a bucket has 15 to 31 numbers on average.
+/// by `2^(P + 5)`, so a bucket has 15 to 31 numbers on average.
 pub const BUCKET_BITS: u32 = 5;
 
 /// Buckets that share an entry of the index.
@@ -107,7 +107,7 @@ pub fn buckets(range: u64, rice_bits: u32) -> u64 {
 }
 
 /// The bits of the codes of an average bucket. The gap before a bucket's first number begins where the bucket does, so
-/// that a code is a little shorter than in a stream. Sums and products alone make the result the same on every machine.
+/// a code is a little shorter than in a stream. Sums and products alone make the result the same on every machine.
 pub fn bucket_bits(range: u64, values: u64, rice_bits: u32) -> f64 {
     let y = long_gaps(range, values, rice_bits);
     let quotients = range.div_ceil(1 << rice_bits).min(1 << BUCKET_BITS);
@@ -138,7 +138,7 @@ pub fn payload_bits(range: u64, keys: u64) -> f64 {
     HEAD_BITS as f64 + groups * entry + width(offsets) + buckets * each
 }
 
-/// The greatest range whose payload for `keys` keys is expected to have at most so many bits; `None` if there is none.
+/// The greatest range whose payload for `keys` keys is expected to have at most `bits` bits; `None` if there is none.
 pub fn range_within(keys: u64, bits: u64) -> Option<u64> {
     let fits = |range: u64| payload_bits(range, keys) <= bits as f64;
     let (mut less, mut more) = (1, MAX_RANGE);

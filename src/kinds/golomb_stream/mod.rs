@@ -2,8 +2,8 @@
 //! for the compact filters of Bitcoin's blocks ([`crate::kinds::golomb::layout::Stream`]).
 //!
 //! Each of N keys is stored as a number: its hash, reduced to the numbers below N M. BIP 158 hashes with SipHash-2-4
-//! under the first 16 bytes of the block's hash, and has M = 784931 and P = 19. Keys with equal numbers stay as many
-//! numbers.
+//! under the first 16 bytes of the block's hash, and has M = 784931 and P = 19. Keys with equal numbers each keep
+//! theirs.
 //!
 //! A lookup of one key is linear in the filter. The keys of a batch are sorted and answered in one pass, so asking
 //! whether any of many keys matches costs about as much as one lookup.
@@ -76,7 +76,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The geometry of a stream of so many bytes; `None` if there is no such stream.
+/// The geometry of a stream of `bytes` bytes; `None` if there is no such stream.
 pub fn of(rice_bits: u32, multiplier: u64, values: u64, bytes: u64) -> Option<Geometry> {
     let bits = bytes.checked_mul(8)?;
     let payload_bytes = golomb::layout::payload_bytes(bits)?;
@@ -89,11 +89,11 @@ pub fn of(rice_bits: u32, multiplier: u64, values: u64, bytes: u64) -> Option<Ge
     is_known.then_some(Geometry { bits, hashes: 1, words, payload_bytes })
 }
 
-/// The greatest average quotient of a gap, which the code writes as so many bits.
+/// The greatest average quotient of a gap, which the code writes in unary.
 const MOST_UNARY: u64 = 64;
 
-/// P and M of a spec. The two have to go together, because the code of a gap of M has M / 2^P bits and P more. Streams
-/// from elsewhere may have any P and M, because their bytes exist already.
+/// P and M of a spec. The two have to suit each other, because the code of a gap of M has M / 2^P bits and P more.
+/// Streams from elsewhere may have any P and M, because their bytes exist already.
 fn shape_of(spec: &Spec) -> Result<(u32, u64)> {
     let (rice_bits, multiplier) = (spec.parameter(&RICE_BITS)? as u32, spec.parameter(&MULTIPLIER)?);
     if multiplier >> rice_bits > MOST_UNARY {
@@ -108,7 +108,7 @@ fn shape_of(spec: &Spec) -> Result<(u32, u64)> {
     Ok((rice_bits, multiplier))
 }
 
-/// The range for so many keys.
+/// The range for `keys` keys.
 fn range(keys: u64, multiplier: u64) -> Result<u64> {
     keys.checked_mul(multiplier)
         .ok_or_else(|| error!(TooLarge, "capacity = {keys} times multiplier = {multiplier} is not below 2^64"))
@@ -183,7 +183,8 @@ impl Kind for GolombStream {
         self.stream().find(|number| *number >= target) == Some(target)
     }
 
-    /// Sorts the keys, as many at once as there is memory for, and answers these in one pass through the stream.
+    /// Sorts the keys and answers them in one pass through the stream. Without the memory for that, looks up one after
+    /// the other.
     fn contains_many(&self, batch: &mut dyn Batch) {
         let Ok(mut keys) = try_vec::<(u64, usize)>(batch.keys().next_multiple_of(GROUP)) else {
             return ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |(), hash| self.contains_hash(hash));

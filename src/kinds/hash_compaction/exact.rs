@@ -1,4 +1,4 @@
-//! The rate of one small table, from its slots as they are: every way that a key can take is gone to its end.
+//! The rate of one small table, from its slots as they are: every way that a key can take is followed to its end.
 
 use crate::blocks::slots::Slots;
 use crate::order::sort;
@@ -24,11 +24,11 @@ pub fn rate(slots: Slots, words: &[AtomicU64]) -> Option<f64> {
     let empty = count - distinct.len() as u64;
     sort(&mut distinct);
     distinct.dedup();
-    // A lookup in a full table comes to every slot.
+    // A lookup in a full table visits every slot.
     if empty == 0 || distinct.is_empty() {
         return Some(distinct.len() as f64 / slots.greatest() as f64);
     }
-    // On average that many slots come up to the first empty one.
+    // On average a way takes this many slots to reach the first empty one.
     let steps = (count + 1) / (empty + 1) + 1;
     if steps * count * (count - 1) > MOST_STEPS {
         return None;
@@ -55,7 +55,7 @@ pub fn rate(slots: Slots, words: &[AtomicU64]) -> Option<f64> {
                 if slot >= count {
                     slot -= count;
                 }
-                // Only a forged number of slots is not prime, and has ways that come to no empty slot.
+                // Only a forged number of slots is not prime. Its ways may miss every empty slot.
                 if slot == first {
                     break;
                 }

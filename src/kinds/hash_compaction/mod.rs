@@ -2,16 +2,16 @@
 //! for state spaces of known size.
 //!
 //! Wolper and Leroy, "Reliable hashing without collision detection", 1993; Stern and Dill, "Improved probabilistic
-//! verification by hash compaction", 1995. An insertion follows the key's slots until it meets the key's signature,
-//! and then takes the key for known, or an empty slot, and puts the signature there. So the table knows which keys
-//! are new, and counts keys exactly except for those that were taken for known. A table whose slots are all taken
+//! verification by hash compaction", 1995. An insertion follows the key's slots until it meets either the key's
+//! signature, and takes the key for known, or an empty slot, and puts the signature there. So the table knows which
+//! keys are new, and counts keys exactly except for those that it took for known. A table whose slots are all taken
 //! refuses further keys. [`sizing`] has the rate and the expected number of new keys that are taken for known.
 //!
-//! A table with a capacity takes no new key once as many slots are taken, so that its rate stays the one that was
-//! asked for. The taken slots are counted when a handle is about to take its first slot.
+//! A table with a capacity takes no new key once that many slots are taken, so its rate stays the one that was asked
+//! for. The taken slots are counted when a handle is about to take its first slot.
 //!
-//! Slots are probed by double hashing over a prime number of them, so that a key has every slot on its way. A slot that
-//! is taken never changes, and no key's way is longer than the taken slots before its own: readers need no lock.
+//! Slots are probed by double hashing over a prime number of them, so a key has every slot on its way. A slot that is
+//! taken never changes, and no key's way is longer than the taken slots before its own: readers need no lock.
 //!
 //! Header: word 0 is the number of bits of a signature, word 1 that of slots.
 
@@ -55,7 +55,7 @@ pub const ROW: Row = Row {
     structure: Structure::Filter { open },
     sizes: Sizes::Multiples(1),
     geometry,
-    // Of nine keys in ten slots: -10 ln(1/10) / 9.
+    // For nine keys in ten slots: -10 ln(1/10) / 9.
     lines_per_lookup: |geometry| 2.6_f64.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| table(geometry).false_positive_rate(keys),
     rate_error: |_| 0.01,
@@ -110,7 +110,7 @@ fn slots_of(geometry: &Geometry) -> Option<Slots> {
     (fits && geometry.hashes == 0 && geometry.is_of_bits()).then_some(Slots { count, width })
 }
 
-/// What sizing knows of a geometry.
+/// The table of a geometry, for its rates.
 fn table(geometry: &Geometry) -> Table {
     Table::new(geometry.words[1], geometry.words[0] as u32)
 }
@@ -134,7 +134,7 @@ struct HashCompaction {
     slots: Slots,
     /// How many slots may be taken.
     most: u64,
-    /// How many are, once that was counted.
+    /// How many are taken, once counted.
     taken: Option<u64>,
 }
 
@@ -150,7 +150,7 @@ impl HashCompaction {
         self.base.words().shared().len() >= ring::FETCH_FROM
     }
 
-    /// Where the ways of keys end, as [`ways::walk_all`] says it.
+    /// Where the ways of keys end, as [`ways::walk_all`] reports it.
     fn find_all(&self, hashes: &[u64], end: impl FnMut(usize, End)) {
         let words = self.base.words().shared();
         let word = |word: usize| words[word].load(Ordering::Relaxed);
@@ -213,12 +213,12 @@ impl Payload for HashCompaction {
 impl Kind for HashCompaction {
     #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
-        // In a table that is full, and in one that is damaged, what was not found is not there.
+        // In a full table, as in a damaged one, a key that was not found is not there.
         matches!(self.find(hash), End::Found)
     }
 
-    /// In a large table many keys are on their ways at once, so that each waits for its next line while others take
-    /// their steps. In the caches one key after the other is faster.
+    /// In a large table many keys walk their ways together, so each waits for its next line while others take their
+    /// steps. In a table that the caches hold, one key after the other is faster.
     fn contains_many(&self, batch: &mut dyn Batch) {
         if !self.is_far() {
             return ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| self.contains_hash(hash));
@@ -243,7 +243,7 @@ impl Kind for HashCompaction {
         ring::fetch_word(self.base.words().shared(), first);
     }
 
-    /// The rate of a large table is that of as many taken slots: which ones these are hardly matters.
+    /// The rate of a large table follows from how many slots are taken: which ones hardly matters.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let words = self.base.words().shared();
         let taken = self.slots.taken(words, progress);
@@ -292,8 +292,8 @@ impl Insert for HashCompaction {
         self.insert(hash)?.ok()
     }
 
-    /// One after the other: where a key goes depends on those before it. Before that, many keys at once go their ways,
-    /// which brings the lines of these ways into the cache.
+    /// One after the other, because where a key goes depends on those before it. Before that, many keys walk their ways
+    /// together, which brings the lines of these ways into the cache.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         if !self.is_far() {
             return one_by_one(batch, |hash| self.insert_one(hash));
@@ -307,7 +307,7 @@ impl Insert for HashCompaction {
     }
 }
 
-/// The taken slots, and the keys that were taken for known while they came to be taken.
+/// The taken slots, plus the keys that were taken for known while these slots filled.
 impl Cardinality for HashCompaction {
     fn of_payload(&self) -> Option<f64> {
         self.of_taken(self.slots.taken(self.base.words().shared(), &mut |_| {}))

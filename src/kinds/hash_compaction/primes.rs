@@ -70,8 +70,8 @@ mod tests {
         assert_eq!((at_most(1), at_least(0), at_least(1 << 63)), (None, Some(2), None));
     }
 
-    /// Published ones: the greatest prime below 2^64, a Mersenne prime, a product of three primes above the bases that
-    /// passes Fermat's test, and strong pseudoprimes to the first bases.
+    /// Published numbers: the greatest prime below 2^64, a Mersenne prime, a product of three primes above the bases
+    /// that passes Fermat's test, and strong pseudoprimes to the first bases.
     #[test]
     fn large_numbers_are_told_apart() {
         assert!(is_prime(u64::MAX - 58) && is_prime((1 << 61) - 1));

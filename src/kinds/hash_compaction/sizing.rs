@@ -3,15 +3,15 @@
 //! Wolper and Leroy, "Reliable hashing without collision detection", 1993; Stern and Dill, "Improved probabilistic
 //! verification by hash compaction", 1995. A signature is one of `N = 2^b - 1` numbers. A key that is not there goes on
 //! until it meets an empty slot or its signature. Of E empty slots and c with its signature the first that it meets is
-//! one of the c with probability `c / (c + E)`: so the rate is the mean of that over the signatures. What an insertion
-//! takes for known takes no slot, so that signatures which have many slots already get fewer more.
+//! one of the c with probability `c / (c + E)`: so the rate is the mean of that over the signatures. A key that an
+//! insertion takes for known takes no slot, so signatures that already have many slots gain fewer.
 //!
-//! *Up to 256 slots* (`Table::few`) the distribution of c is followed from one taken slot to the next: with m taken
-//! the next one has a certain signature with probability `(1 - c/(c+E)) / N (1 - rate)`. From the same rates comes how
-//! many slots are taken after n keys. That takes the rate for its mean over all states with m taken slots, and probes
-//! for independent: within .5 % of simulated tables.
+//! *Up to 256 slots* (`Table::few`) the distribution of c is followed from one taken slot to the next: with m taken the
+//! next one has a certain signature with probability `(1 - c/(c+E)) / N (1 - rate)`. The same rates give the number of
+//! slots taken after n keys. This takes the rate for its mean over all states with m taken slots, and probes for
+//! independent; it is within .5 % of simulated tables.
 //!
-//! **Beyond that* c has the binomial distribution of m slots and N signatures, within 1 % as well. With `p = 1 / N`, m
+//! *Beyond that* c has the binomial distribution of m slots and N signatures, within 1 % as well. With `p = 1 / N`, m
 //! slots are taken after `n = m + p ((S + 1) ln((S + 3/2) / (S + 3/2 - m)) - m)` keys. The second term is the
 //! omissions: the estimate of the literature, `2^-b (S ln(1 / (1 - n/S)) - n)`, at `m` for `n`. The rate to expect is
 //! that at this m, within 1 % where a hundredth of the slots stays empty; with a handful of empty slots it is within a
@@ -26,16 +26,16 @@ pub const SIGNATURE_BITS: (u32, u32) = (2, 63);
 /// The most bits of a table.
 const MAX_BITS: u64 = 1 << 62;
 
-/// Up to so many slots the rate follows each state.
+/// Up to this many slots the rate follows each state.
 const FEW: usize = 256;
 
-/// Slots with one signature whose number is taken for its mean.
+/// From this many slots with one signature on, their number is taken for its mean.
 const MANY: f64 = 1e6;
 
 /// A probability that changes no rate.
 const NOTHING: f64 = 1e-18;
 
-/// After so many keys all of a few slots are taken, or as many as ever will be.
+/// After this many keys all of a few slots are taken, or as many as ever will be.
 const MOST_STEPS: f64 = 1e6;
 
 /// A table.
@@ -53,18 +53,18 @@ impl Table {
         Table { slots: slots as f64, same: 1.0 / ((1_u64 << signature_bits.clamp(1, 63)) - 1) as f64 }
     }
 
-    /// So many slots, and signatures of which two are the same with this probability: for comparisons of tables that
-    /// cannot be made.
+    /// A table of `slots` slots in which two signatures are the same with probability `same`: for comparisons with
+    /// tables that cannot be made.
     pub fn with_probability(slots: f64, same: f64) -> Table {
         Table { slots, same }
     }
 
-    /// The slots, if they are so few that each state is followed.
+    /// The slots, if they are few enough for each state to be followed.
     fn few(&self) -> Option<usize> {
         (self.slots <= FEW as f64 && self.slots.fract() == 0.0).then_some(self.slots as usize)
     }
 
-    /// The rates with so many taken slots of a few, for every number of them.
+    /// The rates of a table of a few slots, for every number of taken ones.
     fn rates(&self, slots: usize) -> [f64; FEW + 1] {
         // The probability that a signature has c slots, and where that is not 0.
         let (mut of_count, mut rates, mut range) = ([0.0; FEW + 2], [0.0; FEW + 1], 0..=0);
@@ -91,7 +91,7 @@ impl Table {
         rates
     }
 
-    /// What becomes of a few slots when so many distinct keys come: how many are taken, and the rate, on average.
+    /// What becomes of a few slots when `keys` distinct keys come: how many are taken, and the rate, on average.
     fn after(&self, slots: usize, keys: f64) -> (f64, f64) {
         let rates = self.rates(slots);
         // The probability that m slots are taken, and where that is not 0.
@@ -114,8 +114,8 @@ impl Table {
         (mean(&|taken| taken as f64), mean(&|taken| rates[taken]).min(1.0))
     }
 
-    /// The false-positive rate where so many slots are taken: 0 with none, and 1 with all, but where signatures are
-    /// more than slots.
+    /// The false-positive rate with `taken` slots taken: 0 with none, and 1 with all, except where there are more
+    /// signatures than slots.
     pub fn rate_of_taken(&self, taken: f64) -> f64 {
         let Table { slots, same } = *self;
         if taken <= 0.0 {
@@ -127,7 +127,7 @@ impl Table {
         if taken >= slots {
             return if same < 1.0 { hit_at_least_once(same, slots) } else { 1.0 };
         }
-        // Where very many slots have one signature their number hardly varies.
+        // If very many slots have one signature, their number hardly varies.
         if taken * same < MANY {
             let empty = slots - taken;
             return mixture::binomial(taken.round() as u64, same, |count| count as f64 / (count as f64 + empty));
@@ -136,7 +136,7 @@ impl Table {
         mean / (slots + 1.0 - taken + mean)
     }
 
-    /// How many keys were omitted on average when so many slots came to be taken.
+    /// How many keys were omitted on average by the time `taken` slots were taken.
     pub fn omissions_of_taken(&self, taken: f64) -> f64 {
         if let Some(few) = self.few() {
             let taken = (taken.round().max(0.0) as usize).min(few);
@@ -209,26 +209,26 @@ pub fn size_for(keys: u64, rate: f64, signature_bits: u32) -> Option<(u64, u32)>
     best
 }
 
-/// The slots that keep the rate with signatures of so many bits, as if there were many.
+/// The slots that keep the rate with signatures of `width` bits, by the formula for many slots.
 fn least_slots(keys: u64, rate: f64, width: u32) -> f64 {
     let Table { same, .. } = Table::new(1, width);
     (keys as f64 * (same + rate * (1.0 - same)) / rate).ceil()
 }
 
 /// The slots to try first: no fewer keep the rate. The asymptotic number is up to two above what a few keys need, and
-/// there are the keys and an empty slot where a search ends.
+/// there must be room for the keys and for an empty slot where a search ends.
 fn first_slots(keys: u64, rate: f64, width: u32) -> u64 {
     (least_slots(keys, rate, width) as u64).saturating_sub(2).max(keys.saturating_add(1)).max(2)
 }
 
-/// The slots that keep the rate with signatures of so many bits.
+/// The slots that keep the rate with signatures of `width` bits.
 fn slots_for(keys: u64, rate: f64, width: u32) -> Option<u64> {
     let least = first_slots(keys, rate, width);
     if least >= MAX_BITS / u64::from(width) {
         return None;
     }
     let mut slots = primes::at_least(least)?;
-    // With as many taken slots as keys it takes no more.
+    // At most as many slots are taken as there are keys.
     while Table::new(slots, width).rate_of_taken(keys as f64).max(hash_floor(keys, 64)) > rate {
         slots = primes::at_least(slots + 1)?;
     }
@@ -236,7 +236,7 @@ fn slots_for(keys: u64, rate: f64, width: u32) -> Option<u64> {
 }
 
 /// The signature bits with which a table of `bits` bits has slots for `keys` keys and omits the fewest of them; the
-/// least there are where none has so many slots.
+/// fewest bits possible if no width leaves that many slots.
 pub fn best_signature_bits(bits: u64, keys: u64) -> u32 {
     let slots = |width: u32| primes::at_most(bits / u64::from(width)).unwrap_or(0);
     let omissions = |width: &u32| Table::new(slots(*width), *width).omissions(keys as f64);

@@ -3,7 +3,7 @@
 use crate::bits::{GOLDEN, mix, reduce};
 use crate::blocks::slots::Slots;
 
-/// How many keys of a batch are on their ways at once.
+/// How many keys of a batch walk their ways together.
 pub const AT_ONCE: usize = 32;
 
 /// A key on its way through the slots.
@@ -65,8 +65,8 @@ impl Way {
     }
 }
 
-/// Where the ways of keys end: `end` learns it of each key by its number, in any order. [`AT_ONCE`] keys are on their
-/// ways at once. Each takes a step in turn, and `fetch` asks for the words that its next step reads.
+/// Where the ways of keys end: calls `end` with the number of each key and its end, in any order. [`AT_ONCE`] keys are
+/// under way together. Each takes a step in turn, and `fetch` asks for the words that its next step reads.
 #[inline]
 pub fn walk_all(
     hashes: &[u64],

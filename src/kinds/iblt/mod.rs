@@ -7,9 +7,9 @@
 //! as its check confirms, and removes that number from its other cells. This may leave other numbers alone in these
 //! cells. A table from which another one was subtracted lists what only one of them has.
 //!
-//! With values the first sub-table has the cell of the number, so that the number alone finds its value. The other
-//! sub-tables have the cell of the number and the value together. A number whose value differs in two sketches has
-//! different cells there, and both of its values are listed.
+//! With values the first sub-table places the number by itself, so that the number alone finds its value. The others
+//! place the number and the value together, so a number whose value differs in two sketches has different cells there,
+//! and both of its values are listed.
 
 pub mod sizing;
 
@@ -231,15 +231,15 @@ impl Payload for Iblt {
 }
 
 impl Iblt {
-    /// A place in the cells of a number whose region is not marked yet.
+    /// A word of the number's cells whose region is not marked yet.
     fn unmarked_of(&self, pair: Pair) -> Option<usize> {
         // A cell may lie across the border of two regions.
         let last = self.cells.width - 1;
         self.cells.firsts(pair).flat_map(|first| [first, first + last]).find_map(|word| self.base.unmarked(word))
     }
 
-    /// Lists the numbers with their values. Each number that is taken apart empties a cell. In a table that numbers
-    /// were added to that cell stays empty, so there are no more steps than cells; in any other the bound ends it.
+    /// Lists the numbers with their values. Each number that is taken out empties a cell. In a table that numbers made
+    /// that cell stays empty, so there are no more steps than cells; in any other the bound ends the walk.
     fn list_pairs(&self) -> Result<ValueListing> {
         let hasher = self.base.hasher();
         if let Some(refusal) = hasher.refusal() {
@@ -264,7 +264,7 @@ impl Iblt {
                 let cell = (first / width) as u64;
                 if alone(&words, cell).is_some() {
                     if queue.len() == queue.capacity() {
-                        // Only cells that no numbers made are in the queue more often than there are cells.
+                        // Only cells that no numbers made queue more often than there are cells.
                         break 'steps;
                     }
                     queue.push(cell);
@@ -323,8 +323,8 @@ impl SketchKind for Iblt {
         self.list_pairs()
     }
 
-    /// An empty cell of the number says that it is not there. A cell with one number says so too, or that this number
-    /// is there. With values only the cell of the first sub-table can be found.
+    /// If a cell of the number is empty, the number is not there. A cell with a single number settles the question
+    /// either way. With values only the cell of the first sub-table can be found.
     fn get(&self, hash: u64, number: u64) -> Option<Presence> {
         let (cells, width, words) = (self.cells, self.cells.width, self.base.words().shared());
         let sought = Pair { number, value: 0, hash, both: hash };

@@ -16,13 +16,13 @@ use crate::sizing::{exp, ln};
 /// The fewest and the most sub-tables.
 pub const ARITY: (u32, u32) = (3, 7);
 
-/// Up to so many numbers all sizes of stopping sets are summed up. Of more numbers, the sizes above [`SMALL`] are those
-/// of so many numbers in tables of the same ratio: the larger the table, the rarer they are.
+/// Up to this many numbers all sizes of stopping sets are summed up. For more numbers, the sizes above [`SMALL`] count
+/// as for this many in a table of the same ratio: the larger the table, the rarer they are.
 const SUMMED: u64 = 2000;
 /// The greatest size of a stopping set that is counted exactly, in the table itself.
 const SMALL: usize = 64;
 
-/// At which load the core appears. Loads are numbers a cell, of all M cells.
+/// The load at which the core appears. Loads are numbers per cell, over all M cells.
 struct Law {
     /// The load at which the core of an endless table appears.
     threshold: f64,
@@ -45,8 +45,8 @@ const LAWS: [Law; 2] = [
 /// The fewest cells that a law was fitted to.
 const FITTED: f64 = 120.0;
 
-/// The probability that so many numbers cannot be listed from sub-tables of so many cells, rather too high than too
-/// low.
+/// The probability that `numbers` numbers cannot be listed from `arity` sub-tables of `cells` cells, too high rather
+/// than too low.
 pub fn failure(numbers: u64, cells: u64, arity: u32) -> f64 {
     if cells == 0 || numbers < 2 {
         return if cells == 0 { 1.0 } else { 0.0 };
@@ -66,7 +66,7 @@ pub fn failure(numbers: u64, cells: u64, arity: u32) -> f64 {
 }
 
 /// The cells of a sub-table, and the number of them, of the smallest table in which listing fails with at most this
-/// probability; `None` if they are more than a number holds.
+/// probability; `None` if they overflow.
 pub fn size_for(numbers: u64, rate: f64) -> Option<(u64, u32)> {
     let sizes = (ARITY.0..=ARITY.1).filter_map(|arity| Some((least_cells(numbers, rate, arity)?, arity)));
     sizes.min_by_key(|(cells, arity)| cells.saturating_mul(u64::from(*arity)))
@@ -95,7 +95,7 @@ fn least_cells(numbers: u64, rate: f64, arity: u32) -> Option<u64> {
 }
 
 impl Law {
-    /// The probability that so many numbers have a core in so many cells.
+    /// The probability that `numbers` numbers have a core in `cells` cells.
     fn core(&self, numbers: f64, cells: f64) -> f64 {
         if cells < FITTED {
             return 1.0;
@@ -128,7 +128,7 @@ fn small_sets(n: u64, m: u64, arity: u32) -> [f64; SMALL + 1] {
         let s = size as f64;
         choose += ln((n - s + 1.0) / s);
         factorial += ln(s);
-        // What is 0 here is less than any number, and not counted.
+        // What is 0 here was too small for a double, and is not counted.
         if none_alone[size] > 0.0 {
             *expected = exp(choose + f64::from(arity) * (factorial + ln(none_alone[size])));
         }
@@ -193,9 +193,9 @@ fn large_sets(n: u64, m: f64, arity: u32) -> f64 {
     sum
 }
 
-/// The x at which (e^x - x)^m / x^s is least, which depends on s / m. In how many ways do s numbers leave none alone in
-/// m cells? That number is s! times a coefficient of the series of (e^x - x)^m. The series has no negative coefficient,
-/// so the number is at most s! times the least value.
+/// The x at which (e^x - x)^m / x^s is least, which depends on s / m. The number of ways in which s numbers leave none
+/// alone in m cells is s! times a coefficient of the series of (e^x - x)^m. The series has no negative coefficient, so
+/// the number is at most s! times the least value.
 fn saddle(ratio: f64, start: f64) -> f64 {
     let mut x = start;
     for _ in 0..50 {
@@ -257,7 +257,7 @@ mod tests {
             assert!((1.2217..1.45).contains(&ratio), "{rate}: {ratio}");
             assert!(failure(1_000_000, cells, arity) <= rate);
         }
-        // Half as many cells a number again as there are numbers are more than a number holds.
+        // One and a half cells for each of `u64::MAX` numbers overflow.
         let (cells, arity) = size_for(u64::MAX, 0.01).unwrap();
         assert!(cells.checked_mul(u64::from(arity)).is_none());
     }

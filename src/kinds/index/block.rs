@@ -1,4 +1,4 @@
-//! Many rows at once, whose columns are written 64 rows at a time.
+//! Adding many rows, whose columns are written 64 rows at a time.
 
 use super::columns::{BLOCK, ones, write_block};
 use super::layout::folds::{MOST, fold};

@@ -14,19 +14,19 @@ use crate::storage::try_vec;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The words of a column that are joined at once: 32,768 rows.
+/// The words of a column that are joined in one go: 32,768 rows.
 const CHUNK: usize = 512;
 
-/// The rows of a block, which are turned into columns at once.
+/// The rows of a block, which are turned into columns together.
 pub const BLOCK: usize = 64;
 
 /// The words of a cache line.
 const LINE: usize = 8;
 
-/// After so many columns of a chunk a query looks how many words still have a bit.
+/// How many columns of a chunk a query joins before it again counts the words that still have a bit.
 const LOOK: usize = 3;
 
-/// A query goes on with single words if at most one of so many still has a bit.
+/// A query goes on with single words if at most one word in this many still has a bit.
 const FEW: usize = 32;
 
 /// Columns where they lie.
@@ -63,14 +63,14 @@ impl<'a> Columns<'a> {
                 word &= word - 1;
             }
         }
-        // The columns that have the fewest bits at the beginning come first. This is only a matter of speed.
+        // The columns that have the fewest bits at the beginning come first, which only matters for speed.
         asked.sort_unstable_by_key(|(sample, _)| *sample);
         Ok(asked)
     }
 
-    /// Gives those of the rows from `rows.start` on, which is a multiple of 64, that have every bit of a query, in
-    /// ascending order, for 64 rows at a time: the number of the first one, and a bit for each that has. Ends when
-    /// `answer` says false; the result says whether it did not. A query without bits gives all rows.
+    /// Finds those of `rows` that have every bit of a query; `rows.start` is a multiple of 64. Calls `answer` for 64
+    /// rows at a time, in ascending order, with the number of the first one and a bit for each that has them. Stops and
+    /// returns false as soon as `answer` does. A query without bits finds all rows.
     pub fn search(&self, asked: &Asked<'_>, rows: Range<u64>, answer: &mut dyn FnMut(u64, u64) -> bool) -> bool {
         let (start, end) = ((rows.start / 64) as usize, rows.end.min(self.rows).div_ceil(64) as usize);
         let mut room = Room { joined: [0; CHUNK], few: [0; CHUNK] };
@@ -101,8 +101,8 @@ struct Room {
 }
 
 impl Room {
-    /// Joins `length` words of all columns from the word `first` on to what is there. The result is how many words have
-    /// a bit; `few` begins with their places.
+    /// Joins `length` words of all columns, from the word `first` on, to what is there. Returns how many words have a
+    /// bit; `few` begins with their places.
     fn join(&mut self, asked: &[(u32, &[AtomicU64])], first: usize, length: usize) -> usize {
         let joined = &mut self.joined[..length];
         let (mut rest, mut taken) = (asked.iter(), 0);

@@ -1,7 +1,8 @@
 //! From features to rows of bits. A feature is any bytes: a term of a document, a path of a molecule, an attribute.
 //!
-//! A feature sets the bits that the kind `bloom` sets for a key. So the row of some features is the payload of a
-//! `bloom` filter of as many bits with the same keys, and a feature with fewer bits sets the first of those with more.
+//! A feature sets the bits that the kind `bloom` sets for a key, so the row of some features is the payload of a
+//! `bloom` filter of as many bits with the same keys, and a feature with fewer bits sets the first of those that it
+//! would set with more.
 
 use crate::blocks::ScatteredBits;
 use crate::error::{Error, Result, error};
@@ -55,8 +56,8 @@ impl Features {
         Ok(Features { width, bits, hasher })
     }
 
-    /// The width and the bits for each feature of rows whose features are told from others at this rate, for rows of so
-    /// many features. The width is the least multiple of 64 that keeps the rate; the bits are the best for the width.
+    /// The width and the bits per feature at which rows of `features` features have this false-positive rate. The width
+    /// is the least multiple of 64 that keeps the rate; the bits are the best for the width.
     ///
     /// # Errors
     /// [`Status::TooLarge`](crate::Status::TooLarge) if rows would be wider than 65,536 bits;
@@ -80,7 +81,7 @@ impl Features {
         self.width
     }
 
-    /// The bits that a feature sets if nothing else is said. Some of them may be the same.
+    /// How many bits a feature sets by default. Some of them may be the same.
     pub fn bits(&self) -> u32 {
         self.bits
     }
@@ -158,7 +159,7 @@ pub fn fold(row: &[u64], width: u64, way: Fold, folded: &mut [u64], to: u64) -> 
         let mut word = *word;
         while word != 0 {
             let bit = 64 * i as u64 + u64::from(word.trailing_zeros());
-            // A bit after the row's last one is none of the row.
+            // A bit after the row's last one is not part of the row.
             if bit < width {
                 let bit = match way {
                     Fold::Adjacent => bit / factor,
@@ -203,7 +204,7 @@ pub fn corrected(width: u64, a: u64, b: u64, common: u64) -> Option<Corrected> {
     Some(Corrected { similarity, error: (variance.max(0.0) / width as f64).sqrt() / of_either })
 }
 
-/// How many bits were set, also again, if so many are set.
+/// How many times a bit was set, repeats included, if `ones` bits are set.
 fn throws(width: u64, ones: u64) -> f64 {
     if ones >= width {
         return f64::INFINITY;

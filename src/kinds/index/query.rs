@@ -1,4 +1,4 @@
-//! A query: what rows it may leave out without a look at their bits, and how similar the others are.
+//! A query: which rows it may leave out without a look at their bits, and how similar the others are.
 
 use super::layout::folds::{BLOCK_ROWS, fold, is_near};
 use super::layout::{RowKernel, kernel};
@@ -94,7 +94,7 @@ impl Workspace {
     }
 }
 
-/// A vector of so many zeros.
+/// A vector of `length` zeros.
 fn zeros(length: usize) -> Result<Vec<u32>> {
     let mut zeros = try_vec(length)?;
     zeros.resize(length, 0);
@@ -116,24 +116,24 @@ impl<'a> Query<'a> {
         Ok(Query { rows, kernel, words, fold: folded, count, similarity })
     }
 
-    /// How similar a row with so many bits is, of which `common` are the query's too.
+    /// How similar a row with `count` bits is, `common` of which the query has too.
     #[inline]
     fn similarity(&self, count: u64, common: u64) -> f64 {
         self.similarity.of(self.rows.shape().width, self.count, count, common)
     }
 
-    /// A similarity that no row with so many bits exceeds, but for rounding.
+    /// A similarity that no row with `count` bits exceeds, but for rounding.
     fn bound(&self, count: u64) -> f64 {
         self.similarity(count, self.count.min(count))
     }
 
     /// Whether rows with this bound may reach a threshold.
     pub fn may_reach(bound: f64, threshold: f64) -> bool {
-        // A bound that is not a number comes of forged counts, and leaves nothing out.
+        // A bound that is not a number comes from forged counts, and leaves nothing out.
         bound.partial_cmp(&(threshold * (1.0 - SLACK))) != Some(core::cmp::Ordering::Less)
     }
 
-    /// The least number of common bits with which a row with so many bits may reach the threshold. `None` if none may.
+    /// The least number of common bits with which a row of `count` bits may reach the threshold. `None` if none may.
     /// The search begins at `hint`: what a lower threshold or a row with fewer bits needs, which is no more.
     fn need(&self, count: u64, threshold: f64, hint: u64) -> Option<u64> {
         let most = self.count.min(count);
@@ -182,7 +182,7 @@ impl<'a> Query<'a> {
         Ok(pieces)
     }
 
-    /// The end of the arranged rows that have so many bits, as the row `start` does.
+    /// The end of the arranged rows that have `count` bits, as the row `start` does.
     fn end_of(&self, start: u64, end: u64, count: u64) -> u64 {
         // `low` has the count, and `high` has not, or is the end. The steps double.
         let (mut low, mut step) = (start, 1);
@@ -230,7 +230,7 @@ impl<'a> Query<'a> {
                 self.search_all(rows.clone(), count, need, space, sink)?;
             } else {
                 let found = self.search_near(rows.clone(), count, need, differences as u32, space, sink)?;
-                // Whoever reads most rows all the same reads them faster without their folds.
+                // If most rows are read anyway, reading them without their folds is faster.
                 space.pause = if 2 * found > rows.end - rows.start { 15 } else { 0 };
             }
             at = rows.end;

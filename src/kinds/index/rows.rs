@@ -10,7 +10,7 @@ use crate::storage::try_vec;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 
-/// The places of a row beside its folds and columns.
+/// The places of a row besides its folds and columns.
 const PLACES: usize = 5;
 
 /// The memory that adding a row takes.
@@ -45,7 +45,7 @@ impl Payload for Rows {
         self.shape.check_state(self.words())
     }
 
-    /// Ends a clearing, and makes what is left of another attachment 0.
+    /// Finishes an interrupted clearing, and zeroes what is left of another attachment.
     fn mend(&mut self) -> Result<()> {
         let (state, room) = (self.state(), self.shape.attachment());
         let (first, kept) = if state.rows == 0 && state.attachment == 0 {
@@ -78,7 +78,7 @@ impl Rows {
         Ok(Rows { base, shape, counts, ids, removed })
     }
 
-    /// How the payload lies.
+    /// How the payload is laid out.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -266,10 +266,10 @@ impl Rows {
         Ok(Room { changed: try_vec(PLACES + folded.len() + columns)?, folded })
     }
 
-    /// [`Rows::add`] in memory of the caller's.
+    /// [`Rows::add`] in the caller's memory.
     ///
     /// # Errors
-    /// As [`Rows::add`], but [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    /// As [`Rows::add`], except [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     pub fn add_in(&mut self, room: &mut Room, id: u64, row: &[u64]) -> Result<u64> {
         let (shape, state) = (self.shape, self.state());
         let number = state.rows;
@@ -345,14 +345,14 @@ impl Rows {
         Ok(true)
     }
 
-    /// Keeps bytes of the caller's own, of which there are at most as many as there is room for.
+    /// Keeps the caller's bytes, at most as many as there is room for.
     ///
     /// # Errors
     /// The errors of changed words. Nothing has changed then.
     pub fn attach(&mut self, bytes: &[u8]) -> Result<()> {
         let (room, state) = (self.shape.attachment(), self.shape.state_start());
         change_words(self, &[room.clone(), state..state + 8], |rows| {
-            // If the writer dies, there is no attachment, and not a part of one under the length of another.
+            // If the writer dies, there is no attachment, rather than part of one under the length of another.
             rows.store(state + ATTACHED, 0);
             let words = rows.base.writable_at_once()?;
             let room = &mut words[room];
@@ -374,7 +374,7 @@ impl Rows {
     /// The errors of changed words.
     pub fn clear(&mut self) -> Result<()> {
         self.base.writable()?;
-        // If the writer dies, there are no rows, and not some of them half.
+        // If the writer dies, there are no rows, rather than some that are half there.
         let state = self.shape.state_start();
         [ARRANGED, ROWS, ATTACHED].into_iter().for_each(|word| self.store(state + word, 0));
         self.base.writable()?.fill(0);
@@ -389,7 +389,7 @@ impl Rows {
     }
 }
 
-/// A vector of so many zeros.
+/// A vector of `words` zeros.
 fn zeros(words: usize) -> Result<Vec<u64>> {
     let mut zeros = try_vec(words)?;
     zeros.resize(words, 0);

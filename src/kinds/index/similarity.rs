@@ -25,7 +25,7 @@ pub enum Similarity {
     /// The share of bits set in both rows among those set in either (Jaccard).
     #[default]
     Tanimoto,
-    /// Twice the bits set in both, among the bits of both rows.
+    /// Twice the bits set in both, over the bits of both rows.
     Dice,
     /// The bits set in both; those that only one row has count with a weight in the denominator.
     Tversky {
@@ -34,14 +34,14 @@ pub enum Similarity {
         /// The weight of bits that only the row has.
         beta: f64,
     },
-    /// The bits set in both, among the geometric mean of those of each.
+    /// The bits set in both, over the geometric mean of the two rows' bits.
     Cosine,
     /// The share of all bits in which the rows are equal.
     Hamming,
 }
 
 impl Similarity {
-    /// Refuses weights that are none.
+    /// Refuses weights out of range.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange).

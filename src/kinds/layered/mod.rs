@@ -1,15 +1,15 @@
 //! The kind `layered`, the layered Bloom filter: how often a key came is how many layers have it.
 //!
-//! Zhiwang, Jungang and Jian, "A multi-layer Bloom filter for duplicated URL detection", 2010. An insertion puts a
-//! key into the first layer that does not have it; where all have it nothing changes. So a key that came c times is
-//! in the first c layers, and its count is the number of layers, from the first on, that have it, before one that
-//! does not. Counts are never too low, up to the number of layers. The count of a key that is there c times is too
-//! high by one or more with the probability of a false positive of layer c + 1. It is too high by two or more with
-//! that probability times the one of layer c + 2. Layers have hashes of their own: otherwise a key that seems to be
-//! in one would seem to be in all.
+//! Zhiwang, Jungang and Jian, "A multi-layer Bloom filter for duplicated URL detection", 2010. An insertion puts a key
+//! into the first layer that does not have it; where all have it nothing changes. So a key that came c times is in the
+//! first c layers, and its count is the number of layers, from the first on, that have it, before one that does not.
+//! Counts are never too low, up to the number of layers. The count of a key that is there c times is too high by one or
+//! more with the probability of a false positive of layer c + 1. It is too high by two or more with that probability
+//! times the one of layer c + 2. Each layer has its own hashes: otherwise a key that seems to be in one would seem to
+//! be in all.
 //!
 //! A layer is a classic Bloom filter. Each has a `shrink`-th of the bits of the one before, which is right where a
-//! `shrink`-th of the keys that came so often come once more. Nothing is removed: bits are those of several keys.
+//! `shrink`-th of a layer's keys come once more. Nothing can be removed, because keys share bits.
 //!
 //! Header: word 0 is the number of layers, word 1 how many times smaller each is than the one before.
 
@@ -65,7 +65,7 @@ pub const ROW: Row = Row {
     false_positive_rate: |geometry, keys| {
         layer_of(geometry, 0).map_or(1.0, |layer| layer.layout.false_positive_rate(keys))
     },
-    // A key goes one layer deeper where one that came before it hides it.
+    // A key goes one layer deeper if a key that came before hides it.
     is_canonical: false,
     compact: |packing, geometry| {
         packing.bits(geometry, 0);
@@ -191,8 +191,8 @@ impl Kind for Layered {
         self.layers[0].layout.contains_many(self.words(&self.layers[0]), batch);
     }
 
-    /// Places are those of all layers; the rate is that of the first. What is saturated are the keys of the last layer,
-    /// as many as it is estimated to have.
+    /// Places are those of all layers, and the rate is that of the first. The saturated keys are those of the last
+    /// layer, as many as it is estimated to have.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let mut measure = Measure { taken: 0, fill: 0.0, saturated: 0, false_positive_rate: 0.0 };
         let mut words = 0;
@@ -256,7 +256,7 @@ impl Count for Layered {
         self.layers.iter().enumerate().take_while(has).count() as u64
     }
 
-    /// Fetches the lines of the first layer ahead, and of a key that it seems to have those of the second layer.
+    /// Fetches the lines of the first layer ahead, and for a key that it seems to have, those of the second.
     fn count_many(&self, hashes: &[u64], counts: &mut [u64]) {
         let [first, second] = [0, 1].map(|i| (&self.layers[i].layout, self.words(&self.layers[i])));
         let fetch = |hash| first.0.fetch_first(first.1, hash);
@@ -281,7 +281,7 @@ impl Cardinality for Layered {
         layout.keys_of(bits::count_ones(&self.base.words().shared()[words.clone()]))
     }
 
-    /// The places of all layers do not tell.
+    /// The places of all layers together do not say how many keys there are.
     fn of_taken(&self, _taken: u64) -> Option<f64> {
         self.of_payload()
     }

@@ -3,23 +3,23 @@
 
 use crate::sizing::search;
 
-/// The words of a layer, of which the first has so many.
+/// The words of a layer if the first one has `first` words.
 pub fn words_of(first: u64, layer: u32, shrink: u64) -> u64 {
     first.div_ceil(shrink.max(1).saturating_pow(layer))
 }
 
-/// The words of all layers, of which the first has so many.
+/// The words of all layers if the first one has `first` words.
 pub fn words(first: u64, layers: u32, shrink: u64) -> u64 {
     (0..layers).fold(0_u64, |sum, layer| sum.saturating_add(words_of(first, layer, shrink)))
 }
 
-/// The words of the first layer where all have as many as possible of so many; 0 where these are too few for a word
-/// each.
+/// The words of the first layer if the layers take as many as possible of `all` words; 0 if these are too few for a
+/// word each.
 pub fn first_words(all: u64, layers: u32, shrink: u64) -> u64 {
     if all < u64::from(layers) {
         return 0;
     }
-    // Where the first takes one word more than there are, all of them do.
+    // If the first layer takes one word more than there are, the layers together take too many.
     let too_many = search::least(all / 2, all.saturating_add(1), |first| words(first, layers, shrink) > all);
     too_many.map_or(all, |first| first - 1)
 }

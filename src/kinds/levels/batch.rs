@@ -1,4 +1,5 @@
-//! A batch over several levels: all of them in one ring, or what one level has found the next is not asked.
+//! A batch over several levels: all of them in one ring, or level after level, each asked only for what those before it
+//! did not find.
 
 use crate::batch::ring::{Batch, CHUNK, GROUP};
 use crate::bits;
@@ -40,7 +41,7 @@ impl Batch for Mixed<'_> {
     }
 }
 
-/// The arrays of levels as one chain, and the words that these are in.
+/// The arrays of levels as one chain, and the words that hold them.
 pub(crate) type InOne<'a> = (&'a Chain, &'a [AtomicU64]);
 
 /// How a chunk of keys goes through levels that are a chain. Where most keys of the chunk before were found, the
@@ -58,14 +59,14 @@ impl Way {
         chain.filter(|_| !self.finds_most)
     }
 
-    /// Learns from what was found of so many keys.
+    /// Learns from what was found of `keys` keys.
     pub fn learn(&mut self, found: &[u64; GROUPS], keys: usize) {
         let found: u32 = found.iter().map(|found| found.count_ones()).sum();
         self.finds_most = 2 * found as usize > keys;
     }
 }
 
-/// Looks the keys of a batch up in levels, the first of which are asked first unless all are asked in one ring.
+/// Looks up the keys of a batch in levels, one level after the other unless all are asked in one ring.
 pub(crate) fn contains_many<'a>(
     batch: &mut dyn Batch,
     mut levels: impl ExactSizeIterator<Item = (&'a dyn BitLayout, &'a [AtomicU64])> + Clone,
@@ -146,13 +147,13 @@ impl Rest {
         self.drop_found(&part.answers);
     }
 
-    /// Drops those that any level of a chain has but the one that is going to be written.
+    /// Drops those that any level of a chain has, except the level that is about to be written.
     pub fn look_up_in_one(&mut self, (chain, words): InOne, written: usize) {
         let found = chain.contains(words, Some(written), (&self.hashes, self.count));
         self.drop_found(&found);
     }
 
-    /// Drops those of which the bit is set in `answers`.
+    /// Drops those whose bit is set in `answers`.
     fn drop_found(&mut self, answers: &[u64; GROUPS]) {
         let mut kept = 0;
         for start in (0..self.count).step_by(GROUP) {
@@ -177,8 +178,8 @@ impl Rest {
         self.count = kept;
     }
 
-    /// Inserts what is left into a level. Sets the bits in `new`, which are those of the chunk, of the keys that were
-    /// new to it, and says how many these are.
+    /// Inserts what is left into a level. Sets in `new` the bits of the chunk's keys that were new to the level, and
+    /// returns how many these are.
     pub fn insert(&self, layout: &dyn BitLayout, words: &mut [u64], new: &mut [u64]) -> u64 {
         let mut part = Part::new(&self.hashes[..self.count]);
         layout.insert_many(words, &mut part);
@@ -192,7 +193,7 @@ impl Rest {
     }
 }
 
-/// Inserts at most [`CHUNK`] hashes into a level, all of them: which of them were new to it.
+/// Inserts all of at most [`CHUNK`] hashes into a level. Returns which were new to it.
 pub(crate) fn insert_all(layout: &dyn BitLayout, words: &mut [u64], hashes: &[u64]) -> [u64; GROUPS] {
     let mut part = Part::new(hashes);
     layout.insert_many(words, &mut part);

@@ -1,4 +1,5 @@
-//! The kinds that can be levels of a filter that holds several bit arrays in one payload: those whose payload is one.
+//! The kinds that can be levels of a filter that holds several bit arrays in one payload: those whose payload is a
+//! single bit array.
 
 pub(crate) mod batch;
 pub(crate) mod union;
@@ -26,7 +27,7 @@ pub struct LevelKind {
     open: Open,
 }
 
-/// All of them. Images keep the place in this list, so it only grows at its end.
+/// All kinds of level. Images keep the place in this list, so it only grows at its end.
 pub static LEVELS: [LevelKind; NAMES.len()] = [
     LevelKind { row: &bloom::ROW, max_hashes: MAX_HASHES, open: open::<bloom::layout::Bloom> },
     LevelKind {
@@ -34,8 +35,8 @@ pub static LEVELS: [LevelKind; NAMES.len()] = [
         max_hashes: split_block::ROW.hashes.1,
         open: open::<BlockArray<split_block::SplitBlock>>,
     },
-    // A level has keys with one block. A key is asked of every level, so that two lines in each would cost much time
-    // for a few bits.
+    // In a level a key has one block. Every level is asked for a key, so two lines in each would cost much time for a
+    // few bits.
     LevelKind {
         row: &blocked::ROW,
         max_hashes: blocked::sizing::MAX_HASHES,
@@ -61,11 +62,10 @@ pub const LEVEL_UNIT: u64 = 512;
 pub const MAX_HASHES: u32 = bloom::layout::MAX_HASHES;
 
 impl LevelKind {
-    /// The geometry of a level of exactly so many bits; `hashes` = 0 is the best for `capacity` keys.
+    /// The geometry of a level of exactly `bits` bits; `hashes` = 0 is the best for `capacity` keys.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] and [`Status::TooLarge`] where the
-    /// kind cannot have it.
+    /// [`Status::OutOfRange`] and [`Status::TooLarge`] if the kind cannot have it.
     pub fn geometry(&self, capacity: u64, bits: u64, hashes: u32) -> Result<Geometry> {
         self.row.geometry_of(&Spec { kind: Some(self.row.kind), capacity, bits, hashes, ..Spec::default() })
     }
@@ -73,8 +73,7 @@ impl LevelKind {
     /// The layout of a level.
     ///
     /// # Errors
-    /// [`Status::Corrupt`] for a geometry that the kind cannot have;
-    /// [`Status::OutOfMemory`].
+    /// [`Status::Corrupt`] for a geometry that the kind cannot have, and [`Status::OutOfMemory`].
     pub fn open(&self, geometry: &Geometry, instructions: Instructions) -> Result<Box<dyn BitLayout>> {
         let name = self.row.name;
         (self.open)(geometry, instructions)?
@@ -82,7 +81,7 @@ impl LevelKind {
     }
 }
 
-/// A level that takes so many new keys at this rate: its bits, and how many of them a key sets. It has a little more
+/// A level that takes `capacity` new keys at this rate: its bits, and how many of them a key sets. It has a little more
 /// room than an ordinary filter, because some of the keys that come meanwhile seem to be there, and are not counted.
 ///
 /// # Errors

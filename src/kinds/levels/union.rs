@@ -1,7 +1,7 @@
 //! The rate of several bit arrays of one layout together: the probability that a hash is in any of them.
 //!
-//! A key has the same bits in each array. So its chances in two arrays are not independent: keys that both arrays have
-//! say yes in both. A hash is in two arrays exactly if it is in their AND. So `P(any of W_1 .. W_n)` is the sum over i
+//! A key has the same bits in each array, so its chances in two arrays are not independent: keys that both arrays have
+//! say yes in both. A hash is in two arrays exactly if it is in their AND, so `P(any of W_1 .. W_n)` is the sum over i
 //! of `P(W_i) - P(W_i and any of W_1 .. W_(i-1))`, and the last term is the same question about the arrays `W_i AND
 //! W_j`.
 

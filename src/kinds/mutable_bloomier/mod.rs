@@ -21,7 +21,7 @@ use crate::storage::try_box;
 /// The most check bits.
 const MAX_CHECK_BITS: u32 = MAX_OWN_BITS - MIN_OWN_BITS;
 
-/// The bits that a cell of the first table has beyond the least that can tell three cells.
+/// The bits of a cell of the first table beyond the fewest that can tell three cells apart.
 pub const CHECK_BITS: Parameter = Parameter {
     name: "check_bits",
     summary: "check bits of a key: a share of 3/4 of 2^-check_bits of the absent keys gets a value; 0 is what \
@@ -52,7 +52,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The false-positive rate of so many check bits.
+/// The false-positive rate with this many check bits.
 fn rate(check_bits: f64) -> f64 {
     f64::from(CELLS) * (-check_bits - f64::from(MIN_OWN_BITS)).exp2()
 }
@@ -66,7 +66,7 @@ fn shape(geometry: &Geometry) -> Option<OwnShape> {
     (fits && keys <= cells && (keys == 0) == (shards == 0)).then_some(shape)
 }
 
-/// The geometry of a shape with so many keys.
+/// The geometry of a shape with `keys` keys.
 fn geometry_of(shape: &OwnShape, keys: u64) -> Option<Geometry> {
     let payload_bytes = shape.words().checked_mul(8).filter(|bytes| image_bytes(*bytes).is_some())?;
     let (value_bits, check_bits) = (shape.value_bits().into(), (shape.own_bits() - MIN_OWN_BITS).into());
@@ -74,7 +74,7 @@ fn geometry_of(shape: &OwnShape, keys: u64) -> Option<Geometry> {
     Some(Geometry { bits: shape.bits(), hashes: CELLS, words, payload_bytes })
 }
 
-/// The check bits that a spec asks for, for so many keys with values of so many bits.
+/// The check bits that a spec asks for, for `keys` keys with values of `value_bits` bits.
 fn check_bits(spec: &Spec, size: Size, value_bits: u32, keys: u64) -> Result<u32> {
     let bits = |check_bits| Some(OwnShape::expected(value_bits, check_bits as u32 + MIN_OWN_BITS, keys)?.bits());
     Ok(spec.choose(size, &CHECK_BITS, |bits| Some(rate(bits as f64)), bits)? as u32)

@@ -80,7 +80,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// The field whose elements have so many bits, 8 to 64.
+    /// The field whose elements have `bits` bits, 8 to 64.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange).
@@ -106,7 +106,7 @@ impl Field {
         MODULI[(self.bits - MIN_BITS) as usize]
     }
 
-    /// How many bits of a word an element leaves.
+    /// How many bits of a word an element leaves unused.
     #[inline]
     pub(super) fn shift(self) -> u32 {
         MAX_BITS - self.bits

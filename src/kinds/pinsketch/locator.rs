@@ -7,7 +7,7 @@ use crate::storage::try_vec;
 /// The monic polynomial whose roots are the elements, the constant first and without the leading 1. `None` if no
 /// polynomial of a degree up to the number of sums fits. The roots need not be distinct, nor in the field.
 ///
-/// The sum of the powers 2n is the square of the sum of the powers n. So every second discrepancy is 0, and the steps
+/// The sum of the powers 2n is the square of the sum of the powers n, so every second discrepancy is 0, and the steps
 /// go by two.
 pub(super) fn find(arithmetic: &Arithmetic, sums: &[u64]) -> Result<Option<Vec<u64>>> {
     let (capacity, all) = (sums.len(), 2 * sums.len());

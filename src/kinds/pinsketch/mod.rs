@@ -3,13 +3,13 @@
 //!
 //! A sketch of capacity c over a field of 2^b elements holds the sums of the powers 1, 3, 5, ..., 2 c - 1 of its
 //! elements: b c bits. These are the syndromes of a BCH code, in which c errors are found with certainty. An element
-//! that is added twice is gone, so that adding and removing are the same, and the sum of two sketches is the sketch of
-//! what only one of them has. The zero of the field is no element.
+//! that is added twice is gone, so adding and removing are the same, and the sum of two sketches is the sketch of what
+//! only one of them has. The zero of the field is not an element.
 //!
-//! The sums of more than c elements may be those of other, fewer ones. For elements that lie in a row that is the rule:
-//! the powers of an aligned run of more than 2 c numbers add up to 0. So the last line of the payload has a checksum,
-//! the sum of the mixed hashes of all elements, and a listing has to have it. Bytes of minisketch and images of
-//! layout 1 have no checksum. What takes such sums in has none either, and says so in that line.
+//! More than c elements may have the same sums as other, fewer ones. For consecutive elements that is the rule: the
+//! powers of an aligned run of more than 2 c numbers add up to 0. So the last line of the payload has a checksum, the
+//! sum of the mixed hashes of all elements, which a listing has to match. Bytes of minisketch and images of layout 1
+//! have no checksum. A sketch that takes in such sums has none either, and says so in that line.
 
 pub mod carryless;
 pub mod field;
@@ -100,7 +100,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
 
 /// The place of the checksum in the last line.
 const CHECKSUM: usize = 0;
-/// The place in the last line of a 1 if nobody knows the checksum, which is 0 then.
+/// The place in the last line of a 1 if the checksum is unknown; the checksum is 0 then.
 const IS_UNKNOWN: usize = 1;
 
 /// What a geometry says.
@@ -130,13 +130,13 @@ impl Shape {
         is_one.then_some(Shape { field, capacity: capacity as usize, sum_words: (sums / 8) as usize, has_line })
     }
 
-    /// The checksum in these words of a payload; `None` if nobody knows it.
+    /// The checksum in these words of a payload; `None` if it is unknown.
     fn checksum(self, words: &[AtomicU64]) -> Option<u64> {
         let word = |place: usize| words[self.sum_words + place].load(Ordering::Relaxed);
         (self.has_line && word(IS_UNKNOWN) == 0).then(|| word(CHECKSUM))
     }
 
-    /// Notes the checksum, or that nobody knows it.
+    /// Notes the checksum, or that it is unknown.
     fn set_checksum(self, words: &mut [u64], checksum: Option<u64>) {
         if self.has_line {
             words[self.sum_words + CHECKSUM] = checksum.unwrap_or(0);
@@ -163,7 +163,7 @@ fn open(base: Base) -> Result<Box<dyn SketchKind>> {
     }
 }
 
-/// A sketch of so many sums.
+/// A sketch over a payload.
 struct Pinsketch {
     base: Base,
     arithmetic: Arithmetic,
@@ -225,7 +225,7 @@ fn toggle(arithmetic: &Arithmetic, element: u64, capacity: usize, words: &mut [u
 }
 
 impl SketchKind for Pinsketch {
-    /// One of all elements but 0, each as often as any other. Of 64 bits, this is the hash itself if it is not 0.
+    /// Any element but 0, each as often as any other. With 64 bits, this is the hash itself unless that is 0.
     fn number_of_hash(&self, hash: u64) -> u64 {
         1 + bits::reduce(hash, self.arithmetic.field().max())
     }

@@ -1,7 +1,7 @@
 //! Sums as minisketch writes them: each has as many bits as an element, the lowest first, without gaps. The words hold
 //! the bytes in little-endian order.
 
-/// So many sums of b bits take b whole words.
+/// This many sums of b bits take b whole words.
 pub(super) const GROUP: usize = 64;
 
 /// Adds the sums to those in the words.

@@ -91,7 +91,7 @@ fn frobenius(arithmetic: &Arithmetic, polynomial: &[u64]) -> Result<Option<Vec<u
     Ok((next == powers[..degree]).then_some(powers))
 }
 
-/// The trace of x times the element that has this bit only, modulo the polynomial: without the zeros at its end.
+/// The trace of x times the element that has this bit only, modulo the polynomial, without zeros at the end.
 fn trace(arithmetic: &Arithmetic, bit: u32, powers: &[u64], degree: usize) -> Result<Vec<u64>> {
     let mut factor = arithmetic.field().raised(1 << bit);
     let mut factors = [0; 64];
@@ -105,7 +105,7 @@ fn trace(arithmetic: &Arithmetic, bit: u32, powers: &[u64], degree: usize) -> Re
     Ok(trace)
 }
 
-/// Leaves of `terms`, which is not monic, what remains after division; without zeros at the end.
+/// Reduces `terms`, which is not monic, to what remains after division, without zeros at the end.
 fn remainder(arithmetic: &Arithmetic, terms: &mut Vec<u64>, divisor: &[u64]) {
     while let Some(&leading) = terms.last() {
         if leading == 0 {

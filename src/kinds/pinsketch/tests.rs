@@ -263,7 +263,7 @@ fn false_decodings_are_as_many_as_the_theory_says() {
     }
 }
 
-/// What many elements or forged bytes decode to is nothing, or a set with these very sums.
+/// Too many elements or forged bytes decode to nothing, or to a set with these very sums.
 #[test]
 fn forged_sketches_fail_or_are_right() {
     let mut numbers = Numbers(5);

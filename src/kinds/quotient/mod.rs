@@ -6,7 +6,7 @@
 //! multiset of fingerprints by quotienting, in `n lg(1/e) + O(n)` bits. Here a key takes `(lg(1/e) + 2.25) / 0.95` bits
 //! at a rate of `0.95 2^-r`.
 //!
-//! The filter holds the multiset of fingerprints exactly. So a removal of an inserted key never touches another key's
+//! The filter holds the multiset of fingerprints exactly, so a removal of an inserted key never touches another key's
 //! count. A count is that of all keys with the same fingerprint: never too low, and too high with the probability of a
 //! false positive. A removal of an absent key is refused if a lookup says that the key is absent. If a lookup says
 //! "maybe", at the false-positive rate, the removal takes 1 from the key that has the same fingerprint.
@@ -122,7 +122,7 @@ fn table_of(geometry: &Geometry) -> Option<Table> {
     geometry_of(table).is_ok_and(|expected| expected == *geometry).then_some(table)
 }
 
-/// The rate of so many keys, by the bits of a remainder.
+/// The rate of `keys` keys, by the bits of a remainder.
 fn rate(keys: u64) -> impl Fn(u64) -> Option<f64> {
     move |bits| {
         let table = Table::new(sizing::slots_for(keys)?, bits as u32)?;
@@ -347,7 +347,7 @@ impl Resize for Quotient {
         while slots.is_multiple_of(2 * sizing::BLOCK) && slots / 2 >= needed {
             slots /= 2;
         }
-        // Takes the least of the possible sizes that holds the entries.
+        // Takes the least possible size that holds the entries.
         let (least, most) = sizing::REMAINDER_BITS;
         while self.table.with_slots(slots).is_none() && slots < self.table.slots() {
             slots *= 2;

@@ -5,9 +5,9 @@
 //!
 //! **Fingerprints.** A table of S slots with remainders of r bits stores a 64-bit hash h as one number below the range
 //! `F = S 2^r`, its fingerprint `f = floor(h F / 2^64)`. The quotient `f >> r` is the slot in which the fingerprint
-//! would like to lie. The quotient is `floor(h S / 2^64)`, because dividing and rounding down twice by whole numbers is
-//! the same as once by their product. So S need not be a power of two. The remainder is `f mod 2^r`. A greater hash
-//! never has a smaller fingerprint, so that hashes in ascending order are fingerprints in ascending order.
+//! would like to lie. It is `floor(h S / 2^64)`, because dividing and rounding down twice by whole numbers is the same
+//! as once by their product, so S need not be a power of two. The remainder is `f mod 2^r`. A greater hash never has a
+//! smaller fingerprint, so hashes in ascending order are fingerprints in ascending order.
 //!
 //! **Moving a bit.** `F = S 2^r = (2 S) 2^(r-1)`: a table of twice the slots, with remainders of a bit less, has the
 //! same range, and so the same fingerprint of every hash. The new quotients are the old ones with the highest bit of
@@ -46,7 +46,7 @@ pub fn slots_for(keys: u64) -> Option<u64> {
     (slots <= MAX_RANGE >> REMAINDER_BITS.0).then_some(slots)
 }
 
-/// The bits of a block, for remainders of so many bits.
+/// The bits of a block, for remainders of `remainder_bits` bits.
 pub fn block_bits(remainder_bits: u32) -> u64 {
     BLOCK * (u64::from(remainder_bits) + 2) + 16
 }

@@ -1,19 +1,19 @@
 //! The kind `removed_set`: two Bloom filters, one for the keys that were inserted and one for those that were removed.
 //!
-//! A key may be there if the first has it and the second has not. So a key is removed once and for all, in the memory
-//! of bits and not of counters. The kind is right where few keys leave, and do not come back. Its costs:
+//! A key may be there if the first has it and the second does not. So a key is removed once and for all, with the
+//! memory of bits rather than of counters. The kind is right where few keys leave and none come back. Its costs:
 //!
-//! - *Keys may be lost* (the capability `MAY_LOSE_KEYS`): of the keys that are there the second filter has some, at its
-//!   false-positive rate. It is sized for a share of the capacity, the parameter `removals`, and has the rate of the
-//!   first after so many; after more of them it loses more. Before the first removal nothing is lost.
+//! - *Keys may be lost* (the capability `MAY_LOSE_KEYS`): the second filter seems to have some of the keys that are
+//!   there, at its false-positive rate. It is sized for a share of the capacity, the parameter `removals`, and after
+//!   that many removals has the rate of the first; after more it loses more. Before the first removal nothing is lost.
 //! - *No key comes back.* An insertion of a key that the second filter has, because it was removed or seems to be, is
 //!   refused ([`Status::Full`]) and changes nothing: it would not be found. Clearing forgets both.
-//! - *A removal is one of all copies*: a key that was inserted twice is gone after one.
+//! - *A removal takes all copies*: a key that was inserted twice is gone after one.
 //!
 //! A removal of an absent key is refused where the filter says that the key is absent. Where the filter says "maybe",
 //! at the false-positive rate, that key and no other is removed: no more other keys are lost than by any removal.
 //!
-//! Header: word 0 is for how many removals the second filter is sized, in hundredths of the capacity.
+//! Header: word 0 is the number of removals that the second filter is sized for, in hundredths of the capacity.
 
 use crate::batch::ring::{self, Batch, Taken};
 use crate::bits::mix;
@@ -54,12 +54,12 @@ pub const ROW: Row = Row {
     hashes: (1, MAX_HASHES),
     geometry,
     lines_per_lookup: |geometry| {
-        // Of a key that is there the second filter says "no" after two probes on average.
+        // For a key that is there the second filter says "no" after two probes on average.
         (f64::from(geometry.hashes) + 2.0).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
     },
     false_positive_rate: |geometry, keys| Both::of(geometry).map_or(1.0, |both| both.added.false_positive_rate(keys)),
     false_negative_rate: Some(false_negative_rate),
-    // What is removed leaves both filters as they were made.
+    // A removed key keeps its bits in both filters.
     is_canonical: false,
     compact: |packing, geometry| {
         packing.bits(geometry, 0);
@@ -95,12 +95,13 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     Geometry::of_bits(bits, hashes, [removals, 0, 0, 0, 0, 0, 0, 0])
 }
 
-/// How many of the words the first filter has: the most of which `removals` hundredths are left for the second.
+/// How many of the words the first filter has: the most that leave `removals` hundredths of their number for the
+/// second.
 fn added_words(all: u64, removals: u64) -> u64 {
     (u128::from(all) * 100 / u128::from(100 + removals)) as u64
 }
 
-/// The probability that a key which is there is lost, in a filter of this geometry from which so many keys were
+/// The probability that a key which is there is lost, in a filter of this geometry from which `removals` keys were
 /// removed. No geometry of this kind gives 1.
 pub fn false_negative_rate(geometry: &Geometry, removals: u64) -> f64 {
     Both::of(geometry).map_or(1.0, |both| both.removed.false_positive_rate(removals))
@@ -115,7 +116,7 @@ struct Both {
     words: usize,
 }
 
-/// The hash that the second filter goes by: what meets in one does not in the other.
+/// The hash of a key in the second filter: keys that collide in one filter do not in the other.
 #[inline]
 fn second(hash: u64) -> u64 {
     mix(hash)
@@ -150,7 +151,7 @@ fn open(base: Base) -> Result<Box<dyn Kind>> {
     Ok(try_box(RemovedSet { base, both })?)
 }
 
-/// A filter with one of what was removed.
+/// A filter, and one of what was removed from it.
 struct RemovedSet {
     base: Base,
     both: Both,
@@ -169,7 +170,7 @@ impl RemovedSet {
         &self.words()[self.both.split..]
     }
 
-    /// Fetches the lines by which the second filter says "no" of most keys.
+    /// Fetches the lines by which the second filter says "no" for most keys.
     #[inline]
     fn fetch_removed(&self, hash: u64) {
         self.both.removed.fetch_first(self.removed(), second(hash));
@@ -233,8 +234,8 @@ impl Kind for RemovedSet {
         ring::rolling(&mut (), stages, batch, fetch, fetch_rest, |_, hash| self.contains_hash(hash));
     }
 
-    /// Places are those of both filters; a key that was not inserted is taken for one that is there if the first has it
-    /// and the second has not.
+    /// Places are those of both filters; a key that was not inserted seems to be there if the first has it and the
+    /// second does not.
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         let (added, removed) = self.words().split_at(self.both.split);
         let [added, removed] = [(&self.both.added, added), (&self.both.removed, removed)]
@@ -243,7 +244,7 @@ impl Kind for RemovedSet {
         Measure::of_bits(added.taken + removed.taken, self.base.geometry().bits, rate)
     }
 
-    /// What is lost hangs on what was removed, which the second filter's bits tell, and not on age.
+    /// What is lost depends on what was removed, which the second filter's bits show, and not on age.
     fn false_negative_rate(&self, _age: u64) -> f64 {
         let (_, removed) = self.words().split_at(self.both.split);
         self.both.removed.measure(removed, &mut |_| {}).false_positive_rate

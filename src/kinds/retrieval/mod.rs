@@ -1,8 +1,9 @@
-//! The kind `retrieval`: a map that is built once, keeps no keys, and has nothing to tell keys by. The exact value for
-//! each key that it was built from, in as many bits as values have, and for every other key any value at all.
+//! The kind `retrieval`: a map that is built once, keeps no keys, and has nothing to recognise them by. It gives the
+//! exact value for each key that it was built from, in as many bits as values have, and any value at all for every
+//! other key.
 //!
 //! Known as a retrieval structure or static function: what is left of a Bloomier filter ([`super::bloomier`]) without
-//! its check bits. For those who ask for keys only that they know to be there.
+//! its check bits. It is for those who ask only for keys that they know to be there.
 
 pub(crate) mod solved;
 

@@ -36,7 +36,7 @@ const CELLS: u32 = 3;
 /// Coefficients of a key in the ribbon.
 const WIDTH: u32 = 64;
 
-/// How many check bits a spec asks for. The last parameter gives the bits of a map with so many check bits.
+/// How many check bits a spec asks for. The last parameter gives the bits of a map for a number of check bits.
 pub type CheckBits = fn(&Spec, Size, &dyn Fn(u64) -> Option<u64>) -> Result<u64>;
 
 /// The shape of a payload.
@@ -47,7 +47,7 @@ enum Shape {
 }
 
 impl Shape {
-    /// The shape to expect of so many keys.
+    /// The shape to expect for `keys` keys.
     fn expected(solver: u64, value_bits: u32, check_bits: u32, keys: u64) -> Option<Shape> {
         Some(match solver {
             FUSE => Shape::Fuse(fuse::layout::ValueShape::expected(CELLS, value_bits, check_bits, keys)?),
@@ -71,7 +71,7 @@ impl Shape {
         (shape.geometry(keys).as_ref() == Some(geometry)).then_some(shape)
     }
 
-    /// The geometry of this shape with so many keys.
+    /// The geometry of this shape with `keys` keys.
     fn geometry(&self, keys: u64) -> Option<Geometry> {
         let (value_bits, check_bits) = (u64::from(self.value_bits()), u64::from(self.check_bits()));
         let payload_bytes = self.words().checked_mul(8).filter(|bytes| image_bytes(*bytes).is_some())?;
@@ -114,7 +114,7 @@ impl Shape {
         }
     }
 
-    /// The share of its places that so many keys have taken.
+    /// The share of its places that `keys` keys have taken.
     fn fill(&self, keys: u64) -> f64 {
         match self {
             Shape::Ribbon(shape) => {
@@ -132,7 +132,7 @@ impl Shape {
         }
     }
 
-    /// What there is to say of every key if there are none.
+    /// The answer for every key if the map has no keys.
     fn of_none(&self) -> Option<u64> {
         (self.check_bits() == 0).then_some(0)
     }
@@ -143,7 +143,8 @@ pub fn lines_per_lookup(geometry: &Geometry) -> f64 {
     let lines = match Shape::of(geometry) {
         Some(Shape::Fuse(shape)) if shape.is_apart() => f64::from(2 * CELLS),
         Some(Shape::Fuse(_)) => f64::from(CELLS),
-        // The metadata, and some words of as many bytes as there are columns for each eight of its 64 slots.
+        // The metadata, and for each eight of a key's 64 slots, which need not be aligned, as many bytes as there are
+        // columns.
         Some(Shape::Ribbon(shape)) => {
             let columns = f64::from((shape.value_bits() + shape.check_bits()).max(1));
             2.0 + (f64::from(WIDTH / 8 + 1) * columns - 1.0) / 64.0
@@ -180,7 +181,7 @@ pub fn geometry(spec: &Spec, size: Size, check_bits: CheckBits) -> Result<Geomet
 /// The bits of a value: those that a spec says, or as many as the largest value has.
 ///
 /// # Errors
-/// [`Status::OutOfRange`](crate::Status::OutOfRange) if these are more.
+/// [`Status::OutOfRange`](crate::Status::OutOfRange) if the largest value has more than a spec says.
 pub fn bits_of_values(spec: &Spec, entries: &dyn Records<Entry>) -> Result<u32> {
     let mut all = 0;
     entries.for_each(&mut |entries| {
@@ -206,7 +207,7 @@ pub fn build(build: &mut Build<Entry>, wanted: CheckBits) -> Result<Built> {
         let value_bits = value_bits.max(u32::from(check_bits == 0));
         let (shape, words) = solve(build, solver, value_bits, check_bits)?;
         let bits = shape.bits().ok_or(crate::Status::TooLarge)?;
-        // Keys that are spread unevenly may have taken more than was expected: a check bit less, then.
+        // Keys that are spread unevenly may have taken more than was expected. Then there is one check bit less.
         match size {
             Size::Exact { bits: most, .. } if bits > most && check_bits > 1 => check_bits -= 1,
             Size::Exact { bits: most, .. } if bits > most => {
@@ -245,7 +246,7 @@ struct Solved {
     lookup: ribbon::layout::Lookup,
 }
 
-/// The map over a payload that was solved, with so many check bits.
+/// The map over a payload that was solved, with a number of check bits in this range.
 ///
 /// # Errors
 /// [`Status::Corrupt`](crate::Status::Corrupt) for a geometry that no such map has.
@@ -260,7 +261,7 @@ impl Solved {
         self.base.words().shared()
     }
 
-    /// Says of every key of a batch what there is to say if there are none.
+    /// Answers every key of a batch as a map without keys does.
     fn say_of_none(&self, batch: &mut dyn Lookups) {
         let (mut ids, found) = ([0; GROUP], [self.shape.of_none(); GROUP]);
         loop {

@@ -2,7 +2,7 @@
 //! a per cent of the fewest bits that any filter of its rate can have.
 //!
 //! Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast Succinct Retrieval and Approximate Membership Using
-//! Ribbon", 2022. Every key has a run of coefficients, which say the slots whose exclusive or is the key's fingerprint
+//! Ribbon", 2022. Every key has a run of coefficients, which pick the slots whose exclusive or is the key's fingerprint
 //! ([`layout`]). Fingerprints of r bits give a false-positive rate of 2^-r, whatever the keys.
 //!
 //! Header: `bits` is the payload's bits without those that fill its last line. Word 0 is r, word 1 the number of
@@ -32,9 +32,9 @@ pub const FINGERPRINT_BITS: Parameter = Parameter {
 };
 
 /// The parameter for the number of coefficients of a key. 128 coefficients need a quarter of the metadata of 64, 0.004
-/// bits a key instead of 0.016, but take twice as long to build and a little longer to look up. Fingerprints of 1 to 4
-/// bits take 0.005 to 0.008 bits a key more than these bits with 128 coefficients. Longer fingerprints take 0.02 more
-/// with 64.
+/// bits a key instead of 0.016, but take twice as long to build and a little longer to look up. With 128 coefficients,
+/// fingerprints of 1 to 4 bits take 0.005 to 0.008 bits a key more than their own bits. With 64, longer fingerprints
+/// take 0.02 more.
 pub const RIBBON_WIDTH: Parameter = Parameter {
     name: "ribbon_width",
     summary: "coefficients of a key: 64, or 128 for a smaller and slower filter; 0 is 128 for fingerprints of at most 4 \
@@ -108,7 +108,7 @@ fn shape_of(geometry: &Geometry) -> Option<Shape> {
     (geometry_of(&shape) == *geometry).then_some(shape)
 }
 
-/// How many coefficients a key has, with fingerprints of so many bits.
+/// How many coefficients a key has, with fingerprints of `bits` bits.
 fn width_of(spec: &Spec, bits: u32) -> Result<u32> {
     match spec.parameter(&RIBBON_WIDTH)? as u32 {
         0 => Ok(sizing::width(bits).bits),
@@ -116,12 +116,12 @@ fn width_of(spec: &Spec, bits: u32) -> Result<u32> {
     }
 }
 
-/// The rate by which the bits of fingerprints are chosen, for n keys.
+/// The rate by which the bits of fingerprints are chosen, for `keys` keys.
 fn rate(keys: u64) -> impl Fn(u64) -> Option<f64> {
     move |bits| Some(sizing::decisive_rate(bits as u32, keys))
 }
 
-/// The shape to expect of what a spec asks for.
+/// The shape to expect for a spec.
 fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
     let keys = size.capacity();
     spec.parameter(&RIBBON_WIDTH)?;

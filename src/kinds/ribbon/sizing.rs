@@ -2,8 +2,8 @@
 //!
 //! Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast Succinct Retrieval and Approximate Membership Using
 //! Ribbon", 2022. A shard of n keys has a first layer with fewer slots than keys. The keys that do not fit into a
-//! bucket of slots are bumped to a layer of their own, and so on. So nearly every slot is taken, and nearly all
-//! overhead is the metadata that says which part of a bucket was bumped.
+//! bucket of slots are bumped to another layer, and so on. So nearly every slot is taken, and nearly all overhead is
+//! the metadata that says which part of a bucket was bumped.
 
 pub use crate::kinds::fuse::sizing::{decisive_rate, false_positive_rate};
 
@@ -30,7 +30,7 @@ pub struct Width {
     /// The first places of the second and of the third class, counted from the end of a bucket. A bucket bumps its
     /// third class, its last two classes, or all.
     pub classes: [u32; 2],
-    /// Up to so many keys have all of their rows in one place.
+    /// Up to this many keys have all of their rows in one place.
     pub dense: u64,
 }
 
@@ -40,12 +40,12 @@ impl Width {
     /// 128 coefficients, for a quarter of the metadata.
     pub const WIDE: Width = Width { bits: 128, bucket_bits: 9, overload: 5, classes: [379, 454], dense: 100 };
 
-    /// The sizes for so many coefficients, if there are any.
+    /// The sizes for `bits` coefficients, if there are any.
     pub fn of(bits: u32) -> Option<Width> {
         [Width::NARROW, Width::WIDE].into_iter().find(|width| width.bits == bits)
     }
 
-    /// How many slots a layer of so many keys has to start in: at least 1.
+    /// How many slots a layer of `keys` keys has to start in: at least 1.
     pub fn starts(&self, keys: u64) -> u64 {
         (keys - (keys >> self.overload)).max(1)
     }
@@ -61,18 +61,18 @@ impl Width {
         least.max(1) + more * u64::from(attempt)
     }
 
-    /// How many buckets so many slots are.
+    /// How many buckets `starts` slots make.
     pub fn buckets(&self, starts: u64) -> u64 {
         starts.div_ceil(1 << self.bucket_bits)
     }
 }
 
-/// The width that pays for values of so many bits. Short values pay for a large part of metadata otherwise.
+/// The width that pays for values of `bits` bits. With the narrow one, metadata would be a large part of short values.
 pub fn width(bits: u32) -> Width {
     if bits <= 4 { Width::WIDE } else { Width::NARROW }
 }
 
-/// The slots to expect of a shard of so many keys. The number of free slots was counted in shards of uniform hashes.
+/// The slots to expect of a shard of `keys` keys. The number of free slots was counted in shards of uniform hashes.
 pub fn expected_slots(width: &Width, keys: u64) -> u64 {
     let free = 6 + (keys >> if width.bits == Width::NARROW.bits { 15 } else { 12 });
     keys + free.min(keys / 16)

@@ -1,5 +1,5 @@
 //! The kind `riblt`: a rateless invertible Bloom lookup table (Yang, Gilad and Alizadeh, "Practical Rateless Set
-//! Reconciliation", 2024). The symbols of a set of 64-bit numbers are a stream without an end. A sketch keeps the first
+//! Reconciliation", 2024). The symbols of a set of 64-bit numbers are an endless stream. A sketch keeps the first
 //! symbols, and each insertion and removal updates them.
 //!
 //! Every number is in symbol 0; the later a symbol is, the fewer numbers are in it. A symbol holds the XOR of its
@@ -8,7 +8,7 @@
 //! be alone in these symbols. The first symbols of a sketch, however many, are a sketch for fewer differences, so
 //! nobody has to know the number of differences beforehand.
 //!
-//! With the parameter `key_bytes` the symbols have whole keys in place of numbers.
+//! With the parameter `key_bytes` the symbols have whole keys instead of numbers.
 
 pub mod peeler;
 pub mod sizing;
@@ -61,7 +61,7 @@ pub const ROW: Row = Row {
 };
 
 /// The geometry that a spec asks for. The spec's capacity is the number of differences, and the spec's rate is the
-/// probability that listing so many fails.
+/// probability that listing that many fails.
 fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     if spec.hash == HashFunction::External {
         return Err(error!(Contradiction, "hash = external has no meaning for riblt, which hashes numbers by itself"));

@@ -1,4 +1,4 @@
-//! Peeling: from the coded symbols of a difference to its keys, at once or symbol by symbol.
+//! Peeling: from the coded symbols of a difference to its keys, all together or symbol by symbol.
 
 use super::symbols::{BESIDE_KEY, Indices, add_to};
 use crate::contract::key_shape::{KeyShape, KeyWords};
@@ -11,7 +11,7 @@ use crate::storage::try_vec;
 /// takes 4 ln m + 2 steps for each key on average: fewer than this limit if m is below 10^13.
 const STEPS: usize = 128;
 
-/// What there is of a found key beside its words.
+/// What is kept of a found key besides its words.
 struct Found {
     hash: u64,
     count: i64,
@@ -21,9 +21,9 @@ struct Found {
 
 /// Lists the keys of symbols.
 ///
-/// The symbols that are there have all keys that are not found yet. The room after them has what later symbols are
-/// to be added to: what [`Peeler::extend`] put there, less the found keys. So nobody looks at a found key again when a
-/// symbol comes.
+/// The symbols that are there have all keys that are not found yet. The room after them has what later symbols are to
+/// be added to: what [`Peeler::extend`] put there, less the found keys. So a found key need not be looked at again when
+/// a symbol comes.
 ///
 /// Each found key empties a symbol. If distinct keys made the symbols, that symbol stays empty, so there are at most as
 /// many found keys as symbols. With any other symbols the bounds end the peeling.
@@ -44,7 +44,7 @@ pub struct Peeler {
 }
 
 impl Peeler {
-    /// Without symbols.
+    /// A peeler without symbols.
     pub fn new(shape: KeyShape) -> Peeler {
         let (words, keys, found, queue) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Peeler { shape, words, count: 0, taken: 0, keys, found, queue, steps: 0, is_spent: false }
@@ -221,7 +221,7 @@ struct Removed {
     emptied: usize,
 }
 
-/// Removes a key from those of its symbols that come next. Tells what became of the first `count` symbols.
+/// Removes a key from those of its symbols that come next. Returns what became of the first `count` symbols.
 fn remove(words: &mut [u64], count: usize, key: &[u64], found: &mut Found) -> Removed {
     let symbol_words = key.len() + BESIDE_KEY;
     let room = (words.len() / symbol_words) as u64;

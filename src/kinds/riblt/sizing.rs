@@ -1,12 +1,12 @@
 //! How many coded symbols a sketch keeps.
 //!
-//! Listing d numbers takes 1.353 symbols for each of many numbers, and more for each of few. A simulation of 20 million
-//! sketches of 2 to 10,000 numbers gave a mean of 1.3528 + 2.2 d^(-2/3) symbols for each number, and a deviation of
-//! 0.95 d^(-1/2). A normal distribution with this mean describes how often listing fails, except for few numbers in
-//! many symbols. There listing fails mostly because two numbers are in the same of the first m symbols. Symbol i has
-//! both numbers or none with the probability p^2 + (1 - p)^2, where p = 2 / (i + 2). So two numbers are in the same of
-//! all m symbols with a probability of at most 4 (sinh(2 pi) / (2 pi)) / (m (m + 1))^2. Larger sets of numbers that
-//! cannot be told apart come in addition, at most three times as often as pairs.
+//! Listing takes 1.353 symbols a number if there are many numbers, and more if there are few. A simulation of 20
+//! million sketches of 2 to 10,000 numbers gave a mean of 1.3528 + 2.2 d^(-2/3) symbols for each number, and a
+//! deviation of 0.95 d^(-1/2). A normal distribution with this mean describes how often listing fails, except for few
+//! numbers in many symbols. There listing fails mostly because two numbers are in the same ones of the first m symbols.
+//! Symbol i has both numbers or none with the probability p^2 + (1 - p)^2, where p = 2 / (i + 2). So two numbers are in
+//! the same ones of all m symbols with a probability of at most 4 (sinh(2 pi) / (2 pi)) / (m (m + 1))^2. Larger sets of
+//! numbers that cannot be told apart come in addition, at most three times as often as pairs.
 
 use crate::kinds::iblt::sizing::normal_tail;
 use crate::sizing::{exp, ln};
@@ -16,7 +16,7 @@ const PAIR: f64 = 170.446;
 /// The mean of the symbols for each number: the limit for many numbers, and the most for few.
 const SYMBOLS_EACH: (f64, f64) = (1.3528, 1.78);
 
-/// The probability that so many numbers cannot be listed from so many symbols. The result errs on the high side.
+/// The probability that `numbers` numbers cannot be listed from `symbols` symbols. The result errs on the high side.
 pub fn failure(numbers: u64, symbols: u64) -> f64 {
     if symbols == 0 || numbers < 2 {
         return if symbols == 0 { 1.0 } else { 0.0 };
@@ -33,8 +33,8 @@ pub fn failure(numbers: u64, symbols: u64) -> f64 {
 /// greater than the simulated 0.95, because the simulated distribution is skew.
 const DEVIATION: f64 = 1.2;
 
-/// The fewest symbols from which listing so many numbers fails with at most this probability; `None` if 64 bits do not
-/// hold their count.
+/// The fewest symbols from which listing `numbers` numbers fails with at most this probability; `None` if 64 bits do
+/// not hold their count.
 pub fn size_for(numbers: u64, rate: f64) -> Option<u64> {
     let holds = |symbols: u64| failure(numbers, symbols) <= rate;
     let mut high = 1_u64;
@@ -69,8 +69,8 @@ mod tests {
         assert_eq!(size_for(u64::MAX, 0.01), None);
     }
 
-    /// Of few numbers in many symbols pairs decide, of many numbers in few symbols the normal distribution. The values
-    /// were worked out by another program.
+    /// For few numbers in many symbols pairs decide, for many numbers in few symbols the normal distribution. The
+    /// values were worked out by another program.
     #[test]
     fn rates_are_those_of_the_formula() {
         for (numbers, symbols, expected) in [

@@ -1,12 +1,12 @@
 //! The coded symbols of a rateless invertible Bloom lookup table: which of them a key is in, and what they hold.
 
-/// Words of a symbol beside the XOR of its keys: the XOR of their hashes, and their count.
+/// Words of a symbol besides the XOR of its keys: the XOR of their hashes, and their count.
 pub const BESIDE_KEY: usize = 2;
 
 /// The multiplier of the generator that the indices come from.
 const MULTIPLIER: u64 = 0xda94_2042_e4dd_58b5;
 
-/// The indices of the symbols that a key is in, ascending and without an end. The first index is 0; index i comes with
+/// The indices of the symbols that a key is in, ascending and endless. The first index is 0; index i comes with
 /// probability 1 / (1 + i / 2). Each step takes constant time.
 ///
 /// The steps are computed in double precision. IEEE 754 says how to round each of these operations, and Rust fuses no
@@ -59,7 +59,7 @@ pub fn add_to(symbol: &mut [u64], hash: u64, key: &[u64], count: i64) {
     }
 }
 
-/// The keys that [`add_all`] works on at once, so that the processor computes their next indices side by side.
+/// The keys that [`add_all`] works on together, so that the processor computes their next indices side by side.
 const LANES: usize = 8;
 
 /// Adds keys `count` times each to their symbols in a window: the symbols from `first` on, which `words` has. `keys`
@@ -73,7 +73,7 @@ pub fn add_all(words: &mut [u64], first: u64, hashes: &[u64], keys: &[u64], coun
     }
 }
 
-/// [`add_all`] for keys of so many words.
+/// [`add_all`] for keys of `key_words` words.
 #[inline(always)]
 fn add_keys(words: &mut [u64], first: u64, hashes: &[u64], keys: &[u64], key_words: usize, count: i64) {
     let symbol_words = key_words + BESIDE_KEY;
@@ -148,7 +148,7 @@ mod tests {
         assert!(indices.is_sorted() && indices[5] == u64::MAX, "{indices:?}");
     }
 
-    /// Many keys at once add what single ones do, to the first symbols and to any window of later ones.
+    /// Many keys together add what single ones do, to the first symbols and to any window of later ones.
     #[test]
     fn many_keys_add_as_single_ones() {
         for (keys, key_words) in [(0, 1), (1, 1), (7, 2), (8, 1), (9, 3), (64, 1), (500, 8)] {

@@ -59,8 +59,8 @@ pub fn check_header(bytes: &[u8; HEADER], shape: KeyShape, hasher: &Hasher) -> R
     Ok(())
 }
 
-/// How many of so many keys are in a symbol on average, rounded towards 0. The count of symbol 0 says how many keys
-/// there are, so that 0 stands for it.
+/// How many of `keys` keys are in a symbol on average, rounded towards 0. For symbol 0 it is 0, because the count of
+/// that symbol is what says how many keys there are.
 fn expected(keys: i64, index: u64) -> i64 {
     match index {
         0 => 0,

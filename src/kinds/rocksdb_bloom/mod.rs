@@ -2,9 +2,8 @@
 //! 512 bits in which a key sets k bits anywhere.
 //!
 //! With the hash function XXPH3 its payload is, byte for byte, what RocksDB writes before the trailer of a filter block
-//! ([`crate::interop`] reads and writes these). [`layout`] is the definition,
-//! [`sizing`] derives the rate. Given the bits it is the mean over the blocks of their fills to the
-//! power of k.
+//! ([`crate::interop`] reads and writes these). [`layout`] is the definition, and [`sizing`] derives the rate. Given
+//! the bits, the rate is the mean over the blocks of their fills to the power of k.
 
 pub mod layout;
 pub mod sizing;

@@ -6,8 +6,8 @@
 //! The `k` bits of a key are successive states of a multiplicative generator of 32 bits, of which the highest nine
 //! count; the formula takes them for independent.
 //!
-//! RocksDB chooses the number of probes by the bits a key alone, from a table ([`hashes_for`]); so does this, with the
-//! least number of blocks for which the exact rate is at most the wanted one.
+//! RocksDB chooses the number of probes from the bits per key alone, by a table ([`hashes_for`]). So does this, with
+//! the least number of blocks for which the exact rate is at most the wanted one.
 
 use crate::sizing::{bloom, is_rate, ln_1p_minus, mixture, search};
 use core::f64::consts::LN_2;
@@ -15,13 +15,13 @@ use core::f64::consts::LN_2;
 /// Bits in a block: a cache line.
 pub const BLOCK_BITS: u64 = 512;
 
-/// A number that there are fewer blocks than: RocksDB counts bytes with 32 bits.
+/// Exclusive upper bound of the number of blocks, because RocksDB counts bytes with 32 bits.
 pub const MAX_BLOCKS: u64 = 1 << 26;
 
-/// Up to how many thousandths of a bit a key 1, 2, .. 12 bits are set for it.
+/// The most thousandths of a bit per key with which a key sets 1, 2, .. 12 bits.
 const CHANGES: [u64; 12] = [2080, 3580, 5100, 6640, 8300, 10_070, 11_720, 14_001, 16_050, 18_300, 22_001, 25_501];
 
-/// The number of bits that RocksDB sets for a key where there are so many thousandths of a bit for each.
+/// The number of bits that RocksDB sets for a key if there are `millibits` thousandths of a bit per key.
 pub fn hashes_for(millibits: u64) -> u32 {
     match CHANGES.iter().position(|change| millibits <= *change) {
         Some(place) => place as u32 + 1,
@@ -30,7 +30,7 @@ pub fn hashes_for(millibits: u64) -> u32 {
     }
 }
 
-/// The number of bits that a key sets in so many blocks for so many keys.
+/// The number of bits that a key sets in `blocks` blocks for `keys` keys.
 pub fn hashes_of(blocks: u64, keys: u64) -> u32 {
     let millibits = u128::from(blocks) * u128::from(1000 * BLOCK_BITS) / u128::from(keys.max(1));
     hashes_for(u64::try_from(millibits).unwrap_or(u64::MAX))
@@ -90,8 +90,8 @@ pub fn cardinality(blocks: u64, hashes: u32, ones: u64) -> Option<f64> {
 }
 
 /// The standard error of [`cardinality`] with `keys` keys: the variance of the number of zeros is `B` times that of one
-/// block with a Poisson number of keys, less what their given number takes from it. Take the square of the mean of a
-/// bit's being zero as the unit. Then that of a block is the sum over all pairs of its bits of `e^(c n/B) - 1`, with
+/// block with a Poisson number of keys, less what a given number of keys takes from it. Take the square of the mean of
+/// a bit's being zero as the unit. Then that of a block is the sum over all pairs of its bits of `e^(c n/B) - 1`, with
 /// `c` the probability that a key sets both.
 pub fn cardinality_standard_error(blocks: u64, hashes: u32, keys: u64) -> f64 {
     if blocks == 0 || hashes == 0 {

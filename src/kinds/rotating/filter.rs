@@ -19,13 +19,13 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
 /// A filter over generations. The last line of the payload is the state: which generation is the newest, and how many
-/// keys it has taken. Lookups ask all generations, so that no reader needs the state.
+/// keys it has taken. Lookups ask all generations, so no reader needs the state.
 pub struct Rotating {
     pub(super) base: Base,
     pub(super) shape: Shape,
     /// The layout of each generation.
     pub(super) layout: Box<dyn BitLayout>,
-    /// The thread that turns the generations beside others, among the threads of this handle, holds this mutex.
+    /// Among the threads of this handle, the one that turns the generations alongside others holds this mutex.
     pub(super) turning: Mutex<()>,
 }
 
@@ -104,7 +104,7 @@ impl Rotating {
         state.is_turning() || (self.shape.counts_keys() && state.taken() > self.shape.keys)
     }
 
-    /// How many turns so many steps are. A turn in which somebody died is one more.
+    /// How many turns `steps` steps take. A turn in which somebody died is one more.
     fn turns_of(&self, steps: u64) -> u64 {
         steps.saturating_add((steps > 0 && self.state_now().is_turning()).into())
     }
@@ -116,7 +116,7 @@ impl Rotating {
     }
 
     /// The rate of all generations together. It would be `independent` if no key were in two of them, and no two had
-    /// bits in common. Of large generations the first words say how far it is from that.
+    /// bits in common. In large generations the first words show how far it is from that.
     fn rate_together(&self, independent: f64) -> Result<f64> {
         let (all, most) = (self.layout.words(), union::looked_at(self.count()));
         let mut generations = try_vec(self.count())?;
@@ -155,7 +155,7 @@ impl Rotating {
         Some(new)
     }
 
-    /// Makes the oldest generation the newest, so many times.
+    /// Makes the oldest generation the newest, `turns` times.
     fn turn_on(&mut self, turns: u64) -> Option<()> {
         let (newest, count, state) = (self.newest(), self.count(), self.state());
         let forgotten = self.forgotten(turns);
@@ -266,7 +266,7 @@ impl Kind for Rotating {
             taken += one.taken;
             rate = either(rate, one.false_positive_rate);
         }
-        // Without memory for more it is the rate of generations that have no key in common.
+        // Without the memory for that, it is the rate of generations that have no key in common.
         let rate = self.rate_together(rate).unwrap_or(rate);
         Measure::of_bits(taken, self.base.geometry().bits, rate)
     }
@@ -338,8 +338,8 @@ impl Insert for Rotating {
 }
 
 /// Unites generations of the same age. The newest generation is taken to have as many keys as that of the filter with
-/// fewer keys. So each key stays for as many keys as if the other filter had never been. A filter without any key
-/// changes nothing.
+/// fewer keys. So each key stays for as many further keys as it would have without the other filter. A filter without
+/// any key changes nothing.
 impl Merge for Rotating {
     fn merge_with(&mut self, other: &dyn Kind) -> Result<()> {
         let others = other.base().words().shared();

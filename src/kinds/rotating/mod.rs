@@ -1,6 +1,6 @@
 //! The kind `rotating`: generations of bit arrays. The oldest generation is dropped as a whole.
 //!
-//! The window moves by rotation, as double-buffered Bloom filters have done since the first proxies that cached by
+//! The window moves by rotation, as double-buffered Bloom filters have done since the first proxies that cached on
 //! second sight. Keys go into the newest generation. When that has taken its share of the window, or when time is moved
 //! on, the oldest generation is cleared and becomes the newest. A lookup asks all generations. With G generations of g
 //! keys each, the last (G - 1) g keys are always found, and no key stays for longer than G g.
@@ -19,11 +19,11 @@
 //! and the newest one has rate g. Then the key is lost with probability `(1 - f)^(G-1) (1 - (1 - f)^r) (1 - g)`
 //! ([`shape::Rates::false_negative_rate`]).
 //!
-//! Many threads and processes insert at once, and move time on beside each other (`shared.rs`).
+//! Many threads and processes insert at the same time, and move time on alongside each other (`shared.rs`).
 //!
 //! A generation counts the keys that are new to it; keys that it has already, or seems to have, change nothing. Hashes
-//! pass a bijection first. A builder gives hashes in ascending order, and without the bijection the first generation
-//! would fill at one end.
+//! pass a bijection first, because a builder gives them in ascending order, and the first generation would fill at one
+//! end.
 
 mod filter;
 pub mod shape;

@@ -34,7 +34,7 @@ pub struct Shape {
     pub generations: u64,
     /// 1 if a key that comes again is young again.
     pub touch: u64,
-    /// 0 if a generation is full after so many keys; 1 if only time moves on.
+    /// 0 if a generation is full after `keys` keys; 1 if only time moves the window on.
     pub clock: u64,
     /// How many new keys a generation takes.
     pub keys: u64,
@@ -84,7 +84,7 @@ impl Shape {
         &LEVELS[self.level as usize % LEVELS.len()]
     }
 
-    /// Whether generations change after so many keys.
+    /// Whether generations change after a number of keys.
     pub fn counts_keys(&self) -> bool {
         self.clock == 0
     }
@@ -124,7 +124,7 @@ impl Shape {
         Rates { shape: *self, full, before: compounds(full) }
     }
 
-    /// The rate of one generation with so many distinct keys.
+    /// The rate of one generation by its number of distinct keys.
     fn of_one(&self) -> impl Fn(u64) -> f64 + Copy {
         let (rate, one) = (self.kind().row.false_positive_rate, self.one);
         move |keys| rate(&one, keys)
@@ -147,7 +147,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// How many keys come while `others` full generations stand beside the one that fills.
+    /// How many keys come while there are `others` full generations besides the one that fills.
     fn length(&self, others: usize) -> f64 {
         if self.shape.touch == 1 { self.full } else { self.full / (1.0 - self.before[others]) }
     }
@@ -159,7 +159,7 @@ impl Rates {
         either(compound, self.shape.of_one()(reaching.round() as u64))
     }
 
-    /// The rate with so many distinct keys. With more keys than all generations hold this is the largest rate.
+    /// The rate with `keys` distinct keys. With more keys than all generations hold this is the largest rate.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         let (mut rest, last) = (keys as f64, self.shape.generations as usize - 1);
         if !self.shape.counts_keys() {

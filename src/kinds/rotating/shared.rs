@@ -1,4 +1,4 @@
-//! Insertions by many threads and processes at once, and the turns of the generations that they make.
+//! Insertions by many threads and processes at the same time, and the turns of the generations that they make.
 //!
 //! Only one word S ([`super::state`]) changes freely: it has the turns, the keys taken, and the bit T, which says that
 //! the oldest generation is being dropped. The other words are bits of the generations, which insertions only set.
@@ -19,26 +19,26 @@
 //! callers that move time on wait for each other.
 //!
 //! *Why no key of the window is lost.* Zeros are stored in a generation only between (4) and (6). (6) is a release, (1)
-//! an acquire, and each change of S is a read-modify-write, so that it goes on with the release sequence. So zeros
-//! happen before any bits that are set in that generation as the newest one, and precede them in the order of each
-//! word. A thread that is stopped in the middle of (5) still has the lock, and S has not turned; a thread that died
-//! there stores no more. So zeros after such bits are those of a later turn, which drops the generation when G - 1 more
-//! have followed it.
+//! an acquire, and each change of S is a read-modify-write, so it continues the release sequence. So zeros happen
+//! before any bits that are set in that generation as the newest one, and precede them in the order of each word. A
+//! thread that is stopped in the middle of (5) still has the lock, and S has not turned; a thread that died there
+//! stores no more. So zeros after such bits are those of a later turn, which drops the generation when G - 1 more have
+//! followed it.
 //!
 //! (3) is a release after (2): the bits of a confirmed key were set while its generation was the newest. That
 //! generation is dropped after G - 1 whole generations, each of which counted all of its keys by (3), never more than
-//! came. So a key whose insertion returned is found for (G - 1) g more new keys, or G - 1 steps, as in a filter that
-//! one has alone.
+//! came. So a key whose insertion returned is found for (G - 1) g more new keys, or G - 1 steps, as in a filter with a
+//! single user.
 //!
-//! An insertion that began before a turn and sets its bits after zeros were stored there leaves bits too many, and none
+//! An insertion that began before a turn and sets its bits after zeros were stored there leaves too many bits but never
 //! too few, because it is not confirmed. S has 23 bits of turns. To be confirmed by mistake, an insertion has to stand
 //! still for exactly some multiple of [`rounds`](super::state::rounds) turns, more than eight million.
 //!
-//! *Who is told that a key is new.* One insertion sets the bit with which a generation first has all bits of the key.
-//! That insertion had not found the key anywhere before, and is told so.
+//! *Who learns that a key is new.* One insertion sets the bit with which a generation first has all bits of the key.
+//! That insertion had not found the key anywhere before, and reports it as new.
 //!
 //! *Somebody dies.* Before (4) nothing has begun. Between (4) and (6) T stays set and the lock is free. The next caller
-//! that needs room, or moves time on, or has the filter alone, finds T, stores all zeros again and turns. So a turn
+//! that needs room, or moves time on, or has the filter to itself, finds T, stores all zeros again and turns. So a turn
 //! that was begun is made in the end, and meanwhile keys go to the newest generation. In a buffer, which has no locks,
 //! T itself says that a turn is being made. So a process that died in a turn keeps others from turning until a handle
 //! opens the buffer for writing. Keys are still taken and found, while the rate rises.
@@ -238,7 +238,7 @@ impl SharedAge for Rotating {
                     "somebody who shares the buffer drops its oldest generation, or died while doing so"
                 ));
             }
-            // A turn that somebody began and died in is none of these steps.
+            // A turn that somebody began and died in does not count as one of these steps.
             let is_step = self.turn(state)? && !state.is_turning();
             left -= u64::from(is_step);
         }

@@ -1,9 +1,9 @@
-//! The state of the generations, in one word that many threads change at once.
+//! The state of the generations, in one word that many threads change at the same time.
 //!
-//! Word [`NEWEST`] says which generation was the newest when somebody last had the filter alone. The word stays as it
+//! Word [`NEWEST`] says which generation was the newest when somebody last had the filter to themselves. It stays as it
 //! is while many insert. Word [`TURNED`] holds everything that changes then, so that one compare-and-swap changes it as
-//! a whole. This word says how often the oldest generation became the newest since, how many keys the newest has taken,
-//! and whether somebody is dropping the oldest. Whoever has the filter alone moves all of that into [`NEWEST`] with the
+//! a whole: how often the oldest generation became the newest since, how many keys the newest has taken, and whether
+//! somebody is dropping the oldest. Whoever has the filter to themselves moves all of that into [`NEWEST`] with the
 //! next turn, and begins [`TURNED`] at 0.
 
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ pub const fn rounds(generations: u64) -> u64 {
     (1 << (u64::BITS - TURN)) / generations * generations
 }
 
-/// The state, as its words say it.
+/// The state that its words hold.
 #[derive(Clone, Copy)]
 pub struct State {
     first: u64,
@@ -42,7 +42,7 @@ impl State {
         State { first: 0, turned }
     }
 
-    /// The newest of so many generations. A payload that nobody verified may hold any number.
+    /// The newest of `generations` generations. A payload that nobody verified may hold any number.
     pub fn newest(self, generations: u64) -> usize {
         ((self.first % generations + self.turns()) % generations) as usize
     }
@@ -57,7 +57,7 @@ impl State {
         self.turned & TURNING != 0
     }
 
-    /// How often generations turned since somebody last had the filter alone.
+    /// How often generations turned since somebody last had the filter to themselves.
     pub fn turns(self) -> u64 {
         self.turned >> TURN
     }
@@ -67,12 +67,12 @@ impl State {
         ((self.newest(generations) as u64 + u64::from(self.is_turning())) % generations) as usize
     }
 
-    /// How many keys that generation has taken then.
+    /// How many keys the newest generation has taken after that turn.
     pub fn taken_next(self) -> u64 {
         if self.is_turning() { 0 } else { self.taken() }
     }
 
-    /// The second word with so many more keys.
+    /// The second word with `keys` more keys.
     pub fn with_keys(turned: u64, keys: u64) -> u64 {
         turned & !MOST_KEYS | (turned & MOST_KEYS).saturating_add(keys).min(MOST_KEYS)
     }
@@ -82,7 +82,7 @@ impl State {
         turned | TURNING
     }
 
-    /// The second word after the turn is made, with so many generations.
+    /// The second word after the turn is made, for `generations` generations.
     pub fn after(self, generations: u64) -> u64 {
         ((self.turns() + 1) % rounds(generations)) << TURN
     }

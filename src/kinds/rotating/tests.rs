@@ -43,7 +43,7 @@ fn for_each_filter(test: impl Fn(&'static Filter, u64, bool)) {
     }
 }
 
-/// Moves the window on by so many generations, with keys that belong to this number.
+/// Moves the window on by `generations` generations, with keys that belong to `number`.
 fn move_on(filter: &Filter, counts_keys: bool, number: u64, generations: u64) {
     for i in 0..generations {
         if !counts_keys {
@@ -107,8 +107,8 @@ fn others_insert_in_the_middle_of_a_turn() {
 }
 
 /// A thread has the lock for turning, and will find that there is nothing to turn. Meanwhile others put so many keys
-/// into the newest generation that it seems to have every key. That generation is turned on with the next key all the
-/// same, beside others and alone.
+/// into the newest generation that it seems to have every key. The next key turns that generation on all the same,
+/// alongside others and alone.
 #[test]
 fn a_generation_that_seems_to_have_every_key_is_turned_on() {
     for alone in [false, true] {

@@ -58,7 +58,7 @@ pub fn write(level: &[u64], message: &mut Vec<u8>) -> Result<()> {
 ///
 /// # Errors
 /// [`Status::Truncated`](crate::Status::Truncated), and [`Status::Corrupt`](crate::Status::Corrupt) for bytes that are
-/// no level of this size.
+/// not a level of this size.
 pub fn read(bytes: &mut &[u8], level: &mut [u64]) -> Result<()> {
     let [coding] = take(bytes)?;
     match coding {
@@ -116,7 +116,7 @@ fn gaps(level: &[u64]) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The bits of all gaps with so many low bits each.
+/// The bits of all gaps with `low` low bits each.
 fn length_of_gaps(level: &[u64], ones: u64, low: u32) -> u64 {
     ones * (u64::from(low) + 1) + gaps(level).map(|gap| gap >> low).sum::<u64>()
 }
@@ -210,7 +210,7 @@ mod tests {
         level
     }
 
-    /// Levels of any fill come back, take no more than their bits, and nearly no more than their entropy.
+    /// Levels of any fill come back, and take no more than their bits and hardly more than their entropy.
     #[test]
     fn levels_come_back() {
         for words in [1, 2, 16, 64, 300] {
@@ -238,7 +238,7 @@ mod tests {
         }
     }
 
-    /// A sender may choose any coding, also one that this library never takes.
+    /// A sender may choose any coding, even one that this library never takes.
     #[test]
     fn the_longest_low_parts_are_read() {
         for low in [0, 1, 55, 56] {
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(level, [u64::MAX]);
     }
 
-    /// Bytes that are no level are refused, and no bytes panic or set a bit outside of the level.
+    /// Bytes that are not a level are refused, and no bytes panic or set a bit outside of the level.
     #[test]
     fn foreign_bytes_are_refused() {
         let refused = |bytes: &[u8], words: usize| read(&mut &bytes[..], &mut vec![0; words]).unwrap_err().status();

@@ -1,5 +1,5 @@
-//! How the payload of a router lies: a head, the cells of the node's own keys, and one slot for each edge. A cell is a
-//! counter, or a single bit with `counter_bits` = 1.
+//! How the payload of a router is laid out: a head, the cells of the node's own keys, and one slot for each edge. A
+//! cell is a counter, or a single bit with `counter_bits` = 1.
 //!
 //! | words | what |
 //! |---|---|
@@ -89,7 +89,7 @@ impl Layout {
         })
     }
 
-    /// The bytes of such a payload; `None` if 64 bits do not count them.
+    /// The bytes of such a payload; `None` if they overflow 64 bits.
     pub fn payload_bytes(bits: u64, levels: u64, edges: u64, counter_bits: u64) -> Option<u64> {
         let width = bits / 64;
         let slot = width.checked_mul(levels)?.checked_mul(2)?.checked_add(SLOT_HEAD as u64)?;
@@ -155,7 +155,7 @@ impl Layout {
         ((bit / 64) as usize, bit % 64)
     }
 
-    /// Whether a level with so many bits set is ignored, because it is fuller than `max_fill`.
+    /// Whether a level with `ones` bits set is ignored, because it is fuller than `max_fill`.
     pub fn is_ignored(self, ones: u64) -> bool {
         ones as f64 > self.max_fill * self.bits as f64
     }

@@ -32,7 +32,7 @@ const MAGIC: [u8; 4] = *b"PRTR";
 const VERSION: u8 = 1;
 /// Bytes before the levels.
 pub const HEAD: usize = 88;
-/// Bytes behind the levels.
+/// Bytes after the levels.
 const TAIL: usize = 8;
 const WHOLE: u8 = 0;
 const CHANGES: u8 = 1;
@@ -83,7 +83,7 @@ pub fn write(head: &Head, layout: Layout, hasher: &Hasher, levels: &[u64], messa
     raw(message, &checksum.to_le_bytes())
 }
 
-/// Reads a message: what it says of itself, and its levels, which nobody has looked at yet.
+/// Reads a message: what it says of itself, and its levels, which are not checked yet.
 ///
 /// # Errors
 /// [`Status::Foreign`](crate::Status::Foreign), [`Status::Truncated`](crate::Status::Truncated),

@@ -97,7 +97,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// A router over a base, for whoever needs only what all payloads have.
+/// A router over a base, for callers that need only what all payloads have.
 fn open(base: Base) -> Result<Box<dyn Payload>> {
     Ok(try_box(RouterState::over(base)?)?)
 }

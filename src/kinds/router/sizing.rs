@@ -1,9 +1,10 @@
 //! How large the levels are, and how often they mislead.
 //!
-//! Level i of an edge has the keys of the nodes that are i hops away over that edge. With n keys a node and f nodes
-//! more at each hop these are n f^(i - 1) keys. Rhea and Kubiatowicz see deep levels saturate first; simulations say
-//! that the fill of the last level should stay below 0.3. So levels are sized for that fill, and not for the fill of
-//! 0.5 at which a filter alone is smallest. A network that is a little larger than expected then costs little accuracy.
+//! Level i of an edge has the keys of the nodes that are i hops away over that edge. With n keys a node and f times as
+//! many nodes at each further hop these are n f^(i - 1) keys. Rhea and Kubiatowicz see deep levels saturate first;
+//! simulations say that the fill of the last level should stay below 0.3. So levels are sized for that fill, and not
+//! for the fill of 0.5 at which a filter alone is smallest. A network that is a little larger than expected then costs
+//! little accuracy.
 
 use super::MAX_HASHES;
 use crate::sizing::{exp, ln, ln_1p_minus};
@@ -16,12 +17,12 @@ const MOST_KEYS: f64 = (1_u64 << 56) as f64;
 /// The most bits of a level.
 const MOST_BITS: f64 = (1_u64 << 60) as f64;
 
-/// The keys at this level, the first being 1, of an edge in a network whose nodes have so many keys each.
+/// The keys at this level, the first being 1, of an edge in a network whose nodes have `keys` keys each.
 pub fn keys_at(keys: u64, fan_out: f64, level: usize) -> f64 {
     (1..level).fold(keys as f64, |keys, _| keys * fan_out)
 }
 
-/// The expected share of bits that so many keys set.
+/// The expected share of bits that `keys` keys set.
 pub fn fill(bits: u64, hashes: u32, keys: f64) -> f64 {
     1.0 - exp(ln_1p_minus(1.0 / bits as f64) * f64::from(hashes) * keys)
 }
@@ -31,13 +32,13 @@ pub fn rate_of_fill(fill: f64, hashes: u32) -> f64 {
     (0..hashes).fold(1.0, |rate, _| rate * fill)
 }
 
-/// The rate of a level with so many keys. The positions of a key are independent.
+/// The rate of a level with `keys` keys. The positions of a key are independent.
 pub fn rate(bits: u64, hashes: u32, keys: f64) -> f64 {
     rate_of_fill(fill(bits, hashes, keys), hashes)
 }
 
-/// The bits of a level, a multiple of 64, and the bits that a key sets, for so many keys at a rate. `None` if that is
-/// more than can be.
+/// The bits of a level, a multiple of 64, and the bits that a key sets, for `keys` keys at a rate. `None` if that is
+/// too much.
 pub fn size_for(keys: f64, rate: f64) -> Option<(u64, u32)> {
     let keys = keys.max(1.0);
     let hashes = (ln(rate) / ln(FILL)).ceil().clamp(1.0, f64::from(MAX_HASHES));
@@ -50,7 +51,7 @@ pub fn size_for(keys: f64, rate: f64) -> Option<(u64, u32)> {
     Some(((bits.ceil() as u64).checked_next_multiple_of(64)?, hashes as u32))
 }
 
-/// The most bits that a key may set so that so many keys leave the fill of a level at 0.3 at most.
+/// The most bits that a key may set so that `keys` keys leave the fill of a level at 0.3 at most.
 pub fn hashes_for(bits: u64, keys: f64) -> u32 {
     (-ln_1p_minus(FILL) * bits as f64 / keys.max(1.0)).floor().clamp(1.0, f64::from(MAX_HASHES)) as u32
 }

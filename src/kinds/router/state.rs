@@ -81,7 +81,7 @@ impl Payload for RouterState {
     }
 
     /// Makes slots without an edge 0, and lets the heads of the others say what their levels are. A neighbour and this
-    /// router then have different checksums of the levels that one told the other, and all levels are sent anew.
+    /// router then have different checksums of the levels that one sent the other, and all levels are sent anew.
     fn mend(&mut self) -> Result<()> {
         for slot in 0..self.layout.edges {
             let Some(head) = self.slot(slot) else {
@@ -91,8 +91,8 @@ impl Payload for RouterState {
                 }
                 continue;
             };
-            // What went out last is not known any more. With other levels than the neighbour has, the next message asks
-            // the neighbour to ask for all.
+            // What went out last is not known any more. The next message, which starts from other levels than the
+            // neighbour has, makes the neighbour ask for all.
             let sent = self.layout.sent(slot);
             if head.sent > 0 && checksum_of(self.shared(sent.clone()))? != head.sent_checksum {
                 self.base.writable_to_mend()?[sent].fill(0);
@@ -133,7 +133,7 @@ impl RouterState {
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// Says that a slot has no edge, before its other words become 0.
+    /// Records that a slot has no edge, before its other words become 0.
     pub(crate) fn set_unused(&self, slot: usize) {
         self.shared(self.layout.slot_head(slot))[USED].store(0, Ordering::Release);
         compiler_fence(Ordering::SeqCst);
@@ -324,7 +324,7 @@ impl RouterState {
     }
 }
 
-/// A vector of so many zeros.
+/// A vector of `words` zeros.
 pub(crate) fn zeros(words: usize) -> Result<Vec<u64>> {
     let mut zeros = try_vec(words)?;
     zeros.resize(words, 0);

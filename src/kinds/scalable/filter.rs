@@ -23,8 +23,8 @@ pub(super) struct Level {
 }
 
 /// A filter over a chain of levels, in the order of their sizes. The last line of its payload is the state: how many
-/// keys the level in use has taken, and which level that is. Lookups ask all levels and not the state, so that no key
-/// is lost with it.
+/// keys the level in use has taken, and which level that is. Lookups ask all levels and not the state, so no key is
+/// lost with it.
 pub struct Scalable {
     base: Base,
     schedule: Schedule,
@@ -39,7 +39,7 @@ pub(super) const TAKEN: usize = 0;
 /// The word of the state that says which level is in use.
 pub(super) const IN_USE: usize = 1;
 
-/// A level of so many words (512 KiB) is not in the second-level cache when a single key comes.
+/// A level of this many words (512 KiB) is not in the second-level cache when a single key comes.
 const FAR: usize = 1 << 16;
 
 /// A filter over a payload of this kind.
@@ -100,7 +100,7 @@ impl Scalable {
         self.base.words().shared()[self.state() + TAKEN].load(Ordering::Relaxed)
     }
 
-    /// How many keys a level takes, or 0 if the level's kind cannot have so low a rate.
+    /// How many keys a level takes, or 0 if the level's kind cannot have that low a rate.
     fn capacity(&self, level: usize) -> u64 {
         let full = || self.schedule.full(self.schedule.size(level as u32));
         *self.levels[level].capacity.get_or_init(|| full().map_or(0, |full| full.capacity))
@@ -115,8 +115,8 @@ impl Scalable {
         (in_use + 1..self.levels.len()).find(|level| self.capacity(*level) > 0)
     }
 
-    /// Asks at once for the lines of a mixed hash in the levels that are larger than the caches next to the processor.
-    /// By itself the processor does not see so many lines ahead.
+    /// Asks together for the lines of a mixed hash in the levels that are larger than the caches next to the processor,
+    /// which by itself does not see that many lines ahead.
     #[inline]
     fn fetch_far(&self, hash: u64) {
         for level in self.levels.iter().rev().take_while(|level| level.end - level.start >= FAR) {
@@ -141,7 +141,7 @@ impl Scalable {
         others.any(|(_, other)| other.layout.contains(self.words(other), hash))
     }
 
-    /// Inserts a hash into words that may be written at once.
+    /// Inserts a hash into words that may be written right away.
     fn insert(&mut self, hash: u64) -> Result<bool> {
         let (hash, in_use) = (bits::mix(hash), self.in_use());
         let has_room = self.taken() < self.capacity(in_use);
@@ -390,7 +390,7 @@ impl Cardinality for Scalable {
     }
 
     /// Only the keys that were mistaken for others are not counted, and these are few and independent. Chains that were
-    /// merged may have had keys in common; the interval includes so many fewer keys.
+    /// merged may have had keys in common; the interval includes that many fewer keys.
     fn standard_error(&self, keys: f64) -> f64 {
         // These are real numbers, because a forged state may say anything.
         let (mut before, mut again) = (0.0, 0.0);

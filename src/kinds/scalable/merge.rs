@@ -65,7 +65,7 @@ impl<'a> Chain<'a> {
     }
 
     /// How many keys the level in use has taken after taking the bits of another level, which is the last of `other` or
-    /// a full one. The number is estimated from the bits of the union. `None` if one level may not have so many keys.
+    /// a full one. The number is estimated from the bits of the union. `None` if one level may not have that many keys.
     fn taken_with(&self, part: &Part, other: &Chain, base: &Base) -> Result<Option<u64>> {
         let size = self.last.size;
         if part.size != size {
@@ -117,7 +117,7 @@ impl<'a> Chain<'a> {
 enum Change {
     /// The filter is the union already.
     None,
-    /// The filter's level in use takes the bits of these words of the other filter, and then has taken so many keys.
+    /// The filter's level in use takes the bits of these words of the other filter, and then has taken this many keys.
     Last(Range<usize>, u64),
     /// The filter gets these words, with these levels.
     Whole(Schedule, Words),

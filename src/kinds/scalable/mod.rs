@@ -6,14 +6,14 @@
 //! [`crate::sizing::levels`] says why the chain then keeps the wanted rate for ever, and [`schedule`] says how large
 //! each level is.
 //!
-//! Another level needs a larger payload. If the system can move pages (Linux), large payloads in memory of the filter's
-//! own become longer without being copied, so that no insertion takes long. Elsewhere the insertion that grows the
+//! Another level needs a larger payload. If the system can move pages (Linux), large payloads in the filter's own
+//! memory become longer without being copied, so that no insertion takes long. Elsewhere the insertion that grows the
 //! filter copies the payload. An image in place cannot grow: it refuses keys ([`crate::Status::Full`]) when its last
 //! level has its capacity. A chain also refuses keys if its rate is so low that a further level would hold hardly more
 //! keys than the last level, for many more bits ([`schedule`]).
 //!
 //! A key that is found in any level takes no room, so duplicates do not make a filter grow. A key's level depends on
-//! when the key came. So filters of the same keys in another order are as good, but not equal.
+//! when the key came, so filters of the same keys in another order are as good, but not equal.
 //!
 //! Chains that were made alike can be merged, however far each has grown. The union has the levels of both chains side
 //! by side, and its rate is at most twice the rate that each chain keeps to (`merge`).
@@ -129,7 +129,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
             "capacity = {first_capacity} keys of which each sets one of bits = {bits} are too many"
         ));
     }
-    // A rate that is r times as low takes lg(1/r) more bits of a key, if the kind leaves that number open.
+    // A rate multiplied by r takes lg(1/r) more bits of a key, if the kind leaves that number open.
     let step = if kind.row.hashes.0 < kind.row.hashes.1 { (-64.0 * tightening.log2()).round() as u64 } else { 0 };
     let hashes = first.hashes;
     let first_bits = first.bits;

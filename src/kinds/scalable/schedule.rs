@@ -58,8 +58,8 @@ pub struct Schedule {
     pub growth: u64,
     /// How many sizes of levels there are.
     pub levels: u32,
-    /// How many further levels each of the first 32 sizes has beside one: four bits for each size, the smallest size in
-    /// the lowest. Only a chain that others were merged into has any.
+    /// How many levels each of the first 32 sizes has besides one: four bits for each size, the smallest size in the
+    /// lowest. Only a chain that others were merged into has any.
     pub more: [u64; 2],
     /// The bits of the first level.
     pub first_bits: u64,
@@ -101,7 +101,7 @@ impl Schedule {
             return None;
         }
         schedule.first_bits = geometry.bits / schedule.sum(schedule.count())?;
-        // The bits of each level and all other numbers follow from these. So the whole geometry has to be the same.
+        // The bits of each level and all other numbers follow from these, so the whole geometry has to be the same.
         let is_same = schedule.geometry().ok()? == *geometry;
         (is_same && first_capacity <= schedule.first_bits).then_some(schedule)
     }
@@ -144,7 +144,7 @@ impl Schedule {
         1 + more as u32
     }
 
-    /// This chain with one more level of size i, of which it has at least one. `None` if it cannot have so many.
+    /// This chain with one more level of size i, of which it has at least one. `None` if it cannot have that many.
     pub fn with_another(mut self, i: u32) -> Option<Schedule> {
         if self.of_size(i) == MAX_OF_SIZE {
             return None;
@@ -191,7 +191,7 @@ impl Schedule {
         usize::try_from(self.sum(place)?.checked_mul(self.first_bits / 64)?).ok()
     }
 
-    /// The sum of growth^i for the sizes i of the first so many levels.
+    /// The sum of growth^i for the sizes i of the first `count` levels.
     fn sum(&self, count: u32) -> Option<u64> {
         let mut sizes = self.sizes().take(count as usize);
         sizes.try_fold(0_u64, |sum, i| sum.checked_add(self.growth.checked_pow(i)?))
@@ -231,8 +231,8 @@ impl Schedule {
         capacity > 0 && (i < 2 || 2 * u128::from(self.growth) * last <= 3 * capacity)
     }
 
-    /// Whether a level of size i, which is not the first, can follow the level before, with its rate and at a memory
-    /// that it is worth.
+    /// Whether a level of size i, which is not the first, can follow the level before at its rate, and is worth its
+    /// memory.
     pub fn is_worth_adding(&self, i: u32) -> bool {
         match (self.full(i - 1), self.full(i)) {
             (Ok(last), Ok(next)) => self.is_worth(i, &last, &next),
@@ -240,7 +240,7 @@ impl Schedule {
         }
     }
 
-    /// How many keys a level of size i is expected to have taken after it has seen so many distinct keys.
+    /// How many keys a level of size i is expected to have taken after it has seen `seen` distinct keys.
     ///
     /// # Errors
     /// As [`Schedule::level`].
@@ -248,7 +248,7 @@ impl Schedule {
         Ok(levels::taken(seen, self.rate_of(self.level(i)?)) as u64)
     }
 
-    /// The rate of a level with so many distinct keys.
+    /// The rate of a level by its number of distinct keys.
     fn rate_of(&self, level: Geometry) -> impl Fn(u64) -> f64 + Copy {
         let rate = self.kind().row.false_positive_rate;
         move |keys| rate(&level, keys)
@@ -267,8 +267,8 @@ impl Schedule {
         }
     }
 
-    /// The rate with so many distinct keys, in as many levels as they need. With more keys than a chain can take this
-    /// is the rate with those that it takes.
+    /// The rate with `keys` distinct keys, in as many levels as they need. With more keys than a chain can take this is
+    /// the rate with those that it takes.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         self.rate_in(self.full_levels(), keys)
     }
@@ -298,7 +298,7 @@ impl Schedule {
                 break;
             };
             for _ in 0..self.of_size(i) {
-                // So many of the remaining keys do not seem to be there already.
+                // How many of the remaining keys do not seem to be there already.
                 let reaching = rest * (1.0 - compound);
                 if reaching <= full.seen {
                     let last = self.rate_of(geometry)(reaching.round() as u64);

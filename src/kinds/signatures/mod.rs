@@ -97,25 +97,25 @@ fn shape_of(geometry: &Geometry) -> Option<Shape> {
     (geometry_of(&shape).ok()? == *geometry).then_some(shape)
 }
 
-/// The rate of a table of this shape with so many keys.
+/// The rate of a table of this shape with `keys` keys.
 fn rate_of(shape: &Shape, keys: u64) -> f64 {
     let shards = shape.shards() as f64;
     shape.buckets().false_positive_rate(shape.width(), shards, shape.length() as f64 / shards, keys)
 }
 
-/// The expected shape for so many keys with signatures of so many bits.
+/// The expected shape for `keys` keys with signatures of `width` bits.
 fn expected(spec: &Spec, width: u64, keys: u64) -> Option<Shape> {
     let (buckets, shards) = (spec.parameter(&BUCKETS).ok()?, sizing::shards(keys));
     let each = SHAPES[buckets as usize].length(keys.div_ceil(shards));
     Shape::new(width as u32, buckets, shards, shards.saturating_mul(each))
 }
 
-/// The rate of so many keys, by the bits of their signatures.
+/// The rate of `keys` keys, by the bits of their signatures.
 fn rate(spec: &Spec, keys: u64) -> impl Fn(u64) -> Option<f64> {
     move |bits| Some(rate_of(&expected(spec, bits, keys)?, keys))
 }
 
-/// The shape to expect of what a spec asks for.
+/// The shape to expect for a spec.
 fn shape_for(spec: &Spec, size: Size) -> Result<Shape> {
     let keys = size.capacity();
     spec.parameter(&BUCKETS)?;

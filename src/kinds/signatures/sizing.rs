@@ -37,7 +37,7 @@ const LOAD: f64 = 0.98;
 /// The most keys of an average shard.
 const SHARD_KEYS: u64 = 1 << 20;
 
-/// How many shards so many keys are divided into.
+/// How many shards `keys` keys are divided into.
 pub fn shards(keys: u64) -> u64 {
     keys.div_ceil(SHARD_KEYS).max(1)
 }
@@ -48,21 +48,21 @@ pub fn largest_shard(keys: u64) -> u64 {
     if shards(keys) == 1 { keys } else { mean + 6 * mean.isqrt() }
 }
 
-/// The memory that building takes beside the payload: for each key of a shard the key, and four bytes for each slot. A
+/// The memory that building takes besides the payload: for each key of a shard the key, and four bytes for each slot. A
 /// key has a little more than two slots at most.
 pub fn build_memory(keys: u64) -> u64 {
     17 * largest_shard(keys)
 }
 
 impl Buckets {
-    /// How many buckets a table for so many keys has. A few sets of keys need more.
+    /// How many buckets a table for `keys` keys has. A few sets of keys need more.
     pub fn length(&self, keys: u64) -> u64 {
         let load = LOAD * self.threshold * f64::from(self.slots);
         (keys as f64 / load).ceil().max(1.0) as u64
     }
 
     /// The probability that one of the slots of an absent key has the key's signature of `bits` bits, if each of
-    /// `shards` shards has so many buckets. The result is at least the probability that two keys have one hash.
+    /// `shards` shards has `buckets` buckets. The result is at least the probability that two keys have one hash.
     ///
     /// A bucket with c taken slots says "no" with probability `x = (1 - 1/(2^r - 1))^c`, and a bucket that is chosen
     /// twice says so once: the rate of [`Buckets::rate_of_buckets`]. Buckets of one slot are taken or free, and their
@@ -82,7 +82,7 @@ impl Buckets {
         self.rate_of_buckets(count, sum(1), sum(2), refuses(1)).max(hash_floor(keys, 64))
     }
 
-    /// The rate of so many buckets. `sum` is the sum of their chances to say "no", and `squares` is the sum of the
+    /// The rate of `buckets` buckets. `sum` is the sum of their chances to say "no", and `squares` is the sum of the
     /// squares of these chances. `one` is the chance of a bucket with one key.
     pub fn rate_of_buckets(&self, buckets: f64, sum: f64, squares: f64, one: f64) -> f64 {
         if self.slots > 1 {
@@ -133,10 +133,10 @@ impl Buckets {
 const MOST_SLOTS: usize = 4;
 const MOST_CHOICES: usize = 4;
 
-/// Up to so many keys are followed one by one.
+/// Up to this many keys are followed one by one.
 const STEPS: f64 = 4096.0;
 
-/// The probability that two signatures of so many bits are the same.
+/// The probability that two signatures of `bits` bits are the same.
 pub fn same(bits: u32) -> f64 {
     1.0 / ((1_u64 << bits.clamp(1, 63)) - 1) as f64
 }

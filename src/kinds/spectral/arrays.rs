@@ -15,7 +15,7 @@ pub(super) enum Method {
     RecurringMinimum = 2,
 }
 
-/// How many words have the primary counters: all of them, or all but a third.
+/// How many words hold the primary counters: all of them, or all but a third.
 pub(super) fn primary_words(words: u64, is_recurring: bool) -> u64 {
     if is_recurring { words - words / 3 } else { words }
 }
@@ -61,7 +61,7 @@ impl Arrays {
         Some(Arrays { method, primary: array(split)?, secondary, split: split as usize, words: words as usize })
     }
 
-    /// Inserts a hash so many times. Returns whether the hash certainly was absent before.
+    /// Inserts a hash `times` times. Returns whether it certainly was absent before.
     #[inline]
     pub fn insert(&self, words: &mut [u64], hash: u64, times: u64) -> bool {
         let (primary, secondary) = words.split_at_mut(self.split);

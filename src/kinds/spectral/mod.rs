@@ -9,14 +9,14 @@
 //! the false-positive rate, and never too low.
 //!
 //! *Minimal increase*: an insertion raises those counters of the key that are below its new count, and no others.
-//! Counts are never too low either; fewer counts are too high, and by less. But a counter does not tell whose
-//! insertions it counts, so that nothing can be removed. Merging adds counters, as with minimum selection, and counts
-//! stay upper bounds, because each is the sum of two upper bounds.
+//! Counts are never too low either; fewer counts are too high, and by less. But a counter does not say whose insertions
+//! it counts, so nothing can be removed. Merging adds counters, as with minimum selection, and counts stay upper
+//! bounds, because each is the sum of two upper bounds.
 //!
 //! *Recurring minimum*: as minimum selection, but a third of the counters is a second array. If only one counter of a
 //! key has the least value, another key may share that counter and have raised it. If two counters have the least
 //! value, both would have to be shared. So a key whose minimum is single when it is inserted goes to the second array
-//! with that value. From then on it is also counted there, beside few other keys. The count of a key is that of the
+//! with that value. From then on it is also counted there, among few other keys. The count of a key is that of the
 //! second array if the minimum is single and the second array has the key. Such a count may be too low, for a key that
 //! only seems to be in the second array: counts are estimates. There is no union, because a union would have to know
 //! which keys are there.
@@ -122,7 +122,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let (width, is_recurring) = (words[0], words[1] == Method::RecurringMinimum as u64);
     let all = |counters: u64| {
         let primary = counters.checked_mul(width)?.div_ceil(UNIT);
-        // The least number of words whose primary part, two thirds of them, has so many words.
+        // The least number of words whose primary part, two thirds of them, has `primary` words.
         let words = if is_recurring { (primary + primary.div_ceil(2) - 1).max(3) } else { primary };
         words.checked_mul(UNIT)
     };
@@ -156,7 +156,7 @@ impl Spectral {
         &self.words()[..self.arrays.split]
     }
 
-    /// Inserts a hash so many times if [`Base::writable_at_once`] allows it.
+    /// Inserts a hash `times` times if [`Base::writable_at_once`] allows it.
     #[inline]
     fn insert(&mut self, hash: u64, times: u64) -> Option<bool> {
         let new = self.arrays.insert(&mut self.base.writable_at_once()?[..self.arrays.words], hash, times);

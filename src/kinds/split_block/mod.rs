@@ -1,14 +1,14 @@
-//! The kind `split_block`, the split-block Bloom filter: blocks of 256 bits, in each of which a key sets one bit in
-//! every of eight 32-bit lanes.
+//! The kind `split_block`, the split-block Bloom filter: blocks of 256 bits, in which a key sets one bit in each of
+//! eight 32-bit lanes.
 //!
 //! The layout of the Apache Parquet format (`BloomFilter.md`), after Putze, Sanders and Singler, "Cache-, hash- and
 //! space-efficient Bloom filters", 2007. With XXH64, seed 0, the payload's blocks are the bitset of a Parquet filter
 //! into which the same plain-encoded values were inserted. The block comes from the hash's high half and the lanes'
 //! bits from its low half: block = (high * blocks) >> 32, bit of lane i = (low * salt i mod 2^32) >> 27.
 //!
-//! A key lands in a given block with probability 1/blocks, so a block holds Binomial(n, 1/blocks) keys. In a block
-//! with i keys a lookup finds all its eight bits set with probability (1 - (31/32)^i)^8. The mean of these is the
-//! exact false-positive rate ([`sizing`]). Given the bits it is the mean, over the blocks, of the product of the
+//! A key lands in a given block with probability 1/blocks, so a block holds Binomial(n, 1/blocks) keys. In a block with
+//! i keys a lookup finds all its eight bits set with probability (1 - (31/32)^i)^8. The mean of these is the exact
+//! false-positive rate ([`sizing`]). Given the bits, the rate is the mean, over the blocks, of the product of the
 //! lanes' fills.
 
 pub mod layout;
@@ -52,7 +52,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     let foldable = bit_filter::is_foldable(spec, &size)?;
     let blocks = match size {
         Size::Rate { capacity, false_positive_rate: rate } => {
-            // No number of blocks is refused below, as too many are.
+            // A rate that takes too many blocks is refused below, as too many blocks are.
             let blocks = sizing::blocks_for(capacity, rate).unwrap_or(SplitBlock::MAX_BLOCKS);
             bit_filter::units_for(Some(blocks), foldable, size)?
         }

@@ -1,10 +1,10 @@
 //! The split-block filter: blocks of 256 bits, each of eight 32-bit lanes, one bit in every lane for each key of the
 //! block.
 //!
-//! A block that holds `i` keys takes a fresh key for its own with probability `(1 - (31/32)^i)^8`: the lanes are
+//! A block that holds `i` keys takes a fresh key for one of its own with probability `(1 - (31/32)^i)^8`: the lanes are
 //! independent, and each is hit in one of its 32 bits. The number of keys in the block is Binomial(n, 1/blocks), so
-//! that the rate of the filter is exactly the mixture of the two, for any number of blocks, one included.
-//! Formulas that take every block for average (`-8 / ln(1 - p^(1/8))` bits a key) undersize the filter.
+//! that the rate of the filter is exactly the mixture of the two, for any number of blocks, one included. Formulas that
+//! take every block for average (`-8 / ln(1 - p^(1/8))` bits a key) undersize the filter.
 //!
 //! **How it is computed.** By inclusion and exclusion over the lanes, with `q = 31/32`, the mixture has a closed form:
 //!
@@ -12,8 +12,8 @@
 //! rate = sum over j = 0..8 of (-1)^j C(8, j) (1 - (1 - q^j)/blocks)^n
 //! ```
 //!
-//! whose terms of up to 70 leave an absolute error of some 1e-14. Rates above `PLAIN` are computed so, with all digits
-//! that matter; below it the mixture is summed, term by term, with all digits however small the rate is.
+//! whose terms of up to 70 leave an absolute error of some 1e-14. Rates above `PLAIN` are computed that way, with all
+//! digits that matter; below it the mixture is summed, term by term, with all digits however small the rate is.
 //!
 //! **Sizes.** Newton's method on the closed form finds the number of blocks; the rate itself at the whole number and at
 //! one less decides.
@@ -84,8 +84,8 @@ fn closed_form(blocks: f64, keys: f64) -> (f64, f64) {
 
 /// The exact false-positive rate of `blocks` blocks that hold `keys` distinct keys.
 ///
-/// No blocks give 1; otherwise no keys give 0. Some tens of nanoseconds; `O(sqrt(keys / blocks))` where the rate is
-/// below `PLAIN`, less than a microsecond.
+/// No blocks give 1; otherwise no keys give 0. Takes some tens of nanoseconds; where the rate is below `PLAIN`,
+/// `O(sqrt(keys / blocks))`, less than a microsecond.
 pub fn false_positive_rate(blocks: u64, keys: u64) -> f64 {
     if blocks == 0 {
         return 1.0;
@@ -109,8 +109,8 @@ pub fn poisson(bits_per_key: f64) -> f64 {
 
 /// The least number of blocks that hold `keys` keys at no more than `false_positive_rate`, by the exact mixture.
 ///
-/// `None` if the rate is not inside (0, 1), or would take more than [`MAX_BLOCKS`]. No keys need one block.
-/// A few evaluations of the rate.
+/// `None` if the rate is not inside (0, 1), or would take more than [`MAX_BLOCKS`]. No keys need one block. Takes a few
+/// evaluations of the rate.
 pub fn blocks_for(keys: u64, false_positive_rate: f64) -> Option<u64> {
     if !is_rate(false_positive_rate) {
         return None;
@@ -125,14 +125,14 @@ pub fn blocks_for(keys: u64, false_positive_rate: f64) -> Option<u64> {
 
 /// About the number of blocks for which the rate is `rate`.
 fn blocks_about(keys: f64, rate: f64) -> f64 {
-    // What it would be if every block were average: too few, and from there Newton's method comes up.
+    // The number if every block were average: too few, and Newton's method comes up from there.
     let mut blocks = (keys / (32.0 * -(-rate.powf(0.125)).ln_1p())).max(1.0);
     for _ in 0..16 {
         let (value, slope) = closed_form(blocks, keys);
         let (value, slope) = if value > ROUGH {
             (value, slope)
         } else {
-            // Too low a rate for the closed form: by the mixture, and its difference.
+            // The rate is too low for the closed form, so the mixture gives it, and a difference the slope.
             let near = |blocks: f64| mixture::binomial(keys as u64, 1.0 / blocks, block_rate);
             (near(blocks), (near(blocks * 1.001) - near(blocks)) / 1e-3)
         };

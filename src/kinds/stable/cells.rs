@@ -1,4 +1,4 @@
-//! Cells in planes over the words of a payload: where a key's cells are, and how many cells at once are counted down.
+//! Cells in planes over the words of a payload: where a key's cells are, and how many cells are counted down together.
 //!
 //! A group is 64 cells in as many words as a cell has bits. The first word has the lowest bits of all 64 cells.
 
@@ -45,7 +45,7 @@ impl Shape {
         is_one.then_some(Shape { cells, planes: cell_bits as usize })
     }
 
-    /// The place of the state in a payload of so many words.
+    /// The place of the state in a payload of `words` words.
     pub fn state(words: usize) -> usize {
         words - STATE_WORDS
     }

@@ -96,7 +96,7 @@ impl Stable {
         Some(new)
     }
 
-    /// Makes so many steps without inserting a key.
+    /// Makes `steps` steps without inserting a key.
     fn advance(&mut self, steps: u64) -> Option<()> {
         if steps < self.shape.cells.lifetime() {
             return (0..steps).try_for_each(|_| self.step());

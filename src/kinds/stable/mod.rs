@@ -7,15 +7,16 @@
 //! longer ago it came. Now and then a recent key is lost too. The kinds `rotating` and `age_partitioned` keep the keys
 //! of their window for certain, in less memory. This kind forgets without steps, and is never full.
 //!
-//! `capacity` is an age. The filter is so large that a key which came so many insertions ago is lost with a probability
-//! of at most `loss` ([`sizing`] has that probability at every age). Each insertion decrements the formula's number of
-//! cells rounded up, because rounded down the rate would be exceeded; then the number is raised as far as `loss`
-//! allows. So bits, capacity and `loss` determine this number, and a spec with exact bits makes the same filter.
+//! `capacity` is an age. The filter is so large that a key which came that many insertions ago is lost with a
+//! probability of at most `loss` ([`sizing`] has that probability at every age). Each insertion decrements the
+//! formula's number of cells rounded up, because rounded down the rate would be exceeded; then the number is raised as
+//! far as `loss` allows. So bits, capacity and `loss` determine this number, and a spec with exact bits makes the same
+//! filter.
 //!
 //! A key has a cell in each of k slices of equal length, found as in `age_partitioned`. The cells that are decremented
-//! follow each other from a pseudo-random one on. Their bits lie in planes, so that a few operations on whole words
-//! count 64 cells down (`cells`). The seed and the number of insertions decide which cells these are, so the same
-//! operations make the same bytes.
+//! follow each other from a pseudo-random one on. Their bits lie in planes, so a few operations on whole words count 64
+//! cells down (`cells`). The seed and the number of insertions decide which cells these are, so the same operations
+//! make the same bytes.
 
 pub mod sizing;
 mod cells;
@@ -49,7 +50,7 @@ pub const LOSS: Parameter = Parameter {
 /// How many 64-bit words the state has, which is the payload's last line.
 const STATE_WORDS: usize = 8;
 
-/// How many cells have their planes beside each other.
+/// How many cells have their planes next to each other.
 const GROUP: u64 = 64;
 
 /// The registry's row.

@@ -57,18 +57,18 @@ impl Cells {
         (q * (1.0 - r) / either(q, r)).powi(self.greatest as i32)
     }
 
-    /// The probability that a cell is 0 so many insertions after it was set.
+    /// The probability that a cell is 0 when `insertions` insertions came after it was set.
     pub fn zero_after(&self, insertions: u64) -> f64 {
         let (q, r) = self.chances();
         self.zeros() * (1.0 - fewer(insertions, either(q, r), self.greatest))
     }
 
-    /// The probability that a key is not found so many insertions of other keys after its own.
+    /// The probability that a key is not found after `insertions` insertions of other keys.
     pub fn false_negative_rate(&self, insertions: u64) -> f64 {
         -(f64::from(self.hashes) * (-self.zero_after(insertions)).ln_1p()).exp_m1()
     }
 
-    /// The rate after so many distinct keys, which rises to its limit.
+    /// The rate after `keys` distinct keys, which rises to its limit.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         if keys == 0 {
             return 0.0;
@@ -85,7 +85,7 @@ impl Cells {
         (1.0 - self.zeros()).powi(self.hashes as i32)
     }
 
-    /// After so many insertions no key is left, with certainty.
+    /// The number of insertions after which certainly no key is left.
     pub fn lifetime(&self) -> u64 {
         let cells = u128::from(self.count()) * u128::from(LIFETIMES * u64::from(self.greatest));
         u64::try_from(cells.div_ceil(self.decrements.max(1).into())).unwrap_or(u64::MAX)
@@ -137,8 +137,8 @@ pub fn most_decrements(cells: Cells, keys: u64, loss: f64) -> Option<u64> {
     }
 }
 
-/// The least slices of filters of this rate that lose a key which came `keys` insertions ago with a probability of at
-/// most `loss`. `None` if there are no such slices.
+/// The smallest slices with which a filter of this rate loses a key that came `keys` insertions ago with a probability
+/// of at most `loss`. `None` if there are no such slices.
 pub fn cells_for(hashes: u32, greatest: u32, keys: u64, rate: f64, loss: f64) -> Option<Cells> {
     let shape = |each| {
         let cells = Cells { hashes, each, greatest, decrements: 0 };
@@ -155,7 +155,7 @@ pub fn best_hashes(greatest: u32, keys: u64, rate: f64, loss: f64) -> u32 {
     search::valley(5, MAX_HASHES, cost, u64::cmp)
 }
 
-/// The number of slices with which filters of so many cells and this rate lose the fewest of those keys that came
+/// The number of slices with which filters of `count` cells and this rate lose the fewest of those keys that came
 /// `keys` insertions ago.
 pub fn best_hashes_of_cells(count: u64, greatest: u32, keys: u64, rate: f64) -> u32 {
     let lost = |hashes: u32| {

@@ -29,7 +29,7 @@ pub fn build(build: &mut Build<u64>) -> Result<Built> {
     loop {
         let (shape, words) = levels(build, &chosen, choices.least_of(&chosen.known))?;
         let geometry = shape.geometry().ok_or(Status::TooLarge)?;
-        // Keys that are spread unevenly may take more than was expected. Then the plan gets so many bits less.
+        // Keys that are spread unevenly may take more than was expected. Then the plan gets that many bits less.
         let excess = geometry.bits.saturating_sub(most);
         if excess != 0 {
             room = room.saturating_sub(excess);
@@ -53,7 +53,7 @@ struct Choices {
     known: Vec<Known>,
 }
 
-/// The class of a weight of so many units, and the least units of that class.
+/// The class of a weight of `units` units, and the least units of that class.
 fn class(units: u128) -> (usize, u128) {
     let exponent = units.max(1).ilog2();
     let shift = exponent.saturating_sub(CLASSES.ilog2());
@@ -164,7 +164,7 @@ fn levels(build: &mut Build<u64>, plan: &Plan, least: u128) -> Result<(Shape, Wo
 }
 
 /// Refuses a stranger that is a member too. Such a key passes the first level, so only the strangers that pass are
-/// compared with the members, as many at once as the memory holds.
+/// compared with the members, as many at a time as the memory holds.
 fn refuse_members(build: &Build<u64>, first: &[Solved], lookups: Lookups) -> Result<()> {
     let all = build.frequent.map_or(0, |records| records.count());
     let strangers = Taken { records: build.frequent, least: 0, count: all };
@@ -254,7 +254,7 @@ impl Kept {
         self.all.as_ref().map_or(0, |all| all.capacity() as u64)
     }
 
-    /// How much of so many bytes of memory is left.
+    /// How much of `memory` bytes is left.
     fn leaves(&self, memory: u64) -> u64 {
         memory.saturating_sub(8 * self.room())
     }
@@ -267,7 +267,7 @@ impl Passing<'_> {
         others.into_iter().all(|(i, (level, words))| self.lookups.passes(i, level, words.shared(), x))
     }
 
-    /// Counts the keys, and keeps them if they take at most so many bytes.
+    /// Counts the keys, and keeps them if they take at most `bytes` bytes.
     fn keep(&self, expected: u64, bytes: u64) -> Result<Kept> {
         let room = expected + 6 * expected.isqrt() + 64;
         let fits = room.checked_mul(8).is_some_and(|needed| needed <= bytes);

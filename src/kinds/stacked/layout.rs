@@ -5,7 +5,7 @@
 //! payload is that of a ribbon filter (`ribbon::layout`) without the zeros that fill its last line.
 //!
 //! All levels divide their keys by one order, so that they are built from passes over sorted records. The coefficients
-//! and the fingerprint of a key come from a hash of its own for each level ([`scattered`]). So a key passes a level by
+//! and the fingerprint of a key come from a separate hash for each level ([`scattered`]). So a key passes a level by
 //! chance, whatever levels it passed before.
 
 use super::plan::{MAX_LEVELS, Stack, width};
@@ -73,7 +73,7 @@ impl Shape {
         (count > 0 && shape.bits().is_some()).then_some(shape)
     }
 
-    /// The shape to expect of a stack whose levels have so many keys.
+    /// The shape to expect for a stack whose levels have these numbers of keys.
     pub fn expected(stack: &Stack, strangers: u64, keys: &[u64; MAX_LEVELS]) -> Option<Shape> {
         let mut shapes = [None; MAX_LEVELS];
         for (i, shape) in shapes.iter_mut().take(stack.levels()).enumerate() {

@@ -1,4 +1,4 @@
-//! The kind `stacked`: a filter that is built once from its members and from *frequent strangers*, keys that are no
+//! The kind `stacked`: a filter that is built once from its members and from *frequent strangers*, keys that are not
 //! members but are asked for often. It takes these for members far more rarely than other keys.
 //!
 //! Deeds, Hentschel and Idreos, "Stacked Filters: Learning to Filter by Structure", 2020. A first level is a ribbon
@@ -93,7 +93,7 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The geometry to expect of a size with some frequent strangers, and the share of false answers.
+/// The geometry to expect for a size with some frequent strangers, and the share of false answers.
 ///
 /// # Errors
 /// [`Status::Contradiction`](crate::Status::Contradiction) for too few bits.

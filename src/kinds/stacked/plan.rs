@@ -16,7 +16,7 @@ const FIELD: u32 = 6;
 /// How many bits of a header word all levels after the first take.
 pub const FIELDS: u32 = FIELD * (MAX_LEVELS as u32 - 1);
 
-/// The coefficients of a key in a level of so many bits.
+/// The coefficients of a key in a level of `bits` bits.
 pub fn width(bits: u64) -> u64 {
     ribbon::sizing::width(bits as u32).bits.into()
 }
@@ -39,7 +39,7 @@ impl Stack {
         self.0.iter().take_while(|bits| **bits > 0).count()
     }
 
-    /// The first so many of these levels.
+    /// The first `levels` of these levels.
     pub fn first(&self, levels: usize) -> Stack {
         let mut stack = *self;
         stack.0.iter_mut().skip(levels).for_each(|bits| *bits = 0);
@@ -66,8 +66,8 @@ impl Stack {
         is_known.then_some(stack)
     }
 
-    /// The probability that a key is taken for a member which is neither a member nor a frequent stranger. Such a key
-    /// passes a level of b bits with the probability 2^-b. A level of members rejects what does not pass, a level of
+    /// The probability that a key which is neither a member nor a frequent stranger is taken for a member. Such a key
+    /// passes a level of b bits with the probability 2^-b. A level of members rejects what does not pass; a level of
     /// strangers accepts it. A key that passes all levels gets the answer of the last one.
     pub fn stranger_rate(&self) -> f64 {
         let (mut accepted, mut passing) = (0.0, 1.0);
@@ -103,8 +103,8 @@ impl Stack {
         share * self.frequent_rate() + (1.0 - share) * self.with(members, decisive)
     }
 
-    /// The exact rate for keys that are neither members nor frequent strangers, in a filter of so many members. Such a
-    /// key may have the hash of a member.
+    /// The exact rate for keys that are neither members nor frequent strangers, in a filter of `members` members. Such
+    /// a key may have the hash of a member.
     pub fn rate_with(&self, members: u64) -> f64 {
         self.with(members, with_floor)
     }

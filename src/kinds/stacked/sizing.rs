@@ -1,8 +1,9 @@
-//! Which levels a filter gets: those that take the fewest bits for a rate, or have the lowest rate in so many bits.
+//! Which levels a filter gets: those that take the fewest bits for a rate, or have the lowest rate in a given number of
+//! bits.
 //!
-//! Deeds, Hentschel and Idreos, "Stacked Filters: Learning to Filter by Structure", 2020, section 4. Of n members and m
-//! frequent strangers, and levels of b1, b2, ... bits, the levels of members have n, n 2^-b2, n 2^-(b2 + b4), ... keys,
-//! and the levels of strangers m 2^-b1, m 2^-(b1 + b3), ... keys. Of all lookups of absent keys a share s is for
+//! Deeds, Hentschel and Idreos, "Stacked Filters: Learning to Filter by Structure", 2020, section 4. With n members and
+//! m frequent strangers, and levels of b1, b2, ... bits, the levels of members have n, n 2^-b2, n 2^-(b2 + b4), ...
+//! keys, and the levels of strangers m 2^-b1, m 2^-(b1 + b3), ... keys. Of all lookups of absent keys a share s is for
 //! frequent strangers. The share of false answers is then s 2^-(b1 + b3 + ...) + (1 - s) U, where U is the rate of
 //! other keys ([`Stack::stranger_rate`]). Bits of a level are whole numbers, so all stacks are tried that can be the
 //! best one.
@@ -13,8 +14,8 @@ use crate::error::{Result, error};
 use crate::kinds::ribbon::layout::Shape as Level;
 use crate::spec::Size;
 
-/// The most bits of a level after the first. More never paid: a key that passes so many bits is rarer than one in 10^4
-/// of those that pass the levels before.
+/// The most bits of a level after the first. More never paid: a key that passes that many bits is rarer than one in
+/// 10^4 of those that pass the levels before.
 const MOST_LATER: u64 = 14;
 
 /// The most bits of all levels of one side together.
@@ -25,7 +26,7 @@ const MOST_SUM: usize = (MAX_BITS + MOST_LATER * (MAX_LEVELS as u64 / 2)) as usi
 pub struct Known {
     /// How many strangers they are.
     pub strangers: u64,
-    /// The share that they are of all lookups of absent keys.
+    /// Their share of all lookups of absent keys.
     pub share: f64,
 }
 
@@ -50,7 +51,7 @@ pub fn level_bits(bits: u64, keys: u64) -> Option<u64> {
     Level::expected(bits as u32, width(bits) as u32, keys)?.bits().checked_next_multiple_of(64)
 }
 
-/// How many of so many keys are expected to pass levels of so many bits together, rounded up.
+/// How many of `keys` keys are expected to pass levels of `bits` bits together, rounded up.
 pub fn passing(keys: u64, bits: u64) -> u64 {
     (keys as f64 * (-(bits as f64)).exp2()).ceil() as u64
 }
@@ -75,8 +76,8 @@ pub fn plan(members: u64, choices: &[Known], size: Size, room: u64) -> Result<Pl
     }
 }
 
-/// The plan with the fewest bits whose rate is at most `rate`, for so many members and one of these choices of
-/// strangers. Of equal plans the first one. `None` if no filter keeps the rate.
+/// The plan with the fewest bits whose rate is at most `rate`, for `members` members and one of these choices of
+/// strangers. Of equal plans it is the first one. `None` if no filter keeps the rate.
 pub fn smallest(members: u64, choices: &[Known], rate: f64) -> Option<Plan> {
     let mut best: Option<Plan> = None;
     let mut levels = Levels { members: [None; _], strangers: [None; _] };
@@ -93,7 +94,7 @@ pub fn smallest(members: u64, choices: &[Known], rate: f64) -> Option<Plan> {
     best
 }
 
-/// The plan with the lowest rate in at most so many bits, for so many members and one of these choices of strangers.
+/// The plan with the lowest rate in at most `most` bits, for `members` members and one of these choices of strangers.
 pub fn most_accurate(members: u64, choices: &[Known], most: u64) -> Option<Plan> {
     let plain =
         Plan { stack: Stack::single(MIN_BITS), known: Known::NONE, bits: Level::expected(1, 128, members)?.bits() };
@@ -163,7 +164,7 @@ struct State {
 }
 
 impl Search<'_> {
-    /// Tries all stacks whose first level has so many bits. Says whether that level alone keeps the rate. `None` if
+    /// Tries all stacks whose first level has `bits` bits. Returns whether that level alone keeps the rate. `None` if
     /// there is no such level, or if it takes more bits than the best plan.
     fn first(&mut self, bits: u64) -> Option<bool> {
         let start = State { stack: Stack::default(), levels: 0, sums: [0; 2], bits: 0, accepted: 0.0 };
@@ -175,7 +176,7 @@ impl Search<'_> {
         Some(is_enough)
     }
 
-    /// The state with a level more. `None` if that takes as many bits as the best plan.
+    /// The state with one more level. `None` if that takes as many bits as the best plan.
     fn with(&mut self, state: &State, bits: u64) -> Option<State> {
         let mut next = *state;
         let side = state.levels % 2;

@@ -3,19 +3,19 @@
 //! `table.rs` says how segments make a filter.
 //!
 //! The payload is segments of at most 2^14 slots, which grow as [`crate::blocks::segments`] says, and a last line whose
-//! first word is how many keys were stored. The bits of a hash after its prefix say its segment. Bit 63 of a segment's
+//! first word is how many keys were stored. The bits of a hash after its prefix name its segment. Bit 63 of a segment's
 //! first word says that it was divided.
 //!
 //! A key that is found takes no room, so duplicates do not make the filter grow. No key can be removed, because a
 //! lookup may find the entry of another key. The union of two filters has the entries of both, and their rates add up.
 //!
-//! Insertions move entries, so that a reader of an image in place could miss an entry on its way. Therefore images are
-//! read in place, but changed in memory only.
+//! Insertions move entries, and a reader of an image in place could miss an entry on its way. So images are read in
+//! place, but changed in memory only.
 //!
 //! Header: word 0 is the bits of fingerprint and tail, and word 1 how many times the filter may double. Word 2 is the
 //! base-2 logarithm of the number of buckets that a table had at first, over all segments. Word 3 is that of one
-//! segment now, and word 4 is d. Word 5 is 1 while segments are being divided. Word 6 is 1 if there is room for more
-//! than one segment. `bits` is the bits of all slots.
+//! segment now, and word 4 is the d of [`crate::blocks::segments`]. Word 5 is 1 while segments are being divided. Word
+//! 6 is 1 if there is room for more than one segment. `bits` is the bits of all slots.
 
 pub mod layout;
 pub mod sizing;

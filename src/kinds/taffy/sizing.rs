@@ -1,16 +1,16 @@
 //! Taffy filters: the length of entries, how many there are, and the false-positive rate.
 //!
-//! A random hash finds an entry that knows K bits with probability 2^-K. No entry is inserted for a hash that is found.
-//! So different entries are found by different hashes, and the rate is exactly the sum of all 2^-K.
+//! A random hash finds an entry that knows K bits with probability 2^-K. No entry is inserted for a hash that is found,
+//! so different entries are found by different hashes, and the rate is exactly the sum of all 2^-K.
 //!
-//! There are two tables of `2^k` buckets, and the filter becomes twice as large when `L` of the tables' slots are
-//! taken. After i growths a prefix takes `k + i + f` bits of a hash, and an entry that is inserted then knows `T` more:
-//! `K_i = k + i + f + T`. Hashes have 64 bits, so growth ends at some i. With `c = L 2^(k+3)` the first c keys add `c
-//! 2^-K_0` to the rate. The keys of growth i, half of the keys that are there after it, add `c 2^(i-1) 2^-K_i = c
-//! 2^-K_0 / 2`. So after X growths the rate is `c 2^-K_0 (1 + X/2)`: the rate rises, but only with the logarithm of the
-//! number of keys. A filter that is to grow X times needs `lg(1 + X/2)` more bits a key than one that is not. No filter
-//! can do without that if it is not told how many keys there will be (Pagh, Segev and Wieder, "How to Approximate A Set
-//! Without Knowing Its Size In Advance", 2013).
+//! There are two tables of `2^k` buckets, and the filter becomes twice as large when a share `L` of the tables' slots
+//! is taken. After i growths a prefix takes `k + i + f` bits of a hash, and an entry that is inserted then knows `T`
+//! more: `K_i = k + i + f + T`. Hashes have 64 bits, so growth ends at some i. With `c = L 2^(k+3)` the first c keys
+//! add `c 2^-K_0` to the rate. The keys of growth i, half of the keys that are there after it, add `c 2^(i-1) 2^-K_i =
+//! c 2^-K_0 / 2`. So after X growths the rate is `c 2^-K_0 (1 + X/2)`: the rate rises, but only with the logarithm of
+//! the number of keys. A filter that is to grow X times needs `lg(1 + X/2)` more bits a key than one that is not. No
+//! filter can do without that if it does not know how many keys there will be (Pagh, Segev and Wieder, "How to
+//! Approximate A Set Without Knowing Its Size In Advance", 2013).
 //!
 //! Once an entry has no bits left for a longer prefix, it becomes two in each growth. The entries of growth i begin to
 //! do so T growths later, when they are a `2^-(T+1)`-th part of all entries, and they remain that part. The copies cost
@@ -19,7 +19,8 @@
 /// Bits of fingerprint and tail together.
 pub const BITS: (u32, u32) = (10, 31);
 
-/// The bounds of how many times a filter may double. Whoever needs fewer doublings knows how many keys there will be.
+/// The bounds of how many times a filter may double. A caller who needs fewer doublings knows how many keys there will
+/// be.
 pub const DOUBLINGS: (u32, u32) = (8, 44);
 
 /// The base-2 logarithm of the number of buckets that a table of a segment has, at first and at most.
@@ -28,7 +29,7 @@ pub const BUCKET_BITS: (u32, u32) = (5, 11);
 /// The greatest base-2 logarithm of the buckets of a table, over all segments, when a filter is made.
 pub const MOST_BUCKET_BITS: u32 = 44;
 
-/// How many slots of so many are taken before a segment grows: 15 of 16.
+/// How many of `slots` slots are taken before a segment grows: 15 of 16.
 pub fn limit(slots: u64) -> u64 {
     slots / 16 * 15
 }
@@ -68,7 +69,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// The rate when so many keys are stored in all.
+    /// The rate when `stored` keys are stored in this stage.
     fn rate_with(&self, stored: f64) -> f64 {
         self.rate + stored * self.weight
     }
@@ -79,7 +80,7 @@ impl Stage {
         offered * (1.0 - self.rate_with(stored / 2.0)).max(0.0)
     }
 
-    /// How many new keys have to be offered until so many are stored.
+    /// How many new keys have to be offered until `stored` of them are stored.
     fn seen_with(&self, stored: f64) -> f64 {
         stored / (1.0 - self.rate_with(stored / 2.0)).max(f64::MIN_POSITIVE)
     }
@@ -97,7 +98,7 @@ impl Growing {
         Some(self.doublings.min(64_u32.checked_sub(self.bucket_bits + self.bits)?))
     }
 
-    /// The known bits of an entry that is inserted after so many growths.
+    /// The known bits of an entry that is inserted after `growths` growths.
     fn known(&self, growths: u32) -> u32 {
         self.bucket_bits + growths + self.bits
     }
@@ -130,7 +131,7 @@ impl Growing {
         })
     }
 
-    /// The false-positive rate with so many distinct keys, or with as many as the filter takes if that is fewer.
+    /// The false-positive rate with `keys` distinct keys, or with as many as the filter takes if that is fewer.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         let (keys, mut rate) = (keys as f64, 0.0);
         for stage in self.stages() {
@@ -143,7 +144,7 @@ impl Growing {
         rate.min(1.0)
     }
 
-    /// How many distinct keys were offered, if so many of them were stored.
+    /// How many distinct keys were offered, if `stored` of them were stored.
     pub fn seen(&self, stored: f64) -> f64 {
         let mut seen = stored;
         for stage in self.stages() {
@@ -157,8 +158,8 @@ impl Growing {
     }
 }
 
-/// The base-2 logarithm of the number of buckets of a table with which a filter takes so many keys. `None` for more
-/// keys than a filter can be made for.
+/// The base-2 logarithm of the number of buckets of a table with which a filter takes `keys` keys. `None` for more keys
+/// than a filter can be made for.
 pub fn bucket_bits_for(keys: u64) -> Option<u32> {
     let mut all = BUCKET_BITS.0..=MOST_BUCKET_BITS;
     all.find(|bits| limit(8 << bits) >= keys)
@@ -168,7 +169,7 @@ pub fn bucket_bits_for(keys: u64) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// Compares with the sum in the head of this file, which holds while no entry is there twice and few keys are
+    /// Compares with the sum at the top of this file, which holds while no entry is there twice and few keys are
     /// mistaken.
     #[test]
     fn the_rate_rises_with_the_number_of_growths() {

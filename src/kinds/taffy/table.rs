@@ -136,7 +136,7 @@ impl Table {
         Ok(shape.take_over(segment, shape.entry(self.segments.within(hash, bits), known - bits)))
     }
 
-    /// Whether so many known bits include a segment's address and a prefix there.
+    /// Whether `known` known bits include a segment's address and a prefix there.
     fn is_known(&self, known: u32, address: Address) -> bool {
         known >= address.bits + self.segments.shape.prefix_bits()
     }
@@ -255,7 +255,7 @@ impl grown::Table for Table {
         Ok((all, new))
     }
 
-    /// Exact: it is known of each entry which share of all hashes finds it, and no hash finds two entries.
+    /// Exact, because each entry says which share of all hashes finds it, and no hash finds two entries.
     fn measure(&self, words: &[AtomicU64], address: Address, rate: &mut f64) -> (u64, u64) {
         let (mut taken, mut of_length) = (0, [0_u64; 64]);
         for entry in self.entries(words, address) {

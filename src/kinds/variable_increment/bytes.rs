@@ -37,7 +37,7 @@ fn place(position: u64) -> (usize, u64) {
 }
 
 impl Bytes {
-    /// So many cells, of which a key has `hashes`. `None` if these are too many.
+    /// `count` cells, of which a key has `hashes`. `None` if these are too many.
     pub fn new(count: u64, hashes: u32) -> Option<Bytes> {
         let places = ScatteredBits { range: count, stride: 0, hashes };
         (1..=MOST as u32).contains(&hashes).then_some(Bytes { places })

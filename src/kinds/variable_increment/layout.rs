@@ -2,14 +2,15 @@
 //!
 //! The cells of a key are those of the layout [`Scattered`]. For each cell the key chooses one of several increments,
 //! by bits of its hash that have no other use. If two of the key's cells are the same one, the first choice counts.
+//!
 //! *An interval*: the increments are L to 2 L - 1, and a cell is one counter, the sum of its keys' increments. One
 //! increment is below 2 L, and every sum of several is 2 L or above. So a cell with value c says "no" to a key with
-//! increment v if c is less than v, or if 0 < c - v < L, because the rest is no sum of increments. A cell that has come
-//! to its greatest value says "maybe" for ever.
+//! increment v if c is less than v, or if 0 < c - v < L, because the rest is not a sum of increments. A cell that has
+//! come to its greatest value says "maybe" for ever.
 //!
 //! *A sequence B_h*: all sums of h increments are different, and a cell is the number of its keys and the sum of their
-//! increments. If a cell has h keys or fewer, the sum tells their increments. A cell with more than 14 keys says
-//! "maybe" for ever. The sum is kept modulo a power of two above all sums of h increments, because larger sums tell
+//! increments. If a cell has h keys or fewer, the sum determines their increments. A cell with more than 14 keys says
+//! "maybe" for ever. The sum is kept modulo a power of two above all sums of h increments, because larger sums say
 //! nothing.
 
 use super::bytes::{self, Bytes};
@@ -36,12 +37,12 @@ const INTERVAL_BITS: u32 = 5;
 pub enum Sequence {
     /// The numbers from L to 2 L - 1, with L a power of two.
     Interval(u64),
-    /// The first so many numbers of B_h, with h 2 or 3.
+    /// The first numbers of B_h: h, which is 2 or 3, and how many they are.
     B(u32, u64),
 }
 
 impl Sequence {
-    /// The sequence with this number, and so many increments: 2, 4 or 8, and for an interval also 16.
+    /// The sequence with this number and this many increments: 2, 4 or 8, and for an interval also 16.
     pub fn of(number: u64, increments: u64) -> Option<Sequence> {
         let is_possible = matches!(increments, 2 | 4 | 8) || (number == 0 && increments == 16);
         match number {
@@ -87,7 +88,7 @@ impl Sequence {
         }
     }
 
-    /// Whether a number is the sum of so many increments, two at most.
+    /// Whether a number is the sum of `keys` increments, two at most.
     fn is_sum(self, keys: u64, number: u64) -> bool {
         let mut all = (0..self.increments()).map(|choice| self.increment(choice));
         match keys {
@@ -108,7 +109,7 @@ pub struct Increments {
 }
 
 impl Increments {
-    /// So many cells with these increments, of which a key has `hashes`. `None` if there is no such layout.
+    /// `count` cells with these increments, of which a key has `hashes`. `None` if there is no such layout.
     pub fn new(count: u64, hashes: u32, sequence: Sequence) -> Option<Increments> {
         let bytes = (sequence == Sequence::Interval(bytes::LEAST)).then(|| Bytes::new(count, hashes)).flatten();
         Some(Increments { sequence, places: Scattered::new(count, sequence.width(), hashes)?, bytes })

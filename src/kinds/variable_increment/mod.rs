@@ -1,8 +1,8 @@
 //! The kind `variable_increment`, the counting Bloom filter with variable increments. Keys can be removed, and the
-//! value of a cell rules many absent keys out. [`layout::Increments`] has the structure.
+//! value of a cell rules out many absent keys. [`layout::Increments`] has the structure.
 //!
-//! The kind takes less memory than `counting` for the same rate, because a cell tells more than that it is not empty.
-//! The kind does not count keys, because sums of increments do not tell how often a key is there.
+//! The kind takes less memory than `counting` for the same rate, because a cell says more than that it is not empty. It
+//! does not count keys, because sums of increments do not say how often a key is there.
 //!
 //! A removal of an absent key changes nothing if a lookup says that the key is absent. If a lookup says "maybe", at the
 //! false-positive rate, the removal subtracts increments of other keys. Keys that share a cell with the removed key may

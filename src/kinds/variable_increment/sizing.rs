@@ -1,5 +1,4 @@
-//! Counting filters with variable increments, in which a cell tells how many keys it has and something about which
-//! ones.
+//! Counting filters with variable increments, in which a cell says how many keys it has and something about which ones.
 //!
 //! Rottenstreich, Kanizo and Keslassy, "The variable-increment counting Bloom filter", 2012. A key adds to each of its
 //! k cells an increment that it chooses among several. A cell with j other keys says "no" to an absent key with
@@ -12,11 +11,11 @@
 //!
 //! With increments L to 2 L - 1 in one counter, r_0, r_1 and r_2 are 1, (L-1)/L and (L^2-1)/(6 L^2). With two keys the
 //! cell says "no" if the sum of their increments less the absent key's is below L, which three uniform numbers decide.
-//! With l increments of a B_h sequence and a count of keys, every sum of h increments or fewer tells which they are,
-//! and r_j is ((l-1)/l)^j for j up to h.
+//! With l increments of a B_h sequence and a count of keys, every sum of h increments or fewer determines them, and r_j
+//! is ((l-1)/l)^j for j up to h.
 //!
 //! The formula treats two things as independent: the k n choices of cells, and the k cells that a lookup asks.
-//! [`false_positive_rate`] assumes neither. A key whose choices meet has one cell less. So a cell has a given key with
+//! [`false_positive_rate`] assumes neither. A key whose choices meet has one cell less, so a cell has a given key with
 //! probability p = 1 - (1 - 1/m)^k, and has j keys with the probability of j in Binomial(n, p). A lookup asks d
 //! different cells with the probability that k throws occupy d of m cells. Two different cells depend on each other,
 //! because a key in one is less likely to be in the other. Let M be the chance that a cell says "maybe". Its mean and
@@ -27,12 +26,15 @@
 //! ```
 //!
 //! This leaves out dependences among three or more cells, which are a thousandth of the rate with 30 keys or more at
-//! 10^-4. For at most [`FEW`] keys there is another formula. That formula counts exactly the keys in any d cells, T in
-//! all, and takes their spread over the d cells for uniform, so that ```text FPR = sum_d P(d) sum_T P(T) [x^T] (sum_j
-//! C(n, j) (1 - r_j) x^j)^d / C(n d, T) ```
+//! 10^-4. For at most [`FEW`] keys there is another formula. It counts exactly the keys in any d cells, T in all, and
+//! takes their spread over the d cells for uniform, so that
 //!
-//! That formula is exact for one key. For more keys it is never too low, and at most 8 % too high: at low rates, of two
-//! or three keys. The published formula errs by a sixth with ten keys, and by a thousandth with 10,000.
+//! ```text
+//! FPR = sum_d P(d) sum_T P(T) [x^T] (sum_j C(n, j) (1 - r_j) x^j)^d / C(n d, T)
+//! ```
+//!
+//! That formula is exact for one key. For more keys it is never too low, and at most 8 % too high, at low rates with
+//! two or three keys. The published formula errs by a sixth with ten keys, and by a thousandth with 10,000.
 
 use crate::sizing::{hash_floor, is_rate, search};
 
@@ -45,7 +47,7 @@ pub const MAX_HASHES: u32 = 32;
 /// The most increments that a key chooses from.
 pub const MOST_INCREMENTS: usize = 16;
 
-/// Up to so many keys the rate is that of `of_few`.
+/// Up to this many keys the rate is that of `of_few`.
 pub const FEW: u64 = 16;
 
 /// The most keys that all cells of a key have together.
@@ -57,13 +59,13 @@ pub fn of_interval(least: u64) -> Refusals {
     [1.0, (l - 1.0) / l, (l * l - 1.0) / (6.0 * l * l), 0.0]
 }
 
-/// The chances for so many increments of a B_h sequence and a count of keys, with `h` at most 3.
+/// The chances for `increments` increments of a B_h sequence and a count of keys, with `h` at most 3.
 pub fn of_sequence(h: u32, increments: u64) -> Refusals {
     let others = (increments as f64 - 1.0) / increments as f64;
     core::array::from_fn(|keys| if keys as u32 <= h { others.powi(keys as i32) } else { 0.0 })
 }
 
-/// The chance that a cell says "no", if it has each of so many keys with probability `share`.
+/// The chance that a cell says "no", if it has each of `trials` keys with probability `share`.
 fn refused(trials: f64, share: f64, ln_rest: f64, refusals: &Refusals) -> f64 {
     let (mut chance, mut refused) = ((trials * ln_rest).exp(), 0.0);
     for (others, refusal) in refusals.iter().enumerate() {
@@ -82,7 +84,7 @@ pub fn published(cells: u64, hashes: u32, keys: u64, refusals: &Refusals) -> f64
     (1.0 - refused(trials, share, (-share).ln_1p(), refusals)).powi(hashes as i32)
 }
 
-/// The chances that so many throws occupy each number of `cells`, from none to `hashes`.
+/// The chances that `hashes` throws occupy each number of `cells` cells, from none to `hashes`.
 fn occupied(cells: f64, hashes: u32) -> [f64; MAX_HASHES as usize + 1] {
     let mut occupied = [0.0; MAX_HASHES as usize + 1];
     occupied[0] = 1.0;
@@ -96,7 +98,7 @@ fn occupied(cells: f64, hashes: u32) -> [f64; MAX_HASHES as usize + 1] {
     occupied
 }
 
-/// The false-positive rate of so many cells that hold so many keys. A key has `hashes` cells, at most [`MAX_HASHES`].
+/// The false-positive rate of `cells` cells that hold `keys` keys. A key has `hashes` cells, at most [`MAX_HASHES`].
 /// The rate is 1 without cells or with keys in a single cell; otherwise it is 0 without keys.
 pub fn false_positive_rate(cells: u64, hashes: u32, keys: u64, refusals: &Refusals) -> f64 {
     if cells == 0 || (cells == 1 && keys > 0) {
@@ -187,9 +189,9 @@ fn drawn(m: f64, d: usize, drawn: usize, among: usize) -> f64 {
     chance
 }
 
-/// The rate of cells of which it is known how many say "maybe" to each number of the increments. The rate is exactly
-/// that of all sets of cells that a key may choose. A key has d different cells with the probability that k throws
-/// occupy d cells, and every set of d cells is equally likely.
+/// The rate of cells, given how many of them say "maybe" to each number of the increments. The rate is exactly that of
+/// all sets of cells that a key may choose. A key has d different cells with the probability that k throws occupy d
+/// cells, and every set of d cells is equally likely.
 pub fn rate_of_cells(cells: u64, hashes: u32, increments: u64, by_choices: &[u64; MOST_INCREMENTS + 1]) -> f64 {
     let m = cells as f64;
     // The sums of the products of d chances, each divided by m, are the coefficients of a polynomial with a factor for
@@ -251,10 +253,10 @@ pub fn optimal_hashes(cells: u64, keys: u64, refusals: &Refusals) -> u32 {
     rates.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(1, |(_, hashes)| hashes)
 }
 
-/// The least number of cells that hold so many keys at a rate of at most `rate`, and the number of cells a key that
+/// The least number of cells that hold `keys` keys at a rate of at most `rate`, and the number of cells a key that
 /// makes this possible. `None` if the rate is not inside (0, 1), or would take more than 2^52 cells.
 pub fn size_for(keys: u64, rate: f64, refusals: &Refusals) -> Option<(u64, u32)> {
-    /// After so many numbers of cells a key that are worse than the best so far, greater numbers are not tried.
+    /// After this many numbers of cells a key that are worse than the best so far, greater numbers are not tried.
     const WORSE: u32 = 5;
     if !is_rate(rate) {
         return None;
@@ -271,7 +273,7 @@ pub fn size_for(keys: u64, rate: f64, refusals: &Refusals) -> Option<(u64, u32)>
         }
     }
     let (mut cells, hashes) = best?;
-    // Few keys may need more cells than the formula for many says.
+    // Few keys may need more cells than the formula for many keys says.
     while cells <= 1 << 52 && false_positive_rate(cells, hashes, keys, refusals) > rate {
         cells += 1 + cells / 128;
     }

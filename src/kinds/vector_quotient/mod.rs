@@ -14,8 +14,8 @@
 //! Bucket, tag and blocks are all that is known of a key, and all come from its hash. Under a secret key nobody can
 //! choose keys that have these in common. Without one, anybody can compute the hash function and choose such keys.
 //!
-//! Insertions move the entries of other keys, so that a reader of an image in place could miss an entry on its way.
-//! Therefore images are read in place, but changed in memory only.
+//! Insertions move the entries of other keys, and a reader of an image in place could miss an entry on its way. So
+//! images are read in place, but changed in memory only.
 //!
 //! Header: word 0 is the number of bits of a tag.
 

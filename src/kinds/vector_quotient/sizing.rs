@@ -29,7 +29,7 @@ const SPARE_SLOTS: f64 = 6.0;
 /// The most bits of a table.
 const MAX_BITS: u64 = 1 << 62;
 
-/// A low rate may ask for so many times as many blocks as the keys need.
+/// A low rate may ask for this many times as many blocks as the keys need.
 const SPARSE: u64 = 64;
 
 /// The size of a table.
@@ -97,7 +97,7 @@ pub fn size_for(keys: u64, rate: f64, tag_bits: u32) -> Option<Size> {
     sizes.min_by_key(|size| (size.blocks, size.tag_bits))
 }
 
-/// The longest tags with which a table of so many blocks holds `keys` keys, or the shortest if none does.
+/// The longest tags with which a table of `blocks` blocks holds `keys` keys, or the shortest if none does.
 pub fn best_tag_bits(blocks: u64, keys: u64) -> u32 {
     let fits = |tag_bits: &u32| blocks_for(keys, *tag_bits).is_some_and(|needed| needed <= blocks);
     widths(0).rev().find(fits).unwrap_or(SHAPES[0].0)

@@ -1,7 +1,7 @@
 //! Merging sorted runs.
 //!
-//! A block of each run is in memory. All records up to the least of the blocks' last records are then in memory too.
-//! These records are put side by side and sorted by radix, which costs uniform hashes less than a heap of the runs
+//! A block of each run is in memory. So all records up to the least of the blocks' last records are in memory too.
+//! These records are put side by side and sorted by radix, which costs less for uniform hashes than a heap of the runs
 //! does. Then the blocks are filled up, and merging goes on.
 
 use super::record::{Record, combine};
@@ -12,16 +12,16 @@ use crate::making::progress::Steps;
 use crate::storage::try_vec;
 use std::path::Path;
 
-/// The least bytes that are read from a run at once.
+/// The fewest bytes that are read from a run in one go.
 const LEAST_BLOCK: usize = 1 << 12;
 
-/// The most bytes that are read from a run at once; more gains nothing.
+/// The most bytes that are read from a run in one go; more gains nothing.
 const MOST_BLOCK: usize = 1 << 18;
 
 /// The most memory that merging uses; more gains nothing either.
 const MOST_MEMORY: usize = 1 << 26;
 
-/// How many records are written when runs with so many records in all are merged to one run in so much memory.
+/// How many records are written when `runs` runs with `records` records in all are merged to one run in `memory` bytes.
 pub fn work(runs: usize, records: u64, memory: usize) -> u64 {
     let (mut runs, mut passes) = (runs, 0);
     while runs > 1 {
@@ -31,9 +31,9 @@ pub fn work(runs: usize, records: u64, memory: usize) -> u64 {
     passes * records
 }
 
-/// Merges all runs to one, in a new file that takes the place of their files. Uses at most `memory` bytes. If these do
-/// not hold a block of each run, some runs are merged first. On an error the files stay as they were. Merging needs as
-/// much room on the disk as the runs already take.
+/// Merges all runs to one, in a new file that replaces their files. Uses at most `memory` bytes. If these do not hold a
+/// block of each run, some runs are merged first. On an error the files stay as they were. Merging needs as much room
+/// on the disk as the runs already take.
 pub fn merge<R: Record>(
     files: &mut Vec<RunFile>,
     folder: &Path,
@@ -58,18 +58,18 @@ pub fn merge<R: Record>(
     }
 }
 
-/// How much of the memory the blocks have. The records that are being sorted have as much, and everything else has the
+/// How much of the memory the blocks get. The records that are being sorted get as much, and everything else gets the
 /// rest.
 fn memory_of_blocks(memory: usize) -> usize {
     memory.min(MOST_MEMORY) / 8 * 3
 }
 
-/// How many runs are merged at once.
+/// How many runs are merged together.
 fn fan_in(memory: usize) -> usize {
     (memory_of_blocks(memory) / LEAST_BLOCK).max(2)
 }
 
-/// A run of which some records are in memory.
+/// A run some of whose records are in memory.
 struct Head<'a, R> {
     run: Run<'a>,
     block: Vec<R>,

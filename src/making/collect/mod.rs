@@ -1,8 +1,8 @@
-//! Collects records, sorts them and combines those with equal keys: in memory, or with a memory limit in a temporary
+//! Collects records, sorts them and combines those with equal keys: in memory, or, with a memory limit, in a temporary
 //! file.
 //!
-//! With a limit, records that find no room in memory go to the file in sorted runs. At the end the runs are merged to
-//! one, once, and every pass reads that run.
+//! With a limit, records that do not fit into memory go to the file in sorted runs. At the end the runs are merged
+//! once, to a single run, and every pass reads that run.
 
 mod merge;
 mod record;
@@ -24,10 +24,10 @@ use std::path::PathBuf;
 /// The least memory limit: 1 MiB.
 pub const MIN_MEMORY_LIMIT: u64 = 1 << 20;
 
-/// A collector keeps so many bytes of memory when it gives all records up.
+/// A collector keeps at most this many bytes of memory when it gives up all records.
 const KEPT: usize = 1 << 16;
 
-/// The most bytes that a pass reads at once.
+/// The most bytes that a pass reads in one go.
 const READ: usize = 1 << 18;
 
 /// How a [`Collector`] works.
@@ -36,11 +36,12 @@ pub struct CollectorOptions {
     /// The most memory, in bytes, that collecting, sorting and reading take, without the stacks of threads. `None` is
     /// no limit; a limit is at least [`MIN_MEMORY_LIMIT`].
     pub memory_limit: Option<u64>,
-    /// The folder of the temporary file, which takes records that find no room in memory. The file has no name and goes
-    /// with the collector. The file takes the bytes of the records (8 a hash, 16 a counted hash, 24 a map's entry), and
-    /// twice these while runs are merged. A folder that is given must exist and take files; a limit needs one.
+    /// The folder of the temporary file, which takes records that do not fit into memory. The file has no name and goes
+    /// away with the collector. It takes the bytes of the records (8 a hash, 16 a counted hash, 24 a map's entry), and
+    /// twice that while runs are merged. The folder must exist, and it must be possible to make files in it; a limit
+    /// needs one.
     pub temporary_directory: Option<PathBuf>,
-    /// How many threads sort, the caller's included; 0 and 1 mean the caller's only.
+    /// How many threads sort, the caller's included; 0 and 1 mean only the caller's.
     pub threads: usize,
 }
 
@@ -50,8 +51,8 @@ pub struct Collector<R> {
     /// The most records that are kept in memory.
     limit: usize,
     records: Vec<R>,
-    /// The records that went to files. There is one file, and one more in a process that was forked after the first was
-    /// made.
+    /// The records that went to files. There is one file, and another one in a process that was forked after the first
+    /// was made.
     files: Vec<RunFile>,
     added: u64,
 }
@@ -66,7 +67,7 @@ impl<R: Record> Collector<R> {
         Collector::with_part(options, 1)
     }
 
-    /// An empty collector that has one of so many equal parts of the memory.
+    /// An empty collector that has one of `parts` equal parts of the memory.
     ///
     /// # Errors
     /// As [`Collector::new`]: the limit is that of all parts together.
@@ -81,11 +82,11 @@ impl<R: Record> Collector<R> {
             Some(_) if options.temporary_directory.is_none() => {
                 return Err(error!(Contradiction, "memory_limit needs a temporary_directory"));
             }
-            // The rest of the memory is for the old place of records that get more room, for sorting and for writing.
+            // The rest of the memory is for the old copy of records that get more room, for sorting and for writing.
             Some(limit) => usize::try_from(limit / parts.max(1) / 4 * 3 / size_of::<R>() as u64).unwrap_or(usize::MAX),
         };
         if let Some(folder) = &options.temporary_directory {
-            // The file is made when it is needed, but the caller should learn now whether it can be made.
+            // The file is made only when it is needed, but the caller should learn now whether it can be made.
             RunFile::new(folder)?;
         }
         Ok(Collector { options, limit, records: Vec::new(), files: Vec::new(), added: 0 })
@@ -96,7 +97,7 @@ impl<R: Record> Collector<R> {
         self.added
     }
 
-    /// An upper bound of the number of distinct records: the number that is kept.
+    /// An upper bound of the number of distinct records: how many are kept.
     pub fn kept(&self) -> u64 {
         self.records.len() as u64 + self.files.iter().map(RunFile::records).sum::<u64>()
     }
@@ -105,8 +106,8 @@ impl<R: Record> Collector<R> {
     ///
     /// # Errors
     /// [`Status::OutOfMemory`], and the system's errors about the temporary file. [`Status::Contradiction`] if two
-    /// earlier records have one key and contradict each other, which comes up when records go to the file, or at the
-    /// end. The record is not added then.
+    /// earlier records have the same key and contradict each other, which is found when records go to the file, or at
+    /// the end. The record is not added then.
     #[inline]
     pub fn add(&mut self, record: R) -> Result<()> {
         if self.records.len() == self.records.capacity() {
@@ -135,7 +136,7 @@ impl<R: Record> Collector<R> {
         Taken::all(records.len())
     }
 
-    /// Makes room for so many expected records, as far as there is memory for them. The records need not come.
+    /// Makes room for `records` expected records, as far as there is memory for them. The records need not come.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`], with nothing changed.
@@ -147,12 +148,12 @@ impl<R: Record> Collector<R> {
         Ok(())
     }
 
-    /// Makes room for at least one more record, and for `wanted` in all if memory holds so many.
+    /// Makes room for at least one more record, and for `wanted` in all if memory holds that many.
     #[cold]
     fn make_room(&mut self, wanted: usize) -> Result<()> {
         let held = self.records.len();
         if held < self.limit {
-            // The room doubles, except in the last step: the old room must still fit beside the new one.
+            // The room doubles, except in the last step: the old room must still fit next to the new one.
             let doubled = held.saturating_mul(2).max(64).max(wanted);
             let room = if doubled > self.limit / 3 { self.limit } else { doubled };
             let failed = |_| error!(OutOfMemory, "{} keys more could not be kept", room - held);
@@ -160,7 +161,7 @@ impl<R: Record> Collector<R> {
         }
         let steps = &mut Steps::silent();
         self.sort(steps)?;
-        // If most records were there more than once, the distinct ones stay in memory.
+        // If most records were duplicates, the distinct ones stay in memory.
         if self.records.len() > self.limit / 2 { self.spill(steps) } else { Ok(()) }
     }
 
@@ -187,7 +188,7 @@ impl<R: Record> Collector<R> {
         Ok(())
     }
 
-    /// How much work [`Collector::finish`] has, in the unit by which its steps advance.
+    /// How much work [`Collector::finish`] has, in the unit of its steps.
     pub fn work(&self) -> u64 {
         let records = self.records.len() as u64;
         match self.runs() {
@@ -201,7 +202,7 @@ impl<R: Record> Collector<R> {
         self.files.iter().map(|file| file.ends.len()).sum()
     }
 
-    /// The memory limit, or as much of it as the address space holds.
+    /// The memory limit, or as much of it as fits into the address space.
     fn memory(&self) -> usize {
         self.options.memory_limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX))
     }
@@ -212,7 +213,7 @@ impl<R: Record> Collector<R> {
     ///
     /// # Errors
     /// [`Status::Cancelled`] if `steps` says so; [`Status::OutOfMemory`]; [`Status::Contradiction`] if two records have
-    /// one key and contradict each other; what the system reports of the temporary file.
+    /// the same key and contradict each other; what the system reports of the temporary file.
     pub fn finish(&mut self, leave: u64, steps: &mut Steps) -> Result<Sorted<'_, R>> {
         let end = steps.done() + self.work();
         self.sort(steps)?;
@@ -238,8 +239,8 @@ impl<R: Record> Collector<R> {
         Ok(Sorted { place: Place::File { run, room }, memory_left })
     }
 
-    /// Gives up all records, and returns their memory and files to the system. A little memory stays, which the next
-    /// records need at once.
+    /// Gives up all records, and returns their memory and files to the system. A little memory is kept, because the
+    /// next records need it right away.
     pub fn clear(&mut self) {
         if self.records.capacity() * size_of::<R>() <= KEPT {
             self.records.clear();
@@ -260,7 +261,7 @@ pub struct Sorted<'a, R> {
 
 enum Place<'a, R> {
     Memory(&'a [R]),
-    /// A pass reads `room` bytes at once.
+    /// A pass reads `room` bytes in one go.
     File {
         run: Run<'a>,
         room: usize,
@@ -268,7 +269,7 @@ enum Place<'a, R> {
 }
 
 impl<R> Sorted<'_, R> {
-    /// The bytes of the memory limit that are left beside the records in memory and the memory of a pass. `u64::MAX`
+    /// The bytes of the memory limit that are left besides the records in memory and the memory of a pass. `u64::MAX`
     /// without a limit.
     pub fn memory_left(&self) -> u64 {
         self.memory_left

@@ -5,18 +5,18 @@ use crate::contract::{Counted, Entry, Placed, Weighted};
 use crate::error::{Result, error};
 use crate::making::progress::Steps;
 
-/// After so many records that are passed over, the caller learns of it.
+/// When this many records have been passed over, the caller learns of it.
 pub const STRETCH: usize = 1 << 16;
 
 /// A record of a collection.
 pub trait Record: Copy + Default + Send + Sync + 'static {
-    /// The key that records are sorted by. Two records with one key become one.
+    /// The key that records are sorted by. Two records with the same key become one.
     type Key: Copy + Ord;
 
     /// The bytes of a record in a file.
     const BYTES: usize;
 
-    /// Whether records with one [`Record::prefix`] have one key.
+    /// Whether records with the same [`Record::prefix`] have the same key.
     const PREFIX_IS_KEY: bool;
 
     /// The key.
@@ -25,7 +25,7 @@ pub trait Record: Copy + Default + Send + Sync + 'static {
     /// The first 64 bits of the key. Keys are in the order of their prefixes.
     fn prefix(&self) -> u64;
 
-    /// Takes up another record that has the same key.
+    /// Absorbs another record with the same key.
     ///
     /// # Errors
     /// [`Status::Contradiction`](crate::Status::Contradiction) if the two say different things of their key. This
@@ -259,10 +259,10 @@ impl Record for Several {
     }
 }
 
-/// Makes one record of all records with one key, which stand side by side. `steps` learns of the work.
+/// Makes one record of all records with the same key, which stand side by side. `steps` learns of the work.
 ///
 /// # Errors
-/// The error of the first two records that contradict each other, both of which stay.
+/// The error of the first two records that contradict each other, both of which are kept.
 /// [`Status::Cancelled`](crate::Status::Cancelled), with no record lost.
 pub fn combine<R: Record>(records: &mut Vec<R>, steps: &mut Steps) -> Result<()> {
     let (mut last, mut outcome) = (0, Ok(()));
@@ -280,7 +280,7 @@ pub fn combine<R: Record>(records: &mut Vec<R>, steps: &mut Steps) -> Result<()>
             records[last] = record;
         }
         if let Err(cancelled) = steps.stay((end - start) as u64) {
-            // The records between were merged into earlier ones.
+            // The records in between were merged into earlier ones.
             records.drain(last + 1..end);
             return Err(cancelled);
         }

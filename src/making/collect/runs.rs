@@ -7,14 +7,14 @@ use crate::storage::{Folder, PathBytes, Process, RawFile, Shown, try_vec};
 use core::marker::PhantomData;
 use std::path::Path;
 
-/// How many bytes are written at once.
+/// How many bytes are written in one go.
 const WRITE: usize = 1 << 16;
 
 /// A temporary file of records.
 pub struct RunFile {
     file: RawFile,
     /// The process that writes the file. After a fork a child reads what its parent wrote before, which stays as it is,
-    /// and writes to a file of its own.
+    /// and writes to a new file.
     process: Process,
     /// The end of each run, counted in records. Runs stand one after the other.
     pub ends: Vec<u64>,
@@ -65,7 +65,7 @@ pub struct Append<'a, R> {
 }
 
 impl<R: Record> Append<'_, R> {
-    /// Writes records, which are greater than all records before. `steps` learns of the work.
+    /// Writes records, all greater than those before. `steps` learns of the work.
     pub fn write(&mut self, records: &[R], steps: &mut Steps) -> Result<()> {
         let room = WRITE / R::BYTES;
         for records in records.chunks(room) {
@@ -103,7 +103,7 @@ impl Run<'_> {
         self.end - self.position
     }
 
-    /// Reads the records that come next, as many as `bytes` has room for, and returns their bytes.
+    /// Reads the next records, as many as `bytes` has room for, and returns their bytes.
     pub fn read<'b, R: Record>(&mut self, bytes: &'b mut [u8]) -> Result<&'b [u8]> {
         let count = (bytes.len() / R::BYTES).min(usize::try_from(self.left()).unwrap_or(usize::MAX));
         let bytes = &mut bytes[..count * R::BYTES];

@@ -1,11 +1,11 @@
 //! Sorting records by radix, in place.
 //!
-//! Hashes are uniform, so their leading bits tell about where they go. Records are moved to one of up to 512 places by
+//! Hashes are uniform, so their leading bits say roughly where they go. Records are moved to one of up to 512 places by
 //! the first bits in which any two differ (American flag sort: McIlroy, Bostic and McIlroy, "Engineering radix sort",
-//! 1993). The same is done within each place until a place fits into the first-level cache. There records are counted
-//! out by as many bits as leave about one record a place. Keys that are not uniform cost at most a pass for each eight
-//! bits, because bits that all records share are skipped. If too many records of the last pass have one place, a
-//! comparison sort takes over.
+//! 1993). The same is done within each place until a place fits into the first-level cache. There the records are
+//! counted out, by as many bits as leave about one record in each place. Keys that are not uniform cost at most a pass
+//! for each eight bits, because bits that all records share are skipped. If too many records of the last pass have the
+//! same place, a comparison sort takes over.
 
 use super::record::{Record, STRETCH};
 use crate::batch::workers::HAS_THREADS;
@@ -16,24 +16,24 @@ use crate::storage::try_vec;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-/// The most bits by which records are moved at once.
+/// The most bits by which records are moved in one pass.
 const BITS: u32 = 9;
 
-/// The bytes of the records that are counted out at once. More, up to the second-level cache, was no faster.
+/// The bytes of the records that are counted out together. More, up to the second-level cache, was no faster.
 const SCRATCH: usize = 1 << 14;
 
-/// How many records a comparison sort sorts as fast.
+/// How many records a comparison sort sorts just as fast.
 const FEW: usize = 32;
 
-/// In the last pass, up to so many records with one place are left to insertion sort.
+/// In the last pass, up to this many records in the same place are left to insertion sort.
 const CROWD: u16 = 24;
 
-/// A thread for fewer records than these does not pay.
+/// A thread does not pay for fewer records than this.
 const FEWEST_OF_A_THREAD: usize = 1 << 15;
 
-/// Sorts records by their keys, in place, on so many threads; 0 and 1 mean this thread only. Returns whether any two
-/// records have one key. `steps` advances by one for each record, and learns of passes over many records that put none
-/// in its last place. Only records that all have one key are passed over in silence. O(n) for uniform keys, O(n log n)
+/// Sorts records by their keys, in place, on `threads` threads; 0 and 1 mean only this one. Returns whether any two
+/// records have the same key. `steps` advances by one for each record, and learns of passes over many records that put
+/// none in its last place. Only if all records have the same key is nothing reported. O(n) for uniform keys, O(n log n)
 /// for any. Takes 24 KiB a thread. A sort that is stopped leaves all records there, in some order.
 ///
 /// # Errors
@@ -58,7 +58,7 @@ pub fn sort<R: Record>(records: &mut [R], threads: usize, steps: &mut Steps) -> 
     Ok(equal)
 }
 
-/// So few records are not worth the memory and the preparations of a radix sort.
+/// Up to this many records are not worth the memory and the preparations of a radix sort.
 const AT_ONCE: usize = 64;
 
 /// What the other threads and the caller's thread tell each other. The caller's thread reports what the others did.
@@ -72,16 +72,16 @@ struct Others {
 /// What was done to some records.
 #[derive(Clone, Copy)]
 enum Did {
-    /// So many records are where they belong.
+    /// This many records are where they belong.
     Sort(u64),
-    /// So many records are nearer to their places.
+    /// This many records are nearer to their places.
     Move(u64),
 }
 
 /// A function that learns what was done to records. An error ends the sort.
 type Advance<'a> = dyn FnMut(Did) -> Result<()> + 'a;
 
-/// Sorts records on so many threads, this one included.
+/// Sorts records on `threads` threads, this one included.
 fn sort_on<R: Record>(records: &mut [R], threads: usize, others: &Others, advance: &mut Advance) -> Result<bool> {
     if threads < 2 || !HAS_THREADS {
         let mut sorter = Sorter::new(records.len(), advance)?;
@@ -107,7 +107,7 @@ fn sort_on<R: Record>(records: &mut [R], threads: usize, others: &Others, advanc
         let here = sort_on(high, threads - half, others, advance);
         match other {
             Ok(other) => (here, Some(other.join().unwrap_or(Err(Status::Internal.into())))),
-            // The system gives no further thread.
+            // The system has no further thread for us.
             Err(_) => (here, None),
         }
     });
@@ -119,10 +119,10 @@ fn sort_on<R: Record>(records: &mut [R], threads: usize, others: &Others, advanc
     Ok(above || below)
 }
 
-/// How many records are sampled to find one that parts all records: enough for parts that differ by a few hundredths.
+/// How many records are sampled to find one that divides all records: enough for parts that differ by a few hundredths.
 const SAMPLE: usize = 1 << 10;
 
-/// Moves about `half / threads` of the records, those with the least keys, before the others. Returns how many they
+/// Moves about `half / threads` of the records, those with the least keys, before the others. Returns how many there
 /// are.
 fn part<R: Record>(records: &mut [R], half: usize, threads: usize, advance: &mut Advance) -> Result<usize> {
     let mut sample: Vec<R> = try_vec(SAMPLE)?;
@@ -150,12 +150,12 @@ struct Sorter<'a, R> {
     /// A counter for each place. The scratch memory has at least as many places as records.
     places: Vec<u16>,
     advance: &'a mut Advance<'a>,
-    /// Whether two records had one key.
+    /// Whether two records had the same key.
     equal: bool,
 }
 
 impl<'a, R: Record> Sorter<'a, R> {
-    /// A sorter for at most so many records at once, which it counts out.
+    /// A sorter for at most `count` records together, which it counts out.
     fn new(count: usize, advance: &'a mut Advance<'a>) -> Result<Sorter<'a, R>> {
         let room = (SCRATCH / size_of::<R>()).min(count);
         let (mut scratch, mut places) = (try_vec(room)?, try_vec((room + 1).next_power_of_two())?);
@@ -164,7 +164,7 @@ impl<'a, R: Record> Sorter<'a, R> {
         Ok(Sorter { scratch, places, advance, equal: false })
     }
 
-    /// Sorts records whose prefixes differ in the lowest `top` bits only.
+    /// Sorts records whose prefixes differ only in the lowest `top` bits.
     fn sort(&mut self, records: &mut [R], mut top: u32) -> Result<()> {
         let mut is_least = false;
         while records.len() > FEW {
@@ -194,7 +194,7 @@ impl<'a, R: Record> Sorter<'a, R> {
     }
 
     /// Sorts records, as many as fit into the scratch memory, by the highest of the lowest `top` bits. Returns false,
-    /// with nothing done, if too many records have one place.
+    /// with nothing done, if too many records have the same place.
     fn count_out(&mut self, records: &mut [R], top: u32) -> bool {
         let bits = (records.len().ilog2() + 1).min(self.places.len().ilog2()).min(top);
         let (shift, mask) = (top - bits, (1 << bits) - 1);
@@ -217,7 +217,7 @@ impl<'a, R: Record> Sorter<'a, R> {
             self.scratch[usize::from(*next)] = *record;
             *next += 1;
         }
-        // The records go back, each before the greater ones of its place.
+        // The records go back, each before the greater ones in its place.
         for (i, record) in self.scratch[..records.len()].iter().enumerate() {
             let mut to = i;
             while to > 0 && records[to - 1].key() > record.key() {
@@ -231,7 +231,7 @@ impl<'a, R: Record> Sorter<'a, R> {
     }
 
     /// Moves records to their places by the highest of the lowest `top` bits. Returns where each place ends, and how
-    /// many bits may differ within one place. `None`, with nothing done, if all records have one place.
+    /// many bits may differ within one place. `None`, with nothing done, if all records have the same place.
     fn distribute(&mut self, records: &mut [R], top: u32) -> Result<Option<([usize; 1 << BITS], u32)>> {
         let bits = ((records.len() / self.scratch.len()).ilog2() + 1).min(BITS).min(top);
         let (shift, mask) = (top - bits, (1 << bits) - 1);
@@ -250,8 +250,8 @@ impl<'a, R: Record> Sorter<'a, R> {
             start += *end;
             *end = start;
         }
-        // Each exchange puts one record where it belongs. The exchanges of a round do not wait for each other.
-        // Exchanges would wait if the record that came back were the next one to be moved.
+        // Each exchange puts one record where it belongs. The exchanges of a round do not wait for each other, as they
+        // would if the record that came back were the next one to be moved.
         let mut unfinished = true;
         while unfinished {
             unfinished = false;

@@ -6,12 +6,12 @@ use crate::contract::{Counted, Entry, Progress};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A record that can be made of numbers and looked up in a map.
+/// A record that can be made from numbers and looked up in a map.
 trait Sample: Record + PartialEq {
     /// A record with this key, offered for the `i`-th time.
     fn of(key: u64, i: u64) -> Self;
 
-    /// The records that a collector keeps of these.
+    /// The records that a collector keeps of these records.
     fn distinct(records: &[Self]) -> Vec<Self>;
 }
 
@@ -52,8 +52,8 @@ impl Sample for Entry {
     }
 }
 
-/// Keys as they may come: uniform, in order, all alike, in clusters, alike in all but their last bits, each a power of
-/// two.
+/// Keys as they may come: uniform, in order, all alike, in clusters, alike in all but their last bits, or each a power
+/// of two.
 const SHAPES: [fn(u64) -> u64; 9] = [
     mix,
     |i| i,
@@ -70,7 +70,7 @@ fn options(limit: Option<u64>, folder: &Path, threads: usize) -> CollectorOption
     CollectorOptions { memory_limit: limit, temporary_directory: Some(folder.to_owned()), threads }
 }
 
-/// All records, read in two passes, which give the same.
+/// All records, read in two passes, which give the same records.
 fn read<R: Sample>(sorted: &Sorted<R>) -> Vec<R> {
     let mut passes = [Vec::new(), Vec::new()];
     for pass in &mut passes {
@@ -131,7 +131,7 @@ fn entries_of_every_shape() {
     collect_every_shape::<Entry>();
 }
 
-/// Runs are merged however many there are, even more than can be merged at once.
+/// Runs are merged however many there are, even more than can be merged together.
 #[test]
 fn runs_are_merged_in_passes_where_memory_is_short() {
     let folder = tempfile::tempdir().unwrap();
@@ -161,7 +161,7 @@ fn runs_are_merged_in_passes_where_memory_is_short() {
     }
 }
 
-/// A collector leaves as much memory as the caller asks for, and can go on and be finished again.
+/// A collector leaves as much memory as the caller asks for, can go on, and can be finished again.
 #[test]
 fn memory_is_left_and_more_can_come() {
     let folder = tempfile::tempdir().unwrap();
@@ -214,7 +214,7 @@ fn two_values_of_a_key_are_a_contradiction() {
     }
 }
 
-/// Progress rises to the end, and cancelling anywhere loses nothing.
+/// Progress rises to the end, and cancelling at any point loses nothing.
 #[test]
 fn progress_rises_and_cancelling_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! When messages come, and what those that come at the wrong time or ask for too much are told.
+//! When messages come, and how those are answered that come at the wrong time or ask for too much.
 
 use super::super::set::most_symbols;
 use super::*;
@@ -8,7 +8,7 @@ fn take(session: &mut Session, what: u8, body: &[u8]) -> Result<()> {
     session.step.receive(&mut session.course, what, &mut Cursor::new(body))
 }
 
-/// Which messages have a place at this time; the others are refused by their type alone.
+/// Which messages are accepted at this time; the others are refused because of their type alone.
 fn placed(make: &dyn Fn() -> Session) -> Vec<u8> {
     let refusal = |what: u8| take(&mut make(), what, &[]).err().map_or(String::new(), |error| error.message().into());
     (0..=message::FAILURE).filter(|what| !refusal(*what).contains("no place here")).collect()
@@ -55,7 +55,7 @@ fn messages_have_their_time() {
     assert_eq!(placed(&|| responder(true, true, Method::Riblt, false)), [message::SYMBOLS]);
     let parted = [message::SYMBOLS, message::RESIDUE];
     assert_eq!(placed(&|| responder(true, true, Method::FilterAndRiblt, true)), parted);
-    // Kept symbols spare the passes over the elements, also where these are at hand.
+    // Kept symbols avoid the passes over the elements, even if these are at hand.
     let kept = || {
         let mut b = responder(true, true, Method::None, false);
         b.course.report.used_kept_symbols = true;
@@ -64,7 +64,7 @@ fn messages_have_their_time() {
     assert_eq!(placed(&kept), first[..2]);
 }
 
-/// The body of a message of symbols that make no sense, of a set of so many elements.
+/// The body of a message of symbols that make no sense, of a set of `elements` elements.
 fn noise(elements: u64, first: u64, count: u64) -> Vec<u8> {
     let mut writer = Writer::new(0).unwrap();
     writer.varint(first).unwrap();
@@ -84,8 +84,8 @@ fn asked(session: &mut Session) -> u64 {
     wire::varint(&mut Cursor::new(&message[8..])).unwrap()
 }
 
-/// Symbols that do not suffice are followed by an eighth more, then by a quarter, then by half as many each time, and
-/// by no more than both sides have.
+/// If symbols do not suffice, an eighth more follows, then a quarter, then half as many each time, and never more than
+/// both sides have.
 #[test]
 fn more_symbols_are_asked_for_in_growing_steps() {
     let (ours, _) = sets(5_000, 0, 0, 2);
@@ -107,7 +107,7 @@ fn more_symbols_are_asked_for_in_growing_steps() {
             assert_eq!(asked(&mut b), next[1]);
         }
     }
-    // Syndromes that do not suffice are followed by symbols for twice as many differences.
+    // If syndromes do not suffice, symbols for twice as many differences follow.
     let mut b = side(8, &ours, Role::Responder);
     b.receive(side(8, &ours[5..], Role::Initiator).send().unwrap()).unwrap();
     b.send().unwrap();

@@ -1,4 +1,4 @@
-//! Files: opening them, what the system knows of them, reading and writing.
+//! Files: opening them, their status, reading and writing.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use super::ProcPath;
@@ -6,7 +6,7 @@ use super::{PathBytes, retry};
 use core::ffi::CStr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-/// What the system knows of a file.
+/// The status of a file.
 pub struct FileStatus(pub(super) libc::stat);
 
 impl FileStatus {
@@ -26,20 +26,20 @@ impl FileStatus {
         self.0.st_nlink > 0
     }
 
-    /// Whether it has at least as many blocks as its length needs: then on tmpfs, which counts them exactly, it has no
-    /// holes.
+    /// Whether the file has at least as many blocks as its length needs. On tmpfs, which counts them exactly, it then
+    /// has no holes.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn is_dense(&self) -> bool {
         self.0.st_blocks as u64 >= self.length().div_ceil(512)
     }
 
-    /// Whether it is a plain file and not a folder, a device or a pipe.
+    /// Whether the file is a plain file and not a folder, a device or a pipe.
     pub fn is_regular(&self) -> bool {
         self.0.st_mode & libc::S_IFMT == libc::S_IFREG
     }
 }
 
-/// The bytes for which room is asked at once.
+/// How many bytes one call asks room for.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const RESERVED_AT_ONCE: u64 = 64 << 20;
 
@@ -71,7 +71,7 @@ impl RawFile {
     /// Opens an existing file.
     pub fn open(path: &PathBytes, writable: bool) -> core::result::Result<RawFile, i32> {
         let access = if writable { libc::O_RDWR } else { libc::O_RDONLY };
-        // Opening a pipe must not wait for its other end; it is refused for what it is later.
+        // Opening a pipe must not wait for its other end; a pipe is refused later.
         RawFile::open_with(path.as_name(), access | libc::O_NONBLOCK, 0)
     }
 
@@ -80,10 +80,10 @@ impl RawFile {
         duplicate(self.descriptor())
     }
 
-    /// A handle of its own for a caller's descriptor.
+    /// A separate handle for a caller's descriptor.
     ///
-    /// Locks belong to an open file description, so a writer asks for a new one where the system can make it;
-    /// otherwise two handles made from one descriptor do not see each other's lock.
+    /// Locks belong to an open file description, so a writer asks for a new one if the system can make it; otherwise
+    /// two handles made from one descriptor do not see each other's lock.
     pub fn from_descriptor(fd: RawFd, writable: bool) -> core::result::Result<RawFile, i32> {
         // SAFETY: fcntl takes any descriptor number.
         let flags = retry(|| unsafe { libc::fcntl(fd, libc::F_GETFL) })?;
@@ -97,7 +97,7 @@ impl RawFile {
         duplicate(fd)
     }
 
-    /// What the system knows of the file.
+    /// The status of the file.
     pub fn status(&self) -> core::result::Result<FileStatus, i32> {
         // SAFETY: all-zero bytes are a valid `stat`, and fstat fills it.
         let mut stat: libc::stat = unsafe { core::mem::zeroed() };
@@ -106,8 +106,8 @@ impl RawFile {
         Ok(FileStatus(stat))
     }
 
-    /// Gives it the owner, the group and the permissions of another file, as far as that is allowed. Who may not give
-    /// it to that group gives the group that it has no more than everybody.
+    /// Gives the file the owner, the group and the permissions of another file, as far as that is allowed. If the file
+    /// may not be given to that group, its group gets no more permissions than everybody.
     #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
     pub fn take_after(&self, other: &FileStatus) {
         let Ok(FileStatus(own)) = self.status() else { return };
@@ -141,7 +141,7 @@ impl RawFile {
     }
 
     /// Writes all of `bytes` at `offset`. What the process may not write because of its limit on the size of files
-    /// (RLIMIT_FSIZE) is not tried: the system would answer with the signal SIGXFSZ, which ends a process.
+    /// (RLIMIT_FSIZE) is not even tried: the system would answer with the signal SIGXFSZ, which ends a process.
     pub fn write_all_at(&self, mut bytes: &[u8], mut offset: u64) -> core::result::Result<(), i32> {
         if offset.saturating_add(bytes.len() as u64) > file_size_limit() {
             return Err(libc::EFBIG);
@@ -161,18 +161,18 @@ impl RawFile {
     }
 
     /// Has the system keep room on the disk for a part of the file, so that writing to it through a mapping cannot find
-    /// the disk full. File systems that cannot do that are left as they are. Takes microseconds where the blocks are
-    /// there already.
+    /// the disk full. File systems that cannot do that are left as they are. Takes microseconds if the blocks are there
+    /// already.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn reserve(&self, offset: u64, length: u64) -> core::result::Result<(), i32> {
         if self.is_in_memory() && self.status()?.is_dense() {
-            // There it would look at every page.
+            // On tmpfs the call would look at every page.
             return Ok(());
         }
         let end = offset.saturating_add(length);
         let mut start = offset;
         while start < end {
-            // Piece by piece, because a call that a signal interrupts may begin again.
+            // This goes piece by piece, because a call that a signal interrupts may start again from the beginning.
             let piece = (end - start).min(RESERVED_AT_ONCE);
             let (Ok(at), Ok(count)) = (libc::off_t::try_from(start), libc::off_t::try_from(piece)) else {
                 return Err(libc::EOVERFLOW);
@@ -213,11 +213,11 @@ impl RawFile {
     }
 }
 
-/// How long a file may become by what this process writes.
+/// How long a file may become when this process writes to it.
 #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
 fn file_size_limit() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: `limit` is writable. Where the call fails it stays as it is: without a limit.
+    // SAFETY: `limit` is writable. If the call fails, it stays as it is: without a limit.
     unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
     limit.rlim_cur as u64
 }

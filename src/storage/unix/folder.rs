@@ -9,7 +9,7 @@ use core::result::Result;
 pub struct RawFolder(RawFile);
 
 impl RawFolder {
-    /// Opens a folder; where it may not be read, only to find files in it.
+    /// Opens a folder; if it may not be read, only to find files in it.
     pub fn open(path: &PathBytes) -> Result<RawFolder, i32> {
         let path = path.as_name();
         match RawFile::open_with(path, libc::O_RDONLY | libc::O_DIRECTORY, 0) {
@@ -34,7 +34,7 @@ impl RawFolder {
         self.open_in(name, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL, mode(private))
     }
 
-    /// Opens a file that may have been left behind: to look at it, to lock it and to remove it.
+    /// Opens a file that may have been left behind, to look at it, to lock it and to remove it.
     pub fn open_left(&self, name: &Name) -> Result<RawFile, i32> {
         self.open_in(name, libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK, 0)
     }
@@ -43,7 +43,7 @@ impl RawFolder {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn unnamed(&self, private: bool) -> Result<RawFile, i32> {
         let file = self.open_in(c".", libc::O_RDWR | libc::O_TMPFILE, mode(private))?;
-        // Without /proc it could not be named.
+        // Without /proc it could not be given a name.
         if ProcPath::of(&file).exists() { Ok(file) } else { Err(code::NOT_FOUND) }
     }
 
@@ -53,7 +53,7 @@ impl RawFolder {
         self.open_in(c".", libc::O_RDWR | libc::O_TMPFILE | libc::O_EXCL, mode(true))
     }
 
-    /// Gives a file without a name one that is free.
+    /// Gives a file without a name this name, if it is free.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn link(&self, file: &RawFile, name: &Name) -> Result<(), i32> {
         let (folder, path) = (self.0.descriptor(), ProcPath::of(file));
@@ -81,7 +81,7 @@ impl RawFolder {
         Err(code::UNSUPPORTED)
     }
 
-    /// What the system knows of a file in this folder, or of the file that a symbolic link there leads to.
+    /// The status of a file in this folder, or of the file that a symbolic link there leads to.
     pub fn status_of(&self, name: &Name, follow: bool) -> Result<FileStatus, i32> {
         let flags = if follow { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
         // SAFETY: all-zero bytes are a valid `stat`, and fstatat fills it.
@@ -96,7 +96,7 @@ impl RawFolder {
         file.take_after(status);
     }
 
-    /// Puts the file `from` of this folder in the place of `to`, whatever was there before.
+    /// Renames the file `from` of this folder to `to`, whatever was there before.
     pub fn rename(&self, _: &RawFile, from: &Name, to: &Name) -> Result<(), i32> {
         let folder = self.0.descriptor();
         // SAFETY: both names end with a NUL.
@@ -112,7 +112,8 @@ impl RawFolder {
     /// Waits until the folder's entries are on the disk.
     pub fn sync(&self) -> Result<(), i32> {
         match self.0.sync() {
-            // Some file systems cannot sync a folder and need not; one that is not open for reading cannot be synced.
+            // Some file systems cannot sync a folder and need not; a folder that is not open for reading cannot be
+            // synced.
             Err(libc::EINVAL | libc::EBADF) | Ok(()) => Ok(()),
             Err(code) => Err(code),
         }

@@ -1,4 +1,4 @@
-//! What tells a process that it is a child of the one that opened a file.
+//! How a process notices that it is a child of the one that opened a file.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use super::{free_anonymous, page_size};
@@ -6,8 +6,8 @@ use core::ptr::NonNull;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use core::ptr::null_mut;
 
-/// A page of zeros for ever that is all zeros again in a child process, however that was made; `None` where the system
-/// has no such pages.
+/// A page of zeros, never given back, that is all zeros again in a child process, however that was made; `None` if the
+/// system has no such pages.
 pub fn wiped_in_children() -> Option<NonNull<u8>> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
@@ -29,7 +29,7 @@ pub fn wiped_in_children() -> Option<NonNull<u8>> {
 /// Has the C library's `fork` call `function` in every child.
 pub fn call_in_children(function: extern "C" fn()) {
     unsafe extern "C" {
-        // POSIX; the crate libc has it for some systems only.
+        // POSIX has this function; the crate libc has it only for some systems.
         fn pthread_atfork(
             before: Option<extern "C" fn()>,
             in_parent: Option<extern "C" fn()>,

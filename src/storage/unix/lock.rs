@@ -6,13 +6,13 @@ use super::{RawFile, retry};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use wide::{Lock, Offset, call};
 
-/// Where offsets of files have 64 bits.
+/// For systems whose file offsets have 64 bits.
 #[cfg(all(any(target_os = "linux", target_os = "android"), any(target_pointer_width = "64", target_env = "musl")))]
 mod wide {
     pub use libc::{fcntl as call, flock as Lock, off_t as Offset};
 }
 
-/// Where they have 32, the system call has 64 all the same.
+/// Where they have 32 bits, the system call still has 64.
 #[cfg(all(any(target_os = "linux", target_os = "android"), target_pointer_width = "32", not(target_env = "musl")))]
 mod wide {
     pub use libc::{flock64 as Lock, off64_t as Offset};
@@ -26,8 +26,8 @@ mod wide {
 }
 
 impl RawFile {
-    /// Takes a lock on the whole file that is none of those on ranges; false if somebody else has it. It goes with the
-    /// last descriptor of this open file.
+    /// Takes a lock on the whole file, separate from those on ranges; false if somebody else has it. It is released
+    /// with the last descriptor of this open file.
     pub fn lock_whole(&self) -> core::result::Result<bool, i32> {
         // SAFETY: the descriptor is open.
         match retry(|| unsafe { libc::flock(self.descriptor(), libc::LOCK_EX | libc::LOCK_NB) }) {
@@ -55,19 +55,19 @@ impl RawFile {
         }
     }
 
-    /// Turns the writer's lock on a range, which this file has, into the lock of those who share it.
+    /// Turns the writer's lock on a range, which this file has, into the lock of those who share the range.
     pub fn share_lock(&self, offset: u64, length: u64) -> core::result::Result<bool, i32> {
         self.lock_shared(offset, length)
     }
 
     /// Turns the lock of those who share a range, which this file has, into the writer's lock; false, with nothing
-    /// changed, if there are others. Nobody else takes a lock on the range meanwhile.
+    /// changed, if there are others. Nobody else may take a lock on the range meanwhile.
     pub fn lock_alone(&self, offset: u64, length: u64) -> core::result::Result<bool, i32> {
         self.lock(offset, length)
     }
 
-    /// Takes the writer's lock on a range as soon as those who have it let go of it or end. Where locks are on whole
-    /// files it does nothing: whoever shares a file there has it alone.
+    /// Takes the writer's lock on a range as soon as those who have it release it or end. Where locks are on whole
+    /// files this does nothing: whoever shares a file there has it alone.
     pub fn wait_for_lock(&self, offset: u64, length: u64) -> core::result::Result<(), i32> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         return self.lock_command(libc::F_OFD_SETLKW, libc::F_WRLCK as _, offset, length);
@@ -78,7 +78,7 @@ impl RawFile {
         }
     }
 
-    /// Releases a part of what is locked. Where locks are on whole files it does nothing.
+    /// Releases a part of what is locked. Where locks are on whole files this does nothing.
     pub fn release_lock(&self, offset: u64, length: u64) {
         if cfg!(any(target_os = "linux", target_os = "android")) {
             self.unlock(offset, length);
@@ -87,12 +87,12 @@ impl RawFile {
 
     /// Releases the lock.
     pub fn unlock(&self, offset: u64, length: u64) {
-        // A lock that cannot be released goes with the descriptor.
+        // A lock that cannot be released goes away with the descriptor.
         let _ = self.set_lock(libc::F_UNLCK as _, offset, length);
     }
 
-    /// Locks of the open file description: unlike POSIX's process-wide ones, another handle of the same process is
-    /// kept out, and closing some other descriptor of the file releases nothing.
+    /// These are locks of the open file description: unlike POSIX's process-wide locks, they keep out another handle of
+    /// the same process, and closing some other descriptor of the file does not release them.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn set_lock(&self, kind: libc::c_short, offset: u64, length: u64) -> core::result::Result<(), i32> {
         self.lock_command(libc::F_OFD_SETLK, kind, offset, length)

@@ -29,10 +29,10 @@ pub fn map_file(file: &RawFile, offset: u64, length: usize, writable: bool) -> c
 /// The size of the huge pages that large blocks ask for.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// `length` zero bytes from the system, on huge pages where the block is large and the system has them.
+/// `length` zero bytes from the system, on huge pages if the block is large and the system has them.
 pub fn map_anonymous(length: usize) -> Option<NonNull<u8>> {
     let huge = length >= 2 * HUGE_PAGE;
-    // Enough to start at a huge page wherever the system puts it.
+    // This is enough to start at a huge page wherever the system puts the block.
     let room = if huge { length.checked_add(HUGE_PAGE)? } else { length };
     // Without MAP_NORESERVE the system refuses what it could never give.
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
@@ -65,8 +65,8 @@ pub fn map_anonymous(length: usize) -> Option<NonNull<u8>> {
 }
 
 /// Moves anonymous pages into a longer block: `length` bytes, of which those after `from_length` are zero. The pages
-/// change their addresses and are not copied. `None`, with nothing changed, if there is no memory, or where the system
-/// cannot, or the block is so small that copying it is as well.
+/// change their addresses and are not copied. `None`, with nothing changed, if there is no memory, if the system cannot
+/// do it, or if the block is so small that copying it is as good.
 ///
 /// # Safety
 /// `from` and `from_length` are a block from [`map_anonymous`], to which nothing refers, and `length` is no less. If a
@@ -77,10 +77,10 @@ pub unsafe fn move_anonymous(from: NonNull<u8>, from_length: usize, length: usiz
         let to = map_anonymous(length)?;
         let [old, new] = [from_length, length].map(|length| length.next_multiple_of(page_size()));
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
-        // All of the new block becomes one mapping in the place of the one that kept its room. Of two that lie side by
-        // side, as there would be if only the pages moved, kernels before 6.17 would not move both the next time.
-        // SAFETY: the caller says that `from` is a mapping of so many pages, to which nothing refers; `to`, which has
-        // no fewer, was mapped here and nothing refers to it either.
+        // All of the new block becomes one mapping, which replaces the one that kept its room. If only the pages moved,
+        // two mappings would lie side by side, and kernels before 6.17 would not move both the next time. SAFETY: the
+        // caller says that `from` is a mapping of this many pages, to which nothing refers; `to`, which has no fewer,
+        // was mapped here and nothing refers to it either.
         unsafe {
             if libc::mremap(from.as_ptr().cast(), old, new, flags, to.as_ptr()) != libc::MAP_FAILED {
                 return Some(to);
@@ -92,7 +92,7 @@ pub unsafe fn move_anonymous(from: NonNull<u8>, from_length: usize, length: usiz
     None
 }
 
-/// Gives the mapping of a file back.
+/// Unmaps the mapping of a file.
 ///
 /// # Safety
 /// `base` and `length` are those of a mapping of [`map_file`], to which nothing refers.
@@ -101,7 +101,7 @@ pub unsafe fn unmap_file(base: NonNull<u8>, length: usize) {
     unsafe { unmap(base, length) }
 }
 
-/// Gives anonymous pages back.
+/// Frees anonymous pages.
 ///
 /// # Safety
 /// `base` and `length` are those of a block of [`map_anonymous`], to which nothing refers.
@@ -110,7 +110,7 @@ pub unsafe fn free_anonymous(base: NonNull<u8>, length: usize) {
     unsafe { unmap(base, length) }
 }
 
-/// Gives a mapping back.
+/// Unmaps a mapping.
 ///
 /// # Safety
 /// `base` and `length` are those of a mapping, or of a part of one that starts at a page, to which nothing refers.

@@ -15,16 +15,16 @@ pub use memory::{flush, free_anonymous, map_anonymous, map_file, mapping_step, m
 use path::ProcPath;
 pub use path::{Name, PathBytes, Unit, name_before_nul};
 
-/// What opens a file that a caller has open.
+/// The handle by which a caller passes an open file.
 pub type Descriptor = std::os::fd::RawFd;
 
 /// Numbers of errors that the rest of the library knows.
 pub mod code {
-    /// There is nothing of this name.
+    /// There is nothing with this name.
     pub const NOT_FOUND: i32 = libc::ENOENT;
-    /// There is something of this name already.
+    /// There is already something with this name.
     pub const EXISTS: i32 = libc::EEXIST;
-    /// The system has nothing of the kind.
+    /// The system has nothing of this kind.
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     pub const UNSUPPORTED: i32 = libc::ENOTSUP;
     /// There are no more threads.

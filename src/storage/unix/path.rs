@@ -9,7 +9,7 @@ use std::path::Path;
 /// The name of a file, or a path.
 pub type Name = CStr;
 
-/// What names are made of.
+/// The units that names are made of.
 pub type Unit = u8;
 
 /// The name that ends with the first NUL.
@@ -40,7 +40,7 @@ impl PathBytes {
         name_before_nul(&self.0)
     }
 
-    /// The folder of the file, and the file's name in it; the name is empty where the path ends with a slash.
+    /// The folder of the file, and the file's name in it; the name is empty if the path ends with a slash.
     pub fn split(&self) -> Result<(PathBytes, PathBytes)> {
         let path = &self.0[..self.0.len() - 1];
         let (folder, name): (&[u8], &[u8]) = match path.iter().rposition(|byte| *byte == b'/') {

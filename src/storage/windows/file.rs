@@ -1,4 +1,4 @@
-//! Files: opening them, what the system knows of them, reading and writing.
+//! Files: opening them, their status, reading and writing.
 
 use super::system::{self, FileInformation, Handle, ObjectInformation, Overlapped, StandardInformation};
 use super::{Descriptor, PathBytes, check, last_error};
@@ -6,7 +6,7 @@ use core::ptr::{null, null_mut};
 use core::result::Result;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 
-/// What the system knows of a file.
+/// The status of a file.
 pub struct FileStatus {
     information: FileInformation,
     is_on_disk: bool,
@@ -31,12 +31,12 @@ impl FileStatus {
         self.has_name
     }
 
-    /// Whether it is a plain file and not a folder, a device or a pipe.
+    /// Whether the file is a plain file and not a folder, a device or a pipe.
     pub fn is_regular(&self) -> bool {
         self.is_on_disk && !self.is_link && self.information.attributes & system::FILE_ATTRIBUTE_DIRECTORY == 0
     }
 
-    /// Whether it is a symbolic link or another such thing, which was opened itself.
+    /// Whether the file is a symbolic link or something similar that was itself opened.
     pub(super) fn of_link(mut self) -> FileStatus {
         self.is_link = self.information.attributes & system::FILE_ATTRIBUTE_REPARSE_POINT != 0;
         self
@@ -84,17 +84,17 @@ impl RawFile {
         RawFile::open_with(path, access(writable), system::SHARE_ALL, system::OPEN_EXISTING, flags)
     }
 
-    /// A handle of its own for a caller's.
+    /// A separate handle for a caller's handle.
     ///
-    /// Locks and positions belong to an open file, so the file is opened anew where its caller shares it in a way that
+    /// Locks and positions belong to an open file, so the file is opened anew if its caller shares it in a way that
     /// allows that. Otherwise two handles made from the caller's do not see each other's lock.
     pub fn from_descriptor(descriptor: Descriptor, writable: bool) -> Result<RawFile, i32> {
         let file = descriptor as Handle;
-        // Not the pseudo-handles of processes and threads, which can be duplicated too.
+        // The pseudo-handles of processes and threads can be duplicated too, but are refused.
         if descriptor <= 0 {
             return Err(system::ERROR_INVALID_HANDLE);
         }
-        // Opening anew asks what the user may do; the caller's handle may be for less.
+        // Opening anew checks what the user may do; the caller's handle may allow less.
         let mut object = ObjectInformation::default();
         let length = size_of::<ObjectInformation>() as u32;
         // SAFETY: `object` is writable for `length` bytes; the call takes any handle.
@@ -110,7 +110,7 @@ impl RawFile {
             .or_else(|_| duplicate(file))
     }
 
-    /// What the system knows of the file.
+    /// The status of the file.
     pub fn status(&self) -> Result<FileStatus, i32> {
         let mut information = FileInformation::default();
         // SAFETY: the handle is open.
@@ -119,7 +119,7 @@ impl RawFile {
             return Ok(FileStatus { information, is_on_disk, is_link: false, has_name: true });
         }
         let (mut standard, length) = (StandardInformation::default(), size_of::<StandardInformation>() as u32);
-        // SAFETY: the handle is open, and what the calls fill is writable and as long as they are told.
+        // SAFETY: the handle is open, and what the calls fill is writable and as long as the calls are told.
         unsafe {
             check(system::GetFileInformationByHandle(self.handle(), &mut information))?;
             let (class, to) = (system::FILE_STANDARD_INFO, (&raw mut standard).cast());
@@ -167,8 +167,8 @@ impl RawFile {
         Ok(())
     }
 
-    /// Waits for a call to be done, and gives how many bytes it took. A caller's handle may be one of those for which
-    /// calls return before.
+    /// Waits for a call to be done, and gives how many bytes it took. With some of the handles that callers have, calls
+    /// return before they are done.
     pub(super) fn finish(&self, answer: i32, at: &mut Overlapped, count: &mut u32) -> Result<(), i32> {
         if let Err(code) = check(answer)
             && code != system::ERROR_IO_PENDING
@@ -179,7 +179,7 @@ impl RawFile {
         check(unsafe { system::GetOverlappedResult(self.handle(), at, count, 1) })
     }
 
-    /// Reserves nothing: a file has room for all of its length, unless it is a compressed or a sparse one.
+    /// Reserves nothing: a file has room for all of its length, unless it is compressed or sparse.
     pub fn reserve(&self, _: u64, _: u64) -> Result<(), i32> {
         Ok(())
     }

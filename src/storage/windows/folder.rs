@@ -6,15 +6,15 @@ use crate::storage::try_vec;
 use core::ptr::null_mut;
 use core::result::Result;
 
-/// A folder, which stays where it is while this lives: its handle does not let others rename or remove it. Files are
-/// found by the folder's path and their names.
+/// A folder, which stays where it is while this value exists: its handle does not let others rename or remove it. Files
+/// are found by the folder's path and their names.
 pub struct RawFolder {
     path: PathBytes,
     opened: RawFile,
 }
 
 impl RawFolder {
-    /// Opens a folder; where it may not be written, only to find files in it.
+    /// Opens a folder; if it may not be written, only to find files in it.
     pub fn open(path: &PathBytes) -> Result<RawFolder, i32> {
         let copy = path.join(&[])?;
         let open = |access| {
@@ -27,13 +27,13 @@ impl RawFolder {
         Ok(RawFolder { path: copy, opened })
     }
 
-    /// Makes a file. It has the rights that the folder gives to new files, also if it is `private`.
+    /// Makes a file. It has the rights that the folder gives to new files, even if it is `private`.
     pub fn create(&self, name: &Name, _private: bool) -> Result<RawFile, i32> {
         let access = system::GENERIC_READ | system::GENERIC_WRITE | system::DELETE | system::READ_CONTROL;
         let flags = system::FILE_ATTRIBUTE_NORMAL;
         let make = |path: &_, access| RawFile::open_with(path, access, system::SHARE_ALL, system::CREATE_NEW, flags);
         self.create_with(name, |path| match make(path, access | system::WRITE_DAC) {
-            // Not everybody may change the rights of what they make; the file stays as the folder has it.
+            // Not everybody may change the rights of what they make; the file then keeps those that the folder gave it.
             Err(system::ERROR_ACCESS_DENIED) => make(path, access),
             outcome => outcome,
         })
@@ -49,14 +49,14 @@ impl RawFolder {
         }
     }
 
-    /// Makes a file that nobody else can open, and that goes with its last handle, also if the process is killed.
+    /// Makes a file that nobody else can open, and that goes away with its last handle, even if the process is killed.
     pub fn create_fleeting(&self, name: &Name) -> Result<RawFile, i32> {
         let access = system::GENERIC_READ | system::GENERIC_WRITE | system::DELETE;
         let flags = system::FILE_ATTRIBUTE_TEMPORARY | system::FILE_FLAG_DELETE_ON_CLOSE;
         self.create_with(name, |path| RawFile::open_with(path, access, 0, system::CREATE_NEW, flags))
     }
 
-    /// Opens a file that may have been left behind: to look at it, to lock it and to remove it.
+    /// Opens a file that may have been left behind, to look at it, to lock it and to remove it.
     pub fn open_left(&self, name: &Name) -> Result<RawFile, i32> {
         let flags = system::FILE_FLAG_OPEN_REPARSE_POINT;
         let access = system::GENERIC_READ;
@@ -73,13 +73,13 @@ impl RawFolder {
         Err(code::UNSUPPORTED)
     }
 
-    /// Opens what has a name in this folder, which may be a folder, for other things than reading its bytes.
+    /// Opens what has a name in this folder, which may be a folder, for other purposes than reading its bytes.
     fn open_any(&self, name: &Name, access: u32, follow: bool) -> Result<RawFile, i32> {
         let flags = system::FILE_FLAG_BACKUP_SEMANTICS | if follow { 0 } else { system::FILE_FLAG_OPEN_REPARSE_POINT };
         RawFile::open_with(&self.path.join(name)?, access, system::SHARE_ALL, system::OPEN_EXISTING, flags)
     }
 
-    /// What the system knows of a file in this folder, or of the file that a symbolic link there leads to.
+    /// The status of a file in this folder, or of the file that a symbolic link there leads to.
     pub fn status_of(&self, name: &Name, follow: bool) -> Result<FileStatus, i32> {
         let status = self.open_any(name, system::FILE_READ_ATTRIBUTES, follow)?.status()?;
         Ok(if follow { status } else { status.of_link() })
@@ -87,15 +87,15 @@ impl RawFolder {
 
     /// Gives `file` the access control list of another file, as far as that is allowed.
     pub fn hand_on_rights(&self, name: &Name, _: &FileStatus, file: &RawFile) {
-        // Without rights to look at them or to give them the file keeps those that the folder gave it.
+        // Without the right to read or set access rights the file keeps those that the folder gave it.
         let _ = self.open_any(name, system::READ_CONTROL, true).and_then(|other| copy_rights(&other, file));
     }
 
-    /// Puts the file `from` of this folder, which is open as `file`, in the place of `to`, whatever was there before.
+    /// Renames the file `from` of this folder, which is open as `file`, to `to`, whatever was there before.
     pub fn rename(&self, file: &RawFile, from: &Name, to: &Name) -> Result<(), i32> {
         let (from, to) = (self.path.join(from)?, self.path.join(to)?);
         match rename_like_posix(file.handle(), &to) {
-            // File systems and versions of the system that cannot do it so.
+            // These come from file systems and versions of the system that cannot rename like this.
             Err(
                 system::ERROR_INVALID_PARAMETER
                 | system::ERROR_INVALID_FUNCTION
@@ -118,7 +118,7 @@ impl RawFolder {
         }
     }
 
-    /// Has the folder's entries on the disk where the file system can do that.
+    /// Writes the folder's entries to the disk if the file system can do that.
     pub fn sync(&self) -> Result<(), i32> {
         match self.opened.sync() {
             Err(
@@ -134,7 +134,7 @@ impl RawFolder {
     }
 }
 
-/// Whether a path has something, be it something that is being removed.
+/// Whether there is something at a path, even something that is being removed.
 fn is_there(path: &PathBytes) -> Result<bool, i32> {
     let path = path.extended()?;
     // SAFETY: `path` ends with a NUL.
@@ -142,7 +142,7 @@ fn is_there(path: &PathBytes) -> Result<bool, i32> {
     Ok(attributes != u32::MAX || last_error() != system::ERROR_FILE_NOT_FOUND)
 }
 
-/// Gives a file a name, also if others have the file open that has this name.
+/// Gives a file a name, even if others have a file with this name open.
 fn rename_like_posix(file: Handle, to: &PathBytes) -> Result<(), i32> {
     let name = to.extended()?;
     let name = &name[..name.len() - 1];
@@ -168,13 +168,13 @@ fn rename_like_posix(file: Handle, to: &PathBytes) -> Result<(), i32> {
 /// Gives `to` the access control list of `from`.
 fn copy_rights(from: &RawFile, to: &RawFile) -> Result<(), i32> {
     let (what, mut needed) = (system::DACL_SECURITY_INFORMATION, 0);
-    // SAFETY: no room is said to be there, and `needed` is writable.
+    // SAFETY: the call is given no room, and `needed` is writable.
     unsafe { system::GetKernelObjectSecurity(from.handle(), what, null_mut(), 0, &mut needed) };
     let count = (needed as usize).div_ceil(8).max(1);
     let mut rights = try_vec::<u64>(count).map_err(|_| system::ERROR_NOT_ENOUGH_MEMORY)?;
     rights.resize(count, 0);
     let room = size_of_val(rights.as_slice()) as u32;
-    // SAFETY: so many bytes are there, and what the first call puts there is what the second takes.
+    // SAFETY: that many bytes are there, and what the first call puts there is what the second takes.
     unsafe {
         let place = rights.as_mut_ptr().cast();
         check(system::GetKernelObjectSecurity(from.handle(), what, place, room, &mut needed))?;

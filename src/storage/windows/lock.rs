@@ -1,16 +1,16 @@
-//! Locks on ranges of files. They belong to an open file, and whoever else reads or writes a locked byte fails: so the
-//! ranges lie where no file has bytes.
+//! Locks on ranges of files. They belong to an open file, and others fail to read or write a locked byte, so the ranges
+//! lie where no file has bytes.
 
 use super::RawFile;
 use super::system::{self, Overlapped};
 use core::result::Result;
 
-/// The byte that stands for a whole file: before those that stand for ranges.
+/// The byte that stands for a whole file, before those that stand for ranges.
 const WHOLE: u64 = (1 << 62) - 1;
 
 impl RawFile {
-    /// Takes a lock on the whole file that is none of those on ranges; false if somebody else has it. It goes with the
-    /// last handle of this open file.
+    /// Takes a lock on the whole file, separate from those on ranges; false if somebody else has it. It is released
+    /// with the last handle of this open file.
     pub fn lock_whole(&self) -> Result<bool, i32> {
         self.lock(WHOLE, 1)
     }
@@ -25,27 +25,27 @@ impl RawFile {
         self.try_lock(0, offset, length)
     }
 
-    /// Turns the writer's lock on a range, which this file has, into the lock of those who share it.
+    /// Turns the writer's lock on a range, which this file has, into the lock of those who share the range.
     pub fn share_lock(&self, offset: u64, length: u64) -> Result<bool, i32> {
         let shared = self.lock_shared(offset, length)?;
-        // The writer's lock goes first of the two.
+        // Of the two locks, this releases the writer's first.
         self.unlock(offset, length);
         Ok(shared)
     }
 
     /// Turns the lock of those who share a range, which this file has, into the writer's lock; false, with nothing
-    /// changed, if there are others. Nobody else takes a lock on the range meanwhile.
+    /// changed, if there are others. Nobody else may take a lock on the range meanwhile.
     pub fn lock_alone(&self, offset: u64, length: u64) -> Result<bool, i32> {
         self.unlock(offset, length);
         let alone = self.lock(offset, length);
         if alone != Ok(true) {
-            // Others have such a lock, and nobody the writer's.
+            // Others share the range, and nobody has the writer's lock.
             self.lock_shared(offset, length)?;
         }
         alone
     }
 
-    /// Takes the writer's lock on a range as soon as those who have it let go of it or end.
+    /// Takes the writer's lock on a range as soon as those who have it release it or end.
     pub fn wait_for_lock(&self, offset: u64, length: u64) -> Result<(), i32> {
         self.lock_with(system::LOCKFILE_EXCLUSIVE_LOCK, offset, length)
     }
@@ -58,8 +58,8 @@ impl RawFile {
     /// Releases the lock on a range.
     pub fn unlock(&self, offset: u64, length: u64) {
         let mut at = Overlapped::at(offset);
-        // A lock that cannot be released goes with the handle.
-        // SAFETY: the handle is open, and `at` lives until the call is done.
+        // A lock that cannot be released goes away with the handle. SAFETY: the handle is open, and `at` lives until
+        // the call is done.
         unsafe { system::UnlockFileEx(self.handle(), 0, length as u32, (length >> 32) as u32, &mut at) };
     }
 

@@ -24,8 +24,8 @@ pub fn mapping_step() -> u64 {
     u64::from(information().allocation_granularity.max(1))
 }
 
-/// Maps part of a file, shared; `offset` is a multiple of [`mapping_step`] and `length` is not 0. The part lies in the
-/// file: the file does not grow.
+/// Maps part of a file, shared; `offset` is a multiple of [`mapping_step`] and `length` is not 0. The part must lie
+/// inside the file, which does not grow.
 pub fn map_file(file: &RawFile, offset: u64, length: usize, writable: bool) -> Result<NonNull<u8>, i32> {
     let (protection, access) = match writable {
         true => (system::PAGE_READWRITE, system::FILE_MAP_READ | system::FILE_MAP_WRITE),
@@ -43,8 +43,8 @@ pub fn map_file(file: &RawFile, offset: u64, length: usize, writable: bool) -> R
 /// Blocks from this size on ask for large pages.
 const LARGE: usize = 4 << 20;
 
-/// `length` zero bytes from the system. A large block has large pages in a process that has enabled the privilege to
-/// lock pages in memory (SeLockMemoryPrivilege), if there are any.
+/// `length` zero bytes from the system. A large block gets large pages, if there are any, in a process that has enabled
+/// the privilege to lock pages in memory (SeLockMemoryPrivilege).
 pub fn map_anonymous(length: usize) -> Option<NonNull<u8>> {
     let kind = system::MEM_RESERVE | system::MEM_COMMIT;
     // SAFETY: new pages at an address of the system's choice touch no memory that exists.
@@ -64,15 +64,15 @@ pub fn map_anonymous(length: usize) -> Option<NonNull<u8>> {
     }
 }
 
-/// Pages cannot be moved here: the answer is always `None`.
+/// Pages cannot be moved here, so the answer is always `None`.
 ///
 /// # Safety
-/// There is nothing to keep to.
+/// None is needed.
 pub unsafe fn move_anonymous(_: NonNull<u8>, _: usize, _: usize) -> Option<NonNull<u8>> {
     None
 }
 
-/// Gives the mapping of a file back.
+/// Unmaps the mapping of a file.
 ///
 /// # Safety
 /// `base` is that of a mapping of [`map_file`], to which nothing refers.
@@ -81,7 +81,7 @@ pub unsafe fn unmap_file(base: NonNull<u8>, _: usize) {
     unsafe { system::UnmapViewOfFile(base.as_ptr().cast()) };
 }
 
-/// Gives pages back.
+/// Frees pages.
 ///
 /// # Safety
 /// `base` is that of a block of [`map_anonymous`], to which nothing refers.
@@ -101,6 +101,6 @@ pub unsafe fn flush(base: NonNull<u8>, length: usize, file: &RawFile) -> Result<
     }
     // SAFETY: the caller says that the bytes are mapped.
     check(unsafe { system::FlushViewOfFile(base.as_ptr().cast(), length) })?;
-    // The first call writes the bytes and does not wait for the disk.
+    // The first call writes the bytes but does not wait for the disk.
     file.sync()
 }

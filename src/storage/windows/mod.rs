@@ -15,18 +15,18 @@ pub use path::{Name, PathBytes, Unit, name_before_nul};
 
 use core::ptr::NonNull;
 
-/// What opens a file that a caller has open: a HANDLE.
+/// The handle by which a caller passes an open file: a HANDLE.
 pub type Descriptor = isize;
 
 /// Numbers of errors that the rest of the library knows.
 pub mod code {
     use super::system;
 
-    /// There is nothing of this name.
+    /// There is nothing with this name.
     pub const NOT_FOUND: i32 = system::ERROR_FILE_NOT_FOUND;
-    /// There is something of this name already.
+    /// There is already something with this name.
     pub const EXISTS: i32 = system::ERROR_FILE_EXISTS;
-    /// The system has nothing of the kind.
+    /// The system has nothing of this kind.
     pub const UNSUPPORTED: i32 = system::ERROR_NOT_SUPPORTED;
     /// There are no more threads.
     pub const NO_THREADS: i32 = system::ERROR_MAX_THRDS_REACHED;

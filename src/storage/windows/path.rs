@@ -9,7 +9,7 @@ use std::path::Path;
 /// The name of a file, or a path, without a NUL.
 pub type Name = [u16];
 
-/// What names are made of.
+/// The units that names are made of.
 pub type Unit = u16;
 
 /// The name that ends with the first NUL.
@@ -45,7 +45,7 @@ impl PathBytes {
         &self.0[..self.0.len() - 1]
     }
 
-    /// The folder of the file, and the file's name in it; the name is empty where the path ends with a slash.
+    /// The folder of the file, and the file's name in it; the name is empty if the path ends with a slash.
     pub fn split(&self) -> Result<(PathBytes, PathBytes)> {
         let path = self.as_name();
         let is_slash = |unit: &u16| *unit == u16::from(b'/') || *unit == u16::from(b'\\');
@@ -54,7 +54,7 @@ impl PathBytes {
             // A slash that begins a path, alone or after a drive, is the root's.
             Some(slash) if slash == 0 || (slash == 2 && has_drive) => path.split_at(slash + 1),
             Some(slash) => (&path[..slash], &path[slash + 1..]),
-            // The drive's current folder.
+            // This is the drive's current folder.
             None if has_drive => path.split_at(2),
             None => (&[u16::from(b'.')][..], path),
         };
@@ -67,9 +67,9 @@ impl PathBytes {
         matches!(self.as_name(), [] | [DOT] | [DOT, DOT])
     }
 
-    /// The path in the form that may be longer than 260 characters, if it is long.
+    /// The path in the form that allows more than 260 characters, if it is long.
     pub(super) fn extended(&self) -> core::result::Result<Vec<u16>, i32> {
-        /// From here on the plain form fails for folders.
+        /// From this length on the plain form fails for folders.
         const LONG: usize = 248;
         let (no_memory, prefix) = (|_| system::ERROR_NOT_ENOUGH_MEMORY, r"\\?\".encode_utf16());
         let is_extended = self.0.len() > 3 && self.0.iter().copied().take(4).eq(prefix);
@@ -78,12 +78,12 @@ impl PathBytes {
             copy.extend_from_slice(&self.0);
             return Ok(copy);
         }
-        // SAFETY: the path ends with a NUL, and no room is said to be there.
+        // SAFETY: the path ends with a NUL, and the call is given no room.
         let room =
             unsafe { system::GetFullPathNameW(self.0.as_ptr(), 0, core::ptr::null_mut(), core::ptr::null_mut()) };
         let mut full = try_vec::<u16>(room as usize).map_err(no_memory)?;
         full.resize(room as usize, 0);
-        // SAFETY: the path ends with a NUL, and so many units are there.
+        // SAFETY: the path ends with a NUL, and that many units are there.
         let length = unsafe {
             system::GetFullPathNameW(self.0.as_ptr(), room, full.as_mut_ptr(), core::ptr::null_mut()) as usize
         };
@@ -105,7 +105,7 @@ impl PathBytes {
         let folder = self.as_name();
         let mut path = try_vec(folder.len() + name.len() + 2).map_err(|_| system::ERROR_NOT_ENOUGH_MEMORY)?;
         path.extend_from_slice(folder);
-        // After `C:` a slash would make the drive's root of its current folder.
+        // After `C:` a slash would turn the drive's current folder into its root.
         if !matches!(folder.last().and_then(|unit| u8::try_from(*unit).ok()), Some(b'/' | b'\\' | b':')) {
             path.push(u16::from(b'\\'));
         }

@@ -7,7 +7,7 @@ use core::ffi::c_void;
 /// A HANDLE.
 pub type Handle = *mut c_void;
 
-/// What a call gets of the caller's that it may leave alone, or NULL.
+/// A pointer that a call takes and that may stay unused, or NULL.
 pub type Nothing = *const c_void;
 
 pub const ERROR_FILE_NOT_FOUND: i32 = 2;

@@ -46,7 +46,7 @@ public class Cassandra {
         BloomFilterSerializer.serialize(filter, out);
         byte[] bytes = out.toByteArray();
         print("cassandra", folder, keys, filter, bytes);
-        // Tables before 4.0 have each word in reverse; today's code still reads them.
+        // Tables before 4.0 have the bytes of each word reversed; today's code still reads them.
         byte[] old = bytes.clone();
         for (int at = 8; at < old.length; at++) {
             old[at] = bytes[8 + (at - 8) / 8 * 8 + 7 - (at - 8) % 8];

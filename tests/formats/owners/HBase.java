@@ -94,7 +94,7 @@ public class HBase {
                 count(numbered("absent", 10000), open(out.toByteArray())), capacity, rate, VARIANTS[type]);
     }
 
-    /** What finds keys in a chunk as HBase does, which takes the bits of a block and what the meta block says. */
+    /** Finds keys in a chunk as HBase does, from the bits of a block and what the meta block says. */
     static Predicate<byte[]> open(byte[] chunk) {
         ByteBuffer meta = ByteBuffer.wrap(chunk);
         int size = meta.getInt();

@@ -40,7 +40,7 @@ def parquet(keys, capacity, rate):
     data, start, end = parquet_file(path, [f"key-{i}" for i in range(keys)], capacity, rate)
     path.unlink()
     save(f"parquet/{keys}.bin", data[start:end])
-    # Of columns with fewer keys than were announced the filter is folded.
+    # The filter of a column with fewer keys than were announced is folded.
     made = f" {capacity} {rate} - 0" if keys == capacity else ""
     print(f"parquet parquet/{keys}.bin {keys} -{made}")
 

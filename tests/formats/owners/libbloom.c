@@ -28,7 +28,7 @@ static int make(const char *folder, int keys, int capacity, double rate) {
   return 0;
 }
 
-/* Puts the bits of a line's file into a filter of the line's capacity and rate, as programs do that keep them. */
+/* Puts the bits of a line's file into a filter of the line's capacity and rate, as programs that keep them do. */
 static int read_line(const char *folder, const char *line) {
   char path[4096], format[32], name[256];
   int keys, positives, capacity;

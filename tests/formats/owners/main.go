@@ -109,7 +109,7 @@ func bip158(folder string, s size) {
 	fmt.Println("bip158", name, s.keys, count("absent", 10000, has), s.keys, 0.01, "-", 0, "key="+blockKey)
 }
 
-// matches gives what gcs says of keys under blockKey.
+// matches returns what gcs says about keys under blockKey.
 func matches(data []byte) func([]byte) bool {
 	filter, err := gcs.FromNBytes(builder.DefaultP, builder.DefaultM, data)
 	check(err)
@@ -120,7 +120,7 @@ func matches(data []byte) func([]byte) bool {
 	}
 }
 
-// open gives what the owner says of keys, or nil for the formats of others.
+// open returns what the owner says about keys, or nil for the formats of others.
 func open(format, variant string, data []byte) func([]byte) bool {
 	switch format {
 	case "bits_and_blooms":

@@ -15,7 +15,7 @@
 using namespace rocksdb;
 using Policy = std::shared_ptr<const FilterPolicy>;
 
-// The rate is that for which Petal makes the same filter, where it does: RocksDB itself is told bits a key.
+// The rate is the one for which Petal makes the same filter, if it does: RocksDB itself takes bits per key.
 static bool make(const std::string &folder, const std::string &kind, int keys, double bits_per_key, const char *rate) {
   Policy policy(kind == "ribbon" ? NewRibbonFilterPolicy(bits_per_key, -1) : NewBloomFilterPolicy(bits_per_key));
   BlockBasedTableOptions options;
@@ -37,7 +37,7 @@ static bool make(const std::string &folder, const std::string &kind, int keys, d
 static bool write(const std::string &folder, const Size &size) {
   double bits_per_key = std::round(-10 * std::log(size.rate) / (std::log(2) * std::log(2))) / 10;
   bool good = true;
-  // Of no keys RocksDB writes no filter.
+  // RocksDB writes no filter for no keys.
   for (const char *kind : {"bloom", "legacy", "ribbon"}) {
     good = good && (size.keys == 0 || make(folder, kind, size.keys, bits_per_key, nullptr));
   }

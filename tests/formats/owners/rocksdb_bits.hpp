@@ -1,5 +1,5 @@
-// What RocksDB 7 makes and asks a filter block with. Its headers name these classes and keep their members inside since
-// 7.0, so they are declared here again, as librocksdb 7.8 has them in its tables of virtual functions.
+// The classes with which RocksDB 7 makes and asks a filter block. Its headers name them, but have hidden their members
+// since 7.0, so they are declared here again, as librocksdb 7.8 has them in its tables of virtual functions.
 #pragma once
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>

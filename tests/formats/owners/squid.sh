@@ -1,9 +1,9 @@
 #!/bin/sh
-# squid.sh write FOLDER KEYS:CAPACITY:RATE... | read FOLDER: the cache digests of a Squid of its own, as the README of
-# this folder says, but that the keys are URLs. A small server answers for every URL, Squid fetches the keys from the
-# server, and its digest is taken when Squid has made one of so many objects. Capacity and bits are Squid's own choice.
-# Squid asks a digest only for URLs that clients fetch, which no program can call: `read` reads nothing.
-# Needs squid, curl and python3, and a user `proxy` if root runs it.
+# squid.sh write FOLDER KEYS:CAPACITY:RATE... | read FOLDER: the cache digests of a Squid that it starts, as the README
+# of this folder says, except that the keys are URLs. A small server answers for every URL, Squid fetches the keys from
+# it, and the digest is taken when Squid has made one of that many objects. Squid itself chooses capacity and bits. It
+# asks a digest only for URLs that clients fetch, which no program can call, so `read` reads nothing. Needs squid, curl
+# and python3, and a user `proxy` if root runs it.
 set -eu
 mode=$1
 folder=$2
@@ -63,7 +63,7 @@ number() {
     od -An -tu1 -j"$1" -N4 "$work/digest" | awk '{ print ($1 * 256 + $2) * 65536 + $3 * 256 + $4 }'
 }
 
-# digest KEYS: starts a Squid without objects, fetches so many, and waits for the digest that has them all.
+# digest KEYS: starts a Squid without objects, fetches KEYS of them, and waits for the digest that has them all.
 digest() {
     rm -rf "$work/cache" "$work/squid.conf"
     mkdir "$work/cache"

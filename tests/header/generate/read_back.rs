@@ -1,7 +1,7 @@
 //! What clang makes of a header, as Rust code that compiles only where the C API's own source agrees.
 //!
-//! bindgen asks clang for sizes, alignments, offsets and values and writes them down as literals next to Rust types of
-//! its own; here the literals are kept and the types thrown away, so that the same names mean those of the source.
+//! bindgen asks clang for sizes, alignments, offsets and values and writes them down as literals next to its own Rust
+//! types; here the literals are kept and the types thrown away, so that the same names mean those of the source.
 
 use crate::source::Section;
 use quote::{format_ident, quote};
@@ -10,11 +10,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use syn::{Expr, ExprLit, ForeignItem, Item, Lit, Type};
 
-/// The Rust source of the comparison: `HEADER` and `SOURCE`, the names on both sides; `MACROS`, name and value of the
+/// The Rust source of the comparison: `HEADER` and `SOURCE`, the names on both sides; `MACROS`, names and values of the
 /// constants that only the header has; and a module that does not compile unless everything else agrees.
 ///
 /// # Errors
-/// What clang says of the header, or that there is no libclang.
+/// What clang says about the header, or that there is no libclang.
 pub fn checks(header: &str, includes: &Path, source: &[Section]) -> Result<String, String> {
     let builder = bindgen::builder()
         .header_contents("all.h", header)

@@ -16,7 +16,7 @@ pub struct Section {
     pub path: Option<String>,
     /// What it exports.
     pub items: Vec<Item>,
-    /// C of its own: the file beside the module whose name ends in `.h`.
+    /// The module's C code: the file next to it whose name ends in `.h`.
     pub c: String,
 }
 

@@ -52,7 +52,8 @@ pub fn headers(root: &Path) -> Vec<(String, String)> {
     bindings.expect("cbindgen understands capi/src").write(&mut generated);
     let generated = String::from_utf8(generated).expect("the source is UTF-8");
 
-    // cbindgen leaves an empty line between items and none inside; of what declares nothing only the includes are used.
+    // cbindgen leaves an empty line between items and none inside. Only the includes of a block that declares nothing
+    // are used.
     let (mut declarations, mut includes) = (HashMap::new(), "");
     for block in generated.trim_end().split("\n\n") {
         match declared(block) {
@@ -125,7 +126,7 @@ fn write_section(out: &mut String, section: &Section, all: &[Section], declarati
         let Some(block) = declarations.remove(item.name.as_str()) else {
             panic!("cbindgen leaves {} out: does [export] include in capi/cbindgen.toml name it?", item.name);
         };
-        // Constants of one type stand together.
+        // Constants of one type are kept together.
         let here = item.name.starts_with("PETAL_").then_some(&item.ty);
         if here.is_none() || here != list {
             out.push('\n');
@@ -169,7 +170,7 @@ fn declared(block: &str) -> Option<&str> {
     before.rsplit([' ', '*']).next()
 }
 
-/// Says the same in the way people would: short comments on one line, structs with a tag, operands in parentheses.
+/// Rewrites a block as people would write it: short comments on one line, structs with a tag, operands in parentheses.
 fn tidy(name: &str, block: &str, is_u64: bool) -> String {
     let mut out = String::new();
     let mut lines = block.lines();
@@ -186,7 +187,7 @@ fn tidy(name: &str, block: &str, is_u64: bool) -> String {
         } else if line == "typedef struct {" {
             _ = writeln!(out, "typedef struct {name} {{");
         } else {
-            // What cbindgen makes of an isize where a usize is a size_t.
+            // What cbindgen writes for an isize where a usize is a size_t.
             _ = writeln!(out, "{}", line.replace("ptrdiff_t", "intptr_t"));
         }
     }

@@ -12,7 +12,7 @@ mod write;
 use std::path::Path;
 
 /// The most functions that petal.h declares, forms of keys and inline ones included: the first page stays one that
-/// people read. What does not fit belongs to a header of its own.
+/// people read. What does not fit belongs in another header.
 const FIRST_PAGE: usize = 100;
 
 fn root() -> &'static Path {
@@ -71,7 +71,7 @@ fn the_first_page_has_no_more_functions_than_one_reads() {
     );
 }
 
-/// No line of a header is longer than the tree allows, and no comment says again what the first page says of versions.
+/// No line of a header is longer than the tree allows, and no comment repeats what the first page says about versions.
 #[test]
 fn headers_are_tidy() {
     for (name, text) in write::headers(root()) {

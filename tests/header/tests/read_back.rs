@@ -31,7 +31,7 @@ fn macros_of_the_version_and_the_kinds_are_right() {
     assert_eq!(header, write::macros());
 }
 
-/// The numbers compared come from the header: with two fields exchanged, or a wider one, they are others.
+/// The compared numbers come from the header: they change if two fields are exchanged or one is wider.
 #[test]
 fn a_changed_header_gives_other_numbers() {
     use checks::{EXCHANGED, SAMPLE, WIDER};

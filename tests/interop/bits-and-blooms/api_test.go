@@ -14,15 +14,15 @@ const (
 	ours   = "github.com/petal-filter/petal/bindings/go/bloom"
 )
 
-// exported returns what a package gives out, one line each: constants, functions and types, and the methods of the
-// types and of pointers to them, with the names of all parameters.
+// exported returns what a package exports, one line each: constants, functions and types, and the methods of the types
+// and of pointers to them, with the names of all parameters.
 func exported(t *testing.T, path string) []string {
 	t.Helper()
 	pkg, err := importer.ForCompiler(token.NewFileSet(), "source", nil).Import(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Their own types have the same name in both.
+	// The package's own types get the same name in both.
 	name := func(of *types.Package) string {
 		if of == pkg {
 			return "bloom"
@@ -64,7 +64,7 @@ func exported(t *testing.T, path string) []string {
 	return lines
 }
 
-// Both packages give out the same, to the names of parameters: nothing is missing, and nothing was added.
+// Both packages export the same, down to the names of parameters: nothing is missing, and nothing was added.
 func TestAPI(t *testing.T) {
 	want, got := exported(t, theirs), exported(t, ours)
 	if len(want) < 30 {

@@ -1,3 +1,3 @@
-// Package interop holds package bloom of bindings/go to the package whose place it takes. It is a module of its own, so
-// that this is not among the requirements of Petal's.
+// Package interop compares package bloom of bindings/go with the package that it replaces. It is a separate module, so
+// that the original is not among the requirements of Petal's.
 package interop

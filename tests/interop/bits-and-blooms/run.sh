@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh CARGO_TARGET_DIRECTORY: package bloom of bindings/go beside github.com/bits-and-blooms/bloom/v3, which the Go
-# module proxy has: the same API, the same bits and bytes after random operations, and its own tests over Petal's code.
-# What this asks lies in Go's cache, so the directory is not used.
+# run.sh CARGO_TARGET_DIRECTORY: package bloom of bindings/go compared with github.com/bits-and-blooms/bloom/v3, which
+# the Go module proxy has: the same API, the same bits and bytes after random operations, and its own tests over Petal's
+# code. What this asks lies in Go's cache, so the directory is not used.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib.sh"
@@ -12,7 +12,7 @@ cd "$here" || exit 1
 needs go
 go mod download >"$work/log" 2>&1 || skip "the Go modules cannot be had: $(tail -n 1 "$work/log")"
 
-# The tests of the original are in its package and use what is inside: inside.go gives them that.
+# The tests of the original are in its package and use its internals, which inside.go gives them.
 own_tests() {
     original=$(go list -m -f '{{.Dir}}' github.com/bits-and-blooms/bloom/v3) || return 1
     bloom=$here/../../../bindings/go/bloom
@@ -23,7 +23,7 @@ own_tests() {
         *) cp "$file" "$work/own/" ;;
         esac
     done
-    # They have a min of their own, from before Go had one, and write a filter's fields without names.
+    # They have their own min, from before Go had one, and write a filter's fields without names.
     sed -e 's/\<min(/least(/g' -e 's/BloomFilter{\(1000, .\+\)}/*inside(\1)/' "$original/bloom_test.go" \
         >"$work/own/bloom_test.go" &&
         cat "$original/murmur_test.go" >"$work/own/murmur_test.go" &&

@@ -15,7 +15,7 @@ import (
 	"github.com/petal-filter/petal/bindings/go/bloom"
 )
 
-// encodes is what both filters have.
+// encodes is the methods that both filters have.
 type encodes interface {
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
@@ -28,7 +28,7 @@ type encodes interface {
 	BitSet() *bitset.BitSet
 }
 
-// both is a filter of each package, to which the same was done.
+// both is a filter of each package; whatever is done to one is done to the other.
 type both struct {
 	theirs *original.BloomFilter
 	ours   *bloom.BloomFilter
@@ -52,7 +52,7 @@ var encodings = []struct {
 		}
 		return buffer.Bytes(), err
 	}, func(f encodes, data []byte) error {
-		// What follows stays in the stream, also where nobody knows how long that is.
+		// What follows the filter stays in the stream, even where nobody knows how long that is.
 		stream := bytes.NewReader(append(bytes.Clone(data), "more"...))
 		n, err := f.ReadFrom(io.MultiReader(stream))
 		if err == nil && (int(n) != len(data) || stream.Len() != 4) {
@@ -62,7 +62,7 @@ var encodings = []struct {
 	}},
 }
 
-// compare looks whether both filters are the same in everything that can be asked.
+// compare checks that both filters agree in everything that can be asked.
 func (b both) compare(t *testing.T, what string) {
 	t.Helper()
 	if b.theirs.Cap() != b.ours.Cap() || b.theirs.K() != b.ours.K() {
@@ -71,7 +71,7 @@ func (b both) compare(t *testing.T, what string) {
 	if !b.theirs.BitSet().Equal(b.ours.BitSet()) {
 		t.Fatalf("%s: other bits", what)
 	}
-	// What is full has no size in the original.
+	// A full filter has no size in the original.
 	if b.theirs.BitSet().Count() < b.theirs.Cap() && b.theirs.ApproximatedSize() != b.ours.ApproximatedSize() {
 		t.Fatalf("%s: of size %d and %d", what, b.theirs.ApproximatedSize(), b.ours.ApproximatedSize())
 	}
@@ -105,7 +105,7 @@ func (b both) exchange(t *testing.T, what string) both {
 	return next
 }
 
-// world does the same at random to filters of both packages.
+// world does the same random operations to filters of both packages.
 type world struct {
 	random *rand.Rand
 	both
@@ -137,7 +137,7 @@ func (w *world) filter(m, k uint) both {
 	return both{original.New(m, k), bloom.New(m, k)}
 }
 
-// wordsOf returns other words of the same values.
+// wordsOf returns a copy of words.
 func wordsOf(words []uint64) []uint64 { return append([]uint64{}, words...) }
 
 func (w *world) step(t *testing.T) {
@@ -229,7 +229,7 @@ func TestOperations(t *testing.T) {
 	w.run(t, 1500, 120)
 }
 
-// The order of words is the process's, whichever that is.
+// Both packages use the byte order that the process has chosen.
 func TestOperationsLittleEndian(t *testing.T) {
 	bitset.LittleEndian()
 	defer bitset.BigEndian()
@@ -237,7 +237,7 @@ func TestOperationsLittleEndian(t *testing.T) {
 	w.run(t, 300, 120)
 }
 
-// Two programs of different order read what the original of the other wrote, which the original itself does not.
+// A program of either byte order reads what the original wrote in the other, which the original itself does not.
 func TestTheOtherOrder(t *testing.T) {
 	defer bitset.BigEndian()
 	for m := uint(1); m < 1<<22; m += 1 + m/7 {
@@ -301,7 +301,7 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// Streams that are cut and streams of which a byte is another are refused, or are the same filter as the original's.
+// Streams that are cut, and streams with one wrong byte, are refused or are the same filter as the original's.
 func TestDamagedStreams(t *testing.T) {
 	w := world{random: rand.New(rand.NewPCG(11, 5))}
 	w.both = both{original.New(1000, 4), bloom.New(1000, 4)}
@@ -316,7 +316,7 @@ func TestDamagedStreams(t *testing.T) {
 	}
 	for range 100_000 {
 		damaged := bytes.Clone(image)
-		// Not the length's upper bytes, for which the original takes the memory.
+		// Not the upper bytes of the length: the original allocates as much as they say.
 		at := w.random.IntN(len(damaged))
 		if at >= 16 && at < 22 {
 			continue

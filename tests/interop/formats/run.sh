@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh CARGO_TARGET_DIRECTORY: asks the owners of foreign formats, which come from the registries and stay in
-# CARGO_TARGET_DIRECTORY/interop. Each writes filters of sizes that no committed one has, over which the tests of
-# tests/suite/interop.rs are run; then each reads filters that Petal made, and has to find all keys and as many false
+# CARGO_TARGET_DIRECTORY/interop. Each writes filters of sizes that no committed one has, on which the tests of
+# tests/suite/interop.rs are run. Then each reads filters that Petal made, and has to find all keys and as many false
 # positives as Petal. An owner that cannot be had is named, and the status is 77 if nothing else fails.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,8 +17,8 @@ ours=$work/ours
 mkdir -p "$cache" "$theirs" "$ours"
 missing=
 
-# Other than those of tests/formats, and always the same, so that a run means the same every time. libbloom takes 1000
-# keys or more, LevelDB and Parquet size a filter for the keys that there are.
+# Not the sizes of tests/formats, but the same in every run. libbloom takes 1000 keys or more; LevelDB and Parquet size
+# a filter for the keys that there are.
 sizes="800:1100:0.02 2500:2500:0.007 23:1024:0.004 0:1300:0.1"
 
 # owner NAME COMMAND...: has an owner write filters, and read Petal's.
@@ -44,7 +44,7 @@ without() {
     missing="$missing $1"
 }
 
-# program NAME SOURCE LIBRARY...: compiles a program of owners, and asks it.
+# program NAME SOURCE LIBRARY...: compiles an owner's program, and asks it.
 program() {
     program=$1
     source=$owners/$2
@@ -84,7 +84,7 @@ else
     without dcso "there is no command bloom (Debian: golang-github-dcso-bloom-cli)"
 fi
 
-# Squid takes some seconds for each size, and its answers about Petal's digests cannot be asked.
+# Squid takes some seconds for each size, and its answers about Petal's digests cannot be had.
 if PATH=$PATH:/usr/sbin command -v squid >/dev/null && command -v curl >/dev/null; then
     all=$sizes
     sizes="800:800:0.02 23:23:0.004"
@@ -102,7 +102,7 @@ else
     without go "$(tail -n 1 "$work/log")"
 fi
 
-# jars: what jars.txt lists is in the cache, and is what it was.
+# jars: fetches what jars.txt lists into the cache, where the sums do not match yet.
 jars() {
     mkdir -p "$cache/jars" || return 1
     while read -r sum path; do
@@ -136,7 +136,7 @@ else
     without columns "$(tail -n 1 "$work/log")"
 fi
 
-# Tests that look for certain committed filters are not for this list. The packages are those of tests/rust.sh, which
+# Tests that look for certain committed filters do not fit this list. The packages are those of tests/rust.sh, which
 # compiled them.
 harness() {
     PETAL_FORMATS=$theirs cargo test --locked --manifest-path "$root/Cargo.toml" --target-dir "$target" \

@@ -1,6 +1,6 @@
-// Petal's filter policies beside LevelDB's own.
+// Petal's filter policies compared with LevelDB's own.
 //
-//     filters FOLDER KEYS   databases of so many keys, written and read through each policy; prints one line a check
+//     filters FOLDER KEYS   databases of KEYS keys, written and read through each policy; prints one line a check
 //     filters speed         times both policies, in nanoseconds a key
 #include <leveldb/cache.h>
 #include <leveldb/db.h>
@@ -58,7 +58,7 @@ using policy = std::unique_ptr<const leveldb::FilterPolicy>;
 policy theirs(int bits_per_key) { return policy(leveldb::NewBloomFilterPolicy(bits_per_key)); }
 policy ours(petal_policy_form form, int bits_per_key) { return policy(new petal_policy(form, bits_per_key)); }
 
-// Counts what is read of tables.
+// Counts the reads of tables.
 std::atomic<long> reads{0};
 
 class counted_file : public leveldb::RandomAccessFile {
@@ -113,7 +113,7 @@ class database {
   void fill(long keys) {
     for (long i = 0; i < keys;) {
       leveldb::WriteBatch batch;
-      // In another order than the tables'.
+      // In another order than that of the tables.
       for (int n = 0; n < 1000 && i < keys; n++, i++) {
         const long k = i * 7919 % keys * 2;
         batch.Put(key(k), value(k));
@@ -123,7 +123,7 @@ class database {
     db_->CompactRange(nullptr, nullptr);
   }
 
-  // Looks up every so many keys, present or absent: how many were found as they should be, and what was read for it.
+  // Looks up every `step`-th key, present or absent: how many answers were right, and how much was read for them.
   struct looked_up {
     long asked = 0, right = 0, read = 0;
   };
@@ -186,7 +186,7 @@ void same_bytes() {
       sets++;
       same += x == y;
       x.erase(0, 6);
-      // Bytes that no policy made, too.
+      // Also bytes that no policy made.
       if (round % 3 == 0) {
         for (char &byte : x) byte = static_cast<char>(random());
         x.resize(random() % (x.size() + 1));
@@ -226,7 +226,7 @@ void whole_table(petal_policy_form form, const std::string &name) {
               static_cast<double>(wrong) / 1e4);
   check(found == 1000000, name + ": a filter of 10^6 keys has them all");
   if (form == PETAL_POLICY_LEVELDB) {
-    // However many others match is LevelDB's affair: its 32-bit hash is no good one for keys that are so alike.
+    // How many others match is up to LevelDB: its 32-bit hash is a poor one for keys so alike.
     std::string by_leveldb;
     theirs(10)->CreateFilter(slices.data(), static_cast<int>(slices.size()), &by_leveldb);
     check(filter == by_leveldb, name + ": it is LevelDB's, byte for byte");
@@ -254,7 +254,7 @@ int databases(const std::string &folder, long keys) {
   const long without = read_for_absent(by_leveldb, none.get(), keys, "LevelDB's database without a policy");
   const long with_theirs = read_for_absent(by_leveldb, their.get(), keys, "LevelDB's database through its own policy");
   const long with_ours = read_for_absent(by_leveldb, exact.get(), keys, "LevelDB's database through Petal");
-  // But for the one behind all that are there.
+  // All but the one after the last key that is there.
   check(without >= lookups - 1, "without filters every absent key is read for");
   check(with_theirs > 0 && with_theirs < lookups / 50, "LevelDB's filters keep it from that");
   check(with_ours == with_theirs, "Petal reads LevelDB's filters: just as many reads");
@@ -275,7 +275,7 @@ double nanoseconds() {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The best of several rounds.
+// The best time of several rounds.
 void time(const char *name, const leveldb::FilterPolicy &filters, int count) {
   std::vector<std::string> keys, absent;
   for (long i = 0; i < count; i++) {

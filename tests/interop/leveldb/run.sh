@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh CARGO_TARGET_DIRECTORY [speed]: integrations/leveldb, installed, with Debian's LevelDB: databases of 10^6 keys,
-# written and read through LevelDB's own policy and Petal's, with what is read of them counted. With `speed` the
-# policies are timed instead.
+# written and read through LevelDB's own policy and Petal's, and the reads are counted. With `speed` the policies are
+# timed instead.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)

@@ -41,7 +41,7 @@ static uint64_t hash_of(const unsigned char *bytes, size_t length)
     return hash ^ hash >> 32;
 }
 
-/* Every byte of the struct, its padding included, but for the pointer, of which only whether it is there counts. */
+/* Every byte of the struct, with its padding, except the pointer, of which only counts whether it is there. */
 static void show(const char *what, int rc)
 {
     unsigned char bytes[sizeof bloom];

@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh CARGO_TARGET_DIRECTORY [speed]: compat/libbloom beside Debian's libbloom 1.6. One program, compiled against the
-# owner's header, has to print the same over both libraries; shadowsocks-libev's ss-server has to work over Petal's.
-# With `speed` their single calls are timed instead, in turn.
+# run.sh CARGO_TARGET_DIRECTORY [speed]: compat/libbloom compared with Debian's libbloom 1.6. One program, compiled
+# against the owner's header, has to print the same over both libraries; shadowsocks-libev's ss-server has to work over
+# Petal's. With `speed` their single calls are timed instead, in turn.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -50,7 +50,7 @@ exports_of_2() {
 bloom_print bloom_reset bloom_save bloom_version murmurhash2 " ] &&
         readelf -d "$ours/libbloom.so.2" | grep 'soname: \[libbloom.so.2\]'
 }
-# No function of ours calls what a panic begins with, so none can reach C.
+# None of our functions calls what a panic begins with, so no panic can reach C.
 no_panics() {
     objdump -d --no-show-raw-insn "$ours/libbloom.so.$1" >"$work/code" && grep -q "<bloom_add>:$" "$work/code" &&
         awk '/^[0-9a-f]+ </ { ours = $2 ~ /bloom|murmur|petal/; name = $2 }

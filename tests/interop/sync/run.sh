@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh CARGO_TARGET_DIRECTORY: `petal sync` between two network namespaces with a slow link between them: two files of
-# 10^6 lines that differ in 100 are compared, and then made equal, with at most 4 kB on the wire beside the lines.
+# 10^6 lines that differ in 100 are compared, and then made equal, with at most 4 kB on the wire besides the lines.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -21,7 +21,7 @@ for namespace in "$a" "$b"; do
     ip -n "$namespace" link set veth0 up
 done
 
-# As CMake compiles it, so that the command is not compiled again.
+# Compiled as CMake does it, so that the command is not compiled again.
 (cd "$root" &&
     cmake/cargo.sh build --locked --release -p petal-cli --target-dir "$target") || exit 1
 petal=$target/release/petal
@@ -45,7 +45,7 @@ between() {
     return "$status"
 }
 
-# The side that connects says it in JSON, the one that listens in lines.
+# The side that connects reports in JSON, the one that listens in lines.
 differ() {
     between "" && return 1
     sed -n 's/^{"side":"\(.*\)","key":"\(.*\)"}$/\1 \2/p' "$work/here" | sort >"$work/here.sorted"

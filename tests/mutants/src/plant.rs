@@ -10,7 +10,7 @@ use syn::visit::{self, Visit};
 type Bytes = Range<usize>;
 
 /// Where text was put that belongs to a mutant: a compiler's error there is the mutant's. What is `own` is the mutant's
-/// text alone; the rest also has what the mutant stands beside.
+/// text alone; the rest also has what the mutant stands next to.
 pub struct Region {
     pub mutant: usize,
     pub bytes: Bytes,

@@ -126,8 +126,8 @@ fn module(file: &str) -> String {
     parts[..parts.len().min(2)].join("::")
 }
 
-/// Runs a test, with a mutant or noting in a file which it meets, for at most so long: whether the test passes. Time is
-/// that of a processor, so that a busy machine does not matter. A process that only waits ends much later.
+/// Runs a test, with a mutant or noting in a file which ones it meets, for at most `most`: whether the test passes.
+/// Processor time counts, so that a busy machine does not matter. A process that only waits ends much later.
 fn passes(mutants: &Mutants, test: &Test, variable: (&str, &str), most: Duration) -> bool {
     let limits = format!("ulimit -c 0; ulimit -v 6000000; ulimit -t {}; exec \"$0\" \"$@\"", most.as_secs() + 1);
     let mut command = Command::new("sh");

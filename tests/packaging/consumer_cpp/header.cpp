@@ -1,4 +1,4 @@
-// Beside a C program: its target finds petal.hpp.
+// Part of a C program: its target finds petal.hpp too.
 #include <petal.hpp>
 
 bool is_open(const petal::filter &filter);

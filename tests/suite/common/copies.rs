@@ -38,8 +38,8 @@ pub fn are_held(spec: &Spec, most: u64) {
     assert_eq!(image(&filter), image(&create(spec).unwrap()));
 }
 
-/// Asserts what the documents say of removing a key that was never inserted. The removal is refused if the lookup says
-/// no, and otherwise it costs a copy of another key. With its last copy up to `class` keys are lost together.
+/// Asserts what the documents say about removing a key that was never inserted. The removal is refused if the lookup
+/// says no, and otherwise it costs a copy of another key. With its last copy up to `class` keys are lost together.
 #[track_caller]
 pub fn are_lost_one_by_one(mut filter: Filter, keys: u64, absent: u64, class: u64) {
     (0..keys).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));

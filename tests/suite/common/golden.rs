@@ -10,8 +10,8 @@ use std::sync::Mutex;
 /// The files of an archive, with their names.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// The archive of a kind. Archives of maps, of sketches, and of kinds that are alone in their handle have folders of
-/// their own.
+/// The archive of a kind. Archives of maps, of sketches, and of kinds that are alone in their handle have their own
+/// folders.
 fn archive(row: &Row) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden");
     let folder = match row.handle() {

@@ -37,7 +37,7 @@ static SAMPLE: LazyLock<usize> = LazyLock::new(|| {
 });
 
 /// A share of the cases for one test: all cases with default parameters, and one in `every` of the others, or fewer in
-/// `make test`. The name of the test chooses which. A kind with many parameters so costs each test only a few layouts,
+/// `make test`. The name of the test chooses which. So a kind with many parameters costs each test only a few layouts,
 /// and the tests together cover all. The soak takes all cases.
 pub fn share_of(cases: Vec<Case>, every: usize, test: &str) -> Vec<Case> {
     let turn = test.bytes().map(usize::from).sum::<usize>();
@@ -70,7 +70,7 @@ static WANTED: LazyLock<Option<String>> = LazyLock::new(|| {
     Some(name)
 });
 
-/// Runs a test on each item, also after failures. At the end the call fails with the names of all items that failed.
+/// Runs a test on each item, even after failures. At the end the call fails with the names of all items that failed.
 #[track_caller]
 pub fn each<T>(all: impl IntoIterator<Item = T>, name: impl Fn(&T) -> String, mut test: impl FnMut(&T)) {
     let mut failed = Vec::new();
@@ -181,7 +181,7 @@ impl Case {
         }
     }
 
-    /// The capabilities of filters with these parameters in memory of their own.
+    /// The capabilities of filters with these parameters in their own memory.
     pub fn capabilities(&self) -> Capabilities {
         self.row.capabilities_of(&petal::geometry(&self.spec()).unwrap())
     }
@@ -204,8 +204,8 @@ impl Case {
         self.values.iter().all(is_kept) && self.remembers()
     }
 
-    /// Whether hardly any keys are lost that are as old as the capacity. Filters that may lose more have tests of their
-    /// own.
+    /// Whether hardly any keys are lost that are as old as the capacity. Filters that may lose more have their own
+    /// tests.
     fn remembers(&self) -> bool {
         let ages = self.row.capabilities.contains(Capabilities::AGE);
         let Some(rate) = self.row.false_negative_rate.filter(|_| self.may_lose() && ages) else { return true };

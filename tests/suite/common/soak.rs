@@ -1,4 +1,4 @@
-//! Filters of every kind and size, filled with keys of their own. Every key is looked up again.
+//! Filters of every kind and size, each filled with its own keys. Every key is looked up again.
 
 use super::{at_rate, hashed, layouts, mix};
 use petal::{Answers, Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Spec, Taken};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The number of keys that are made, inserted and looked up at once.
+/// The number of keys that are made, inserted and looked up together.
 pub const CHUNK: usize = 1 << 14;
 
 /// The number of keys in the smallest filters.
@@ -40,7 +40,7 @@ pub struct Outcome {
     pub time: Duration,
 }
 
-/// The tasks for filters that together hold at least `lookups` distinct keys. There is every kind with every layout,
+/// The tasks for filters that together hold at least `lookups` distinct keys. They cover every kind with every layout,
 /// every hash function, and sizes from a thousand keys up. The largest filters come first.
 pub fn tasks(lookups: u64) -> Vec<Task> {
     let mut cells = Vec::new();

@@ -8,7 +8,7 @@ use petal::{
     registry,
 };
 
-/// The most bits a key that a sweep builds. Some parameters can ask for any number.
+/// The most bits per key that a sweep builds. Some parameters can ask for any number.
 const MOST_BITS: u64 = 400;
 
 /// A kind with one choice of the parameters that have few values. Other parameters, which are lengths, take all of
@@ -82,7 +82,7 @@ impl Variant {
         spec
     }
 
-    /// The spec of a build of this number of keys. The seed and the number choose lengths, or a rate in place of
+    /// The spec of a build of this number of keys. The seed and the number choose lengths, or a rate instead of
     /// lengths.
     fn spec(&self, keys: u64, seed: u64) -> Spec {
         let plain = Spec { capacity: keys.max(1), ..self.default_spec() };

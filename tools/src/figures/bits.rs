@@ -22,7 +22,7 @@ const VALUE: u64 = 0b1011_0101;
 
 /// What is particular to the drawing of a kind.
 struct Subject {
-    /// What the filter is sized for; kinds that are built get so many keys.
+    /// What the filter is sized for; kinds that are built get this many keys.
     capacity: u64,
     /// Keys that come after the one that is followed.
     others: u64,
@@ -33,7 +33,7 @@ struct Subject {
 /// Draws a kind.
 ///
 /// # Errors
-/// What the library says of the filter; that nobody said what the marks of this kind are.
+/// What the library says of the filter; or that this kind has no caption for its marks.
 pub fn draw(row: &'static Row) -> Result<String, String> {
     let subject =
         subject(row.name).ok_or_else(|| format!("{}: tools/src/figures/bits.rs says nothing of it", row.name))?;
@@ -78,7 +78,7 @@ pub fn draw(row: &'static Row) -> Result<String, String> {
     Ok(svg.finish())
 }
 
-/// What is made of a kind, and has the bits that decide what it says of the key.
+/// A filter, map or sketch of a kind, with the bits that decide what it says of the key.
 enum Made {
     Filter(Filter),
     Map(Map),

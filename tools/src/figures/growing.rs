@@ -1,5 +1,5 @@
-//! What filters that grow keep, beside one that does not: the false-positive rate and the bits of a key, by how many
-//! keys there are.
+//! What filters that grow keep, compared with one that does not: the false-positive rate and the bits of a key, by how
+//! many keys there are.
 
 use super::svg::{Anchor, BLUE, GREY, INK, ORANGE, Svg};
 use petal::{Filter, Spec, registry};

@@ -11,11 +11,11 @@ struct Chart<'a> {
     questions: &'a [Question],
     /// What to take where all answers are no, with a remark.
     otherwise: (&'a str, &'a str),
-    /// What else is to say.
+    /// Further remarks.
     also: &'a [&'a str],
 }
 
-/// Of all kinds.
+/// The questions about all kinds.
 const ALL: [Question; 10] = [
     (
         "Must answers be exact, must keys be listed,",
@@ -64,7 +64,7 @@ const ALL: [Question; 10] = [
     ),
 ];
 
-/// Of maps.
+/// The questions about maps.
 const MAPS: [Question; 3] = [
     (
         "Do keys come at any time, with values of which",
@@ -76,7 +76,7 @@ const MAPS: [Question; 3] = [
     ("Are only keys of the map asked for?", "", "retrieval", "nothing but the values' bits"),
 ];
 
-/// Of filters that are built from all of their keys.
+/// The questions about filters that are built from all of their keys.
 const STATIC: [Question; 5] = [
     (
         "Are all other keys known too that will be asked for,",
@@ -105,7 +105,7 @@ const STATIC: [Question; 5] = [
     ),
 ];
 
-/// Of filters that grow.
+/// The questions about filters that grow.
 const GROWING: [Question; 2] = [
     ("Must keys be removed too?", "", "aleph", "two or three cache lines however often it grew"),
     (
@@ -116,7 +116,7 @@ const GROWING: [Question; 2] = [
     ),
 ];
 
-/// Of filters that forget.
+/// The questions about filters that forget.
 const FORGETTING: [Question; 2] = [
     (
         "Is the memory given, and does it no harm",
@@ -132,7 +132,7 @@ const FORGETTING: [Question; 2] = [
     ),
 ];
 
-/// Of those that remove keys and count them.
+/// The questions about kinds that remove keys and count them.
 const REMOVING: [Question; 7] = [
     (
         "Do a few keys go once and for all,",
@@ -179,7 +179,7 @@ const LEFT: f64 = 60.0;
 const RIGHT: f64 = 520.0;
 const STEP: f64 = 88.0;
 
-/// Draws that of all kinds.
+/// Draws the chart of all kinds.
 pub fn all() -> String {
     draw(&Chart {
         questions: &ALL,
@@ -191,7 +191,7 @@ pub fn all() -> String {
     })
 }
 
-/// Draws that of maps.
+/// Draws the chart of maps.
 pub fn maps() -> String {
     draw(&Chart {
         questions: &MAPS,
@@ -200,7 +200,7 @@ pub fn maps() -> String {
     })
 }
 
-/// Draws that of filters that are built from all of their keys.
+/// Draws the chart of filters that are built from all of their keys.
 pub fn built() -> String {
     draw(&Chart {
         questions: &STATIC,
@@ -209,7 +209,7 @@ pub fn built() -> String {
     })
 }
 
-/// Draws that of filters that grow.
+/// Draws the chart of filters that grow.
 pub fn growing() -> String {
     draw(&Chart {
         questions: &GROWING,
@@ -218,7 +218,7 @@ pub fn growing() -> String {
     })
 }
 
-/// Draws that of filters that forget.
+/// Draws the chart of filters that forget.
 pub fn forgetting() -> String {
     draw(&Chart {
         questions: &FORGETTING,
@@ -227,7 +227,7 @@ pub fn forgetting() -> String {
     })
 }
 
-/// Draws that of kinds that remove keys and count them.
+/// Draws the chart of kinds that remove keys and count them.
 pub fn removing() -> String {
     draw(&Chart {
         questions: &REMOVING,
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
     use petal::registry;
 
-    /// Whoever follows the charts can come to every kind, and to nothing that is none.
+    /// Whoever follows the charts can come to every kind, and to nothing else.
     #[test]
     fn the_charts_reach_every_kind() {
         let charts = [all(), maps(), built(), growing(), forgetting(), removing()];

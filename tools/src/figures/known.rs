@@ -1,5 +1,5 @@
-//! What an exact answer for every key of a known universe takes, by the share of members, beside filters that know
-//! their members only.
+//! What an exact answer for every key of a known universe takes, by the share of members, compared with filters that
+//! know their members only.
 
 use super::svg::{Anchor, BLUE, GREY, INK, ORANGE, Svg};
 use petal::kinds::exact_set::sizing;

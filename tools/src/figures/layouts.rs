@@ -62,8 +62,8 @@ fn bits_of_a_key(name: &str, hashes: u32) -> petal::Result<Vec<u64>> {
     Ok((0..LINES * LINE).filter(set).collect())
 }
 
-/// The whole filter in lines, divided into blocks of so many bits; lines with a bit of the key are coloured. Which
-/// block the first bit is in.
+/// Draws the whole filter in lines, divided into blocks of `block` bits; lines with a bit of the key are coloured.
+/// Returns the block that the first bit is in.
 fn filter(svg: &mut Svg, y: f64, block: u64, bits: &[u64]) -> u64 {
     for i in 0..LINES {
         let fill = if bits.iter().any(|bit| bit / LINE == i) { LIGHT } else { PALE };

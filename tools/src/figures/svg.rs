@@ -4,11 +4,11 @@
 pub const INK: &str = "#333333";
 /// Remarks.
 pub const GREY: &str = "#777777";
-/// What a drawing is about.
+/// The subject of a drawing.
 pub const BLUE: &str = "#0072b2";
-/// Behind what it is about.
+/// The background of the subject.
 pub const LIGHT: &str = "#d6e8f3";
-/// A second thing.
+/// A second subject.
 pub const ORANGE: &str = "#d55e00";
 /// Everything else.
 pub const PALE: &str = "#f4f4f4";
@@ -89,12 +89,12 @@ impl Svg {
         self.text(at, 15.0, Anchor::Start, &format!("font-weight=\"bold\" fill=\"{INK}\""), text);
     }
 
-    /// What is to be said of something.
+    /// A remark about something, in the size of the text.
     pub fn note(&mut self, at: (f64, f64), text: &str) {
         self.text(at, 13.0, Anchor::Start, &format!("fill=\"{INK}\""), text);
     }
 
-    /// A small remark below or beside something.
+    /// A small remark below or next to something.
     pub fn remark(&mut self, at: (f64, f64), anchor: Anchor, text: &str) {
         self.text(at, 11.0, anchor, &format!("fill=\"{GREY}\""), text);
     }

@@ -2,10 +2,10 @@
 //!
 //!     universes [KEYS...]
 //!
-//! For universes of so many keys (1e6, unless told otherwise) and for some shares of members it prints the bits beside
-//! the entropy, the time to build for each key of the universe, and the time of a lookup of members and excluded keys.
-//! Petal's filters are asked one by one and in batches, and a `ribbon` of the members is there for comparison. Builds
-//! and lookups of all take turns on one thread; the figures are the best of them. Each answer is checked.
+//! For universes of KEYS keys (1e6 by default) and for some shares of members it prints the bits and the entropy, the
+//! time to build for each key of the universe, and the time of a lookup of members and excluded keys. Petal's filters
+//! are asked one by one and in batches, and a `ribbon` of the members is there for comparison. Builds and lookups of
+//! all take turns on one thread; the figures are the best of them. Each answer is checked.
 
 mod other;
 
@@ -16,7 +16,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// One key in so many of the universe is a member.
+/// A share n means that one key in n of the universe is a member.
 const SHARES: [u64; 4] = [2, 10, 100, 1000];
 
 /// How often everything is measured.
@@ -55,7 +55,7 @@ trait Set {
     /// How many of these keys are members, asked one by one.
     fn one_by_one(&self, keys: &[u64]) -> u64;
 
-    /// How many of these keys are members, asked all at once. `None` if there is no such call.
+    /// How many of these keys are members, asked in one call. `None` if there is no such call.
     fn in_batch(&self, keys: &[u64]) -> Option<u64>;
 }
 

@@ -1,6 +1,6 @@
 // Command blocks is a store that writes every block once, as archives do. A block is named by its SHA-256, so a block
 // that is there already need not be written again. The index of all names is too large for memory and lies on the disk.
-// A new block is in no index, and a search for it would be for nothing. A filter in memory says so before the disk is
+// A new block is in no index, and a search for it would find nothing. A filter in memory says so before the disk is
 // read.
 //
 //	blocks -store FOLDER FILE...

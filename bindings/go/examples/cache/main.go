@@ -191,7 +191,7 @@ func serve(handler http.Handler, direct bool) (address string, client *http.Clie
 	return server.URL, server.Client(), server.Close
 }
 
-// transport calls a handler directly in place of a network.
+// transport calls a handler directly instead of over a network.
 type transport struct {
 	handler http.Handler
 }

@@ -1,9 +1,9 @@
-// Command limiter is an HTTP service that limits requests by host and by user. A host may make so many requests in a
-// window of time, and so may each user of a host. An exact limiter has a row for every host and every pair that came,
-// and an attacker makes as many pairs as they like. This limiter has two filters of the kind spectral, whose size never
-// changes: one counts the requests of this window, one has the counts of the window before. The filters never count too
-// low, so no limit is ever exceeded. Few counts are too high, so few requests are refused that an exact limiter would
-// pass.
+// Command limiter is an HTTP service that limits requests by host and by user. A host may make a limited number of
+// requests in a window of time, and so may each user of a host. An exact limiter has a row for every host and every
+// pair that came, and an attacker makes as many pairs as they like. This limiter has two filters of the kind spectral,
+// whose size never changes: one counts the requests of this window, one has the counts of the window before. The
+// filters never count too low, so no limit is ever exceeded. Few counts are too high, so few requests are refused that
+// an exact limiter would pass.
 //
 //	limiter -listen localhost:8080       an HTTP service
 //	limiter -requests 100000             compares with an exact limiter, and prints what the filters save
@@ -67,8 +67,8 @@ type limiter struct {
 	begun       time.Time
 }
 
-// newLimiter makes a limiter for so many hosts and users in a window. With more, more requests are refused that an
-// exact limiter would pass.
+// newLimiter makes a limiter for this many pairs of host and user in a window. With more, more requests are refused
+// that an exact limiter would pass.
 func newLimiter(l limits, pairs uint64) (*limiter, error) {
 	// A counter goes up to 255, or to 65535.
 	counterBits := "8"

@@ -18,7 +18,7 @@ func TestLimitsAreKept(t *testing.T) {
 		if !strings.Contains(out.String(), "\n0 requests passed above a limit") {
 			t.Error("a limit was exceeded")
 		}
-		// Ten times as many as planned may be refused for nothing.
+		// Ten times as many as planned may be refused without need.
 		if pairs == 20_000 && err != nil {
 			t.Error(err)
 		}

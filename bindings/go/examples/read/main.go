@@ -1,5 +1,5 @@
 // Command read remembers which articles its readers have read: a site proposes articles, and none twice to one reader.
-// A reader's history grows for years, and there are many readers, so each has a filter of the kind scalable in place of
+// A reader's history grows for years, and there are many readers, so each has a filter of the kind scalable instead of
 // a list. A row of a database has the filter in its packed form, which has no more bytes than its information. A reader
 // never gets an article twice. A filter withholds a few articles that the reader does not know: one in a hundred at
 // most, and nobody misses one of a long list.

@@ -47,8 +47,8 @@ type record struct {
 	Value   string
 }
 
-// replaces tells whether a record takes the place of another one with its key. Two writes at once have the same
-// version; then the values decide, so that both replicas choose the same record.
+// replaces tells whether a record takes the place of another one with its key. Two writes at the same time have the
+// same version; then the values decide, so that both replicas choose the same record.
 func (r record) replaces(other record) bool {
 	if r.Version != other.Version {
 		return r.Version > other.Version

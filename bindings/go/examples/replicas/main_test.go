@@ -19,7 +19,7 @@ func TestReplicasBecomeEqual(t *testing.T) {
 	}
 }
 
-// Replicas with other keys cannot compare their hashes, and both are told so.
+// Replicas with other keys cannot compare their hashes, and both get an error that says so.
 func TestReplicasWithOtherKeysAreRefused(t *testing.T) {
 	near, far := net.Pipe()
 	answered := make(chan error)

@@ -87,7 +87,7 @@ func TestRevokedCertificatesAndTheirUpdate(t *testing.T) {
 	}
 }
 
-// A file that is none leaves the old list in use.
+// A file that is no filter leaves the old list in use.
 func TestADamagedFileChangesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "revoked.petal")
 	put(t, path, "exact_set-partition_prefix_bytes_5-layout_1-xxh3.petal")

@@ -18,8 +18,8 @@ var (
 	ErrOutOfMemory = errors.New("petal: memory could not be had")
 )
 
-// Create makes an empty filter in memory of its own. Create takes kind, hash, identifier, capacity, rate and geometry
-// from the header, and derives the payload's length from the number of bits.
+// Create makes an empty filter in its own memory. Create takes kind, hash, identifier, capacity, rate and geometry from
+// the header, and derives the payload's length from the number of bits.
 func Create(h Header, options *Options) (*Filter, error) {
 	h.LayoutVersion, h.Offered, h.Dirty = layoutVersion, 0, false
 	bytes := max(1, wholeBytes(h.Bits))

@@ -11,7 +11,7 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/goldenfiles"
 )
 
-// digest is digest i of the golden files, of so many bits.
+// digest is digest i of the golden files, of digestBits bits.
 func digest(i, digestBits uint64) []byte {
 	var b []byte
 	for j := range uint64(8) {
@@ -53,7 +53,7 @@ func TestGoldenDigestsAreFoundAndMade(t *testing.T) {
 		if !bytes.Equal(written, image) {
 			t.Errorf("%s: the same digests make other bytes", path)
 		}
-		// What is no digest of this length cannot be told, and goes nowhere.
+		// What is no digest of this length gets no answer but a maybe, and is not inserted.
 		for _, key := range [][]byte{nil, make([]byte, 8), digest(1, h.Identifier)[1:], append(digest(1, h.Identifier), 0)} {
 			_, err := made.Insert(key)
 			if !errors.Is(err, ErrOutOfRange) || !made.Contains(key) {

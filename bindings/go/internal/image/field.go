@@ -65,7 +65,7 @@ func (f *field) factor(element uint64) multiples { return multiplesOf(f.lowered(
 
 // reduced returns the element of a product.
 func (f *field) reduced(product wide) uint64 {
-	// The terms are few. Two rounds are enough: the second one is of what the first one moves above the field.
+	// The terms are few. Two rounds are enough: the second one takes what the first one moves above the field.
 	for over := product.high; over != 0; {
 		high := uint64(0)
 		for _, term := range f.terms {

@@ -70,7 +70,7 @@ func Closed(as Handle) error { return closedError(as.String()) }
 
 func (f *Filter) closed() error { return Closed(f.as) }
 
-// closedOther is the error for a closed handle beside the one that is called.
+// closedOther is the error for a handle that is an argument of a call and is closed.
 func (f *Filter) closedOther() error { return closedError("other " + f.as.String()) }
 
 // Open maps a file for reading, in constant time. Open does not check the payload; [Filter.Verify] does. The file is
@@ -261,8 +261,8 @@ func (f *Filter) String() string {
 }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-// Returns [ErrDirty] if all parts match but nobody vouches for them, or not yet. A filter in memory of its own was
-// checked when it was loaded.
+// Returns [ErrDirty] if all parts match but nobody vouches for them, or not yet. A filter in its own memory was checked
+// when it was loaded.
 func (f *Filter) Verify() error {
 	if f.kind == 0 {
 		return f.closed()

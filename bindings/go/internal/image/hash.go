@@ -14,7 +14,7 @@ import (
 type hasher struct {
 	function Hash // 0 where keys cannot be hashed
 	seed     uint64
-	// key is behind a pointer, which package fmt prints in place of the key.
+	// key is behind a pointer, which package fmt prints instead of the key.
 	key *sipKey
 }
 

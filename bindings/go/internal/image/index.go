@@ -46,10 +46,10 @@ type indexShape struct {
 	attachment, state                    uint64
 }
 
-// wholeLines returns the words of as many lines of 64 bytes as so many words need.
+// wholeLines rounds a number of words up to whole lines of 64 bytes.
 func wholeLines(words uint64) uint64 { return (words + 7) / 8 * 8 }
 
-// linesOf returns the words of as many lines as so many numbers of 1, 2, 4 or 8 bytes need.
+// linesOf returns how many words, in whole lines, this many numbers of 1, 2, 4 or 8 bytes take.
 func linesOf(numbers, bytes uint64) uint64 { return wholeLines((numbers + 8/bytes - 1) / (8 / bytes)) }
 
 func (s *shape) asIndex(h *Header) (payloadBytes uint64, possible bool) {

@@ -116,7 +116,7 @@ func (f *Filter) similarQuery(row []byte, options *SearchOptions) (q query, err 
 	return q, nil
 }
 
-// similarity returns how similar a row with so many bits is, of which common are the query's too.
+// similarity returns how similar a row with count bits is, common of which the query has too.
 func (q *query) similarity(count, common uint64) float64 {
 	a, b, c, width := float64(q.ones), float64(count), float64(common), float64(q.x.width)
 	numerator, denominator := c, a+b-c
@@ -143,7 +143,7 @@ func (q *query) similarity(count, common uint64) float64 {
 	return numerator / denominator
 }
 
-// bound returns a similarity that no row with so many bits exceeds, but for rounding.
+// bound returns a similarity that no row with count bits exceeds, but for rounding.
 func (q *query) bound(count uint64) float64 { return q.similarity(count, min(q.ones, count)) }
 
 // mayReach says whether rows with this bound may reach a threshold. A bound that is not a number comes of forged
@@ -366,7 +366,7 @@ func (q *query) containedByRows(take func(row uint64)) {
 }
 
 const (
-	// chunkWords is how many words of the columns are joined at once.
+	// chunkWords is how many words of the columns are joined at a time.
 	chunkWords = 512
 	// chunkFew is how many words of a chunk are so few that they are read one by one.
 	chunkFew = 32

@@ -190,7 +190,7 @@ func (f *Filter) ExportMinisketch() ([]byte, error) {
 	return bytes, nil
 }
 
-// ImportMinisketch takes the numbers of a serialized sketch of minisketch in place of those that are there. The sketch
+// ImportMinisketch takes the numbers of a serialized sketch of minisketch instead of those that are there. The sketch
 // has no checksum then.
 func (f *Filter) ImportMinisketch(bytes []byte) error {
 	length, err := f.minisketchBytes()

@@ -80,7 +80,7 @@ func (s *shape) setRibbon(h *Header, columns, width, keys uint64) (payloadBytes 
 	if s.ribbon.first() > h.Bits/8 {
 		return 0, false
 	}
-	// Every key needs a slot of its own.
+	// Every key needs its own slot.
 	return h.Bits / 8, keys <= (h.Bits/8-s.ribbon.first())/columns*8
 }
 

@@ -167,7 +167,7 @@ func ribltListKeys(s *shape, payload []byte, h *hasher) (found []ListedKey) {
 		if !ok {
 			continue
 		}
-		// A key is listed only if the symbol is one of its own.
+		// A key is listed only from a symbol that is one of the key's own.
 		own := ribltIndices{state: hash}
 		index := own.take()
 		for ; index < symbol; index = own.take() {

@@ -23,7 +23,7 @@ type ListedKey struct {
 	Count int64
 }
 
-// Copy copies the sketch into memory of its own. The copy takes changes.
+// Copy copies the sketch into new memory. The copy takes changes.
 func (f *Filter) Copy() (*Filter, error) {
 	image, err := f.MarshalBinary()
 	if err != nil {

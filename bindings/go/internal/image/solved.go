@@ -54,7 +54,7 @@ func (s *shape) asSolved(h *Header, leastCheckBits, mostCheckBits uint64) (paylo
 	return s.cells.bytes(), s.cells.isPossible()
 }
 
-// checksApart says whether the check bits lie in an array of their own.
+// checksApart says whether the check bits lie in a separate array.
 func (s *shape) checksApart() bool { return s.checks.width != 0 }
 
 func (s *shape) solvedCheck(payload []byte) bool {

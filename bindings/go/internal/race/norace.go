@@ -9,5 +9,5 @@ import "unsafe"
 const Enabled = false
 
 // Write tells the detector of a change to the value that this word belongs to. A method that only reads the value reads
-// the word, which the detector sees by itself.
+// the word, which the detector sees without help.
 func Write(unsafe.Pointer) {}

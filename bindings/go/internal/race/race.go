@@ -12,5 +12,5 @@ import (
 const Enabled = true
 
 // Write tells the detector of a change to the value that this word belongs to. A method that only reads the value reads
-// the word, which the detector sees by itself.
+// the word, which the detector sees without help.
 func Write(word unsafe.Pointer) { runtime.RaceWrite(word) }

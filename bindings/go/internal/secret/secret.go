@@ -10,7 +10,7 @@ import (
 )
 
 // Key is a secret key of 16 bytes; all zeros is none. An array of 16 bytes can be assigned to a Key and the other way.
-// Package fmt, with every verb, and the encoders of JSON, XML and text write "secret" in place of the bytes, or "none".
+// Package fmt, with every verb, and the encoders of JSON, XML and text write "secret" instead of the bytes, or "none".
 // (Package fmt does not ask values in unexported fields how they print, so give a type that has such a field a String
 // method. Packages encoding/gob and encoding/binary write the bytes.)
 type Key [16]byte

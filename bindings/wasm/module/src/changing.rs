@@ -69,7 +69,7 @@ pub extern "C" fn petal_clear(handle: u32) -> i32 {
     })
 }
 
-/// Forgets the oldest keys: so many steps of time.
+/// Forgets the oldest keys: moves time on by `steps` steps.
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_advance(handle: u32, steps: u64) -> i32 {
     with_filter(handle, "forget old keys", |filter| filter.advance(steps).map(|()| 0))
@@ -107,8 +107,8 @@ fn save(image: &impl Image) -> Result<i32> {
     give(&bytes)
 }
 
-/// Measures a filter or a map: the share of places that are taken, the rate, the lowest rate of so many hashes, the
-/// keys by that measure (negative if nobody can tell).
+/// Measures a filter or a map: the share of places that are taken, the rate, the keys by that measure (negative if
+/// nobody can tell), and the counters that have reached their greatest value.
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_measure(handle: u32) -> i32 {
     with(handle, |held| {
@@ -131,7 +131,7 @@ pub extern "C" fn petal_measure(handle: u32) -> i32 {
     })
 }
 
-/// The exact rate to expect with so many distinct keys.
+/// The exact rate to expect with `keys` distinct keys.
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_expected_rate(handle: u32, keys: u64) -> i32 {
     with(handle, |held| {

@@ -81,7 +81,7 @@ pub fn with(handle: u32, body: impl FnOnce(&mut Held) -> Result<i32>) -> i32 {
     })
 }
 
-/// Uses two at once, the first to be changed.
+/// Uses two in one call, the first to be changed.
 #[cfg(feature = "making")]
 pub fn with_both(handle: u32, other: u32, body: impl FnOnce(&mut Held, &Held) -> Result<i32>) -> i32 {
     run(|| {

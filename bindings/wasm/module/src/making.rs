@@ -120,7 +120,7 @@ pub unsafe extern "C" fn petal_spec_parameter(
     })
 }
 
-/// What a filter of a spec is going to be: its bits, the bytes of its image, and its rate with so many keys. Takes no
+/// What a filter of a spec is going to be: its bits, the bytes of its image, and its rate with `keys` keys. Takes no
 /// memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_spec_size(handle: u32, keys: u64) -> i32 {

@@ -26,9 +26,8 @@ const FREQUENT: u32 = 7;
 
 /// Runs a verb on `count` keys. Their form is 0 for byte strings (`length` bytes with `count + 1` offsets), 1 for
 /// numbers, 2 for hashes, 3 for digests (`length` bytes in all). `answers` takes a byte a key; `values` gives or takes
-/// a number a key, which
-/// is a weight's bits for frequent strangers; both may be null. The first two answers are how many keys had a yes, and
-/// how many were taken.
+/// a number a key, which is a weight's bits for frequent strangers; both may be null. The first two answers are how
+/// many keys had a yes, and how many were taken.
 ///
 /// # Safety
 /// As many bytes and numbers are readable, and writable in `answers` and `values`, as this says; nobody else uses them.
@@ -94,7 +93,7 @@ fn change(verb: u32, held: &mut Held, keys: &Keys, answers: &mut Answers, values
     let given = values.unwrap_or_default();
     match (verb, held) {
         (INSERT, Held::Filter(filter)) => {
-            // Whether a key is new is not found out for who does not ask.
+            // Whether a key is new is found out only for callers who ask.
             let asked = answers.bytes.is_some();
             let taken = filter.insert_batch(keys, asked.then_some(&mut *answers));
             done(answers, taken)

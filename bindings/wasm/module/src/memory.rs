@@ -37,7 +37,7 @@ pub fn give(bytes: &[u8]) -> Result<i32> {
     if start.is_null() {
         return Err(Error::new(Status::OutOfMemory, format_args!("{} bytes could not be had", bytes.len())));
     }
-    // SAFETY: the memory is new and has so many bytes.
+    // SAFETY: the memory is new and has `bytes.len()` bytes.
     unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len()) };
     crate::outcome::answer(0, start as u64);
     crate::outcome::answer(1, bytes.len() as u64);

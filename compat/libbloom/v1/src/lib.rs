@@ -42,7 +42,7 @@ fn to_int(number: c_double) -> c_int {
 }
 
 /// Makes a filter ready for `entries` keys at the false-positive rate `error`: 0, or 1 where `entries` is below 1000,
-/// `error` is 0 or the memory is not there.
+/// `error` is 0 or there is not enough memory.
 ///
 /// `error` above 0.5 or so gives few bits, 1 none, and above 1 a negative number of them, for which there is no memory.
 #[unsafe(no_mangle)]

@@ -10,7 +10,7 @@ use libc::size_t;
 const MAGIC: [u8; 9] = *b"libbloom2";
 const STRUCT_SIZE: [u8; 2] = (size_of::<bloom>() as u16).to_le_bytes();
 
-/// The most that one call of the system is asked to read or write.
+/// The most bytes that one system call reads or writes.
 const PIECE: size_t = 1 << 30;
 
 /// A file that is closed at the end.
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn bloom_save(bloom: *mut bloom, filename: *mut c_char) ->
         let Some(file) = File::open(filename, libc::O_WRONLY | libc::O_CREAT) else {
             return 1;
         };
-        // Where this process had the array is nobody's business, and readers do not look at it.
+        // The address of the array in this process concerns nobody, and readers do not look at it.
         let mut image = MaybeUninit::<bloom>::uninit();
         ptr::copy_nonoverlapping(bloom, image.as_mut_ptr(), 1);
         (&raw mut (*image.as_mut_ptr()).bf).write(ptr::null_mut());

@@ -46,7 +46,7 @@ const _: () = {
 };
 
 /// Makes a filter ready for `entries` keys at the false-positive rate `error`: 0, or 1 where `entries` is below 1000,
-/// `error` is not above 0 and below 1, or the memory is not there.
+/// `error` is not above 0 and below 1, or there is not enough memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bloom_init2(bloom: *mut bloom, entries: c_uint, error: c_double) -> c_int {
     if bloom.is_null() {

@@ -9,7 +9,7 @@ pub struct Size {
     pub hashes: u8,
 }
 
-/// The size for so many entries at an error rate, or nothing where libbloom refuses.
+/// The size for `entries` entries at an error rate, or nothing where libbloom refuses.
 pub fn of(entries: u32, error: f64) -> Option<Size> {
     if entries < MIN_ENTRIES as u32 || error <= 0.0 || error >= 1.0 {
         return None;

@@ -65,7 +65,7 @@ fn spec(
     let capacity = capacity.ok_or(Refusal::Said("ERR capacity is not a whole number from 1 on"))? as u64;
     let rate = rate.real().ok_or(Refusal::Said("ERR the rate is not a number"))?;
     let mut spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(capacity, rate)? };
-    // A kind with a hash function of its own has no other.
+    // A kind with its own hash function has no other.
     if let [only] = row.hash_functions() {
         spec.hash = *only;
     }

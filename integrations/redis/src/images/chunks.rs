@@ -91,7 +91,7 @@ pub fn import(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
             },
         );
     }
-    // Reserves all memory at once if the length is known, because growing would copy the image.
+    // Reserves all memory in one piece if the length is known, because growing would copy the image.
     let whole = length.map_or(start + chunk.len(), |length| length as usize);
     match key.to_change::<Stored>(context)? {
         Some(mut stored) => stored.change(|stored| append(stored, chunk, whole))?,

@@ -59,7 +59,7 @@ impl DataType for Stored {
         };
         let length = from.unsigned()?;
         let mut image = Vec::new();
-        // Reserves all room at once, because growing would copy. Room that no piece fills takes no memory.
+        // Reserves all room in one piece, because growing would copy. Room that no piece fills takes no memory.
         if !memory::is_conceivable(length) || image.try_reserve_exact(length as usize).is_err() {
             return Err(Unreadable);
         }

@@ -43,7 +43,7 @@ impl Stored {
         }
     }
 
-    /// A copy of the filter or map, with memory of its own.
+    /// A copy of the filter or map, with its own memory.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`].

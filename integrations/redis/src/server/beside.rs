@@ -2,7 +2,7 @@
 //! clients.
 //!
 //! Values that such work reads do not change meanwhile: a command that would change one waits until the work's client
-//! has its answer ([`Busy`]). A client in a transaction or a script cannot wait, so its work runs at once in the
+//! has its answer ([`Busy`]). A client in a transaction or a script cannot wait, so its work runs immediately, in the
 //! server's thread.
 
 use super::command::{Entry, answer};
@@ -85,8 +85,8 @@ impl Context {
     }
 
     /// Runs `work` on `bytes` bytes: in the module's thread if the work may take long and the machine has a thread,
-    /// otherwise at once. The server's thread then calls the function that `work` returns, with the arguments of the
-    /// command.
+    /// otherwise immediately. The server's thread then calls the function that `work` returns, with the arguments of
+    /// the command.
     ///
     /// # Errors
     /// The refusals of the function that `work` returns.

@@ -137,7 +137,7 @@ pub fn slots() -> (u64, u64) {
     SLOTS.range()
 }
 
-/// The most tables of a cuckoo filter: a filter with so many tables does not grow.
+/// The most tables of a cuckoo filter: a filter with that many tables does not grow.
 pub fn most_tables() -> u64 {
     MOST_TABLES.get()
 }

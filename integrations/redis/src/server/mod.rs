@@ -144,7 +144,7 @@ impl Context {
         let (words, count) = self.words;
         // SAFETY: the context is valid, and so are the words of its command (`Context::of_command`).
         unsafe {
-            // Redis 6.2 drops the verbatim replication of a command whose client waited. A piece has words of its own.
+            // Redis 6.2 drops the verbatim replication of a command whose client waited. A piece has its own words.
             let forgets = self.server_version() < FORGETS_BEFORE && count > 0;
             if self.replied.is_some() || forgets && api!(RedisModule_IsBlockedReplyRequest(self.raw)) != 0 {
                 let mut length = 0;

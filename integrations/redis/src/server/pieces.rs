@@ -1,4 +1,4 @@
-//! Commands with many items, which run in pieces. Each piece is a command of its own with some of the items. The server
+//! Commands with many items, which run in pieces. Each piece is a separate command with some of the items. The server
 //! answers other clients between pieces. The client waits for the last piece, and gets one reply.
 
 use super::command::Handler;

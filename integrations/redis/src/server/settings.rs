@@ -71,7 +71,7 @@ impl Context {
     }
 }
 
-/// The last result of `get`. The module owns the string, and the server reads it at once.
+/// The last result of `get`. The module owns the string, and the server reads it immediately.
 static GIVEN: AtomicPtr<raw::RedisModuleString> = AtomicPtr::new(null_mut());
 
 /// A new string of the server. The caller owns the string.

@@ -52,7 +52,7 @@ pub trait DataType: Sized + Send + Sync + 'static {
     /// Writes the same bytes to the digest for equal values, and different bytes for different values.
     fn digest(&self, to: &mut Digest);
 
-    /// A copy of the value, with memory of its own.
+    /// A copy of the value, with its own memory.
     fn copy(&self) -> petal::Result<Self>;
 
     /// Lets the server move the value's memory, so that fewer gaps are left.
@@ -114,7 +114,7 @@ impl<T: KnowsMemory<Memory = Asked>> Memory<T> for Asked {
 pub struct Value<T: DataType> {
     value: Shared<T>,
     memory: T::Memory,
-    /// Only values that were copied, or lent to work beside the server's thread, have this field.
+    /// Only values that were copied, or lent to work outside the server's thread, have this field.
     extra: OnceCell<Box<Extra<T>>>,
 }
 
@@ -126,7 +126,7 @@ struct Extra<T: DataType> {
     own: Own<T>,
     /// The work that makes the separate value, while the work runs.
     making: RefCell<Weak<Busy>>,
-    /// The works beside the server's thread to which the value is lent.
+    /// The work outside the server's thread to which the value is lent.
     busy: RefCell<Vec<Weak<Busy>>>,
     /// A number that changes whenever the value does. If two looks at a key find the same stamp, the value is
     /// unchanged.
@@ -181,8 +181,8 @@ impl<T: DataType> Value<T> {
         self.extra.get_or_init(|| Extra::new(Arc::default()))
     }
 
-    /// This value for another key, without a copy in memory. When one of the two keys is to change, that key gets a
-    /// copy of its own first.
+    /// This value for another key, without a copy in memory. When one of the two keys is to change, that key first gets
+    /// its own copy.
     fn share(&self) -> Box<Value<T>> {
         let extra = OnceCell::from(Extra::new(Arc::clone(&self.extra().holders)));
         Box::new(Value { value: self.value.clone(), memory: self.memory, extra })
@@ -198,12 +198,12 @@ impl<T: DataType> Value<T> {
         &self.value
     }
 
-    /// How many bytes of memory the value has. For a shared value: how many bytes a copy of its own will have.
+    /// How many bytes of memory the value has. For a shared value: how many bytes its own copy will have.
     pub fn bytes(&self) -> usize {
         self.memory.bytes(&self.value)
     }
 
-    /// Lends the value to work beside the server's thread. The value counts as `busy` until the work ends.
+    /// Lends the value to work outside the server's thread. The value counts as `busy` until the work ends.
     pub fn lend(&self, busy: &Arc<Busy>) -> Shared<T> {
         let mut all = self.extra().busy.borrow_mut();
         all.retain(|busy| busy.strong_count() > 0);
@@ -223,7 +223,7 @@ impl<T: DataType> Value<T> {
     }
 }
 
-/// A value that may be changed: no work beside the server's thread reads the value, and no other key has it.
+/// A value that may be changed: no work outside the server's thread reads the value, and no other key has it.
 pub struct Changing<'k, T: DataType>(&'k mut Value<T>);
 
 impl<T: DataType> Changing<'_, T> {
@@ -242,7 +242,7 @@ impl<T: DataType> Value<T> {
     /// Makes the value ready for a change.
     ///
     /// # Errors
-    /// [`Refusal::Later`] while work beside the server's thread reads the value, or copies a value that other keys
+    /// [`Refusal::Later`] while work outside the server's thread reads the value, or copies a value that other keys
     /// share; [`petal::Status::OutOfMemory`].
     pub fn to_change(&mut self, context: &Context) -> Result<Changing<'_, T>, Refusal> {
         // Most values were never copied or lent.
@@ -265,7 +265,7 @@ impl<T: DataType> Value<T> {
     /// Checks that the value may be replaced.
     ///
     /// # Errors
-    /// [`Refusal::Later`] while work beside the server's thread reads the value.
+    /// [`Refusal::Later`] while work outside the server's thread reads the value.
     pub fn check_free(&self, context: &Context) -> Result<(), Refusal> {
         self.busy().filter(|_| context.can_wait()).map_or(Ok(()), |busy| Err(Refusal::Later(busy)))
     }
@@ -418,9 +418,9 @@ unsafe extern "C" fn bytes_of<T: DataType>(value: *const c_void) -> usize {
 unsafe extern "C" fn free_effort<T: DataType>(_key: *mut raw::RedisModuleString, value: *const c_void) -> usize {
     // SAFETY: the server's pointer to a value of this type.
     let bytes = unsafe { behind::<T>(value) }.bytes();
-    // The server frees a value at once if the effort is 1, and lazily if the effort is 0 (unbounded). A server that
-    // evicts keys needs the memory at once: memory that another thread frees comes too late, and the server evicts more
-    // keys meanwhile.
+    // The server frees a value immediately if the effort is 1, and lazily if the effort is 0 (unbounded). A server that
+    // evicts keys needs the memory immediately: memory that another thread frees comes too late, and the server evicts
+    // more keys meanwhile.
     usize::from(bytes < LAZY_FROM || is_full())
 }
 

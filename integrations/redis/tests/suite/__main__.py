@@ -1,4 +1,4 @@
-"""Runs every check of every module beside this file, as many beside each other as the machine has processors:
+"""Runs every check of every module next to this file, as many at a time as the machine has processors:
 python3 suite PREFIX FOLDER [WORD]...
 
 With redis-server; and with the servers whose paths PETAL_SERVERS has, a colon between them."""
@@ -29,7 +29,7 @@ def checks(words):
 
 
 def outcome(check):
-    """Runs a check, with servers of its own: what to print, and whether it passed; None if it could not run."""
+    """Runs a check, with its own servers: what to print, and whether it passed; None if it could not run."""
     server.EXECUTABLE, module, name = check
     version = ".".join(map(str, server.version()))
     what = f"{version}: {module[6:]}: {name[6:].replace('_', ' ')}"

@@ -1,6 +1,6 @@
 """The figures of docs/redis.md: python3 bench.py PREFIX FOLDER. On one machine, in one run.
 
-With PETAL_REDISBLOOM, the path of RedisBloom's module, both beside each other instead, on the first server that
+With PETAL_REDISBLOOM, the path of RedisBloom's module, the two modules compared instead, on the first server that
 takes it: redis-server, or one of those whose paths PETAL_SERVERS has, a colon between them."""
 
 import multiprocessing
@@ -15,7 +15,7 @@ import client as clients
 import server
 from server import Server
 
-# Keys in what is asked, keys in a command of many, and how often a rate is measured: the best counts.
+# Keys of a filter that is asked, keys of a command with many, and how often a rate is measured: the best counts.
 COUNT = 1_000_000
 MANY = 1000
 TIMES = 3
@@ -70,7 +70,7 @@ def commands():
         running.kill()
 
 
-# How often both modules are measured, one after the other: more often where a measurement is shorter. Of how many
+# How often both modules are measured, one after the other: more often where a measurement is shorter. Then, of how many
 # different items.
 ROUNDS = {1: 7, 64: 21}
 DISTINCT = 10**9
@@ -96,7 +96,7 @@ def beside(module):
         for pipeline in ROUNDS:
             rates = {}
             for turn in range(ROUNDS[pipeline]):
-                # Who comes first has no advantage for good.
+                # The modules take turns in coming first, so that this is no advantage.
                 for path in (own, module) if turn % 2 else (module, own):
                     running = of_module(path)
                     running.client()(*make)
@@ -118,7 +118,7 @@ def of_module(path):
 
 
 def distinct(running, pipeline, command):
-    """Commands a second, each of an item of its own but for chance; and the server's nanoseconds for each."""
+    """Commands a second, each of its own item but for chance; and the server's nanoseconds for each."""
     words = ["redis-benchmark", "-s", running.path, "-P", pipeline, "-n", COUNT, "-r", DISTINCT, "--csv"]
     words = list(map(str, [*words, command, "key", "__rand_int__"]))
     before = processor_time(running)
@@ -152,7 +152,7 @@ def together():
         rows.setdefault("BF.MEXISTS missing", []).append(server_time(client, "BF.MEXISTS"))
         for add, ask, key in (("BF.MADD", "BF.MEXISTS", "bf"), ("PETAL.MADD", "PETAL.MEXISTS", "petal"),
                               ("SADD", "SMISMEMBER", "set")):
-            # The memory of an empty filter is given out by and by: pages that are touched first are not what counts.
+            # The memory of an empty filter is given out gradually: pages that are touched first are not what counts.
             for command, first in ((add, 0), (ask, COUNT // 2)):
                 many(client, command, key, 10 * COUNT, COUNT // 4)
                 client("CONFIG", "RESETSTAT")
@@ -173,7 +173,7 @@ def latency():
 
 
 def ask(path, done, worst):
-    """Asks one `GET` after the other, in a process of its own, until all is done: how long the longest took."""
+    """Asks one `GET` after the other, in a separate process, until all is done: how long the longest took."""
     client = clients.Client(path)
     client("GET", "x")
     longest = 0.0
@@ -203,7 +203,7 @@ def waits(running, what, do):
         asking.join()
         times.append((worst.value, taken))
     worst, taken = sorted(times)[1]
-    # What it has to say from 1 ms on: of commands and forks, not of pieces that it calls for.
+    # What the server reports from 1 ms on: commands and forks, not pieces that it calls for.
     held = max((latest[3] for latest in client("LATENCY", "LATEST")), default=0)
     print(f"| {what} | {1000 * taken:.1f} ms | {1000 * worst:.1f} ms | {held or '< 1'} ms |", flush=True)
 

@@ -1,4 +1,4 @@
-"""What BF.* reply, beside RedisBloom's documents and tests."""
+"""What BF.* reply, compared with RedisBloom's documents and tests."""
 
 from client import Error, Simple
 from replies import WRONG_TYPE, arity, same, table

@@ -1,5 +1,5 @@
 """No command holds the server up longer than the budget: very many items are taken in pieces, and large filters are
-copied, compacted, cleared and freed beside the server's thread."""
+copied, compacted, cleared and freed outside the server's thread."""
 
 import time
 
@@ -150,7 +150,7 @@ def check_transactions_and_scripts_take_all_at_once():
 
 
 def check_copies_share_until_one_changes():
-    """Also where both are changed at once, one goes, or all is done at once."""
+    """Also where both are changed at the same time, one goes, or all is done in one piece."""
     for options in ((), AT_ONCE):
         server = Server(module_options=options)
         client = server.client()
@@ -179,13 +179,13 @@ def check_copies_share_until_one_changes():
             assert found == {"a": [1, 1, 0], "b": [1, 0, 1], "c": [1, 0, 0]}, found
             assert abs(client("MEMORY", "USAGE", "b") - usage) < 200
             if usage > 1 << 20:
-                # The allocator has sizes of its own.
+                # The allocator has its own sizes.
                 taken = used(client) - alone - 2 * usage
                 assert -(1 << 20) < taken < (1 << 20) + usage // 2, (used(client), alone, usage)
             # The last that shares a value has it alone.
             client("DEL", "a", "b")
             assert client(add, "c", "more") == 1 and client(ask, "c", "both") == 1
-            # In a transaction a value of its own is made at once.
+            # In a transaction a separate value is made immediately.
             client("COPY", "c", "d")
             client("MULTI")
             client(add, "d", "in d")
@@ -198,7 +198,7 @@ def used(client):
 
 
 def check_tables_are_compacted_beside():
-    """The same as at once, and the same on a replica."""
+    """The same as in one piece, and the same on a replica."""
     dumped = []
     for options in ((), AT_ONCE):
         primary, replica = Server(tcp=True, module_options=options), Server(tcp=True)
@@ -256,7 +256,7 @@ def check_the_budget_is_configured():
     assert client("CONFIG", "SET", "petal.budget", 0) == "OK" and client("CONFIG", "GET", "petal.budget")[1] == b"0"
     for wrong in (-1, 60_001, "x"):
         assert isinstance(client("CONFIG", "SET", "petal.budget", wrong), Error)
-    # What is given at once follows it.
+    # How much is given in one piece follows the budget.
     client("BF.RESERVE", "key", "0.01", 30_000_000)
     sizes = []
     for budget in (0, 2, 5, 60_000):

@@ -1,4 +1,4 @@
-"""What CF.* reply and do, beside RedisBloom's documents and tests, and a model of its tables."""
+"""What CF.* reply and do, compared with RedisBloom's documents and tests, and a model of its tables."""
 
 import random
 import struct
@@ -87,7 +87,7 @@ def check_full_filters():
         ("CF.MEXISTS a 1 2 3 4", [1, 1, 1, 1]),
         ("CF.DEBUG a", b"bktsize:2 buckets:2 items:4 deletes:0 filters:1 max_iterations:20 expansion:0"),
     ])
-    # From 32 tables on, or as many as the module was told, nothing is added.
+    # From 32 tables on, or as many as the module's arguments say, nothing is added.
     for options, most in (((), 32), (("CF_MAX_EXPANSIONS", 5), 5)):
         client = Server(module_options=options).client()
         client("CF.RESERVE", "cf", 4)

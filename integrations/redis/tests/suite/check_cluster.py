@@ -18,7 +18,7 @@ class Cluster:
         self.nodes = [self.node(*options) for _ in range(primaries + replicas)]
         first = self.nodes[0]
         # Of two nodes of the same epoch neither can take a slot from the other, and only primaries that hear of each
-        # other settle it: a replica could keep the epoch of its primary, and its takeover would be told to nobody.
+        # other settle it: a replica could keep the epoch of its primary, and nobody would hear of its takeover.
         for epoch, node in enumerate(self.nodes, 1):
             assert node("CLUSTER", "SET-CONFIG-EPOCH", epoch) == "OK"
         for i, node in enumerate(self.nodes[:primaries]):

@@ -285,7 +285,7 @@ def check_a_server_that_goes_is_told_and_the_rest_follows():
         def offered():
             return sum(pairs(client("PETAL.INFO", key(number)))["offered"] for number in range(3))
 
-        # More than three connections have on their way at once, so that the command has read some answers.
+        # More than three connections have on their way at a time, so that the command has read some answers.
         server.wait_for("answers", lambda: offered() > 3 * 16_000)
         running.kill()
         status, _, err = command.end(building, command.lines(keys[150_000:]))

@@ -1,11 +1,11 @@
-"""Memory: what filters take beside RedisBloom's, and what happens to the gaps between them."""
+"""Memory: what filters take compared with RedisBloom's, and what happens to the gaps between them."""
 
 import server as servers
 from client import Error
 from server import Server, wait_for
 
-# Beside its arrays a value takes so much more than RedisBloom's, with the key's name and what the server has for it,
-# and so much for each link or table.
+# Besides its arrays a value takes BESIDE bytes more than RedisBloom's, with the key's name and what the server has for
+# it, and EACH bytes for each link or table.
 BESIDE, EACH = 64, 8
 
 
@@ -15,7 +15,7 @@ def memory(client):
 
 
 def check_filters_take_what_redisblooms_take():
-    """BF.INFO and CF.INFO tell what RedisBloom takes, to the byte."""
+    """BF.INFO and CF.INFO report what RedisBloom takes, to the byte."""
     client = Server().client()
     client("BF.ADD", "bf", "x")
     client("CF.ADD", "cf", "x")
@@ -52,7 +52,7 @@ def check_gaps_are_closed():
     if isinstance(client("CONFIG", "SET", "activedefrag", "yes"), Error):
         raise servers.Unavailable("the server does not move memory")
     client("CONFIG", "SET", "activedefrag", "no")
-    # So many that the server's own gaps, which stay, are few beside theirs.
+    # Enough keys that the server's own gaps, which stay, are few compared with theirs.
     keys = [f"{of}{i}" for i in range(8_000) for of in ("bf", "cf", "grown")]
     for key in keys:
         if key.startswith("grown"):

@@ -112,7 +112,7 @@ def every_kind(client):
         assert info["kind"] == kind and set(info["can"]) <= set(can), info
         assert info["bytes"] == len(export(client, kind))
         usage = client("MEMORY", "USAGE", kind)
-        # Some kinds have tables beside what they store.
+        # Some kinds have tables besides what they store.
         assert info["bytes"] * 0.9 < usage < info["bytes"] * 1.5 + 50_000, (kind, info["bytes"], usage)
 
         if "count" in can:
@@ -271,7 +271,8 @@ def check_secret_keys():
     dump, image = client("DUMP", "new"), export(client, "given")
     assert client("RESTORE", "dumped", 0, dump) == "OK" and client("COPY", "new", "copied") == 1
     assert client("PETAL.MERGE", "dumped", "new") == "OK"
-    # An image has no key: with it, given to the last chunk, it is asked; without, stored only.
+    # An image has no key: with the key, which comes with the last chunk, the filter can be asked; without it, it is
+    # only stored.
     assert load(client, "stored", image) == "OK" and isinstance(client("PETAL.EXISTS", "stored", "x"), Error)
     half = len(image) // 2
     assert client("PETAL.IMPORT", "asked", 1 + half, image[:half]) == "OK"

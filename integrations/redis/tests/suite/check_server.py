@@ -26,7 +26,7 @@ def check_memory_is_the_servers():
     after = int(memory(client)["used_memory"])
     usage = client("MEMORY", "USAGE", "large")
     stated = client("BF.INFO", "large", "SIZE")[0]
-    # The allocator has sizes of its own, and the client's buffers are the server's memory as well.
+    # The allocator has its own sizes, and the client's buffers are the server's memory as well.
     assert usage - 200_000 < after - before < usage * 1.25 + 200_000, (before, after, usage)
     assert stated <= usage < stated + 200, (stated, usage)
     before = int(memory(client)["used_memory"])
@@ -35,7 +35,7 @@ def check_memory_is_the_servers():
         client("BF.ADD", f"many{i}", "x")
     difference = int(memory(client)["used_memory"]) - before
     usage = sum(client("MEMORY", "USAGE", f"many{i}") for i in range(3000))
-    # The dictionary of keys is nobody's.
+    # The dictionary of keys belongs to no key.
     assert usage < difference < usage * 1.25 + 100 * 3000, (usage, difference)
     client("DEL", *(f"many{i}" for i in range(3000)))
     before = int(memory(client)["used_memory"])
@@ -126,7 +126,7 @@ def check_memory_is_exact_after_every_verb():
                   ("PETAL.INTERSECT", "k", "c"), ("PETAL.MERGE", "m", "k"), ("PETAL.CLEAR", "k"),
                   ("PETAL.MADD", "k", *items * 3),
                   ("PETAL.EXPORT", "k", 0), ("DEL", "k"), ("DEL", "c", "m")) for kind in kinds]
-        # The first turn makes what stays: the server's times of each command, and buffers of the work beside its
+        # The first turn makes what stays: the server's times of each command, and buffers of the work outside its
         # thread.
         for turn in range(2):
             for walk in (*walks, redisblooms):
@@ -138,7 +138,7 @@ def check_memory_is_exact_after_every_verb():
 
 
 def does(server, *words):
-    """On a connection of its own: when it is closed, what the server has for its commands and replies goes at once, and
+    """On a separate connection: when it is closed, what the server has for its commands and replies goes at once, and
     not some time later."""
     connection = server.client()
     connection(*words)
@@ -167,7 +167,7 @@ def exact(client, before, words):
     stated = {key: client("MEMORY", "USAGE", key) for key in client("KEYS", "*")}
     # A copy that nobody has changed shares what it has.
     sums = sum(stated.values()), sum(stated.values()) - stated.get(b"c", 0)
-    # What is freed beside the server's thread goes later; entries of the server's dictionaries are nobody's.
+    # What is freed outside the server's thread goes later; entries of the server's dictionaries belong to no key.
     wait_for((words[:4], sums, usage(client) - before),
              lambda: min(abs(usage(client) - before - each) for each in sums) < 100_000)
 

@@ -33,7 +33,7 @@ def run(*words, keys=()):
 
 
 def does(*words, keys=()):
-    """What it says, where all goes well and nothing is said beside it."""
+    """What it says, where all goes well and nothing else is said."""
     status, out, err = run(*words, keys=keys)
     assert (status, err) == (0, ""), (words, status, out, err)
     return out

@@ -69,7 +69,7 @@ def find_all(running, numbers):
 
 
 def kill_at_random(kills, seed):
-    """Kills so many servers of a pair, the primary or its replica; returns how many items had been confirmed."""
+    """Kills `kills` servers of a pair, the primary or its replica; returns how many items had been confirmed."""
     draw = random.Random(seed)
     primary, replica = Server(tcp=True), Server(tcp=True)
     client = primary.client()

@@ -1,4 +1,4 @@
-"""Replies beside what they should be, their types on the wire among it."""
+"""Replies compared with what they should be, their types on the wire included."""
 
 from client import Error, Simple
 from server import version

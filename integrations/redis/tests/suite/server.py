@@ -1,4 +1,4 @@
-"""Real servers, each in a folder of its own."""
+"""Real servers, each in its own folder."""
 
 import pathlib
 import re
@@ -59,7 +59,7 @@ class Server:
             # Before, everybody may.
             if version() >= (7, 0):
                 command += ["--enable-debug-command", "yes", "--enable-module-command", "yes"]
-            # A replica gets its copy at once.
+            # A replica gets its copy immediately.
             command += ["--repl-diskless-sync-delay", "0"]
             command += ["--cluster-port", self.bus] if self.cluster else []
             command += self.options

@@ -67,11 +67,12 @@ def part_keys_of_bf():
 def prediction(running, of, key):
     """The rate of a shard with the keys that it has. Each asked key may be in any shard: they have equal shares."""
     if of[0] == "--type":
-        # Of one link, which is what a filter has that was told its capacity.
+        # A filter that was told its capacity has one link.
         _, link = running.client()("BF.DEBUG", key)
         fields = dict(field.split(":") for field in link.decode().split())
         bits, hashes, new = (int(fields[name]) for name in ("bits", "hashes", "size"))
-        # A key that is found already is not counted, and would set no bit: so many came where so many were new.
+        # A key that is found already is not counted, and would set no bit: so this computes how many came until this
+        # many were new.
         keys, step, counted = 0.0, new / 100_000, 0.0
         while counted < new:
             keys += step
@@ -156,7 +157,7 @@ def part_cluster():
 
 
 def seen_anew(cluster):
-    """The cluster over connections of its own, to those of its nodes that run."""
+    """The cluster over separate connections, to those of its nodes that run."""
     anew = Cluster.__new__(Cluster)
     anew.nodes = [Cluster.client_of(node.server) for node in cluster.nodes if node.server.process.poll() is None]
     return anew

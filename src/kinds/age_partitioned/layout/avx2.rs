@@ -1,11 +1,11 @@
-//! The inner loops for processors with AVX2: four keys walk side by side, a lane each.
+//! The inner loops for processors with AVX2: four keys walk side by side, one in each lane.
 //!
-//! All keys of a chunk take a step in turn. The keys whose walk goes on then move together, so that the vectors of the
-//! next turn are full. The state of a walk is the bytes of one number. Both outcomes of a step are computed for all
-//! lanes, and the bits that were read choose. The product of a hash for the next slice is the product for this slice
-//! times one of four powers of the golden ratio: a slice up or k slices back, around the ring's end or not.
+//! All keys of a chunk take a step in turn. The keys that walk on then close up, so that the vectors of the next turn
+//! are full. The state of a walk is the bytes of one number. Both outcomes of a step are computed for all lanes, and
+//! the bits that were read choose between them. The product of a hash for the next slice is the product for this slice
+//! times one of four powers of the golden ratio: one slice up or k slices back, around the ring's end or not.
 //!
-//! The words are read one by one with relaxed loads, as everywhere. The instruction that gathers words takes longer.
+//! The words are read one by one with relaxed loads, as everywhere; the instruction that gathers words is slower.
 
 use super::kernel::{self, Inserted, Kernel};
 use super::walks::{
@@ -82,20 +82,20 @@ fn four(numbers: &mut [u64; ROOM], i: usize) -> &mut Four {
     some(numbers, i)
 }
 
-/// Asks for the lines of four words.
+/// Prefetches the lines of four words.
 #[inline(always)]
 fn fetch(words: &[AtomicU64], at: &Four) {
     at.iter().for_each(|word| fetch_one(words, *word));
 }
 
-/// Those of four numbers whose bit is set in the mask, one after the other, and then zeros.
+/// Packs those of four numbers whose bit is set in the mask to the front, followed by zeros.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn pack_or_zero(mask: u8, four: __m256i) -> __m256i {
     _mm256_and_si256(pack(mask, four), is_first(mask.count_ones() as usize))
 }
 
-/// All bits of the first so many lanes.
+/// All bits of the first `lanes` lanes.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn is_first(lanes: usize) -> __m256i {
@@ -142,9 +142,8 @@ unsafe fn walk<const FAR: bool, const LACKING: bool>(
     let (up, up_around) = (all(bits::GOLDEN), all(INVERSES[count as usize - 1]));
     let (back, back_around) = (all(INVERSES[k as usize]), all(POWERS[old as usize % MAX_SLICES]));
     let (k, count) = (u64::from(k), u64::from(count));
-    // The state after a slice that lacks the bit. The byte for where the known run begins takes the place where this
-    // run began. The bytes for the age and for the run's beginning take the age, from which the step back is
-    // subtracted.
+    // The state after a slice that lacks the bit. The byte for the start of the known run takes the place where this
+    // run began. The bytes for the age and for the run's start take the age, from which the step back is subtracted.
     let misses = _mm256_broadcastsi128_si256(_mm_set_epi8(15, 14, 13, 12, 10, 9, 9, 8, 7, 6, 5, 4, 2, 1, 1, 0));
     while left > 0 {
         let mut kept = 0;
@@ -158,7 +157,7 @@ unsafe fn walk<const FAR: bool, const LACKING: bool>(
             let bit = _mm256_and_si256(_mm256_srli_epi64::<{ BIT as i32 }>(state), all(63));
             let hit = _mm256_cmpgt_epi64(zero, _mm256_sllv_epi64(word, _mm256_xor_si256(bit, all(63))));
             let slice = byte(state);
-            // Bytes are far below 2^63, so signed comparisons compare them rightly.
+            // Bytes are far below 2^63, so a signed comparison is right.
             let to_start = _mm256_and_si256(hit, _mm256_cmpeq_epi64(slice, all(count - 1)));
             let to_end = _mm256_andnot_si256(hit, _mm256_cmpgt_epi64(all(k), slice));
             let is_young = _mm256_cmpgt_epi64(all(k * AGE), _mm256_and_si256(state, all(BYTE * AGE)));

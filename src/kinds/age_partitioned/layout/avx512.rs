@@ -1,11 +1,11 @@
-//! The inner loops for processors with AVX-512: eight keys walk side by side, a lane each.
+//! The inner loops for processors with AVX-512: eight keys walk side by side, one in each lane.
 //!
-//! All keys of a chunk take a step in turn. The keys whose walk goes on then move together, so that the vectors of the
-//! next turn are full. The state of a walk is the bytes of one number. Both outcomes of a step are computed for all
-//! lanes, and the bits that were read choose. The product of a hash for the next slice is the product for this slice
-//! times one of four powers of the golden ratio: a slice up or k slices back, around the ring's end or not.
+//! All keys of a chunk take a step in turn. The keys that walk on then close up, so that the vectors of the next turn
+//! are full. The state of a walk is the bytes of one number. Both outcomes of a step are computed for all lanes, and
+//! the bits that were read choose between them. The product of a hash for the next slice is the product for this slice
+//! times one of four powers of the golden ratio: one slice up or k slices back, around the ring's end or not.
 //!
-//! The words are read one by one with relaxed loads, as everywhere. The instruction that gathers words takes longer.
+//! The words are read one by one with relaxed loads, as everywhere; the instruction that gathers words is slower.
 
 use super::kernel::{self, Inserted, Kernel};
 use super::walks::{
@@ -82,7 +82,7 @@ fn eight(numbers: &mut [u64; ROOM], i: usize) -> &mut Eight {
     some(numbers, i)
 }
 
-/// Asks for the lines of eight words.
+/// Prefetches the lines of eight words.
 #[inline(always)]
 fn fetch(words: &[AtomicU64], at: &Eight) {
     at.iter().for_each(|word| fetch_one(words, *word));
@@ -128,9 +128,8 @@ unsafe fn walk<const FAR: bool, const LACKING: bool>(
     let (up, up_around) = (all(bits::GOLDEN), all(INVERSES[count as usize - 1]));
     let (back, back_around) = (all(INVERSES[k as usize]), all(POWERS[old as usize % MAX_SLICES]));
     let (k, count) = (u64::from(k), u64::from(count));
-    // The state after a slice that lacks the bit. The byte for where the known run begins takes the place where this
-    // run began. The bytes for the age and for the run's beginning take the age, from which the step back is
-    // subtracted.
+    // The state after a slice that lacks the bit. The byte for the start of the known run takes the place where this
+    // run began. The bytes for the age and for the run's start take the age, from which the step back is subtracted.
     let misses = _mm512_broadcast_i32x4(_mm_set_epi8(15, 14, 13, 12, 10, 9, 9, 8, 7, 6, 5, 4, 2, 1, 1, 0));
     while left > 0 {
         let mut kept = 0;

@@ -9,7 +9,7 @@ use core::sync::atomic::AtomicU64;
 pub struct Kernel {
     /// Whether each hash of a batch may be in the slices of these words.
     pub contains_many: fn(&Slices, &[AtomicU64], &mut dyn Batch),
-    /// Inserts the hashes of a chunk, one after the other. Says of each hash whether it is new, if the caller asks.
+    /// Inserts the hashes of a chunk one by one, and if the caller asks says which of them are new.
     pub insert: fn(&Slices, &mut [u64], &[u64], bool) -> Inserted,
 }
 
@@ -25,14 +25,14 @@ pub struct Inserted {
 /// Plain code, which every processor runs.
 pub(super) static PORTABLE: Kernel = Kernel { contains_many, insert };
 
-/// Words that nobody else uses, in the form in which lookups read them.
+/// Words that nobody else uses, in the form that lookups read.
 pub(super) fn as_shared(words: &mut [u64]) -> &[AtomicU64] {
     // SAFETY: atomics of 64 bits lie in memory as numbers do, with the alignment of these words. As long as the slice
     // is borrowed, nobody has the words except through it.
     unsafe { &*(core::ptr::from_mut(words) as *const [AtomicU64]) }
 }
 
-/// Whether a hash is new when its turn comes. `end` is where the hash's walk ended before the keys of its chunk came.
+/// Whether a hash is new when its turn comes. `end` is where its walk ended before the keys of the chunk were inserted.
 pub(super) fn is_new(slices: &Slices, words: &mut [u64], end: u64, hash: u64) -> bool {
     if end == FOUND {
         return false;
@@ -59,10 +59,10 @@ pub(super) fn by_chunks(batch: &mut dyn Batch, found: impl Fn(&[u64]) -> [u64; G
     }
 }
 
-/// From so many keys on it pays in the caches that keys take turns.
+/// The least number of keys for which taking turns pays when the slices are in the caches.
 const IN_TURNS_FROM: usize = 16;
 
-/// Looks keys up in turns. A few keys in the caches are looked up one after the other.
+/// Looks keys up in turns, or one by one if they are few and the slices are in the caches.
 pub(super) fn contains_many(slices: &Slices, words: &[AtomicU64], batch: &mut dyn Batch) {
     if batch.keys() < IN_TURNS_FROM && words.len() < ring::FETCH_FROM {
         return ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| {
@@ -79,7 +79,7 @@ pub(super) fn contains_many(slices: &Slices, words: &[AtomicU64], batch: &mut dy
     });
 }
 
-/// Inserts one key after the other, while the lines of later keys are being fetched.
+/// Inserts the keys one by one, while the lines of later keys are being fetched.
 pub(super) fn insert(slices: &Slices, words: &mut [u64], hashes: &[u64], is_asked: bool) -> Inserted {
     let mut ends = [FOUND; CHUNK];
     if is_asked {

@@ -1,13 +1,12 @@
-//! Slices of bits by age. A key sets a bit in each of the k youngest slices, and is found in any k slices that follow
-//! each other.
+//! Slices of bits by age. A key sets a bit in each of the k youngest slices, and is found in any k consecutive slices.
 //!
 //! Slice j of the ring takes a key's bit from the product of the mixed hash with the golden ratio to the power of j,
 //! whatever the slice's age is. A lookup begins at the youngest slice of the oldest possible run, and goes up to older
-//! slices. No run goes over a slice that lacks the bit. The next possible run is the one that ends before that slice,
-//! and begins k slices back. Slices of that run that are already known to have their bits are not looked at again.
+//! slices. No run crosses a slice that lacks the bit, so the next possible run is the one that ends before that slice,
+//! which begins k slices back. Slices of that run whose bits are already known to be set are not read again.
 //!
 //! So the next slice of a key depends on what the slice before says. If keys walk alone, the processor guesses the next
-//! slice, and often guesses wrong. In batches many keys take each step in turn, and the kernels for vectors walk four
+//! slice, and often guesses wrong. In a batch many keys take each step in turn, and the kernels for vectors walk four
 //! or eight of them side by side.
 
 #[cfg(target_arch = "x86_64")]
@@ -53,11 +52,11 @@ const POWERS: [u64; MAX_SLICES] = powers(bits::GOLDEN);
 /// How many words the answers of a chunk take.
 pub const GROUPS: usize = CHUNK / GROUP;
 
-/// The end of a walk that finds its key. This number is not the position of a bit.
+/// The end of a walk that finds its key; it is not the position of any bit.
 const FOUND: u64 = u64::MAX;
 
-/// The slices at one moment, with one of them the youngest. Their bits follow each other from the first bit of some
-/// words on.
+/// The slices at one moment, with one of them the youngest. Their bits are consecutive, from the first bit of the words
+/// on.
 #[derive(Clone, Copy, Debug)]
 pub struct Slices {
     /// How many slices a key sets a bit in: the young slices.
@@ -66,7 +65,7 @@ pub struct Slices {
     pub old: u32,
     /// The bits of a slice.
     pub bits: u64,
-    /// The number of the youngest slice. The slices after it, around the ring, are older and older.
+    /// The number of the youngest slice. The slices after it, around the ring, get older and older.
     pub youngest: u32,
 }
 
@@ -76,7 +75,7 @@ struct Walk {
     hash: u64,
     /// The age of the slice that the walk looks at.
     age: u32,
-    /// The first slice of the run that is looked for. All slices from there to the present one have the key's bits.
+    /// The first slice of the wanted run. All slices from there to the present one have the key's bits.
     start: u32,
     /// The first slice of the rest of the run, which is known to have the key's bits.
     stop: u32,
@@ -104,7 +103,7 @@ impl Slices {
         u64::from(slice) * self.bits + bits::reduce(hash.wrapping_mul(POWERS[slice as usize]), self.bits)
     }
 
-    /// Whether all young slices have a mixed hash.
+    /// Whether all young slices have the bits of a mixed hash.
     #[inline]
     pub fn has_young(&self, words: &[AtomicU64], hash: u64) -> bool {
         (0..self.hashes).all(|age| bits::test(words, self.position(hash, age)))
@@ -122,7 +121,7 @@ impl Slices {
     }
 
     /// Looks at one slice. Returns where the walk ends, if it does: [`FOUND`], or the position of a bit that the key
-    /// lacks. That bit is in a young slice, and every run that a new key can complete goes over that slice. So the key
+    /// lacks. That bit is in a young slice, and every run that a new key can complete crosses that slice. So the key
     /// stays absent until the bit is set or a slice is dropped.
     #[inline]
     fn step(&self, words: &[AtomicU64], walk: &mut Walk) -> Option<u64> {
@@ -196,7 +195,7 @@ impl Slices {
     }
 
     /// [`Slices::ends`] for slices in the caches. There a wrong guess of the next slice takes longer than reading a
-    /// line. So both outcomes of a step are computed as numbers, and the bit that was read chooses.
+    /// line, so both outcomes of a step are computed as numbers, and the bit that was read chooses.
     fn near_ends(&self, words: &[AtomicU64], hashes: &[u64], ends: &mut [u64; CHUNK]) {
         let mut walks = [(Walk::default(), 0); CHUNK];
         let mut count = hashes.len().min(CHUNK);
@@ -214,7 +213,7 @@ impl Slices {
                 let (mut walk, position) = walks[i];
                 let hit = u32::from(bits::test(words, position));
                 let missed = hit.wrapping_sub(1);
-                // The last write of a walk is where the walk ends.
+                // A walk writes its end last.
                 ends[walk.place as usize % CHUNK] = position | u64::from(hit).wrapping_neg();
                 let is_young = walk.age < self.hashes;
                 let has_ended = is_young & (hit == 0) | (walk.age + 1 == walk.stop) & (hit == 1);

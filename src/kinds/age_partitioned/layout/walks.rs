@@ -1,5 +1,5 @@
-//! The state of walks that kernels for vectors share. All keys of a chunk take a step in turn, and the keys whose walk
-//! goes on then move together. The state of a walk is the bytes of one number.
+//! The state of walks that the kernels for vectors share. All keys of a chunk take a step in turn, and the keys that
+//! walk on then close up. The state of a walk is the bytes of one number.
 
 use super::{Slices, powers};
 use crate::batch::ring::CHUNK;
@@ -10,7 +10,7 @@ use core::sync::atomic::AtomicU64;
 
 /// The inverses of the products' factors ([`POWERS`](super::POWERS)), modulo 2^64.
 pub(super) const INVERSES: [u64; MAX_SLICES] = {
-    // Each turn doubles how many low bits are right.
+    // Each turn doubles the number of low bits that are right.
     let (mut inverse, mut turn) = (bits::GOLDEN, 0);
     while turn < 6 {
         inverse = inverse.wrapping_mul(2_u64.wrapping_sub(bits::GOLDEN.wrapping_mul(inverse)));
@@ -19,8 +19,9 @@ pub(super) const INVERSES: [u64; MAX_SLICES] = {
     powers(inverse)
 };
 
-/// From so many words on (1 MiB) lines are fetched ahead for insertions with answers. There walks and insertions take
-/// turns, and the lines that one reads drive the lines that the other writes out of the second-level cache.
+/// The least number of words (1 MiB) for which insertions with answers fetch lines ahead. There walks and insertions
+/// alternate, and the lines that the walks read drive the lines that the insertions write out of the second-level
+/// cache.
 pub(super) const ASKED_FETCH_FROM: usize = 1 << 17;
 
 /// How many numbers a chunk has, with room for a whole vector after the last.
@@ -76,7 +77,7 @@ impl Ended {
     pub const NONE: Ended = Ended { count: 0, states: [0; ROOM], positions: [0; ROOM] };
 }
 
-/// So many numbers from the `i`-th on, at most eight.
+/// `WIDTH` numbers from the `i`-th on; `WIDTH` is at most eight.
 #[inline(always)]
 pub(super) fn some<const WIDTH: usize>(numbers: &mut [u64; ROOM], i: usize) -> &mut [u64; WIDTH] {
     debug_assert!(i <= CHUNK);
@@ -85,7 +86,7 @@ pub(super) fn some<const WIDTH: usize>(numbers: &mut [u64; ROOM], i: usize) -> &
     unsafe { &mut *numbers.as_mut_ptr().add(i).cast() }
 }
 
-/// Asks for the line of a word.
+/// Prefetches the line of a word.
 #[inline(always)]
 pub(super) fn fetch_one(words: &[AtomicU64], word: u64) {
     // SAFETY: a prefetch changes nothing that a program can see, whatever the address is.

@@ -1,6 +1,6 @@
-//! The inner loops for processors with AVX2, BMI1, BMI2, LZCNT and POPCNT, as those for AVX-512: four keys of a batch
-//! are one vector, as in [`crate::kinds::quotient::layout`]. The few keys whose run does not lie as runs mostly do are
-//! answered one by one.
+//! The inner loops for processors with AVX2, BMI1, BMI2, LZCNT and POPCNT, like those for AVX-512: four keys of a batch
+//! are one vector, as in [`crate::kinds::quotient::layout`]. The few keys whose run lies in an unusual way are answered
+//! one by one.
 
 use super::kernel::{self, Kernel, Segments};
 use super::{AFTER, Shape, ones};
@@ -14,7 +14,7 @@ use crate::kinds::quotient::layout::{Full, HEAD};
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
 
-/// The kernel for processors that execute PDEP in a few cycles, and that for others.
+/// The kernels for processors that execute PDEP in a few cycles, and for others.
 pub(super) static WITH_PDEP: Kernel = kernel::<Pdep>();
 pub(super) static WITHOUT_PDEP: Kernel = kernel::<Broadword>();
 
@@ -31,7 +31,7 @@ const fn kernel<S: Select>() -> Kernel {
     }
 }
 
-/// From so many words on (32 KiB) lines are fetched ahead, as for lookups in a quotient filter.
+/// The least number of words (32 KiB) for which lines are fetched ahead, as for lookups in a quotient filter.
 const FETCH_FROM: usize = 1 << 12;
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -52,7 +52,7 @@ fn remove<S: Select>(shape: &Shape, words: &mut [u64], number: u64) -> u64 {
 /// Vectors of a group.
 const FOURS: usize = GROUP / WIDTH;
 
-/// Where to look for the keys of a group.
+/// Where to find the keys of a group.
 #[repr(align(64))]
 struct Group {
     hashes: [u64; GROUP],
@@ -62,7 +62,7 @@ struct Group {
     /// The first bytes of the slots' blocks.
     blocks: [Four; FOURS],
     nexts: [Four; FOURS],
-    /// Which keys are in segments that were divided: all bits of their lanes.
+    /// Which keys are in segments that were divided, as all bits of their lanes.
     divided: [Four; FOURS],
 }
 
@@ -112,7 +112,7 @@ unsafe fn many<S: Select>(segments: &Segments, words: &[AtomicU64], batch: &mut 
     }
 }
 
-/// A number that differs between divided and undivided segments, for the segments of four keys.
+/// A number that differs between divided and undivided segments, for each of the segments of four keys.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn of_each(segments: &Segments, divided: __m256i, of: impl Fn(&Shape) -> u64) -> __m256i {
@@ -160,14 +160,14 @@ unsafe fn find(segments: &Segments, hashes: &[u64; GROUP], group: &mut Group) {
         let is_last = _mm256_cmpeq_epi64(block, last);
         store(&mut group.divided[i], is_divided);
         store(&mut group.slots[i], slot);
-        // What is known of a tail has at most 32 bits.
+        // The known part of a tail has at most 32 bits.
         store(&mut group.patterns[i], multiply_small(_mm256_and_si256(tail, known), ones));
         store(&mut group.blocks[i], at);
         store(&mut group.nexts[i], _mm256_blendv_epi8(_mm256_add_epi64(at, stride), start, is_last));
     }
 }
 
-/// Asks for the lines of the `i`-th four keys of a group: the lines of the words that [`Shape::words_of`] names.
+/// Prefetches the lines of the `i`-th four keys of a group: the lines of the words that [`Shape::words_of`] names.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn fetch(segments: &Segments, words: &[AtomicU64], group: &Group, i: usize) {
@@ -185,8 +185,8 @@ fn fetch(segments: &Segments, words: &[AtomicU64], group: &Group, i: usize) {
     }
 }
 
-/// Whether each of eight keys of a group, the `i`-th eight, finds an entry, and which of the keys have to be looked at
-/// one by one.
+/// Whether each of eight keys of a group, the `i`-th eight, finds an entry, and which of them have to be looked up one
+/// by one.
 ///
 /// # Safety
 /// The segments suit.
@@ -198,7 +198,7 @@ unsafe fn answer<S: Select>(segments: &Segments, words: &[AtomicU64], group: &Gr
     [low[0] | high[0] << WIDTH, low[1] | high[1] << WIDTH]
 }
 
-/// As [`answer`], of the `i`-th four keys.
+/// As [`answer`], for the `i`-th four keys.
 ///
 /// # Safety
 /// The segments suit.

@@ -1,8 +1,8 @@
 //! The inner loops for processors with AVX-512, which also find a bit by its rank in one instruction.
 //!
 //! Eight keys of a batch are one vector, as in [`crate::kinds::quotient::layout`]. The vector computes the whole way of
-//! a key, whether the key's slot has a run or not. The few keys whose run does not lie as runs mostly do are answered
-//! one by one.
+//! a key, whether the key's slot has a run or not. The few keys whose run lies in an unusual way are answered one by
+//! one.
 
 use super::kernel::{self, Kernel, Segments};
 use super::{AFTER, Shape, ones};
@@ -26,11 +26,10 @@ pub(super) static KERNEL: Kernel = Kernel {
     remove: |shape, words, number| unsafe { remove(shape, words, number) },
 };
 
-/// From so many words on (32 KiB) lines are fetched ahead, as for lookups in a quotient filter.
+/// The least number of words (32 KiB) for which lines are fetched ahead, as for lookups in a quotient filter.
 const FETCH_FROM: usize = 1 << 12;
 
-/// Selection of a bit by PDEP. Only this file uses it, because only this file's kernel knows that the processor has
-/// PDEP.
+/// Selection of a bit by PDEP. Only this file uses it, because only its kernel knows that the processor has PDEP.
 #[derive(Clone, Copy)]
 struct Pdep;
 
@@ -57,7 +56,7 @@ fn remove(shape: &Shape, words: &mut [u64], number: u64) -> u64 {
     kernel::remove::<Pdep>(shape, words, number)
 }
 
-/// Where to look for the keys of a group.
+/// Where to find the keys of a group.
 #[repr(align(64))]
 struct Group {
     hashes: [Eight; EIGHTS],
@@ -117,7 +116,7 @@ unsafe fn many(segments: &Segments, words: &[AtomicU64], batch: &mut dyn Batch) 
     }
 }
 
-/// A number that differs between divided and undivided segments, for the segments of eight keys.
+/// A number that differs between divided and undivided segments, for each of the segments of eight keys.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn of_each(segments: &Segments, divided: u8, of: impl Fn(&Shape) -> u64) -> __m512i {
@@ -168,7 +167,7 @@ unsafe fn find(segments: &Segments, hashes: &[u64; GROUP], group: &mut Group) {
     }
 }
 
-/// Asks for the lines of eight keys: the lines of the words that [`Shape::words_of`] names.
+/// Prefetches the lines of eight keys: the lines of the words that [`Shape::words_of`] names.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn fetch(segments: &Segments, words: &[AtomicU64], group: &Group, i: usize) {
@@ -188,8 +187,8 @@ fn fetch(segments: &Segments, words: &[AtomicU64], group: &Group, i: usize) {
     }
 }
 
-/// Whether each of eight keys of a group, the `i`-th eight, finds an entry, and which of the keys have to be looked at
-/// one by one.
+/// Whether each of eight keys of a group, the `i`-th eight, finds an entry, and which of them have to be looked up one
+/// by one.
 ///
 /// # Safety
 /// The segments suit.

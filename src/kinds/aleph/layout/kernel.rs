@@ -10,25 +10,25 @@ use core::sync::atomic::AtomicU64;
 pub struct Segments<'a> {
     /// The shape of undivided segments, and the shape of divided ones.
     pub shapes: [Shape; 2],
-    /// The base-2 logarithm of the number of segments before the division that is under way, or of all segments if none
-    /// is under way.
+    /// The base-2 logarithm of the number of segments: before the division that is under way, or of all if there is
+    /// none.
     pub depth: u32,
     /// A bit for each of these segments: whether it was divided. The slice is empty while no division is under way.
     pub divided: &'a [u64],
-    /// The words from the beginning of a segment to that of the next one.
+    /// The words from the beginning of one segment to that of the next.
     pub size: usize,
 }
 
 /// Lookups, insertions and removals in a segment with one instruction set.
 pub struct Kernel {
-    /// Whether each hash of a batch finds an entry in the segments of these words. The hashes are not mixed. The
-    /// function returns false, and has taken no hash, if the caller has to ask for the hashes one by one.
+    /// Whether each hash of a batch finds an entry in the segments of these words. The hashes are not mixed. Returns
+    /// false, having taken no hash, if the caller has to look them up one by one.
     pub contains_many: fn(&Segments, &[AtomicU64], &mut dyn Batch) -> bool,
     /// Whether a hash finds an entry, given its slot and the hash bits after its segment: [`Shape::contains`].
     pub contains: fn(&Shape, &[AtomicU64], u64, u64) -> bool,
-    /// Inserts a number so many times. Returns whether the number was absent before.
+    /// Inserts a number as often as the last argument says. Returns whether the number was absent before.
     pub insert: fn(&Shape, &mut [u64], u64, u64) -> Result<bool, Full>,
-    /// Removes a number once. Returns how often it was removed.
+    /// Removes a number once. Returns how many times it was removed.
     pub remove: fn(&Shape, &mut [u64], u64) -> u64,
 }
 

@@ -1,11 +1,11 @@
 //! Segments of an Aleph filter: quotient tables whose remainders also say how many bits an entry knows.
 //!
 //! Dayan, Bercea and Pagh, "Aleph Filter: To Infinity in Constant Time", 2024. A hash is a string of bits, the lowest
-//! bit first. The first bits of a hash say the slot, the next bits the segment, and the bits after these are the
-//! fingerprint. An entry has as many fingerprint bits as it was inserted with, less one for each growth since. A
-//! remainder has one bit more than the longest fingerprint. From the top, a remainder holds a one for each bit that the
-//! entry's fingerprint is shorter, a zero, and the fingerprint with its first bit lowest. An entry that is there more
-//! than once has a counter, as in any table of [`crate::kinds::quotient::layout`].
+//! bit first. Its first bits say the slot, the next ones the segment, and those after these are the fingerprint. An
+//! entry has as many fingerprint bits as it was inserted with, less one for each growth since. A remainder has one bit
+//! more than the longest fingerprint. From the top, it holds a one for each bit by which the entry's fingerprint is
+//! shorter, a zero, and the fingerprint with its first bit lowest. An entry that is there more than once has a counter,
+//! as in any table of [`crate::kinds::quotient::layout`].
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -45,7 +45,7 @@ pub struct Shape {
     pub fingerprint_bits: u32,
 }
 
-/// What is known of a key beside its segment.
+/// What is known of a key besides its segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The slot of the entry's hash. The entry itself may lie further on.
@@ -56,11 +56,12 @@ pub struct Entry {
     pub fingerprint: u64,
 }
 
-/// Most runs end within so many slots after the slot of their hash.
+/// Most runs end within this many slots after the slot of their hash.
 const AFTER: u64 = 12;
 
 impl Shape {
-    /// A segment of `2^slot_bits` slots with fingerprints of so many bits. `None` if no table has such a shape.
+    /// A segment of `2^slot_bits` slots with fingerprints of `fingerprint_bits` bits. `None` if no table has such a
+    /// shape.
     pub fn new(slot_bits: u32, fingerprint_bits: u32) -> Option<Shape> {
         Some(Shape { table: Table::new(1 << slot_bits, fingerprint_bits + 1)?, slot_bits, fingerprint_bits })
     }
@@ -98,8 +99,8 @@ impl Shape {
     }
 
     /// The number of the first entry of a slot that agrees with a hash in all bits that both the entry and the first
-    /// `known` bits of the fingerprint have. The first such entry is the one that knows most. `None` if the table's
-    /// metadata is corrupt.
+    /// `known` bits of the fingerprint have, which is the one that knows most. `None` if the table's metadata is
+    /// corrupt.
     #[inline]
     fn find<B: Bytes + ?Sized>(&self, reader: Reader<B>, slot: u64, tail: u64, known: u32) -> Option<Option<u64>> {
         if !reader.is_occupied(slot) {
@@ -142,9 +143,9 @@ impl Shape {
 
     /// Whether a hash has all the bits that an entry with this remainder knows.
     ///
-    /// The highest clear bit of a remainder ends its ones, and all bits below that have to agree with the hash. So
-    /// the lowest bit that differs must not be below that clear bit. A remainder of ones only is no entry: 0 less 1
-    /// is less than no mask.
+    /// The highest clear bit of a remainder ends its ones, and all bits below that have to agree with the hash. So the
+    /// lowest bit that differs must not be below that clear bit. A remainder of ones only is no entry: 0 less 1 is less
+    /// than no mask.
     #[inline(always)]
     fn is_of(&self, remainder: u64, tail: u64) -> bool {
         let mask = self.table.mask();
@@ -158,7 +159,7 @@ impl Shape {
         self.find(reader, slot, tail, self.fingerprint_bits).is_none_or(|found| found.is_some())
     }
 
-    /// The words that most lookups in a slot read: the metadata of the slot's block, the slots from its own on, and
+    /// The words that most lookups in a slot read: the metadata of the slot's block, the slots from this one on, and
     /// where runs end in the next block. Several of these words may be in the same line.
     #[inline(always)]
     pub fn words_of(&self, slot: u64) -> [usize; 5] {
@@ -201,7 +202,7 @@ mod tests {
         (0..12).map(|i: u64| Shape::new(6 + i as u32 % 4, 2 + (mix(i) % 30) as u32).unwrap())
     }
 
-    /// Entries come back from their numbers. Numbers rise with the slot, in a slot the longest entry comes first, and
+    /// Entries come back from their numbers. Numbers rise with the slot, the longest entry of a slot comes first, and
     /// no entry has the number of all ones.
     #[test]
     fn entries_come_back_from_their_numbers() {

@@ -1,5 +1,5 @@
-//! The blocked layout for AVX2. Keys go one by one: block and lanes of a key are scalar arithmetic, for which the
-//! processor has other ports. The bits and the block are two vectors.
+//! The blocked layout for AVX2. Keys go one by one: the block and the lanes of a key are scalar arithmetic, for which
+//! the processor has other ports. The bits and the block are two vectors each.
 
 use super::two_blocks::in_two_blocks;
 use super::{block, block_mut, fetch, lanes};
@@ -16,7 +16,7 @@ use core::sync::atomic::AtomicU64;
 pub static KERNEL: BlockKernel =
     BlockKernel { contains_one, insert_one, insert_one_shared, contains, insert, fills, contains_few, insert_few };
 
-/// The bits of a key in each half of a block: in the lanes of its mask, one each.
+/// The bits of a key in each half of a block, one in each lane of its mask.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bits_of(mask: u16, key: u64) -> [__m256i; 2] {
@@ -45,7 +45,7 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     _mm256_testz_si256(missing, missing) == 1
 }
 
-/// Inserts a key. Returns true if the key certainly was absent before.
+/// Inserts a key. Returns true if it certainly was absent before.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
@@ -61,7 +61,7 @@ fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     }
 }
 
-/// Inserts a key while others insert too. Returns true if the key certainly was absent before.
+/// Inserts a key while others insert too. Returns true if it certainly was absent before.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {

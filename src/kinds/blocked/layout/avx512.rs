@@ -63,7 +63,7 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     _mm512_mask_testn_epi32_mask(lanes(masks, key), bits, block) == 0
 }
 
-/// Inserts a key. Returns true if the key certainly was absent before.
+/// Inserts a key. Returns true if it certainly was absent before.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast();
@@ -72,16 +72,16 @@ fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     unsafe {
         let old = _mm512_loadu_si512(block);
         _mm512_storeu_si512(block, _mm512_or_si512(old, bits));
-        // The key's bits that the block lacks are all zero if the block had all of the key's bits.
+        // The bits that the block lacks are all zero if the block had all of the key's bits.
         _mm512_test_epi32_mask(bits, _mm512_andnot_si512(old, bits)) != 0
     }
 }
 
-/// Inserts a key while others insert too. Returns true if the key certainly was absent before.
+/// Inserts a key while others insert too. Returns true if it certainly was absent before.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key);
-    // Unlike a load, a fetch does not wait for the words that the insertion before has locked.
+    // Unlike a load, a prefetch does not wait for the words that the previous insertion has locked.
     prefetch(block);
     let bits = _mm512_maskz_rolv_epi32(lanes(masks, key), _mm512_set1_epi32(1), bits_of(key));
     // SAFETY: a block is 64 readable bytes.

@@ -21,23 +21,24 @@ const STARTS: [usize; MAX_HASHES as usize + 2] = {
 /// How many masks there are.
 const COUNT: usize = STARTS[MAX_HASHES as usize + 1];
 
-/// Memory for all masks. It is zeros until they are worked out, so a program's file does not have these 71 kB.
+/// Memory for all masks. It is zeros until the masks are computed, so a program's file does not contain these 71 kB.
 struct Masks(UnsafeCell<[u16; COUNT]>);
 
 // SAFETY: threads write the masks only inside `WORKED_OUT`, and read them only after it.
 unsafe impl Sync for Masks {}
 
 static MASKS: Masks = Masks(UnsafeCell::new([0; COUNT]));
-/// Beside the masks and not in one value with them: a `Once` is not all zeros.
+/// Not in one value with the masks, because a `Once` is not all zeros.
 static WORKED_OUT: Once = Once::new();
 
 /// The masks for keys of k = `hashes` lanes, at most [`MAX_HASHES`]: all with ceil(k/2) bits in one byte and floor(k/2)
-/// in the other, in increasing order. The first call works out the masks for all numbers of lanes, in microseconds.
+/// in the other, in increasing order. The first call computes the masks for all numbers of lanes, which takes
+/// microseconds.
 #[inline]
 pub fn masks(hashes: u32) -> &'static [u16] {
     // SAFETY: `Once` calls this function once, and no thread reads the masks before it has returned.
     WORKED_OUT.call_once(|| work_out(unsafe { &mut *MASKS.0.get() }));
-    // SAFETY: the masks were worked out, and nobody writes them again.
+    // SAFETY: the masks are complete, and nobody writes them again.
     let all = unsafe { &*MASKS.0.get() };
     let hashes = hashes.min(MAX_HASHES) as usize;
     &all[STARTS[hashes]..STARTS[hashes + 1]]
@@ -45,7 +46,7 @@ pub fn masks(hashes: u32) -> &'static [u16] {
 
 #[cold]
 fn work_out(all: &mut [u16; COUNT]) {
-    // Sorts bytes by how many bits they have. Each list is in increasing order.
+    // Sorts bytes by how many ones they have. Each list is in increasing order.
     let (mut bytes, mut lengths) = ([[0_u16; 70]; 9], [0; 9]);
     for byte in 0..256_u16 {
         let ones = byte.count_ones() as usize;

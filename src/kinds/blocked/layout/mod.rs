@@ -41,7 +41,7 @@ pub fn kernel(instructions: Instructions) -> &'static BlockKernel {
     }
 }
 
-/// The inner loops of keys with bits in two blocks. `masks` are those of a share.
+/// The inner loops of keys with bits in two blocks. Here `masks` are those of a share.
 pub fn kernel_in_two(instructions: Instructions) -> &'static BlockKernel {
     match instructions.kernel() {
         #[cfg(target_arch = "x86_64")]
@@ -68,15 +68,14 @@ pub fn block_mut<T>(words: &mut [T], hash: u64) -> &mut [T; BLOCK_WORDS] {
     &mut blocks[reduce(hash, blocks.len() as u64) as usize]
 }
 
-/// Asks for the line of a hash's block, which is read or written soon.
+/// Prefetches the line of a hash's block, which is read or written soon.
 #[inline]
 pub fn fetch<T>(words: &[T], hash: u64) {
     prefetch(block(words, hash));
 }
 
 /// The lanes of a hash among the sixteen, as a mask: one of `masks`, each as likely as any other. The high bits of the
-/// hash's low half choose the mask. The bits below still distinguish the products from which the bits in the lanes
-/// come.
+/// hash's low half choose it, and the bits below still distinguish the products that give the bits in the lanes.
 #[inline(always)]
 pub fn lanes(masks: &[u16], hash: u64) -> u16 {
     masks[(((hash & 0xffff_ffff) * masks.len() as u64) >> 32) as usize]
@@ -92,8 +91,8 @@ pub fn bit_of_lane(hash: u64, lane: u32) -> u32 {
     (product >> 32) as u32 & 31 | lane << 5 & 32
 }
 
-/// The multipliers of the lanes. Those of even lanes are times 32, so that the numbers of all lanes are bits 32 to 36
-/// of products.
+/// The multipliers of the lanes. Those of even lanes are times 32, so that bits 32 to 36 of the products are the
+/// numbers for all lanes.
 const LANE_SALTS: [u64; MAX_HASHES as usize] = {
     let (mut salts, mut lane) = ([0; MAX_HASHES as usize], 0);
     while lane < salts.len() {

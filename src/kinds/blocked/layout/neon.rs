@@ -55,7 +55,7 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     are_zero((0..4).map(|quarter| unsafe { vbicq_u32(bits[quarter], load(block.add(2 * quarter))) }))
 }
 
-/// Inserts a key. Returns true if the key certainly was absent before.
+/// Inserts a key. Returns true if it certainly was absent before.
 #[inline]
 fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast();

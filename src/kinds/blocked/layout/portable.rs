@@ -1,4 +1,4 @@
-//! The blocked layout in plain Rust, with which tests compare the other kernels.
+//! The blocked layout in plain Rust, which tests compare the other kernels with.
 
 use super::fills::fills;
 use super::two_blocks::in_two_blocks;
@@ -44,7 +44,7 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     !any_lane(masks, key, |word, bit| block[word].load(Ordering::Relaxed) >> bit & 1 == 0)
 }
 
-/// Inserts a key. Returns true if the key certainly was absent before.
+/// Inserts a key. Returns true if it certainly was absent before.
 #[inline]
 fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     let block = block_mut(words, key);
@@ -55,7 +55,7 @@ fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     })
 }
 
-/// Inserts a key while others insert too. Returns true if the key certainly was absent before.
+/// Inserts a key while others insert too. Returns true if it certainly was absent before.
 #[inline]
 pub fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key);

@@ -1,6 +1,6 @@
-//! Keys that have bits in two blocks: each of the two gets a share of the key's bits. A share is a hash of its own, and
+//! Keys that have bits in two blocks: each of the two gets a share of the key's bits. A share is a separate hash, and
 //! sets what a key with this hash sets in a filter with one block a key. So the kernels of one block do all the work:
-//! a batch of keys goes to them as a batch of shares, two neighbours for each key.
+//! they get a batch of keys as a batch of shares, two neighbours for each key.
 
 use crate::batch::ring::{Batch, Few, GROUP};
 use crate::bits::mix;
@@ -17,7 +17,7 @@ pub fn shares(hash: u64) -> [u64; SHARES as usize] {
     [hash, mix(hash)]
 }
 
-/// Keys of which the shares make a group.
+/// The number of keys whose shares make a group.
 const KEYS: usize = GROUP / SHARES as usize;
 
 /// Writes the shares of keys one after the other.
@@ -51,7 +51,7 @@ impl Answer {
     }
 }
 
-/// The bits of even numbers, side by side.
+/// The bits with even numbers, side by side.
 #[inline]
 fn even_bits(x: u64) -> u64 {
     let x = x & 0x5555_5555_5555_5555;
@@ -67,11 +67,11 @@ struct Shares<'a> {
     batch: &'a mut dyn Batch,
     answer: Answer,
     spread: Spread,
-    /// The hashes of a group of keys, of which the first so many have been given out.
+    /// The hashes of a group of keys, of which the first `given` have been given out.
     hashes: [u64; GROUP],
     count: usize,
     given: usize,
-    /// The answers of keys that do not make a group yet, and how many these are.
+    /// The answers of keys that do not make a group yet, and how many they are.
     answers: u64,
     answered: usize,
     /// How many keys of the batch have no answer yet.
@@ -123,12 +123,12 @@ pub(super) fn contains(one: &BlockKernel, spread: Spread, words: &[AtomicU64], m
     one.contains(words, masks, &mut Shares::new(batch, Answer::Found, spread));
 }
 
-/// Inserts each key by the kernel of one block, and, if it is asked, says whether it certainly was not there.
+/// Inserts each key by the kernel of one block, and, if asked, says whether it certainly was absent.
 pub(super) fn insert(one: &BlockKernel, spread: Spread, words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     one.insert(words, masks, &mut Shares::new(batch, Answer::New, spread));
 }
 
-/// Gives the shares of few keys to `each`, one group after the other, and makes the answers of the keys.
+/// Gives the shares of a few keys to `each`, one group after the other, and combines the answers.
 #[inline]
 fn few_in_groups(
     few: &Few,
@@ -153,7 +153,7 @@ fn few_in_groups(
     answers
 }
 
-/// Whether each of few keys may be there, by the kernel of one block. `hash` writes the hashes of numbers.
+/// Whether each of a few keys may be there, by the kernel of one block. `hash` writes the hashes of numbers.
 #[inline]
 pub(super) fn contains_few(
     (one, spread): (&BlockKernel, Spread),
@@ -165,7 +165,7 @@ pub(super) fn contains_few(
     few_in_groups(few, (Answer::Found, spread), hash, |shares| one.contains_few(words, masks, shares))
 }
 
-/// Inserts few keys by the kernel of one block, as [`BlockKernel::insert_few`] does.
+/// Inserts a few keys by the kernel of one block, as [`BlockKernel::insert_few`] does.
 #[inline]
 pub(super) fn insert_few(
     (one, spread): (&BlockKernel, Spread),
@@ -178,7 +178,7 @@ pub(super) fn insert_few(
 }
 
 /// The kernel of keys with bits in two blocks, made of what is in scope for one block: `KERNEL`, `contains_one`,
-/// `insert_one`, `insert_one_shared` and `hash_u64s`. The functions get the attributes that are given.
+/// `insert_one`, `insert_one_shared` and `hash_u64s`. The functions get the given attributes.
 ///
 /// Both blocks of a single key are read, whatever the first one says. A branch between them would be guessed wrong too
 /// often, and out of cache the second line would wait for the first.

@@ -1,6 +1,6 @@
-//! Batches of the derivation `remix` for AVX2, in filters that the caches hold, as those for AVX-512: four keys are one
-//! vector, and a group of keys goes through rounds of two probes. The products are what a processor without vectors
-//! waits for, because it computes one a cycle.
+//! Batches of the derivation `remix` for AVX2, in filters that the caches hold, like those for AVX-512: four keys are
+//! one vector, and a group of keys goes through rounds of two probes. Without vectors a processor waits for the
+//! products, because it computes one a cycle.
 
 use super::kernel::{AT_ONCE, Kernel, MOST_ASKED, NUMBERS, POWERS, suits};
 use crate::batch::ring::{Batch, GROUP};
@@ -38,10 +38,10 @@ fn put_one(bits: &ScatteredBits, words: &mut [u64], hash: u64) -> bool {
     false
 }
 
-/// Vectors of a group, and one more: vectors are stored whole, so there is room after the last key.
+/// Vectors of a group, and one more: vectors are stored whole, so there must be room after the last key.
 const FOURS: usize = GROUP / WIDTH + 1;
 
-/// The keys of a group that are still in question: what their next probe comes from, and which keys they are.
+/// The keys of a group that are still undecided: what their next probe comes from, and which keys they are.
 #[repr(align(64))]
 struct Left {
     hashes: [Four; FOURS],
@@ -62,13 +62,13 @@ const KEYS: [Four; FOURS] = {
     keys
 };
 
-/// The mask of the first so many lanes.
+/// The mask of the first `lanes` lanes.
 #[inline]
 fn first(lanes: usize) -> u8 {
     if lanes < WIDTH { (1 << lanes) - 1 } else { (1 << WIDTH) - 1 }
 }
 
-/// What four hashes become for the next probe.
+/// The hashes of four keys for the next probe.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn next(hashes: __m256i) -> __m256i {
@@ -141,7 +141,7 @@ unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left
                 hashes = next(hashes);
             }
             let set = first(count - from) & !signs(lacks_one);
-            // No more keys were kept than were looked at, so nothing that is still to come is written over.
+            // No more keys were kept than were looked at, so nothing that is still needed is overwritten.
             keep(&mut left.hashes, kept, set, hashes);
             keep(&mut left.keys, kept, set, keys);
             kept += set.count_ones() as usize;
@@ -149,7 +149,7 @@ unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left
         }
         start += u64::from(probes) * bits.stride;
         probe += probes;
-        // Keys that are left after such a round are mostly there.
+        // Most keys that are left after such a round are there.
         if kept * 4 > count * 3 {
             probes = bits.hashes - probe.min(bits.hashes);
         }
@@ -158,7 +158,7 @@ unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left
     left.keys.as_flattened()[..count].iter().fold(0, |answers, key| answers | 1 << (key % GROUP as u64))
 }
 
-/// Writes those of four numbers that the mask has, one after the other, from the place `at` on.
+/// Writes those of four numbers that are in the mask, one after the other, from the place `at` on.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn keep(numbers: &mut [Four; FOURS], at: usize, mask: u8, four: __m256i) {
@@ -193,8 +193,8 @@ unsafe fn insert(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch)
     }
 }
 
-/// As `insert`, with answers: whether a bit of a key was not set. The positions of four keys come first, and then the
-/// keys one after the other, so that a key which comes twice is new once.
+/// As `insert`, with answers: whether a bit of a key was not set. The positions of four keys are computed first, and
+/// then the keys go one by one, so that a key which comes twice is new once.
 ///
 /// # Safety
 /// The words suit ([`suits`]).

@@ -1,11 +1,11 @@
 //! Batches of the derivation `remix` for AVX-512, in filters that the caches hold: eight keys are one vector.
 //!
 //! A lookup takes a group of keys through rounds of two probes. After each round the keys whose bits were all set move
-//! to the front, and the next round asks for these only. In a filter at its capacity, where half of the bits are set, a
+//! to the front, and the next round tests only these. In a filter at its capacity, where half of the bits are set, a
 //! quarter of the absent keys is left after a round. So an absent key costs little more than two probes, and no branch
-//! guesses whether a key goes on. After a round that most keys survive, one round asks for all other probes.
+//! guesses whether a key goes on. After a round that most keys survive, one round tests all other probes.
 //!
-//! An insertion computes one probe of eight keys at a time. Each of the eight bits is then set by itself.
+//! An insertion computes one probe of eight keys at a time, and then sets the eight bits one by one.
 
 use super::kernel::{AT_ONCE, Kernel, MOST_ASKED, NUMBERS, POWERS, suits};
 use crate::batch::ring::{Batch, GROUP};
@@ -43,8 +43,8 @@ fn put_one(bits: &ScatteredBits, words: &mut [u64], hash: u64) -> bool {
     false
 }
 
-/// The keys of a group that are still in question: what their next probe comes from, and which keys they are. Vectors
-/// are stored whole, so there is room after the last key.
+/// The keys of a group that are still undecided: what their next probe comes from, and which keys they are. Vectors are
+/// stored whole, so there must be room after the last key.
 #[repr(align(64))]
 struct Left {
     hashes: [Eight; GROUP / WIDTH + 1],
@@ -65,7 +65,7 @@ const KEYS: [Eight; GROUP / WIDTH + 1] = {
     keys
 };
 
-/// The mask of the first so many lanes.
+/// The mask of the first `lanes` lanes.
 #[inline]
 fn first(lanes: usize) -> __mmask8 {
     if lanes < WIDTH { (1 << lanes) - 1 } else { u8::MAX }
@@ -78,7 +78,7 @@ fn positions(bits: &ScatteredBits, start: u64, hashes: __m512i) -> __m512i {
     _mm512_add_epi64(reduce(hashes, all(bits.range)), all(start))
 }
 
-/// What eight hashes become for the next probe.
+/// The hashes of eight keys for the next probe.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn next(hashes: __m512i) -> __m512i {
@@ -147,7 +147,7 @@ unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left
                 set &= unsafe { test::<BITS>(words, at) };
                 hashes = next(hashes);
             }
-            // No more keys were kept than were looked at, so nothing that is still to come is written over.
+            // No more keys were kept than were looked at, so nothing that is still needed is overwritten.
             keep(&mut left.hashes, kept, set, hashes);
             keep(&mut left.keys, kept, set, keys);
             kept += set.count_ones() as usize;
@@ -155,7 +155,7 @@ unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left
         }
         start += u64::from(probes) * bits.stride;
         probe += probes;
-        // Keys that are left after such a round are mostly there.
+        // Most keys that are left after such a round are there.
         if kept * 4 > count * 3 {
             probes = bits.hashes - probe.min(bits.hashes);
         }
@@ -169,7 +169,7 @@ unsafe fn group<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], left
     _mm512_reduce_or_epi64(answers) as u64
 }
 
-/// Writes those of eight numbers that the mask has, one after the other, from the place `at` on.
+/// Writes those of eight numbers that are in the mask, one after the other, from the place `at` on.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn keep(numbers: &mut [Eight], at: usize, mask: __mmask8, eight: __m512i) {
@@ -203,8 +203,8 @@ unsafe fn insert(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch)
     }
 }
 
-/// As `insert`, with answers: whether a bit of a key was not set. The positions of eight keys come first, and then the
-/// keys one after the other, so that a key which comes twice is new once.
+/// As `insert`, with answers: whether a bit of a key was not set. The positions of eight keys are computed first, and
+/// then the keys go one by one, so that a key which comes twice is new once.
 ///
 /// # Safety
 /// The words suit ([`suits`]).

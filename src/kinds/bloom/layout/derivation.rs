@@ -1,8 +1,8 @@
 //! The derivation of k positions from one 64-bit hash.
 //!
-//! [`Derivation::Remix`] is the default, and has its own loop beside the filter. The literature and other libraries use
-//! the other derivations, which share this code. Mixing makes more than 64 bits of a hash: word j of a hash is mix(hash
-//! + j times the golden ratio), and word 0 is the hash itself.
+//! [`Derivation::Remix`] is the default, and has its own loop next to the filter. The other derivations, which the
+//! literature and other libraries use, share this code. Mixing makes more than 64 bits of a hash: word j of a hash is
+//! mix(hash + j times the golden ratio), and word 0 is the hash itself.
 
 use crate::bits::{GOLDEN, mix, reduce};
 use crate::sizing::dependent::Scheme;
@@ -17,8 +17,8 @@ pub enum Derivation {
     Remix = 0,
     /// Probe i is word i + 1, scaled. For all practical purposes these are k hash functions.
     Independent = 1,
-    /// Successive slices of the words from 1 on, each sixteen bits wider than the range needs, scaled. One wide digest
-    /// is cut up in this way.
+    /// Successive slices of the words from 1 on, each sixteen bits wider than the range needs, scaled. This is how one
+    /// wide digest is cut up.
     Slices = 2,
     /// a + i b: Kirsch and Mitzenmacher, "Less hashing, same performance", 2006. Small filters and low rates need more
     /// bits with this derivation: see [`crate::sizing::dependent`].
@@ -79,7 +79,7 @@ fn word(hash: u64, j: u64) -> u64 {
     if j == 0 { hash } else { mix(hash.wrapping_add(j.wrapping_mul(GOLDEN))) }
 }
 
-/// How many bits positions in `0..range` have.
+/// How many bits the positions in `0..range` have.
 pub fn bits_of(range: u64) -> u32 {
     u64::BITS - range.saturating_sub(1).leading_zeros()
 }
@@ -89,13 +89,13 @@ pub fn slice_width(range: u64) -> u32 {
     (bits_of(range) + 16).min(64)
 }
 
-/// The positions of one hash, one after the other, without an end.
+/// The endless positions of one hash, one after the other.
 pub enum Probes {
     /// See [`Derivation::Remix`].
     Remix {
         /// The product from which the next position is scaled.
         hash: u64,
-        /// The bound below which all positions are.
+        /// The upper bound of all positions, exclusive.
         range: u64,
     },
     /// See [`Derivation::Independent`].
@@ -104,7 +104,7 @@ pub enum Probes {
         hash: u64,
         /// The word for the next position.
         next: u64,
-        /// The bound below which all positions are.
+        /// The upper bound of all positions, exclusive.
         range: u64,
     },
     /// See [`Derivation::Slices`].
@@ -115,7 +115,7 @@ pub enum Probes {
         next: u64,
         /// Bits of a slice.
         width: u32,
-        /// The bound below which all positions are.
+        /// The upper bound of all positions, exclusive.
         range: u64,
     },
     /// The state of differences: position x, its step y, and the step's step, which is a constant or grows by one.
@@ -124,9 +124,9 @@ pub enum Probes {
         x: u64,
         /// The step that is added to `x` next.
         y: u64,
-        /// The number that is added to `y` next.
+        /// What is added to `y` next.
         z: u64,
-        /// The number that is added to `z` each time: 1 makes the step's step count up.
+        /// How much `z` grows each time: 1 makes the step's step count up.
         growth: u64,
         /// The modulus.
         range: u64,

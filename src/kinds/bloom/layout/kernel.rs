@@ -1,5 +1,5 @@
-//! The inner loops for each instruction set that has some. Those of batches fetch nothing ahead, so the caches must
-//! hold the words.
+//! The inner loops for each instruction set that has some. Those of batches fetch nothing ahead, so the words must be
+//! in the caches.
 
 use crate::batch::ring::Batch;
 use crate::blocks::{ScatteredBits, ScatteredKernel};
@@ -22,10 +22,10 @@ pub struct Kernel {
 /// The most bits of a key that [`Kernel::single`] takes.
 pub const AT_ONCE: u32 = 8;
 
-/// The most bits of a key whose answer [`Kernel::insert`] gives.
+/// The most bits of a key for which [`Kernel::insert`] gives an answer.
 pub const MOST_ASKED: usize = 16;
 
-/// Whether the inner loops may read the positions, which are bits or counters of `width` bits, in so many words. All of
+/// Whether the inner loops may read the positions, which are bits or counters of `width` bits, in `words` words. All of
 /// them must lie in the words, and a position must have at most 32 bits.
 pub fn suits(bits: &ScatteredBits, width: u32, words: usize) -> bool {
     let last = bits.stride.checked_mul(u64::from(bits.hashes) - 1).and_then(|start| start.checked_add(bits.range));
@@ -36,7 +36,7 @@ pub fn suits(bits: &ScatteredBits, width: u32, words: usize) -> bool {
 #[cfg(target_arch = "x86_64")]
 pub(super) static NUMBERS: [u64; AT_ONCE as usize] = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/// What the hash is multiplied by for each probe. These products do not wait for each other.
+/// The multipliers of the hash, one for each probe, so that the products do not wait for each other.
 #[cfg(target_arch = "x86_64")]
 pub(super) static POWERS: [u64; AT_ONCE as usize] = {
     let (mut powers, mut i) = ([1; AT_ONCE as usize], 1);

@@ -3,8 +3,7 @@
 //! Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970. A lookup of a key that was never inserted
 //! says true with the probability E\[(X/m)^k\]. Here X is the number of bits that n keys with k independent probes each
 //! have set. [`crate::sizing::bloom`] computes this probability exactly. Given the bits themselves the probability is
-//! (X/m)^k. Three derivations have dependent probes, and rates of their own: [`crate::sizing::dependent`].
-//!
+//! (X/m)^k. Three derivations have dependent probes, and therefore other rates: [`crate::sizing::dependent`].
 //! There are two shapes. In the *plain* shape every probe ranges over all m bits. In the *partitioned* shape probe i
 //! has the i-th of k slices of floor(m/k) bits to itself, so that no two probes of a key meet. The [`Derivation`] says
 //! how probes come from the 64-bit hash.
@@ -38,7 +37,7 @@ use core::sync::atomic::AtomicU64;
 /// The most probes that a key has.
 pub const MAX_HASHES: u32 = 64;
 
-/// How many probes of a key are fetched before any is looked at.
+/// How many probes of a key are fetched before any is read.
 const FIRST_PROBES: u32 = 2;
 
 /// The inner loops of an instruction set, if it has some.
@@ -60,8 +59,8 @@ pub struct Bloom {
     bits: ScatteredBits,
     derivation: Derivation,
     slice_width: u32,
-    /// Bits of a field where positions are cut out of digests (`super::fields`); otherwise 0. Hashes have no positions
-    /// then.
+    /// Bits of a field if positions are cut out of digests (`super::fields`), and then hashes have no positions;
+    /// otherwise 0.
     field_width: u32,
     /// The words of all bits.
     words: usize,
@@ -70,7 +69,7 @@ pub struct Bloom {
 }
 
 impl Bloom {
-    /// The fields of a geometry that the compact form stores beside the payload's length and `hashes`.
+    /// The fields of a geometry that the compact form stores besides the payload's length and `hashes`.
     pub const COMPACT: fn(&mut Packing, &mut Geometry) = |packing, geometry| {
         packing.bits(geometry, 0);
         packing.field(&mut geometry.words[0], 1);
@@ -101,17 +100,17 @@ impl Bloom {
         Some(Bloom { bits, derivation, slice_width, field_width, words, kernel: None })
     }
 
-    /// Bits of a field where positions are cut out of digests; otherwise 0.
+    /// Bits of a field if positions are cut out of digests; otherwise 0.
     pub fn field_width(&self) -> u32 {
         self.field_width
     }
 
-    /// The bound below which all positions of a probe are.
+    /// The upper bound of all positions of a probe, exclusive.
     pub fn range(&self) -> u64 {
         self.bits.range
     }
 
-    /// From one probe's range to the next one's; 0 if all probes have one range.
+    /// The distance between the ranges of two successive probes; 0 if all probes have one range.
     pub fn stride(&self) -> u64 {
         self.bits.stride
     }
@@ -133,7 +132,7 @@ impl Bloom {
         true
     }
 
-    /// Whether `test` returns true for all positions of a hash. A group of positions is tested before the function
+    /// Whether `test` returns true for all positions of a hash. Positions are tested in groups before the function
     /// decides whether to go on.
     #[inline]
     pub fn all_in_groups(&self, hash: u64, mut test: impl FnMut(u64) -> bool) -> bool {
@@ -171,7 +170,7 @@ impl Bloom {
         self.fetch_probes(words, hash, FIRST_PROBES);
     }
 
-    /// Fetches the lines of the other probes if the bits of the first two are set. Returns whether these are.
+    /// Fetches the lines of the other probes if the bits of the first two are set. Returns whether they are.
     #[inline]
     pub fn fetch_rest(&self, words: &[AtomicU64], hash: u64) -> bool {
         let mut probe = 0;
@@ -185,9 +184,9 @@ impl Bloom {
         })
     }
 
-    /// Whether all bits of a hash are set, after [`Bloom::fetch_first`] and [`Bloom::fetch_rest`]. Of most absent keys
-    /// only the first two lines were fetched. A group of probes would wait for two more, so one probe is read after the
-    /// other.
+    /// Whether all bits of a hash are set, after [`Bloom::fetch_first`] and [`Bloom::fetch_rest`]. For most absent keys
+    /// only the first two lines were fetched. A group of probes would wait for two more, so the probes are read one by
+    /// one.
     #[inline]
     pub fn contains_fetched(&self, words: &[AtomicU64], hash: u64) -> bool {
         self.all(hash, |position| bits::test(words, position))
@@ -216,7 +215,7 @@ impl Bloom {
         (0..u64::from(self.bits.hashes)).all(|i| visit(i * self.bits.stride + probes.next_position()))
     }
 
-    /// How many distinct keys set so many bits. Each slice of the partitioned layout gets every key once. So all slices
+    /// How many distinct keys set `ones` bits. Each slice of the partitioned layout gets every key once, so all slices
     /// together are one array in which a key has one probe for every k-th part.
     pub fn keys_of(&self, ones: u64) -> Option<f64> {
         match self.bits.stride {
@@ -225,7 +224,7 @@ impl Bloom {
         }
     }
 
-    /// The exact rate with so many distinct keys.
+    /// The exact rate with `keys` distinct keys.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         let rate = match (self.derivation.scheme(), self.bits.stride) {
             (Some(scheme), stride) => dependent::rate(scheme, stride != 0, self.bits.range, self.bits.hashes, keys),
@@ -259,7 +258,7 @@ impl Bloom {
         })
     }
 
-    /// The number of set bits of each slice, or of the whole array. `progress` learns how many bytes were read.
+    /// The number of set bits of each slice, or of the whole array. `progress` gets the number of bytes read.
     fn slices(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> impl Iterator<Item = u64> {
         let slices = if self.bits.stride == 0 { 1 } else { u64::from(self.bits.hashes) };
         (0..slices).map(move |slice| {
@@ -278,7 +277,7 @@ impl Bloom {
         if self.bits.stride == 0 { self.bits.range } else { self.bits.range * u64::from(self.bits.hashes) }
     }
 
-    /// The inner loops that take a batch. They fetch nothing ahead, so the caches must hold the words.
+    /// The inner loops that take a batch. They fetch nothing ahead, so the words must be in the caches.
     fn cached(&self, words: usize) -> Option<&'static Kernel> {
         let is_known = self.derivation == Derivation::Remix && words < ring::FETCH_FROM;
         self.kernel.filter(|_| is_known && kernel::suits(&self.bits, 1, words))
@@ -415,8 +414,8 @@ impl BitLayout for Bloom {
         self.keys_of(ones)
     }
 
-    /// One formula serves both shapes, because k independent slices of m/k bits err together as little as one array of
-    /// m bits.
+    /// One formula serves both shapes, because the error of k independent slices of m/k bits together is as small as
+    /// that of one array of m bits.
     fn standard_error(&self, keys: f64) -> f64 {
         sizing::bloom::cardinality_standard_error(self.bits(), self.bits.hashes, keys.round() as u64)
     }
@@ -436,7 +435,7 @@ impl BitLayout for Bloom {
     fn fold_into(&self, words: &[AtomicU64], factor: u64, folded: &mut [u64]) {
         let Bloom { bits: ScatteredBits { range, stride, .. }, derivation, .. } = *self;
         let small = range / factor;
-        // The padding of a payload that nobody verified may hold anything.
+        // The padding of an unverified payload may hold anything.
         for position in bits::ones(words).take_while(|position| *position < self.bits()) {
             let (slice, place) = if stride == 0 { (0, position) } else { (position / range, position % range) };
             let place = if derivation.is_remainder() { place % small } else { place / factor };

@@ -1,10 +1,9 @@
-//! The present rate of derivations whose probes depend on each other. It is not a function of the fill.
+//! The present rate of derivations with dependent probes. It is not a function of the fill.
 //!
-//! Small filters are counted out. For every pair of words (b, c) that hashes can have, 64 values of `a` are tried at a
-//! time, whose bits lie side by side. The partitioned layout is counted out slice by slice. Counting out is exact,
-//! whatever was inserted. Larger filters, which would take more than [`MOST_READS`] reads, go to
-//! [`crate::sizing::dependent`]. In these dependence adds only a small part of the rate, or a sum over so many hashes
-//! that it is near its mean.
+//! Small filters are counted: for every pair of words (b, c) that hashes can have, 64 values of `a` are tried at a
+//! time, whose bits lie side by side. The partitioned layout is counted slice by slice. Counting is exact, whatever was
+//! inserted. Larger filters, which would take more than [`MOST_READS`] reads, go to [`crate::sizing::dependent`]. In
+//! these, dependence adds only a small part of the rate, or a sum over so many hashes that it is near its mean.
 
 use super::Bloom;
 use super::derivation::{Derivation, Probes};
@@ -12,7 +11,7 @@ use crate::blocks::ScatteredBits;
 use crate::sizing::dependent::Scheme;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// How many reads of 64 bits counting out may take: some milliseconds.
+/// How many reads of 64 bits counting may take: some milliseconds.
 const MOST_READS: u64 = 1 << 22;
 
 /// The share of all hashes whose bits are all set; `None` if there are too many to try.
@@ -50,13 +49,13 @@ fn positions(shape: &Bloom, words: &[AtomicU64], derivation: Derivation, b: u64,
     found
 }
 
-/// The bits from `position` on among the `range` bits that begin at bit `start`. The first of these bits follows the
-/// last.
+/// The bits from `position` on among the `range` bits that begin at bit `start`, going on with the first of these bits
+/// after the last.
 fn window(words: &[AtomicU64], start: u64, range: u64, position: u64) -> u64 {
     if position + 64 <= range {
         return bits_from(words, start + position);
     }
-    // The window may go over the end, even more than once. Bits past the 64 that are wanted fall out.
+    // The window may cross the end, even more than once. Bits past the wanted 64 fall out.
     let (mut bits, mut have, mut at) = (0, 0, position);
     while have < 64 {
         let more = (range - at).min(64);

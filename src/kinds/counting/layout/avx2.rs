@@ -1,5 +1,5 @@
 //! Counters of four bits for AVX2, as for AVX-512. A key has at most eight counters. The places of a key's counters are
-//! two vectors, and the words that hold these counters are two others.
+//! two vectors, and the words that hold these counters are two more.
 
 use super::kernel::{Alone, Counters, GREATEST, Kernel};
 use crate::batch::ring::{Batch, GROUP};
@@ -22,24 +22,25 @@ const POWERS: [Four; 2] = {
     powers
 };
 
-/// Numbers of 32 bits that are no word's place, a different one in each lane.
+/// Numbers of 32 bits that are not the place of any word, different in each lane.
 const NOWHERE: [u32; 8] = [1 << 30, 2 << 30, 3 << 30, 1 << 29, 3 << 29, 5 << 29, 7 << 29, 1 << 28];
 
 /// The numbers of the lanes of two vectors, as [`Fours::words`] interleaves them.
 const INTERLEAVED: [u32; 8] = [0, 1, 4, 5, 2, 3, 6, 7];
 
-/// Eight numbers in one cache line: a store and the reads after it do not wait for a second line.
+/// Eight numbers in one cache line, so that a store and the reads after it do not wait for a second line.
 #[repr(align(64))]
 struct Line([Four; 2]);
 
-/// The words with the counters of a key, of which no two are the same.
+/// The words with the counters of a key, all different.
 struct Words {
     at: Line,
     /// The words before a change.
     before: [__m256i; 2],
     /// A one in the lowest bit of each counter.
     ones: [__m256i; 2],
-    /// The lanes that have a counter: all bits of those that are 0, and of those that have their greatest value.
+    /// The lanes that have a counter, with all bits set: of those that are 0, and of those that have their greatest
+    /// value.
     zero: [__m256i; 2],
     full: [__m256i; 2],
 }
@@ -52,7 +53,7 @@ fn halves(numbers: &[u32; 8]) -> __m256i {
     unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
 }
 
-/// Where the lanes of a vector come from that is rotated by one lane of 32 bits, by two, by three and by four.
+/// Where the lanes of a vector come from when it is rotated by one lane of 32 bits, by two, by three and by four.
 const ROTATIONS: [[u32; 8]; 4] =
     [[1, 2, 3, 4, 5, 6, 7, 0], [2, 3, 4, 5, 6, 7, 0, 1], [3, 4, 5, 6, 7, 0, 1, 2], [4, 5, 6, 7, 0, 1, 2, 3]];
 
@@ -81,7 +82,7 @@ unsafe fn counters_at(words: &[AtomicU64], places: __m256i) -> __m256i {
     _mm256_and_si256(_mm256_srlv_epi64(read, shifts), all(GREATEST))
 }
 
-/// A bit for each lane of two vectors: its highest one.
+/// The highest bit of each lane of two vectors.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn eight_signs([first, second]: [__m256i; 2]) -> u8 {
@@ -124,7 +125,7 @@ fn subtract_many(counters: Counters, words: &mut [u64], batch: &mut dyn Batch, a
     unsafe { Fours(counters).subtract_all(words, batch, alone) }
 }
 
-/// Counters, to which these loops are given.
+/// Counters, wrapped to give them these loops.
 #[derive(Clone, Copy)]
 struct Fours(Counters);
 
@@ -135,7 +136,7 @@ impl Fours {
         u8::MAX >> (8 - self.0.hashes)
     }
 
-    /// The places of a hash, below the number of counters in all lanes.
+    /// The places of a hash, in all lanes below the number of counters.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn vectors(&self, hash: u64) -> [__m256i; 2] {

@@ -1,8 +1,8 @@
 //! Counters of four bits for AVX-512. A key has at most eight counters. The places of a key's counters are one vector,
 //! and the words that hold these counters are another.
 //!
-//! The counters of a key are nearly always in different words. Then the kernel reads all words before it writes one. A
-//! processor that reads a word after it wrote another waits until it knows that the two are not the same.
+//! The counters of a key are nearly always in different words. Then the kernel reads all words before it writes any,
+//! because a processor that reads a word after it wrote another waits until it knows that the two are not the same.
 
 use super::kernel::{Alone, Counters, GREATEST, Kernel};
 use crate::batch::ring::{Batch, GROUP};
@@ -27,10 +27,10 @@ const POWERS: Eight = {
 /// The bit of a counter that says whether it is 8 or more.
 const HALF: u64 = 8;
 
-/// Numbers that are no word's place, a different one in each lane.
+/// Numbers that are not the place of any word, different in each lane.
 const NOWHERE: Eight = [1 << 33, 2 << 33, 3 << 33, 4 << 33, 5 << 33, 6 << 33, 7 << 33, 8 << 33];
 
-/// The words with the counters of a key, of which no two are the same.
+/// The words with the counters of a key, all different.
 struct Words {
     at: Eight,
     /// The words before a change.
@@ -78,7 +78,7 @@ fn subtract_many(counters: Counters, words: &mut [u64], batch: &mut dyn Batch, a
     unsafe { Eights(counters).subtract_all(words, batch, alone) }
 }
 
-/// Counters, to which these loops are given.
+/// Counters, wrapped to give them these loops.
 #[derive(Clone, Copy)]
 struct Eights(Counters);
 
@@ -89,7 +89,7 @@ impl Eights {
         u8::MAX >> (WIDTH as u32 - self.0.hashes)
     }
 
-    /// The places of a hash, below the number of counters in all lanes.
+    /// The places of a hash, in all lanes below the number of counters.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     fn vector(&self, hash: u64) -> __m512i {
@@ -215,8 +215,8 @@ impl Eights {
         }
     }
 
-    /// Adds eight keys. Returns false, with nothing changed, if two counters of a key are the same, or if a counter
-    /// is 8 or more. The eight keys add at most 8 to a counter, so none passes its greatest value.
+    /// Adds eight keys. Returns false, with nothing changed, if two counters of a key are the same, or if a counter is
+    /// 8 or more. The eight keys add at most 8 to a counter below that, so none exceeds its greatest value.
     ///
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).

@@ -1,7 +1,7 @@
 //! Operations on all counters of an array. Counters have 2 to 32 bits and stand one after the other, the first in the
 //! lowest bits.
 //!
-//! If the width of counters divides 64, a word is a vector of counters and is worked on as one. Counters of other
+//! If the width of counters divides 64, a word is a vector of counters and is processed as one. Counters of other
 //! widths may lie in two words, and are taken one by one.
 
 use crate::bits::PIECE_WORDS;
@@ -25,7 +25,7 @@ struct Lanes {
     width: u32,
     /// The lowest bit of each counter.
     lowest: u64,
-    /// A mask of every second counter, so that each has as much room above it.
+    /// A mask of every second counter, so that each has as much room above it as it is wide.
     even: u64,
     /// The bit above each of these counters.
     above: u64,
@@ -63,7 +63,7 @@ impl Lanes {
         word & self.lowest
     }
 
-    /// The sum of each two counters, at most the greatest value of a counter.
+    /// The sum of each pair of counters, at most the greatest value of a counter.
     #[inline]
     fn sums(self, a: u64, b: u64) -> u64 {
         self.of_halves(a, b, |a, b| {
@@ -72,7 +72,7 @@ impl Lanes {
         })
     }
 
-    /// The smaller of each two counters.
+    /// The smaller of each pair of counters.
     #[inline]
     fn minima(self, a: u64, b: u64) -> u64 {
         self.of_halves(a, b, |a, b| {
@@ -82,14 +82,14 @@ impl Lanes {
         })
     }
 
-    /// Works on every second counter at once, and then on the other half.
+    /// Works on every second counter together, and then on the other half.
     #[inline]
     fn of_halves(self, a: u64, b: u64, work: impl Fn(u64, u64) -> u64) -> u64 {
         let Lanes { width, even, .. } = self;
         work(a & even, b & even) & even | (work(a >> width & even, b >> width & even) & even) << width
     }
 
-    /// All bits of the counters below the set bits, which are bits of `above`.
+    /// All bits of the counters below the set bits of `above`.
     #[inline]
     fn ones_below(self, above: u64) -> u64 {
         above - (above >> self.width)
@@ -102,7 +102,7 @@ impl Cells {
         Cells { slots: Slots { count, width } }
     }
 
-    /// How many words the counters have.
+    /// How many words the counters take.
     pub fn words(&self) -> usize {
         (self.slots.count * u64::from(self.slots.width)).div_ceil(64) as usize
     }
@@ -113,8 +113,8 @@ impl Cells {
         self.slots.greatest()
     }
 
-    /// How many counters are above 0, and how many have their greatest value. Reads all counters once, and tells
-    /// `progress` after every piece how many bytes it had.
+    /// How many counters are above 0, and how many have their greatest value. Reads all counters once, and passes the
+    /// number of bytes to `progress` after every piece.
     pub fn tally(&self, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> (u64, u64) {
         let (mut taken, mut saturated) = (0, 0);
         let Some(lanes) = Lanes::of(self.slots.width) else {
@@ -161,14 +161,14 @@ impl Cells {
         self.combine(words, others, Lanes::sums, |a, b| (a + b).min(self.greatest()));
     }
 
-    /// Keeps the smaller of each two counters. A key that both arrays hold stays. The key's count is at least the
-    /// smaller of its counts in the two arrays, because neither array has a counter below that. So the key can be
-    /// removed as often as both arrays hold it.
+    /// Keeps the smaller of each pair of counters. A key that both arrays hold stays. Its count is at least the smaller
+    /// of its counts in the two arrays, because neither array has a counter below that. So the key can be removed as
+    /// often as both arrays hold it.
     pub fn keep_smaller(&self, words: &mut [u64], others: &[AtomicU64]) {
         self.combine(words, others, Lanes::minima, u64::min);
     }
 
-    /// Replaces each counter by what comes of it and the other's, a word at a time where that is possible.
+    /// Replaces each counter by the combination of it and the other's, a word at a time where that is possible.
     fn combine(
         &self,
         words: &mut [u64],
@@ -189,7 +189,7 @@ impl Cells {
         }
     }
 
-    /// Visits the counters in order, a piece at a time, and says to `progress` after each how many bytes that was.
+    /// Visits the counters in order, a piece at a time, and passes the number of bytes to `progress` after each.
     pub fn each(&self, words: usize, progress: &mut dyn FnMut(u64), mut visit: impl FnMut(u64)) {
         // 2^16 counters fill a whole number of words.
         const PIECE: u64 = 1 << 16;
@@ -204,8 +204,8 @@ impl Cells {
         debug_assert_eq!(told, 8 * words as u64);
     }
 
-    /// The words from the `start`-th on. Bits after the last counter read as 0, because a payload that nobody verified
-    /// may hold anything there.
+    /// The words from the `start`-th on. Bits after the last counter read as 0, because an unverified payload may hold
+    /// anything there.
     fn without_padding(&self, start: usize, words: &[AtomicU64]) -> impl Iterator<Item = u64> {
         let used = self.slots.count * u64::from(self.slots.width) % 64;
         let last = if used == 0 { usize::MAX } else { self.words() - 1 - start };
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
     use crate::bits::mix;
 
-    /// Arrays whose counters have every value, the extreme ones often.
+    /// An array whose counters have every value, often the extreme ones.
     fn array(cells: &Cells, salt: u64) -> Vec<u64> {
         let mut words = vec![0; cells.words()];
         for slot in 0..cells.slots.count {

@@ -1,4 +1,4 @@
-//! Counters of four bits, which is the default, anywhere in an array. No such counter lies in two words.
+//! Counters of four bits, the default width, anywhere in an array. No such counter lies in two words.
 
 use super::kernel::{Counters, GREATEST, Kernel};
 #[cfg(target_arch = "x86_64")]
@@ -33,13 +33,13 @@ fn kernel(instructions: Instructions) -> Option<&'static Kernel> {
 #[derive(Clone, Copy, Debug)]
 pub struct FourBits {
     counters: Counters,
-    /// The inner loops, and those for batches of lookups, if the processor has some that take these counters.
+    /// The inner loops, and those for batches of lookups, if the processor has some for these counters.
     kernel: Option<&'static Kernel>,
     lookups: Option<&'static bloom::layout::Kernel>,
 }
 
 impl FourBits {
-    /// So many counters, of which a key has `hashes`. `None` if counters have other than four bits, or if a key has too
+    /// `count` counters, of which a key has `hashes`. `None` if counters do not have four bits, or if a key has too
     /// many.
     pub fn new(count: u64, width: u32, hashes: u32) -> Option<FourBits> {
         (width == WIDTH && hashes as usize <= AT_ONCE).then_some(FourBits {
@@ -49,7 +49,7 @@ impl FourBits {
         })
     }
 
-    /// These counters, with the inner loops that the processor has.
+    /// These counters, with the processor's inner loops.
     pub fn with(self, instructions: Instructions) -> FourBits {
         if !self.counters.suit() {
             return self;
@@ -78,7 +78,7 @@ impl FourBits {
     }
 
     /// Answers whether all counters of each key of a batch are above 0, if the processor has a loop for that. Returns
-    /// whether there is one.
+    /// whether it has.
     #[inline]
     pub fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) -> bool {
         if let Some(lookups) = self.lookups {
@@ -104,7 +104,7 @@ impl FourBits {
         at_once.unwrap_or_else(|| add_by_one(self.counters, words, hash))
     }
 
-    /// Adds the keys of a batch, if the processor has a loop for that. Returns whether there is one.
+    /// Adds the keys of a batch, if the processor has a loop for that. Returns whether it has.
     #[inline]
     pub fn add_many(&self, words: &mut [u64], batch: &mut dyn Batch) -> bool {
         if let Some(kernel) = self.kernel {
@@ -119,8 +119,8 @@ impl FourBits {
         self.kernel.map(|kernel| (kernel.subtract_many)(self.counters, words, batch, subtract_by_one))
     }
 
-    /// Takes one from each counter of a hash that is below its greatest value. Returns false, with nothing changed, if
-    /// a counter is 0.
+    /// Subtracts one from each counter of a hash that is below its greatest value. Returns false, with nothing changed,
+    /// if a counter is 0.
     #[inline(always)]
     pub fn subtract(&self, words: &mut [u64], hash: u64) -> bool {
         let at_once = self.kernel.and_then(|kernel| (kernel.subtract)(self.counters, words, hash));
@@ -136,7 +136,7 @@ fn bits(counters: Counters) -> ScatteredBits {
 /// [`FourBits::add`] in plain code.
 #[inline(never)]
 fn add_by_one(counters: Counters, words: &mut [u64], hash: u64) -> bool {
-    // All counters are read before the first is written, so a counter that two positions share gets one value
+    // All counters are read before the first is written, so a counter that two positions share gets the same value
     // twice.
     let mut after = [(0, 0); AT_ONCE];
     let (mut count, mut new) = (0, false);

@@ -1,5 +1,5 @@
-//! The layout with the counters of a key anywhere. Their positions are those of [`bloom::layout`] in an array of as
-//! many bits as there are counters.
+//! The layout with the counters of a key anywhere. Their positions are those of [`bloom::layout`] in an array with a
+//! bit for each counter.
 
 use super::four_bits::FourBits;
 use super::{Cells, CounterLayout, WIDTHS};
@@ -12,10 +12,10 @@ use crate::simd::Instructions;
 use crate::storage::AnyBytes;
 use core::sync::atomic::AtomicU64;
 
-/// How many counters of a key are fetched before any is looked at.
+/// How many counters of a key are fetched before any is read.
 const FIRST_POSITIONS: u32 = 2;
 
-/// How many words of a key are fetched before its counters are looked at.
+/// How many words of a key are fetched before its counters are read.
 const FETCHED_WORDS: u32 = 4;
 
 /// The most words (16 MiB) for which loops that fetch nothing ahead are faster.
@@ -30,12 +30,12 @@ pub struct Scattered {
     cells: Cells,
     hashes: u32,
     positions: bloom::layout::Bloom,
-    /// The counters as [`FourBits`], if these functions take them.
+    /// The counters as [`FourBits`], if they can be.
     four_bits: Option<FourBits>,
 }
 
 impl Scattered {
-    /// A layout of so many counters of so many bits, of which a key has `hashes`. `None` if there is no such layout.
+    /// A layout of `count` counters of `width` bits, of which a key has `hashes`. `None` if there is no such layout.
     pub fn new(count: u64, width: u32, hashes: u32) -> Option<Scattered> {
         let geometry = Geometry { bits: count, hashes, words: [0; 8], payload_bytes: 0 };
         Some(Scattered {
@@ -46,7 +46,7 @@ impl Scattered {
         })
     }
 
-    /// Adds so many to each counter of a hash, up to the greatest value. Returns whether a counter was 0.
+    /// Adds `times` to each counter of a hash, up to the greatest value. Returns whether a counter was 0.
     #[inline]
     pub fn add_times(&self, words: &mut [u64], hash: u64, times: u64) -> bool {
         let (mut new, greatest) = (false, self.cells.greatest());
@@ -57,16 +57,16 @@ impl Scattered {
         new
     }
 
-    /// Takes so many from each counter of a hash that is below its greatest value. The hash has to be there that often,
-    /// so that no counter is less.
+    /// Subtracts `times` from each counter of a hash that is below its greatest value. The hash has to be there that
+    /// often, so that no counter is less.
     #[inline]
     pub fn subtract_times(&self, words: &mut [u64], hash: u64, times: u64) {
         self.change(words, hash, |counter| counter.saturating_sub(times));
     }
 
-    /// Raises the counters of a hash that are below a target: the least of them and `times` more, up to the greatest
-    /// value. Returns whether the least was 0. Counters at the target or above stay. That is the minimal increase after
-    /// which all counters of the hash count it.
+    /// Raises the counters of a hash that are below a target to it. The target is `times` more than the least of them,
+    /// up to the greatest value. Returns whether the least was 0. This is the minimal increase after which all counters
+    /// of the hash count it.
     #[inline]
     pub fn raise(&self, words: &mut [u64], hash: u64, times: u64) -> bool {
         let (slots, greatest) = (self.cells.slots, self.cells.greatest());
@@ -121,7 +121,7 @@ impl Scattered {
     /// Returns whether `visit` never did.
     #[inline]
     pub fn all_distinct(&self, hash: u64, mut visit: impl FnMut(u32, u64) -> bool) -> bool {
-        // Two positions that differ in their lowest six bits differ. Only other pairs need a closer look.
+        // Two positions whose lowest six bits differ are different. Only other pairs need a closer look.
         let (mut seen, mut before) = (0_u64, 0);
         self.positions.all(hash, |position| {
             let mark = 1 << (position % 64);
@@ -150,8 +150,8 @@ impl Scattered {
         found
     }
 
-    /// Changes each distinct counter of a hash that is below its greatest value: `change` gives the new value for the
-    /// old.
+    /// Changes each distinct counter of a hash that is below its greatest value: `change` turns the old value into the
+    /// new one.
     #[inline]
     fn change(&self, words: &mut [u64], hash: u64, mut change: impl FnMut(u64) -> u64) {
         let (slots, greatest) = (self.cells.slots, self.cells.greatest());
@@ -192,7 +192,7 @@ impl Scattered {
         }
     }
 
-    /// Gives the places of the words with the first positions of a hash, which a lookup looks at first.
+    /// Visits the places of the words with the first positions of a hash, which a lookup reads first.
     pub fn visit_first_words(&self, hash: u64, visit: &mut dyn FnMut(usize)) {
         let mut left = FETCHED_WORDS;
         self.positions.all(hash, |position| {
@@ -211,7 +211,7 @@ impl Scattered {
         });
     }
 
-    /// How many keys ahead of its change, or count, all lines of a hash are fetched.
+    /// How many keys before its change or count all lines of a hash are fetched.
     pub fn ahead(&self, words: usize) -> usize {
         ring::ahead(words, self.hashes as usize)
     }
@@ -283,7 +283,7 @@ impl CounterLayout for Scattered {
     }
 
     /// The first lines of a key are fetched far ahead, as in the layout of bits. The other lines are fetched only if
-    /// the first do not say already that the key is absent.
+    /// the first do not already say that the key is absent.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
         if words.len() < CACHED && self.four_bits.is_some_and(|four_bits| four_bits.contains_many(words, batch)) {
             return;
@@ -302,7 +302,7 @@ impl CounterLayout for Scattered {
             });
         };
         // Fetching ahead has fetched only the first two lines of an absent key. A group of counters would wait for two
-        // more lines, so here a lookup reads one counter after the other.
+        // more lines, so here a lookup reads the counters one by one.
         let answer = |_: &mut (), hash| match stages.far {
             0 => self.contains(words, hash),
             _ => self.positions.all(hash, |position| self.counter(words, position) > 0),

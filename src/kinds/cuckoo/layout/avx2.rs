@@ -1,6 +1,6 @@
 //! The inner loops for processors with AVX2. In lookups of batches four keys are one vector, from their hashes to their
-//! answers. That needs buckets that lie within eight bytes wherever they begin. The places of a group of keys are
-//! found when its hashes come, and the group's lines are fetched while the group before it is answered.
+//! answers. That needs buckets that lie within eight bytes wherever they begin. The places of a group of keys are found
+//! when its hashes come, and its lines are fetched while the previous group is answered.
 
 use super::kernel::{self, Any, Kernel, Shape};
 use super::{Buckets, Search, portable};
@@ -51,7 +51,7 @@ fn insert_many<S: Shape>(buckets: &Buckets, words: &mut [u64], batch: &mut dyn B
 /// Vectors of a group.
 const FOURS: usize = GROUP / WIDTH;
 
-/// Where to look for the keys of a group.
+/// Where to find the keys of a group.
 #[repr(align(64))]
 struct Group {
     fingerprints: [Four; FOURS],
@@ -116,7 +116,7 @@ unsafe fn one_turn(buckets: &Buckets, words: &[AtomicU64], hashes: &[u64; GROUP]
     at_once(Group::NONE, hashes, count, find, fetch, answer, alone)
 }
 
-/// Asks for the lines of the `i`-th eight keys of a group.
+/// Prefetches the lines of the `i`-th eight keys of a group.
 #[inline]
 fn fetch(words: &[AtomicU64], group: &Group, i: usize) {
     let buckets = &group.buckets[i * FOURS / EIGHTS..(i + 1) * FOURS / EIGHTS];
@@ -168,7 +168,7 @@ unsafe fn answer_four(buckets: &Buckets, words: &[AtomicU64], asked: &Group, i: 
     let mut found = _mm256_setzero_si256();
     for bit in &asked.buckets[i] {
         let bit = load(bit);
-        // Bytes are far below 2^63, so a signed comparison compares them rightly.
+        // Bytes are far below 2^63, so a signed comparison is right.
         let byte = _mm256_srli_epi64::<3>(bit);
         let byte = _mm256_blendv_epi8(byte, last, _mm256_cmpgt_epi64(byte, last));
         // SAFETY: the buckets suit, so the words are not empty. Eight bytes are readable from any byte up to `last`.

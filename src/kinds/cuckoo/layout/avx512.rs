@@ -1,6 +1,6 @@
 //! The inner loops for processors with AVX-512. In lookups of batches eight keys are one vector, from their hashes to
 //! their answers. That needs buckets that lie within eight bytes wherever they begin. The places of a group of keys are
-//! found when its hashes come, and the group's lines are fetched while the group before it is answered.
+//! found when its hashes come, and its lines are fetched while the previous group is answered.
 
 use super::kernel::{self, Any, Four, Kernel, Shape};
 use super::{Buckets, Search, portable};
@@ -47,7 +47,7 @@ fn insert_many<S: Shape>(buckets: &Buckets, words: &mut [u64], batch: &mut dyn B
     kernel::insert_many::<S>(buckets, words, batch, search)
 }
 
-/// Where to look for the keys of a group.
+/// Where to find the keys of a group.
 #[repr(align(64))]
 struct Group {
     fingerprints: [Eight; EIGHTS],
@@ -112,7 +112,7 @@ unsafe fn one_turn(buckets: &Buckets, words: &[AtomicU64], hashes: &[u64; GROUP]
     at_once(Group::NONE, hashes, count, find, fetch, answer, alone)
 }
 
-/// Asks for the lines of eight keys.
+/// Prefetches the lines of eight keys.
 #[inline]
 fn fetch(words: &[AtomicU64], buckets: &[Eight; 2]) {
     buckets.as_flattened().iter().for_each(|bit| ring::fetch_word(words, (*bit / 64) as usize));

@@ -1,5 +1,5 @@
-//! The inner loops, for each instruction set and for buckets of any shape. Buckets of four fingerprints of 8, 12 and
-//! 16 bits have loops of their own, in which the compiler knows everything of a table but its number of buckets.
+//! The inner loops, for each instruction set and for buckets of any shape. Buckets of four fingerprints of 8, 12 and 16
+//! bits have separate loops, in which the compiler knows everything about a table but its number of buckets.
 
 use super::{Buckets, Place, Search};
 use crate::batch::ring::{Batch, Few, GROUP};
@@ -14,7 +14,7 @@ pub struct Kernel {
     pub contains: fn(&Buckets, &[AtomicU64], u64) -> bool,
     /// Whether each key of a batch may be there.
     pub contains_many: fn(&Buckets, &[AtomicU64], &mut dyn Batch),
-    /// Whether each of few keys, at most [`GROUP`], may be there. Bit i answers for the i-th key, and bits after the
+    /// Whether each of a few keys, at most [`GROUP`], may be there. Bit i answers for the i-th key, and bits after the
     /// last key mean nothing.
     pub contains_few: fn(&Buckets, &[AtomicU64], Instructions, &Few) -> u64,
     /// Inserts a hash: [`Buckets::insert`].
@@ -23,9 +23,9 @@ pub struct Kernel {
     pub insert_many: fn(&Buckets, &mut [u64], &mut dyn Batch, &mut Search) -> Inserted,
 }
 
-/// As much of a shape of buckets as the compiler knows.
+/// What the compiler knows of a shape of buckets.
 pub(super) trait Shape {
-    /// As many buckets as these, of this shape.
+    /// The same number of buckets, of this shape.
     fn of(buckets: &Buckets) -> Buckets;
 }
 
@@ -39,7 +39,7 @@ impl Shape for Any {
     }
 }
 
-/// Four fingerprints of so many bits.
+/// Four fingerprints of `WIDTH` bits.
 pub(super) struct Four<const WIDTH: u32>;
 
 impl<const WIDTH: u32> Shape for Four<WIDTH> {
@@ -78,8 +78,8 @@ impl Group {
     }
 }
 
-/// While the keys of a group are inserted, the lines of the next group's keys are fetched, even in a small table.
-/// Waiting for a line that is not in the second-level cache takes longer than all other steps.
+/// While the keys of a group are inserted, the lines of the next group's keys are fetched, even in a small table:
+/// waiting for a line that is not in the second-level cache takes longer than all other steps.
 #[inline(always)]
 pub(super) fn insert_many<S: Shape>(
     buckets: &Buckets,
@@ -125,7 +125,7 @@ pub(super) fn insert_many<S: Shape>(
 }
 
 impl Buckets {
-    /// Asks for the lines of both buckets of a place.
+    /// Prefetches the lines of both buckets of a place.
     #[inline(always)]
     fn fetch_place<T>(&self, words: &[T], place: &Place) {
         for bucket in [place.bucket, place.other] {

@@ -5,11 +5,11 @@ use crate::batch::ring;
 use crate::blocks::fingerprint_table::Held;
 use core::sync::atomic::AtomicU64;
 
-/// How many buckets are read before the other buckets of their entries are looked at, which are fetched meanwhile.
+/// How many buckets are read before the other buckets of their entries, which are fetched meanwhile.
 const PIECE: u64 = 16;
 
-/// Counts the entries and classes of a table. Reads all slots, and tells `progress` after every piece how many bytes it
-/// had.
+/// Counts the entries and classes of a table. Reads all slots, and passes the number of bytes to `progress` after every
+/// piece.
 pub(super) fn held(buckets: &Buckets, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Held {
     let (mut held, mut twice, mut told) = (Held::default(), 0, 0);
     for_each_piece(buckets, words, |piece, end| {
@@ -51,8 +51,8 @@ pub(super) fn classes_of_union(buckets: &Buckets, words: &[AtomicU64], others: &
 /// A bucket's number and its entries. A 0 stands for an empty slot.
 type Bucket = (u64, [u64; MAX_SLOTS]);
 
-/// Gives all buckets to `visit`, a piece at a time, with the number of the bucket after the piece. The other buckets of
-/// the piece's entries are being fetched by then.
+/// Gives all buckets to `visit`, a piece at a time, with the number of the bucket after the piece. By then the other
+/// buckets of the piece's entries are being fetched.
 fn for_each_piece(buckets: &Buckets, words: &[AtomicU64], mut visit: impl FnMut(&[Bucket], u64)) {
     let is_large = words.len() >= ring::FETCH_FROM;
     let mut piece = [(0, [0; MAX_SLOTS]); PIECE as usize];

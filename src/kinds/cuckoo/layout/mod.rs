@@ -1,19 +1,19 @@
-//! Buckets of fingerprints, two buckets for each key, so that keys can be removed and counted.
+//! Buckets of fingerprints, two for each key, so that keys can be removed and counted.
 //!
 //! Fan, Andersen, Kaminsky and Mitzenmacher, "Cuckoo Filter: Practically Better Than Bloom", 2014. A key leaves its
-//! fingerprint, which is not 0, in a slot of one of its two buckets. Either bucket is known from the other and the
-//! fingerprint, so that entries can be moved without their keys. Here the two buckets add up to a sum s of the
-//! fingerprint, modulo the number of buckets. That is an involution for any number of buckets, whereas the exclusive or
-//! of the literature needs a power of two. The number of buckets is even and s is odd, so that the two buckets of a key
-//! always differ. An involution of an odd number of buckets would map some bucket to itself, and keys there would have
-//! half of the room.
+//! fingerprint, which is not 0, in a slot of one of its two buckets. Either bucket follows from the other and the
+//! fingerprint, so entries can be moved without their keys. Here the two buckets add up to a sum s of the fingerprint,
+//! modulo the number of buckets. That is an involution for any number of buckets, whereas the exclusive or of the
+//! literature needs a power of two. The number of buckets is even and s is odd, so that the two buckets of a key always
+//! differ. An involution of an odd number of buckets would map some bucket to itself, and keys there would have half of
+//! the room.
 //!
 //! An insertion puts the fingerprint into the emptier of its buckets. If both are full, `search` finds the shortest way
 //! to an empty slot before anything is moved. So a refused insertion changes nothing, and no entry is ever without a
-//! slot, like the "victim" of the literature.
+//! slot, unlike the "victim" of the literature.
 //!
 //! Bucket i is bits `i size` to `i size + size - 1` of little-endian words. Slot j of a bucket is its `width` bits from
-//! bit `j width` on; 0 is an empty slot. `semi_sort` has the other form of buckets.
+//! bit `j width` on; 0 is an empty slot. `semi_sort` describes the other form of buckets.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -95,7 +95,7 @@ pub struct Buckets {
 pub struct Place {
     /// The fingerprint that the key leaves in a bucket; not 0.
     pub fingerprint: u64,
-    /// The bucket that the hash says.
+    /// The bucket that the hash gives.
     pub bucket: u64,
     /// The key's other bucket.
     pub other: u64,
@@ -105,7 +105,7 @@ impl Place {
     const NONE: Place = Place { fingerprint: 0, bucket: 0, other: 0 };
 }
 
-/// What a bucket tells about a fingerprint.
+/// What a bucket says about a fingerprint.
 #[derive(Clone, Copy)]
 struct Look {
     copies: u32,
@@ -113,7 +113,7 @@ struct Look {
 }
 
 impl Buckets {
-    /// So many buckets of 2, 4 or 8 slots for fingerprints of 4 to 32 bits; semi-sorted buckets have four slots. `None`
+    /// `count` buckets of 2, 4 or 8 slots for fingerprints of 4 to 32 bits; semi-sorted buckets have four slots. `None`
     /// for other shapes, and for a number of buckets that is odd or 0.
     pub const fn new(count: u64, slots: u32, width: u32, is_sorted: bool) -> Option<Buckets> {
         if !matches!(slots, 2 | 4 | 8) || width < 4 || width > 32 || is_sorted && slots != 4 {
@@ -153,7 +153,7 @@ impl Buckets {
         })
     }
 
-    /// Buckets of four fingerprints of so many bits, with `count` buckets.
+    /// `count` buckets of four fingerprints of `width` bits.
     const fn of_four(count: u64, width: u32) -> Buckets {
         match Buckets::new(count, 4, width, false) {
             Some(buckets) => buckets,
@@ -161,8 +161,8 @@ impl Buckets {
         }
     }
 
-    /// These buckets with the code for buckets of any size. In tests the faster code for buckets of at most 64 bits has
-    /// to agree with that code.
+    /// These buckets with the code for buckets of any size. Tests compare it with the faster code for buckets of at
+    /// most 64 bits.
     pub fn plain(self) -> Buckets {
         Buckets { is_narrow: false, ..self }
     }
@@ -176,7 +176,7 @@ impl Buckets {
         (geometry.hashes == 0 && geometry.is_of_bits()).then_some(buckets)
     }
 
-    /// The buckets for programs that look hashes up for themselves. Semi-sorted buckets are not for such programs.
+    /// The buckets for programs that look hashes up themselves. Semi-sorted buckets are not for such programs.
     fn view<'a>(&self, payload: &'a [AtomicU64]) -> Option<View<'a>> {
         let Buckets { count, slots, width, together, ones, .. } = *self;
         let is_narrow = narrow::suits(self.size).into();
@@ -204,7 +204,7 @@ impl Buckets {
         self.count * self.size
     }
 
-    /// How many classes of keys the table tells apart. Keys of one class have the same fingerprint and the same two
+    /// How many classes of keys the table distinguishes. Keys of one class have the same fingerprint and the same two
     /// buckets.
     pub fn classes(&self) -> u64 {
         (self.count / 2).saturating_mul(self.greatest)
@@ -226,7 +226,7 @@ impl Buckets {
         if sum < bucket { other.wrapping_add(self.count) } else { other }
     }
 
-    /// The places of the words that a bucket lies in.
+    /// The places of the words in which a bucket lies.
     pub(super) fn words_of(&self, bucket: u64) -> core::ops::Range<usize> {
         (bucket * self.size / 64) as usize..((bucket + 1) * self.size).div_ceil(64) as usize
     }
@@ -237,7 +237,7 @@ impl Buckets {
         (bucket * self.size / 64) as usize
     }
 
-    /// Asks for the lines of both buckets of a hash.
+    /// Prefetches the lines of both buckets of a hash.
     #[inline]
     pub fn fetch<T>(&self, words: &[T], hash: u64) {
         let Place { bucket, other, .. } = self.place(hash);
@@ -284,7 +284,7 @@ impl Buckets {
         entries
     }
 
-    /// What a bucket tells about a fingerprint.
+    /// What a bucket says about a fingerprint.
     #[inline]
     fn look(&self, words: &(impl Source + ?Sized), bucket: u64, fingerprint: u64) -> Look {
         let mut look = Look { copies: 0, empty: 0 };
@@ -345,7 +345,7 @@ impl Buckets {
     #[inline(always)]
     fn either_has(&self, words: &(impl Source + ?Sized), hash: u64) -> bool {
         let Place { fingerprint, bucket, other } = self.place(hash);
-        // Both buckets are looked at in any case, so that the processor can wait for both at once.
+        // Both buckets are always looked at, so that the processor waits for both at the same time.
         self.has(words, bucket, fingerprint) | self.has(words, other, fingerprint)
     }
 
@@ -357,7 +357,7 @@ impl Buckets {
         u64::from(copies(bucket) + copies(other))
     }
 
-    /// How many copies of one fingerprint its two buckets hold together at most.
+    /// The most copies of one fingerprint that its two buckets hold together.
     pub fn most_copies(&self) -> u64 {
         2 * u64::from(self.slots)
     }
@@ -381,8 +381,8 @@ impl Buckets {
         true
     }
 
-    /// Inserts a hash. Returns whether the hash certainly was absent before, or `None`, with nothing changed, if it
-    /// finds no place.
+    /// Inserts a hash. Returns whether it certainly was absent before, or `None`, with nothing changed, if it finds no
+    /// place.
     pub fn insert(&self, words: &mut [u64], hash: u64, search: &mut Search) -> Option<bool> {
         self.insert_as::<Any>(words, hash, search)
     }
@@ -418,8 +418,8 @@ impl Buckets {
         is_placed.then_some(copies == 0)
     }
 
-    /// Puts a fingerprint into one of its two buckets, given the bucket that another table of this shape has it in.
-    /// Returns false, with nothing changed, if it finds no place.
+    /// Puts a fingerprint into one of its two buckets, given its bucket in another table of this shape. Returns false,
+    /// with nothing changed, if it finds no place.
     pub fn insert_entry(&self, words: &mut [u64], bucket: u64, fingerprint: u64, search: &mut Search) -> bool {
         let other = self.other(bucket, fingerprint);
         let [here, there] = [bucket, other].map(|bucket| self.look(words, bucket, fingerprint).empty);

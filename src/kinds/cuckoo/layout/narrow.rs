@@ -1,15 +1,15 @@
 //! Buckets that lie in the eight bytes from the byte in which they begin, as most do. Each bucket is one read, and the
-//! answer of a key's two buckets is computed without a branch. Chance decides which bucket holds a key and where there
-//! is room, and a processor that guesses is wrong half of the time.
+//! answer of a key's two buckets is computed without a branch: chance decides which bucket holds a key and where there
+//! is room, so a processor that guesses is wrong half of the time.
 //!
-//! Tests hold this code to the plain code of `mod.rs` for buckets of any size.
+//! Tests compare this code with the plain code of `mod.rs` for buckets of any size.
 
 use super::{Buckets, Look, MAX_SLOTS, Place};
 use crate::bits::{read_own_unaligned, write_unaligned};
 use crate::blocks::source::{Source, window};
 use core::hint::select_unpredictable;
 
-/// Whether buckets of so many bits lie in the eight bytes from the byte in which they begin, wherever they begin.
+/// Whether buckets of `size` bits lie in the eight bytes from the byte in which they begin, wherever they begin.
 pub(super) const fn suits(size: u64) -> bool {
     let before = match size.trailing_zeros() {
         zeros @ 0..3 => 8 - (1 << zeros),
@@ -18,7 +18,7 @@ pub(super) const fn suits(size: u64) -> bool {
     size + before <= 64
 }
 
-/// The factor with which the highest bits of slots are multiplied to be counted: [`Buckets::count_highs`].
+/// The factor by which the highest bits of slots are multiplied to count them: [`Buckets::count_highs`].
 pub(super) const fn counter(slots: u32, width: u32) -> u64 {
     let (mut counter, mut slot) = (0, 1);
     while slot <= slots {
@@ -49,7 +49,7 @@ impl Buckets {
     }
 
     /// How many of the highest bits of slots are set. In the product the terms of each slot with itself add up at bit
-    /// 60. The other terms come below or fall out at the top.
+    /// 60, and the other terms come below or fall out at the top.
     #[inline(always)]
     fn count_highs(&self, highs: u64) -> u64 {
         (highs >> 3).wrapping_mul(self.counter) >> 60
@@ -88,7 +88,7 @@ impl Buckets {
         self.zeros(self.eight(words, bucket) ^ (fingerprint * self.ones)) != 0
     }
 
-    /// [`Buckets::contains`]; `None` if the plain code has to answer.
+    /// [`Buckets::contains`]; `None` leaves it to the plain code.
     #[inline(always)]
     pub(super) fn narrow_contains(&self, words: &(impl Source + ?Sized), place: Place) -> Option<bool> {
         let pattern = place.fingerprint * self.ones;
@@ -103,8 +103,8 @@ impl Buckets {
         Look { copies: count(eight ^ (fingerprint * self.ones)), empty: count(eight) }
     }
 
-    /// [`Buckets::insert`] if one of the buckets has room. `None`, with nothing changed, if both are full or the plain
-    /// code has to do it.
+    /// [`Buckets::insert`] if one of the buckets has room. `None`, with nothing changed, if both are full, or to leave
+    /// it to the plain code.
     #[inline(always)]
     pub(super) fn narrow_insert(&self, words: &mut [u64], place: Place) -> Option<bool> {
         let Place { fingerprint, bucket, other } = place;
@@ -121,7 +121,7 @@ impl Buckets {
     }
 
     /// [`Buckets::insert`] if both buckets are full and one of their entries has room in its other bucket, as `search`
-    /// would find it. `None`, with nothing changed, if no entry has, or if the plain code has to do it. The other
+    /// would find it. `None`, with nothing changed, if no entry has, or to leave it to the plain code. The other
     /// buckets of all entries are looked at together.
     #[inline(always)]
     pub(super) fn narrow_move(&self, words: &mut [u64], place: Place) -> Option<bool> {
@@ -153,8 +153,8 @@ impl Buckets {
         Some(here | there == 0)
     }
 
-    /// Replaces a fingerprint of a bucket by another, where 0 stands for an empty slot. `None` if the plain code has to
-    /// do it.
+    /// Replaces a fingerprint of a bucket by another, where 0 stands for an empty slot. `None` leaves it to the plain
+    /// code.
     #[inline(always)]
     pub(super) fn narrow_replace(&self, words: &mut [u64], bucket: u64, old: u64, new: u64) -> Option<bool> {
         let found = self.zeros(words.eight(bucket * self.size)? ^ (old * self.ones));
@@ -164,7 +164,7 @@ impl Buckets {
         Some(found != 0)
     }
 
-    /// [`Buckets::remove`]; `None` if the plain code has to do it.
+    /// [`Buckets::remove`]; `None` leaves it to the plain code.
     #[inline(always)]
     pub(super) fn narrow_remove(&self, words: &mut [u64], place: Place) -> Option<bool> {
         let Place { fingerprint, bucket, other } = place;

@@ -1,10 +1,10 @@
-//! The search for a way to an empty slot. A way is entries that have to be moved, each to its other bucket, so that the
-//! last move frees a slot in a wanted bucket.
+//! The search for a way to an empty slot. A way is a sequence of entries that have to be moved, each to its other
+//! bucket, so that the last move frees a slot in a wanted bucket.
 //!
 //! The search is breadth first. So it finds a shortest way, and the lines of buckets are fetched before the search
 //! comes to them. A walk that moves one entry at a time, as in the literature, waits for each line. On a shortest way
-//! no bucket comes twice, so the entries can be moved one after the other from the way's end. The search uses no random
-//! numbers: the same operations leave the same bytes.
+//! no bucket comes twice, so the entries can be moved one by one from the way's end. The search uses no random numbers:
+//! the same operations leave the same bytes.
 
 use super::Buckets;
 use crate::error::Result;
@@ -17,9 +17,9 @@ pub const SEARCHED: usize = 2048;
 /// A bucket that a search has reached.
 struct Node {
     bucket: u64,
-    /// The entry, of the bucket before this one, that would move to this bucket.
+    /// The entry of the previous bucket that would move to this one.
     fingerprint: u32,
-    /// The number of the node before this one. One of the two buckets where the search began has its own number here.
+    /// The number of the previous node. Each of the two buckets where the search began has its own number here.
     before: u32,
 }
 
@@ -90,7 +90,7 @@ impl Search {
         None
     }
 
-    /// Adds the other buckets of a reached bucket's entries, and asks for their lines.
+    /// Adds the other buckets of a reached bucket's entries, and prefetches their lines.
     #[inline(always)]
     fn add_next(&mut self, buckets: &Buckets, words: &[u64], at: usize) {
         let bucket = self.nodes[at].bucket;

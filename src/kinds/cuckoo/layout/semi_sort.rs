@@ -1,9 +1,9 @@
 //! Semi-sorted buckets of four slots, which take one bit less for each slot.
 //!
-//! The order of entries in a bucket says nothing, so entries are kept ascending. Then the highest four bits of the
+//! The order of entries in a bucket means nothing, so entries are kept ascending. Then the highest four bits of the
 //! entries have only 3876 combinations, which are numbered in 12 bits instead of 16. Four-bit numbers `a <= b <= c <=
 //! d` have the number `C(a, 1) + C(b + 1, 2) + C(c + 2, 3) + C(d + 3, 4)`. Empty slots are zeros, and so come first.
-//! The lower bits of the entries follow in the order of the entries.
+//! The lower bits of the entries follow in the same order.
 
 use super::MAX_SLOTS;
 use crate::blocks::source::{Source, flip, window};
@@ -51,7 +51,7 @@ const fn all_sequences() -> [u16; CODES] {
 #[cfg(not(target_family = "wasm"))]
 static SEQUENCES: [u16; CODES] = all_sequences();
 
-/// The list of [`all_sequences`], which a module that browsers load works out.
+/// The list of [`all_sequences`], which a module that browsers load computes itself.
 #[cfg(target_family = "wasm")]
 static SEQUENCES: std::sync::LazyLock<[u16; CODES]> = std::sync::LazyLock::new(all_sequences);
 
@@ -80,7 +80,7 @@ pub(super) fn has(words: &(impl Source + ?Sized), bit: u64, width: u32, entry: u
     entries(words, bit, width)[..SLOTS].contains(&entry)
 }
 
-/// Replaces one entry `old`, of the bucket that begins at a bit, by `new`. Returns false if there is no `old`.
+/// Replaces one entry `old` of the bucket that begins at a bit by `new`. Returns false if there is no `old`.
 #[inline]
 pub(super) fn replace(words: &mut [u64], bit: u64, width: u32, old: u64, new: u64) -> bool {
     let before = entries(words, bit, width);

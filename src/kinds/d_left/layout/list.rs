@@ -1,16 +1,15 @@
 //! The fingerprints of a table in ascending order. Neighbouring quotients have their fingerprints in buckets that are
-//! not far from each other.
+//! near each other.
 
 use super::{TABLES, Table, measure};
 use crate::order::sort;
 use core::sync::atomic::AtomicU64;
 
-/// How many fingerprints a bucket has over all subtables, in a table as full as it is made for.
+/// How many fingerprints a bucket has over all subtables, in a table that is as full as planned.
 const USUAL: u64 = crate::kinds::d_left::sizing::LOAD;
 
 /// Writes the fingerprints that are not less than `from`, in ascending order and each once, to the front of `stored`.
-/// Returns how many these are. `counts`, if it is given, has the same length and gets how often each fingerprint is
-/// there.
+/// Returns how many they are. `counts`, if given, has the same length and gets how often each fingerprint is there.
 pub fn stored_from(
     table: &Table,
     words: &[AtomicU64],
@@ -28,7 +27,7 @@ pub fn stored_from(
             both.for_each(|(fingerprint, count)| *count = table.count(words, *fingerprint));
         }
         written += found;
-        // If fingerprints are few here, the search goes over more quotients.
+        // If fingerprints are few here, the search takes more quotients at a time.
         if (found as u64) < span * USUAL / 2 {
             span = span.saturating_mul(2);
         }
@@ -44,7 +43,7 @@ fn least(table: &Table, words: &[AtomicU64], from: u64, end: u64, room: &mut [u6
     let quotients = end - quotient;
     let mut found = 0;
     for number in 0..TABLES {
-        // A shift is below the reach, so fingerprints of the range lie at most so far beyond its buckets.
+        // A shift is below the reach, so fingerprints of the range lie at most this far beyond its buckets.
         let beyond = if number == 0 { 0 } else { table.reach - 1 };
         for step in 0..table.buckets.min(quotients + beyond) {
             let bucket = (quotient + step) % table.buckets;
@@ -61,7 +60,7 @@ fn least(table: &Table, words: &[AtomicU64], from: u64, end: u64, room: &mut [u6
     found
 }
 
-/// Adds a number to a heap with the greatest number at its top. Without room the number replaces the top.
+/// Adds a number to a heap with the greatest number at its top, or without room replaces the top by it.
 fn push(heap: &mut [u64], length: &mut usize, number: u64) {
     if *length < heap.len() {
         let mut at = *length;

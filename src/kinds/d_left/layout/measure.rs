@@ -4,11 +4,11 @@ use super::{Cell, Held, MOST, TABLES, Table};
 use crate::blocks::fingerprint_table::scattered;
 use core::sync::atomic::AtomicU64;
 
-/// After so many buckets a measure reports how far it is.
+/// The number of buckets after which a measure reports its progress.
 const PIECE: u64 = 1 << 12;
 
-/// Counts the cells and fingerprints of a table. Reads all cells, and tells `progress` after every piece how many bytes
-/// it had.
+/// Counts the cells and fingerprints of a table. Reads all cells, and passes the number of bytes to `progress` after
+/// every piece.
 pub fn held(table: &Table, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Held {
     let (mut held, mut told, mut again) = (Held::default(), 0, 0);
     for bucket in 0..table.buckets {
@@ -50,11 +50,11 @@ pub fn classes_of_union(table: &Table, words: &[AtomicU64], other: &Table, other
     classes
 }
 
-/// Puts the entries of another table of one range into this one. Returns false if an entry finds no place; other
-/// entries may be in the table then.
+/// Puts the entries of another table of one range into this one. Returns false if an entry finds no place, and then
+/// others may already be in the table.
 pub fn insert_all(table: &Table, words: &mut [u64], other: &Table, others: &[AtomicU64]) -> bool {
-    // The buckets come in a scattered order. Entries that are inserted bucket after bucket would not fill buckets
-    // evenly.
+    // The buckets come in a scattered order, because entries that are inserted bucket after bucket would not fill
+    // buckets evenly.
     scattered(other.buckets).all(|bucket| {
         (0..TABLES).all(|number| {
             let mut cells = other.bucket_at(others, number, bucket);

@@ -3,21 +3,21 @@
 //!
 //! Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "An Improved Construction for Counting Bloom Filters", 2006. A
 //! key has a *fingerprint*, one of B 2^r numbers. In each of the d subtables a permutation of these numbers gives
-//! bucket and remainder. Two fingerprints that agree in one subtable are the same, so that a cell belongs to exactly
-//! one fingerprint. With independent hashes for each subtable a removal could take another key's cell.
+//! bucket and remainder. Two fingerprints that agree in one subtable are the same, so a cell belongs to exactly one
+//! fingerprint. With independent hashes for each subtable a removal could take another key's cell.
 //!
 //! Here a fingerprint is a quotient q and a remainder x of r bits. The permutation of subtable i is `(q, x) -> (q +
 //! s_i(x) mod B, x)`. The shifts s_i are below [`REACH`] and are mixed from x; the first shift is 0. So the fingerprint
-//! of a cell is known. Fingerprints with about the same quotient are near each other, which is how they are listed in
-//! order. The number of buckets is arbitrary.
+//! of a cell is known. Fingerprints with about the same quotient are near each other, which makes it possible to list
+//! them in order. The number of buckets is arbitrary.
 //!
-//! An insertion adds to the counter of a cell that the fingerprint has, or takes a cell in the least loaded of its four
-//! buckets, the first such bucket. A counter holds three at most; after that another cell begins to count. A removal
-//! subtracts from the cell whose counter is not full, so that a fingerprint has at most one such cell.
+//! An insertion adds to the counter of a cell that the fingerprint has, or takes a cell in the first of the least
+//! loaded among its four buckets. A counter goes up to three; after that another cell begins to count. A removal
+//! subtracts from the cell whose counter is not full, so a fingerprint has at most one such cell.
 //!
-//! Bucket b of subtable i is the `r + 2` bytes from byte `(4 b + i) (r + 2)` on. The bucket's bits are counted from the
-//! lowest bit of the first byte. Bits 2 j and 2 j + 1 are the counter of cell j, and bits `16 + j r` to `16 + j r + r -
-//! 1` are the cell's remainder. A cell with counter 0 is free.
+//! Bucket b of subtable i is the `r + 2` bytes from byte `(4 b + i) (r + 2)` on. Its bits are counted from the lowest
+//! bit of the first byte. Bits 2 j and 2 j + 1 are the counter of cell j, and bits `16 + j r` to `16 + j r + r - 1` are
+//! the cell's remainder. A cell with counter 0 is free.
 
 pub mod list;
 mod measure;
@@ -34,7 +34,7 @@ use crate::simd::Instructions;
 use core::ops::Range;
 use core::sync::atomic::AtomicU64;
 
-/// The bound below which shifts are.
+/// Exclusive upper bound of the shifts.
 pub const REACH: u64 = 1 << 12;
 
 /// How many subtables there are.
@@ -43,7 +43,7 @@ const TABLES: u64 = sizing::TABLES;
 /// How many cells a bucket has.
 const CELLS: u32 = sizing::CELLS as u32;
 
-/// The greatest number of a counter.
+/// The greatest value of a counter.
 const MOST: u64 = 3;
 
 /// The low bits of the counters of a bucket.
@@ -56,12 +56,12 @@ pub struct Table {
     buckets: u64,
     /// How many bits a remainder has.
     width: u32,
-    /// The bound below which shifts are: [`REACH`], or less if there are fewer buckets.
+    /// Exclusive upper bound of the shifts: [`REACH`], or less if there are fewer buckets.
     reach: u64,
     /// How many remainders one window holds, and the lowest bit of each.
     together: u32,
     ones: u64,
-    /// Whether all remainders of a window are among the eight bytes from the byte on in which the first one begins.
+    /// Whether all remainders of a window are among the eight bytes from the byte in which the first one begins.
     is_near: bool,
     /// 2^16 / `width`, rounded up, for a product instead of a division by the width.
     inverse: u32,
@@ -79,7 +79,8 @@ struct Cell {
 }
 
 impl Table {
-    /// A table with so many buckets in each subtable, and remainders of so many bits. `None` if there is no such table.
+    /// A table with `buckets` buckets in each subtable and remainders of `width` bits. `None` if there is no such
+    /// table.
     pub fn new(buckets: u64, width: u32) -> Option<Table> {
         let (least, most) = sizing::REMAINDER_BITS;
         if !(least..=most).contains(&width) || buckets == 0 || buckets > sizing::MAX_RANGE >> width {
@@ -104,7 +105,7 @@ impl Table {
         (geometry.hashes == 0 && geometry.bits == table.bits() && geometry.is_of_bits()).then_some(table)
     }
 
-    /// A table with so many buckets and the same number of fingerprints, if there is one.
+    /// A table with `buckets` buckets in each subtable and the same number of fingerprints, if there is one.
     pub fn with_buckets(&self, buckets: u64) -> Option<Table> {
         let width = (self.range() / buckets.max(1)).checked_ilog2()?;
         Table::new(buckets, width).filter(|table| table.range() == self.range())
@@ -136,8 +137,8 @@ impl Table {
         u64::from(CELLS * (self.width + 2))
     }
 
-    /// The fingerprint of a hash. Builders insert in the order of hashes, and the order of fingerprints must differ:
-    /// buckets that are filled in their own order are not filled evenly.
+    /// The fingerprint of a hash. Builders insert in the order of hashes, and the order of fingerprints must differ
+    /// from it, because buckets that are filled in their own order are not filled evenly.
     #[inline(always)]
     pub fn fingerprint(&self, hash: u64) -> u64 {
         reduce(hash.wrapping_mul(GOLDEN), self.range())
@@ -190,10 +191,10 @@ impl Table {
         bucket + 16 + u64::from(number * self.width)
     }
 
-    /// A bit for each cell of the four buckets that has a remainder; some of these cells may be free. The bit is the
+    /// A bit for each cell of the four buckets that has this remainder; some of these cells may be free. The bit is the
     /// cell's highest bit in its window, shifted down by the number of windows that were compared before.
     ///
-    /// The function reads all buckets in any case, so that the processor waits for their lines at the same time.
+    /// All buckets are always read, so that the processor waits for their lines at the same time.
     #[inline(always)]
     fn equal(&self, words: &(impl Source + ?Sized), buckets: [u64; TABLES as usize], remainder: u64) -> u64 {
         let highs = self.ones << (self.width - 1);
@@ -267,8 +268,8 @@ impl Table {
         self.cells_of(words, fingerprint).map(|cell| cell.count).sum()
     }
 
-    /// Inserts a fingerprint. Returns whether the fingerprint certainly was absent before, or `None`, with nothing
-    /// changed, if there is no cell for it.
+    /// Inserts a fingerprint. Returns whether it certainly was absent before, or `None`, with nothing changed, if there
+    /// is no cell for it.
     #[inline]
     pub fn add(&self, words: &mut [u64], fingerprint: u64) -> Option<bool> {
         let (buckets, remainder) = (self.buckets_of(fingerprint), self.remainder(fingerprint));
@@ -346,7 +347,7 @@ impl Table {
     }
 }
 
-/// A table, with the instruction set that hashes for it.
+/// A table, with the instruction set for hashing.
 pub struct DLeft {
     /// The table of the filter.
     pub table: Table,

@@ -1,4 +1,4 @@
-//! Building sets of several parts: one set for each class of partitions, and updates of sets that were built before.
+//! Building sets of several parts: one set for each class of partitions, and updates of sets built earlier.
 
 use super::super::building::levels;
 use super::super::layout::{EXCLUDED, Shape, hashes_of};
@@ -19,7 +19,7 @@ use crate::storage::{Words, try_vec};
 use core::ops::RangeInclusive;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// What a spec asks of the sets.
+/// What a spec asks for.
 pub struct Asked {
     /// The bits that both levels of a set may have.
     pub allowed: RangeInclusive<u64>,
@@ -27,7 +27,7 @@ pub struct Asked {
     pub prefix_bytes: u64,
 }
 
-/// What is asked of a record here.
+/// What is needed of a record here.
 trait Of: Copy {
     /// The record of the key's hash, with the mark of an excluded key.
     fn record(self) -> u64;
@@ -90,7 +90,7 @@ pub fn build(build: &mut Build<Placed>, asked: &Asked, prefixes: &[u64]) -> Resu
     })?;
     let mut classes = try_vec(counts.len())?;
     classes.extend(counts.iter().map(|counts| choice.class(*counts)));
-    // The classes without a set have a number of keys only.
+    // For the classes without a set only the number of keys is kept.
     let keys_of = |class: u8| {
         let of = counts.iter().zip(&classes).filter(|(_, of)| **of == class);
         of.map(|((members, excluded), _)| members + excluded).sum::<u64>()
@@ -148,7 +148,7 @@ fn laid_out(asked: &Asked, head: [u64; LINE], directory: &[u64], sets: &[(Shape,
     told(geometry, words)
 }
 
-/// The payload with the rate in its geometry.
+/// The payload, with its rate in the geometry.
 fn told(mut geometry: Geometry, words: Words) -> Result<Built> {
     let form = Form::untold(&geometry, words.shared(), simd::best())?.ok_or(Status::TooLarge)?;
     geometry.words[RATE_WORD] = form.rate.to_bits();
@@ -199,10 +199,10 @@ struct Part<'a> {
     progress: &'a mut (dyn FnMut(u64, u64) -> bool + Send),
 }
 
-/// The shares that the work of a part is told in.
+/// How many units the progress of a part is divided into.
 const SHARES: u64 = 1 << 20;
 
-/// How far all parts are, when this part is done up to `done` of `all`.
+/// The progress of all parts when `done` of `all` of this part is done.
 fn share(part: u64, parts: u64, done: u64, all: u64) -> u64 {
     let of_part = u128::from(done) * u128::from(SHARES) / u128::from(all.max(1));
     (part * SHARES + of_part.min(SHARES.into()) as u64).min(SHARES * parts)
@@ -244,7 +244,7 @@ impl OfClass<'_> {
     }
 }
 
-/// Both levels of a plan, of these records.
+/// Both levels of a plan for these records.
 fn of_records(records: &dyn Records<u64>, spec: &crate::spec::Spec, part: Part, plan: &Plan) -> Result<(Shape, Words)> {
     let Part { size, memory, threads, progress } = part;
     levels(&mut Build { spec, size, records, frequent: None, memory, threads, progress }, plan)
@@ -256,7 +256,7 @@ impl Records<u64> for OfClass<'_> {
     }
 
     fn for_each(&self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
-        // Two keys of two partitions may have one record.
+        // Two keys of different partitions may have the same record.
         let mut last = None;
         changed(self.records, take, &mut |of| {
             let is_of = self.classes.get(of.partition()) == Some(&self.class) && last != Some(of.record());
@@ -268,7 +268,7 @@ impl Records<u64> for OfClass<'_> {
     }
 }
 
-/// Gives on what `change` makes of records, a piece at a time.
+/// Passes on what `change` makes of records, a piece at a time.
 fn changed<R: Of>(
     records: &dyn Records<R>,
     take: &mut dyn FnMut(&[u64]) -> Result<()>,
@@ -290,7 +290,7 @@ fn changed<R: Of>(
     if kept.is_empty() { Ok(()) } else { take(&kept) }
 }
 
-/// Makes the payload of a set that was built before, for a universe without partitions, with an update after it.
+/// Makes the payload of a set built earlier, for a universe without partitions, with an update after it.
 pub fn update(build: &mut Build<u64>, asked: &Asked, old: &Base) -> Result<Built> {
     updated(build, asked, old, &[0])
 }
@@ -353,7 +353,7 @@ fn updated<R: Of>(build: &mut Build<R>, asked: &Asked, old: &Base, prefixes: &[u
     })?;
     let is_kept = kept.len() as u64 == flipped;
     let records = Flipped { records: build.records, flips: &flips, kept: is_kept.then_some(&kept[..]), keys: all };
-    // Strangers have the opposite of the older answer at the rate of the update.
+    // At the rate of the update strangers get the opposite of the older answer.
     let (limit, before) = (limit(build, excluded.max(1)), form.rate);
     let most = match () {
         () if before > limit => -1.0,
@@ -390,11 +390,11 @@ fn updated<R: Of>(build: &mut Build<R>, asked: &Asked, old: &Base, prefixes: &[u
     told(after, new)
 }
 
-/// The records of a universe, those whose answers change as members and the others as excluded keys.
+/// The records of a universe: those whose answers change as members, and the others as excluded keys.
 struct Flipped<'a, R> {
     records: &'a dyn Records<R>,
     flips: &'a dyn Fn(R) -> bool,
-    /// The records that change, if there was memory to keep them.
+    /// The records that change, if they fit into memory.
     kept: Option<&'a [u64]>,
     keys: u64,
 }
@@ -424,7 +424,7 @@ impl<R: Of> Records<u64> for Flipped<'_, R> {
     }
 }
 
-/// The geometry that is the same in all states of a set that is brought up to date.
+/// The geometry of a set without its updates, which is the same however often it was updated.
 pub fn identity(geometry: &Geometry) -> Geometry {
     without_updates(geometry)
 }

@@ -3,9 +3,9 @@
 //! Partitions of one *class* share a set of two levels: the same side is stored, in the same bits. So a set costs its
 //! head once, however many partitions it has. Two classes need no set: no key is a member, or all are. The directory
 //! lists partitions with their classes, and all partitions that it does not list are of one class, the *rest*. A
-//! partition is listed if that saves more bits than its word in the directory. So small partitions are in the rest.
+//! partition is listed if that saves more bits than its word in the directory, so small partitions are in the rest.
 //!
-//! All of this is in whole numbers, so that the same universe makes the same choice everywhere.
+//! All of this uses whole numbers, so that the same universe makes the same choice everywhere.
 
 use crate::error::{Error, Result, error};
 use crate::storage::try_vec;
@@ -21,16 +21,16 @@ const MOST_BITS: u8 = 32;
 /// How many classes there are.
 const CLASSES: usize = FIRST_SET as usize + 2 * MOST_BITS as usize;
 
-/// Fractions of a bit that costs are counted in.
+/// Costs are in fractions of a bit, with this many binary places.
 const SCALE: u32 = 8;
 /// The bits of a partition's word in the directory.
 const WORD: u64 = 64 << SCALE;
-/// The bits that a set takes beside those of its keys: its head, its row in the table, and unused slots.
+/// The bits that a set takes in addition to those of its keys: its head, its row in the table, and unused slots.
 const SET: u64 = 1024 << SCALE;
-/// The cost of what cannot be.
+/// The cost of what is impossible.
 const NEVER_EVER: u64 = u64::MAX >> 8;
 
-/// The number of members, and that of excluded keys, of a partition or of several.
+/// The numbers of members and of excluded keys, of one partition or of several.
 pub type Counts = (u64, u64);
 
 /// The side that a class stores, the excluded keys if true, and its bits. `None` for classes without a set.
@@ -57,13 +57,13 @@ fn cost((members, excluded): Counts, of: u8) -> u64 {
 pub struct Choice {
     /// The class of each partition, by how many members and excluded keys it has, in ascending order.
     classes: Vec<(Counts, u8)>,
-    /// The class of partitions that are not listed, and of all that nobody knows.
+    /// The class of the partitions that are not listed, and of all unknown ones.
     pub rest: u8,
 }
 
 impl Choice {
-    /// Chooses the classes for partitions, given how many of them have how many keys, in ascending order. `is_allowed`
-    /// says of a class whether it is allowed at all.
+    /// Chooses the classes for partitions, given in ascending order how many of them have how many keys. `is_allowed`
+    /// says whether a class is allowed at all.
     ///
     /// # Errors
     /// [`Status::Contradiction`](crate::Status::Contradiction) if no allowed class fits;
@@ -90,8 +90,9 @@ impl Choice {
                 sum.saturating_add(cost(*counts, rest).min(*listed).saturating_mul(*times)).min(NEVER_EVER)
             })
         };
-        // Keys of unknown partitions are as strangers of the rest. Nobody wants to hear that all of these are members,
-        // and that nearly all are has to save more than a sixteenth of the bits.
+        // Keys of unknown partitions count as strangers of the rest. So all keys of the rest are never members, and a
+        // rest that stores excluded keys, for which nearly all strangers are members, has to save more than a sixteenth
+        // of the bits.
         let least = |is_inverted: bool| {
             let possible = (0..CLASSES as u8).filter(|class| *class != ALWAYS && allowed[usize::from(*class)]);
             let of_side = possible.filter(|class| of_class(*class).is_some_and(|(side, _)| side) == is_inverted);
@@ -142,13 +143,13 @@ impl Choice {
         Ok(Choice { classes, rest }.simplified())
     }
 
-    /// The class of a partition with so many keys.
+    /// The class of a partition with these numbers of keys.
     pub fn class(&self, counts: Counts) -> u8 {
         let found = self.classes.binary_search_by_key(&counts, |(counts, _)| *counts);
         found.ok().and_then(|at| self.classes.get(at)).map_or(self.rest, |(_, class)| *class)
     }
 
-    /// A set that stores nothing says the same of all keys, as a class without a set does.
+    /// A set that stores nothing says the same for all keys, as a class without a set does.
     fn simplified(mut self) -> Choice {
         for from in FIRST_SET..CLASSES as u8 {
             let Some((is_inverted, _)) = of_class(from) else { continue };
@@ -192,7 +193,7 @@ fn none() -> Error {
 mod tests {
     use super::*;
 
-    /// The class with a set that stores this side in so many bits.
+    /// The class with a set that stores this side in `bits` bits.
     fn class(is_inverted: bool, bits: u8) -> u8 {
         FIRST_SET + if is_inverted { MOST_BITS } else { 0 } + bits - 1
     }
@@ -211,7 +212,7 @@ mod tests {
         let side = |counts| of_class(choice.class(counts)).map(|(is_inverted, _)| is_inverted);
         assert_eq!([side((100_000, 300_000)), side((300_000, 50))], [Some(false), Some(true)]);
         assert_eq!([choice.class((40_000, 0)), choice.class((0, 9_000_000))], [ALWAYS, NEVER]);
-        // Ten members in 100,000 keys would take a set of their own, at some 16 bits each. That is less than other sets
+        // Ten members in 100,000 keys would take a separate set, at some 16 bits each. That is less than other sets
         // would take.
         assert_eq!(of_class(choice.class((10, 100_000))).map(|(is_inverted, _)| is_inverted), Some(false));
     }
@@ -234,7 +235,7 @@ mod tests {
         let limited = Choice::of(&[((10, 0), 3)], |class| of_class(class) == Some((false, 7)));
         assert_eq!(of_class(limited.unwrap().rest), Some((false, 7)));
         assert!(Choice::of(&[((10, 5), 3)], |class| class < FIRST_SET).is_err());
-        // Without the class of all members a set of members says the same, at a rate of its own.
+        // Without the class of all members a set of members says the same, except at its rate.
         let limited = Choice::of(&[((10, 0), 3), ((500, 0), 1)], |class| class != ALWAYS).unwrap();
         assert!([(10, 0), (500, 0)].map(|of| limited.class(of)).iter().all(|of| of_class(*of).is_some_and(|of| !of.0)));
         let of_excluded = |class| of_class(class).is_some_and(|(is_inverted, _)| is_inverted);

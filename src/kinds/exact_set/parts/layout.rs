@@ -3,18 +3,18 @@
 //! **Partitions.** The payload begins with a line, the head: the numbers of listed partitions and of sets, the class of
 //! all other partitions, and how many keys are in the classes without a set. The table of sets follows: for each set
 //! two words, its bits and side, and the bits of its payload. Then comes the directory, a word for each listed
-//! partition: 57 bits of the hash of the prefix, and the class. The table and the directory end with a line each, and
-//! the words of the directory ascend. The payloads of the sets follow, each as that of an exact set alone.
+//! partition: 57 bits of the hash of the prefix, and the class. The words of the directory ascend. The table and the
+//! directory are filled up to whole lines. The payloads of the sets follow, each like that of an exact set alone.
 //!
-//! **Updates.** An update follows on whole lines: a line with the bits and side of a set, the bits of its payload, and
+//! **Updates.** An update follows in whole lines: a line with the bits and side of a set, the bits of its payload, and
 //! the number of members and of all keys. Then comes the payload of the set. A key that is in this set has the opposite
-//! of the answer that all before the update give.
+//! of the answer that everything before the update gives.
 //!
 //! Without partitions the payload begins with that of an exact set alone.
 //!
 //! The words of a header: word 2 is the bytes of a prefix, or 0 without partitions. Words 0 and 1 are 0 with
-//! partitions, and else those of the exact set that comes first. Word 3 has the rate for strangers, a double's bits.
-//! Word 4 is the number of updates. With updates word 5 is the bits of the payload before them.
+//! partitions, and otherwise those of the exact set that comes first. Word 3 has the rate for strangers, as the bits of
+//! a double. Word 4 is the number of updates. With updates word 5 is the bits of the payload before them.
 
 use super::super::layout::{EXCLUDED_STORED, Levels, Shape};
 use super::super::sizing;
@@ -38,11 +38,11 @@ pub const CLASS_BITS: u32 = 7;
 
 /// The word of a geometry that has the bytes of a prefix.
 pub const PREFIX_WORD: usize = 2;
-/// That with the rate for strangers.
+/// The word that has the rate for strangers.
 pub const RATE_WORD: usize = 3;
-/// That with the number of updates.
+/// The word that has the number of updates.
 pub const UPDATES_WORD: usize = 4;
-/// That with the bits before all updates.
+/// The word that has the bits before all updates.
 pub const BASE_WORD: usize = 5;
 
 /// Whether a geometry is one of several parts.
@@ -62,7 +62,7 @@ pub fn without_updates(geometry: &Geometry) -> Geometry {
     before
 }
 
-/// How many lines so many bits take.
+/// How many lines `bits` bits take.
 fn lines(bits: u64) -> u64 {
     bits.div_ceil(8 * PAYLOAD_UNIT)
 }
@@ -76,7 +76,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// The set whose payload begins at this word, given what a table says of it.
+    /// The set whose payload begins at this word, given its row in a table.
     fn of(words: &[AtomicU64], start: usize, [form, bits]: [u64; 2], instructions: Instructions) -> Option<Set> {
         let length = lines(bits).checked_mul(LINE as u64)?;
         let end = start.checked_add(usize::try_from(length).ok()?)?;
@@ -90,7 +90,7 @@ impl Set {
         Some(Set { levels: Levels::new(&shape, instructions), shape, start, end })
     }
 
-    /// What tables say of a set.
+    /// The row of a set in a table.
     pub fn row(shape: &Shape) -> Option<[u64; 2]> {
         let Geometry { bits, words: [of_levels, side, ..], .. } = shape.geometry()?;
         Some([of_levels | side << 8, bits])
@@ -106,7 +106,7 @@ impl Set {
         self.levels.contains(&self.shape, self.words(words), hash)
     }
 
-    /// Asks for the cache lines that a lookup reads first.
+    /// Prefetches the cache lines that a lookup reads first.
     pub fn fetch(&self, words: &[AtomicU64], hash: u64) {
         self.shape.fetch(self.words(words), hash);
     }
@@ -132,12 +132,12 @@ pub struct Partitions {
 /// The parts of a payload.
 pub struct Form {
     pub partitions: Option<Partitions>,
-    /// The sets of the partitions. Without partitions the only one.
+    /// The sets of the partitions, or the only set if there are no partitions.
     sets: Vec<Set>,
     updates: Vec<Set>,
     /// How many members there are.
     pub members: u64,
-    /// The rate for strangers whose prefixes are spread as those of the universe.
+    /// The rate for strangers whose prefixes are spread like those of the universe.
     pub rate: f64,
 }
 
@@ -152,7 +152,7 @@ impl Form {
         Ok(form.filter(|form| (0.0..=1.0).contains(&told) && (told - form.rate).abs() <= 1e-9 * form.rate))
     }
 
-    /// [`Form::of`] of a geometry that may have any rate, or of that of an exact set alone.
+    /// [`Form::of`] for a geometry that may have any rate, or for that of an exact set alone.
     ///
     /// # Errors
     /// As [`Form::of`].
@@ -210,7 +210,7 @@ impl Form {
         (bits == geometry.bits).then_some(Form { partitions, sets, updates, members, rate: expected })
     }
 
-    /// The class of a key with this hash of its prefix.
+    /// The class of a key whose prefix has this hash.
     #[inline]
     pub fn class(&self, words: &[AtomicU64], prefix: u64) -> u8 {
         let Some(partitions) = &self.partitions else { return FIRST_SET };
@@ -229,13 +229,13 @@ impl Form {
         let is_member = match class {
             NEVER => false,
             ALWAYS => true,
-            // A forged directory may name a set that is not there. Nothing is certain then.
+            // A forged directory may name a set that is not there. Then nothing is certain.
             class => self.sets.get(usize::from(class - FIRST_SET)).is_none_or(|set| set.contains(words, hash)),
         };
         self.updates.iter().fold(is_member, |is_member, update| is_member != update.contains(words, hash))
     }
 
-    /// Asks for the cache lines that a lookup reads first.
+    /// Prefetches the cache lines that a lookup reads first.
     pub fn fetch(&self, words: &[AtomicU64], class: u8, hash: u64) {
         let set = class.checked_sub(FIRST_SET).and_then(|set| self.sets.get(usize::from(set)));
         set.into_iter().chain(&self.updates).for_each(|set| set.fetch(words, hash));

@@ -1,8 +1,8 @@
 //! Exact sets of several parts: partitions of a universe by the prefixes of its keys, each stored as suits its share of
 //! members, and updates, which correct the answers of what was built before.
 //!
-//! With partitions a filter takes keys whole: it hashes a key, and its prefix. A hash alone tells no partition, and may
-//! be that of a member.
+//! With partitions a filter takes whole keys, because it hashes a key and its prefix. A hash alone does not give the
+//! partition, and may be that of a member.
 
 pub mod building;
 mod choice;
@@ -56,7 +56,8 @@ impl ExactParts {
         self.base.words().shared()
     }
 
-    /// The class and the hash of a key; `None` if it cannot be hashed. `last` is the last prefix's hash, and its class.
+    /// The class and the hash of a key; `None` if it cannot be hashed. `last` is the hash of the last prefix, and its
+    /// class.
     #[inline]
     fn place(&self, key: &[u8], last: &mut Option<(u64, u8)>) -> Option<(u8, u64)> {
         let prefix_bytes = self.form.partitions.as_ref().map_or(0, |partitions| partitions.prefix_bytes);

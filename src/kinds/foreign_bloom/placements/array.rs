@@ -1,4 +1,4 @@
-//! An array with its placement: what a filter asks, for any placement, one key or many.
+//! An array with its placement: what a filter needs, for any placement, one key or many.
 
 use super::{Modulus, Placement, Shape};
 use crate::batch::answers::Answers;
@@ -8,25 +8,25 @@ use crate::bits;
 use crate::format::Geometry;
 use core::sync::atomic::AtomicU64;
 
-/// How many keys ahead of the answer lines are fetched.
+/// How many keys before their answers the lines are fetched.
 const AHEAD: usize = 32;
 
-/// Lines of a key that are fetched ahead: a key that is not there fails after two probes on average.
+/// Lines of a key that are fetched ahead: an absent key fails after two probes on average.
 const FIRST_PROBES: u32 = 2;
 
-/// What a filter asks of an array, whatever the placement. `words` are those of the array, and may be more.
+/// What a filter needs of an array, whatever the placement. `words` begin with those of the array, and may be more.
 pub trait PlacedArray: Send + Sync {
     /// Whether all bits of a key are set.
     fn contains(&self, words: &[AtomicU64], key: &[u8]) -> bool;
 
-    /// Looks keys up, whose number `answers` have room for.
+    /// Looks up as many keys as `answers` have room for.
     fn contains_many(&self, words: &[AtomicU64], keys: &WholeKeys, answers: &mut Answers);
 
-    /// Sets the bits of a key; whether any was not set.
+    /// Sets the bits of a key. Returns whether any of them was not set.
     fn insert(&self, words: &mut [u64], key: &[u8]) -> bool;
 
-    /// Sets the bits of keys in order; `answers`, if wanted, say of each whether any was not set. Of how many any was
-    /// not.
+    /// Sets the bits of keys in order. Returns for how many any bit was not set; `answers`, if wanted, say that for
+    /// each.
     fn insert_many(&self, words: &mut [u64], keys: &WholeKeys, answers: Option<&mut Answers>) -> u64;
 }
 
@@ -37,7 +37,7 @@ pub struct Array<P> {
 }
 
 impl<P: Placement> Array<P> {
-    /// The array of a geometry, if it can be one.
+    /// The array of a geometry, if there can be one.
     pub fn open(geometry: &Geometry, placement: P) -> Option<Box<dyn PlacedArray>> {
         let shape = Shape { hashes: geometry.hashes, bits: Modulus::new(geometry.bits)? };
         crate::storage::try_box(Array { placement, shape }).ok().map(|array| array as Box<dyn PlacedArray>)
@@ -63,7 +63,7 @@ impl<P: Placement> Array<P> {
         new
     }
 
-    /// Gives each key with its digest to `take`, in order, having given it to `fetch` some keys before.
+    /// Gives each key with its digest to `take`, in order, after giving it to `fetch` some keys earlier.
     #[inline(always)]
     fn rolling<State>(
         &self,

@@ -26,7 +26,7 @@ struct Places {
 }
 
 impl Placement for Places {
-    /// There is none: each place is a hash of the whole key.
+    /// None: each place is a hash of the whole key.
     type Digest = ();
 
     #[inline]

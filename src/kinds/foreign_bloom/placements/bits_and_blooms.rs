@@ -1,5 +1,5 @@
-//! The Go module bits-and-blooms/bloom, version 3: four words of MurmurHash3 x64 128, of the key and of the key with
-//! a byte 1 behind it.
+//! The Go module bits-and-blooms/bloom, version 3: four words of MurmurHash3 x64 128, of the key and of the key with a
+//! byte 1 behind it.
 
 use super::{Array, Placement, PlacementRow, Shape};
 use crate::hash::murmur3::murmur3_x64_128_with_byte;
@@ -7,7 +7,7 @@ use crate::hash::murmur3::murmur3_x64_128_with_byte;
 /// Place i is h\[i mod 2\] + i h\[2 + ((i + i mod 2) mod 4) / 2\] modulo 2^64, modulo m.
 pub const ROW: PlacementRow = PlacementRow {
     name: "bits_and_blooms",
-    // Two sums take turns, so pairs of places depend on each other less than those of one.
+    // Two sums take turns, so pairs of places depend on each other less than those of one sum.
     scheme: None,
     hash_bits: 256,
     open: |geometry, _| Array::open(geometry, Places),

@@ -5,7 +5,7 @@ use crate::hash::fnv1::fnv1_64;
 
 /// The greatest prime below 2^64.
 const PRIME: u64 = 18_446_744_073_709_551_557;
-/// What a place's number is multiplied with, modulo 2^64 and then the prime, to give the next one.
+/// The factor from one place's number to the next, modulo 2^64 and then the prime.
 const GENERATOR: u64 = 18_446_744_073_709_550_147;
 
 /// DCSO's placement.

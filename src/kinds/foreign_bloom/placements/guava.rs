@@ -3,8 +3,8 @@
 use super::{Array, Placement, PlacementRow, Shape};
 use crate::hash::murmur3::murmur3_x64_128;
 
-/// `MURMUR128_MITZ_32`: place i, from 1 on, is a + i b modulo 2^32, complemented where it is negative, modulo m; a and
-/// b are the halves of the hash's first word. Reaches 2^31 places.
+/// `MURMUR128_MITZ_32`: place i, from 1 on, is a + i b modulo 2^32, complemented if it is negative, modulo m; a and b
+/// are the halves of the hash's first word. Reaches 2^31 places.
 pub const MITZ_32: PlacementRow =
     PlacementRow { name: "guava_32", open: |geometry, _| Array::open(geometry, Mitz32), ..PlacementRow::BASE };
 
@@ -34,7 +34,7 @@ impl Placement for Mitz32 {
     }
 }
 
-/// Visits a + i b modulo 2^32 for i from 1 to k, complemented where it is negative as a signed number, modulo m.
+/// Visits a + i b modulo 2^32 for i from 1 to k, complemented if it is negative as a signed number, modulo m.
 #[inline]
 pub(super) fn folded_signs(a: u32, b: u32, shape: &Shape, mut visit: impl FnMut(u64) -> bool) -> bool {
     let mut combined = a;

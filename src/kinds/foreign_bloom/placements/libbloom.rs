@@ -54,7 +54,7 @@ impl Placement for Wide {
     }
 }
 
-/// The hash of a key, and the hash with that one as the seed.
+/// The hash of a key, and the hash with the first one as the seed.
 #[inline]
 fn pair(key: &[u8]) -> [u32; 2] {
     let first = murmur2_32(key, SEED);

@@ -1,8 +1,8 @@
-//! Bit arrays as other systems place keys in them: m bits, of which a key sets k, at places that come from more of the
-//! key than a 64-bit hash. So a placement takes the key whole.
+//! Bit arrays in which keys are placed as in other systems: m bits, of which a key sets k, at places that come from
+//! more of the key than a 64-bit hash. So a placement takes the whole key.
 //!
-//! One file a placement: a type that is a [`Placement`], and a line in [`PLACEMENTS`]. Bit p is bit p mod 64 of the
-//! little-endian word p / 64; a format with another order of bytes reorders them where it is read and written
+//! Each placement has a file: a type that is a [`Placement`], and a line in [`PLACEMENTS`]. Bit p is bit p mod 64 of
+//! the little-endian word p / 64; a format with another order of bytes reorders them where it is read and written
 //! (`crate::interop`).
 
 mod array;
@@ -36,10 +36,10 @@ use crate::sizing::dependent::Scheme;
 use crate::sizing::{bloom, dependent};
 use core::sync::atomic::AtomicU64;
 
-/// The most bits that a key may set: formats write k in one byte or more, but nobody uses more than these.
+/// The most bits that a key may set: formats write k in one byte or more, but nobody uses more than this.
 pub const MAX_HASHES: u32 = 255;
 
-/// The words of the geometry that a placement may use for a key of its own.
+/// The words of the geometry that a placement may use for its own key.
 pub const KEY_WORDS: core::ops::Range<usize> = 2..6;
 
 /// The shape of an array.
@@ -59,35 +59,35 @@ pub trait Placement: Copy + Send + Sync + 'static {
     /// The digest of a key.
     fn digest(&self, key: &[u8]) -> Self::Digest;
 
-    /// Visits the places of a key with this digest in order, until `visit` says false; whether it never did. All are
-    /// below the number of bits.
+    /// Visits the places of a key with this digest in order, until `visit` returns false. Returns whether it never did.
+    /// All places are below the number of bits.
     fn all(&self, digest: &Self::Digest, key: &[u8], shape: &Shape, visit: impl FnMut(u64) -> bool) -> bool;
 }
 
-/// What the library knows of a placement.
+/// What the library knows about a placement.
 pub struct PlacementRow {
     /// The placement's name, the value of the parameter `placement`.
     pub name: &'static str,
-    /// How the places of a key depend on each other, where they do.
+    /// How the places of a key depend on each other, if they do.
     pub scheme: Option<Scheme>,
     /// How many bits of a key's hash decide its places.
     pub hash_bits: u32,
-    /// How many bits a key sets at most.
+    /// The most bits that a key sets.
     pub max_hashes: u32,
-    /// How many bits an array has at most.
+    /// The most bits that an array has.
     pub max_bits: u64,
     /// Whether the format counts only keys that were new when they were inserted.
     pub counts_new: bool,
-    /// The rate to expect of so many keys, where it is not that of bits anywhere in the array.
+    /// The expected rate with a given number of keys, if it is not that of bits anywhere in the array.
     pub lines_rate: Option<fn(&Geometry, u64) -> f64>,
-    /// The rate that these bits give, likewise.
+    /// The present rate of these bits, likewise.
     pub lines_rate_now: Option<fn(&Geometry, &[AtomicU64]) -> f64>,
     /// An array of this geometry, whose shape is sound, for filters with this seed.
     pub open: fn(&Geometry, u64) -> Option<Box<dyn PlacedArray>>,
 }
 
 impl PlacementRow {
-    /// What most placements have.
+    /// The values of most placements.
     pub const BASE: PlacementRow = PlacementRow {
         name: "",
         scheme: Some(Scheme::Double),
@@ -100,7 +100,7 @@ impl PlacementRow {
         open: |_, _| None,
     };
 
-    /// The rate of an array with so many distinct keys, were no two hashes the same.
+    /// The rate of an array with `keys` distinct keys, if no two of their hashes were the same.
     pub fn rate(&self, bits: u64, hashes: u32, keys: u64) -> f64 {
         match self.scheme {
             Some(scheme) => dependent::rate(scheme, false, bits, hashes, keys),
@@ -108,7 +108,7 @@ impl PlacementRow {
         }
     }
 
-    /// The rate of an array of which so many bits are set.
+    /// The rate of an array in which `ones` bits are set.
     pub fn rate_from_fill(&self, bits: u64, hashes: u32, ones: u64) -> f64 {
         match (self.scheme, bloom::cardinality_exact_base(bits, hashes, ones)) {
             (Some(scheme), Some(keys)) => {
@@ -119,7 +119,7 @@ impl PlacementRow {
     }
 }
 
-/// All placements. The place in this list is the placement's number in images: it is only appended to.
+/// All placements. The place in this list is the placement's number in images, so new ones are only appended.
 const ROWS: &[PlacementRow] = &[
     guava::MITZ_32,
     guava::MITZ_64,

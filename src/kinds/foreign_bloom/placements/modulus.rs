@@ -1,6 +1,6 @@
-//! Remainders without a division: most formats place keys with one, of a number that is the filter's for good.
+//! Remainders without a division: most formats place keys by a remainder, and a filter's modulus never changes.
 
-/// A number to take remainders by.
+/// A number by which remainders are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modulus {
     modulus: u64,
@@ -14,14 +14,14 @@ impl Modulus {
         (1..=1 << 63).contains(&modulus).then(|| Modulus { modulus, reciprocal: u64::MAX / modulus })
     }
 
-    /// The modulus of which [`Modulus::reciprocal`] said this, without a division.
+    /// The modulus for which [`Modulus::reciprocal`] returned this number, without a division.
     #[inline]
     pub fn with_reciprocal(modulus: u64, reciprocal: u64) -> Modulus {
         debug_assert_eq!(Modulus::new(modulus).map(|modulus| modulus.reciprocal), Some(reciprocal));
         Modulus { modulus, reciprocal }
     }
 
-    /// What remainders by the number are taken with.
+    /// The number that replaces the division by the modulus.
     pub fn reciprocal(&self) -> u64 {
         self.reciprocal
     }
@@ -35,9 +35,9 @@ impl Modulus {
     /// `x` modulo the number.
     ///
     /// With m the modulus, r = floor((2^64 - 1) / m) is at least (2^64 - m) / m. So x r / 2^64 is above x / m - 1 for
-    /// all x below 2^64, and its floor is the quotient or one less. What is left is below 2 m, which fits: one
-    /// comparison mends it (Barrett, "Implementing the Rivest Shamir and Adleman public key encryption algorithm on a
-    /// standard digital signal processor", 1986).
+    /// all x below 2^64, and its floor is the quotient or one less. The rest is below 2 m, which fits, so one
+    /// comparison corrects it (Barrett, "Implementing the Rivest Shamir and Adleman public key encryption algorithm on
+    /// a standard digital signal processor", 1986).
     #[inline]
     pub fn reduce(&self, x: u64) -> u64 {
         let quotient = ((u128::from(x) * u128::from(self.reciprocal)) >> 64) as u64;

@@ -1,4 +1,4 @@
-//! Apache ORC: as Guava's 32-bit strategy, of the halves of a 64-bit hash. Texts and numbers have hashes of their own.
+//! Apache ORC: as Guava's 32-bit strategy, of the halves of a 64-bit hash. Texts and numbers have different hashes.
 
 use super::guava::folded_signs;
 use super::{Array, Placement, PlacementRow, Shape};

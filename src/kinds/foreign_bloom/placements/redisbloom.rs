@@ -8,7 +8,7 @@ use core::sync::atomic::AtomicU64;
 /// The seed of the first hash.
 const SEED: u64 = 0xc6a4_a793_5bd1_e995;
 
-/// With 64-bit hashes, as every filter has that a command made.
+/// With 64-bit hashes, as in every filter that a command made.
 pub const ROW: PlacementRow = PlacementRow {
     name: "redisbloom",
     hash_bits: 128,
@@ -17,8 +17,8 @@ pub const ROW: PlacementRow = PlacementRow {
     ..PlacementRow::BASE
 };
 
-/// The hash of a key for arrays of RedisBloom's: one for all links of a chain, which keeps no more of them than their
-/// numbers.
+/// The hash of a key for arrays of RedisBloom's: the same for all links of a chain, which keeps only the numbers of
+/// these arrays.
 #[derive(Clone, Copy, Debug)]
 pub enum Digest {
     /// With 64-bit hashes.

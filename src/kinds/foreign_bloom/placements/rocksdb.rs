@@ -1,5 +1,5 @@
-//! RocksDB's Bloom filters of before format version 5: a line of bits by the 32-bit hash h modulo their number, and in
-//! it the low bits of h, h + d, h + 2 d ... modulo 2^32, with h rotated by 17 bits for d.
+//! RocksDB's Bloom filters before format version 5: a line of bits by the 32-bit hash h modulo the number of lines, and
+//! in it the low bits of h, h + d, h + 2 d ... modulo 2^32, with h rotated by 17 bits for d.
 
 use super::{Array, Modulus, Placement, PlacementRow, Shape};
 use crate::bits::count_ones_in;
@@ -11,10 +11,10 @@ use core::sync::atomic::AtomicU64;
 /// The seed of the hash.
 const SEED: u32 = 0xbc9f_1d34;
 
-/// The longest line, as the binary logarithm of its bits: 512 bytes, twice what caches have.
+/// The longest line, as the base-2 logarithm of its bits: 512 bytes, twice what caches have.
 const LONGEST: u64 = 12;
 
-/// RocksDB's placement before format version 5. The first word of its key is the binary logarithm of the bits in a
+/// RocksDB's placement before format version 5. The first word of its key is the base-2 logarithm of the bits in a
 /// line.
 pub const LEGACY: PlacementRow = PlacementRow {
     name: "rocksdb_legacy",
@@ -29,14 +29,15 @@ pub const LEGACY: PlacementRow = PlacementRow {
 /// How the bits of a key in its line depend on each other.
 const SCHEME: dependent::Scheme = dependent::Scheme::Double;
 
-/// The mean, over the number of keys in a line, of the rate of a line with so many.
+/// The mean, over the number of keys in a line, of the rate of a line with that many.
 fn rate(geometry: &Geometry, keys: u64) -> f64 {
     let line = 1 << geometry.words[2].min(LONGEST);
     let of_line = |keys| dependent::rate(SCHEME, false, line, geometry.hashes, keys);
     mixture::binomial(keys, line as f64 / geometry.bits as f64, of_line)
 }
 
-/// The mean over the lines of what their bits give. It is computed once for lines with as many of them.
+/// The mean over the lines of the rate that their bits give, computed once for all lines with the same number of set
+/// bits.
 fn rate_now(geometry: &Geometry, words: &[AtomicU64]) -> f64 {
     let (line, hashes) = (1 << geometry.words[2].min(LONGEST), geometry.hashes);
     let mut lines = [0_u64; 1 + (1 << LONGEST)];

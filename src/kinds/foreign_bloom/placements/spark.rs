@@ -4,13 +4,13 @@ use super::guava::folded_signs;
 use super::{Array, Placement, PlacementRow, Shape};
 use crate::hash::murmur3::spark_murmur3_32;
 
-/// Version 1: as Guava's 32-bit strategy, of the hash with seed 0 and the hash with that one as the seed. Reaches 2^31
-/// places.
+/// Version 1: as Guava's 32-bit strategy, of the hash with seed 0 and the hash with the first one as the seed. Reaches
+/// 2^31 places.
 pub const V1: PlacementRow =
     PlacementRow { name: "spark_1", open: |geometry, _| Array::open(geometry, V1Places), ..PlacementRow::BASE };
 
-/// Version 2: a 64-bit sum that starts at the first hash times 2^31 - 1 and grows by the second, complemented where it
-/// is negative, modulo m.
+/// Version 2: a 64-bit sum that starts at the first hash times 2^31 - 1 and grows by the second, complemented if it is
+/// negative, modulo m.
 pub const V2: PlacementRow = PlacementRow {
     name: "spark_2",
     open: |geometry, seed| Array::open(geometry, V2Places { seed: seed as i32 }),
@@ -58,7 +58,7 @@ impl Placement for V2Places {
     }
 }
 
-/// The hash of a key, and the hash with that one as the seed.
+/// The hash of a key, and the hash with the first one as the seed.
 #[inline]
 fn pair(key: &[u8], seed: i32) -> [i32; 2] {
     let first = spark_murmur3_32(key, seed);

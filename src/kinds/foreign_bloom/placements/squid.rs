@@ -1,5 +1,5 @@
-//! Squid's cache digests: the key of an object that was asked for with GET is the MD5 of the byte 1 and the URL. Place
-//! i is the i-th big-endian word of 32 bits of that digest, modulo m.
+//! Squid's cache digests: the key of an object that was fetched with GET is the MD5 of the byte 1 and the URL. Place i
+//! is the i-th big-endian word of 32 bits of that digest, modulo m.
 
 use super::{Array, Placement, PlacementRow, Shape};
 use crate::hash::md5::md5_after;

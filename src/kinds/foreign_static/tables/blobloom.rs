@@ -1,5 +1,5 @@
 //! The filters of the Go package blobloom: blocks of 512 bits, in which a key sets k - 1 bits anywhere. The block comes
-//! from the low half of a hash that callers bring, and the bits from both halves by enhanced double hashing.
+//! from the low half of a hash that callers supply, and the bits from both halves by enhanced double hashing.
 //!
 //! Word 1 of the geometry is blobloom's k, which counts the choice of the block.
 
@@ -19,7 +19,7 @@ pub const ROW: FormRow = FormRow {
     },
 };
 
-/// The greatest k: blobloom itself has no bound, but lookups take as long as k says.
+/// The greatest k: blobloom itself has no bound, but the time of a lookup is proportional to k.
 pub const MAX_HASHES: u64 = 256;
 
 /// 64-bit words in a block.

@@ -19,7 +19,7 @@ pub const ROW: FormRow = FormRow {
     },
 };
 
-/// MurmurHash3's 64-bit finaliser of a key to which the seed was added: what these filters hash keys with.
+/// MurmurHash3's 64-bit finaliser of the sum of key and seed: how these filters hash keys.
 #[inline]
 pub fn mixed(key: u64, seed: u64) -> u64 {
     crate::hash::murmur3::finish_64(key.wrapping_add(seed))

@@ -1,8 +1,8 @@
 //! Static filters as other systems lay them out: made once from all keys, and only looked up here.
 //!
-//! One file a form: a type that is a [`Form`], and a line in [`FORMS`]. The payload is the table as its owner wrote it,
-//! in little-endian words. The geometry has what the owner's header says of the table: word 0 is the form's number, and
-//! words 1 to 5 mean what the form makes of them.
+//! Each form has a file: a type that is a [`Form`], and a line in [`FORMS`]. The payload is the table as its owner
+//! wrote it, in little-endian words. The geometry has what the owner's header says about the table: word 0 is the
+//! form's number, and the form defines what words 1 to 5 mean.
 
 mod blobloom;
 mod fuse;
@@ -16,13 +16,13 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 /// How keys are looked up in a table. `words` are those of the table.
 pub trait Form: Send + Sync {
-    /// Whether the key with this hash may be one of the filter's.
+    /// Whether the key with this hash may be in the filter.
     fn contains(&self, words: &[AtomicU64], hash: u64) -> bool;
 
-    /// Asks for the lines that a lookup reads, soon.
+    /// Prefetches the lines that a lookup will read.
     fn fetch(&self, words: &[AtomicU64], hash: u64);
 
-    /// The probability that a key which is none of the filter's is taken for one, with so many keys in it.
+    /// The probability that a key that is not in the filter is found, with `keys` keys in it.
     fn expected_rate(&self, keys: u64) -> f64;
 
     /// The false-positive rate, given the entries of this table.
@@ -34,7 +34,7 @@ pub trait Form: Send + Sync {
     fn cells(&self) -> u64;
 }
 
-/// What the library knows of a form.
+/// What the library knows about a form.
 pub struct FormRow {
     /// The form's name, the value of the parameter `form`.
     pub name: &'static str,
@@ -42,7 +42,7 @@ pub struct FormRow {
     pub open: fn(&Geometry) -> Option<Box<dyn Form>>,
 }
 
-/// All forms. The place in this list is the form's number in images: it is only appended to.
+/// All forms. The place in this list is the form's number in images, so new ones are only appended.
 const ROWS: &[FormRow] = &[ribbon::ROW, fuse::ROW, xor::ROW, blobloom::ROW];
 
 /// All forms, in the order of their numbers.
@@ -66,19 +66,19 @@ pub fn number(name: &str) -> Option<u64> {
 /// Cells of 8, 16 or 32 bits in words.
 #[derive(Clone, Copy)]
 struct Cells {
-    /// The width of a cell, as the binary logarithm of its bits.
+    /// The base-2 logarithm of a cell's bits.
     log_width: u32,
     count: u64,
 }
 
 impl Cells {
-    /// Exactly so many bits as cells of `width` bits.
+    /// `bits` bits, divided exactly into cells of `width` bits.
     fn of(bits: u64, width: u64) -> Option<Cells> {
         let is_known = matches!(width, 8 | 16 | 32) && bits.is_multiple_of(width);
         is_known.then(|| Cells { log_width: width.ilog2(), count: bits / width })
     }
 
-    /// The cell in this place, which is below their number.
+    /// The cell in this place, which is below the number of cells.
     #[inline]
     fn at(&self, words: &[AtomicU64], place: u64) -> u32 {
         let in_word = 6 - self.log_width;
@@ -104,7 +104,7 @@ impl Cells {
         u32::MAX >> (32 - (1 << self.log_width))
     }
 
-    /// The rate at which a fingerprint is another's.
+    /// The probability that two fingerprints are the same.
     fn false_positive_rate(&self) -> f64 {
         (-f64::from(1 << self.log_width)).exp2()
     }

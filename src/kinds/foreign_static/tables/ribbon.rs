@@ -2,9 +2,9 @@
 //! and Xor", 2021). A key has 128 coefficients, from a place on that its hash chooses. They say which rows of a table
 //! add up, modulo 2, to the key's fingerprint.
 //!
-//! The table has blocks of 128 rows. It lies column by column within a block, each column a segment of 16 bytes, whose
-//! bit i is that of row i. Blocks have as many columns as fit, evenly: the first ones one less than those after them. A
-//! key's fingerprint has as many bits as the block in which its rows begin has columns.
+//! The table has blocks of 128 rows. Within a block it lies column by column, each column a segment of 16 bytes, whose
+//! bit i is that of row i. Blocks have as many columns as fit, spread evenly: the first ones have one less than those
+//! after them. A key's fingerprint has as many bits as the block in which its rows begin has columns.
 //!
 //! Word 1 of the geometry is the seed that RocksDB tried last, word 2 the number of blocks.
 
@@ -26,12 +26,12 @@ pub const ROW: FormRow = FormRow {
 const ROWS: u64 = 128;
 
 struct Ribbon {
-    /// What the seed comes to.
+    /// The seed as it enters the hash.
     seed: u64,
     blocks: u64,
     /// The most columns of a block.
     columns: u64,
-    /// The number of the first blocks that have one column less.
+    /// How many blocks have one column less: the first ones.
     shorter: u64,
 }
 
@@ -49,7 +49,7 @@ impl Ribbon {
         is_known.then(|| Ribbon { seed, blocks, columns, shorter: columns * blocks - segments })
     }
 
-    /// Of a hash: the block in which its rows begin and the row there, the hash that coefficients and fingerprint come
+    /// For a hash: the block in which its rows begin and the row there, the hash that coefficients and fingerprint come
     /// from, the first segment of the block, and how many there are.
     #[inline]
     fn place(&self, hash: u64) -> (u32, u64, usize, usize) {
@@ -68,8 +68,8 @@ impl Form for Ribbon {
         let (row, hash, first, columns) = self.place(hash);
         let coefficients = (u128::from(hash) << 64 ^ u128::from(hash ^ 0xc367_844a_6e52_731d)) | 1;
         let fingerprint = hash.swap_bytes() as u32;
-        // The rows of this block, and those of the next, in the same columns of which they go on. The shift by 128 that
-        // none in the next would be is two shifts.
+        // The rows of this block, and those of the next, which continue in the same columns. If there are none in the
+        // next, the shift is by 128, so it is made in two steps.
         let (here, next) = (coefficients << row, coefficients >> 1 >> (127 - row));
         let segment = |at: usize| {
             let [low, high] = [2 * at, 2 * at + 1].map(|word| words[word].load(Ordering::Relaxed));
@@ -96,7 +96,7 @@ impl Form for Ribbon {
         }
     }
 
-    /// The mean over the blocks of what fingerprints of as many bits as they have columns give.
+    /// The mean over the blocks of the rate of fingerprints with a bit for each column.
     fn expected_rate(&self, _keys: u64) -> f64 {
         let share = self.shorter as f64 / self.blocks as f64;
         (1.0 + share) * (-(self.columns as f64)).exp2()

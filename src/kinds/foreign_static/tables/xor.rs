@@ -32,7 +32,7 @@ impl Xor {
         is_known.then_some(Xor { seed, third, cells })
     }
 
-    /// The three cells of a mixed hash: each from 32 bits of it, turned by 21 bits from one to the next.
+    /// The three cells of a mixed hash: each from 32 bits of it, rotated by 21 bits from one to the next.
     #[inline]
     fn places(&self, hash: u64) -> [u64; 3] {
         core::array::from_fn(|i| {

@@ -1,12 +1,12 @@
-//! Keys that were set aside so that peeling goes on, as linear equations in the cells that no key was peeled with.
+//! Keys that were set aside so that peeling goes on, as linear equations in the cells with which no key was peeled.
 //!
 //! A cell that a key was peeled with is the exclusive or of the key's value and the key's other cells. Substituting
 //! that, in the order of peeling, removes the cell from an equation, and brings in cells of later keys or free cells.
 //! The keys that peel first after a key was set aside have some cells that are free by then and that no later key has.
 //! As many of these cells as there are equations get the values that solve the equations, once all other cells in the
 //! equations are known. So only the keys that are peeled soon after one was set aside are substituted, a few hundred:
-//! the *group* of that key and of the keys that were set aside meanwhile. All equations of a group are worked on at
-//! once: each cell has a row of bits that says which equations the cell is in.
+//! the *group* of that key and of the keys that were set aside meanwhile. All equations of a group are processed
+//! together: each cell has a row of bits that says which equations the cell is in.
 
 use super::peel::{Advance, COUNT, Keys, Peeling, Seeded, Slot, peeled};
 use super::{IS_SMALL, cells};
@@ -35,7 +35,7 @@ pub(super) struct Asides {
     /// Cells that were free by the end of their group, in the order of groups.
     free: Vec<u32>,
     groups: Vec<Group>,
-    /// The cells that have a row. A cell's slot then has the number of that row, from 1 on, in the place of its count.
+    /// The cells that have a row. A cell's slot then has the number of that row, from 1 on, instead of its count.
     cells: Vec<u32>,
     /// The rows of these cells, each of as many words as the equations of a group need.
     rows: Words,
@@ -61,12 +61,12 @@ fn add(row: &mut Row, other: &Row) {
 }
 
 impl Asides {
-    /// Bytes of memory for arrays of so many cells.
+    /// Bytes of memory for arrays of `cells` cells.
     pub(super) fn bytes(cells: u64) -> u64 {
         sizing::aside_memory(cells)
     }
 
-    /// Memory for arrays of up to so many cells. The memory of rows is not touched before it is needed.
+    /// Memory for arrays of up to `cells` cells. The memory of rows is not touched before it is needed.
     pub(super) fn new(cells: u64) -> Result<Asides> {
         let (keys, rows) = (sizing::most_aside(cells) as usize, sizing::aside_rows(cells));
         Ok(Asides {
@@ -126,9 +126,9 @@ impl Asides {
     }
 
     /// Gives as many free cells as a group has keys the values that solve the group's equations. Returns false if these
-    /// free cells cannot solve them for all values of the keys. All cells in the equations must have their values
-    /// already. The cells of the group's own late keys have the values that follow if the free cells are zero. `late`
-    /// is these cells in the order of peeling.
+    /// free cells cannot solve them for all values of the keys. All cells in the equations must already have their
+    /// values; the cells of the group's own late keys have those that follow if the free cells are zero. `late` is
+    /// these cells in the order of peeling.
     pub(super) fn solve<Q: Keys, const K: usize>(
         &mut self,
         group: usize,
@@ -183,7 +183,7 @@ impl Asides {
         let free = &self.free[group.free.clone()];
         let Some((chosen, count)) = choose(free, keys.len(), |cell| rows.get(cell)) else { return false };
         let chosen = &chosen[..count];
-        // Bit i of an equation is whether the i-th of the chosen cells is in it.
+        // Bit i of an equation says whether the i-th of the chosen cells is in it.
         let mut left = [(Row::default(), 0); MOST_KEYS];
         for (equation, key) in keys.iter().enumerate() {
             let (positions, z): ([u64; K], u64) = of.cells(*key as usize);
@@ -214,7 +214,7 @@ struct Rows<'a, const W: usize> {
 }
 
 impl<const W: usize> Rows<'_, W> {
-    /// In which equations a cell is.
+    /// The equations that a cell is in.
     fn get(&self, cell: u32) -> [u64; W] {
         match self.slots[cell as usize] >> COUNT {
             0 => [0; W],
@@ -222,8 +222,8 @@ impl<const W: usize> Rows<'_, W> {
         }
     }
 
-    /// Changes in which of some equations a cell is: it joins those that it is not in, and leaves those that it is in.
-    /// Returns false if there is no room for the cell's row.
+    /// Toggles whether a cell is in some equations: it joins those that it is not in, and leaves the others. Returns
+    /// false if there is no room for the cell's row.
     fn add(&mut self, cell: u64, row: &[u64; W]) -> bool {
         let slot = &mut self.slots[cell as usize];
         let mut number = (*slot >> COUNT) as usize;
@@ -242,7 +242,7 @@ impl<const W: usize> Rows<'_, W> {
 }
 
 /// Chooses `count` of the free cells whose rows do not depend on each other, and returns them with `count`. `None` if
-/// there are not so many.
+/// there are not that many.
 fn choose<const W: usize>(
     free: &[u32],
     count: usize,

@@ -143,7 +143,7 @@ fn agree<const K: usize>(array: &Array, asked: &Group, i: usize) -> u64 {
     let mut together = load(&asked.fingerprints.0, i);
     for bits in &asked.bits[..K] {
         let bit = load(&bits.0, i);
-        // Bytes are far below 2^63, so a signed comparison compares them rightly.
+        // Bytes are far below 2^63, so a signed comparison is right.
         let byte = _mm256_srli_epi64::<3>(bit);
         let there = _mm256_cmpgt_epi64(end, byte);
         let mut at = [0_u64; WIDTH];

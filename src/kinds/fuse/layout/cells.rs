@@ -15,8 +15,8 @@ pub(super) fn mask(width: u32) -> u64 {
     u64::MAX >> (64 - width)
 }
 
-/// The exclusive or of the cells of `width` bits that begin at these bits. Above the result's `width` bits are the bits
-/// that follow the cells. Outside of the words zeros are read.
+/// The exclusive or of the cells of `width` bits that begin at these bits. The bits above the result's `width` bits are
+/// those that follow the cells. Outside of the words zeros are read.
 #[inline(always)]
 pub(super) fn together<const K: usize>(words: &[AtomicU64], width: u32, bits: [u64; K]) -> u64 {
     let bytes = |byte: u64| bits::read_unaligned(words, byte);
@@ -28,14 +28,14 @@ pub(super) fn together<const K: usize>(words: &[AtomicU64], width: u32, bits: [u
     if width <= MAX_NARROW {
         return low;
     }
-    // A cell's last bits may lie in a ninth byte. The shift goes in two steps, because a shift by 64 bits is not
+    // A cell's last bits may lie in a ninth byte. The shift is made in two steps, because a shift by 64 bits is not
     // allowed.
     let high = |bit: &u64| bytes((bit >> 3).wrapping_add(8)) << 1 << (63 - (bit & 7));
     bits.iter().fold(low, |all, bit| all ^ high(bit))
 }
 
-/// The exclusive or of cells of whole bytes, `width` of them, at these positions, and above them the bits that follow
-/// the cells. Outside of the words zeros are read.
+/// The exclusive or of cells of `width` whole bytes at these positions, and above them the bits that follow the cells.
+/// Outside of the words zeros are read.
 #[inline(always)]
 pub(super) fn together_of_bytes<const K: usize>(words: &[AtomicU64], width: u32, cells: [u64; K]) -> u64 {
     cells.iter().fold(0, |all, cell| all ^ bits::read_unaligned(words, cell.wrapping_mul(width.into())))

@@ -58,7 +58,7 @@ impl<'a> Fingerprints<'a> {
         solve(ordered, &OfHashes, cells, work)
     }
 
-    /// Whether the hash was among those that the filter was built of, or has the same fingerprint by chance.
+    /// Whether the filter was built with the hash, or with another that has the same fingerprint by chance.
     #[inline]
     pub fn contains(&self, hash: u64) -> bool {
         Fingerprints::contains_in(&self.0.shape, self.0.words, hash)
@@ -69,12 +69,12 @@ impl<'a> Fingerprints<'a> {
         self.0.probe()
     }
 
-    /// The filter for programs that look hashes up for themselves.
+    /// The filter for programs that look hashes up themselves.
     pub fn view(&self) -> View<'a> {
         self.0.view()
     }
 
-    /// [`Fingerprints::contains`] of the filter of this shape in `words`.
+    /// [`Fingerprints::contains`] for the filter of this shape in `words`.
     #[inline(always)]
     pub fn contains_in(shape: &Shape, words: &[AtomicU64], hash: u64) -> bool {
         match (shape.arity(), shape.width) {
@@ -86,7 +86,7 @@ impl<'a> Fingerprints<'a> {
         }
     }
 
-    /// Asks for the cache lines of the cells of a hash. To find them, this reads the directory's entry for the hash's
+    /// Prefetches the cache lines of the cells of a hash. To find them, this reads the directory's entry for the hash's
     /// shard.
     pub fn fetch(&self, hash: u64) {
         let x = order(hash);
@@ -118,7 +118,7 @@ impl<'a> Fingerprints<'a> {
 }
 
 /// [`Fingerprints::contains`] for keys with K cells of W bits, in an array that has keys. If W is 0, the shape says how
-/// many bits a cell has. Each is a function of its own, so that none saves registers for another.
+/// many bits a cell has. Each is a separate function, so that none saves registers for another.
 #[inline(never)]
 fn contains_of<const K: usize, const W: u32>(shape: &Shape, words: &[AtomicU64], hash: u64) -> bool {
     let array = Array::new(*shape, words);
@@ -140,8 +140,8 @@ impl Kernel {
     }
 }
 
-/// The kernel for an instruction set. NEON has none of its own, because it neither gathers nor multiplies numbers of 64
-/// bits: plain code is as fast there.
+/// The kernel for an instruction set. NEON has none, because it neither gathers nor multiplies numbers of 64 bits, so
+/// plain code is as fast there.
 fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]

@@ -29,9 +29,9 @@ pub(super) type Turn = fn(&Array, hashes: &[u64; GROUP], found: &mut Group, aske
 
 /// The inner loop of batches for one number of cells a key.
 pub(super) struct Turns {
-    /// For payloads that the caches hold.
+    /// For payloads that fit into the caches.
     pub near: Turn,
-    /// For payloads that the caches do not hold.
+    /// For payloads that do not fit into the caches.
     pub far: Turn,
 }
 
@@ -41,6 +41,6 @@ pub(super) struct Kernel {
     pub three: Turns,
     /// For four cells a key.
     pub four: Turns,
-    /// Whether an array suits the kernel. Others take the portable kernel.
+    /// Whether an array suits the kernel. Other arrays take the portable kernel.
     pub suits: fn(&Array) -> bool,
 }

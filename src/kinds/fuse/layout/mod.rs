@@ -5,13 +5,13 @@
 //! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. [`super::sizing`] has the sizes.
 //!
 //! **From a hash to cells.** [`order`] is a bijection; its result is called x here, and records are sorted by x before
-//! building. With S shards the 96-bit product `x S` has the shard in its highest 32 bits, so that a shard is a range of
-//! the sorted x. The next 32 bits say how far into the shard x is, and choose the first cell. So the keys of a shard
-//! come in the order of their first cells, and building walks through the array instead of jumping about in it. The
-//! other cells and the fingerprint come from a second half of the mixing, under the shard's seed ([`scatter`]).
+//! building. With S shards the 96-bit product `x S` has the shard in its highest 32 bits, so a shard is a range of the
+//! sorted x. The next 32 bits say how far into the shard x is, and choose the first cell. So the keys of a shard come
+//! in the order of their first cells, and building walks through the array instead of jumping about in it. The other
+//! cells and the fingerprint come from a second half of the mixing, under the shard's seed ([`scatter`]).
 //!
 //! Here a segment has `L = 2^l` cells, and a key may begin in any of `starts` cells, a multiple of L. Each further cell
-//! takes b bits of the hash: 32 where a key has three cells, 21 where it has four. Then the cells are
+//! takes b bits of the hash: 32 if a key has three cells, 21 if it has four. Then the cells are
 //!
 //! ```text
 //! p0 = how_far * starts >> 32      pi = (p0 + i L) ^ ((z >> (i - 1) b) mod L)
@@ -57,8 +57,8 @@ use core::sync::atomic::AtomicU64;
 use one_shard::OneShard;
 use shape::{ENTRY_WORDS, Entry, Segments, groups, positions};
 
-/// Whether the code for builds is to be small, because it is loaded before it can do anything. Then it has one loop for
-/// all widths, which gives the same bytes.
+/// Whether the code for builds is to be small, because it is loaded before it can do anything. Then there is one loop
+/// for all widths, which gives the same bytes.
 const IS_SMALL: bool = cfg!(target_family = "wasm");
 
 /// The first half of the mixing, a bijection, which spreads hashes that are weak in their high bits evenly over shards.
@@ -68,13 +68,13 @@ pub fn order(hash: u64) -> u64 {
     x ^ (x >> 27)
 }
 
-/// The hash whose [`order`] this is.
+/// The inverse of [`order`].
 pub fn hash_of(x: u64) -> u64 {
     let undo = |x: u64, shift: u32| x ^ x >> shift ^ x.checked_shr(2 * shift).unwrap_or(0);
     undo(undo(x, 27).wrapping_mul(INVERSE), 30)
 }
 
-/// The inverse of [`MIX`], modulo 2^64. Each step doubles the bits that are right.
+/// The inverse of [`MIX`], modulo 2^64. Each step doubles the number of right bits.
 const INVERSE: u64 = {
     let (mut inverse, mut step) = (1_u64, 0);
     while step < 6 {
@@ -87,7 +87,7 @@ const INVERSE: u64 = {
 /// The product of this and a number of 32 bits has the number in both halves.
 const TWICE: u64 = 1 << 32 | 1;
 
-/// The second half of the mixing: what a seed makes of the result of [`order`]. A bijection for each seed. With seed 0
+/// The second half of the mixing: applies a seed to the result of [`order`]. A bijection for each seed. With seed 0
 /// both halves together are `bits::mix`.
 #[inline]
 pub fn scatter(x: u64, seed: u32) -> u64 {
@@ -108,7 +108,7 @@ pub fn fingerprint(z: u64) -> u64 {
 pub struct Array<'a> {
     shape: Shape,
     directory: &'a [[AtomicU64; ENTRY_WORDS]],
-    /// All words, the directory included, because the eight bytes from the first byte of a cell on may reach into it.
+    /// All words, including the directory, because the eight bytes from the first byte of a cell on may reach into it.
     words: &'a [AtomicU64],
 }
 
@@ -134,8 +134,8 @@ impl<'a> Array<'a> {
         Array { shape, directory, words }
     }
 
-    /// The array for programs that find cells for themselves. Every such program checks what it reads of the directory.
-    /// The entry of the only shard is checked here, and the view has it, so that lookups need not read it.
+    /// The array for programs that find cells themselves. Every such program checks what it reads of the directory. The
+    /// entry of the only shard is checked here, and the view has it, so that lookups need not read it.
     fn view(&self) -> View<'a> {
         let Shape { width, shards, cell_words, .. } = self.shape;
         let OneShard { starts, length, seeds } = self.one_shard().unwrap_or_default();
@@ -187,7 +187,7 @@ impl<'a> Array<'a> {
         self.at_bits(self.bits(places))
     }
 
-    /// Asks for the cache lines of a key's cells.
+    /// Prefetches the cache lines of a key's cells.
     #[inline]
     fn fetch<const K: usize>(&self, places: &Places<K>) {
         self.bits(places).iter().for_each(|bit| ring::fetch_word(self.words, (bit / 64) as usize));

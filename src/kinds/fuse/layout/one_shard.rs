@@ -1,5 +1,5 @@
-//! Single lookups in an array of one shard, which a filter of up to a million keys has. Lookups do not read the
-//! directory again: they take the shard's entry as it was when the filter was opened.
+//! Single lookups in an array of one shard, as in a filter of up to a million keys. Lookups do not read the directory
+//! again: they take the shard's entry as it was when the filter was opened.
 
 use super::shape::{Entry, positions};
 use super::{Array, MIX_SCATTERED, Shape, TWICE, cells, fingerprint, order};

@@ -1,13 +1,14 @@
-//! The mutable Bloomier filter. The fuse structure tells which of a key's three cells is the key's own. The values lie
+//! The mutable Bloomier filter. The fuse structure says which of a key's three cells is the key's own. The values lie
 //! in a second table, in clear, each in the own cell of its key. So a value can be replaced in place.
 //!
 //! Chazelle, Kilian, Rubinfeld and Tal, "The Bloomier Filter", 2004. When the array is solved, every key is peeled with
 //! a cell that no other key is peeled with: the key's own cell. The cells of the first table have q bits. A key's three
 //! cells there give the number of its own cell among the three, masked with q bits of the key. A key that was given no
-//! value gets an arbitrary number below 2^q, so one of the three numbers with probability 3 / 2^q.
+//! value gets an arbitrary number below 2^q, and so one of the three numbers with probability 3 / 2^q.
 //!
-//! **Payload.** First comes the first table, laid out as that of kind bloomier, with q bits a cell. Then a value for
-//! each cell of that table, as [`WordCells`] has them, so that one store replaces a value. Zeros fill the last line.
+//! **Payload.** First comes the first table, laid out like that of kind bloomier, with q bits a cell. Then comes a
+//! value for each cell of that table, as [`WordCells`] has them, so that one store replaces a value. Zeros fill the
+//! last line.
 
 use super::values::{low, scatter_id};
 use super::{Array, Cells, Equations, Places, Shape, fingerprint, solve};
@@ -19,7 +20,7 @@ use crate::error::{Result, Status, error};
 use crate::storage::Words;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The least bits of a cell of the first table, which has to hold three different numbers.
+/// The fewest bits of a cell of the first table, which has to hold three different numbers.
 pub const MIN_OWN_BITS: u32 = 2;
 /// The most bits of a cell of the first table.
 pub const MAX_OWN_BITS: u32 = 32;
@@ -36,8 +37,8 @@ pub struct OwnShape {
 }
 
 impl OwnShape {
-    /// The shape with so many bits a value (1 to 64), bits of a cell of the first table, shards and cells. `None` if
-    /// there is no such shape.
+    /// The shape with values of `value_bits` bits (1 to 64), cells of `own_bits` bits in the first table, and these
+    /// numbers of shards and cells. `None` if there is no such shape.
     pub fn new(value_bits: u32, own_bits: u32, shards: u64, cells: u64) -> Option<OwnShape> {
         let known = (MIN_OWN_BITS..=MAX_OWN_BITS).contains(&own_bits) && cells < 1 << 56;
         let shape =
@@ -45,7 +46,7 @@ impl OwnShape {
         Some(shape).filter(|shape| known && shape.words() < 1 << 60)
     }
 
-    /// The shape to expect of `keys` keys.
+    /// The expected shape for `keys` keys.
     pub fn expected(value_bits: u32, own_bits: u32, keys: u64) -> Option<OwnShape> {
         let shape = Shape::expected_peeled(ARITY, 1, keys)?;
         OwnShape::new(value_bits, own_bits, shape.shards(), shape.cells())
@@ -71,7 +72,7 @@ impl OwnShape {
         self.first.cells()
     }
 
-    /// The bits of all cells of both tables, including the bits that are left over in the words of the second table.
+    /// The bits of all cells of both tables, including the unused bits in the words of the second table.
     pub fn bits(&self) -> u64 {
         self.cells() * u64::from(self.own_bits()) + 64 * self.values.words()
     }
@@ -174,8 +175,8 @@ impl<'a> OwnCells<'a> {
         cell.copied().filter(|cell| *cell < self.shape.cells())
     }
 
-    /// The cell in which the value of the key with this identity lies, or `None`. A key that was given no value gets a
-    /// cell all the same with probability 3 / 2^q for q bits of a cell.
+    /// The cell in which the value of the key with this identity lies, or `None`. A key that was given no value
+    /// nevertheless gets a cell with probability 3 / 2^q for q bits of a cell.
     #[inline]
     pub fn cell(&self, id: u128) -> Option<u64> {
         if self.shape.shards() == 0 { None } else { self.own_cell(&self.find(id)) }
@@ -193,7 +194,7 @@ impl<'a> OwnCells<'a> {
         self.cell(id).map(|cell| self.shape.values.get(self.values, cell))
     }
 
-    /// Asks for the cache lines of a key in the first table.
+    /// Prefetches the cache lines of a key in the first table.
     #[inline]
     pub fn fetch(&self, id: u128) {
         if self.shape.shards() > 0 {

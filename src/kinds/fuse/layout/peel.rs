@@ -4,8 +4,8 @@ use super::shape::{Segments, positions};
 use crate::bits::prefetch;
 use crate::error::Result;
 
-/// What is known of a cell while keys are peeled, about the keys that have the cell. Bits 0 to 31 are the exclusive or
-/// of their numbers. Bits 32 and 33 are the exclusive or of the cell's numbers, from 0 on, among the cells of each key.
+/// What is known of a cell while keys are peeled: about the keys that have it. Bits 0 to 31 are the exclusive or of
+/// their numbers. Bits 32 and 33 are the exclusive or of the cell's numbers, from 0 on, among the cells of each key.
 /// The count of the keys is from bit 34 on.
 pub(super) type Slot = u64;
 
@@ -24,11 +24,10 @@ pub(super) fn peeled(slot: Slot) -> (usize, usize) {
     (slot as u32 as usize, (slot >> 32 & 3) as usize)
 }
 
-/// A function that learns the number of keys that were worked on since its last call, [`STRETCH`] at most. An error
-/// ends the work.
+/// A function that gets the number of keys processed since its last call, at most [`STRETCH`]. An error ends the work.
 pub(super) type Advance<'a> = dyn FnMut(usize) -> Result<()> + 'a;
 
-/// How many keys are worked on between two calls of [`Advance`].
+/// How many keys are processed between two calls of [`Advance`].
 pub(super) const STRETCH: usize = 1 << 19;
 
 /// What solving needs to know of the keys of a shard. Keys come in the order of how far into the shard they are.
@@ -37,10 +36,10 @@ pub(super) trait Keys {
     fn len(&self) -> usize;
     /// How far into the shard a key is, and its scattered hash.
     fn place(&self, key: usize, seed: u32) -> (u64, u64);
-    /// Asks for the cache line of a key, if there is such a key.
+    /// Prefetches the cache line of a key, if there is such a key.
     fn fetch(&self, key: usize);
-    /// The value that the key's cells are to give. `own` is the number of the cell that the key was peeled with, and no
-    /// other key was peeled with that cell.
+    /// The value that the key's cells have to give. `own` is the number of the cell that the key was peeled with, and
+    /// no other key was peeled with that cell.
     fn value(&self, key: usize, z: u64, own: usize) -> u64;
     /// A number that depends on all keys, from which seeds are derived.
     fn digest(&self) -> u64;
@@ -87,7 +86,7 @@ pub(super) struct Peeling<'a, Q, const K: usize> {
 }
 
 impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
-    /// Peels as many keys as can be peeled, and tells `advance` how many.
+    /// Peels as many keys as can be peeled, and passes their number to `advance`.
     ///
     /// # Errors
     /// The errors of `advance`.
@@ -98,8 +97,8 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         advance: &mut Advance,
     ) -> Result<Peeling<'a, Q, K>> {
         let (count, cells) = (of.keys.len(), slots.len());
-        // Keys come in the order of their first cells. Slots are zeroed just before a key can reach them, and so are
-        // still in the caches then.
+        // Keys come in the order of their first cells. Slots are zeroed just before a key can reach them, so that they
+        // are still in the caches then.
         let reach = K << of.segments.bits;
         let mut zeroed = 0;
         for start in (0..count).step_by(STRETCH) {
@@ -135,7 +134,7 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         Ok(peeling)
     }
 
-    /// Peels the keys that can be peeled next, and the keys that this makes free.
+    /// Peels the keys that can be peeled next, and those that this makes free.
     ///
     /// # Errors
     /// The errors of `advance`.
@@ -143,7 +142,7 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         while self.head < self.tail {
             let before = self.done;
             self.drain_until(before + STRETCH, |_| true);
-            // Mostly these are a few keys, which take no time that counts.
+            // Mostly these are a few keys, which take negligible time.
             if self.done - before >= STRETCH {
                 advance(self.done - before)?;
             }
@@ -151,13 +150,13 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         Ok(())
     }
 
-    /// As [`Peeling::drain`], until so many keys are peeled in all. `go_on` is told of each queued cell that no key is
-    /// left in; if `go_on` returns false, the draining ends.
+    /// As [`Peeling::drain`], until `limit` keys are peeled in all. `go_on` is called with each queued cell in which no
+    /// key is left; if it returns false, the draining ends.
     ///
-    /// The cells are a queue. Free cells that follow each other in a queue do not depend on each other, so that many
-    /// are under way at once. A cell becomes free near the cell that freed it, so the slots at work stay in the cache.
-    /// The places behind the head hold the cells of peeled keys. A cell comes into the queue at most once, when its
-    /// count becomes 1 or because its count was 1 before. So `tail` is never past the last place.
+    /// The cells are a queue. Consecutive free cells in it do not depend on each other, so many are under way at the
+    /// same time. A cell becomes free near the cell that freed it, so the slots at work stay in the cache. The places
+    /// behind the head hold the cells of peeled keys. A cell comes into the queue at most once, when its count becomes
+    /// 1 or because its count was 1 before. So `tail` is never past the last place.
     #[inline(always)]
     pub(super) fn drain_until(&mut self, limit: usize, mut go_on: impl FnMut(u32) -> bool) {
         let Peeling { of, slots, order, .. } = self;
@@ -191,12 +190,12 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
         (self.done, self.head, self.tail) = (done, head, tail);
     }
 
-    /// The first key that is still there, not before `from`; `None` if all keys were peeled. Callers ask when no key
+    /// The first key that is still there, not before `from`; `None` if all keys were peeled. Only called when no key
     /// can be peeled next.
     ///
-    /// The first cell that keys are left in is one that a key begins in. Keys that begin in the same cell stand side by
-    /// side. Of these keys one is still there if every cell of it has keys: the cell that a key was peeled with has
-    /// none.
+    /// The first cell in which keys are left is one that a key begins in. Keys that begin in the same cell are
+    /// neighbours. Such a key is still there if all of its cells have keys, because the cell that a key was peeled with
+    /// has none.
     pub(super) fn first_left(&mut self, from: usize) -> Option<usize> {
         self.left += self.slots[self.left..].iter().position(|slot| slot >> COUNT > 0)?;
         let (mut low, mut high) = (from, self.of.keys.len());
@@ -227,15 +226,15 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
     }
 }
 
-/// How many cells are looked through for free ones at once.
+/// How many cells are searched together for free ones.
 const BLOCK: usize = 1 << 10;
 
-/// How many keys ahead of its turn the slot of a cell is fetched.
+/// How many keys before its turn the slot of a cell is fetched.
 pub(super) const FAR: usize = 24;
-/// How many keys ahead of its turn a key is fetched.
+/// How many keys before its turn a key is fetched.
 pub(super) const NEAR: usize = 12;
 
-/// Asks for the slot of a cell that has its turn soon.
+/// Prefetches the slot of a cell that has its turn soon.
 #[inline]
 pub(super) fn fetch_slot(slots: &[Slot], order: &[u32], i: usize) {
     if let Some(slot) = order.get(i).and_then(|cell| slots.get(*cell as usize)) {
@@ -243,7 +242,7 @@ pub(super) fn fetch_slot(slots: &[Slot], order: &[u32], i: usize) {
     }
 }
 
-/// Asks for the key that is to be peeled with a cell.
+/// Prefetches the key that is to be peeled with a cell.
 #[inline]
 pub(super) fn fetch_key(slots: &[Slot], order: &[u32], i: usize, keys: &impl Keys) {
     if let Some(slot) = order.get(i).and_then(|cell| slots.get(*cell as usize)) {
@@ -254,6 +253,6 @@ pub(super) fn fetch_key(slots: &[Slot], order: &[u32], i: usize, keys: &impl Key
 /// The number, among a key's cells, of the `i`-th cell other than the key's own, and that cell.
 #[inline(always)]
 pub(super) fn other<const K: usize>(cells: &[u64; K], own: usize, i: usize) -> (usize, u64) {
-    // This takes no index that is unknown in advance, so that the cells stay in registers.
+    // Every index here is known in advance, so that the cells stay in registers.
     if own <= i { (i + 1, cells[i + 1]) } else { (i, cells[i]) }
 }

@@ -33,13 +33,13 @@ pub(super) struct Segments {
 const MOST_CELLS: u64 = 64;
 
 impl Segments {
-    /// The segments for so many keys. `growth` is how many times no seed was found. The seed does not change the cells
+    /// The segments for `keys` keys. `growth` is how many times no seed was found. The seed does not change the cells
     /// that keys begin in, so keys may crowd somewhere under every seed. After the first failure there are a fiftieth
     /// more cells to begin in, and a segment more. After the second failure there are as many cells as for keys that
     /// are all peeled. After each further failure segments are twice as long, and there are an eighth more cells to
     /// begin in. So in the end there is a solution even for keys that are not spread evenly over the shard at all.
-    /// `None` past the longest segments. `None` also for so many cells that more do not help, because keys then have
-    /// the same cells whatever the seed.
+    /// `None` past the longest segments, and past the number of cells from which more do not help, because keys then
+    /// have the same cells whatever the seed.
     pub(super) fn new(arity: u32, keys: u64, is_peeled: bool, growth: u32) -> Option<Segments> {
         let is_fewest = !is_peeled && growth < 2;
         let sizing::Segments { bits, starts } = match is_fewest {
@@ -65,8 +65,8 @@ impl Segments {
     }
 }
 
-/// The cells of a key: one in each of K segments that follow each other. Keys begin in one of `starts` cells, and a
-/// segment has `length` cells, a power of two.
+/// The cells of a key: one in each of K consecutive segments. Keys begin in one of `starts` cells, and a segment has
+/// `length` cells, a power of two.
 #[inline(always)]
 pub(super) fn positions<const K: usize>(starts: u64, length: u64, how_far: u64, z: u64) -> [u64; K] {
     let mask = length.wrapping_sub(1);
@@ -81,7 +81,7 @@ pub(super) fn positions<const K: usize>(starts: u64, length: u64, how_far: u64, 
     positions
 }
 
-/// What the directory says of a shard.
+/// What the directory says about a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) segments: Segments,
@@ -95,8 +95,8 @@ pub(super) const ENTRY_WORDS: usize = 2;
 
 impl Entry {
     /// Reads an entry from its words. The first word has `starts` in its low half and the seed in its high half. The
-    /// second word has the logarithm of a segment's length in its lowest 6 bits. The other bits of the second word are
-    /// the first cell, a multiple of 64.
+    /// second word has the logarithm of a segment's length in its lowest 6 bits. Its other bits are the first cell, a
+    /// multiple of 64.
     #[inline]
     pub(super) fn decode([a, b]: [u64; ENTRY_WORDS]) -> Entry {
         Entry { segments: Segments { bits: (b & 63) as u32, starts: a as u32 }, seed: (a >> 32) as u32, first: b >> 6 }
@@ -132,7 +132,7 @@ impl Entry {
     }
 }
 
-/// How many groups of 64 cells hold so many cells. A group takes as many words as a cell has bits.
+/// How many groups of 64 cells hold `cells` cells. A group takes as many words as a cell has bits.
 pub(super) fn groups(cells: u64) -> u64 {
     cells.div_ceil(64)
 }
@@ -153,25 +153,26 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape with so many cells a key, bits a cell, shards and cells. `None` if there is no such shape.
+    /// The shape with `arity` cells a key, `width` bits a cell, and these numbers of shards and cells. `None` if there
+    /// is no such shape.
     pub fn new(arity: u32, width: u32, shards: u64, cells: u64) -> Option<Shape> {
         let known = ARITIES.contains(&arity)
             && (1..=MAX_WIDTH).contains(&width)
             && shards <= sizing::MAX_SHARDS
             && (shards == 0) == (cells == 0);
-        // Where this product saturates, `checked_words` refuses the shape.
+        // If this product saturates, `checked_words` refuses the shape.
         let cell_words = cells.saturating_mul(width.into()).div_ceil(64);
         let shape = Shape { arity, width, shards, cells, cell_words };
         // An entry has room for the number of a group, and the payload fits into the address space.
         (known && cells < 1 << 62).then_some(shape).filter(|shape| shape.checked_words().is_some())
     }
 
-    /// The shape to expect of `keys` evenly spread keys, with the fewest cells.
+    /// The expected shape for `keys` evenly spread keys, with the fewest cells.
     pub fn expected(arity: u32, width: u32, keys: u64) -> Option<Shape> {
         Shape::of_shards(arity, width, keys, false)
     }
 
-    /// The shape to expect of `keys` evenly spread keys, if each key gets a cell of its own.
+    /// The expected shape for `keys` evenly spread keys, if each key gets its own cell.
     pub fn expected_peeled(arity: u32, width: u32, keys: u64) -> Option<Shape> {
         Shape::of_shards(arity, width, keys, true)
     }
@@ -215,7 +216,7 @@ impl Shape {
     fn checked_words(&self) -> Option<u64> {
         let cells = self.cells.checked_mul(self.width.into())?.div_ceil(64);
         let words = cells.checked_add(self.shards * ENTRY_WORDS as u64)?.max(1).checked_next_multiple_of(8)?;
-        // Not only the bytes but also the bits have to be countable in 64 bits.
+        // The bytes and also the bits have to be countable in 64 bits.
         let bits = words.checked_mul(64)?;
         countable(bits / 8).map(|_| words)
     }

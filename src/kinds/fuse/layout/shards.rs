@@ -12,17 +12,17 @@ use crate::error::{Result, Status, error};
 use crate::storage::{Words, try_vec};
 use core::mem;
 
-/// The equations to be solved: how a record chooses its cells, and which value the cells are to give.
+/// The equations to be solved: how a record chooses its cells, and which value the cells have to give.
 pub trait Equations<R>: Sync {
-    /// The 64 bits by which records are divided. These bits do not decrease from one record to the next.
+    /// The 64 bits by which records are divided. They do not decrease from one record to the next.
     fn order(&self, record: &R) -> u64;
 
     /// The 64 bits that choose the cells after the first, under a seed. Two records of the same order must differ here
     /// under nearly all seeds.
     fn scatter(&self, record: &R, seed: u32) -> u64;
 
-    /// The value that the cells are to give. A value has as many bits as a cell, and further bits are cut off. `z` is
-    /// what [`Equations::scatter`] gave. If every record gets a cell of its own, `own` is the number of that cell among
+    /// The value that the cells have to give. A value has as many bits as a cell, and further bits are cut off. `z` is
+    /// the result of [`Equations::scatter`]. If every record gets its own cell, `own` is the number of that cell among
     /// the record's cells, and no two records have the same cell.
     fn value(&self, record: &R, z: u64, own: usize) -> u64;
 }
@@ -34,9 +34,9 @@ pub struct Cells {
     pub arity: u32,
     /// How many bits a cell has, from 1 to [`MAX_WIDTH`](super::MAX_WIDTH).
     pub width: u32,
-    /// Whether each record gets a cell of its own, which [`Equations::value`] then learns. That takes more cells.
+    /// Whether each record gets its own cell, which is passed to [`Equations::value`]. That takes more cells.
     pub is_peeled: bool,
-    /// How many records an average shard has at most; 0 stands for the best number ([`sizing::shards`]).
+    /// The most records of an average shard; 0 stands for the best number ([`sizing::shards`]).
     pub shard_keys: u64,
 }
 
@@ -46,7 +46,7 @@ impl Cells {
         Cells { arity, width, is_peeled: false, shard_keys: 0 }
     }
 
-    /// As many cells as it takes to give each record one of its own.
+    /// Enough cells to give each record its own.
     pub fn peeled(arity: u32, width: u32) -> Cells {
         Cells { is_peeled: true, ..Cells::fewest(arity, width) }
     }
@@ -54,14 +54,14 @@ impl Cells {
 
 /// Solves all records, and returns the payload and its shape.
 ///
-/// The payload depends on the records, the equations and the width only. The time is linear in the records, of which
+/// The payload depends on the records, the equations and the width only. The time is linear in the records, over which
 /// two passes are made. Each thread takes some 30 bytes for each record of the largest shard. An average shard has at
 /// most [`Cells::shard_keys`] records.
 ///
 /// # Errors
 /// [`Status::OutOfRange`] for a width that no cell has; [`Status::OutOfMemory`]; [`Status::Cancelled`]; the errors of
 /// the records. [`Status::TooLarge`] if a shard has more than 2^29 records, or if some records have the same cells
-/// under all seeds, which takes hashes that were made for it.
+/// under all seeds, which takes specially crafted hashes.
 pub fn solve<R: Copy + Send + Sync, E: Equations<R>>(
     records: &dyn Records<R>,
     equations: &E,
@@ -168,7 +168,7 @@ struct Build<'a, 'b, R, E> {
 
 /// The records of a shard.
 enum Part<'a, R> {
-    /// The records of a shard, lent from where all records lie.
+    /// The records of a shard, borrowed from where all records lie.
     Lent(&'a [R]),
     Copied(Vec<R>),
 }
@@ -209,7 +209,7 @@ struct Solved<'a, R> {
 
 /// What a thread reports to the thread that gives out the shards.
 enum Report<'a, R> {
-    /// The thread goes on working, so that progress is reported, and a cancelled build ends.
+    /// The thread is still working. This is sent so that progress is reported, and a cancelled build ends.
     Working,
     /// The thread has solved a shard.
     Solved(Solved<'a, R>),
@@ -256,7 +256,7 @@ impl<'a, R: Copy + Send + Sync, E: Equations<R>> Build<'a, '_, R, E> {
         Ok(complete)
     }
 
-    /// As [`Build::solve`], with further threads and with buffers for so many records.
+    /// As [`Build::solve`], with further threads and with buffers for `room` records.
     fn solve_with(
         &mut self,
         (threads, room): (usize, usize),
@@ -278,7 +278,7 @@ impl<'a, R: Copy + Send + Sync, E: Equations<R>> Build<'a, '_, R, E> {
             reports.tell(Report::Solved(solved))
         };
         with_workers(scratches, solve, |workers| {
-            // Notes a report, and returns the buffer of records that the report gives back, if any.
+            // Notes a report, and returns the buffer of records that it gives back, if any.
             let mut note = |report| {
                 let buffer = match report {
                     Report::Working => None,
@@ -376,7 +376,7 @@ fn divide<'a, R: Copy, E: Equations<R>>(
     let shards = plan.entries.len();
     let mut next = 0;
     let mut job = |shard: usize, records| {
-        // Shards take whole groups of words, except the last one, which has the words that its cells take.
+        // Shards take whole groups of words, except the last one, which has only the words that its cells take.
         let first = |shard: usize| plan.entries[shard].first as usize * width as usize;
         let rest = mem::take(&mut own).split_at_mut(first(shard) - next).1;
         let end = if shard + 1 < shards { first(shard + 1) - first(shard) } else { rest.len() };

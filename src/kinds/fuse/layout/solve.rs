@@ -1,8 +1,8 @@
 //! Solves the array of one shard: finds a seed under which nearly all of its keys can be peeled, and fills the cells.
 //!
 //! Where peeling comes to a halt, one key is set aside, and peeling goes on. Near the threshold one key in some ten
-//! thousand is enough. In the reverse of the order of peeling, the cells of peeled keys follow from the cells that no
-//! key was peeled with. So the keys set aside are linear equations in those free cells, which are solved on the way
+//! thousand is enough. In the reverse order of peeling, the cells of peeled keys follow from the cells that no key was
+//! peeled with. So the keys set aside are linear equations in those free cells, which are solved on the way
 //! ([`super::aside`]).
 
 use super::aside::Asides;
@@ -24,10 +24,10 @@ const SEEDS: u32 = 24;
 /// How many seeds are tried in each larger array.
 const MORE_SEEDS: u32 = 4;
 
-/// From this attempt on seeds depend on the keys. So nobody can make a set of keys that fails under all of them.
+/// From this attempt on seeds depend on the keys, so nobody can make a set of keys that fails under all of them.
 const PREDICTABLE: u32 = 2;
 
-/// Memory for solving, used again for each shard.
+/// Memory for solving, reused for each shard.
 pub(super) struct Scratch {
     /// A slot for each cell, on huge pages if there are any.
     slots: Words,
@@ -50,12 +50,12 @@ pub(super) struct Attempt {
 }
 
 impl Scratch {
-    /// Bytes of scratch memory for arrays of so many cells.
+    /// Bytes of scratch memory for arrays of `cells` cells.
     pub(super) fn bytes(cells: u64) -> u64 {
         (size_of::<Slot>() + size_of::<u32>()) as u64 * (cells + 1) + Asides::bytes(cells)
     }
 
-    /// Memory for arrays of up to so many cells.
+    /// Memory for arrays of up to `cells` cells.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`].
@@ -69,7 +69,7 @@ impl Scratch {
     }
 
     /// Fills the cells of a shard, which are zero and as many as the segments have. Returns the seed, or `None` if no
-    /// seed was found and more cells are needed. `advance` is told how many keys were worked on.
+    /// seed was found and more cells are needed. `advance` gets the numbers of keys processed.
     ///
     /// Deterministic: seed and cells depend on the keys alone, and the seed does not depend on their values. Takes
     /// `O(keys)`.
@@ -108,7 +108,7 @@ impl Scratch {
     ) -> Result<bool> {
         let Scratch { slots, order, asides } = self;
         let count = segments.cells(K as u32) as usize;
-        // Memory of its own can always be changed.
+        // Owned memory can always be changed.
         let slots = &mut slots.exclusive().unwrap_or_default()[..count];
         let mut peeling = Peeling::<_, K>::new(of, &mut *slots, &mut order[..=count], advance)?;
         let mut groups = 0;
@@ -162,7 +162,7 @@ fn assign<Q: Keys, const K: usize>(
     Ok(())
 }
 
-/// [`assign`] for cells of W bits; W is 0 for as many bits as `width` says.
+/// [`assign`] for cells of W bits; if W is 0, `width` says how many.
 fn assign_part<Q: Keys, const K: usize, const W: u32>(
     of: Seeded<Q>,
     slots: &[Slot],
@@ -184,7 +184,7 @@ fn assign_part<Q: Keys, const K: usize, const W: u32>(
     }
 }
 
-/// The numbers of the attempts with an array that was enlarged so many times.
+/// The numbers of the attempts with an array that was enlarged `growth` times.
 fn attempts(growth: u32) -> Range<u32> {
     match growth {
         0 => 0..SEEDS,

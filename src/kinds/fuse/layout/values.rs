@@ -1,11 +1,11 @@
-//! The fuse structure as a map. The value of a key's cells is the value that was given for the key, with check bits
-//! that tell keys that are not there. Without check bits every key gets a value.
+//! The fuse structure as a map. A key's cells give the value that was given for the key, and check bits that reveal
+//! absent keys. Without check bits every key gets a value.
 //!
 //! A key is known by 128 bits. Records are sorted and divided by their high half. Both halves together choose the cells
 //! after the first and the check bits, so that two keys with the same high half differ under nearly all seeds.
 //!
-//! **Payload.** A cell has the value in its low bits and the check bits above. If both together are more than a cell
-//! can hold, there are two arrays, of values and then of check bits; a key has the same cells in both.
+//! **Payload.** A cell has the value in its low bits and the check bits above. If a cell cannot hold both, there are
+//! two arrays, of values and then of check bits; a key has the same cells in both.
 
 use super::{Array, Cells, Equations, MAX_WIDTH, Places, Shape, fingerprint, order, scatter, solve};
 use crate::batch::records::{Entry, Records};
@@ -37,7 +37,8 @@ pub(super) fn low(bits: u32) -> u64 {
 }
 
 impl ValueShape {
-    /// The shape with so many cells a key, bits, shards and cells. `None` if there is no such shape.
+    /// The shape with `arity` cells a key and these numbers of bits, shards and cells. `None` if there is no such
+    /// shape.
     pub fn new(arity: u32, value_bits: u32, check_bits: u32, shards: u64, cells: u64) -> Option<ValueShape> {
         if value_bits > 64 || check_bits > MAX_CHECK_BITS {
             return None;
@@ -51,7 +52,7 @@ impl ValueShape {
         Some(ValueShape { value_bits, check_bits, first, checks }).filter(|shape| shape.words() < 1 << 60)
     }
 
-    /// The shape to expect of `keys` keys.
+    /// The expected shape for `keys` keys.
     pub fn expected(arity: u32, value_bits: u32, check_bits: u32, keys: u64) -> Option<ValueShape> {
         let shape = Shape::expected(arity, 1, keys)?;
         ValueShape::new(arity, value_bits, check_bits, shape.shards(), shape.cells())
@@ -82,7 +83,7 @@ impl ValueShape {
         self.first.cells()
     }
 
-    /// Whether values and check bits lie in arrays of their own.
+    /// Whether values and check bits lie in separate arrays.
     pub fn is_apart(&self) -> bool {
         self.checks.is_some()
     }
@@ -119,7 +120,7 @@ struct OfEntries {
     checks: u32,
 }
 
-/// What a seed makes of a key's 128 bits. The low half goes through both halves of the mixing. Keys with the same high
+/// Applies a seed to a key's 128 bits. The low half goes through both halves of the mixing. Keys with the same high
 /// half begin in the same cell, and low halves that differ in high bits alone must not share the other cells too.
 #[inline]
 pub(super) fn scatter_id(id: u128, seed: u32) -> u64 {
@@ -197,7 +198,7 @@ impl<'a> Values<'a> {
                 &mut Work { memory, threads, progress: &mut progress },
             )
         };
-        // The cells of a key depend on the keys alone, so the key has the same cells in both arrays.
+        // The cells of a key depend on the keys alone, so it has the same cells in both arrays.
         let (of, values) = half(0, value_bits, &OfEntries { values: true, checks: 64 })?;
         let (_, checks) = half(1, check_bits, &OfEntries { values: false, checks: 0 })?;
         let mut words = Words::zeroed(values.bytes() + checks.bytes())?;
@@ -242,7 +243,7 @@ impl<'a> Values<'a> {
         (self.shape.check_bits == 0).then_some(0)
     }
 
-    /// The value of the key with this identity, or `None`. A key that was given no value gets one all the same with
+    /// The value of the key with this identity, or `None`. A key that was given no value nevertheless gets one with
     /// probability 2^-c for c check bits.
     #[inline(always)]
     pub fn get(&self, id: u128) -> Option<u64> {

@@ -1,6 +1,5 @@
-//! Lookups of many keys for AVX-512: eight keys are one vector. All eight go through the numbers of their buckets at
-//! once, a number each step. So the steps of eight keys are waited for together, and the processor need not guess where
-//! one ends.
+//! Batched lookups for AVX-512: a vector holds eight keys, which go through the numbers of their buckets together, one
+//! number a step. So eight keys wait for their steps together, and the processor need not guess where a bucket ends.
 
 use super::Reader;
 use super::lookups::Kernel;
@@ -26,7 +25,7 @@ struct Group {
     /// The keys' buckets, and the keys' numbers less the first numbers of their buckets.
     buckets: [Eight; EIGHTS],
     targets: [Eight; EIGHTS],
-    /// The bits from which on the codes of the buckets lie, and up to which. The index is read for them when codes are
+    /// The first bits of the buckets' codes, and the bits after their last. Both are read from the index when codes are
     /// fetched.
     starts: [Cell<Eight>; EIGHTS],
     ends: [Cell<Eight>; EIGHTS],
@@ -92,8 +91,8 @@ fn windows(reader: &Reader, wanted: __mmask8, bits: __m512i) -> __m512i {
     let last = all((reader.words.len() as u64 * 8).saturating_sub(8));
     let bytes = _mm512_min_epu64(_mm512_srli_epi64::<3>(bits), last);
     let (zero, start) = (_mm512_setzero_si512(), reader.words.as_ptr().cast());
-    // SAFETY: from each byte on, which is `last` at most, there are eight among the words, whose head was read to make
-    // the reader's shape.
+    // SAFETY: each byte is `last` at most, so the eight bytes from it on are among the words, whose head was read to
+    // make the reader's shape.
     let eight = unsafe { _mm512_mask_i64gather_epi64::<1>(zero, wanted, bytes, start) };
     _mm512_srlv_epi64(eight, _mm512_and_si512(bits, all(7)))
 }
@@ -104,11 +103,11 @@ fn windows(reader: &Reader, wanted: __mmask8, bits: __m512i) -> __m512i {
 fn answer(reader: &Reader, asked: &Group, i: usize) -> u8 {
     let width = u64::from(reader.shape().head.rice_bits);
     let (shift, step, mask) = (all(width), all(width), all((1 << WINDOW) - 1));
-    // One window holds so many remainders, which come from the highest bits down.
+    // How many remainders a window holds. They come from the highest bits down.
     let together = WINDOW / width.max(1);
     let (read, up, down) = (all(together * width), all(64 - together * width), all(64 - width));
-    // This corrects the sum for each number that was passed: its one among the quotients is not a zero, and the next
-    // number is at least 1 more besides the remainder.
+    // This corrects the sum for each number passed: its one among the quotients is not a zero, and the next number is
+    // at least 1 more, not counting the remainder.
     let next = all(1_u64.wrapping_sub(1 << width));
     let one = all(1);
     let target = load(&asked.targets[i]);

@@ -28,7 +28,7 @@ impl Iterator for Cursor<'_> {
     fn next(&mut self) -> Option<u64> {
         let bits = self.reader.shape().head.rice_bits + BUCKET_BITS;
         loop {
-            // A number beyond the end of its bucket is none of the set.
+            // A number beyond the end of its bucket is not in the set.
             if let Some(number) = self.numbers.next().filter(|number| number >> bits == 0) {
                 let number = self.bucket << bits | number;
                 if number >= self.from {
@@ -60,7 +60,7 @@ pub enum Combine {
     Intersection,
 }
 
-/// Gives the numbers of two sets together, in ascending order and each once. Linear in both.
+/// Gives the numbers of two sets combined, in ascending order and each once. Linear in both.
 ///
 /// # Errors
 /// An error of `take` ends the walk.

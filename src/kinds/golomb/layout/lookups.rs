@@ -9,7 +9,7 @@ use crate::simd::Instructions;
 pub(super) struct Kernel {
     /// Whether each key of a batch is there.
     pub contains_many: fn(&Reader, &mut dyn Batch),
-    /// Whether each of few keys, at most [`GROUP`](crate::batch::ring::GROUP), is there.
+    /// Whether each of a few keys, at most [`GROUP`](crate::batch::ring::GROUP), is there.
     pub contains_few: fn(&Reader, Instructions, &Few) -> u64,
 }
 
@@ -37,7 +37,7 @@ impl Reader<'_> {
         (kernel(instructions).contains_many)(self, batch);
     }
 
-    /// Whether the number of each of few keys is there. Bit i answers for the i-th key, and bits after the last key
+    /// Whether the number of each of a few keys is there. Bit i answers for the i-th key, and bits after the last key
     /// mean nothing.
     pub fn contains_few(&self, instructions: Instructions, few: &Few) -> u64 {
         (kernel(instructions).contains_few)(self, instructions, few)

@@ -1,18 +1,18 @@
-//! A Golomb-coded set with a sampled index. The set is different whole numbers below a range, in ascending order,
-//! written as Rice codes of their gaps. The index says where each bucket of numbers begins.
+//! A Golomb-coded set with a sampled index: distinct whole numbers below a range, in ascending order, written as Rice
+//! codes of their gaps. The index says where each bucket of numbers begins.
 //!
 //! Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2009. [`super::sizing`] says which
 //! parameter is best, and how many bits a set takes with it.
 //!
 //! **Buckets.** With Rice parameter P the numbers of bucket b are those from `b 2^(P+5)` up to the first number of the
-//! next bucket. The gap of a bucket's first number is the difference to the bucket's beginning. The gap of another
-//! number is the difference to the number before it, less 1. A gap has a quotient by 2^P, which is less than 32, and a
+//! next bucket. The gap of a bucket's first number is its distance from the bucket's beginning; that of any other
+//! number is its distance from the number before it, less 1. A gap has a quotient by 2^P, which is less than 32, and a
 //! remainder.
 //!
-//! **Codes.** The quotients of a bucket come first, each as so many zeros and a one. The remainders follow, P bits
+//! **Codes.** The quotients of a bucket come first, a quotient q as q zeros and a one. The remainders follow, P bits
 //! each, beginning with the remainder of the *last* number. A lookup goes through the ones of the quotients from the
-//! bucket's start and through the remainders from its end, and need not know how many numbers there are. Neither walk
-//! waits for the other, as quotients and remainders in turn would. Bits are counted from the lowest bit of the
+//! bucket's start and through the remainders from its end, so it need not know how many numbers there are, and neither
+//! walk waits for the other, as quotients and remainders in turn would. Bits are counted from the lowest bit of the
 //! payload's first word.
 //!
 //! **Index.** Eight buckets are a group. A group's entry says where its codes begin, and how long the codes of its
@@ -21,9 +21,9 @@
 //! as if another group followed.
 //!
 //! **Payload.** The head is in the first line. The index, the codes, at least 64 zeros, and more zeros up to whole
-//! lines follow. The payload follows from the range and the numbers. Without numbers all of it is zero.
+//! lines follow. The range and the numbers determine the payload; without numbers all of it is zero.
 //!
-//! Positions come from the payload, which opening does not check. Instead every access to words is checked. A forged
+//! Positions come from the payload, which opening does not check, so every access to words is checked instead. A forged
 //! payload gives wrong answers after at most as much work as its bits, and [`Reader::check`] finds it.
 
 #[cfg(target_arch = "x86_64")]
@@ -107,7 +107,7 @@ impl Head {
         is_known.then_some(head)
     }
 
-    /// The head of a payload; `None` if the words are none.
+    /// The head of a payload; `None` if the words do not hold one.
     fn read(words: &[AtomicU64]) -> Option<Head> {
         let words = words.first_chunk::<6>()?;
         Head::decode(words.each_ref().map(|word| word.load(Ordering::Relaxed)))
@@ -123,9 +123,9 @@ impl Head {
         if self.values == 0 { 0 } else { sizing::buckets(range, self.rice_bits) }
     }
 
-    /// Whether there are about as many buckets as numbers, or fewer, and as many bits of codes. The parameter that
-    /// codes numbers best puts 12 or more into a bucket. With another parameter an index whose fields have no bits may
-    /// speak of 2^57 buckets, and no walk through them would end.
+    /// Whether there is at most one bucket more than numbers, and at least a bit of code for each number. The parameter
+    /// that codes numbers best puts 12 or more into a bucket. With another one, an index whose fields have no bits may
+    /// claim 2^57 buckets, and no walk through them would end.
     fn has_its_buckets(&self, range: u64) -> bool {
         self.values <= self.code_bits && self.buckets(range).saturating_sub(1) <= self.values
     }

@@ -6,7 +6,7 @@ use core::sync::atomic::AtomicU64;
 /// The numbers of one bucket, each less the bucket's first number.
 pub struct Numbers<'a> {
     words: &'a [AtomicU64],
-    /// The first bit of the window of 64 bits that `ones` comes from: the window's ones that were not met yet.
+    /// The first bit of the 64-bit window that `ones` comes from. `ones` has the window's ones that were not met yet.
     origin: u64,
     ones: u64,
     /// The first bit of the remainder that was read last.
@@ -57,8 +57,8 @@ impl Iterator for Numbers<'_> {
         // The bits before this one are the zeros of all quotients so far and a one for each earlier number; `rest`
         // takes back the ones.
         let number = (one - self.start).wrapping_shl(self.rice_bits).wrapping_add(self.rest);
-        // The next one stands at least one bit further on, and that bit is no quotient. The next number is at least one
-        // more.
+        // The next one stands at least one bit further on, and that bit is not part of a quotient. The next number is
+        // at least one more.
         self.rest = self.rest.wrapping_add(1).wrapping_sub(1 << self.rice_bits);
         Some(number)
     }

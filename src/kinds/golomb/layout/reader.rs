@@ -26,7 +26,7 @@ pub struct Reader<'a> {
     shape: &'a Shape,
 }
 
-/// The bytes of a payload whose head, index and codes have so many bits; `None` past the address space.
+/// The bytes of a payload whose head, index and codes have `bits` bits; `None` past the address space.
 pub fn payload_bytes(bits: u64) -> Option<u64> {
     let bytes = bits.checked_add(SLACK_BITS)?.div_ceil(8).checked_next_multiple_of(PAYLOAD_UNIT)?;
     image_bytes(bytes).map(|_| bytes)
@@ -85,8 +85,8 @@ impl<'a> Reader<'a> {
             .wrapping_add(more)
     }
 
-    /// The bits from which on and up to which the codes of a bucket lie. The two bits mean nothing if the payload is
-    /// not sound.
+    /// The first bit of the codes of a bucket, and the bit after their last. Both mean nothing if the payload is not
+    /// sound.
     #[inline(always)]
     fn place(&self, bucket: u64) -> (u64, u64) {
         let (group, in_group) = (bucket / GROUP, bucket % GROUP);
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         (start, end)
     }
 
-    /// As [`Reader::place`], but 0 up to 0 if there is no such bucket or the codes would not lie in the payload.
+    /// As [`Reader::place`], but (0, 0) if there is no such bucket or the codes would not lie in the payload.
     #[inline(always)]
     pub(super) fn codes_of(&self, bucket: u64) -> (u64, u64) {
         let (start, end) = if bucket < self.shape.buckets { self.place(bucket) } else { (0, 0) };

@@ -1,6 +1,6 @@
 //! The plain stream of a Golomb-coded set, as BIP 158 writes it. Numbers come in ascending order, some of them twice,
-//! each as the difference to the number before it. A gap's quotient by 2^P is so many ones and a zero, and P bits after
-//! it are the remainder. The highest bit of a byte is its first, and zeros fill the last byte.
+//! each as the difference to the number before it. A gap's quotient q by 2^P is written as q ones and a zero, and the P
+//! bits after it are the remainder. The highest bit of a byte is its first, and zeros fill the last byte.
 //!
 //! There is no index. Finding a number means going through all numbers before it, and many numbers are found together
 //! in one pass.
@@ -9,7 +9,7 @@ use crate::bits::read_unaligned;
 use crate::error::{Result, error};
 use core::sync::atomic::AtomicU64;
 
-/// The greatest Rice parameter: eight bytes have so many bits, and one more, from any bit of their first byte on.
+/// The greatest Rice parameter: from any bit of their first byte on, eight bytes have at least one bit more than this.
 pub const MAX_STREAM_RICE_BITS: u32 = 56;
 
 /// How many bits eight bytes have from any bit of their first byte on.

@@ -10,7 +10,7 @@ use crate::storage::Words;
 pub type Source<'a> = dyn FnMut(&mut dyn FnMut(u64) -> Result<()>) -> Result<()> + 'a;
 
 /// Makes the payload of the numbers that `source` gives, all of them below `range`. Calls `source` three times: to
-/// count, to measure, and to write. Takes no memory beside the payload's but that of the largest bucket.
+/// count, to measure, and to write. Besides the payload it takes only the memory of the largest bucket.
 ///
 /// # Errors
 /// The errors of `source`; [`Status::Corrupt`](crate::Status::Corrupt) for numbers that do not ascend or are not below
@@ -41,7 +41,7 @@ pub fn write(range: u64, source: &mut Source) -> Result<(Geometry, Words)> {
     Ok((Geometry { bits, hashes: 1, words: words_of_kind, payload_bytes }, words))
 }
 
-/// Finds out what the head has to say of the index.
+/// Works out the fields of the head that describe the index.
 fn measure(range: u64, head: &mut Head, source: &mut Source) -> Result<()> {
     let (mut at, mut lengths, mut starts) = (0_u64, Span::default(), Span::default());
     let plain = *head;

@@ -1,4 +1,4 @@
-//! The inner loops for AVX2, which looks the bits of half a byte up in a table.
+//! The inner loops for AVX2, which looks up the bits of half a byte in a table.
 
 use super::RowKernel;
 use super::folds::{Levels, MOST};
@@ -72,7 +72,7 @@ fn near(query: &[u64], levels: &Levels<'_>, most: u32, places: &mut [u32]) -> us
     }
 }
 
-/// Folds whose first level has `FIRST` words, and which have so many levels.
+/// Folds of `LEVELS` levels, the first of which has `FIRST` words.
 #[target_feature(enable = "avx2,popcnt")]
 fn near_in<const FIRST: usize, const LEVELS: usize>(
     query: &[u64],
@@ -123,7 +123,7 @@ fn at_most(sum: __m256i, most: __m256i) -> u32 {
     !_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(sum, most))).cast_unsigned() & 0xf
 }
 
-/// From the differences of folds of `N` words to those of twice as many, and how many these are in each lane.
+/// Turns the differences of folds of `N` words into those of `2 * N` words, and counts these in each lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn refine<const N: usize>(

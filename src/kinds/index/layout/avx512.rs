@@ -8,7 +8,7 @@ use core::sync::atomic::AtomicU64;
 /// The kernel for AVX-512 with VPOPCNTDQ.
 pub static KERNEL: RowKernel = RowKernel { common, near };
 
-/// The lanes of so many words.
+/// The lanes of `words` words.
 fn lanes(words: usize) -> u8 {
     if words >= 8 { 0xff } else { (1 << words) - 1 }
 }
@@ -71,7 +71,7 @@ fn load(words: &[AtomicU64; 8]) -> __m512i {
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
-/// Folds whose first level has `FIRST` words, and which have so many levels.
+/// Folds of `LEVELS` levels, the first of which has `FIRST` words.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
 fn near_in<const FIRST: usize, const LEVELS: usize>(
     query: &[u64],
@@ -112,7 +112,7 @@ fn near_in<const FIRST: usize, const LEVELS: usize>(
     found
 }
 
-/// From the differences of folds of `N` words to those of twice as many, and how many these are in each lane.
+/// Turns the differences of folds of `N` words into those of `2 * N` words, and counts these in each lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
 fn refine<const N: usize>(

@@ -1,4 +1,4 @@
-//! Folds: short rows beside the rows, which tell that a row is far without a look at it.
+//! Folds: short rows kept next to the rows, which show that a row is far without a look at it.
 //!
 //! The fold of n words of a row has as its word j the exclusive or of the row's words j, j + n, j + 2n and so on. Two
 //! folds differ in no more bits than their rows. The fold of 2n words has the fold of n words in it: the exclusive or
@@ -19,10 +19,10 @@ pub const BLOCK_ROWS: u64 = 8;
 /// The most words of a fold.
 pub const MOST: usize = 8;
 
-/// The blocks of each level that follow each other, one level after the other. Levels that there are not are empty.
+/// The blocks of each level that follow each other, one level after the other. Missing levels are empty.
 pub type Levels<'a> = [&'a [AtomicU64]; 3];
 
-/// The words of the first level of a fold of so many words.
+/// The words of the first level of a fold of `words` words.
 pub const fn first_level(words: usize) -> usize {
     if words < 2 { words } else { 2 }
 }
@@ -46,7 +46,7 @@ pub fn fold(row: &[u64], fold: &mut [u64]) {
     }
 }
 
-/// Whether two folds differ in at most so many bits: that of a query, and one whose words `word` gives by their places.
+/// Whether two folds differ in at most `most` bits: that of a query, and one whose words `word` gives by their places.
 pub fn is_near(query: &[u64], word: impl Fn(usize) -> u64, most: u64) -> bool {
     let mut differences = [0; MOST];
     let ones = |words: &[u64]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();

@@ -1,5 +1,5 @@
-//! How the image's payload lies: the rows, their folds, their counts of set bits, their ids, a bit for each row that
-//! was removed, the columns, the attachment, and a line of state. Each part begins at a multiple of 64 bytes.
+//! How the payload is laid out: the rows, their folds, their counts of set bits, their ids, a bit for each row that was
+//! removed, the columns, the attachment, and a line of state. Each part begins at a multiple of 64 bytes.
 //!
 //! A row has a *number*, its place in every part. Bit i of a row is bit i % 64 of its word i / 64, and bit i % 8 of its
 //! byte i / 8. The words of a row follow each other, and rows do so without a gap. The *fold* of a row is short: word j
@@ -28,10 +28,10 @@ use numbers::Numbers;
 
 /// The inner loops of searches, for one instruction set.
 pub struct RowKernel {
-    /// How many bits each of these rows, which follow each other, has in common with the query. A count for each.
+    /// How many bits each of these consecutive rows has in common with the query.
     pub common: fn(query: &[u64], rows: &[AtomicU64], counts: &mut [u32]),
-    /// Which of the rows of these blocks have folds that differ from that of the query in at most so many bits: their
-    /// places, ascending, and how many they are. There is room for a place of each row.
+    /// Which rows of these blocks have folds that differ from the query's in at most `most` bits: writes their places,
+    /// ascending, and returns how many they are. There is room for the place of every row.
     pub near: fn(query: &[u64], levels: &Levels<'_>, most: u32, places: &mut [u32]) -> usize,
 }
 
@@ -58,7 +58,7 @@ pub const STORE_WORD: usize = 2;
 pub const NESTING_WORD: usize = 3;
 /// The geometry's word that has the bits of a feature.
 pub const FEATURE_BITS_WORD: usize = 4;
-/// The geometry's word that has the bytes of the attachment at most.
+/// The geometry's word that has the most bytes of the attachment.
 pub const ATTACHMENT_WORD: usize = 5;
 /// The geometry's word that has the bytes of an id.
 pub const ID_BYTES_WORD: usize = 6;
@@ -128,7 +128,7 @@ pub struct Shape {
     pub nests: bool,
     /// How many bits a feature sets.
     pub feature_bits: u64,
-    /// The bytes of the attachment at most.
+    /// The most bytes of the attachment.
     pub attachment_bytes: u64,
     /// The bytes of an id, one of [`ID_BYTES`].
     pub id_bytes: u64,
@@ -137,7 +137,7 @@ pub struct Shape {
 /// The numbers in the last line of the payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// How many rows there are, with those that were removed.
+    /// How many rows there are, including those that were removed.
     pub rows: u64,
     /// How many of the first rows are in ascending order of their counts.
     pub arranged: u64,
@@ -154,7 +154,7 @@ pub const ATTACHED: usize = 2;
 /// How many words of the line of state are used.
 const STATE_WORDS: usize = 3;
 
-/// The number of the fold's length that suits rows of so many bits: about a quarter of a row.
+/// The number, among [`FOLDS`], of the length that suits rows of `width` bits: about a quarter of a row.
 pub fn fold_for(width: u64) -> u64 {
     match width {
         0..256 => 1,
@@ -165,7 +165,7 @@ pub fn fold_for(width: u64) -> u64 {
     }
 }
 
-/// The first multiple of 8 words, which are 64 bytes, from so many words on.
+/// `words` rounded up to a multiple of 8 words, which are 64 bytes.
 fn lines(words: u64) -> u64 {
     words.next_multiple_of(8)
 }
@@ -281,7 +281,7 @@ impl Shape {
         self.attachment_start_u64() + lines(self.attachment_bytes.div_ceil(8))
     }
 
-    /// The words of a row with this number. Nothing if there are only columns.
+    /// The words of a row with this number. Empty if there are only columns.
     pub fn row(&self, row: u64) -> Range<usize> {
         self.rows(row..row + 1)
     }

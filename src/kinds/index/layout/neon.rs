@@ -14,7 +14,7 @@ pub static KERNEL: RowKernel = RowKernel { common, near };
 /// The processor has NEON.
 #[inline]
 unsafe fn bits_of(words: uint64x2_t) -> uint64x2_t {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises NEON.
     unsafe { vpaddlq_u32(vpaddlq_u16(vpaddlq_u8(vcntq_u8(vreinterpretq_u8_u64(words))))) }
 }
 
@@ -44,10 +44,10 @@ fn near(query: &[u64], levels: &Levels<'_>, most: u32, places: &mut [u32]) -> us
     }
 }
 
-/// The differences of two lanes of a block in so many words of its folds.
+/// The differences of two lanes of a block, for each word of its folds.
 type Differences = [uint64x2_t; MOST];
 
-/// Folds whose first level has `FIRST` words, and which have so many levels.
+/// Folds of `LEVELS` levels, the first of which has `FIRST` words.
 fn near_in<const FIRST: usize, const LEVELS: usize>(
     query: &[u64],
     levels: &Levels<'_>,
@@ -92,11 +92,11 @@ fn near_in<const FIRST: usize, const LEVELS: usize>(
 /// The processor has NEON.
 #[inline]
 unsafe fn at_most(sum: uint64x2_t, most: u32) -> [bool; 2] {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises NEON.
     unsafe { [vgetq_lane_u64::<0>(sum) <= u64::from(most), vgetq_lane_u64::<1>(sum) <= u64::from(most)] }
 }
 
-/// From the differences of folds of `N` words to those of twice as many, and how many these are in each lane.
+/// Turns the differences of folds of `N` words into those of `2 * N` words, and counts these in each lane.
 ///
 /// # Safety
 /// The processor has NEON.

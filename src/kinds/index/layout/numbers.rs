@@ -12,7 +12,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Numbers of so many bytes, which are 1, 2, 4 or 8, from a word on.
+    /// Numbers of `bytes` bytes, which are 1, 2, 4 or 8, from the word `start` on.
     pub fn new(start: u64, bytes: u64) -> Numbers {
         Numbers { start, log2_bits: (8 * bytes).trailing_zeros() }
     }
@@ -22,7 +22,7 @@ impl Numbers {
         1 << self.log2_bits
     }
 
-    /// How many words so many numbers take.
+    /// How many words `count` numbers take.
     pub fn words(self, count: u64) -> u64 {
         count.div_ceil(64 / self.bits())
     }

@@ -40,14 +40,14 @@ unsafe trait Carryless {
     unsafe fn reduced(product: Self::Wide, modulus: u64) -> u64;
 }
 
-/// The next four odd powers of an element, and what takes each of them four powers on, lowered. Four advance at once,
-/// because each one waits for its predecessor.
+/// The next four odd powers of an element, and the lowered factor that takes each of them four powers on. Four advance
+/// together, because each waits for its predecessor.
 struct Lanes {
     next: [u64; LANES],
     step: u64,
 }
 
-/// How many odd powers advance at once.
+/// How many odd powers advance together.
 const LANES: usize = 4;
 
 /// The loops of one instruction set.
@@ -222,7 +222,7 @@ impl Arithmetic {
         self.square_times(power, 1)
     }
 
-    /// An element squared so many times.
+    /// An element squared `times` times.
     pub(super) fn square_times(&self, a: u64, times: u32) -> u64 {
         // SAFETY: `new` chose loops whose instruction set is there.
         unsafe { (self.loops.square_times)(self.field, a, times) }
@@ -261,7 +261,8 @@ pub(super) struct Powers {
 }
 
 impl Powers {
-    /// Adds the next powers to the sums, which are not raised. Only the last sums may be other than a multiple of four.
+    /// Adds the next powers to the sums, which are not raised. Only the last sums to be added may be other than a
+    /// multiple of four.
     pub(super) fn add_next(&mut self, sums: &mut [u64]) {
         // SAFETY: `Arithmetic::new` chose loops whose instruction set is there.
         unsafe { (self.arithmetic.loops.powers)(self.arithmetic.field, &mut self.lanes, sums) }

@@ -36,7 +36,7 @@ unsafe impl super::Carryless for Portable {
         a ^ b
     }
 
-    /// The modulus has few terms, and the second round is of what the first one moves above the field.
+    /// The modulus has few terms. The second round reduces what the first one moves above the field.
     #[inline(always)]
     unsafe fn reduced(product: u128, modulus: u64) -> u64 {
         let times_modulus = |above: u64| {

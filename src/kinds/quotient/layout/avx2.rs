@@ -1,8 +1,8 @@
-//! The inner loops for processors with AVX2, BMI1, BMI2, LZCNT and POPCNT, as those for AVX-512: four keys of a batch
-//! are one vector, and the vector computes the whole way of a key. The bit of a rank, and the bits below it, are found
+//! The inner loops for processors with AVX2, BMI1, BMI2, LZCNT and POPCNT, made like those for AVX-512: a vector holds
+//! four keys of a batch and computes the whole way of each. Only the bit of a rank, and the bits below it, are found
 //! lane by lane.
 //!
-//! A bit is found by PDEP, or by plain code on processors for which PDEP is dozens of steps.
+//! That bit is found by PDEP, or by plain code on processors where PDEP takes dozens of steps.
 
 use super::kernel::{self, AFTER, Kernel};
 use super::select::{Broadword, Select};
@@ -36,8 +36,8 @@ const fn kernel<S: Select>() -> Kernel {
     }
 }
 
-/// From so many words on (32 KiB) lines are fetched ahead. Otherwise a lookup computes the place of one line, waits for
-/// the line, and does nothing meanwhile, even if the lines come from the second-level cache.
+/// From this many words on (32 KiB) lines are fetched ahead. Otherwise a lookup would compute the place of a line, wait
+/// for it, and do nothing meanwhile, even if lines come from the second-level cache.
 const FETCH_FROM: usize = 1 << 12;
 
 /// Selection of a bit by PDEP. Only kernels for processors that have PDEP use it.
@@ -49,7 +49,7 @@ impl Select for Pdep {
     fn select(word: u64, rank: u32) -> u32 {
         let deposited: u64;
         // The intrinsic would stay a call here, because this function is not compiled for BMI2.
-        // SAFETY: nothing but the functions of kernels for processors with BMI2 has this type.
+        // SAFETY: only the functions of kernels for processors with BMI2 have this type.
         unsafe {
             core::arch::asm!(
                 "pdep {deposited}, {one}, {word}",

@@ -1,10 +1,10 @@
 //! The inner loops for processors with AVX-512. These processors also count bits in one instruction, and find a bit by
-//! its rank in another: PDEP puts a single bit where the bit of that rank is. (Older processors have PDEP too, but for
-//! some of them it is dozens of steps.)
+//! its rank in another: PDEP puts a single bit where the bit of that rank is. (Older processors have PDEP too, but on
+//! some of them it takes dozens of steps.)
 //!
-//! Eight keys of a batch are one vector. The kernel computes the whole way of a key, whether the key's quotient has a
-//! run or not, and whatever the run is. Chance decides on both, and a processor that guesses is wrong every other time.
-//! Most runs lie in the eight bytes from their start on. The few keys whose run does not are answered one by one.
+//! A vector holds eight keys of a batch. The kernel computes the whole way of a key whether or not its quotient has a
+//! run, and whatever the run is, because chance decides on both, and a processor that guesses is wrong every other
+//! time. Most runs lie in the eight bytes from their start on; the few keys whose run does not are answered one by one.
 
 use super::kernel::{self, AFTER, Kernel};
 use super::select::{Broadword, Select};
@@ -33,19 +33,18 @@ pub(super) static KERNEL: Kernel = Kernel {
     count: |table, words, hash| unsafe { count(table, words, hash) },
 };
 
-/// From so many words on (32 KiB) lines are fetched ahead. Otherwise a lookup computes the place of one line, waits for
-/// the line, and does nothing meanwhile, even if the lines come from the second-level cache.
+/// From this many words on (32 KiB) lines are fetched ahead. Otherwise a lookup would compute the place of a line, wait
+/// for it, and do nothing meanwhile, even if lines come from the second-level cache.
 const FETCH_FROM: usize = 1 << 12;
 
-/// Selection of a bit by PDEP. Only this file uses it, because only this file's kernel knows that the processor has
-/// PDEP.
+/// Selection of a bit by PDEP. Only this file uses it, because only its kernel knows that the processor has PDEP.
 #[derive(Clone, Copy)]
 struct Pdep;
 
 impl Select for Pdep {
     #[inline(always)]
     fn select(word: u64, rank: u32) -> u32 {
-        // SAFETY: nothing but the functions of this file's kernel has this type.
+        // SAFETY: only the functions of this file's kernel have this type.
         unsafe { _pdep_u64(1 << rank, word) }.trailing_zeros()
     }
 }

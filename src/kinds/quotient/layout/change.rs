@@ -38,10 +38,10 @@ impl<'a, S: Select> Editor<'a, S> {
         Reader::selecting(self.table, &*self.words)
     }
 
-    /// Inserts a fingerprint so many times, at least once. Returns whether the fingerprint was absent before.
+    /// Inserts a fingerprint `times` times, at least once. Returns whether it was absent before.
     ///
     /// # Errors
-    /// [`Full`] if that takes more slots than are left, or a count of 2^64 or more.
+    /// [`Full`] if that takes more slots than are left or makes a count of 2^64 or more.
     #[inline(always)]
     pub fn insert(&mut self, fingerprint: u64, times: u64) -> Result<bool, Full> {
         let (quotient, remainder) = self.table.split(fingerprint);
@@ -127,7 +127,7 @@ impl<'a, S: Select> Editor<'a, S> {
         removed
     }
 
-    /// Closes so many slots from a position on in a quotient's run.
+    /// Closes `count` slots of a quotient's run, from a position on.
     #[inline(never)]
     fn close_slots(&mut self, quotient: u64, at: u64, count: u64, mut run: Run) {
         for _ in 0..count {
@@ -172,7 +172,7 @@ impl<'a, S: Select> Editor<'a, S> {
         }
         let mut is_counted = None;
         for block in quotient / BLOCK + 1..=(end - 1) / BLOCK {
-            // An offset that was too great to be stored is counted anew from the block before.
+            // An offset too great to be stored is counted anew from the block before.
             let offset = self.reader().stored_offset(block * BLOCK);
             let offset = match is_counted {
                 None if offset < FAR => offset.saturating_sub(1),

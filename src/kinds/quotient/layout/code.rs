@@ -4,9 +4,15 @@
 //! is `x`, and twice is `x x`. From three times on a counter stands between two x. The digits of a counter are neither
 //! 0 nor x, and the most significant digit comes first. If the first digit is greater than x, a 0 stands before the
 //! digits, because the digit would look like the next remainder. No remainder is below 0, so the counter of remainder 0
-//! stands between one 0 and two. | x | count | slots | |---|---|---| | any | 1, 2 | `x`; `x x` | | 0 | 3 | `0 0 0` | |
-//! 0 | c > 3 | `0`, digits of c - 4 in base 2^r - 1, `0 0` | | x > 0 | 3 | `x 0 x` | | x > 0 | c > 3 | `x`, `0` if the
-//! first digit is greater than x, digits of c - 3 in base 2^r - 2, `x` |
+//! stands between one 0 and two.
+//!
+//! | x | count | slots |
+//! |---|---|---|
+//! | any | 1, 2 | `x`; `x x` |
+//! | 0 | 3 | `0 0 0` |
+//! | 0 | c > 3 | `0`, digits of c - 4 in base 2^r - 1, `0 0` |
+//! | x > 0 | 3 | `x 0 x` |
+//! | x > 0 | c > 3 | `x`, `0` if the first digit is greater than x, digits of c - 3 in base 2^r - 2, `x` |
 //!
 //! A digit d is stored as d + 1, or as d + 2 if x > 0 and d + 1 is at least x. So one more copy of a fingerprint takes
 //! at most one more slot.
@@ -22,7 +28,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// The code of a remainder of so many bits, at least 2, with its count. Count 0 has an empty code.
+    /// The code of a remainder of `remainder_bits` bits, at least 2, with its count. Count 0 has an empty code.
     pub fn of(remainder: u64, count: u64, remainder_bits: u32) -> Code {
         let mut code = Code { slots: [remainder; MOST], length: count.min(2) as usize };
         if count < 3 {
@@ -86,7 +92,7 @@ pub struct Entry {
 }
 
 /// Reads the code at the front of the last `left` slots of a run, at least 1. `slot(i)` gives the i-th slot. Slots that
-/// are no code give some entry of at least 1 slot and at most `left`.
+/// are not a code give some entry of at least 1 slot and at most `left`.
 #[inline]
 pub fn read(left: u64, remainder_bits: u32, slot: impl Fn(u64) -> u64) -> Entry {
     let remainder = slot(0);
@@ -146,7 +152,7 @@ mod tests {
         entries
     }
 
-    /// The codes are those of the published examples.
+    /// The codes match the published examples.
     #[test]
     fn codes_are_the_published_ones() {
         let code = |x, count, bits| Code::of(x, count, bits).slots().to_vec();
@@ -183,7 +189,7 @@ mod tests {
                     }
                 }
             }
-            // Tries two remainders after one another, with counts that are small and great.
+            // Tries two remainders one after the other, with small and great counts.
             for (x, y) in (0..=greatest.min(17)).flat_map(|x| (x + 1..=greatest.min(18)).map(move |y| (x, y))) {
                 for (first, second) in
                     [1, 2, 3, 4, 5, 9, 100, 1000].iter().flat_map(|a| [1, 2, 3, 4, 7, 500].map(|b| (*a, b)))
@@ -195,7 +201,7 @@ mod tests {
         }
     }
 
-    /// Slots that are no codes are read to their end, and no further.
+    /// Slots that are not codes are read to their end, and no further.
     #[test]
     fn what_is_no_code_is_read_to_its_end() {
         for length in 1..6_u32 {

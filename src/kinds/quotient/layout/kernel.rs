@@ -16,13 +16,13 @@ pub struct Kernel {
     pub contains: fn(Table, &[AtomicU64], u64) -> bool,
     /// Whether each hash of a batch is there.
     pub contains_many: fn(Table, &[AtomicU64], &mut dyn Batch),
-    /// Whether each of few hashes, at most [`GROUP`](crate::batch::ring::GROUP), is there.
+    /// Whether each of a few hashes, at most [`GROUP`](crate::batch::ring::GROUP), is there.
     pub contains_few: fn(Table, &[AtomicU64], Instructions, &Few) -> u64,
     /// How often each of many hashes is there.
     pub count_many: fn(Table, &[AtomicU64], &[u64], &mut [u64]),
-    /// Inserts a hash so many times. Returns whether the hash was absent before.
+    /// Inserts a hash a number of times. Returns whether it was absent before.
     pub insert: fn(Table, &mut [u64], u64, u64) -> Result<bool, Full>,
-    /// Removes a hash up to so many times. Returns how often it was removed.
+    /// Removes a hash up to a number of times. Returns how often it was removed.
     pub remove: fn(Table, &mut [u64], u64, u64) -> u64,
     /// How often a hash is there.
     pub count: fn(Table, &[AtomicU64], u64) -> u64,

@@ -6,8 +6,8 @@
 //!
 //! **Runs.** The remainders of one quotient are a run: slots one after the other, ascending. Runs lie in the order of
 //! their quotients. Each begins in the slot of its quotient or, if that slot is taken, right after the run before it.
-//! After the last slot comes the first one. Positions are counted on past the last slot, so that their order remains an
-//! order.
+//! After the last slot comes the first one again, but positions are counted on past the last slot, so that they stay
+//! ordered.
 //!
 //! **Metadata.** Bit q of *occupieds* says that quotient q has a run, and bit p of *runends* says that a run ends in
 //! slot p. So the j-th run end is that of the j-th occupied quotient, and rank and select find one from the other. Each
@@ -22,7 +22,7 @@
 //!
 //! **Counts.** In a run each fingerprint has one code of its remainder and its count ([`code`]).
 //!
-//! The bytes follow from which fingerprints there are and how often. A slot that is not taken is zero.
+//! The fingerprints and their counts determine the bytes. A slot that is not taken is zero.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -59,7 +59,7 @@ pub fn kernel(instructions: Instructions) -> &'static Kernel {
     }
 }
 
-/// The inner loops for this processor, whatever their instruction set is; the last are plain code. Tests compare them.
+/// All inner loops that this processor can run, plain code last. Tests compare them.
 pub fn kernels() -> impl Iterator<Item = &'static Kernel> {
     #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
     let slow = simd::choose(simd::Kernel::Avx2).ok().map(|_| &avx2::WITHOUT_PDEP);
@@ -89,7 +89,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of so many slots, a multiple of 64, with remainders of so many bits. `None` if there is no such table.
+    /// A table of `slots` slots, a multiple of 64, with remainders of `remainder_bits` bits. `None` if there is no such
+    /// table.
     pub fn new(slots: u64, remainder_bits: u32) -> Option<Table> {
         let (least, most) = sizing::REMAINDER_BITS;
         let is_one = (least..=most).contains(&remainder_bits)
@@ -180,7 +181,7 @@ impl Table {
     #[inline]
     fn block(&self, position: u64) -> usize {
         let block = position / sizing::BLOCK;
-        // Only positions past the last slot need the division, and few are.
+        // Only positions past the last slot, which are few, need the division.
         let block = if block < self.blocks() { block } else { block % self.blocks() };
         block as usize * self.stride()
     }
@@ -203,7 +204,7 @@ impl Table {
         (self.block(position) + HEAD) * 8
     }
 
-    /// The table of the same range with so many slots, for a resize. `None` if there is no such table.
+    /// The table of the same range with `slots` slots, for a resize. `None` if there is no such table.
     pub fn with_slots(&self, slots: u64) -> Option<Table> {
         let all = sizing::REMAINDER_BITS.0..=sizing::REMAINDER_BITS.1;
         let mut same = all.filter_map(|bits| Table::new(slots, bits)).filter(|table| table.range() == self.range());

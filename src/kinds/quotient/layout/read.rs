@@ -160,11 +160,11 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
         let start = position / BLOCK * BLOCK;
         let runs = self.occupieds(position).count_ones();
         let after = if runs == 0 { start + offset } else { self.run_end(start + offset, runs)? + 1 };
-        // No run reaches further than once around. So counting takes at most as much work as the table is long.
+        // No run reaches further than once around, so counting takes at most as much work as the table is long.
         Some(after.saturating_sub(start + BLOCK)).filter(|offset| *offset <= self.table.slots())
     }
 
-    /// The position of the `count`-th end of a run from a position on; `None` if there are not so many.
+    /// The position of the `count`-th end of a run from a position on; `None` if there are fewer.
     #[inline(always)]
     fn run_end(&self, from: u64, count: u32) -> Option<u64> {
         let (mut block, mut rank) = (from / BLOCK, count - 1);
@@ -300,7 +300,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
             let quotient = slot - BEFORE;
             let (block, occupieds) = (quotient / BLOCK, self.occupieds(quotient));
             if let Some((ends, first)) = self.near_ends(quotient) {
-                // The metadata of one block is mostly enough to find the slot.
+                // The metadata of one block mostly suffices to find the slot.
                 while (slot - BEFORE) / BLOCK == block {
                     let runs = (occupieds << (BLOCK - 1 - (slot - BEFORE) % BLOCK)).count_ones();
                     let end = S::select(ends, runs.wrapping_sub(1) % 64);
@@ -369,7 +369,7 @@ impl<'a, B: Bytes + ?Sized, S: Select> Reader<'a, B, S> {
 
     /// Whether a remainder is in a run that lies in eight bytes. `None` if the run takes a closer look.
     ///
-    /// The function compares all slots at once (Knuth, "The Art of Computer Programming" 4A, section 7.1.3). An
+    /// The function compares all slots together (Knuth, "The Art of Computer Programming" 4A, section 7.1.3). An
     /// exclusive or with the remainder makes a lane zero where the remainder is. A subtraction of 1 from each lane then
     /// borrows first from the lowest zero lane. In a run of three slots or more the found slot may be a digit of
     /// another remainder's counter, unless the run ascends: where a counter begins, slots fall or stay the same.

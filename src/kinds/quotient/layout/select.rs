@@ -1,9 +1,9 @@
-//! Select within a word, by plain code. Processors that have an instruction for it have kernels of their own.
+//! Select within a word, by plain code. Processors with an instruction for it have their own kernels.
 
 /// Finds bits of words by their ranks.
 pub trait Select: Copy {
     /// The place of the set bit with this rank, which counts lower set bits from 0 and is below 64. The result is 64 if
-    /// there are not so many set bits.
+    /// there are fewer set bits.
     fn select(word: u64, rank: u32) -> u32;
 }
 
@@ -18,10 +18,10 @@ impl Select for Broadword {
     }
 }
 
-/// The place of the set bit with this rank, which counts lower set bits from 0. The result is 64 if there are not so
-/// many set bits.
+/// The place of the set bit with this rank, which counts lower set bits from 0. The result is 64 if there are fewer set
+/// bits.
 ///
-/// Sums of bits are added up byte by byte. A comparison of all sums at once finds the byte, and then the bit within it
+/// Sums of bits are added up byte by byte. Comparing all sums together finds the byte, and then the bit within it
 /// (Vigna, "Broadword Implementation of Rank/Select Queries", 2008).
 #[inline]
 pub fn select(word: u64, rank: u32) -> u32 {
@@ -35,7 +35,7 @@ pub fn select(word: u64, rank: u32) -> u32 {
     // The number of sums that do not exceed the rank is the number of bytes before the bit's byte.
     let shift = no_greater(sums, rank) * 8;
     let before = ((sums << 8) >> shift) as u32 & 0xff;
-    // Each bit of that byte gets a byte of its own, as 0 or 1, and these are added up in the same way.
+    // Each bit of that byte becomes a byte, 0 or 1, and these are added up in the same way.
     let spread = ((word >> shift) & 0xff).wrapping_mul(ONES) & 0x8040_2010_0804_0201;
     let sums = ((spread + !HIGHS) >> 7 & ONES).wrapping_mul(ONES);
     shift + no_greater(sums, rank - before)

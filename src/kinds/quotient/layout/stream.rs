@@ -8,7 +8,7 @@ use crate::kinds::quotient::sizing::BLOCK;
 /// A fingerprint, and how often it is there.
 pub type Item = (u64, u64);
 
-/// How many fingerprints are read at once.
+/// How many fingerprints are read at a time.
 const ROOM: usize = 64;
 
 /// The fingerprints of a table with their counts, ascending. The fingerprints are read a few at a time.
@@ -62,7 +62,7 @@ impl<'a, B: Bytes + ?Sized> Entries<'a, B> {
         entries
     }
 
-    /// The next fingerprint, which stays the next one.
+    /// The next fingerprint, without taking it.
     #[inline(always)]
     pub fn peek(&mut self) -> Option<Item> {
         if self.next == self.filled {
@@ -110,7 +110,7 @@ impl<'a, B: Bytes + ?Sized> Entries<'a, B> {
     /// quotients.
     ///
     /// Most slots are like that: the last slot of a run, or a slot before a greater remainder. The exception is a
-    /// remainder of 0, with which one form of counter begins. Chance decides whether a run ends in a slot. So the
+    /// remainder of 0, with which one form of counter begins. Chance decides whether a run ends in a slot, so the
     /// changes at the end of a run are computed in any case, without a branch that a processor would have to guess.
     #[inline]
     fn read_single(&mut self) {
@@ -199,7 +199,7 @@ pub fn combined<B: Bytes + ?Sized>(
     combine: Combine,
     mut take: impl FnMut(Item) -> core::result::Result<(), Full>,
 ) -> core::result::Result<(), Full> {
-    // No fingerprint is so great as this number.
+    // Greater than any fingerprint.
     const NONE: Item = (u64::MAX, 0);
     loop {
         let (x, y) = (a.peek().unwrap_or(NONE), b.peek().unwrap_or(NONE));

@@ -1,4 +1,4 @@
-//! The inner loops for AVX-512. Keys are found eight in a vector. The slots of a row are read a whole vector of bytes
+//! The inner loops for AVX-512. Keys are found eight to a vector. The slots of a row are read a whole vector of bytes
 //! at a time, and the coefficients mask them byte by byte. Then the parities of the bytes become a mask, a bit a byte.
 
 use super::array::{Array, Row};
@@ -77,7 +77,7 @@ fn one<C: Coefficients>(array: &Array, row: &Row<C>, first: u32) -> u64 {
         let mut sum = _mm512_zextsi128_si512(_mm_cvtsi64_si128(slots as i64));
         let (groups_of, eight) = (load_table(&GROUP_OF[width - 1]), u64::MAX >> (64 - 8 * columns));
         for (i, low) in low.iter().take(C::GROUPS / 8).enumerate() {
-            // SAFETY: eight groups are readable, of so many bytes each; masked bytes are not read.
+            // SAFETY: eight groups are readable, of `width` bytes each; masked bytes are not read.
             let slots = unsafe { _mm512_maskz_loadu_epi8(eight, bytes.add(8 * i * width).cast()) };
             let masks = _mm512_shuffle_epi8(all(*low), groups_of);
             // This is `sum ^ (slots & masks)`.
@@ -119,7 +119,8 @@ fn some<C: Coefficients>(array: &Array, asked: &Group<C>, from: usize, first: u3
     bits
 }
 
-/// [`some`] for at most eight columns, if the words hold all rows: most of the work is done for all eight rows at once.
+/// [`some`] for at most eight columns, if the words hold all rows: most of the work is done for all eight rows
+/// together.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn some_of_few_columns<C: Coefficients>(array: &Array, asked: &Group<C>, from: usize) -> Option<[u64; SOME]> {

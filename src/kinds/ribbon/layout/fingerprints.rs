@@ -72,7 +72,7 @@ impl<'a> Fingerprints<'a> {
         solve(ordered, &OfHashes, bits, width, work)
     }
 
-    /// Whether the hash was among those that the filter was built of, or has the same fingerprint by chance.
+    /// Whether the hash was among those that the filter was built from, or has the same fingerprint by chance.
     #[inline]
     pub fn contains(&self, hash: u64) -> bool {
         self.contains_with(&Lookup::new(self.array.shape().width(), Instructions::PORTABLE), hash)

@@ -8,11 +8,11 @@ use super::row::Coefficients;
 use crate::batch::ring::GROUP;
 use crate::simd::Instructions;
 
-/// From so many 64-bit words on (256 KiB) fetching ahead pays. A row is two or three lines. Even if the second-level
-/// cache holds the lines, the processor's own reordering has too few of them on the way.
+/// From this many 64-bit words on (256 KiB) fetching ahead pays. A row is two or three lines, and even if the
+/// second-level cache holds them, the processor's own reordering keeps too few of them under way.
 const FETCH_FROM: usize = 1 << 15;
 
-/// How many keys are worked on at once.
+/// How many keys are worked on together.
 pub(super) const SOME: usize = 8;
 
 /// The inner loops for one instruction set. Every function takes any array, and any row.
@@ -53,7 +53,7 @@ impl Lookup {
     }
 }
 
-/// What is known so far of the keys of a group: their rows, and checks that tell other keys from them.
+/// What is known so far of the keys of a group: their rows, and the checks that tell them from other keys.
 #[repr(align(64))]
 pub(super) struct Group<C> {
     pub bytes: [u64; GROUP],
@@ -80,12 +80,12 @@ impl<C: Coefficients> Group<C> {
     }
 }
 
-/// Keys on their way through a batch. While some are answered, as many others are found, and their slots are fetched.
+/// Keys on their way through a batch. While some are answered, as many others are found and their slots are fetched.
 pub(super) struct Turns<'a, C> {
     array: Array<'a>,
     kernel: Kernel<C>,
     is_far: bool,
-    /// The keys that were found last. Keys that were answered make place for others that are found.
+    /// The keys that were found last. Keys that were answered make room for others that are found.
     group: Group<C>,
 }
 

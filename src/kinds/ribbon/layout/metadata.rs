@@ -51,7 +51,7 @@ pub(super) struct Sizes {
     pub seed: u32,
 }
 
-/// The code, with so many bits, of the least size that is at least `size`, or of the greatest size that there is.
+/// The code, in `bits` bits, of the least size that is at least `size`, or of the greatest size that there is.
 fn code(size: u64, bits: u32) -> u64 {
     let most = (1 << (bits - MANTISSA)) - 1;
     let mut exponent = u64::from((u64::BITS - size.leading_zeros()).saturating_sub(MANTISSA));

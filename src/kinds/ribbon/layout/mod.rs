@@ -1,6 +1,6 @@
 //! The bumped ribbon: an array of slots, each of as many bits as a value has. Each key has a run of 64 or 128
-//! coefficients, bits that begin at a slot of the key's own. The exclusive or of the slots whose coefficient is 1 is
-//! the value that was given for the key when the array was solved. In a filter that value is a fingerprint of the
+//! coefficients, bits that begin at a slot which the key chooses. The exclusive or of the slots whose coefficient is 1
+//! is the value that was given for the key when the array was solved. In a filter that value is a fingerprint of the
 //! key; in a map it is the key's value.
 //!
 //! Dillinger, Hübschle-Schneider, Sanders and Walzer, "Fast Succinct Retrieval and Approximate Membership Using
@@ -8,14 +8,14 @@
 //!
 //! **Layers.** A shard of keys is a few layers, one after the other in one run of slots. The first layer has fewer
 //! slots than keys. In each of its buckets the keys that would not fit are bumped to the next layer: those farthest
-//! from the bucket's end. One of three classes, two or all are bumped, as two bits of metadata say. After at most three
-//! more layers few keys are left, whose rows lie in one place, the base. Hashes that were made so that many keys are
-//! left get a base with more slots than keys. If all fails, each key has a slot of its own, found by binary search. So
+//! from the bucket's end. Of three classes none, one, two or all are bumped, as two bits of metadata say. After at most
+//! three more layers few keys are left, whose rows lie in one place, the base. Hashes that were made so that many keys
+//! are left get a base with more slots than keys. If all fails, each key has its own slot, found by binary search. So
 //! every set of keys can be solved, and nothing is tried more than a few times.
 //!
 //! **From a hash to slots.** Records are sorted by 64 bits, called x here ([`Equations::order`]). With S shards the
 //! 96-bit product `x S` has the shard in its highest 32 bits. The next 32 bits say how far into the shard x is. The
-//! key's coefficients start so far into the first layer, so that records come in the order of their starts. The
+//! key's coefficients start that far into the first layer, so records come in the order of their starts. The
 //! coefficients and the fingerprint come from another hash, called z here. In the layers after the first, start and
 //! coefficients come from `row::bumped_hash` of x and z.
 //!

@@ -6,7 +6,7 @@
 
 use super::row::Coefficients;
 
-/// Times this number, a byte stands in each byte of a word.
+/// Multiplied by this number, a byte stands in each byte of a word.
 const EACH: u64 = 0x0101_0101_0101_0101;
 
 /// The exclusive or of the words that `read` gives for each group, for eight columns, masked with the coefficients.
@@ -39,7 +39,7 @@ pub(super) fn mask(byte: u8) -> u64 {
     u64::from(byte) * EACH
 }
 
-/// For groups of one to eight columns, eight of which follow each other: to which group each byte belongs. Bytes after
+/// For groups of one to eight columns, eight of which follow each other: which group each byte belongs to. Bytes after
 /// the last group have `0x80`.
 pub(super) static GROUP_OF: [[u8; 64]; 8] = {
     let (mut groups_of, mut columns) = ([[0x80; 64]; 8], 1);

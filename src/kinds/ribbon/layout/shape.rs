@@ -33,8 +33,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape with so many bits a value (1 to [`MAX_COLUMNS`]), coefficients a key (64 or 128), distinct keys and
-    /// bits. `None` if there is no such shape.
+    /// The shape with `columns` bits a value (1 to [`MAX_COLUMNS`]), `width` coefficients a key (64 or 128), `keys`
+    /// distinct keys and `bits` bits. `None` if there is no such shape.
     pub fn new(columns: u32, width: u32, keys: u64, bits: u64) -> Option<Shape> {
         let mut shape = Shape::without_slots(columns, Width::of(width)?, keys)?;
         // Whole lines have to fit into the address space, and their bits have to be countable in 64 bits.
@@ -47,7 +47,7 @@ impl Shape {
         known.then_some(shape)
     }
 
-    /// The shape for so many keys, with only the bytes that come before the slots.
+    /// The shape for `keys` keys, with only the bytes that come before the slots.
     pub(super) fn without_slots(columns: u32, width: Width, keys: u64) -> Option<Shape> {
         let shards = sizing::shards(keys);
         let starts = if keys == 0 { 0 } else { width.starts(keys.div_ceil(shards)) };
@@ -58,7 +58,7 @@ impl Shape {
         known.then_some(shape)
     }
 
-    /// The shape to expect of `keys` evenly spread keys.
+    /// The shape to expect for `keys` evenly spread keys.
     pub fn expected(columns: u32, width: u32, keys: u64) -> Option<Shape> {
         let shape = Shape::without_slots(columns, Width::of(width)?, keys)?;
         let slots = sizing::expected_slots(&shape.width, keys.div_ceil(shape.shards.max(1)));
@@ -69,7 +69,7 @@ impl Shape {
         Shape::new(columns, width, keys, bytes.checked_mul(8)?)
     }
 
-    /// This shape with so many bytes instead.
+    /// This shape with `bytes` bytes instead.
     pub(super) fn with_bytes(self, bytes: u64) -> Option<Shape> {
         Shape::new(self.columns, self.width.bits, self.keys, bytes.checked_mul(8)?)
     }
@@ -194,7 +194,7 @@ impl Shape {
         Ok(())
     }
 
-    /// Whether a shard with layers of these sizes can take so many bytes of slots.
+    /// Whether a shard with layers of these sizes can take `bytes` bytes of slots.
     fn are_slots(&self, bytes: u64, sizes: &Sizes) -> bool {
         let columns = u64::from(self.columns);
         let (groups, least) = (bytes / columns, self.starts + sizes.slots());

@@ -90,7 +90,7 @@ impl Payload {
         Ok(())
     }
 
-    /// Makes room for so many bytes and some more. That is needed for hashes that are spread less evenly than expected.
+    /// Makes room for `bytes` bytes and some more, for hashes that are spread less evenly than expected.
     #[cold]
     fn grow(&mut self, bytes: u64) -> Result<()> {
         let room = bytes.checked_add(bytes / 4).and_then(|room| room.checked_next_multiple_of(64));
@@ -235,7 +235,7 @@ fn divide<R: Copy, E: Equations<R>>(
     };
     let mut current = Some(job);
     for_each_part(records, |record| equations.order(record), counts.len() as u64, &mut |shard, part| {
-        // This pass over the records may give other records than the first.
+        // The records may not be the same in this pass as in the first.
         let taken = current.take().ok_or(Status::Internal)?;
         let mut job = finish(taken, shard)?;
         if shard >= counts.len() || (job.records.len() + part.len()) as u64 > counts[shard] {

@@ -16,7 +16,7 @@ use crate::bits::{BYTES_OF_BITS, reduce};
 use crate::error::{Result, Status, error};
 use crate::order::sort_by_key;
 
-/// How many rows are on their way to their slots at once.
+/// How many rows are on their way to their slots at the same time.
 const LANES: usize = 4;
 
 /// A key that was bumped from the first layer.
@@ -55,7 +55,7 @@ pub(super) struct Solved {
     pub sizes: u64,
 }
 
-/// Brings a vector to so many elements. New elements have the default.
+/// Brings a vector to `length` elements. New elements have the default value.
 fn resize<T: Copy + Default>(vector: &mut Vec<T>, length: usize) -> Result<()> {
     if let Some(more) = length.checked_sub(vector.len()) {
         vector.try_reserve(more).map_err(|_| error!(OutOfMemory, "{length} slots could not be had"))?;
@@ -92,9 +92,9 @@ impl<C: Coefficients, V: Value> System<C, V> {
         }
     }
 
-    /// Gives each of these rows a slot, in whichever order the rows arrive, and notes the slots. Returns false if one
-    /// of the rows is a sum of others and of rows that are there already. The order changes neither which slots are
-    /// taken nor what these give in the end.
+    /// Gives each of these rows a slot, in whatever order the rows arrive, and notes the slots. Returns false if one of
+    /// the rows is a sum of others and of rows that are there already. The order changes neither which slots are taken
+    /// nor what these give in the end.
     #[inline(always)]
     fn insert_all(&mut self, mut next: impl FnMut() -> Option<(usize, C, V)>) -> bool {
         let mut lanes = [(0, C::default(), V::default()); LANES];
@@ -144,8 +144,8 @@ impl<C: Coefficients, V: Value> System<C, V> {
         self.taken.drain(..).for_each(|slot| self.rows[slot as usize] = C::default());
     }
 
-    /// Fills a layer of `starts` slots, from `first` on, with so many keys in the order of their starts. Writes down
-    /// for each bucket what was bumped from it, and gives `bump` the numbers of the bumped keys.
+    /// Fills a layer of `starts` slots, from `first` on, with `keys` keys in the order of their starts. Writes down for
+    /// each bucket what was bumped from it, and gives `bump` the numbers of the bumped keys.
     #[inline]
     fn fill(
         &mut self,
@@ -170,7 +170,7 @@ impl<C: Coefficients, V: Value> System<C, V> {
             }
             let (mut rest, mut threshold) = (end, metadata::NOTHING);
             while rest > begin {
-                // Of the keys of one class all are taken, or none.
+                // Either all keys of one class are taken, or none.
                 let class_end = rest;
                 let now = class::<C>(start(class_end - 1));
                 while rest > begin && class::<C>(start(rest - 1)) == now {
@@ -203,7 +203,7 @@ impl<C: Coefficients, V: Value> Scratch<C, V> {
         Scratch { system, bumped: Vec::new(), next: Vec::new() }
     }
 
-    /// Bytes of scratch memory for a shard of so many records, not counting what bumped keys take.
+    /// Bytes of scratch memory for a shard of `keys` records, not counting what bumped keys take.
     pub(super) fn bytes(keys: u64) -> u64 {
         keys * (size_of::<C>() + size_of::<V>()) as u64 + keys / 8 * size_of::<Bumped<V>>() as u64
     }
@@ -301,8 +301,7 @@ impl<C: Coefficients, V: Value> Scratch<C, V> {
             }
             system.undo();
         }
-        // Only hashes that were made for it let all of this fail. Then each key has a slot to itself, and is found by
-        // search.
+        // Only hashes made on purpose let all of this fail. Then each key has a slot to itself, and is found by search.
         sort_by_key(bumped, |key| (key.x, key.z));
         let listed = layers.set_base(LISTED, keys) as usize;
         let first = first + C::WIDTH;

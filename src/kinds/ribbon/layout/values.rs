@@ -1,5 +1,5 @@
 //! The ribbon as a map. The slots of a key give the value that was given for the key, with check bits above it that
-//! tell keys that are not there.
+//! reveal keys that are not there.
 //!
 //! A key is known by 128 bits. Records are sorted and divided by their high half. Both halves together choose the
 //! coefficients and the check bits.
@@ -41,14 +41,14 @@ fn columns(value_bits: u32, check_bits: u32) -> Option<u32> {
 }
 
 impl ValueShape {
-    /// The shape with so many bits of a value (0 to 64) and of a check (0 to 32), coefficients a key (64 or 128),
-    /// distinct keys and bits. `None` if there is no such shape.
+    /// The shape with `value_bits` bits of a value (0 to 64), `check_bits` of a check (0 to 32), `width` coefficients a
+    /// key (64 or 128), `keys` distinct keys and `bits` bits. `None` if there is no such shape.
     pub fn new(value_bits: u32, check_bits: u32, width: u32, keys: u64, bits: u64) -> Option<ValueShape> {
         let shape = Shape::new(columns(value_bits, check_bits)?, width, keys, bits)?;
         Some(ValueShape { value_bits, check_bits, shape })
     }
 
-    /// The shape to expect of `keys` keys.
+    /// The shape to expect for `keys` keys.
     pub fn expected(value_bits: u32, check_bits: u32, width: u32, keys: u64) -> Option<ValueShape> {
         let shape = Shape::expected(columns(value_bits, check_bits)?, width, keys)?;
         Some(ValueShape { value_bits, check_bits, shape })
@@ -186,7 +186,7 @@ impl<'a> Values<'a> {
         ((found as u64 ^ check) & low(check_bits) == 0).then_some(first & low(value_bits))
     }
 
-    /// The value of the key with this identity, or `None`. A key that was given no value gets one all the same with
+    /// The value of the key with this identity, or `None`. A key that was given no value gets one anyway with
     /// probability 2^-c for c check bits.
     #[inline]
     pub fn get(&self, lookup: &Lookup, id: u128) -> Option<u64> {

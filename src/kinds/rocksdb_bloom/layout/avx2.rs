@@ -1,4 +1,4 @@
-//! RocksDB's layout for AVX2: eight bits of a key at once, each looked for in the 32-bit lane that it lies in.
+//! RocksDB's layout for AVX2: eight bits of a key at a time, each looked for in its 32-bit lane.
 
 use super::{POWERS, block, fetch, portable};
 use crate::batch::ring::{self, Batch, Few};
@@ -31,7 +31,7 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
         let lanes = _mm256_castps_si256(_mm256_blendv_ps(halves[0], halves[1], _mm256_castsi256_ps(states)));
         let bit = _mm256_and_si256(_mm256_srli_epi32::<23>(states), _mm256_set1_epi32(31));
         let bits = _mm256_sllv_epi32(_mm256_set1_epi32(1), bit);
-        // Only as many as the key has.
+        // Only as many bits count as the key has.
         let left = _mm256_set1_epi32(masks.len() as i32 - 8 * eight as i32);
         let counted = _mm256_and_si256(bits, _mm256_cmpgt_epi32(left, numbers));
         missing = _mm256_or_si256(missing, _mm256_andnot_si256(lanes, counted));

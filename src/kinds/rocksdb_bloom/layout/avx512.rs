@@ -1,5 +1,5 @@
-//! RocksDB's layout for AVX-512: a block is one vector, and sixteen bits of a key are looked for at once, each in the
-//! 32-bit lane that it lies in.
+//! RocksDB's layout for AVX-512: a block is one vector, and sixteen bits of a key are looked for together, each in its
+//! 32-bit lane.
 
 use super::{POWERS, block, fetch, portable};
 use crate::batch::ring::{self, Batch, Few};
@@ -13,15 +13,15 @@ use core::sync::atomic::AtomicU64;
 pub static KERNEL: BlockKernel =
     BlockKernel { contains_one, insert_one, insert_one_shared, contains, insert, fills, contains_few, insert_few };
 
-/// The bits of a block that a key misses, among those of its bits for which these are the powers of the multiplier and
-/// that are in the mask.
+/// Which bits of a key a block lacks, among the sixteen bits that these powers of the multiplier give and that are in
+/// the mask.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn missing(block: __m512i, key: u64, powers: &[u32; 16], mask: u16) -> u16 {
     // SAFETY: sixteen numbers are a vector.
     let powers = unsafe { _mm512_loadu_si512(powers.as_ptr().cast()) };
     let states = _mm512_mullo_epi32(_mm512_set1_epi32((key >> 32) as i32), powers);
-    // Four bits choose the lane, and five the bit of it: all that a rotation looks at.
+    // Four bits choose the lane, and five the bit in it, which are all that a rotation looks at.
     let lanes = _mm512_permutexvar_epi32(_mm512_srli_epi32::<28>(states), block);
     let bits = _mm512_rolv_epi32(_mm512_set1_epi32(1), _mm512_srli_epi32::<23>(states));
     _mm512_mask_testn_epi32_mask(mask, lanes, bits)

@@ -1,10 +1,10 @@
 //! The layout of RocksDB's `FastLocalBloom`: blocks of 512 bits, in which a key has bits anywhere.
 //!
 //! The block of a hash comes from its low half: block = (low * blocks) >> 32. Its bits come from the high half, which
-//! is multiplied by an odd number, modulo 2^32, from one to the next: each is the number that the highest nine bits
-//! make. Bits of one key may coincide.
+//! is multiplied by an odd number, modulo 2^32, from one bit to the next; the highest nine bits are the place of the
+//! bit. Bits of one key may coincide.
 //!
-//! The kernels get the number of a key's bits as that of the masks ([`probes`]); the masks themselves mean nothing.
+//! The number of masks ([`probes`]) tells the kernels how many bits a key has; the masks themselves mean nothing.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -67,10 +67,11 @@ fn fetch<T>(words: &[T], hash: u64) {
     prefetch(block(words, hash));
 }
 
-/// Visits the bits of a key in order: the place of the bit's word in the block, and the word with that bit. Whether
-/// `visit` said true of any.
+/// Visits the bits of a key in order, each as the place of its word in the block and a word with that bit. Returns
+/// whether `visit` said true of any.
 ///
-/// As many steps as the key has bits, whatever it meets: a branch on what is found would be taken wrongly too often.
+/// It takes as many steps as the key has bits, whatever it finds, because a branch on that would be mispredicted too
+/// often.
 #[inline]
 fn any_bit(masks: &[u16], hash: u64, mut visit: impl FnMut(usize, u64) -> bool) -> bool {
     let (mut state, mut any) = ((hash >> 32) as u32, false);

@@ -47,7 +47,7 @@ pub fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
 
 one_key_at_a_time!();
 
-/// What the bits of blocks tell of lookups: the products are the fills of the blocks to the power of `hashes`.
+/// What the bits of blocks say about lookups: the products are the fills of the blocks to the power of `hashes`.
 #[inline(always)]
 pub fn fills(words: &[AtomicU64], hashes: u32) -> Fills {
     let (mut ones, mut products) = (0, 0.0);

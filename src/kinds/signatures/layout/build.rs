@@ -12,14 +12,14 @@ use crate::storage::{Words, try_vec};
 /// seed.
 const SEEDS: u16 = 8;
 
-/// Builds the table of records that are results of [`super::order`], with a shape like the one to expect of so many. A
-/// shard whose keys find no slots under any seed is given more buckets until they do.
+/// Builds the table of records that are results of [`super::order`], with a shape like the one to expect of that many.
+/// A shard whose keys find no slots under any seed is given more buckets until they do.
 ///
 /// The payload depends on the records and the shape only. The time is linear in the records, of which one pass is made.
 ///
 /// # Errors
 /// [`Status::OutOfMemory`]; [`Status::Cancelled`]; the errors of the records. [`Status::TooLarge`] if a shard has 2^32
-/// keys or more, which takes hashes that were made for it.
+/// keys or more, which takes hashes made on purpose.
 pub fn build(
     records: &dyn Records<u64>,
     shape: Shape,
@@ -58,7 +58,7 @@ pub fn build(
 }
 
 impl Part {
-    /// This shard, or one with more buckets, under the first of so many seeds with which all of these keys find slots
+    /// This shard, or one with more buckets, under the first of `seeds` seeds with which all of these keys find slots
     /// in `table`. Each seed that fails calls `again`.
     fn with_room(
         mut self,
@@ -134,7 +134,7 @@ mod tests {
     use crate::bits::mix;
     use crate::kinds::signatures::sizing::SHAPES;
 
-    /// With eight seeds for each length no set of keys in millions needs a longer table. With one seed some sets in a
+    /// With eight seeds for each length not one set of keys in millions needs a longer table. With one seed a few in a
     /// hundred do.
     #[test]
     fn shards_grow_until_there_is_room() {

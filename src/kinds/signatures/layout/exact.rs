@@ -1,7 +1,7 @@
 //! The rate of one table, from its slots as they are.
 //!
-//! A lookup finds a signature that n of B buckets have, where it chooses d buckets, with probability `1 - (1 - n/B)^d`.
-//! The rate of a shard is the mean of that over all signatures.
+//! A lookup that chooses d buckets finds a signature that n of B buckets have with probability `1 - (1 - n/B)^d`. The
+//! rate of a shard is the mean of that over all signatures.
 
 use super::{MOST_SLOTS, Shape};
 use crate::storage::try_vec;
@@ -44,7 +44,7 @@ pub fn rate(shape: &Shape, words: &[AtomicU64]) -> Option<f64> {
         }
         let length = part.length as f64;
         let found = |count: &u32| 1.0 - (1.0 - f64::from(*count) / length).powi(buckets.choices as i32);
-        // 0 is an empty slot, and no signature.
+        // 0 is an empty slot, not a signature.
         let there = counts.iter().skip(1).filter(|count| **count > 0);
         all += there.map(found).sum::<f64>() / (numbers - 1) as f64;
     }

@@ -11,8 +11,8 @@
 //!
 //! **Payload.** First comes the directory, a word for each shard, with the shard's seed in the lowest 16 bits and above
 //! them the number of its first bucket. A shard's buckets end where those of the next shard begin. The buckets of all
-//! shards follow from the next word on, each of b slots of r bits ([`Slots`]). Opening does not read the directory.
-//! Instead every lookup checks whether the shard is in the payload, so that a forged directory gives wrong answers, and
+//! shards follow from the next word on, each of b slots of r bits ([`Slots`]). Opening does not read the directory;
+//! every lookup checks instead whether the shard is in the payload. So a forged directory gives wrong answers, and
 //! [`Shape::check`] finds it.
 
 mod build;
@@ -36,7 +36,7 @@ pub const MAX_BITS: u32 = 32;
 /// How many bits of a directory's word are the seed.
 const SEED_BITS: u32 = 16;
 
-/// Payloads have fewer buckets than this, so that a bucket's number fits beside a seed.
+/// Payloads have fewer buckets than this, so that a bucket's number fits next to a seed.
 const MAX_BUCKETS: u64 = 1 << (u64::BITS - SEED_BITS);
 
 /// A number with the lowest bit of each slot of a bucket, by the bits of a signature and the slots of a bucket. `None`
@@ -73,8 +73,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape with signatures of so many bits, buckets whose shape has this index among [`SHAPES`], shards, and
-    /// buckets in all. `None` if there is no such shape.
+    /// The shape with signatures of `width` bits, buckets whose shape has the index `buckets` among [`SHAPES`],
+    /// `shards` shards, and `length` buckets in all. `None` if there is no such shape.
     pub fn new(width: u32, buckets: u64, shards: u64, length: u64) -> Option<Shape> {
         let buckets = usize::try_from(buckets).ok().filter(|buckets| *buckets < SHAPES.len())?;
         let known = (MIN_BITS..=MAX_BITS).contains(&width) && (1..=length).contains(&shards) && length < MAX_BUCKETS;
@@ -82,7 +82,7 @@ impl Shape {
         known.then_some(Shape { width, buckets, shards, length })
     }
 
-    /// This shape with signatures of so many bits, from [`MIN_BITS`] to [`MAX_BITS`].
+    /// This shape with signatures of `width` bits, from [`MIN_BITS`] to [`MAX_BITS`].
     pub fn with_width(self, width: u32) -> Shape {
         Shape { width: width.clamp(MIN_BITS, MAX_BITS), ..self }
     }
@@ -250,7 +250,7 @@ impl Part {
         (0..u64::from(choices)).map(move |i| bucket(i) * u64::from(slots))
     }
 
-    /// A key's signature of so many bits, which is not 0.
+    /// A key's signature of `width` bits, which is not 0.
     #[inline]
     fn signature(&self, x: u64, width: u32) -> u64 {
         1 + reduce(self.of_hash(x, 7), (1 << width) - 1)

@@ -1,5 +1,4 @@
-//! Gives every key of a shard a slot: a random walk of keys that put each other out, which goes the same way every
-//! time.
+//! Gives every key of a shard a slot: a random walk in which keys put each other out, the same every time.
 
 use super::Part;
 use crate::bits::{GOLDEN, mix, reduce};
@@ -24,7 +23,7 @@ impl Table {
         Table { buckets, owners: Vec::new(), random: 0 }
     }
 
-    /// Gives all of these keys slots of a shard with so many buckets, after taking all slots from the keys before.
+    /// Gives all of these keys slots of a shard with `length` buckets, after taking all slots from the keys before.
     /// Returns false if one of the keys finds none. The keys are results of [`super::order`].
     ///
     /// # Errors

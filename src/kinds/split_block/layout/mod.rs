@@ -1,5 +1,5 @@
-//! The split-block layout, that of the Apache Parquet format: blocks of 256 bits, in each of which a key has one bit in
-//! every of eight 32-bit lanes.
+//! The split-block layout, that of the Apache Parquet format: blocks of 256 bits, in which a key has one bit in each of
+//! eight 32-bit lanes.
 //!
 //! The block of a hash comes from its high half and the bits from its low half: block = (high * blocks) >> 32, and in
 //! lane i the bit (low * salt i mod 2^32) >> 27. A filter has fewer than 2^32 blocks.

@@ -46,7 +46,7 @@ pub fn insert_one_shared(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
 
 one_key_at_a_time!();
 
-/// What the bits of blocks tell of lookups.
+/// What the bits of blocks say about lookups.
 #[inline(always)]
 pub fn fills(words: &[AtomicU64]) -> Fills {
     let (mut ones, mut sums) = (0, [0.0_f64; BLOCKS]);

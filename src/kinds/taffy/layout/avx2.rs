@@ -1,4 +1,4 @@
-//! The inner loops for AVX2: four keys are one vector, from their hashes to their answers. The places of a group of
+//! The inner loops for AVX2: a vector holds four keys, from their hashes to their answers. The places of a group of
 //! keys are found when its hashes come, and the group's lines are fetched while the group before it is answered.
 
 use super::kernel::{self, Kernel};
@@ -53,7 +53,7 @@ fn divide(shape: &Shape, segment: &[AtomicU64], parts: &mut [u64]) {
     shape.divide(segment, parts);
 }
 
-/// From so many words on (256 KiB) lines are fetched ahead: eight keys have sixteen lines, and would wait for all of
+/// From this many words on (256 KiB) lines are fetched ahead: eight keys have sixteen lines, and would wait for all of
 /// them.
 const FETCH_FROM: usize = 1 << 15;
 
@@ -112,7 +112,7 @@ unsafe fn many(segments: &Segments, words: &[AtomicU64], batch: &mut dyn Batch) 
 }
 
 /// Asks for the lines of the `i`-th eight keys of a group: those in which their buckets of `size` bits begin and end.
-/// One bucket of eight ends in another line than it begins in, and all keys would wait for that line.
+/// One bucket in eight ends in another line than it begins in, and all keys would wait for that line.
 #[inline]
 fn fetch(words: &[AtomicU64], group: &Group, i: usize, size: u64) {
     let buckets = &group.buckets[i * FOURS / EIGHTS..(i + 1) * FOURS / EIGHTS];

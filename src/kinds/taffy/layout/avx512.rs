@@ -1,4 +1,4 @@
-//! The inner loops for AVX-512: eight keys are one vector, from their hashes to their answers. The places of a group of
+//! The inner loops for AVX-512: a vector holds eight keys, from their hashes to their answers. The places of a group of
 //! keys are found when its hashes come, and the group's lines are fetched while the group before it is answered.
 
 use super::kernel::{self, Kernel};
@@ -52,7 +52,7 @@ fn divide(shape: &Shape, segment: &[AtomicU64], parts: &mut [u64]) {
     shape.divide(segment, parts);
 }
 
-/// From so many words on (256 KiB) lines are fetched ahead: eight keys have sixteen lines, and would wait for all of
+/// From this many words on (256 KiB) lines are fetched ahead: eight keys have sixteen lines, and would wait for all of
 /// them.
 const FETCH_FROM: usize = 1 << 15;
 
@@ -109,7 +109,7 @@ unsafe fn many(segments: &Segments, words: &[AtomicU64], batch: &mut dyn Batch) 
     }
 }
 
-/// Asks for the lines of eight keys: those in which their buckets of `size` bits begin and end. One bucket of eight
+/// Asks for the lines of eight keys: those in which their buckets of `size` bits begin and end. One bucket in eight
 /// ends in another line than it begins in, and all eight keys would wait for that line.
 #[inline]
 fn fetch(words: &[AtomicU64], buckets: &[Eight; 2], size: u64) {

@@ -1,5 +1,5 @@
 //! The slots of a bucket, side by side in one number, or in two or four. A question about the slots is computed for all
-//! of them at once, without a branch, because chance decides which slot is the right one.
+//! of them together, without a branch, because chance decides which slot is the right one.
 
 use super::{BUCKET, ones};
 use crate::bits::{read_own_unaligned, write_unaligned};
@@ -22,7 +22,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// The lanes for slots of so many bits, at most 32.
+    /// The lanes for slots of `width` bits, at most 32.
     #[inline(always)]
     pub fn new(width: u32) -> Lanes {
         // Two such slots begin at any even bit.

@@ -1,9 +1,9 @@
 //! Segments of a taffy filter: two tables of buckets, and entries that give up a bit whenever the filter grows.
 //!
 //! Apple, "Stretching Your Data With Taffy Filters", 2022. A hash is a string of bits, its lowest bit first. The first
-//! `t + f` bits are the prefix, some bits after these say the segment, and up to T more bits are the tail. Each segment
-//! has two tables of 2^t buckets of four slots. A key lies in one of the tables. In table 0 its bucket is the low t
-//! bits of its prefix, and its fingerprint the high f bits. In table 1 bucket and fingerprint are those of a
+//! `t + f` bits are the prefix, some bits after these name the segment, and up to T more bits are the tail. Each
+//! segment has two tables of 2^t buckets of four slots. A key lies in one of the tables. In table 0 its bucket is the
+//! low t bits of its prefix, and its fingerprint the high f bits. In table 1 bucket and fingerprint are those of a
 //! permutation of the prefix. So prefix and tail can be read back from the place and the value of an entry, and an
 //! entry knows nothing else of its key. A lookup says true if an entry has the prefix of the hash, and the part of the
 //! tail that the entry knows agrees with the hash.
@@ -131,7 +131,7 @@ impl Shape {
         (1 + (count * u64::from(width)).div_ceil(64)).next_multiple_of(8)
     }
 
-    /// The prefix that stands for a prefix in table 1: a permutation of the numbers of so many bits. The low bits of
+    /// The prefix that stands for a prefix in table 1: a permutation of the numbers of as many bits. The low bits of
     /// the result, which are the bucket, depend on all bits of the prefix.
     #[inline]
     fn permuted(&self, prefix: u64) -> u64 {
@@ -144,7 +144,7 @@ impl Shape {
         x
     }
 
-    /// The prefix that [`Shape::permuted`] made this one of.
+    /// The prefix from which [`Shape::permuted`] made this one.
     #[inline]
     fn restored(&self, permuted: u64) -> u64 {
         let (bits, mut x) = (self.prefix_bits(), permuted);
@@ -163,7 +163,7 @@ impl Shape {
         [(first, low), (second + (1 << self.bucket_bits), high)]
     }
 
-    /// Where a hash may be. The caller has removed the bits that say the segment.
+    /// Where a hash may be. The caller has removed the bits that name the segment.
     #[inline]
     pub fn place(&self, hash: u64) -> Place {
         let (prefix_bits, fingerprint_bits) = (self.prefix_bits(), self.fingerprint_bits);

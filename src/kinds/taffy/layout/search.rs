@@ -47,7 +47,7 @@ impl Search {
     fn find<const N: usize>(&mut self, shape: &Shape, lanes: Lanes, words: &mut [u64], full: [u64; 2]) -> Option<u64> {
         let size = BUCKET * u64::from(shape.width());
         let empty = |words: &[u64], bucket: u64| lanes.empty(&lanes.read::<N>(words, bucket * size));
-        // Most entries have room in their other bucket. So the other buckets of all eight entries are looked at
+        // Most entries have room in their other bucket, so the other buckets of all eight entries are looked at
         // together.
         let (mut nexts, mut with_room) = ([0; 2 * BUCKET as usize], 0_u64);
         for (half, bucket) in full.into_iter().enumerate() {

@@ -6,7 +6,7 @@ use crate::bits::mix;
 use crate::blocks::segments::{Address, Division, ones};
 use crate::blocks::source::Source;
 
-/// From so many words on (256 KiB) the lines of keys that are inserted together are fetched ahead.
+/// From this many words on (256 KiB) the lines of keys that are inserted together are fetched ahead.
 const FETCH_FROM: usize = 1 << 15;
 
 /// The segments of a filter, one after the other.
@@ -26,13 +26,13 @@ impl Segments {
         Segments { shape, division, size: shape.words() as usize }
     }
 
-    /// The segment of a mixed hash, which the bits after its prefix say.
+    /// The segment of a mixed hash, which the bits after its prefix name.
     #[inline(always)]
     pub fn address(&self, hash: u64) -> Address {
         self.division.address(hash >> self.shape.prefix_bits())
     }
 
-    /// A mixed hash without the bits that say its segment.
+    /// A mixed hash without the bits that name its segment.
     #[inline(always)]
     pub fn within(&self, hash: u64, bits: u32) -> u64 {
         let prefix = ones(self.shape.prefix_bits());
@@ -77,7 +77,7 @@ impl Segments {
         self.shape.insert_new(&mut words[start..start + self.size], &place, limit, search)
     }
 
-    /// Inserts the hashes of a group in order, which are not mixed, as [`Segments::insert_new`] does one. Returns how
+    /// Inserts the hashes of a group, which are not mixed, in order, each as [`Segments::insert_new`] does. Returns how
     /// many hashes were taken before one found no room, and a bit for each that says whether the hash was new. The
     /// places of all keys are computed first, and their lines are fetched. An insertion takes as long as several misses
     /// of the second-level cache, and a processor that guesses wrongly which slots are taken does not see the next

@@ -1,5 +1,5 @@
-//! The inner loops for AVX2: all tags of a block are compared at once. Plain code finds bits by their ranks, because
-//! for some processors with AVX2 the instruction for it is dozens of steps.
+//! The inner loops for AVX2: all tags of a block are compared together. Plain code finds bits by their ranks, because
+//! on some processors with AVX2 the instruction for that takes dozens of steps.
 
 use super::Blocks;
 use super::block::{Instructed, Line, Plain, Run};
@@ -32,8 +32,8 @@ const fn kernel<const BITS: u32>() -> Kernel {
     }
 }
 
-/// Comparison by vectors of 32 bytes. Only this file uses it, because only this file's kernels know that the processor
-/// has AVX2.
+/// Comparison by vectors of 32 bytes. Only this file uses it, because only its kernels know that the processor has
+/// AVX2.
 #[derive(Clone, Copy)]
 struct Halves;
 
@@ -45,7 +45,7 @@ impl Instructed for Halves {
 
     #[inline(always)]
     fn matches<const BITS: u32>(line: &impl Line, run: Run, tag: u64) -> u64 {
-        // SAFETY: nothing but the functions of this file's kernels has this type.
+        // SAFETY: only the functions of this file's kernels have this type.
         let equal = unsafe { equal::<BITS>(line, tag) };
         equal >> (run.start & 63) & run.mask()
     }

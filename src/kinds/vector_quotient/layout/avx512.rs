@@ -1,4 +1,4 @@
-//! The inner loops for AVX-512: all tags of a block are compared at once, and one instruction finds a bit by its rank.
+//! The inner loops for AVX-512: all tags of a block are compared together, and one instruction finds a bit by its rank.
 //! PDEP puts a single bit where the bit of that rank is.
 
 use super::block::{Instructed, Line, Run, WORDS};
@@ -35,34 +35,34 @@ const fn kernel<const BITS: u32>() -> Kernel {
     }
 }
 
-/// Comparison by vectors of 64 bytes. Only this file uses it, because only this file's kernels know that the processor
-/// has the instructions.
+/// Comparison by vectors of 64 bytes. Only this file uses it, because only its kernels know that the processor has the
+/// instructions.
 #[derive(Clone, Copy)]
 struct Lines;
 
 impl Instructed for Lines {
     #[inline(always)]
     fn select(word: u64, rank: u32) -> u32 {
-        // SAFETY: nothing but the functions of this file's kernels has this type.
+        // SAFETY: only the functions of this file's kernels have this type.
         unsafe { _pdep_u64(1 << rank, word) }.trailing_zeros()
     }
 
     #[inline(always)]
     fn matches<const BITS: u32>(line: &impl Line, run: Run, tag: u64) -> u64 {
-        // SAFETY: nothing but the functions of this file's kernels has this type.
+        // SAFETY: only the functions of this file's kernels have this type.
         let equal = unsafe { equal::<BITS>(line, tag) };
         equal >> (run.start & 63) & run.mask()
     }
 
     #[inline(always)]
     fn open<const BITS: u32>(line: &mut [u64; WORDS], slot: u32, tag: u64) {
-        // SAFETY: nothing but the functions of this file's kernels has this type.
+        // SAFETY: only the functions of this file's kernels have this type.
         unsafe { open::<BITS>(line, slot, tag) }
     }
 
     #[inline(always)]
     fn close<const BITS: u32>(line: &mut [u64; WORDS], slot: u32) {
-        // SAFETY: nothing but the functions of this file's kernels has this type.
+        // SAFETY: only the functions of this file's kernels have this type.
         unsafe { close::<BITS>(line, slot) }
     }
 }

@@ -48,7 +48,7 @@ impl Line for [u64; WORDS] {
 /// The operations that instruction sets do in their own ways.
 pub trait Instructed: Copy {
     /// The place of the set bit with this rank, which counts lower set bits from 0 and is below 64. The result is 64 if
-    /// there are not so many set bits.
+    /// there are fewer set bits.
     fn select(word: u64, rank: u32) -> u32;
 
     /// Which of `run.length` slots from `run.start` on have the tag: bit i answers for slot `run.start + i`.
@@ -106,12 +106,12 @@ impl Run {
     }
 }
 
-/// How many slots a block has with tags of so many bits.
+/// How many slots a block has with tags of `tag_bits` bits.
 pub const fn slots(tag_bits: u32) -> u32 {
     if tag_bits == 8 { 48 } else { 28 }
 }
 
-/// How many buckets a block has with tags of so many bits.
+/// How many buckets a block has with tags of `tag_bits` bits.
 pub const fn buckets(tag_bits: u32) -> u32 {
     if tag_bits == 8 { 80 } else { 36 }
 }

@@ -13,7 +13,7 @@ pub(super) struct Kernel {
     pub contains: fn(&Blocks, &[AtomicU64], u64) -> bool,
     /// Whether each key of a batch may be there.
     pub contains_many: fn(&Blocks, &[AtomicU64], &mut dyn Batch),
-    /// Whether each of few hashes, at most [`GROUP`](crate::batch::ring::GROUP), may be there.
+    /// Whether each of a few hashes, at most [`GROUP`](crate::batch::ring::GROUP), may be there.
     pub contains_few: fn(&Blocks, &[AtomicU64], Instructions, &Few) -> u64,
     /// How many copies of a hash there are.
     pub copies: fn(&Blocks, &[AtomicU64], u64) -> u64,
@@ -47,7 +47,7 @@ pub(super) fn contains<const BITS: u32, I: Instructed>(blocks: &Blocks, words: &
 #[inline(always)]
 pub(super) fn contains_at<const BITS: u32, I: Instructed>(words: &[AtomicU64], place: Place) -> bool {
     let Place { fingerprint, block, other } = place;
-    // Both blocks are looked at in any case, so that the processor can wait for both at once.
+    // Both blocks are looked at in any case, so that the processor can wait for both together.
     block::has::<BITS, I>(line(words, block), fingerprint) | block::has::<BITS, I>(line(words, other), fingerprint)
 }
 

@@ -35,8 +35,8 @@ impl Entries {
     }
 }
 
-/// Counts the entries and classes of a table. Reads all slots, and tells `progress` after every piece how many bytes it
-/// had.
+/// Counts the entries and classes of a table. Reads all slots, and reports to `progress` after every piece how many
+/// bytes it had.
 pub fn held<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], progress: &mut dyn FnMut(u64)) -> Held {
     let (mut held, mut twice) = (Held::default(), 0);
     for_each_piece::<BITS>(blocks, words, |piece| {

@@ -6,17 +6,17 @@
 //! its tag in the emptier of its two blocks, in the same bucket of either block. Bucket and tag together are the key's
 //! *fingerprint*.
 //!
-//! Either block is known from the other and the fingerprint. Here the two blocks add up to a sum s of the fingerprint,
-//! modulo the number of blocks. That is an involution for any number of blocks, whereas the exclusive or of the
-//! literature needs a power of two. The number of blocks is even and s is odd, so that the two blocks always differ.
-//! Hence an entry of a block says which pair of blocks it belongs to. Entries with the same fingerprint in that block
-//! have the same other block too, and a removal may take any of the copies in both.
+//! Either block is known from the other and the fingerprint. Here the two blocks add up to a sum s that follows from
+//! the fingerprint, modulo the number of blocks. That is an involution for any number of blocks, whereas the exclusive
+//! or of the literature needs a power of two. The number of blocks is even and s is odd, so that the two blocks always
+//! differ. Hence an entry of a block says which pair of blocks it belongs to. Entries with the same fingerprint in that
+//! block have the same other block too, and a removal may take any of the copies in both.
 //!
 //! Every insertion looks at both blocks, as every lookup and every removal does, because it has to say whether the key
 //! was there. (The literature takes the first block while it is less than three quarters full, which saves that look.)
 //! If both blocks are full, an entry whose other block has room moves there. If there is no such entry, the key is
-//! refused and nothing has changed. That one move is rarely made. With it 97 % of the slots are filled, where the
-//! literature stops at 91 or 94 %.
+//! refused and nothing has changed. That one move is rarely made, but with it at least 97 % of the slots are filled,
+//! where the literature stops at 91 or 94 %.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -39,7 +39,7 @@ use crate::storage::AnyBytes;
 use core::ops::Range;
 use core::sync::atomic::AtomicU64;
 
-/// The kernel of an instruction set for tags of so many bits.
+/// The kernel of an instruction set for tags of `tag_bits` bits.
 fn kernel(instructions: Instructions, tag_bits: u32) -> &'static Kernel {
     let kernels = match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
@@ -66,14 +66,14 @@ pub struct Blocks {
 pub struct Place {
     /// Bucket and tag as one number.
     pub fingerprint: u64,
-    /// The block that the hash says.
+    /// The block that the hash chooses.
     pub block: u64,
     /// The key's other block.
     pub other: u64,
 }
 
 impl Blocks {
-    /// So many blocks with tags of 8 or 16 bits. `None` for other tags, and for a number of blocks that is odd or 0.
+    /// `count` blocks with tags of 8 or 16 bits. `None` for other tags, and for a number of blocks that is odd or 0.
     pub fn new(count: u64, tag_bits: u32) -> Option<Blocks> {
         let is_known = matches!(tag_bits, 8 | 16) && count > 0 && count.is_multiple_of(2) && count < 1 << 54;
         let fingerprints = if is_known { u64::from(block::buckets(tag_bits)) << tag_bits } else { return None };

@@ -24,7 +24,7 @@ fn write(format: &str, name: &str, count: usize, bytes: &[u8], filter: &impl Fil
     println!("{format} {format}/{name} {count} {positives}");
 }
 
-/// The descriptor, and the fingerprints after it.
+/// The descriptor, then the fingerprints.
 fn fuse<F: DmaSerializable + Filter<u64>>(name: &str, count: usize, filter: &F) {
     let mut bytes = vec![0; F::DESCRIPTOR_LEN];
     filter.dma_copy_descriptor_to(&mut bytes);
@@ -36,7 +36,7 @@ fn main() {
     fuse("xorf8", 1000, &BinaryFuse8::try_from(&texts("key", 1000)).unwrap());
     fuse("xorf16", 300, &BinaryFuse16::try_from(&texts("key", 300)).unwrap());
     fuse("xorf32", 17, &BinaryFuse32::try_from(&texts("key", 17)).unwrap());
-    // The crate gives xor filters no bytes; their fields in the order of the C library.
+    // The crate does not write xor filters as bytes, so these are their fields in the order of the C library.
     let filter = Xor8::from(&texts("key", 1000));
     let head = |seed: u64, third: usize| [seed.to_le_bytes(), (third as u64).to_le_bytes()].concat();
     let bytes = [head(filter.seed, filter.block_length), filter.fingerprints.to_vec()].concat();

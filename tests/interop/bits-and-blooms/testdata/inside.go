@@ -2,7 +2,7 @@ package bloom
 
 import "github.com/bits-and-blooms/bitset"
 
-// What the tests of bits-and-blooms use of its insides, made of those of Petal's package.
+// The internals that the tests of bits-and-blooms use, made from those of Petal's package.
 
 type digest128 struct{}
 

@@ -97,10 +97,10 @@ fn make(folder: &Path, format: &Format, variant: Option<&str>, size: &Size) -> O
     Ok(())
 }
 
-/// The key of formats whose bytes do not say it.
+/// The key for formats whose bytes do not contain it.
 const KEY: &SecretKey = b"0123456789abcdef";
 
-/// The filter of this spec with so many keys.
+/// The filter of this spec with `keys` keys.
 fn filled(spec: &Spec, keys: u64) -> Outcome<Filter> {
     if petal::row_of(spec)?.is_made_empty() {
         let mut filter = petal::create(spec)?;

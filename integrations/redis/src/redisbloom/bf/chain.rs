@@ -1,4 +1,4 @@
-//! The value behind a key of `BF.*`: RedisBloom's chain of Bloom filters. Each filter has memory of its own, so growing
+//! The value behind a key of `BF.*`: RedisBloom's chain of Bloom filters. Each filter has its own memory, so growing
 //! copies no filter.
 
 use crate::server::mover::Mover;
@@ -18,7 +18,7 @@ const TOGETHER: usize = 512;
 /// The least number of keys that are looked up together.
 const MANY: usize = 8;
 
-/// The most links for which a chain reserves no memory ahead: copying so few links costs little.
+/// The most links for which a chain reserves no memory ahead: copying this few links costs little.
 const FEW_LINKS: usize = 64;
 
 /// The sizes that RedisBloom reports for its structures: the chain, and each link without its array.
@@ -201,8 +201,8 @@ impl Chain {
         found
     }
 
-    /// Adds a key. Returns true if the key certainly was not there. `has_room` says whether the server has so many more
-    /// bytes.
+    /// Adds a key. Returns true if the key certainly was not there. `has_room` says whether the server has that many
+    /// more bytes.
     ///
     /// # Errors
     /// [`Full`]; then nothing has changed.
@@ -395,7 +395,7 @@ impl Chain {
         self.links.iter_mut().zip(taken).for_each(|(placed, taken)| placed.taken = taken);
     }
 
-    /// A copy of the chain, with memory of its own.
+    /// A copy of the chain, with its own memory.
     ///
     /// # Errors
     /// [`petal::Status::OutOfMemory`].

@@ -1,4 +1,4 @@
-//! The value behind a key of `CF.*`: RedisBloom's chain of cuckoo tables. Each table has memory of its own, so growing
+//! The value behind a key of `CF.*`: RedisBloom's chain of cuckoo tables. Each table has its own memory, so growing
 //! copies no table.
 
 use crate::server::mover::Mover;
@@ -244,7 +244,7 @@ impl Tables {
         self.tables.iter().map(|table| table.count(fingerprint, &hashes, self.width)).sum()
     }
 
-    /// Adds a key, once more if the filter has it. `has_room` says whether the server has so many more bytes.
+    /// Adds a key, once more if the filter has it. `has_room` says whether the server has that many more bytes.
     ///
     /// # Errors
     /// [`Full`]; then nothing has changed.

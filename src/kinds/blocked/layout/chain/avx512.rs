@@ -1,9 +1,9 @@
 //! Chains of arrays in the blocked layout for AVX-512. The bits that a key has in the sixteen lanes do not depend on
-//! the array. So they stay in a register while the key goes through the arrays.
+//! the array, so they stay in a register while the key goes through the arrays.
 //!
 //! Many keys go through all arrays in one ring. The places of eight keys in an array are computed, and their lines are
-//! fetched, just before eight earlier keys are tested in that array. Every array is asked, whether an earlier one has
-//! the key or not, because the processor could not guess it.
+//! fetched, just before eight earlier keys are tested in that array. Every array is asked, even if an earlier one has
+//! the key, because the processor could not guess that.
 
 use super::super::avx512::{bits_of, masks_of, multiply, places, rotate_all, salts, shift};
 use crate::blocks::block_kernel::avx512::eight;
@@ -41,7 +41,7 @@ struct Prepared {
     masks: Eight,
 }
 
-/// For eight keys, in both arrays of a pair, the masks of the lanes that lack their bit.
+/// For eight keys, the masks of the lanes that lack their bit, in both arrays of a pair.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 struct Missing([[u16; WIDTH]; 2]);
@@ -69,7 +69,7 @@ fn pair_up(chain: &Chain, base: u64, written: usize, pairs: &mut [Pair; MAX_ARRA
     count
 }
 
-/// Asks for the lines at eight addresses.
+/// Prefetches the lines at eight addresses.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn fetch(blocks: &Eight) {
@@ -79,7 +79,7 @@ fn fetch(blocks: &Eight) {
     }
 }
 
-/// Computes the places of eight keys in a pair, and asks for their lines.
+/// Computes the places of eight keys in a pair, and prefetches their lines.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn prepare(pair: &Pair, keys: __m512i, to: &mut Prepared) {
@@ -109,7 +109,7 @@ macro_rules! test_first {
     };
 }
 
-/// Assembly that finds which lanes of a key lack their bit in each of both arrays.
+/// Assembly that finds which lanes of a key lack their bit, in each of both arrays.
 macro_rules! test_both {
     ($bits:expr, $d8:literal, $d2:literal) => {
         concat!(
@@ -209,11 +209,12 @@ fn contains(chain: &Chain, words: &[AtomicU64], written: usize, (keys, count): K
         for place in &mut room[..pairs.len()] {
             place.write(Prepared { blocks: [[0; WIDTH]; 2], masks: [0; WIDTH] });
         }
-        // SAFETY: the loop wrote so many elements.
+        // SAFETY: the loop wrote `pairs.len()` elements.
         unsafe { core::slice::from_raw_parts_mut(room.as_mut_ptr().cast::<Prepared>(), pairs.len()) }
     });
-    // The masks of missing bits are looked at after the next eight keys were tested, because a load waits for stores
-    // that have not reached the cache. The last of an odd number of pairs gets a companion that misses everything.
+    // The masks of missing bits are looked at after the next eight keys have been tested, because a load waits for
+    // stores that have not reached the cache. The last of an odd number of pairs gets a companion that misses
+    // everything.
     let mut room = [[ABSENT; MAX_ARRAYS]; 2];
     let [mut missing, mut before] = room.each_mut().map(|room| &mut room[..pairs.len().next_multiple_of(2)]);
 
@@ -257,7 +258,7 @@ fn contains(chain: &Chain, words: &[AtomicU64], written: usize, (keys, count): K
     answers
 }
 
-/// For eight arrays at a time the places of the key are computed, and their lines are asked for. Then the arrays are
+/// The places of the key are computed for eight arrays at a time, and their lines are prefetched. Then the arrays are
 /// tested, the newest first.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn contains_one(chain: &Chain, words: &[AtomicU64], written: usize, key: u64) -> bool {

@@ -38,8 +38,8 @@ fn halves(lines: Lines, key: u64) -> [Half; 2] {
         let starts = _mm256_and_si256(_mm256_srlv_epi32(product, _mm256_set1_epi64x(27)), start_bits);
         let ones = BYTES_OF_BITS[usize::from(mask.to_le_bytes()[half])];
         let lowest = _mm256_sllv_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(ones as i64)), starts);
-        // The bit above a counter, less its lowest bit, gives all bits of the counter, even if that bit falls out of
-        // the lane.
+        // The bit above a counter minus its lowest bit gives all bits of the counter, even if the bit above falls out
+        // of the lane.
         Half { starts, lowest, counters: _mm256_sub_epi32(_mm256_sll_epi32(lowest, width), lowest) }
     })
 }

@@ -1,4 +1,4 @@
-//! The layout with all counters of a key in one cache line: as [`blocked`], with a counter in the place of each bit.
+//! The layout with all counters of a key in one cache line: as [`blocked`], with a counter instead of each bit.
 //!
 //! A block of 512 bits has sixteen 32-bit lanes. A key chooses k lanes and has one counter in each, so the counters of
 //! a key always differ. Counters have 2, 4, 8 or 16 bits, and a lane holds 16, 8, 4 or 2 counters. A key has the block,
@@ -28,7 +28,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 pub use crate::kinds::blocked::sizing::BLOCK_BITS;
 
-/// What says which counters of a block a key uses.
+/// Which counters of a block a key uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines {
     /// The sets of lanes that keys choose from ([`blocked::layout::masks`]).
@@ -54,8 +54,8 @@ impl Lines {
 /// The inner loops for one instruction set. `words` must be the words of the blocks and nothing else, with at least one
 /// block. The keys of a batch are taken in order, and their lines are fetched ahead if that pays.
 ///
-/// The functions need the instructions of their kernel. [`kernel`] gives a kernel out for [`Instructions`], which say
-/// that the processor has these instructions.
+/// The functions need the instructions of their kernel. [`kernel`] gives a kernel out only for [`Instructions`], which
+/// say that the processor has these instructions.
 pub struct LineKernel {
     contains_one: unsafe fn(words: &[AtomicU64], lines: Lines, key: u64) -> bool,
     least_one: unsafe fn(words: &[AtomicU64], lines: Lines, key: u64) -> u64,
@@ -134,8 +134,8 @@ pub fn kernel(instructions: Instructions) -> &'static LineKernel {
     }
 }
 
-/// Makes the functions of a [`LineKernel`] for many keys from the functions for one key that are in scope. The made
-/// functions get the given attributes.
+/// Makes the functions of a [`LineKernel`] for many keys from the functions for one key that are in scope. They get the
+/// given attributes.
 macro_rules! one_key_at_a_time {
     ($(#[$attribute:meta])*) => {
         $(#[$attribute])*
@@ -196,8 +196,7 @@ impl Blocked {
         32 / self.lines.width
     }
 
-    /// The sum [`fills::Fills::products`] over blocks and sets of lanes, where a counter above 0 stands for a bit that
-    /// is set.
+    /// The sum [`fills::Fills::products`] over blocks and sets of lanes, where a counter above 0 stands for a set bit.
     fn products(&self, words: &[AtomicU64]) -> f64 {
         let cells = self.cells();
         let mut products = 0.0;
@@ -233,7 +232,7 @@ impl CounterLayout for Blocked {
 
     #[inline]
     fn contains_in(&self, bytes: AnyBytes, hash: u64) -> bool {
-        // In an array of a single block every key goes to that block.
+        // With a single block every key goes to that block.
         let block = bytes.copy::<BLOCK_WORDS>(reduce(hash, self.blocks) as usize * BLOCK_WORDS);
         self.kernel.contains_one(&block, self.lines, hash)
     }

@@ -45,8 +45,8 @@ fn quarters(lines: Lines, key: u64) -> [Quarter; 4] {
             let starts = vandq_u32(numbers, vdupq_n_u32(lines.start_bits()));
             let chosen = vtstq_u32(vdupq_n_u32(u32::from(mask >> (4 * quarter))), vector([1, 2, 4, 8]));
             let lowest = vshlq_u32(vshrq_n_u32::<31>(chosen), vreinterpretq_s32_u32(starts));
-            // The bit above a counter, less its lowest bit, gives all bits of the counter, even if that bit falls out
-            // of the lane.
+            // The bit above a counter minus its lowest bit gives all bits of the counter, even if the bit above falls
+            // out of the lane.
             let above = vshlq_u32(lowest, vdupq_n_s32(lines.width as i32));
             Quarter { starts, lowest, counters: vsubq_u32(above, lowest) }
         }

@@ -1,4 +1,4 @@
-//! Counters of one line in plain Rust, with which tests compare the other kernels.
+//! Counters of one line in plain Rust, which tests compare the other kernels with.
 
 use super::{LineKernel, Lines, one_key_at_a_time};
 use crate::batch::ring::{self, Batch};
